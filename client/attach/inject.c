@@ -17,7 +17,9 @@
  *
  * Signals for the thread that come meanwhile are given to it. There is a limit
  * in time for each step. When it is passed before anything was changed, the
- * thread is let go; the calls themselves, once begun, are waited for.
+ * thread is let go. When it is passed in the calls, or we are killed in them,
+ * the thread finishes them by itself: what follows the getpid(2) loads the
+ * registers and goes back, and only the memory stays mapped.
  */
 #include "client/attach/inject.h"
 
@@ -308,10 +310,35 @@ static bool call_kernel(struct injection *j, long number, const uint64_t argumen
         return true;
 }
 
+/*
+ * The registers with which the thread goes on. An interrupted system call is begun again by hand: the kernel does so
+ * only on the way out of the stop in which it was interrupted, and that one is over. Its codes for it (-512 to -516)
+ * must not reach the program.
+ */
+static struct user_regs_struct as_before(const struct injection *j)
+{
+        struct user_regs_struct r = j->before;
+        int64_t result = (int64_t)r.rax;
+
+        if (result >= -516 && result <= -512) {
+                r.rip -= 2;
+                r.rax = r.orig_rax;
+                r.orig_rax = (unsigned long long)-1;
+        }
+        return r;
+}
+
+static bool is_stopped(const struct injection *j)
+{
+        struct user_regs_struct r;
+
+        return ptrace(PTRACE_GETREGS, j->tid, 0, &r) == 0;
+}
+
 /* ------------------------------------------------------------------ the code */
 
 struct code {
-        uint8_t bytes[256];
+        uint8_t bytes[512];
         size_t size;
 };
 
@@ -333,6 +360,7 @@ static void put_value(struct code *c, const char *opcode, uint64_t value)
 #define MOV_RDI      "\x48\xbf"
 #define MOV_RSI      "\x48\xbe"
 #define MOV_RDX      "\x48\xba"
+#define MOV_R11      "\x49\xbb"
 #define CALL_RAX     "\xff\xd0"
 
 /* A jump to the end if rax is 0: returns where its distance is to be put. */
@@ -344,7 +372,28 @@ static size_t jump_if_zero(struct code *c)
         return c->size - 1;
 }
 
-/* dlopen(library); dlsym(it, entry); entry(settings, said, size); getpid(MAGIC, result, library's handle) */
+/* Loads the registers and goes where they say; rcx and r11 are free behind a system call. */
+static void put_return(struct code *c, const struct user_regs_struct *r)
+{
+        put_value(c, MOV_RAX, r->rax);
+        put_value(c, MOV_RDX, r->rdx);
+        put_value(c, "\x48\xbb", r->rbx);
+        put_value(c, "\x48\xbc", r->rsp);
+        put_value(c, "\x48\xbd", r->rbp);
+        put_value(c, MOV_RSI, r->rsi);
+        put_value(c, MOV_RDI, r->rdi);
+        put_value(c, "\x49\xb8", r->r8);
+        put_value(c, "\x49\xb9", r->r9);
+        put_value(c, "\x49\xba", r->r10);
+        put_value(c, "\x49\xbc", r->r12);
+        put_value(c, "\x49\xbd", r->r13);
+        put_value(c, "\x49\xbe", r->r14);
+        put_value(c, "\x49\xbf", r->r15);
+        put_value(c, MOV_R11, r->rip);
+        PUT(c, "\x41\xff\xe3"); /* jmp r11 */
+}
+
+/* dlopen(library); dlsym(it, entry); entry(settings, said, size); getpid(MAGIC, result, library's handle); back */
 static struct code make_code(const struct injection *j, uint64_t library, uint64_t entry, uint64_t settings,
                              uint64_t said)
 {
@@ -372,10 +421,9 @@ static struct code make_code(const struct injection *j, uint64_t library, uint64
         PUT(&c, "\x4c\x89\xe2"); /* mov rdx, r12 */
         put_value(&c, MOV_RDI, MAGIC);
         put_value(&c, MOV_RAX, SYS_getpid);
-        PUT(&c,
-            "\x0f\x05"                     /* syscall; what follows is reached when we are gone by then: */
-            "\xb8\x22\x00\x00\x00\x0f\x05" /* pause(2), again and again */
-            "\xeb\xf7");
+        PUT(&c, "\x0f\x05"); /* syscall; what follows is reached when nobody takes the thread back there */
+        struct user_regs_struct back = as_before(j);
+        put_return(&c, &back);
         return c;
 }
 
@@ -417,7 +465,13 @@ static bool run_code(struct injection *j, int *ret_outcome)
                 return error_set(j->error, "ptrace: %s", strerror(errno));
         do {
                 if (!next_call(j, until, &r))
-                        return false;
+                        return clock_mono_ms() > until
+                                       ? error_set(
+                                                 j->error,
+                                                 "loading the agent has not ended after %d s; its thread goes on when "
+                                                 "it has, and `heapwatch ps` says then whether the agent is in it",
+                                                 CALLS_MS / 1000)
+                                       : false;
         } while (r.orig_rax != SYS_getpid || r.rdi != MAGIC);
         *ret_outcome = (int)r.rsi;
         bool loaded = r.rdx != 0;
@@ -449,29 +503,14 @@ static bool borrow(struct injection *j, const char *library, const char *setting
                 ssize_t n = process_vm_readv(j->pid, &here, 1, &there, 1, 0);
                 said[n > 0 ? n : 0] = '\0';
         }
+        if (!is_stopped(j)) /* it finishes by itself, in that memory */
+                return false;
         const uint64_t unmap[6] = { j->memory, PAGE_BYTES, 0, 0, 0, 0 };
         struct error *error = j->error;
         j->error = NULL; /* what went wrong first is said */
         (void)call_kernel(j, SYS_munmap, unmap, &result);
         j->error = error;
         return good;
-}
-
-/*
- * As it was. An interrupted system call is begun again by hand: the kernel does so only on the way out of the stop in
- * which it was interrupted, and that one is over. Its codes for it (-512 to -516) must not reach the program.
- */
-static void give_back(const struct injection *j)
-{
-        struct user_regs_struct r = j->before;
-        int64_t result = (int64_t)r.rax;
-
-        if (result >= -516 && result <= -512) {
-                r.rip -= 2;
-                r.rax = r.orig_rax;
-                r.orig_rax = (unsigned long long)-1;
-        }
-        (void)ptrace(PTRACE_SETREGS, j->tid, 0, &r);
 }
 
 bool inject(pid_t pid, bool threaded, const char *library, const char *settings, int *ret_outcome, char *said,
@@ -487,7 +526,8 @@ bool inject(pid_t pid, bool threaded, const char *library, const char *settings,
         good = stop_quietly(&j);
         if (good) {
                 good = borrow(&j, library, settings, ret_outcome, said, said_size);
-                give_back(&j);
+                const struct user_regs_struct back = as_before(&j);
+                (void)ptrace(PTRACE_SETREGS, j.tid, 0, &back);
         }
         (void)ptrace(PTRACE_DETACH, j.tid, 0, 0);
         return good;

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`heapwatch ps`, `attach` and `detach` with programs that were built and started without any flag."""
 import os
+import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -41,6 +43,49 @@ def test_attach_detach_and_again(directory, serving, build):
             assert done.returncode == 0, done.stderr
             assert daemon.target("mine") is None
         assert not list(directory.glob("*.hp"))
+        program.stdin.close()
+        assert program.wait(DEADLINE_S) == 0
+
+
+SLOW_AGENT = r"""
+#include <fcntl.h>
+#include <stddef.h>
+#include <unistd.h>
+int heapwatch_agent_attach(const char *settings, char *said, size_t size)
+{
+        (void)settings, (void)said, (void)size;
+        (void)creat(FOLDER "/entered", 0600);
+        while (access(FOLDER "/go", F_OK) != 0)
+                usleep(1000);
+        (void)creat(FOLDER "/left", 0600);
+        return 0;
+}
+"""
+
+
+def test_killed_in_the_middle(directory, serving):
+    """attach is killed while the program loads the agent: the borrowed thread finishes that and goes back by itself."""
+    shutil.copy(CLIENT, directory / "heapwatch")
+    (directory / "slow.c").write_text(SLOW_AGENT)
+    subprocess.run(["gcc", "-shared", "-fPIC", f'-DFOLDER="{directory}"', "-o", directory / "libheapwatch-agent.so",
+                    directory / "slow.c"], check=True)
+    with Daemon(directory), running(serving / "serving-threaded", stdin=subprocess.PIPE) as program:
+        def ticker_call():
+            for task in Path(f"/proc/{program.pid}/task").iterdir():
+                if (task / "comm").read_text().startswith("ghc_ticker"):
+                    return (task / "syscall").read_text().split()[0]
+            return None
+
+        usual = wait_for(lambda: (call := ticker_call()) != "running" and call, "a ticker that waits")
+        attach = subprocess.Popen([directory / "heapwatch", "attach", str(program.pid)],
+                                  env={**os.environ, "HEAPWATCH_DIR": str(directory)}, stderr=subprocess.DEVNULL)
+        wait_for((directory / "entered").exists, "the call of the agent's entry")
+        attach.kill()
+        attach.wait()
+        assert not (directory / "left").exists()
+        (directory / "go").touch()
+        wait_for((directory / "left").exists, "the end of that call")
+        wait_for(lambda: ticker_call() == usual, "the ticker in the call that it had been taken from")
         program.stdin.close()
         assert program.wait(DEADLINE_S) == 0
 
