@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * agent.h - what libheapwatch-agent shows of itself: one function, for
- * `heapwatch attach`. Everything else is done by loading or linking it.
+ * agent.h - what libheapwatch-agent exports: one function, for `heapwatch
+ * attach`. Everything else is done by loading or linking it.
  */
 #ifndef HW_AGENT_AGENT_H
 #define HW_AGENT_AGENT_H
@@ -14,7 +14,7 @@
 #define AGENT_BEGUN   1 /* `said` is the socket's path */
 #define AGENT_THERE   2 /* it was there already; the same */
 
-/* `settings` as in HEAPWATCH_AGENT. Must be called once at a time, from any thread, with 32 KiB of stack. */
+/* `settings` as in HEAPWATCH_AGENT. Any thread with 32 KiB of stack may call it, one at a time. */
 AGENT_EXPORT int heapwatch_agent_attach(const char *settings, char *said, size_t said_size);
 
 #endif

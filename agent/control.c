@@ -21,7 +21,7 @@ static struct {
 static const struct {
         const char *name;
         enum request_verb verb;
-        const char *setting; /* its argument is as this setting's; NULL: it has none */
+        const char *setting; /* the setting whose argument it takes; NULL: none */
 } verbs[] = {
         { "status", REQUEST_STATUS, NULL },
         { "census", REQUEST_CENSUS, NULL },
@@ -34,7 +34,7 @@ static const struct {
         { "budget", REQUEST_BUDGET, "budget" },
 };
 
-/* The argument is checked by those who check settings. */
+/* The argument is checked as that of the setting. */
 static bool take_argument(const char *setting, const char *argument, struct request *r)
 {
         struct agent_settings s;

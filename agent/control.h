@@ -5,12 +5,12 @@
  *      7 census                    ->  heapwatch-agent: answer 7 ok
  *      8 heap i                    ->  heapwatch-agent: answer 8 no this program has no info tables
  *
- * The number is the asker's own. Answers come as message events in the log
+ * The number is chosen by the client. Answers come as message events in the log
  * (event 16), so that one connection carries both and any eventlog reader can
  * read it. What each request does is in docs/AGENT.md.
  *
- * The server's thread posts lines; the pace thread does them, since some need
- * the runtime.
+ * The server's thread posts lines; the pace thread carries them out, since some
+ * need the runtime.
  */
 #ifndef HW_AGENT_CONTROL_H
 #define HW_AGENT_CONTROL_H
@@ -48,13 +48,13 @@ struct request {
 /* Pure. False with a reason; *ret has the id if there was one, else 0. */
 bool control_parse(const char *line, struct request *ret, struct error *error);
 
-/* From the server: a line without its end. Answers at once what cannot be done. */
+/* From the server: a line without its line feed. Answers at once what cannot be done. */
 void control_post(const char *line);
 
 /* The next request, if there is one. */
 bool control_next(struct request *ret);
 
-/* `why` in both cases: what there is to say, or the reason. */
+/* `why`: the result in words, "" for none, or the reason why not. */
 void control_answer(const struct request *r, bool ok, const char *why);
 
 /* Called by control_post when there is something to do. */

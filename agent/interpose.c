@@ -2,12 +2,12 @@
 /*
  * interpose.c - select(2), in which a runtime that is not threaded waits while
  * none of its threads can run: the last point before it sleeps, and a point
- * again each time a flush is due. A sleep is cut into pieces; the caller sees
- * the whole of it. Anybody else's select is passed on, and one of larger sets.
+ * again each time a flush is due. A sleep is cut into pieces, which the caller
+ * does not notice. Other callers' select is passed on, and so are larger sets.
  *
  * Also getenv(3), for programs that are not watched from inside: the runtime
- * asks once for GHCRTS, before main, and is answered; the environment that the
- * program sees, and hands on, is as it was.
+ * asks once for GHCRTS, before main, and gets our answer; the environment that
+ * the program sees, and hands on, is unchanged.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -42,7 +42,7 @@ static struct timeval as_timeval(int64_t ns)
         return (struct timeval){ .tv_sec = ns / 1000000000, .tv_usec = ns % 1000000000 / 1000 };
 }
 
-/* Until the end of the sleep; a very long one has none. */
+/* When the sleep ends; a very long one does not. */
 static int64_t end_of(const struct timeval *timeout)
 {
         if (!timeout || timeout->tv_sec > 1000000000)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* interpose.h - functions of the C library that the program finds here first. */
+/* interpose.h - our replacements of functions of the C library. */
 #ifndef HW_AGENT_INTERPOSE_H
 #define HW_AGENT_INTERPOSE_H
 

@@ -28,7 +28,7 @@ bool layout_config_known(const struct rts_symbols *symbols)
 
 /* ---------------------------------------------------------------- RtsFlags */
 
-/* The struct's size tells the release; measured on Debian's amd64 packages. */
+/* The struct's size identifies the release; measured on Debian's amd64 packages. */
 static const struct {
         size_t size, heap_profile;
 } measured[] = {

@@ -4,9 +4,9 @@
  *
  * None is guessed. RtsConfig is understood when the addresses of the known
  * default hooks are found in it in the known order; RtsFlags when its size is
- * that of a release measured, or its default values are found exactly once;
- * event buffers when the first one says what it must say. Else the answer is
- * no, and the agent does less. Pure: memory in, offsets out.
+ * that of a measured release, or its default values are found exactly once;
+ * event buffers when the first one has the values it must have. Otherwise the
+ * agent does less. Pure: memory in, offsets out.
  */
 #ifndef HW_AGENT_LAYOUT_H
 #define HW_AGENT_LAYOUT_H
@@ -38,7 +38,7 @@ enum rts_config_word {
 #define RTS_OPTIONS_IGNORE_ALL 2u
 #define RTS_OPTIONS_SAFE_ONLY  3u
 
-/* Whether the runtime's defaultRtsConfig is as the table above says. */
+/* Whether the runtime's defaultRtsConfig has the layout above. */
 bool layout_config_known(const struct rts_symbols *symbols);
 
 /* Byte offsets in RtsFlags. */

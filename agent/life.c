@@ -4,20 +4,20 @@
  *
  * DESIGN - three ways in: preloaded or linked, the constructor runs before
  * main and puts our hooks into defaultRtsConfig, from which every program makes
- * its configuration; attached, heapwatch_agent_attach is called in a process
- * that runs, and puts them into the configuration that is used. Everything is
- * found and understood before anything is changed; where something is not as
- * known, the program is left alone.
+ * its configuration; attached, heapwatch_agent_attach is called in a running
+ * process, and puts them into the configuration in use. Everything is found and
+ * understood before anything is changed; where something is not as expected, the
+ * program is left alone.
  *
  * The hooks: defaultsHook runs before the program's runtime options are read,
  * and has the runtime's own parser read ours first, with all rights, so that
  * the program's win; onExitHook before the runtime's end; gcDoneHook after each
- * collection. What the program had there itself is called first.
+ * collection. The program's own hooks are called first.
  *
  * A child of fork(2) is left alone from its first instruction. A program that
  * is run by this one does not get the agent: the environment is cleaned here,
  * before main, unless this process has no GHC runtime (a shell, a wrapper): then
- * it is for one of its children.
+ * the agent is meant for one of its children.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -112,7 +112,7 @@ static void read_own_options(void)
         snprintf(a.own_words, sizeof(a.own_words), "%s%s %s", runtime_kind.log ? "-l-a" : "",
                  runtime_kind.log ? a.setup.settings.classes : "", a.setup.settings.options);
         config.word[CONFIG_OPTIONS] = a.own_words;
-        memcpy(&config.word[CONFIG_OPTIONS_ENABLED], &ignore, sizeof(ignore)); /* neither GHCRTS nor arguments now */
+        memcpy(&config.word[CONFIG_OPTIONS_ENABLED], &ignore, sizeof(ignore)); /* neither GHCRTS nor arguments here */
         ((void (*)(int *, char **, struct rts_config))(uintptr_t)rts.setupRtsFlags.address)(&argc, argv, config);
 }
 
@@ -151,7 +151,7 @@ static void on_exit_hook(void)
         }
 }
 
-/* The runtime has written its last: also when the process goes on, or ends by a signal that it sends to itself. */
+/* The runtime has ended its log: also when the process goes on, or ends by a signal that it sends to itself. */
 static void on_log_end(void)
 {
         if (a.ending && !a.child)
@@ -248,7 +248,7 @@ static bool is_this_library(const char *path, size_t n, const char *name)
         return n >= m && !memcmp(path + n - m, name, m) && (n == m || path[n - m - 1] == '/');
 }
 
-/* LD_PRELOAD without us, in place: what is left of it is never longer. */
+/* LD_PRELOAD without us, in place: the rest is never longer. */
 static void leave_preload(void)
 {
         char *list = getenv("LD_PRELOAD"), *out = list;
@@ -305,8 +305,8 @@ static bool ready(struct error *error)
         return true;
 }
 
-/* Says it where the user looks, but only when the agent was asked for by name, and there is something to say. */
-static void complain(bool asked, const char *error)
+/* Reports an error on stderr, but only when the agent was requested by name, and the error is not empty. */
+static void report_error(bool asked, const char *error)
 {
         if (asked && *error)
                 fprintf(stderr, "heapwatch-agent: %s; the program runs unwatched\n", error);
@@ -343,7 +343,7 @@ __attribute__((constructor)) static void agent_begin(void)
                 good = false;
         }
         if (!good)
-                complain(asked, error.text);
+                report_error(asked, error.text);
         clean_environment();
 }
 

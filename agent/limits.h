@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* limits.h - what the agent may use of the program it lives in, and what happens then. */
+/* limits.h - what the agent may use in the program, and what happens beyond. */
 #ifndef HW_AGENT_LIMITS_H
 #define HW_AGENT_LIMITS_H
 
 #define AGENT_PATH_MAX          108          /* a socket's path, NUL included: sun_path */
 #define AGENT_QUEUE_BYTES       (16u << 20)  /* waiting for a reader: further whole blocks are dropped and counted */
 #define AGENT_DEFINITIONS_BYTES (64u << 20)  /* kept for late readers: further ones are left out and counted */
-#define AGENT_LABELS_BYTES      (256u << 10) /* of these, thread labels: the older half goes */
+#define AGENT_LABELS_BYTES      (256u << 10) /* of these, thread labels: the older half is dropped */
 #define AGENT_HEADER_BYTES      (64u << 10)  /* a longer header is not kept */
 #define AGENT_SETTING_BYTES     1100         /* "key=value": a longer one is refused */
 #define AGENT_READERS           4            /* at once: a further one is refused */
@@ -16,7 +16,7 @@
 #define AGENT_MESSAGE_BYTES     512          /* of an answer or a notice in the stream: it is cut */
 #define AGENT_EVENT_TYPES       1024 /* a header that declares higher numbers is passed on, but not understood */
 #define AGENT_CAPABILITIES      1024 /* definitions of further ones are left out and counted */
-#define AGENT_FD_FROM           200  /* our descriptors: away from those that programs count on */
+#define AGENT_FD_FROM           200  /* our descriptors: above those that programs rely on */
 #define AGENT_STACK_BYTES       (256u << 10) /* of each of our threads */
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#define LONGEST_NS INT64_C(3600000000000) /* a census an hour, however dear */
+#define LONGEST_NS INT64_C(3600000000000) /* a census an hour, however expensive */
 
 static bool match(struct meter *m, uint64_t census, uint64_t begin, uint64_t end)
 {

@@ -22,7 +22,7 @@ struct meter {
         } collections[METER_KEPT];
         uint64_t censuses[METER_KEPT]; /* without a collection so far; 0: none */
         unsigned next_collection, next_census;
-        uint64_t pause_ns; /* of the newest census that is known; 0: none is */
+        uint64_t pause_ns; /* of the newest census whose pause is known; 0: none is */
         uint64_t known;    /* censuses whose pause is known */
         uint64_t taken;    /* censuses seen */
 };
@@ -32,8 +32,8 @@ void meter_gc_end(struct meter *m, unsigned capability, uint64_t at_ns);
 void meter_census(struct meter *m, uint64_t at_ns);
 
 /*
- * From one census to the next: at least wanted_ns, and so long that a pause of
- * pause_ns (0: not known) is at most the share `budget` of it.
+ * The time from one census to the next: at least wanted_ns, and long enough for
+ * a pause of pause_ns (0: not known) to be at most the share `budget` of it.
  */
 int64_t meter_interval(int64_t wanted_ns, uint64_t pause_ns, double budget);
 

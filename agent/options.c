@@ -46,7 +46,7 @@ void options_of_arguments(struct own_options *o, const char *arguments, size_t s
 {
         struct rts_options state = { .inside = false };
 
-        for (size_t at = strnlen(arguments, size) + 1; at < size;) { /* behind its name */
+        for (size_t at = strnlen(arguments, size) + 1; at < size;) { /* after its name */
                 const char *a = arguments + at;
                 size_t n = strnlen(a, size - at);
 

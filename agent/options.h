@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * options.h - which runtime options the program has itself: -with-rtsopts,
- * GHCRTS, and the arguments between +RTS and -RTS. The program keeps them; what
- * the runtime refuses together with them is not done. Pure.
+ * options.h - the program's own runtime options: -with-rtsopts, GHCRTS, and the
+ * arguments between +RTS and -RTS. The program keeps them; what the runtime
+ * refuses together with them is not done. Pure.
  */
 #ifndef HW_AGENT_OPTIONS_H
 #define HW_AGENT_OPTIONS_H
@@ -23,7 +23,7 @@ void options_of_words(struct own_options *o, const char *words); /* -with-rtsopt
 /* Arguments as /proc/PID/cmdline has them: each ends with NUL; those between +RTS and -RTS count. */
 void options_of_arguments(struct own_options *o, const char *arguments, size_t size);
 
-/* Why no heap profile is added to these: one plain sentence; NULL when it may be. */
+/* Why no heap profile can be added to these: one plain sentence; NULL when it can. */
 const char *options_refuse_profile(const struct own_options *o);
 
 #endif

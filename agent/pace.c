@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN - one mutex guards the few words below; it is never held while the
- * runtime is called, which may wait as long as a Haskell thread does not yield.
- * `busy` says that the thread is in the runtime; who ends the runtime waits for
- * it. What needs the runtime stopped is a request, also the start after an
+ * DESIGN - one mutex guards the state below; it is never held while the runtime
+ * is called, which may wait as long as a Haskell thread does not yield. `busy`
+ * says that the thread is in the runtime; the end of the runtime waits for that.
+ * Whatever needs the runtime stopped is a request, including the start after an
  * attach.
  */
 #include "agent/pace.h"
@@ -23,10 +23,10 @@
 #include "agent/thread.h"
 
 #define UP_POLL_NS      INT64_C(5000000)    /* while the runtime starts */
-#define STUCK_NS        INT64_C(5000000000) /* at the end: a thread of ours that does not come back is left behind */
+#define STUCK_NS        INT64_C(5000000000) /* at the end: a thread of ours that does not return is abandoned */
 #define LAST_FLUSH_NS   INT64_C(50000000)
 #define UNKNOWN_NS      INT64_C(10000000000) /* from census to census while their cost is not known */
-#define CENSUSES_FREE   2                    /* so many are taken before their cost must be known */
+#define CENSUSES_FREE   2                    /* taken before their cost must be known */
 #define FIRST_CENSUS_NS INT64_C(200000000)   /* after the profile began */
 
 static struct {
@@ -36,17 +36,17 @@ static struct {
         pthread_t thread;
         bool started, busy, ending, flush_now, due;
         bool waiting;           /* a request waits for the program's own thread */
-        struct request request; /* that one, or the one that is done now */
+        struct request request; /* that one, or the one being carried out */
         bool ok;                /* its outcome */
-        struct error said;      /* in words, "" when there is nothing to say */
-        bool profile;           /* censuses are asked for */
+        struct error said;      /* in words; may be "" */
+        bool profile;           /* censuses are requested */
         char letter;            /* of the profile that was set up; 0: none yet */
-        uint64_t censuses;      /* asked for */
+        uint64_t censuses;      /* requested */
         int64_t next_flush_ns, next_census_ns;
         _Atomic bool child;
 } p = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static __thread bool inside; /* a point within a point: the hooks of the runtime are called from what we call */
+static __thread bool inside; /* against a point within a point: what we call may call our hooks */
 
 /* ------------------------------------------------------------------ requests */
 
@@ -104,7 +104,7 @@ static void stop_profile(void)
         p.letter = 0;
 }
 
-/* The log goes on without bands, and why is said. */
+/* The log goes on without bands, and the reason is given. */
 static bool start_all(void)
 {
         bool profile = p.setup.settings.heap && !p.letter;
@@ -149,7 +149,7 @@ static void do_stopped(void)
         case REQUEST_HEAP:
                 p.ok = logs() && set_profile(p.request.letter);
                 if (!p.ok && !p.said.text[0])
-                        error_set(&p.said, "there is no log; start comes first");
+                        error_set(&p.said, "there is no log: start one first");
                 break;
         case REQUEST_CLASSES:
                 p.ok = runtime_kind.log && logs();
@@ -254,7 +254,7 @@ static void flush(void)
                 synthetic_flush();
 }
 
-/* On the thread, threaded runtime: everything that goes into it. The lock is not held. */
+/* On the thread, threaded runtime: all calls into it. The lock is not held. */
 static void go_in(bool flush_due, bool request)
 {
         if (request) {
@@ -268,7 +268,7 @@ static void go_in(bool flush_due, bool request)
                 answer();
 }
 
-/* A request that is at hand; the lock is held. Returns whether it needs the runtime stopped. */
+/* Takes a request if there is one; the lock is held. Returns whether it needs the runtime stopped. */
 static bool take_request(void)
 {
         while (!p.waiting && control_next(&p.request)) {
@@ -320,7 +320,7 @@ static void turn(void)
         pthread_cond_broadcast(&p.changed);
 }
 
-/* The runtime's start is over; the heap profile is begun now, with everything stopped. */
+/* The runtime's start is over: begins the heap profile, with everything stopped. */
 static void begin(void)
 {
         int64_t now = thread_now_ns();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pace.h - the agent's clock: a thread that flushes, asks for censuses within
- * their budget, and does requests. Where the runtime is not threaded it only
- * says what is due; the program's own thread does it at the next point.
+ * pace.h - the agent's clock: a thread that flushes, requests censuses within
+ * their budget, and carries out requests. Where the runtime is not threaded it
+ * only says what is due; the program's own thread does it at the next point.
  */
 #ifndef HW_AGENT_PACE_H
 #define HW_AGENT_PACE_H
@@ -14,9 +14,9 @@
 
 struct pace_setup {
         struct agent_settings settings;
-        struct own_options program; /* what it asked for itself */
+        struct own_options program; /* its own runtime options */
         char version[32];           /* of GHC; "": not known */
-        bool attached;              /* the program runs already: the log is to be started */
+        bool attached;              /* the program is already running: the log has to be started */
 };
 
 /* 0 or an errno. */
@@ -37,7 +37,7 @@ void pace_collection(const void *details);
  */
 void pace_stop(void);
 
-/* The process ends without the runtime's end: flushes once more, if that takes no time. */
+/* The process ends without the runtime's end: flushes once more, if that can be done at once. */
 void pace_last_flush(void);
 
 void pace_fork_child(void);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN - the runtime is trusted to write its own format, but every length is
- * checked against what is there, and the first odd thing ends the reading of
- * that chunk. Labels are the one kind of definition that grows with the time
- * (a thread for each request): they have a list and a limit of their own, and
- * the older half goes when it is met.
+ * checked against what is there, and reading of a chunk ends at the first thing
+ * that is odd. Labels are the one kind of definition that grows with time (a
+ * thread for each request): they have a list and a limit of their own, and at
+ * the limit the older half is dropped.
  */
 #include "agent/preamble.h"
 
@@ -14,7 +14,7 @@
 #include "agent/bytes.h"
 
 #define VARIABLE  0xffff
-#define LABELS_OF 0xfffe /* lists[].capability of labels: they are of no block in particular */
+#define LABELS_OF 0xfffe /* lists[].capability of labels: they belong to no particular block */
 
 enum event_number {
         EVENT_GC_BEGIN = 9,
@@ -56,7 +56,7 @@ static bool starts_log(const uint8_t *bytes, size_t size)
         return size >= 8 && !memcmp(bytes, "hdrbhetb", 8);
 }
 
-/* Event types until the end of the list. False: it is not one. */
+/* Event types until the end of the list. False: not a valid list. */
 static bool read_types(struct preamble *p, const uint8_t *bytes, size_t size)
 {
         size_t at = 8;
@@ -156,7 +156,7 @@ static void keep(struct preamble *p, unsigned type, uint16_t capability, const u
 
 /* ------------------------------------------------------------------- events */
 
-/* Info tables announce one byte more than they have (GHC 9.2 to 9.10): they end with their sixth string. */
+/* Info tables announce one byte too many (GHC 9.2 to 9.10): they end with their sixth string. */
 static size_t info_table_size(const uint8_t *event, size_t left)
 {
         size_t at = 20;

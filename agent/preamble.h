@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * preamble.h - what a reader who comes late must have before the rest makes
- * sense: the log's header, and the definitions (capability sets, arguments,
+ * preamble.h - what a late joiner needs before the rest makes sense: the log's
+ * header, and the definitions (capability sets, arguments,
  * wall clock, capabilities, labels, HEAP_PROF_BEGIN, cost centres, info
  * tables, ticky counters), kept as the runtime wrote them, by capability.
  *
@@ -47,13 +47,13 @@ struct preamble {
 /* Forgets the log before. */
 void preamble_reset(struct preamble *p);
 
-/* Takes what the runtime wrote at once: the header, or whole blocks. */
+/* Takes what the runtime wrote in one call: the header, or whole blocks. */
 void preamble_take(struct preamble *p, const uint8_t *bytes, size_t size);
 
-/* Header and definitions as valid blocks; NULL when there is no header or no memory. */
+/* Header and definitions as valid blocks; NULL when there is no header or out of memory. */
 struct chunk *preamble_chunk(const struct preamble *p);
 
-/* One block with one message event, of now. */
+/* One block with one message event of the current time. */
 struct chunk *preamble_message(const struct preamble *p, const char *text, size_t size);
 
 /* A whole log with that message only, for readers while there is none. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN - a list under a mutex. The bytes counted against the limit are those
- * not yet taken; the server bounds what it holds for its readers itself.
+ * DESIGN - a list under a mutex. Only bytes not yet taken count against the
+ * limit; the server bounds what it holds for its readers itself.
  */
 #include "agent/queue.h"
 

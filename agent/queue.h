@@ -20,7 +20,7 @@ enum chunk_kind {
         CHUNK_START,   /* no bytes: a log begins, forget the one before */
 };
 
-/* Owned by who holds it; chunk_release gives it back. Not shared between threads but through the queue. */
+/* Owned by its holder, freed by chunk_release. Threads share it through the queue only. */
 struct chunk {
         struct chunk *next;
         enum chunk_kind kind;
@@ -29,7 +29,7 @@ struct chunk {
         uint8_t bytes[];
 };
 
-struct chunk *chunk_new(enum chunk_kind kind, const void *bytes, size_t size); /* NULL: no memory */
+struct chunk *chunk_new(enum chunk_kind kind, const void *bytes, size_t size); /* NULL: out of memory */
 void chunk_release(struct chunk *c);
 
 void queue_open(size_t limit_bytes);
@@ -37,7 +37,7 @@ void queue_open(size_t limit_bytes);
 /* Takes a copy. False: dropped, and counted. `always`: small things that must not be lost, such as the end mark. */
 bool queue_push(enum chunk_kind kind, const void *bytes, size_t size, bool always);
 
-/* All that is there, in order; NULL after timeout_ns without any, or when somebody kicked. */
+/* All that is there, in order; NULL after timeout_ns without any, or after queue_kick. */
 struct chunk *queue_take(int64_t timeout_ns);
 
 void queue_kick(void);
@@ -48,7 +48,7 @@ struct queue_losses {
 
 struct queue_losses queue_losses(void);
 
-/* No more will be pushed. queue_take returns NULL at once from then on, when nothing is left. */
+/* No more will be pushed. From then on queue_take does not wait: it returns NULL when nothing is left. */
 void queue_close(void);
 bool queue_closed(void);
 

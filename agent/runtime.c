@@ -6,7 +6,7 @@
  * Flushing, 9.2 and later: flushEventLog(&cap), with a capability of our own in
  * hand. Never flushEventLog(NULL): it waits for sync_finished_cond, which is
  * signalled without its mutex, so the wakeup can be missed; and a forkProcess
- * in that moment leaves the child a pending sync that nobody ends.
+ * at that moment leaves the child a pending sync that nobody ends.
  *
  * Flushing, before 9.2: there is no function. The buffers are written out as
  * printAndClearEventBuf does it, with all capabilities stopped as performGC_
@@ -37,7 +37,7 @@ struct runtime_kind runtime_kind;
 #define PROFILE_BY_CLOSURE_TYPE 8u
 #define PROFILE_BY_INFO_TABLE   9u
 
-/* The runtime's functions as it declares them; a capability and a task are its own business. */
+/* The runtime's functions as it declares them; capability and task are opaque here. */
 #define CALL(type, symbol) ((type)(uintptr_t)rts.symbol.address)
 typedef void *capability;
 typedef void *task;
@@ -91,9 +91,8 @@ uint64_t runtime_elapsed_ns(void)
 }
 
 /*
- * A thread that asked for everything to be stopped, while all was stopped for
- * forkProcess, is not in the child; what it asked for would be waited for there
- * for ever.
+ * A thread that requested a stop of everything while all was stopped for
+ * forkProcess is not in the child, which would wait for that stop for ever.
  */
 void runtime_fork_child(void)
 {
@@ -260,7 +259,7 @@ static void empty_buffer(struct event_buffer *b)
         b->marker = NULL;
 }
 
-/* What was flushed has left a block's beginning in each buffer; a log that is started again begins with its header. */
+/* A flush leaves a block's beginning in each buffer; a log that is started again must begin with its header. */
 static void empty_buffers(void)
 {
         struct event_buffer *buffers = capability_buffers();
@@ -273,7 +272,7 @@ static void empty_buffers(void)
                 empty_buffer(&buffers[i]);
 }
 
-/* As the end of endEventLogging, without its flush (see above). */
+/* Does what the end of endEventLogging does, without its flush (see above). */
 void runtime_stop_log(void)
 {
         uint8_t end[2] = { 0xff, 0xff };
@@ -290,7 +289,7 @@ void runtime_stop_log(void)
 
 /* ------------------------------------------------------------ heap profile */
 
-static struct flags_layout flags_found; /* when the flags had their default values; 0: not */
+static struct flags_layout flags_found; /* found while the flags had their default values; 0: not */
 
 void runtime_look_at_defaults(void)
 {
@@ -322,19 +321,19 @@ bool runtime_start_profile(char letter, int64_t interval_ns, struct error *error
                 return false;
         memcpy(&now, flags + layout.heap_profile, sizeof(now));
         if (now != 0 && !profile_file_ours) {
-                return error_set(error, "a heap profile is being made already");
+                return error_set(error, "a heap profile is already being made");
         }
         if (!profile_file_divert(error))
                 return false;
         memcpy(flags + layout.heap_profile, &kind, sizeof(kind));
         memcpy(flags + layout.interval, &interval_ns, sizeof(interval_ns));
-        /* Censuses come from us. The scheduler starts the timer for them again and again, unless that is 0. */
+        /* Censuses come from us. The scheduler keeps starting the timer for them, unless this is 0. */
         memcpy(flags + layout.ticks, &none, sizeof(none));
         FILE **file = rts.hp_file.address, *before = profile_file_ours ? *file : NULL;
         CALL(void (*)(void), initHeapProfiling)();
         profile_file_ours = true;
         if (before && before != *file)
-                (void)fclose(before); /* of a profile of ours that was stopped */
+                (void)fclose(before); /* of an earlier profile of ours */
         profile_file_restore();
         if (rts.stopHeapProfTimer.address) /* it may have been started when the profile was */
                 CALL(void (*)(void), stopHeapProfTimer)();
@@ -346,8 +345,8 @@ bool runtime_start_profile(char letter, int64_t interval_ns, struct error *error
 
 /*
  * The kind of profile stays: a collection that was decided on before everything
- * stopped may still take its census, and the runtime ends the program when there
- * is no kind then. Nothing asks for another one.
+ * stopped may still take its census, and without a kind the runtime would end
+ * the program. Nothing requests another one.
  */
 void runtime_stop_profile(void)
 {

@@ -4,7 +4,7 @@
  *
  * Threaded: from a thread of ours, with all capabilities stopped. Not
  * threaded: only on the program's own thread, between two steps of it
- * (runtime_point). Before the runtime's start is over, and after its end has
+ * (runtime_point). Before the runtime has started, and after its end has
  * begun, nothing here may be called; the caller sees to that.
  */
 #ifndef HW_AGENT_RUNTIME_H
@@ -34,13 +34,13 @@ extern struct runtime_kind runtime_kind;
 bool runtime_up(void);   /* its start is over */
 bool runtime_logs(void); /* it writes events now */
 
-/* In the child of a fork, first of all: nobody else is there who would stop everything. */
+/* To be called first in the child of a fork: forgets a stop requested by a thread that is not there. */
 void runtime_fork_child(void);
 
 /* The log's time now; 0: not known. */
 uint64_t runtime_elapsed_ns(void);
 
-/* In the runtime's start, while its flags have their default values: learns their places from these. */
+/* During the runtime's start, while its flags have their default values: finds the flags by these. */
 void runtime_look_at_defaults(void);
 
 /* Writes the event buffers out. On a thread of ours when threaded, else at a point. */
@@ -49,7 +49,7 @@ void runtime_flush(void);
 /* Calls `act` while nothing else runs in the runtime. The same threads. */
 void runtime_stopped(void (*act)(void));
 
-/* Asks for a census, which is taken with the next step of the program. */
+/* Requests a census, which is taken with the next step of the program. */
 void runtime_census(void);
 
 /* To be called with everything stopped. False with a sentence: the program is as before. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN - the thread sleeps on the queue, not on descriptors: while nothing is
- * written it looks at its sockets ten times a second, while a reader does not
- * take what waits for it every few milliseconds. So no descriptor is needed to
- * wake it. A program may close all descriptors it does not know, and open files
- * in their place: before each use ours are compared with what they were.
+ * written it looks at its sockets ten times a second, or every few milliseconds
+ * while a reader lags behind. So no descriptor is needed to wake it. A program
+ * may close all descriptors it does not know, and open files in their place:
+ * before each use ours are compared with what they were.
  *
  * What the runtime writes is shared by all readers; each has a ring of what
- * waits for it. The first reader's ring exists before it does.
+ * waits for it. The first reader's ring exists before the reader comes.
  */
 #include "agent/server.h"
 
@@ -32,7 +32,7 @@
 #define IDLE_NS       INT64_C(100000000) /* from one look at the sockets to the next */
 #define BUSY_NS       INT64_C(5000000)   /* the same, while a reader has something to take */
 #define BACKLOG       4                  /* connections that wait to be accepted */
-#define REQUEST_TURNS 8                  /* reads of one connection, then the others have their turn */
+#define REQUEST_TURNS 8                  /* reads of one connection; then it is the others' turn */
 #define CLAIM_TAIL    ".pid"
 
 struct descriptor {
@@ -48,7 +48,7 @@ struct reader {
         unsigned first, count;
         size_t sent;        /* of ring[first] */
         size_t bytes;       /* in the ring */
-        size_t definitions; /* of these, what it was given at first: they do not count against the limit */
+        size_t definitions; /* of these, the preamble: it does not count against the limit */
         bool here;          /* counted as connected */
         uint64_t lost_blocks, lost_bytes;
         char line[AGENT_REQUEST_BYTES]; /* of a request that is not whole */
@@ -65,7 +65,7 @@ static struct {
         bool running;
         struct reader readers[AGENT_READERS];
         struct preamble preamble;
-        bool came; /* a reader, ever */
+        bool came; /* there has been a reader */
         _Atomic uint64_t pause_ns, known, taken, reader_count, left_out, definitions_left_out, not_understood;
 } s = { .listener = { .fd = -1 }, .descriptors = PTHREAD_MUTEX_INITIALIZER };
 
@@ -83,7 +83,7 @@ static bool descriptor_take(struct descriptor *d, int fd)
         return true;
 }
 
-/* Whether it is still what it was: else it is the program's, and left alone. */
+/* Whether it is still ours: otherwise it is the program's, and left alone. */
 static bool descriptor_ours(struct descriptor *d)
 {
         struct stat st;
@@ -116,7 +116,7 @@ static bool own_directory(const char *path, struct error *error)
         return true;
 }
 
-/* As heapwatch's own directory is found, so that `heapwatch ps` and `attach` find the socket. */
+/* Found as heapwatch's own directory is, so that `heapwatch ps` and `attach` find the socket. */
 static bool default_path(char *out, size_t size, struct error *error)
 {
         const char *own = getenv("HEAPWATCH_DIR"), *runtime = getenv("XDG_RUNTIME_DIR");
@@ -139,7 +139,7 @@ static bool default_path(char *out, size_t size, struct error *error)
         return true;
 }
 
-/* Only the first program that asks for this socket gets it, also after it has ended. */
+/* Only the first program that claims this socket gets it, even after it has ended. */
 static bool claim(struct error *error)
 {
         char pid[32];
@@ -150,7 +150,7 @@ static bool claim(struct error *error)
         snprintf(s.claim, sizeof(s.claim), "%s" CLAIM_TAIL, s.path);
         fd = open(s.claim, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
         if (fd < 0) {
-                if (errno != EEXIST) /* else another program has it: there is nothing to say */
+                if (errno != EEXIST) /* otherwise another program has it: not an error */
                         error_set(error, "cannot make %s: %s", s.claim, strerror(errno));
                 s.claim[0] = '\0';
                 return false;
@@ -162,7 +162,7 @@ static bool claim(struct error *error)
         return written;
 }
 
-/* The path is another program's: one of our own, beside it. */
+/* The path is another program's: uses one beside it. */
 static bool path_beside(struct error *error)
 {
         size_t n = strlen(s.path);
@@ -289,8 +289,8 @@ static bool has_room(const struct reader *r, size_t size)
         return r->count < AGENT_READER_CHUNKS - 1 && r->bytes + size <= s.settings.queue_bytes + r->definitions;
 }
 
-/* In the stream: what was left out before this. */
-static void tell_losses(struct reader *r)
+/* Reports in the stream what was left out before this. */
+static void report_losses(struct reader *r)
 {
         char text[AGENT_MESSAGE_BYTES];
         int n = snprintf(text, sizeof(text), AGENT_SAYS "left out %llu blocks, %llu bytes: the reader was too slow",
@@ -309,11 +309,11 @@ static void give(struct reader *r, struct chunk *c)
         bool waits = r->socket.fd < 0;
 
         if (!has_room(r, c->size) && waits && !s.came) {
-                reader_gone(r); /* nobody came: the first reader gets what a later one gets */
+                reader_gone(r); /* nobody came: the first reader will get what a later one gets */
                 return;
         }
         if (r->lost_blocks > 0 && has_room(r, c->size))
-                tell_losses(r);
+                report_losses(r);
         if (has_room(r, c->size)) {
                 ring_add(r, c);
                 return;
@@ -330,7 +330,7 @@ static void give_all(struct chunk *c)
                         give(&s.readers[i], c);
 }
 
-/* What the queue dropped before it could come here, for all. */
+/* Reports to all readers what the queue dropped. */
 static void report_queue_losses(void)
 {
         static uint64_t reported;
@@ -468,7 +468,7 @@ static bool read_requests(struct reader *r)
         return true;
 }
 
-/* As much as it takes; false when the connection ends. */
+/* Sends as much as the reader takes; false when the connection ends. */
 static bool send_some(struct reader *r)
 {
         while (r->count > 0) {
@@ -485,7 +485,7 @@ static bool send_some(struct reader *r)
         return true;
 }
 
-/* Whether something waits for a reader that is there. */
+/* Serves all readers; returns whether something still waits for one of them. */
 static bool serve(void)
 {
         bool waiting = false;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * server.h - the socket: gives the log to those who connect.
+ * server.h - the socket: gives the log to whoever connects.
  *
  * A Unix socket, mode 0600, in a directory that belongs to the user and that
  * nobody else can write to; only the same user and root are answered
  * (SO_PEERCRED). Each reader gets a whole, valid log: the first one everything
  * since the start, later ones the header and all definitions, then what comes.
- * Of a reader that is too slow whole blocks are left out; the stream says how
- * many. Requests (control.h) come on the same connection.
+ * A reader that is too slow misses whole blocks; the stream says how many.
+ * Requests (control.h) come on the same connection.
  *
  * Everything but server_open and server_say is done by one thread of its own,
  * which never touches the runtime. It never waits for a reader.
@@ -29,7 +29,7 @@
  */
 bool server_open(const struct agent_settings *s, struct error *error);
 
-/* Gives the path back, and the claim. */
+/* Gives up the path and the claim. */
 void server_abandon(void);
 
 /* Starts the thread. 0 or an errno. */
@@ -44,12 +44,12 @@ void server_finish(void);
 /* A notice or an answer, into the stream of every reader. From any thread. Cut at AGENT_MESSAGE_BYTES. */
 void server_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Around fork(2): the child has closed what is ours, all of it. */
+/* Around fork(2): in the child all that is ours is closed. */
 void server_fork_prepare(void);
 void server_fork_parent(void);
 void server_fork_child(void);
 
-/* What the thread knows, for the others. */
+/* What the thread knows, for other threads. */
 struct server_facts {
         uint64_t census_pause_ns; /* of the newest census; 0: not known */
         uint64_t censuses_known, censuses_taken;

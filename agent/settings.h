@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * settings.h - what the agent was asked to do: the variable HEAPWATCH_AGENT, or
- * the text that `heapwatch attach` hands over. Pure.
+ * settings.h - the agent's settings: the variable HEAPWATCH_AGENT, or the text
+ * that `heapwatch attach` passes. Pure.
  *
  *      HEAPWATCH_AGENT='socket=/run/app/heap.sock;heap=T;interval=1;flush=1'
  *
@@ -24,11 +24,11 @@ struct agent_settings {
         char socket[AGENT_PATH_MAX]; /* "": agent-PID.sock in the user's private directory */
         bool once;                   /* only the first program that finds this socket's claim free */
         bool follow;                 /* further ones at "SOCKET-PID"; the environment stays, for what they start */
-        char skip[128];              /* names, each before a colon or the end: such programs are passed over */
+        char skip[128];              /* names, separated by colons: such programs are skipped */
         char ghcrts[1024];           /* not "": no watching from inside; only the runtime gets these as its GHCRTS */
         char classes[16];            /* of events, as after -l */
         char heap;                   /* 'T' by closure type, 'i' by info table, 0 none */
-        int64_t interval_ns;         /* between censuses, by the wall's clock */
+        int64_t interval_ns;         /* between censuses, in real time */
         int64_t flush_ns;            /* between flushes */
         double budget;               /* largest share of time in censuses; 0: no limit */
         size_t queue_bytes;
@@ -42,7 +42,7 @@ void settings_default(struct agent_settings *s);
 /* Takes "key=value;key=value". False with one plain sentence in `error`; *s may be changed then. */
 bool settings_parse(struct agent_settings *s, const char *text, struct error *error);
 
-/* Whether a program of this name is passed over: it is a wrapper, which hands the agent on. */
+/* Whether a program of this name is skipped: it is a wrapper, which hands the agent on. */
 bool settings_skip(const struct agent_settings *s, const char *program);
 
 #endif

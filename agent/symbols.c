@@ -4,8 +4,8 @@
  * so names are first tried against a bit map of the first two letters; the 40
  * or so names are compared only for those that pass.
  *
- * A global name belongs to one thing, the linker sees to that. A local one may
- * mean several: then it is taken for none of them.
+ * A global name is unique, the linker sees to that. A local one may mean several
+ * things: then none of them is taken.
  */
 #include "agent/symbols.h"
 
@@ -97,7 +97,7 @@ static void take_symbol(struct rts_symbol *s, enum binding *bound, const ElfW(Sy
         void *address = (void *)(bias + entry->st_value);
         bool local = ELF64_ST_BIND(entry->st_info) == STB_LOCAL;
 
-        if (*bound == FREE && s->address) { /* the dynamic linker's word goes first; it knows no sizes */
+        if (*bound == FREE && s->address) { /* the dynamic linker's address has precedence; it knows no sizes */
                 if (s->address == address)
                         s->size = entry->st_size;
                 return;
@@ -247,7 +247,7 @@ bool symbols_find(char *ret_version, size_t version_size)
         struct search search = { true, ret_version, version_size };
 
         ret_version[0] = '\0';
-        /* A shared runtime: what the program has copied to itself is found by the dynamic linker only. */
+        /* A shared runtime: variables copied into the program are found by the dynamic linker only. */
         for (unsigned i = 0; i < rts_symbol_count; i++)
                 rts_symbol_at(i)->address = dlsym(RTLD_DEFAULT, rts_symbol_names[i]);
         (void)dl_iterate_phdr(each_object, &search);

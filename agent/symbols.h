@@ -66,7 +66,7 @@
         X(releaseAllCapabilities)
 
 struct rts_symbol {
-        void *address; /* NULL: not there */
+        void *address; /* NULL: not found */
         size_t size;   /* 0: not known */
 };
 
@@ -84,8 +84,8 @@ extern const unsigned rts_symbol_count;
 struct rts_symbol *rts_symbol_at(unsigned i);
 
 /*
- * Looks into an ELF image of `size` bytes: .symtab, and .dynsym for what is
- * not there. Addresses are those of the file plus `bias`. Checks every offset.
+ * Scans an ELF image of `size` bytes: .symtab, and .dynsym for what is not
+ * there. Addresses are those of the file plus `bias`. Checks every offset.
  * Symbols already found stay. Returns how many were found.
  */
 unsigned symbols_scan(const uint8_t *image, size_t size, uintptr_t bias);
@@ -94,12 +94,12 @@ unsigned symbols_scan(const uint8_t *image, size_t size, uintptr_t bias);
 bool symbols_ghc_version(const uint8_t *image, size_t size, char *ret, size_t ret_size);
 
 /*
- * Finds all of this process: the executable, and a shared runtime when there is
- * one. False when there is no GHC runtime in it.
+ * Scans this process: the executable, and a shared runtime when there is one.
+ * False when there is no GHC runtime in it.
  */
 bool symbols_find(char *ret_version, size_t version_size);
 
-/* Variables of the runtime, read as what they are there; `otherwise` when they are not there. */
+/* Variables of the runtime, read with their own type; `otherwise` when they were not found. */
 bool rts_flag(const struct rts_symbol *s, bool otherwise);
 int64_t rts_int64(const struct rts_symbol *s, int64_t otherwise);
 

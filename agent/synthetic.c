@@ -19,7 +19,7 @@
 
 #define BUFFER_BYTES 65536
 #define BLOCK_BYTES  24
-#define LINE_BYTES   4096 /* of the profile's text: the rest of a longer line is left out */
+#define LINE_BYTES   4096 /* of the profile's text: a longer line is cut */
 #define VARIABLE     0xffff
 #define MAIN_SET     0 /* the capability set of the process */
 
@@ -119,7 +119,7 @@ static uint8_t *event(uint16_t number, uint64_t at_ns, size_t n, bool variable)
         return at + 12;
 }
 
-/* Capability set and a number of `n` bytes: how most of them are. */
+/* An event of a capability set and a number of `n` bytes, as most are. */
 static void set_event(uint16_t number, uint64_t at_ns, uint64_t value, size_t n)
 {
         uint8_t *at = event(number, at_ns, 4 + n, false);
@@ -237,7 +237,7 @@ static void put_collection(const struct gc_details *gc, uint64_t end_ns)
         put_be(at + 4, gc->generation, 2);
         put_be(at + 6, gc->copied_bytes, 8);
         put_be(at + 14, gc->slop_bytes, 8);
-        put_be(at + 22, 0, 8); /* fragmentation: not said before 9.4 */
+        put_be(at + 22, 0, 8); /* fragmentation: not reported before 9.4 */
         put_be(at + 30, gc->threads, 4);
         put_be(at + 34, gc->parallel_max_copied_bytes, 8);
         put_be(at + 42, gc->copied_bytes, 8);
@@ -286,7 +286,7 @@ static void put_band(const char *line)
 
         if (!tab || end == tab + 1)
                 return;
-        begin_census(); /* the profile begins and ends with empty ones, which are none */
+        begin_census(); /* the empty ones that a profile begins and ends with do not count */
         at = event(CENSUS_BAND, now(), 9 + n + 1, true);
         at[0] = 0;
         put_be(at + 1, bytes, 8);

@@ -3,11 +3,11 @@
  * synthetic.h - a log for a runtime that has none: before GHC 9.4 a program
  * that was linked without -eventlog.
  *
- * Two things of such a runtime speak: RtsConfig.gcDoneHook, called with the
- * figures of each collection, and the text of a heap profile (PROGRAM.hp), which
- * is read as it is written. Out of both come the events that a runtime with a
- * log would write: collections, live data, heap size, allocation, censuses.
- * Scheduler and user events cannot be had.
+ * Such a runtime has two sources: RtsConfig.gcDoneHook, called with the figures
+ * of each collection, and the text of a heap profile (PROGRAM.hp), which is read
+ * as it is written. From these come the events that a runtime with a log would
+ * write: collections, live data, heap size, allocation, censuses. There are no
+ * scheduler and user events.
  */
 #ifndef HW_AGENT_SYNTHETIC_H
 #define HW_AGENT_SYNTHETIC_H
@@ -29,17 +29,17 @@ void synthetic_begin(const char *version, bool threaded);
 bool synthetic_runs(void);
 
 /*
- * What is known of the process, into a log of the runtime's own that began late: before 9.2 it says nothing of it then.
+ * Adds what is known of the process to the runtime's own log that was started late: before 9.2 such a log lacks it.
  * now_ns: the log's time.
  */
 void synthetic_introduce(const char *version, bool threaded, uint64_t now_ns);
 
-/* A heap profile by 'T' begins: what the runtime prints into the stream becomes censuses. NULL: no memory. */
+/* A heap profile by 'T' begins: what the runtime prints into the stream becomes censuses. NULL: out of memory. */
 FILE *synthetic_profile(int64_t interval_ns);
 
 void synthetic_collection(const struct gc_details *gc);
 
-/* Sends what has come together. */
+/* Sends what has been collected. */
 void synthetic_flush(void);
 
 /* Sends the rest and the end mark. */

@@ -58,7 +58,7 @@ int descriptor_move_high(int fd)
 
         if (high < 0) {
                 if (fd >= 0)
-                        (void)fcntl(fd, F_SETFD, FD_CLOEXEC); /* few descriptors allowed: it stays where it is */
+                        (void)fcntl(fd, F_SETFD, FD_CLOEXEC); /* the limit of descriptors is low: it stays */
                 return fd;
         }
         (void)close(fd);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* thread.h - our threads and descriptors, so that the program does not notice them. */
+/* thread.h - our threads and descriptors, made so that the program does not notice them. */
 #ifndef HW_AGENT_THREAD_H
 #define HW_AGENT_THREAD_H
 

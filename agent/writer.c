@@ -2,8 +2,8 @@
 /*
  * DESIGN - the runtime calls these with its locks held, on any thread. They
  * copy into the queue and return. The end of the log does not end our threads:
- * the runtime stops and starts its log also in a fork's child and when somebody
- * asks it to; the agent ends at the program's end (life.c).
+ * the runtime also stops and starts its log in a fork's child and on request;
+ * the agent ends at the program's end (life.c).
  */
 #include "agent/writer.h"
 
@@ -34,7 +34,7 @@ void writer_fork_child(void)
         w.program = NULL;
 }
 
-/* Small pieces that end the log are not dropped, nor is the header: without them the rest is worth nothing. */
+/* The header and small pieces that end the log are never dropped: without them the rest is useless. */
 static bool must_arrive(const uint8_t *bytes, size_t size)
 {
         return (size >= 4 && !memcmp(bytes, "hdrb", 4)) ||

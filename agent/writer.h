@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * writer.h - the runtime's EventLogWriter that is ours: what it writes goes to
- * the queue and, when the program asked for an eventlog itself, to the
- * runtime's own file writer too.
+ * writer.h - our EventLogWriter for the runtime: what it writes goes to the
+ * queue and, when the program itself asked for an eventlog, to the runtime's own
+ * file writer too.
  */
 #ifndef HW_AGENT_WRITER_H
 #define HW_AGENT_WRITER_H
@@ -23,10 +23,10 @@ extern const struct event_log_writer writer;
 /* Called when the runtime ends its log, after the last piece. */
 void writer_on_stop(void (*stopped)(void));
 
-/* Both get it: the program's own log goes on as it was asked for. Before the log begins. */
+/* The program's own writer gets the log, too. To be called before the log begins. */
 void writer_tee(const struct event_log_writer *program);
 
-/* One piece of the log, whole blocks. For those who write a log in the runtime's place. */
+/* One piece of the log, whole blocks. For synthetic.c, which writes a log in the runtime's place. */
 bool writer_write(void *bytes, size_t size);
 
 /* In the child of a fork: nothing is written any more. */

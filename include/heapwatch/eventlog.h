@@ -3,7 +3,7 @@
  * eventlog.h - incremental decoder of GHC eventlogs.
  *
  * Bytes go in, in pieces of any size; events come out. The decoder does no
- * input or output, knows no clock and allocates only when it is made. It may
+ * input or output, reads no clock and allocates only when it is made. It may
  * be suspended at any byte: any split of the same bytes gives the same events.
  *
  *     struct hw_event events[256];
@@ -19,11 +19,11 @@
  *
  * What it does with oddities: an event of a kind that heapwatch does not know
  * but the log declares is delivered and counted as unknown. An event whose
- * payload is shorter than its kind needs (announced so, or declared so by the
- * header) is dropped and counted as short. An id that is not declared, a time
- * outside its block's, an event longer than its block are damage: skipped up
- * to the next place that makes sense, reported once, counted. A block marker
- * in front of a restarted log's header is passed over silently.
+ * payload is shorter than its kind needs (by its own length or by the header's
+ * declaration) is dropped and counted as short. An id that is not declared, a
+ * time outside its block's, an event longer than its block are damage: skipped
+ * up to the next plausible event, reported once, counted. A block marker in
+ * front of a restarted log's header is skipped silently.
  *
  * It does not interpret: what events mean is the model's business. Typed
  * access to an event's fields is below (hw_event_u64 ..., hw_event_field).
@@ -52,7 +52,7 @@ struct hw_event {
         const uint8_t *payload; /* borrowed: valid until the next call on the decoder */
         uint32_t size;          /* payload bytes */
         uint16_t id;            /* enum hw_event_id, or an id heapwatch does not know */
-        uint16_t cap;           /* capability of the block it is in (opens, if a marker), or HW_CAP_NONE */
+        uint16_t cap;           /* capability of the block it is in (a marker: that it opens), or HW_CAP_NONE */
 };
 
 struct hw_eventlog;
@@ -62,14 +62,14 @@ enum hw_eventlog_status {
         HW_EVENTLOG_OK,        /* nothing: call again */
         HW_EVENTLOG_NEED_MORE, /* all input is used up, a cut event's start is kept; comes with 0 events */
         HW_EVENTLOG_RUN,       /* a header is complete: what follows belongs to a new run */
-        HW_EVENTLOG_END,       /* the end marker was read: a new header may follow, all else is damage */
+        HW_EVENTLOG_END,       /* the end marker was read: a new header may follow, anything else is damage */
         HW_EVENTLOG_BAD,       /* damage, skipped: see hw_eventlog_damage(); call again */
-        HW_EVENTLOG_LIMIT      /* as BAD, because a length exceeds a cap of limits below */
+        HW_EVENTLOG_LIMIT      /* as BAD, because a length exceeds a cap of the decoder */
 };
 
 /*
- * A stretch of the stream that could not be decoded. It is reported when it is
- * over - except where only a new header can help (no eventlog at all, a
+ * A part of the stream that could not be decoded. It is reported when it is
+ * over - except where only a new header can help (not an eventlog at all, a
  * damaged header): that is reported at once, and hw_eventlog_stats' lost_bytes
  * grows until the header comes.
  */
@@ -87,7 +87,7 @@ struct hw_eventlog_stats {
         uint64_t unknown;       /* of the delivered: ids declared by the log but not known here */
         uint64_t short_payload; /* dropped: payload shorter than the event's kind needs */
         uint64_t resyncs;       /* damaged places */
-        uint64_t lost_bytes;    /* in them, those still being skipped included */
+        uint64_t lost_bytes;    /* in them, including those still being skipped */
 };
 
 /*
@@ -111,9 +111,9 @@ void hw_eventlog_input(struct hw_eventlog *log, const void *data, size_t size);
 
 /*
  * Says that no more input will come, until hw_eventlog_reset: read again, until
- * NEED_MORE. After damage a place may look like an event that is longer than
- * the bytes at hand; now it is decided that it is none, and what follows it is
- * delivered. Not needed when the rest may as well count as lost.
+ * NEED_MORE. After damage, bytes may look like an event that is longer than
+ * what is at hand; at the end of the input they are taken not to be one, and
+ * what follows them is delivered. Not needed when the rest may count as lost.
  */
 void hw_eventlog_input_end(struct hw_eventlog *log);
 
@@ -143,7 +143,7 @@ const struct hw_eventlog_stats *hw_eventlog_stats(const struct hw_eventlog *log)
 /* Delivered events of one id since the decoder was made. */
 uint64_t hw_eventlog_count(const struct hw_eventlog *log, uint16_t id);
 
-/* Whether the current run's header declares this id (some releases are told apart by that). */
+/* Whether the current run's header declares this id (this distinguishes some releases). */
 bool hw_eventlog_declares(const struct hw_eventlog *log, uint16_t id);
 
 #define HW_EVENT_VARIABLE 0xffffu /* of hw_eventlog_declared_size: events of this kind carry their length */
@@ -316,7 +316,7 @@ struct hw_field_value {
  */
 bool hw_event_field(const struct hw_event *event, unsigned index, struct hw_field_value *ret_value);
 
-/* Fixed-width fields at byte `at` of the payload, big-endian. `at` + width <= size is the caller's duty. */
+/* Fixed-width fields at byte `at` of the payload, big-endian. The caller has checked at + width <= size. */
 static inline uint16_t hw_event_u16(const struct hw_event *e, size_t at)
 {
         const uint8_t *p = e->payload + at;

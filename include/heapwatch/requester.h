@@ -14,9 +14,9 @@
  *     }
  *
  * A request waits in a bounded queue until its daemon is connected; a lost
- * connection is made again in the background. A request that was sent to a
- * daemon that went away is not repeated: it may have been obeyed. Whoever has
- * nothing else to do meanwhile calls hw_request, which waits.
+ * connection is made again in the background. A request sent to a daemon that
+ * went away is not repeated: it may have been carried out. Whoever has nothing
+ * else to do meanwhile calls hw_request, which waits.
  *
  * Not thread-safe; make it after fork, not before.
  */
@@ -39,10 +39,10 @@ struct hw_requester;
  *   HW_REPLY_PART  `reply` is one of several, others follow
  *   HW_REPLY_LAST  `reply` is the only or last one: the request is done
  *   negative       the request is done and `reply` is NULL: -ETIMEDOUT (no last reply in time), -ENOTCONN (it could
- *                  not even be sent in time), -EBUSY (it is asked too often, until the time was over), -EPROTO (a
- *                  malformed reply), -ECANCELED (the requester is destroyed)
- * A reply with `error` set is the daemon's refusal and comes as any other; but a daemon that is asked too often is
- * asked again when it says so, and nobody hears of it.
+ *                  not even be sent in time), -EBUSY (the daemon's rate limit refused it until the time was up),
+ *                  -EPROTO (a malformed reply), -ECANCELED (the requester is destroyed)
+ * A reply with `error` set is the daemon's refusal and is delivered like any other. A refusal by the rate limit is not:
+ * the request is sent again after the delay that the daemon names.
  */
 #define HW_REPLY_LAST 0
 #define HW_REPLY_PART 1
@@ -50,7 +50,7 @@ typedef void hw_reply_handler(void *ctx, int status, const Hw__Reply *reply);
 
 /*
  * For the daemons of these publish endpoints, which are copied; NULL or 0: the default one. NULL with errno: ENOMEM,
- * EINVAL (an endpoint is malformed), EPERM (it is not to be trusted: hw_endpoint_check) or what the system said.
+ * EINVAL (an endpoint is malformed), EPERM (it is not to be trusted: hw_endpoint_check) or the system's error.
  * Connecting happens in the background.
  */
 struct hw_requester *hw_requester_new(const char *const *publish_endpoints, size_t n);
@@ -70,20 +70,20 @@ int hw_requester_send(struct hw_requester *r, size_t daemon, Hw__Request *reques
 /* Why there was no reply, as a static sentence, for a negative status of a handler or of hw_requester_send. */
 const char *hw_reply_error(int status);
 
-/* Forgets a request: its handler is not called any more. The daemon may have obeyed it. Unknown ids are ignored. */
+/* Forgets a request: its handler is no longer called. The daemon may have carried it out. Unknown ids are ignored. */
 void hw_requester_cancel(struct hw_requester *r, uint64_t id);
 
 /* A descriptor (epoll, owned by the requester) that is readable as long as hw_requester_pump has something to do,
  * deadlines included. It needs no timer beside it. */
 int hw_requester_fd(const struct hw_requester *r);
 
-/* Sends, receives and gives up what is due, without waiting. Returns how many requests are under way. */
+/* Sends, receives and times out what is due, without waiting. Returns how many requests are under way. */
 size_t hw_requester_pump(struct hw_requester *r);
 
 /*
  * Sends one request to the daemon of this publish endpoint and waits for its
- * replies, `each` being called for every one (borrowed). The time-out is for
- * all of it. The request's id is set. Returns 0, -EINVAL (the endpoint is
+ * replies, calling `each` for every one (borrowed). The time-out covers the
+ * whole exchange. The request's id is set. Returns 0, -EINVAL (the endpoint is
  * malformed), -EPERM (it is not to be trusted), -ETIMEDOUT, -EBUSY, -EPROTO (malformed reply) or -ENOMEM. An error
  * reply is passed to `each` like any other.
  */

@@ -12,17 +12,17 @@
  *
  * It subscribes first, then asks for a snapshot, then drops what the snapshot
  * already covers (the zguide's Clone pattern). A gap in a topic's sequence is
- * counted, and the target is resynced by a snapshot of it; a new epoch (the daemon was
- * restarted) drops everything: HW_SUBSCRIBER_RESET says so. A silent daemon is
- * reported as HW_SUBSCRIBER_STALE and followed again by itself when it is back.
+ * counted, and the target is resynced by its snapshot; a new epoch (the daemon
+ * was restarted) drops everything: HW_SUBSCRIBER_RESET says so. A silent daemon is
+ * reported as HW_SUBSCRIBER_STALE and followed again when it is back.
  *
- * Loss that no later message of the topic shows is seen by the heads in the
- * target's heartbeat. A target that the daemon no longer names is reported by a
- * made-up update with STATE_REMOVED and no sequence, should its own last
- * message have been lost. A snapshot may be refused or slow: it is asked for
- * again, with a growing time-out; until it is complete nothing of what it covers
- * is delivered. A target with gap after gap is resynced at most every
- * 1 s, then 2 s ... 30 s; its updates are delivered meanwhile.
+ * Loss that no later message of the topic reveals is found by the topic heads in
+ * the target's heartbeat. When the last message of a removed target is lost, an
+ * update with STATE_REMOVED and no sequence is made up as soon as the daemon no
+ * longer names the target. A snapshot may be refused or slow: it is requested
+ * again, with a growing time-out; until it is complete nothing that it covers is
+ * delivered. A target with gap after gap is resynced at most every 1 s, then
+ * 2 s ... 30 s; its updates are delivered meanwhile.
  *
  * One subscriber follows any number of daemons. Not thread-safe; make it after
  * fork, not before.
@@ -83,8 +83,8 @@ struct hw_subscriber_stats {
         uint64_t updates;
         uint64_t gaps;      /* holes in a topic's sequence */
         uint64_t lost;      /* messages in them, as far as sequences show */
-        uint64_t snapshots; /* asked for, the first one included */
-        uint64_t bad;       /* messages that were refused */
+        uint64_t snapshots; /* requested, including the first */
+        uint64_t bad;       /* malformed messages, dropped */
 };
 
 const struct hw_subscriber_stats *hw_subscriber_stats(const struct hw_subscriber *s);

@@ -46,7 +46,7 @@ void hw_reply_unref(const Hw__Reply *reply);
 Hw__Request *hw_request_new(Hw__Request__WhatCase what);
 void hw_request_destroy(Hw__Request **request);
 
-/* *field is a text of a request's body: hw_request_set_text(&r->history->target, "api"); NULL takes it away. Returns 0
+/* *field is a text of a request's body: hw_request_set_text(&r->history->target, "api"); NULL removes it. Returns 0
  * or -ENOMEM. */
 int hw_request_set_text(char **field, const char *text);
 int hw_request_add_target(Hw__SnapshotRequest *snapshot, const char *target);
@@ -71,7 +71,7 @@ const char *hw_enum_word(const ProtobufCEnumDescriptor *of, int value);
 /* Unit of a series' values: "B", "ns". Static. */
 const char *hw_series_unit(Hw__Series series);
 
-/* Whether a target may be called so: 1 to 64 of [A-Za-z0-9._~-]. */
+/* Whether this is a valid name of a target: 1 to 64 of [A-Za-z0-9._~-]. */
 bool hw_target_name_valid(const char *name);
 
 /* Writes "hw1/<kind>/<target>/" and returns its length. `target` "" with KIND_DAEMON. */
@@ -107,11 +107,11 @@ int hw_default_directory(char *ret_path, size_t size);
 int hw_default_endpoints(char *ret_publish, char *ret_request, size_t size);
 
 /*
- * Whether what listens at a publish endpoint, and beside it for requests, can be trusted to be the daemon that was
- * meant: an ipc socket must be in a directory in which and above which only this user, root and (where an endpoint is
- * named that is not the default) that directory's owner may change anything, and be one of theirs. A default directory
- * that is missing is made where anybody else could make it. Subscribers and requesters refuse other endpoints
- * themselves. Returns 0, -EPERM, or -EACCES (the directory may not be entered), then with a sentence in `reason`.
+ * Whether whatever listens at a publish endpoint, and at the request endpoint beside it, can be trusted to be the
+ * intended daemon: an ipc socket must belong to this user, root or (for an endpoint other than the default) the owner
+ * of its directory, and nobody else may be able to change that directory or those above it. A missing default directory
+ * is created where anybody else could create it first. Subscribers and requesters refuse other endpoints themselves.
+ * Returns 0, -EPERM, or -EACCES (the directory may not be entered), then with a sentence in `reason`.
  */
 int hw_endpoint_check(const char *publish, char *reason, size_t size);
 

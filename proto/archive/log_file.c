@@ -2,14 +2,14 @@
 /*
  * DESIGN: zlib and zstd have the same shape: bytes in, bytes out, as much as
  * there is room for. A method is one function that moves what it can; all else
- * (reading, the end, what is wrong) is the same for both. Files as they were
- * written are read(2) into the caller's buffer; only their first bytes, read to
- * tell what they are, come from ours.
+ * (reading, the end, errors) is the same for both. Uncompressed files are read(2)
+ * into the caller's buffer; only their first bytes, read to detect the format,
+ * come from ours.
  *
- * Whether the unpacked bytes are text is known with the first piece of them; then they go through text_log, and what
- * comes out of it is the log.
+ * Whether the unpacked bytes are text is known from the first piece of them; if so, the log is what text_log makes of
+ * them.
  *
- * Several archives one behind the other are one log, as `cat a.gz b.gz` means.
+ * Several archives one after the other are one log, as `cat a.gz b.gz` means.
  */
 #include "proto/archive/log_file.h"
 
@@ -33,7 +33,7 @@ struct log_file {
         int fd;
         struct stat stat;
         uint8_t input[INPUT_BYTES];
-        size_t at, n;    /* of the input: taken so far, there */
+        size_t at, n;    /* of the input: used so far, available */
         bool input_over; /* the file has no more */
         bool inside;     /* an archive has begun and is not complete */
         bool over;       /* no more bytes of the log */
@@ -45,10 +45,10 @@ struct log_file {
         z_stream zlib;
         ZSTD_DStream *zstd;
 
-        bool looked; /* whether it is text */
+        bool looked; /* whether it is text has been checked */
         bool text_over;
         struct text_log *text;
-        size_t text_at, text_n; /* of the piece: taken, there */
+        size_t text_at, text_n; /* of the piece: used, available */
         char piece[INPUT_BYTES];
 };
 
@@ -80,7 +80,7 @@ static int fill(struct log_file *f)
 
 /* ------------------------------------------------------------------- methods */
 
-/* No more can be had, because of `why`. */
+/* Nothing more can be read, because of `why`. */
 static bool damaged(struct log_file *f, const char *method, const char *why)
 {
         (void)snprintf(f->damage_text, sizeof(f->damage_text), "its %s archive %s", method, why);
@@ -145,7 +145,7 @@ static const struct method {
         { "\x28\xb5\x2f\xfd", 4, begin_zstd },
 };
 
-/* A frame that zstd skips may come first: 50 to 5f 2a 4d 18. */
+/* A skippable frame of zstd may come first: 50 to 5f 2a 4d 18. */
 static bool is_skippable(const struct log_file *f)
 {
         return f->n >= 4 && (f->input[0] & 0xf0) == 0x50 && !memcmp(f->input + 1, "\x2a\x4d\x18", 3);
@@ -271,11 +271,11 @@ static ssize_t read_unpacked(struct log_file *f, void *buffer, size_t size)
 
 /* ------------------------------------------------------------------------ text */
 
-/* Looks at the first piece. 0 or -errno. */
+/* Checks in the first piece whether it is text. 0 or -errno. */
 static int look(struct log_file *f)
 {
         f->looked = true;
-        if (!f->unpack) { /* its beginning is there already */
+        if (!f->unpack) { /* its beginning is already in the buffer */
                 enum text_kind kind = text_kind_of(f->input, f->n);
                 f->text = kind ? text_log_new(kind) : NULL;
                 return kind && !f->text ? -ENOMEM : 0;

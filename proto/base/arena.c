@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: a chain of blocks, from FIRST_BYTES on each as large as all before it
- * together, up to BLOCK_BYTES: a target has several arenas, and most of them
- * hold some hundred bytes. A larger request gets a block of its own. reset()
- * rewinds to the first block and keeps the chain; what is handed out zeroed is
- * zeroed then, not when the block is made.
+ * DESIGN: a chain of blocks, the first of FIRST_BYTES, each further one as large
+ * as all before it together, up to BLOCK_BYTES: a target has several arenas, and
+ * most of them hold a few hundred bytes. A larger request gets a block of its
+ * own. arena_reset() rewinds to the first block and keeps the chain; memory is
+ * zeroed when it is handed out, not when its block is made.
  */
 #include "proto/base/arena.h"
 

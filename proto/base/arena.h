@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * arena.h - memory that is given back all at once.
+ * arena.h - memory that is freed all at once.
  *
  * Blocks are chained and kept over a reset, so a steady user allocates
- * nothing. Not for objects with a life of their own.
+ * nothing. Not for objects with a lifetime of their own.
  */
 #ifndef HW_PROTO_BASE_ARENA_H
 #define HW_PROTO_BASE_ARENA_H
@@ -35,7 +35,7 @@ void arena_done(struct arena *a);
 /* Forgets all contents. Keeps the blocks for reuse. */
 void arena_reset(struct arena *a);
 
-/* `size` bytes of any contents, aligned for any type; NULL when out of memory or the limit is met. */
+/* `size` bytes, uninitialised, aligned for any type; NULL when out of memory or at the limit. */
 void *arena_alloc(struct arena *a, size_t size);
 
 /* The same, zeroed. */

@@ -2,9 +2,9 @@
 /*
  * cell.h - what a store of values over time keeps of one interval, and a range of time.
  *
- * The stores (pyramid.h, fold.h) know when a cell begins and which two become one; what a cell holds is its user's:
+ * The stores (pyramid.h, fold.h) know when a cell begins and which two are merged; what a cell holds is up to its user:
  * count and extremes, co-moments, a quantile sketch. A cell whose bytes are all 0 is empty. The table of functions is
- * for the paths that are rarely taken; a sample goes into its cell by the user's own inline code.
+ * for the slow paths; a sample goes into its cell by the user's own inline code.
  */
 #ifndef HW_PROTO_BASE_CELL_H
 #define HW_PROTO_BASE_CELL_H

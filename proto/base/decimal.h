@@ -11,7 +11,7 @@ char *decimal_fixed(char out[DECIMAL_MAX], double value, int decimals);
 /* The fewest digits that read back as the same double; finite values. Returns `out`. */
 char *decimal_shortest(char out[DECIMAL_MAX], double value);
 
-/* Nine digits, but all of a whole number below 9 * 10^15 in size; finite values. Returns `out`. */
+/* Nine significant digits, or all digits of a whole number below 9 * 10^15 in size; finite values. Returns `out`. */
 char *decimal_short(char out[DECIMAL_MAX], double value);
 
 #endif

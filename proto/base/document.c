@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* document.c - open_memstream with its ends tied. */
+/* document.c - open_memstream with its error checks. */
 #include "proto/base/document.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* document.h - a text that is written as a stream and used when it is whole. */
+/* document.h - a text that is written as a stream and used when it is complete. */
 #ifndef HW_PROTO_BASE_DOCUMENT_H
 #define HW_PROTO_BASE_DOCUMENT_H
 
@@ -15,7 +15,7 @@ struct document {
 
 void document_open(struct document *d);
 
-/* Ends the writing. False: out of memory, there is no text. */
+/* Ends the writing. False: out of memory, and there is no text. */
 bool document_close(struct document *d);
 
 /* The text becomes the caller's, to free(). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * edge.h - when something that depends on time alone changes next: the nearest of
- * many times that a moving clock, or the end of a moving window, has yet to meet.
+ * many times that a moving clock, or an end of a moving window, has yet to reach.
  */
 #ifndef HW_PROTO_BASE_EDGE_H
 #define HW_PROTO_BASE_EDGE_H
@@ -9,19 +9,19 @@
 #include "proto/base/cell.h"
 
 struct edge {
-        uint64_t after_ns; /* from now until the nearest; UINT64_MAX: none is met */
+        uint64_t after_ns; /* from now until the nearest; UINT64_MAX: there is none */
 };
 
 #define EDGE_NONE ((struct edge){ .after_ns = UINT64_MAX })
 
-/* What changes at a time, or right behind it. One that is met now may still do so. */
+/* A change at a time, or right after it. One that is reached just now may still come. */
 static inline void edge_meet(struct edge *e, uint64_t at_ns, uint64_t now_ns)
 {
         if (at_ns >= now_ns && at_ns - now_ns < e->after_ns)
                 e->after_ns = at_ns > now_ns ? at_ns - now_ns : 1;
 }
 
-/* The same for both ends of a moving window; one that begins at 0 does not move there yet. */
+/* The same for both ends of a moving window; the older end does not move yet while it is 0. */
 static inline void edge_meet_range(struct edge *e, uint64_t at_ns, struct time_range range)
 {
         if (range.from_ns > 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * error.h - why something failed, as a sentence for the user. Who fails sets it;
- * who asked shows error.text behind the name of what was asked for. A sentence
- * that is too long is cut. NULL: nobody wants to know.
+ * error.h - why something failed, as a sentence for the user. The function that
+ * fails sets it; the caller shows error.text after the name of what failed. A
+ * sentence that is too long is cut. NULL: the caller does not want it.
  */
 #ifndef HW_PROTO_BASE_ERROR_H
 #define HW_PROTO_BASE_ERROR_H

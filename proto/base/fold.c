@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: cell 0 is interval `first`, so cells move when an older time comes. A run of ten minutes in 64 cells that
- * begin with a second has cells of 16 s, one of a month cells of 12 h. Doubling touches each cell once, and happens
- * once in each doubling of the run's age.
+ * DESIGN: cell 0 is interval `first`, so cells move when an older time comes. With 64 cells of 1 s at first, a run of
+ * ten minutes has cells of 16 s, a run of a month cells of 18 h. Doubling touches each cell once, and happens once in
+ * each doubling of the run's age.
  */
 #include "proto/base/fold.h"
 
@@ -44,7 +44,7 @@ static void lower(const struct fold_shape *shape, struct fold *f, uint64_t first
         f->first = first;
 }
 
-/* The cell of a time; made by widening when need be. The width stays below 2^63: times have 64 bits. */
+/* The cell of a time, widening if need be. The width stays below 2^63: times have 64 bits. */
 static uint32_t find(const struct fold_shape *shape, struct fold *f, uint64_t time_ns)
 {
         for (;;) {

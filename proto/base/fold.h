@@ -24,9 +24,9 @@ struct fold {
         void *cells;
         uint64_t width_ns;  /* of a cell; 0: no sample yet */
         uint64_t first;     /* interval (time / width) of cell 0 */
-        uint64_t newest_ns; /* start of the cell of the sample that came last: mostly the next one's, too */
+        uint64_t newest_ns; /* start of the cell of the sample that came last: usually the next one's, too */
         uint32_t newest;    /* its number */
-        uint32_t n;         /* cells up to the last one that was reached; those behind are not made */
+        uint32_t n;         /* cells up to the last one that was reached; those after it are uninitialised */
 };
 
 static inline void *fold_slot(const struct fold_shape *shape, const struct fold *f, uint32_t i)

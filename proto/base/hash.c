@@ -2,7 +2,7 @@
 /*
  * DESIGN: xxHash (XXH3) with a seed. Base may not ask the system for random
  * bytes, so the seed is made of addresses, which address space randomisation
- * moves from process to process: enough against prepared keys, no secret.
+ * moves from process to process: enough against prepared keys, but not a secret.
  */
 #include "proto/base/hash.h"
 

@@ -11,7 +11,7 @@ uint64_t hash_seed(const void *table);
 
 uint64_t hash_bytes(const void *bytes, size_t size, uint64_t seed);
 
-/* A text with its end, so that a run of them has but one meaning; NULL is not "". */
+/* A text with its terminator, so that a sequence of texts is unambiguous; NULL differs from "". */
 uint64_t hash_text(const char *text, uint64_t seed);
 
 /* A bijection of 64 bits that mixes well (finaliser of splitmix64: Steele, Lea, Flood 2014). */

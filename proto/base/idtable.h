@@ -38,7 +38,7 @@ static inline uint32_t idtable_start(const struct idtable *t, uint64_t hash)
         return t->n_slots ? (uint32_t)hash & (t->n_slots - 1) : 0;
 }
 
-/* Fetches from memory what a look-up will need. */
+/* Prefetches the slot where a look-up will begin. */
 static inline void idtable_prefetch(const struct idtable *t, uint64_t hash)
 {
         if (t->n_slots)

@@ -178,7 +178,7 @@ static void put_escape(FILE *to, uint32_t code)
 
 void json_quote(FILE *to, const void *bytes, size_t n)
 {
-        const char *text = n ? bytes : ""; /* no bytes may come as NULL */
+        const char *text = n ? bytes : ""; /* 0 bytes may come as NULL */
         size_t plain = 0, at = 0;          /* text[plain..at) needs no change */
 
         (void)putc_unlocked('"', to);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * json_out.h - JSON written piece by piece to a stream: the one writer of it.
- * Messages of the wire are written by proto/wire/json.h, with this.
+ * json_out.h - the JSON writer: piece by piece, to a stream. proto/wire/json.h
+ * writes the messages of the wire with it.
  *
  *     struct json_out j = { .to = stdout };
  *     json_open(&j, '{');
  *     json_key(&j, "live"); json_u64(&j, 42);
  *     json_close(&j, '}');
  *
- * Commas are placed by themselves. The caller nests correctly and looks at the
+ * Commas are placed automatically. The caller nests correctly and checks the
  * stream for errors; for JSON in memory see document.h. Text may be anything: it
  * is made valid UTF-8, and control characters (C0, DEL, C1, bidi) are escaped,
  * so it is safe on a terminal too.
@@ -48,7 +48,7 @@ void json_seconds(struct json_out *j, uint64_t ns); /* 1.5, exactly */
 /* null when not finite */
 void json_double(struct json_out *j, double value);  /* reads back as the same double */
 void json_rounded(struct json_out *j, double value); /* three decimals, none from 10^6 on */
-void json_short(struct json_out *j, double value);   /* nine digits, but all of a whole number */
+void json_short(struct json_out *j, double value);   /* nine significant digits, or all of a whole number */
 
 void json_text(struct json_out *j, const char *text); /* NULL: null */
 void json_text_bytes(struct json_out *j, const void *bytes, size_t n);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* limits.h - how much both sides of the wire keep: what the daemon stops at is what a client makes room for. */
+/* limits.h - caps that both sides of the wire share: what the daemon stops at is what a client makes room for. */
 #ifndef HW_PROTO_BASE_LIMITS_H
 #define HW_PROTO_BASE_LIMITS_H
 
@@ -8,7 +8,7 @@
 #define LIMIT_TICKY               50000u              /* counters: later ones are left out */
 #define LIMIT_RESOLUTION_LEAST_NS UINT64_C(100000000) /* step in which growth is judged: others are refused */
 #define LIMIT_RESOLUTION_MOST_NS  UINT64_C(3600000000000)
-#define LIMIT_VERDICT_STEPS       18u   /* no verdict rests on fewer: points of the shortest window of a trend */
+#define LIMIT_VERDICT_STEPS       18u   /* points of a trend's shortest window: no verdict on fewer */
 #define LIMIT_TARGETS             1000u /* of one daemon: `add` is refused, a reader takes no more */
 
 #endif

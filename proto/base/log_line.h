@@ -18,16 +18,16 @@ enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG, LOG_LEVELS };
 /* "error" ..., in order; ended by NULL. */
 extern const char *const log_level_names[LOG_LEVELS + 1];
 
-/* Whether descriptor 2 is the socket that systemd made for journald, and not what it was redirected to. */
+/* Whether descriptor 2 is the socket that systemd made for journald, not redirected elsewhere. */
 bool log_line_to_journal(void);
 
 /* "error ", or "<3>error " for journald. Returns its length. */
 size_t log_line_begin(char line[LOG_LINE_BYTES], enum log_level level, bool to_journal);
 
 /*
- * Of `size` bytes in `line`, which may be more than were written there, makes one printable line with its end: control
- * characters become '?', so nothing that slipped through can forge a second line or move a terminal's cursor. Returns
- * its size.
+ * Ends the line and makes it printable. `size` is as snprintf counts it, so it may be more than fits; the rest is cut.
+ * Control characters become '?', so nothing that slipped through can forge a second line or move a terminal's cursor.
+ * Returns the size of the line.
  */
 size_t log_line_end(char line[LOG_LINE_BYTES], size_t size);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * nearest.c - edit distance where a swap of neighbours is one edit ("optimal
- * string alignment"): `tpo` is one slip away from `top`. Words longer than WORD
- * are nobody's slip.
+ * string alignment"): `tpo` is one edit away from `top`. Words longer than WORD
+ * are not compared.
  */
 #include "proto/base/nearest.h"
 

@@ -2,7 +2,7 @@
 /*
  * pool.h - objects of one kind with dense ids from 1, at addresses that stay.
  *
- * Grows by chunks; single objects are never given back, all of them are.
+ * Grows by chunks; objects are freed only all at once.
  */
 #ifndef HW_PROTO_BASE_POOL_H
 #define HW_PROTO_BASE_POOL_H
@@ -12,7 +12,7 @@
 
 struct pool {
         char **chunks;
-        uint32_t n_chunks, room; /* chunks made; places for chunks */
+        uint32_t n_chunks, room; /* chunks made; room for chunks */
         uint32_t count;          /* objects, and the newest's id */
         uint32_t object_bytes;
         uint32_t chunk_shift; /* a chunk holds 2^chunk_shift objects */
@@ -27,7 +27,7 @@ void pool_done(struct pool *p);
 /* A new object, zeroed, of id p->count; NULL when out of memory. */
 void *pool_add(struct pool *p);
 
-/* Takes back the newest object. */
+/* Removes the newest object. */
 void pool_undo(struct pool *p);
 
 size_t pool_held(const struct pool *p);

@@ -8,12 +8,12 @@
 struct error;
 struct stat;
 
-/* What is wrong with it, to be said behind its path and a colon; NULL: it is private. */
+/* What is wrong with it, to be printed after its path; NULL: it is private. */
 const char *private_directory_objection(const struct stat *st);
 
 /*
- * Opens it, made (0700) when it is missing. A descriptor, closed on exec; or -errno with a sentence that begins with
- * the path. `links`: the path itself may be a symbolic link.
+ * Opens it, creating it (0700) when it is missing. Returns a descriptor, closed on exec, or -errno with a sentence that
+ * begins with the path. `links`: the path itself may be a symbolic link.
  */
 int private_directory_open(const char *path, bool links, struct error *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* process.h - one look at a process: read by the source stage, kept by the model. UNKNOWN_U64 = not known. */
+/* process.h - one sample of a process: read by the source stage, kept by the model. UNKNOWN_U64 = not known. */
 #ifndef HW_PROTO_BASE_PROCESS_H
 #define HW_PROTO_BASE_PROCESS_H
 
@@ -16,8 +16,8 @@ struct process_sample {
         uint64_t cgroup_current_bytes;
         uint64_t cgroup_max_bytes; /* smallest limit on the way to the root; UNKNOWN when unlimited */
         uint64_t wall_ns;          /* when it was read, Unix time */
-        uint64_t cgroup_shared;    /* 1: these are of other processes, too; 0: of this one alone */
-        char cgroup[120];          /* the group that they are of; of a longer path the end; "" when not known */
+        uint64_t cgroup_shared;    /* 1: other processes are in this cgroup, too; 0: this one alone */
+        char cgroup[120];          /* its path; of a longer one the end; "" when not known */
 };
 
 #endif

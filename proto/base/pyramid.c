@@ -58,7 +58,7 @@ void pyramid_clear(const struct pyramid_shape *shape, struct pyramid *p)
 
 /* ------------------------------------------------------------------ growth */
 
-/* Goes on with more cells; those in use move, the others are freed. */
+/* Moves to a ring of `capacity` cells: those in use are kept, the others freed. When out of memory, nothing happens. */
 static void resize(const struct pyramid_shape *shape, struct pyramid *p, unsigned level, uint32_t capacity)
 {
         struct pyramid_ring *r = &p->levels[level];

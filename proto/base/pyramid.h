@@ -11,7 +11,7 @@
  * cells and doubles until it has its capacity; when out of memory it stays as it is and forgets sooner.
  *
  * All bytes 0 is an empty pyramid. The shape is given with every call and is the same each time: a constant of the
- * user's, so that the path of a sample is compiled for it. Pure: time is an argument. Not for several threads at once.
+ * user's, so that the hot path is compiled for it. Pure: time is an argument. Not for several threads at once.
  */
 #ifndef HW_PROTO_BASE_PYRAMID_H
 #define HW_PROTO_BASE_PYRAMID_H
@@ -25,7 +25,7 @@ struct pyramid_shape {
         unsigned n_levels;
         struct {
                 uint64_t width_ns;    /* a multiple of the one before */
-                uint32_t first, most; /* cells at birth, and of the full ring */
+                uint32_t first, most; /* cells at first, and of the full ring */
         } levels[PYRAMID_LEVELS];
 };
 
@@ -33,7 +33,7 @@ struct pyramid_ring {
         unsigned char *cells; /* capacity of them: interval i is in cell i % capacity; NULL until the first sample */
         uint64_t first, last; /* intervals whose cells are in use; meaningful unless newest is 0 */
         uint64_t complete;    /* no sample was dropped from intervals from here on */
-        uint64_t newest_ns;   /* start of the interval of the sample that came last: mostly the next one's, too */
+        uint64_t newest_ns;   /* start of the interval of the sample that came last: usually the next one's, too */
         uint32_t newest;      /* number of its cell, from 1; 0: no sample yet */
         uint32_t capacity;
 };
@@ -70,7 +70,7 @@ const void *pyramid_at(const struct pyramid_shape *shape, const struct pyramid *
 /* Narrows intervals *from .. *end - 1 to those that the ring may hold; false when none is left. */
 bool pyramid_clip(const struct pyramid *p, unsigned level, uint64_t *from, uint64_t *end);
 
-/* The finest level that has all there was from a time on, else the widest. */
+/* The finest level that is complete from a time on, else the widest. */
 unsigned pyramid_level(const struct pyramid_shape *shape, const struct pyramid *p, uint64_t from_ns);
 
 /* Merges intervals from .. end - 1 of a level into *to, from the widest cells that lie in them. */
@@ -78,8 +78,8 @@ void pyramid_merge(const struct pyramid_shape *shape, const struct pyramid *p, u
                    uint64_t end, void *to);
 
 /*
- * The cells of a range, oldest first: of the finest level that reaches back to its older end, from the cell on that
- * holds this end; a cell across the newer end is taken to pieces by the levels below, down to a whole cell of level 0.
+ * The cells of a range, oldest first: of the finest level that reaches back to its older end, from the cell that holds
+ * this end; a cell across the newer end is replaced by cells of the levels below, down to a whole cell of level 0.
  */
 void pyramid_visit(const struct pyramid_shape *shape, const struct pyramid *p, struct time_range range,
                    void (*visit)(void *ctx, const void *cell), void *ctx);

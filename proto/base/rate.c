@@ -7,7 +7,7 @@
 #include "heapwatch/text.h"
 #include "proto/base/decimal.h"
 
-#define LEAST_KIB 1023.5 /* what bytes are shown as 1.00 KiB */
+#define LEAST_KIB 1023.5 /* from here on hw_bytes_text shows 1.00 KiB */
 
 struct rate_unit rate_unit(double bytes_per_s)
 {

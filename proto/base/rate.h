@@ -4,7 +4,7 @@
  * other can be compared by eye: "54.4 KiB/min (40.6 KiB/min to 69.1 KiB/min)".
  *
  * The unit has the shortest of second, minute and hour in which the rate is 1 KiB or more, else the hour. A single rate
- * in the unit of its own is hw_rate_text (heapwatch/text.h). The page's units.ts does the same.
+ * in its own unit is hw_rate_text (heapwatch/text.h). The page's units.ts does the same.
  */
 #ifndef HW_PROTO_BASE_RATE_H
 #define HW_PROTO_BASE_RATE_H
@@ -16,15 +16,15 @@ struct rate_unit {
         const char *name;   /* static: "KiB/min" */
 };
 
-/* The unit for rates of this magnitude: in a sentence of its first one, in a column of the greatest. NaN is as 0. */
+/* The unit for rates of this magnitude: the first one of a sentence, the greatest of a column. NaN counts as 0. */
 struct rate_unit rate_unit(double bytes_per_s);
 
-/* The greatest magnitude of a column so far (0 at first) with one rate more; one that is not finite is left out. */
+/* The greatest magnitude of a column so far (0 at first), with one more rate; one that is not finite is ignored. */
 double rate_greater(double magnitude, double bytes_per_s);
 
 /*
- * "-1.23 MiB/s", "0.012 MiB/s": three digits, below 1 two, of which the fourth decimal is the last: less is "~0 MiB/s".
- * Not finite: "?". Returns `out`.
+ * "-1.23 MiB/s", "0.012 MiB/s": three significant digits, two below 1, at most four decimals; less is "~0 MiB/s". Not
+ * finite: "?". Returns `out`.
  */
 char *rate_text(char *out, size_t size, struct rate_unit unit, double bytes_per_s);
 

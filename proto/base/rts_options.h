@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rts_options.h - which of a program's arguments are for its runtime system, found as that finds them
+ * rts_options.h - which of a program's arguments are for its runtime system, found as the RTS finds them
  * (rts/RtsFlags.c): between +RTS and -RTS or the end; --RTS and -- end the search. Pure.
  */
 #ifndef HW_PROTO_BASE_RTS_OPTIONS_H
@@ -19,7 +19,7 @@ enum rts_argument {
         RTS_OPTION
 };
 
-/* Of one argument after the other, from that behind the program's name on; `state` is zeroed before the first. */
+/* Call it for one argument after the other, without the program's name; `state` is zeroed before the first. */
 enum rts_argument rts_argument(struct rts_options *state, const char *argument, size_t size);
 
 #endif

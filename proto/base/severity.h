@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* severity.h - how grave an alert is: the label of its rule, in order. */
+/* severity.h - how severe an alert is: the label of its rule, in order. */
 #ifndef HW_PROTO_BASE_SEVERITY_H
 #define HW_PROTO_BASE_SEVERITY_H
 
@@ -14,7 +14,7 @@ const char *severity_name(enum severity severity);
 /* False, and nothing is written, when `text` is none of the names. */
 bool severity_parse(const char *text, enum severity *ret);
 
-/* What an alert says of itself (may be NULL); what is not known is a warning, the default of rules. */
+/* The severity of an alert's label (may be NULL); an unknown one is a warning, the default of rules. */
 enum severity severity_of(const char *label);
 
 #endif

@@ -11,9 +11,9 @@
  * So a cell is at most 1/2^bits of its values wide: its bounds are within that share of every value in it, its middle
  * within half of it. Two sketches of one precision merge exactly, by adding counts.
  *
- * What counts the cells depends on how many sketches there are: an array (daemon/model/histogram.h, one a generation),
- * the sorted list of those that are filled (struct sketch, dozens a series), or a few that become coarser where their
- * values lie far apart (daemon/trend/band_sketch.h, dozens for each of a thousand bands).
+ * How the cells are kept depends on how many sketches there are: an array (daemon/model/histogram.h, one per
+ * generation), a sorted list of the filled ones (struct sketch, dozens per series), or a few that become coarser where
+ * their values lie far apart (daemon/trend/band_sketch.h, dozens for each of a thousand bands).
  */
 #ifndef HW_PROTO_BASE_SKETCH_H
 #define HW_PROTO_BASE_SKETCH_H
@@ -82,12 +82,12 @@ struct sketch_count {
         uint32_t count; /* stays at its largest value */
 };
 
-/* At most 9 bits, so that a cell's number has 16. All bytes 0: empty. */
+/* At most 9 bits, so that a cell's number fits 16. All bytes 0: empty. */
 struct sketch {
         struct sketch_count *counts; /* n of them, rising; room for more */
         uint16_t n, room;
         uint16_t newest; /* place of the cell that was counted last */
-        bool lost;       /* a value found no memory: no quantile */
+        bool lost;       /* a value was dropped, out of memory: no quantile is known */
 };
 
 /* Returns by how many bytes the sketch has grown. */
@@ -107,7 +107,7 @@ struct sketch_sum {
 
 void sketch_sum_add(struct sketch_sum *sum, const struct sketch *s);
 
-/* The middle of the cell with the value that the q-th part (0..1) of all values do not exceed; NaN: not known. */
+/* The middle of the cell that holds the q-quantile (0..1) of all values; NaN: not known. */
 double sketch_sum_quantile(const struct sketch_sum *sum, unsigned bits, double q);
 
 #endif

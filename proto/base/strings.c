@@ -88,7 +88,7 @@ static bool grow(struct strings *s)
         return true;
 }
 
-/* A new piece of `size` bytes: its number, from 1; 0 without memory. */
+/* A new piece of `size` bytes: its number, from 1; 0 when out of memory. */
 static uint32_t add_piece(struct strings *s, size_t size)
 {
         if (s->n_pieces + 1 >= s->pieces_room) {
@@ -106,7 +106,7 @@ static uint32_t add_piece(struct strings *s, size_t size)
         return s->n_pieces;
 }
 
-/* A place for a text of `size` bytes, behind its head; 0 without memory. */
+/* A place for a text of `size` bytes, behind its head; 0 when out of memory. */
 static uint32_t find_room(struct strings *s, uint32_t size)
 {
         uint32_t need = HEAD_BYTES + size + 1;
@@ -140,7 +140,7 @@ static bool is_ascii(const uint8_t *bytes, uint32_t size)
         return !(all & UINT64_C(0x8080808080808080));
 }
 
-/* A copy of the text: its place; 0 without memory. */
+/* A copy of the text: its place; 0 when out of memory. */
 static uint32_t copy(struct strings *s, const void *bytes, uint32_t size)
 {
         struct strings_head head = { .size = size & INT32_MAX, .ascii = is_ascii(bytes, size) };

@@ -3,8 +3,8 @@
  * strings.h - every text of a run once: interned, NUL-terminated, with a cap.
  *
  * Equal bytes give the same pointer, valid until strings_clear. Embedded NULs
- * end a text. Bytes are kept as they came: they are sanitised where they leave.
- * What is asked of a text each time that it leaves is kept in front of it.
+ * end a text. Bytes are kept as they came and sanitised on output; what every
+ * output needs to know of a text is kept in front of it.
  */
 #ifndef HW_PROTO_BASE_STRINGS_H
 #define HW_PROTO_BASE_STRINGS_H
@@ -38,7 +38,7 @@ void strings_init(struct strings *s, size_t max_bytes);
 void strings_done(struct strings *s);
 void strings_clear(struct strings *s);
 
-/* The interned copy, or NULL when out of memory or the cap is met. */
+/* The interned copy, or NULL when out of memory or at the cap. */
 const char *strings_intern(struct strings *s, const void *bytes, size_t size);
 
 /* Bytes held. */
@@ -54,7 +54,7 @@ static inline struct strings_head strings_head(const char *interned)
 {
         struct strings_head head;
 
-        memcpy(&head, interned - sizeof(head), sizeof(head)); /* wherever the text before it ended */
+        memcpy(&head, interned - sizeof(head), sizeof(head)); /* it may be unaligned */
         return head;
 }
 

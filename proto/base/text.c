@@ -2,7 +2,7 @@
 /*
  * DESIGN: three significant digits, the unit chosen after rounding so that
  * 1023.9 KiB reads "1.00 MiB". snprintf's decimal sign follows the locale;
- * decimal() puts a point in its place, the only spot where that matters.
+ * decimal_fixed() puts a point in its place.
  * A number that is not finite reads "?".
  */
 #include "heapwatch/text.h"

@@ -2,8 +2,8 @@
 /*
  * text_out.h - writes text piece by piece into a buffer of fixed size.
  *
- * The buffer is terminated after every call. What does not fit is cut; `cut`
- * tells. For stages that may not use stdio.
+ * The buffer is terminated after every call. What does not fit is cut, and
+ * `cut` is set. For stages that may not use stdio.
  */
 #ifndef HW_PROTO_BASE_TEXT_OUT_H
 #define HW_PROTO_BASE_TEXT_OUT_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* unix_socket.h - sockets that have a path: reaching one, and whether its listener has gone. */
+/* unix_socket.h - sockets that have a path: reaching one, and whether its listener is gone. */
 #ifndef HW_PROTO_BASE_UNIX_SOCKET_H
 #define HW_PROTO_BASE_UNIX_SOCKET_H
 

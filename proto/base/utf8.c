@@ -55,7 +55,7 @@ bool utf8_is_control(uint32_t code)
                (code >= 0xFFF9 && code <= 0xFFFB) || (code >= 0xE0000 && code <= 0xE007F) /* tags */;
 }
 
-/* The bytes at the start that are ASCII, eight at a time: nearly all text is, from end to end. */
+/* The bytes at the start that are ASCII, eight at a time: nearly all text is ASCII throughout. */
 static size_t ascii_span(const uint8_t *p, size_t n)
 {
         size_t at = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* whole_file.h - small files that must be whole: written beside and renamed, mode 0600. May wait for the disk. */
+/* whole_file.h - small files, replaced atomically: written beside and renamed, mode 0600. May wait for the disk. */
 #ifndef HW_PROTO_BASE_WHOLE_FILE_H
 #define HW_PROTO_BASE_WHOLE_FILE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* command.c - messages of commands, all of one form, and the steps that all of them share. */
+/* command.c - messages of commands, all in one form, and the steps that all of them share. */
 #include "proto/cli/command.h"
 
 #include <errno.h>

@@ -20,11 +20,11 @@ struct option;
 /* A word and what it means: a verb, a column, a form that an argument may have. */
 struct term {
         const char *name;
-        const char *arguments; /* behind it; NULL: none */
+        const char *arguments; /* after it; NULL: none */
         const char *text;
 };
 
-/* Terms below a heading; ended by one without a name. */
+/* Terms under a heading; ended by one without a name. */
 struct help_section {
         const char *title;
         const struct term *terms;
@@ -63,19 +63,19 @@ void command_error(const struct command *c, const char *format, ...) __attribute
 int command_main(const struct command *c, int argc, char **argv);
 
 /*
- * First of all: whoever started us with one of the first three descriptors closed must not find a file or a socket of
- * ours there. What is written to a standard output that was closed fails.
+ * To be called first: if one of the first three descriptors is closed at the start, no file or socket of ours may take
+ * its place. Writing to a standard output that was closed fails.
  */
 void command_standard_descriptors(void);
 
-/* From now on a reader that leaves is an error of writing, not our end. What we start gets SIGPIPE as it was before. */
+/* From now on a reader that leaves is a write error, not our end. Programs that we start get SIGPIPE as it was. */
 void command_ignore_pipe(void);
 void command_restore_pipe(void);
 
 /*
  * The exit status of a program that ends with `status`: what is still buffered for standard output is written first. A
- * program that could not write what it found has failed, and says so unless it failed before; that the reader of a pipe
- * has left is no failure.
+ * program that could not write its output has failed, and says so unless it failed before; it is not a failure that the
+ * reader of a pipe has left.
  */
 int command_exit(const char *program, int status);
 

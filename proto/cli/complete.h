@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * complete.h - what the last of some words may become, from the tables: what a
- * shell's completion asks for. Lines "candidate" or "candidate<TAB>meaning", and
- * ":files" where names of files are welcome. It never fails: at worst it offers
+ * complete.h - candidates for the last word of a command line, from the tables,
+ * for the shells' completion. Lines "candidate" or "candidate<TAB>meaning", and
+ * ":files" where file names may follow. It never fails: at worst it offers
  * nothing.
  */
 #ifndef HW_PROTO_CLI_COMPLETE_H
@@ -12,7 +12,7 @@
 
 #include "proto/cli/options.h"
 
-/* Where the last word is, for those who know its values. */
+/* Where the last word is, for a function that knows its values. */
 struct complete_place {
         const struct command *command;
         enum complete what;
@@ -20,7 +20,7 @@ struct complete_place {
         size_t n_operands;
         const char *prefix; /* of each candidate: "--name=", "a,b," */
         size_t n_prefix;
-        const char *word; /* what is typed of it, without the prefix */
+        const char *word; /* the typed part, without the prefix */
         FILE *to;
 };
 

@@ -76,7 +76,7 @@ static bool is_listed(const struct option *o, bool operands)
         return o->text && (operands ? !o->name : o->name != NULL);
 }
 
-/* Where the meanings begin: behind the longest label that leaves room for them. */
+/* Where the meanings begin: after the longest label that leaves room for them. */
 static size_t fit(size_t column, const char *label)
 {
         size_t wanted = strlen(label) + 4;

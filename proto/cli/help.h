@@ -10,10 +10,10 @@
 /* All of it: what `--help` shows. */
 void help_print(FILE *to, const struct command *c);
 
-/* A word and its meaning, the meaning in lines of their own column. */
+/* A word and its meaning, wrapped in its own column. */
 void help_print_term(FILE *to, const char *word, size_t column, const char *text);
 
-/* Words wrapped to 80 columns, each line behind `indent` blanks; the first one begins at column `at`. */
+/* Words wrapped to 80 columns, each line indented by `indent` blanks; the first one begins at column `at`. */
 void help_wrap(FILE *to, const char *text, size_t indent, size_t at);
 
 /* The same in mdoc: of a subcommand a subsection. */

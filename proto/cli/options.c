@@ -18,7 +18,7 @@
 #include "proto/cli/complete.h"
 #include "proto/cli/help.h"
 
-#define NAMES_MAX 256 /* words among which a mistyped one is looked for */
+#define NAMES_MAX 256 /* words that a mistyped one is compared with */
 
 const char *const option_formats[] = { "text", "json", NULL };
 
@@ -304,7 +304,7 @@ const struct option *option_find_letter(const struct command *c, char letter)
         return NULL;
 }
 
-/* The value of an option: behind it in the same word, or the next word. */
+/* The value of an option: the rest of its word, or the next word. */
 static int take_option(struct parser *p, const struct option *o, char *value)
 {
         if (o->argument && !value) {

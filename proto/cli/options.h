@@ -46,7 +46,7 @@ enum option_type {
         OPTION_IS_BYTES,
         OPTION_IS_NUMBER,
         OPTION_IS_POSITIVE, /* a real number above 0 */
-        OPTION_IS_CHOICE,   /* the index of the word; of a bool, whether it is the second */
+        OPTION_IS_CHOICE,   /* the index of the word; for a bool, whether it is the second */
         OPTION_IS_NAME,     /* one of the words, as text */
         OPTION_IS_CALLBACK,
         OPTION_IS_REST /* an operand: it and all words after it */
@@ -72,8 +72,8 @@ struct option {
         const char *name;                /* long, without dashes; NULL: an operand */
         const char *argument;            /* what the help calls the value; NULL: a flag */
         const char *text;                /* for the help; NULL: it is not listed */
-        const char *const *words;        /* that it may be, ended by NULL; NULL: anything */
-        const char *(*nth_word)(size_t); /* instead: the n-th of them, NULL after the last */
+        const char *const *words;        /* the possible values, ended by NULL; NULL: anything */
+        const char *(*nth_word)(size_t); /* or the n-th of them, NULL after the last */
         option_taker *take;              /* callbacks */
         uint64_t least, most;            /* numbers, ns, bytes; of operands: how many. most 0: no bound */
         size_t at, width;                /* where the value goes */
@@ -157,14 +157,14 @@ extern const char *const option_formats[];
 
 enum options_result { OPTIONS_GO, OPTIONS_DONE /* help or version was printed */, OPTIONS_BAD /* reported */ };
 
-/* Fills *filled by the words after argv[0]. */
+/* Fills *filled from the words after argv[0]. */
 enum options_result options_parse(const struct command *c, void *filled, int argc, char **argv);
 
-/* Reports what is wrong with the value of `o`, behind the option's name; returns EXIT_USAGE. */
+/* Reports what is wrong with the value of `o`, after the option's name; returns EXIT_USAGE. */
 int option_error(const struct command *c, const struct option *o, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
 
-/* The n-th word that the option's value may be. NULL after the last, and when it may be anything. */
+/* The n-th possible value of the option. NULL after the last, and when it may be anything. */
 const char *option_word(const struct option *o, size_t n);
 
 /* "did you mean 'x'?", else `otherwise`, else (it is NULL) "expected a, b or c" of the option's words. */

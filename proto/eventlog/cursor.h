@@ -40,7 +40,7 @@ void cursor_input(struct cursor *v, const uint8_t *data, size_t size);
 /* The slow half of cursor_need. */
 bool cursor_more(struct cursor *v, size_t n);
 
-/* Keeps the bytes at hand, for the input is about to go. After a refused cursor_need only. Moves what `p` points to. */
+/* Keeps the bytes at hand, before the input goes away. Only after a refused cursor_need. Moves what `p` points to. */
 void cursor_stash(struct cursor *v);
 
 /* Whether `n` (at most CURSOR_NEED_MAX) bytes are at hand at `p`. May move `p`; earlier pointers stay readable. */

@@ -14,8 +14,8 @@
  *
  * What bounds the loop is the chain id -> size -> next id. A table of 256 whole
  * sizes instead of a word of flags under 16 bits of id took a byte swap, a mask
- * and an addition out of it: 7.3 to 6.6 ns an event, a bare loop that skips
- * from event to event 6.5 (290 MB, 17 M events, docs/PERFORMANCE.md).
+ * and an addition out of it: 7.3 to 6.6 ns an event; a bare loop that skips
+ * from event to event takes 6.5 (290 MB, 17 M events, docs/PERFORMANCE.md).
  *
  * The slow path (event_step) judges one event:
  *
@@ -28,11 +28,11 @@
  *
  * Times are the strongest check there is: 8 bytes that must lie between the
  * block's start and end. Only GC_START, GC_END and Eden's CREATE_MACHINE carry
- * times of their own, which may be older than their block. Runs without any marker (other writers)
- * are not checked by time.
+ * times of their own, which may be older than their block. Runs without any
+ * marker (other writers) are not checked by time.
  *
- * NEED_MORE is only said by a call that delivers nothing, because it is then
- * that the cut tail moves into the carry, where earlier events may lie.
+ * Only a call that delivers nothing returns NEED_MORE, because the cut tail then
+ * moves into the carry, where events that were just delivered may lie.
  *
  * Costs: one table of 256 KiB and one of 512 KiB, of which pages are only
  * touched where ids are used; a carry of 128 KiB, touched as far as events are
@@ -46,7 +46,7 @@
 #include "proto/eventlog/internal.h"
 
 #define EARLY_NS     UINT64_C(30000000000) /* how much older than its block an event with its own time may be */
-#define LONG_PAYLOAD 128u                  /* from here on the event after it is looked at, too */
+#define LONG_PAYLOAD 128u                  /* from here on the event after it is checked, too */
 
 /* -------------------------------------------------------------- fast path */
 
@@ -180,7 +180,7 @@ static enum step report(struct hw_eventlog *log, uint64_t offset, const char *re
         return STEP_BAD;
 }
 
-/* The event at `p` is good: takes it, delivers it unless its kind needs more than it has. */
+/* Accepts the event at `p`, and delivers it unless its payload is too short for its kind. */
 static enum step take(struct hw_eventlog *log, const struct frame *f, uint32_t size, struct hw_event *ret_event)
 {
         const uint8_t *payload = log->cursor.p + f->head;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN. A header declares which event ids a run may use and how long they
- * are. It is read item by item, so it may be cut anywhere; texts are passed
- * over, never kept. What it says becomes one word per id (kinds[]), which is
- * all that the decoder looks at per event.
+ * are. It is read item by item, so it may be cut anywhere; texts are skipped,
+ * never kept. What it says becomes one word per id (kinds[]), which is all that
+ * the decoder looks at per event.
  *
  * Damage inside a header makes the run unreadable: the decoder says so at once
  * and looks for the next header. Guessing sizes from the event table instead
@@ -120,7 +120,7 @@ static uint32_t kind_of(uint16_t id, uint16_t size)
                 kind |= KIND_EARLY;
         if (!info)
                 kind |= KIND_UNKNOWN;
-        if (size == 0xffff && id == HW_SPARK_STEAL) /* a text, which Mercury's runtime writes by that number */
+        if (size == 0xffff && id == HW_SPARK_STEAL) /* a text, which Mercury's runtime writes under this number */
                 return kind | KIND_VARIABLE | KIND_DROP;
         if (size == 0xffff)
                 return kind | KIND_VARIABLE |
@@ -162,7 +162,7 @@ static const char *known_liar(uint16_t id, uint16_t size)
         return NULL;
 }
 
-/* Whether a type's numbers, or they and the text's first byte, show a newline that was turned into two bytes. */
+/* Whether a newline was turned into two bytes in a type's numbers, or across their end and the text's start. */
 static bool newline_damage(const uint8_t *p)
 {
         for (unsigned i = 0; i < TYPE_FIXED_BYTES; i++)
@@ -200,7 +200,7 @@ static void declare_type(struct hw_eventlog *log)
 
 /* ------------------------------------------------------------------- items */
 
-/* Passes over `skip` bytes. A description with a NUL in it has a wrong length. */
+/* Skips the `skip` bytes. A description with a NUL in it has a wrong length. */
 static enum step skip_text(struct hw_eventlog *log)
 {
         struct cursor *v = &log->cursor;

@@ -6,7 +6,7 @@
  *     decoder.c  events, blocks, the fast path
  *     ipe.c      where event 169 ends
  *     resync.c   finding events again after damage
- *     cursor.c     bytes at hand
+ *     cursor.c   bytes at hand
  */
 #ifndef HW_PROTO_EVENTLOG_INTERNAL_H
 #define HW_PROTO_EVENTLOG_INTERNAL_H
@@ -45,7 +45,7 @@
 #define KIND_DROP     0x100000u /* declared shorter than its kind needs */
 #define KIND_MARKER   0x200000u /* opens a block */
 #define KIND_IPE      0x400000u /* announces a wrong length */
-#define KIND_EARLY    0x800000u /* carries a time of its own, older than its block's start maybe */
+#define KIND_EARLY    0x800000u /* carries a time of its own, which may be before its block's start */
 
 /* Of struct hw_eventlog, quick[]. */
 #define QUICK_SIZE     0x7fffu
@@ -73,7 +73,7 @@ enum header_item {
         ITEM_DATA_BEGIN
 };
 
-/* What one step of a stage came to. */
+/* Result of one step of a stage. */
 enum step {
         STEP_EVENT, /* one event is delivered */
         STEP_AGAIN, /* go on */
@@ -98,7 +98,7 @@ struct block {
         uint16_t cap;
 };
 
-/* An event's outline: read, not yet believed. */
+/* An event's outline: read, not yet checked. */
 struct frame {
         uint64_t offset; /* of its first byte */
         uint64_t time_ns;
@@ -115,7 +115,7 @@ struct hw_eventlog {
         /* header */
         enum header_item item;
         uint64_t header_offset;
-        uint32_t skip; /* bytes of description or extension to pass over */
+        uint32_t skip; /* bytes of description or extension to skip */
         uint32_t n_types;
         uint16_t type_id;
         uint16_t type_size;
@@ -124,8 +124,8 @@ struct hw_eventlog {
 
         /* events */
         struct block block;
-        bool has_blocks;   /* this run has markers, so events belong into blocks */
-        bool adrift;       /* in a run with blocks, but in none that is sure: times need be near */
+        bool has_blocks;   /* this run has markers, so events belong in blocks */
+        bool adrift;       /* in a run with blocks, but not known to be in one: times must be near last_ns */
         uint64_t last_ns;  /* time of the newest accepted event, by place in the stream */
         uint64_t floor_ns; /* no event of this run is older: least start of a block */
 
@@ -133,7 +133,7 @@ struct hw_eventlog {
         struct hw_eventlog_damage damage;
         uint64_t lost_mark; /* bytes before this offset are counted as lost */
         bool lost_limit;    /* report LIMIT, not BAD */
-        bool lost_told;     /* reported when it began */
+        bool lost_reported; /* reported when it began */
         bool input_ended;   /* no more bytes will come */
 
         struct hw_eventlog_stats stats;
@@ -143,8 +143,8 @@ struct hw_eventlog {
 };
 
 /* header.c */
-void header_begin(struct hw_eventlog *log);  /* at HEADER_BEGIN: the old run's table goes */
-void header_resume(struct hw_eventlog *log); /* at TYPES_END, the start being lost: the table stays */
+void header_begin(struct hw_eventlog *log);  /* at HEADER_BEGIN: drops the old run's table */
+void header_resume(struct hw_eventlog *log); /* at TYPES_END, the start being lost: keeps the table */
 enum step header_step(struct hw_eventlog *log);
 enum step header_expect(struct hw_eventlog *log); /* STAGE_START and STAGE_END */
 void header_forget(struct hw_eventlog *log);      /* no id is declared any more */

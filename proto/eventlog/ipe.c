@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN. The length that event 169 announces is one more than the bytes that
- * follow (every one seen, GHC 9.6 and 9.10). The payload is 8 bytes and six
+ * follow (in every one seen, GHC 9.6 and 9.10). The payload is 8 bytes and six
  * NUL-terminated strings, so its true end is after the sixth NUL:
  *
  *     announced L      |--------------------------------|
  *     key, 6 strings   |-------------------------------0|next event
  *
- * At L-1 (the known fault) or L (the fault mended) the sixth NUL decides.
+ * At L-1 (the known bug) or L (the bug fixed) the sixth NUL decides.
  * Earlier, both ends are possible - later releases may add fields - and the
  * end is the one at which an event begins.
  */
@@ -18,7 +18,7 @@
 #define IPE_KEY_BYTES 8u
 #define IPE_STRINGS   6u
 
-/* Bytes of `p` (`size`) up to and with the sixth string's NUL; 0 when it is not there. */
+/* Bytes of `p` (`size`) up to and including the sixth string's NUL; 0 when there is none. */
 static uint32_t strings_end(const uint8_t *p, uint32_t size)
 {
         uint32_t at = IPE_KEY_BYTES;

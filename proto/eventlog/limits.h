@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* limits.h - what the decoder believes of a log; beyond it: LIMIT, resynchronise. */
+/* limits.h - what the decoder accepts in a log; beyond it: LIMIT, resynchronise. */
 #ifndef HW_PROTO_EVENTLOG_LIMITS_H
 #define HW_PROTO_EVENTLOG_LIMITS_H
 
 #define LIMIT_HEADER_TEXT_BYTES 65536u      /* one description or extension in the header: LIMIT, resynchronise */
 #define LIMIT_HEADER_TYPES      65536u      /* event types in one header: LIMIT, resynchronise */
 #define LIMIT_BLOCK_BYTES       (64u << 20) /* one block (the RTS uses 2 MiB): LIMIT, resynchronise */
-#define LIMIT_CAPS              4096u       /* capabilities: events of others go without one */
+#define LIMIT_CAPS              4096u       /* capabilities: a block marker that names a higher one is damage */
 
 #endif

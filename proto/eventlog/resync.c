@@ -4,25 +4,25 @@
  * event on, for a place where it makes sense again:
  *
  *     a header begins (hdrb hetb), or
- *     one ends (hete hdre datb): a program that is killed inside an event and
- *     started again on the same FIFO has the start of its next header taken
- *     for the rest of that event. Its table is the one that is known, for it
- *     is the same program; or
+ *     one ends (hete hdre datb): when a program is killed inside an event and
+ *     started again on the same FIFO, the start of its next header is taken
+ *     for the rest of that event. As it is the same program, the known table
+ *     holds; or
  *     a declared id, its time inside the block's (or within 30 s of the last
  *     good event, and not before the run), its payload inside the block, and
- *     after it the same again, or the block's end; of a block marker also its
- *     own size, times and capability must be possible.
+ *     after it the same again, or the block's end; a block marker's own size,
+ *     times and capability must be possible, too.
  *
- * Two times of 8 bytes each that fit make a wrong hit very unlikely. Each
+ * Two times of 8 bytes each that fit make a false match very unlikely. Each
  * place costs one table look-up; only heads are read, so hostile lengths cost
  * nothing. At most an event and the next one's head are held back undecided;
- * when the input has ended, what needs more bytes is not there.
- * Inside a block its size is believed before its times: a wrong hit whose
- * length leads far away would hold back all that follows.
+ * at the end of the input a candidate that needs more bytes is rejected.
+ * Inside a block its size is trusted before its times: a false match with a
+ * length that leads far away would hold back all that follows.
  *
- * One damage is reported per stretch, when it is over and its length is known;
- * only a stream in which no event can be found until a header comes (it is no
- * eventlog, or its header is damaged) is reported at once.
+ * A damaged place is reported once, when it is over and its length is known;
+ * only a stream in which no event can be found until a header comes (it is not
+ * an eventlog, or its header is damaged) is reported at once.
  */
 #include "proto/eventlog/internal.h"
 
@@ -102,7 +102,7 @@ static enum answer marker_fits(struct hw_eventlog *log, const struct frame *fram
         return next_fits(log, frame->head + frame->size, &opened);
 }
 
-/* Whether an event of the present run begins at `p`. Settles in which block. */
+/* Whether an event of the current run begins at `p`. Sets the block that it is in. */
 static enum answer event_found(struct hw_eventlog *log)
 {
         struct frame frame;
@@ -152,14 +152,14 @@ static enum answer header_end_found(struct hw_eventlog *log)
         return be32(v->p + 4) == HEADER_END && be32(v->p + 8) == DATA_BEGIN ? ANSWER_YES : ANSWER_NO;
 }
 
-/* Without a table only headers count: on to the next byte that may begin one. */
+/* Without a table only a header helps: skips to the next byte that may begin one. */
 static void skip_to_header(struct cursor *v)
 {
         const uint8_t *h = memchr(v->p, HEADER_BEGIN >> 24, (size_t)(v->end - v->p));
         v->p = h ? h : v->end;
 }
 
-/* Bytes passed over since the last call are lost. */
+/* Counts the bytes skipped since the last call as lost. */
 static void account(struct hw_eventlog *log, uint64_t until)
 {
         if (until > log->lost_mark) {
@@ -174,25 +174,25 @@ enum step lose(struct hw_eventlog *log, uint64_t offset, const char *reason, boo
         log->damage = (struct hw_eventlog_damage){ .offset = offset, .reason = reason };
         log->lost_mark = offset;
         log->lost_limit = limit;
-        log->lost_told = !log->has_table;
+        log->lost_reported = !log->has_table;
         log->stats.resyncs++;
         log->stage = STAGE_LOST;
         if (cursor_offset(&log->cursor) == offset)
                 log->cursor.p++;
-        if (!log->lost_told)
+        if (!log->lost_reported)
                 return STEP_AGAIN;
         account(log, cursor_offset(&log->cursor));
         return limit ? STEP_LIMIT : STEP_BAD;
 }
 
-/* The stretch is over: `begin` takes what is there, NULL when that is an event. */
+/* The damage is over: `begin` handles the header that was found; NULL: it was an event. */
 static enum step found(struct hw_eventlog *log, void (*begin)(struct hw_eventlog *log))
 {
         account(log, cursor_offset(&log->cursor));
         log->stage = STAGE_EVENTS;
         if (begin)
                 begin(log);
-        if (log->lost_told)
+        if (log->lost_reported)
                 return STEP_AGAIN;
         return log->lost_limit ? STEP_LIMIT : STEP_BAD;
 }
@@ -214,7 +214,7 @@ enum step lost_step(struct hw_eventlog *log)
                 if (end == ANSWER_YES)
                         return found(log, header_resume);
                 enum answer event = log->has_table ? event_found(log) : ANSWER_NO;
-                if (log->input_ended) { /* what needs more bytes than there will be cannot be here */
+                if (log->input_ended) { /* what needs more bytes is not here */
                         header = header == ANSWER_MORE ? ANSWER_NO : header;
                         end = end == ANSWER_MORE ? ANSWER_NO : end;
                         event = event == ANSWER_MORE ? ANSWER_NO : event;

@@ -59,8 +59,8 @@ void writer_event(struct eventlog_writer *w, uint16_t id, uint64_t time_ns)
         writer_number(w, time_ns, 8);
 }
 
-/* A number that was left open before. */
-static void mend(struct eventlog_writer *w, size_t at, uint64_t value, unsigned width)
+/* Fills in a number that was left open before. */
+static void patch(struct eventlog_writer *w, size_t at, uint64_t value, unsigned width)
 {
         if (w->failed)
                 return;
@@ -76,7 +76,7 @@ size_t writer_length_begin(struct eventlog_writer *w)
 
 void writer_length_end(struct eventlog_writer *w, size_t begin, unsigned extra)
 {
-        mend(w, begin - 2, w->n - begin + extra, 2);
+        patch(w, begin - 2, w->n - begin + extra, 2);
 }
 
 void writer_block_begin(struct eventlog_writer *w, uint64_t begin_ns, uint64_t end_ns, uint16_t cap)
@@ -90,12 +90,12 @@ void writer_block_begin(struct eventlog_writer *w, uint64_t begin_ns, uint64_t e
 
 void writer_block_end(struct eventlog_writer *w)
 {
-        mend(w, w->block + 10, w->n - w->block, 4);
+        patch(w, w->block + 10, w->n - w->block, 4);
 }
 
 void writer_block_until(struct eventlog_writer *w, uint64_t end_ns)
 {
-        mend(w, w->block + 14, end_ns, 8);
+        patch(w, w->block + 14, end_ns, 8);
 }
 
 void writer_end(struct eventlog_writer *w)

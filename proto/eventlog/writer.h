@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * writer.h - an eventlog made by hand, as the runtime system would write it: for
+ * writer.h - synthetic eventlogs, as the runtime system would write them: for
  * tests of rules, whose made-up values become a log, and for benches.
  *
  *     writer_header_begin(w); writer_type(w, HW_HEAP_LIVE, 12, "HEAP_LIVE"); writer_header_end(w);
@@ -37,17 +37,17 @@ void writer_header_begin(struct eventlog_writer *w);
 void writer_type(struct eventlog_writer *w, uint16_t id, uint16_t size, const char *name);
 void writer_header_end(struct eventlog_writer *w);
 
-/* All events of a block are between its two times. */
+/* All events of a block must be between its two times. */
 void writer_block_begin(struct eventlog_writer *w, uint64_t begin_ns, uint64_t end_ns, uint16_t cap);
 void writer_block_end(struct eventlog_writer *w);
 
-/* The open block ends at another time than was said when it began. */
+/* Corrects the end time of the open block. */
 void writer_block_until(struct eventlog_writer *w, uint64_t end_ns);
 
 /* Id and time; the payload follows. */
 void writer_event(struct eventlog_writer *w, uint16_t id, uint64_t time_ns);
 
-/* The length of a variable event: begun after its time, set when the payload is there, `extra` bytes too many. */
+/* The length of a variable event: begun after its time, set when the payload is complete; `extra` is added to it. */
 size_t writer_length_begin(struct eventlog_writer *w);
 void writer_length_end(struct eventlog_writer *w, size_t begin, unsigned extra);
 

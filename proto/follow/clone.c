@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: a topic's sequence rises by 1, so what is missing is seen at the next
- * message of the topic, or by the `heads` of the target's heartbeat when no next
- * one comes. After a gap the target is resynced by a snapshot of it; an unknown
- * epoch asks for one of everything. While a snapshot is under way, live updates of
- * what it covers are held; when it ends they are replayed, and those with a
+ * DESIGN: a topic's sequence rises by 1, so what is missing is detected at the
+ * next message of the topic, or by the `heads` of the target's heartbeat when no
+ * next one comes. After a gap the target is resynced by its snapshot; an unknown
+ * epoch requires one of everything. While a snapshot is under way, live updates
+ * of what it covers are held; when it ends they are replayed, and those with a
  * sequence that the snapshot includes are dropped.
  *
  * One snapshot at a time. A target with a new gap soon after a resync waits for
  * a backoff that doubles, so a reader that is always too slow asks rarely. A
- * snapshot that makes no progress is asked for again, with a time-out that
+ * snapshot that makes no progress is requested again, with a time-out that
  * doubles.
  *
- * The first request waits a moment: the subscription must be with the daemon
- * before the snapshot is made, or what lies between the two is missed. (It
- * would be seen as a gap and resynced; but it need not happen.)
+ * The first request waits a moment: the subscription must have reached the
+ * daemon before the snapshot is made, or what comes between the two is missed.
+ * (It would be found as a gap and resynced, which is not needed.)
  */
 #include "proto/follow/clone.h"
 
@@ -37,8 +37,8 @@
 #define REFUSED_NS              (2000 * MS) /* after an error reply */
 #define RESYNC_BACKOFF_NS       (1000 * MS)
 #define RESYNC_BACKOFF_MAX_NS   (30000 * MS)
-#define RESYNC_CALM_NS          (60000 * MS)        /* no gap for so long: the backoff is short again */
-#define MAX_TARGETS             (LIMIT_TARGETS * 4) /* of one daemon, whatever it claims */
+#define RESYNC_CALM_NS          (60000 * MS)        /* after so long without a gap the backoff is short again */
+#define MAX_TARGETS             (LIMIT_TARGETS * 4) /* of one daemon, however many it names */
 
 void clone_init(struct clone *c, uint32_t kinds, struct hw_subscriber_stats *stats, uint64_t now_ns)
 {
@@ -137,7 +137,7 @@ static void forget(struct clone *c, struct clone_target *t)
 
 /* ---------------------------------------------------------- gaps and resync */
 
-/* Messages of a topic up to `sequence` were missed. */
+/* The topic's messages up to `sequence` were missed. */
 static void missed(struct clone *c, struct clone_target *t, Hw__Kind kind, uint64_t sequence)
 {
         c->stats->gaps++;
@@ -151,7 +151,7 @@ static bool is_followed(const struct clone *c, Hw__Kind kind)
         return (unsigned)kind < CLONE_KINDS && (c->kinds >> (unsigned)kind & 1u);
 }
 
-/* A heartbeat has the newest sequence of the other topics: what did not come by now was lost. */
+/* A heartbeat has the newest sequence of the other topics: what has not come by now was lost. */
 static void check_heads(struct clone *c, struct clone_target *t, const Hw__Target *state)
 {
         for (size_t i = 0; i < state->n_heads; i++) {
@@ -163,7 +163,7 @@ static void check_heads(struct clone *c, struct clone_target *t, const Hw__Targe
         }
 }
 
-/* A snapshot covers its topics up to these numbers, also those it has nothing to say about. */
+/* A snapshot covers its topics up to these numbers, including those of which it has no message. */
 static void cover_heads(struct clone_target *t, const Hw__Target *state)
 {
         for (size_t i = 0; i < state->n_heads; i++) {
@@ -187,7 +187,7 @@ static int emit(struct clone *c, enum hw_subscriber_event event)
         return queue_push(&c->out, event, NULL, 0);
 }
 
-/* The last message of a target got lost: make it up, so that the caller forgets the target as usual. */
+/* The last message of a target was lost: makes it up, so that the caller forgets the target as usual. */
 static int deliver_removal(struct clone *c, const struct clone_target *t)
 {
         Hw__Update *u = message_new(&hw__update__descriptor);
@@ -215,7 +215,7 @@ static bool is_named(const Hw__DaemonState *daemon, const char *name)
         return false;
 }
 
-/* Twice in a row not named by the daemon: removed. Once may be a heartbeat from before the target was added. */
+/* Not named by the daemon twice in a row: removed. Once may be a heartbeat from before the target was added. */
 static int check_removed(struct clone *c, const Hw__DaemonState *daemon)
 {
         for (size_t i = c->n_targets; i-- > 0;) {
@@ -235,8 +235,8 @@ static int check_removed(struct clone *c, const Hw__DaemonState *daemon)
 }
 
 /*
- * A new life of the daemon: nothing of the old one holds. A snapshot of everything that is under way goes on
- * only when the new life answers it: the first contact, or its own reply had the epoch.
+ * The daemon was restarted: nothing of the old epoch holds. A snapshot of everything that is under way goes on
+ * only if the new daemon answers it: on first contact, or when its own reply had the epoch.
  */
 static int begin_epoch(struct clone *c, uint64_t epoch, bool by_reply, uint64_t now_ns)
 {
@@ -255,14 +255,14 @@ static int begin_epoch(struct clone *c, uint64_t epoch, bool by_reply, uint64_t 
         return emit(c, HW_SUBSCRIBER_RESET);
 }
 
-/* Takes note of a sign of life. Returns 1 when it is of the present epoch, 0 when it is to be ignored, or -ENOMEM. */
+/* Records a sign of life. Returns 1 when it is of the current epoch, 0 when it is to be ignored, or -ENOMEM. */
 static int note_alive(struct clone *c, bool has_epoch, uint64_t epoch, bool by_reply, uint64_t now_ns)
 {
         bool was_stale = c->stale;
         int r;
 
         if (has_epoch && c->known && epoch == c->old_epoch && epoch != c->epoch)
-                return 0; /* a straggler of the daemon that ended */
+                return 0; /* a late message of the daemon that ended */
         c->heard_ns = now_ns;
         c->stale = false;
         if (has_epoch && (!c->known || epoch != c->epoch)) {
@@ -275,7 +275,7 @@ static int note_alive(struct clone *c, bool has_epoch, uint64_t epoch, bool by_r
 
 /* ------------------------------------------------------------- live updates */
 
-/* The daemon made the target again: its topics count from 1 again. */
+/* The daemon has added the target again: its topics count from 1 again. */
 static void restart(struct clone_target *t)
 {
         memset(t->newest, 0, sizeof(t->newest));
@@ -329,7 +329,7 @@ static bool must_wait(struct clone *c, const char *target)
 static int hold(struct clone *c, Hw__Update *u, size_t bytes)
 {
         if (c->held.count >= LIMIT_HELD_MESSAGES || c->held.bytes >= LIMIT_HELD_BYTES)
-                queue_clear(&c->held); /* seen as gaps when the next ones are replayed */
+                queue_clear(&c->held); /* found as gaps when the next ones are replayed */
         return queue_push(&c->held, HW_SUBSCRIBER_UPDATE, u, bytes);
 }
 
@@ -378,12 +378,12 @@ static int accept_snapshot(struct clone *c, Hw__Reply *reply)
                 t->newest[kind] = u->sequence;
         if (kind == HW__KIND__KIND_TARGET)
                 cover_heads(t, u->target_state);
-        reply->update = NULL; /* moved out, the reply does not have it any more */
+        reply->update = NULL; /* moved out of the reply */
         reply->what_case = HW__REPLY__WHAT__NOT_SET;
         return deliver(c, u, 0);
 }
 
-/* The snapshot under way is over. `complete`: what it covered has no gap any more. */
+/* The snapshot under way is over. `complete`: what it covered no longer has a gap. */
 static int finish(struct clone *c, bool complete)
 {
         for (size_t i = 0; i < c->n_targets; i++) {
@@ -402,7 +402,7 @@ static int finish(struct clone *c, bool complete)
         return r < 0 || c->want_all ? r : replay(c);
 }
 
-/* An error: of everything, or asked too often: try again later; of some targets: they are not there (any more). */
+/* An error reply. For everything, or by the rate limit: try again later; for some targets: they do not exist. */
 static int refused(struct clone *c, const Hw__Reply *reply, uint64_t now_ns)
 {
         c->all_at_ns = now_ns + REFUSED_NS;
@@ -416,7 +416,7 @@ int clone_reply(struct clone *c, Hw__Reply *reply, uint64_t now_ns)
         int r;
 
         if (!c->active || (reply->id != c->id && (reply->has_id || !reply->error)))
-                return 0; /* of a request that was given up */
+                return 0; /* to a request that was given up */
         if (is_update)
                 r = note_alive(c, reply->update->has_epoch, reply->update->epoch, true, now_ns);
         else

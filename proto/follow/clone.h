@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * clone.h - what a subscriber knows of one daemon, and what it must ask for.
+ * clone.h - what a subscriber knows of one daemon, and what it must request.
  *
  * The Clone pattern without its sockets: live updates and replies go in with
  * the time, events come out of `out` in order, and clone_want says which
- * snapshot to ask for. Times are monotonic ns. Not thread-safe.
+ * snapshot to request. Times are monotonic ns. Not thread-safe.
  */
 #ifndef HW_PROTO_FOLLOW_CLONE_H
 #define HW_PROTO_FOLLOW_CLONE_H
@@ -19,11 +19,11 @@ struct clone_target {
         char name[LIMIT_TARGET_NAME_BYTES + 1]; /* "" holds the daemon's own topic */
         uint64_t newest[CLONE_KINDS];           /* per topic: newest sequence delivered, covered or given up */
         uint64_t live[CLONE_KINDS];             /* per topic: newest that came live */
-        uint64_t resynced_ns;                   /* last asked for; 0: never */
+        uint64_t resynced_ns;                   /* last requested; 0: never */
         uint64_t resync_at_ns;                  /* not before */
         uint64_t backoff_ns;                    /* between two resyncs; doubles while they come often */
         unsigned absent;                        /* heartbeats in a row that do not name it */
-        bool gap;                               /* something of it was missed */
+        bool gap;                               /* messages of it were missed */
         bool asked;                             /* the snapshot under way covers it */
 };
 
@@ -57,14 +57,14 @@ int clone_live(struct clone *c, Hw__Update *update, size_t bytes, uint64_t now_n
 /* A checked reply came; its update is moved out of it. Returns 0 or -ENOMEM. */
 int clone_reply(struct clone *c, Hw__Reply *reply, uint64_t now_ns);
 
-/* Time went on. Returns 0 or -ENOMEM. */
+/* To be called as time passes. Returns 0 or -ENOMEM. */
 int clone_tick(struct clone *c, uint64_t now_ns);
 
-/* When clone_tick or clone_want have something new to say; UINT64_MAX: never. */
+/* When clone_tick or clone_want has something to do; UINT64_MAX: never. */
 uint64_t clone_deadline(const struct clone *c);
 
 /*
- * Whether a snapshot should be asked for now. Fills `names` (room for
+ * Whether a snapshot should be requested now. Fills `names` (room for
  * LIMIT_RESYNC_TARGETS, borrowed until the next call) when it is of some
  * targets only; *ret_n is 0 for all. Then call clone_asked or clone_not_asked.
  */

@@ -20,7 +20,7 @@ struct queue {
 /* Appends; takes `update` in any case. Returns 0 or -ENOMEM. */
 int queue_push(struct queue *q, enum hw_subscriber_event event, Hw__Update *update, size_t bytes);
 
-/* Takes the first out, for queue_item_free; NULL when empty. */
+/* Removes the first, for queue_item_free; NULL when empty. */
 struct queue_item *queue_pop(struct queue *q);
 
 void queue_item_free(struct queue_item *item);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* request.c - the call that waits: a requester of its own for one request, so no earlier reply can be mistaken. */
+/* request.c - the call that waits: a new requester for each request, so no earlier reply can be taken for its own. */
 #include "heapwatch/requester.h"
 
 #include <errno.h>

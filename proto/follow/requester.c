@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: per daemon a `line`: a DEALER socket and the queue of requests that
- * no connection has taken yet. A request lives in a slot; its id is made of
+ * no connection has taken yet. A request is kept in a slot; its id is made of
  * the slot's index and of how often the slot was used, so a reply finds its
- * request at once and a late one finds nobody:
+ * request at once and a late one finds none:
  *
  *     id = 1 + index + SLOTS_MAX * uses
  *
@@ -15,13 +15,14 @@
  * all slots are looked at and it is computed again; so a request costs nothing
  * for its deadline as long as replies come.
  *
- * A reply that cannot be read has no id. It ends the request that waits alone
- * on its line; among several it is unknown whose it was: they time out.
+ * A reply that cannot be read has no id. If one request alone waits on its line,
+ * it ends that; among several it is unknown whose it was: they time out.
  *
- * A daemon that is asked too often refuses and says when to ask again: the
- * request goes back to the queue, and the line is quiet until then.
+ * A daemon that refuses by its rate limit says when to ask again: the request
+ * goes back to the queue, and the line is quiet until then.
  *
- * A handler may send, which moves the slots: none is pointed at across a call.
+ * A handler may send, which moves the slots: no pointer to one is kept across a
+ * call.
  */
 #include "heapwatch/requester.h"
 
@@ -35,7 +36,7 @@
 #include "proto/wire/endpoints.h"
 #include "proto/wire/trust.h"
 
-#define SLOTS_MAX (UINT32_C(1) << 20) /* of all daemons; more than any number of them fills in practice */
+#define SLOTS_MAX (UINT32_C(1) << 20) /* of all daemons; more than they fill in practice */
 #define NONE      UINT32_MAX
 
 struct slot {
@@ -48,14 +49,14 @@ struct slot {
         uint32_t next;   /* in the line's queue, or among the free ones; NONE: the last */
         uint8_t *packed; /* the request: it may have to be sent again */
         size_t n_packed;
-        bool queued, refused; /* in the queue; by a daemon that wants to be asked later */
+        bool queued, refused; /* in the queue; by the daemon's rate limit */
 };
 
 struct line {
         void *socket;
         uint32_t first, last; /* of the queue; NONE: empty */
-        size_t n;             /* requests under way, queued ones included */
-        uint64_t quiet_ns;    /* the daemon has asked not to be asked until then */
+        size_t n;             /* requests under way, including queued ones */
+        uint64_t quiet_ns;    /* nothing is sent until then: the daemon's rate limit */
 };
 
 struct hw_requester {
@@ -101,7 +102,7 @@ static uint32_t index_of(const struct hw_requester *r, const struct slot *s)
         return (uint32_t)(s - r->slots);
 }
 
-/* Takes a slot out of its line's queue, if it is there. */
+/* Removes a slot from its line's queue, if it is there. */
 static void unqueue(struct hw_requester *r, struct slot *s)
 {
         struct line *line = &r->lines[s->line];
@@ -132,7 +133,7 @@ static void release(struct hw_requester *r, struct slot *s)
         r->free = index_of(r, s);
 }
 
-/* The request is done: its handler hears so for the last time. */
+/* The request is done: calls its handler for the last time. */
 static void finish(struct hw_requester *r, struct slot *s, int status, const Hw__Reply *reply)
 {
         struct slot done = *s;
@@ -143,7 +144,7 @@ static void finish(struct hw_requester *r, struct slot *s, int status, const Hw_
 
 /* ---------------------------------------------------------------- deadlines */
 
-/* Ends what is due by `now_ns`. */
+/* Ends the requests that are due by `now_ns`. */
 static void expire(struct hw_requester *r, uint64_t now_ns)
 {
         uint64_t next = WAKEUP_NEVER;
@@ -186,7 +187,7 @@ static int events_of(const struct line *line)
         return zmq_getsockopt(line->socket, ZMQ_EVENTS, &events, &size) == 0 ? events : 0;
 }
 
-/* Sends what waits while the connection takes it. */
+/* Sends what is queued, as long as the connection takes it. */
 static void send_queue(struct hw_requester *r, struct line *line)
 {
         if (line->quiet_ns && clock_mono_ns() < line->quiet_ns)
@@ -196,7 +197,7 @@ static void send_queue(struct hw_requester *r, struct line *line)
                 struct slot *s = &r->slots[line->first];
 
                 if (zparts_send_bytes(line->socket, s->packed, s->n_packed) < 0)
-                        return; /* not connected, or its queue is full: ZMQ_POLLOUT will say when */
+                        return; /* not connected, or its queue is full: ZMQ_POLLOUT will tell */
                 unqueue(r, s);
         }
 }
@@ -221,7 +222,7 @@ static void take_malformed(struct hw_requester *r, const struct line *line)
                 finish(r, s, -EPROTO, NULL);
 }
 
-/* Whose reply this is. An error without an id is the daemon's answer to a request that it could not read. */
+/* The request of a reply. An error without an id is the daemon's answer to a request that it could not read. */
 static struct slot *slot_of(struct hw_requester *r, const struct line *line, const Hw__Reply *reply)
 {
         struct slot *s = find(r, reply->has_id ? reply->id : 0);
@@ -231,7 +232,7 @@ static struct slot *slot_of(struct hw_requester *r, const struct line *line, con
         return s && &r->lines[s->line] == line ? s : NULL;
 }
 
-/* The daemon has done nothing and wants to be asked later: so it is, and whatever else waits for it. */
+/* The daemon's rate limit refused the request: it is sent again later, like whatever else waits for this daemon. */
 static void ask_later(struct hw_requester *r, struct line *line, struct slot *s, uint64_t after_ns)
 {
         const uint64_t until_ns = clock_mono_ns() + (after_ns < LIMIT_QUIET_NS ? after_ns : LIMIT_QUIET_NS);
@@ -273,7 +274,7 @@ static void receive(struct hw_requester *r, struct line *line)
         zparts_close(parts);
 }
 
-/* False: the budget is spent and more may be there. */
+/* False: the budget is spent and there may be more. */
 static bool pump_line(struct hw_requester *r, struct line *line)
 {
         for (unsigned budget = LIMIT_REPLIES_PER_PUMP;; budget--) {
@@ -289,7 +290,7 @@ static bool pump_line(struct hw_requester *r, struct line *line)
         }
 }
 
-/* When there is something to do though nothing comes. */
+/* When there is something to do even if nothing arrives. */
 static uint64_t next_ns(const struct hw_requester *r)
 {
         uint64_t next = r->next_due_ns;

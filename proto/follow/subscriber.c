@@ -5,14 +5,14 @@
  * moves messages between sockets and clones.
  *
  * A turn takes at most one message from each socket and stops when a clone has
- * an event to give, so memory stays with ZeroMQ's queues. hw_subscriber_next
+ * an event to give, so messages wait in ZeroMQ's queues only. hw_subscriber_next
  * returns NOTHING only after every socket said EAGAIN: ZeroMQ's descriptors
  * are edge-triggered, and only then will they become readable again. The
  * descriptor for the caller (wakeup.h) has all of them and a timer, set to the
  * next thing that is due.
  *
  * The DEALER is ZMQ_IMMEDIATE: a request never waits in a queue for a daemon
- * that is not there; clone_not_asked lets it be asked again.
+ * that is not there; after clone_not_asked it is tried again.
  */
 #include "heapwatch/subscriber.h"
 
@@ -224,7 +224,7 @@ void hw_subscriber_destroy(struct hw_subscriber **subscriber)
 
 /* ---------------------------------------------------------------- receiving */
 
-/* The topic must be that of the update; an update of no kind that this version knows may have any. */
+/* The topic must be that of the update; an update of a kind that this version does not know may have any. */
 static bool topic_matches(zmq_msg_t *frame, const Hw__Update *u)
 {
         char topic[HW_TOPIC_MAX];
@@ -302,7 +302,7 @@ static Hw__Request *snapshot_request(const struct hw_subscriber *s, char **targe
         return r;
 }
 
-/* Asks for the snapshot that the clone wants, if any. */
+/* Requests the snapshot that the clone wants, if any. */
 static int ask(struct hw_subscriber *s, struct link *l, uint64_t now)
 {
         char *names[LIMIT_RESYNC_TARGETS];

@@ -8,7 +8,7 @@
 
 #define RECONNECT_MS     50
 #define RECONNECT_MAX_MS 2000
-#define RECEIVE_QUEUE    100000 /* messages of one daemon that wait for a slow reader: then the daemon drops */
+#define RECEIVE_QUEUE    100000 /* messages of one daemon that wait for a slow reader; beyond, the daemon drops */
 
 void *zparts_open(void *zmq, int type)
 {

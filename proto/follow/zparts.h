@@ -8,8 +8,8 @@
 #include "heapwatch/wire.h"
 
 /*
- * A SUB or DEALER socket with what every one of ours needs: it never lingers, connects again by itself, refuses
- * messages that are too long. A DEALER takes nothing to send while it is not connected. NULL with errno.
+ * A SUB or DEALER socket with the options that all of ours need: it never lingers, reconnects by itself, refuses
+ * messages that are too long. A DEALER accepts nothing to send while it is not connected. NULL with errno.
  */
 void *zparts_open(void *zmq, int type);
 
@@ -21,7 +21,7 @@ void *zparts_open(void *zmq, int type);
 int zparts_receive(void *socket, zmq_msg_t parts[2]);
 void zparts_close(zmq_msg_t parts[2]);
 
-/* Sends in one part. Returns 0, -EAGAIN when no peer takes it now, or another -errno. */
+/* Sends one part. Returns 0, -EAGAIN when no peer takes it now, or another -errno. */
 int zparts_send_bytes(void *socket, const void *bytes, size_t size);
 
 /* Packs and sends. Returns what zparts_send_bytes does, or -ENOMEM. */

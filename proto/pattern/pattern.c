@@ -3,12 +3,12 @@
  * DESIGN: PCRE2 bounds the work of one match; what would reach that bound is
  * found when the expression is compiled, by matching it against a few texts of
  * one repeated character that end in something else: the shape for which a
- * backtracking matcher is exponential. So a user learns of it when it is typed,
- * and not from an alert that never comes.
+ * backtracking matcher is exponential. So a user learns of it on typing it, and
+ * not from an alert that never comes.
  *
- * PCRE2 counts steps from 0 at each place where a match may begin. So that the
- * limit is one for the text, a search is a match from its beginning: .*? before
- * the expression.
+ * PCRE2 counts steps from 0 at each place where a match may begin. To have one
+ * limit for the whole text, a search is a match from its beginning, with .*?
+ * before the expression.
  *
  * Matches allocate their memory each time: kept per expression, 20 KiB each,
  * a large file of rules would hold tens of megabytes.
@@ -51,7 +51,7 @@ static size_t count_length(const char *p)
         return p[n] == '}' ? n + 1 : 0;
 }
 
-/* A bracket expression from its '['; up to the end when it is not closed: the compiler says so. */
+/* A bracket expression from its '['; up to the end when it is not closed, which the compiler reports. */
 static size_t bracket_length(const char *p)
 {
         size_t n = 1 + (p[1] == '^');
@@ -136,7 +136,7 @@ static pcre2_code *compile(const char *expression, unsigned flags, struct error 
         return code;
 }
 
-/* The expression by itself must be right before it is put between others: "a)(b" is not. */
+/* The expression must be valid by itself before it is enclosed: "a)(b" is not. */
 static pcre2_code *compile_search(const char *expression, unsigned flags, struct error *error)
 {
         char whole[PATTERN_BYTES_MAX + 16];
@@ -168,7 +168,7 @@ static bool is_small(const struct pattern *p)
         return pcre2_pattern_info(p->code, PCRE2_INFO_SIZE, &size) == 0 && size <= PATTERN_CODE_MAX;
 }
 
-/* The expression's own characters behind it: without one that it requires, no match would be tried. */
+/* The text ends in the expression's own characters: without one that it requires, no match would be tried. */
 static bool is_quick_for(const struct pattern *p, char c, const char *expression)
 {
         char text[PROBE_BYTES + PATTERN_BYTES_MAX + 2], repeated[PROBE_BYTES + 1];
@@ -179,7 +179,7 @@ static bool is_quick_for(const struct pattern *p, char c, const char *expression
         return pattern_match(p, text) != PATTERN_UNDECIDED;
 }
 
-/* For the first characters that it names, and for one that it does not. */
+/* For the first characters in it, and for one that is not in it. */
 static bool is_quick(const struct pattern *p, const char *expression)
 {
         bool good, seen[128] = { false };

@@ -4,10 +4,10 @@
  * none takes more than some milliseconds or kilobytes, to compile or to
  * match.
  *
- * Wherever POSIX extended syntax means something else than PCRE2 (\< and \>,
+ * Wherever POSIX extended syntax differs in meaning from PCRE2 (\< and \>,
  * {,n}, x++ and x+?), the expression is refused with what to write instead.
- * A dot means any character, also a line feed. A text is matched as UTF-8, what
- * is not as U+FFFD. Groups do not capture, so back references do not exist.
+ * A dot means any character, also a line feed. A text is matched as UTF-8, bad
+ * bytes as U+FFFD. Groups do not capture, so there are no back references.
  * Not JIT: its memory is neither small nor bounded, and expressions are short.
  */
 #ifndef HW_PROTO_PATTERN_PATTERN_H

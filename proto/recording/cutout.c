@@ -3,9 +3,9 @@
  * DESIGN: a state machine that always has one piece of eventlog at hand - the
  * header, the blocks of a frame, the end marker - and gives it away bit by bit.
  *
- * Opening reads the indexes of all segments once, to learn which have a part in
- * the range; of definitions, those are used that came in earlier frames than
- * the first of these: what came later is in the frames themselves.
+ * Opening reads the indexes of all segments once, to find those with a part in
+ * the range. Of the definitions, those are used that came before the first frame
+ * of the range: later ones are in the frames themselves.
  */
 #include "proto/recording/cutout.h"
 
@@ -28,9 +28,9 @@ struct cutout {
         int directory;      /* of the run */
         uint32_t *segments; /* those with a part in the range, oldest first */
         size_t n, next;
-        uint32_t last;  /* ordinal of the run's last frame; 0: it is not over, so none is */
-        bool has_end;   /* that frame is in it: what the run had for an end marker, too */
-        uint32_t first; /* ordinal of the first frame with a part in the range; UINT32_MAX: there is none */
+        uint32_t last;  /* ordinal of the run's last frame; 0: the run is not over */
+        bool has_end;   /* that frame is in it, so the run's end marker is, too */
+        uint32_t first; /* ordinal of the first frame with a part in the range; UINT32_MAX: none */
         struct frame_file file;
         enum stage stage;
         const uint8_t *piece;
@@ -135,7 +135,7 @@ void cutout_close(struct cutout **cp)
 
 /* ----------------------------------------------------------------- reading */
 
-/* Definitions of before the first segment. False: there are no more. */
+/* Definitions from before the first segment. False: there are no more. */
 static bool more_definitions(struct cutout *c)
 {
         while (frame_file_next(&c->file)) {
@@ -148,7 +148,7 @@ static bool more_definitions(struct cutout *c)
         return false;
 }
 
-/* The next segment becomes the file at hand. False: there is none. */
+/* Opens the next segment. False: there is none. */
 static bool open_next(struct cutout *c)
 {
         char name[SEGMENT_NAME_BYTES];
@@ -198,7 +198,7 @@ static bool more_blocks(struct cutout *c)
         return false;
 }
 
-/* Something at hand again, of which there may be nothing. */
+/* Makes the next piece current; it may be empty. */
 static void next_piece(struct cutout *c)
 {
         switch (c->stage) {

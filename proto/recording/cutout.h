@@ -4,11 +4,11 @@
  *
  *     header | definitions from before the stretch | its blocks | end marker
  *
- * Where the stretch goes on to the run's end, there is an end marker only if
- * the run had one: a crash stays a crash.
+ * Where the stretch reaches the run's end, there is an end marker only if the
+ * run had one: a crash stays a crash.
  *
- * It is cut between frames, which are a second long or 128 KiB: those are in it
- * that have a part in the stretch. Times stay what they were in the run. Read it as if it were a file.
+ * It is cut between frames, which are a second long or 128 KiB: it has all that
+ * overlap the stretch. Times stay as they were in the run. It is read like a file.
  */
 #ifndef HW_PROTO_RECORDING_CUTOUT_H
 #define HW_PROTO_RECORDING_CUTOUT_H
@@ -31,7 +31,7 @@ struct cutout_range {
 
 struct cutout_stats {
         uint64_t begin_ns, end_ns; /* event time of the blocks that were read; end 0: none */
-        uint64_t lost_bytes;       /* of eventlog that the recorder left out between them */
+        uint64_t lost_bytes;       /* of eventlog that the recorder dropped between them */
         uint32_t segments;         /* that were read */
         uint32_t missing;          /* between them, removed to stay within a budget, or damaged */
 };
@@ -44,7 +44,7 @@ struct cutout *cutout_open(const char *directory, const struct recorded_run *run
                            struct error *error);
 void cutout_close(struct cutout **c);
 
-/* The next bytes. Returns their number, 0 at the end. What is damaged is left out and counted as missing. */
+/* The next bytes. Returns their number, 0 at the end. Damaged segments are left out and counted as missing. */
 size_t cutout_read(struct cutout *c, uint8_t *bytes, size_t size);
 
 const struct cutout_stats *cutout_stats(const struct cutout *c);

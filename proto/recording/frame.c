@@ -9,7 +9,7 @@
 
 #define SKIPPABLE_MAGIC 0x184d2a57u
 #define CHECKED_BYTES   (FRAME_HEAD_BYTES - 4u)
-#define LEVEL           1 /* of zstd: its fastest that still looks for matches of any distance */
+#define LEVEL           1 /* of zstd: the fastest one that still finds matches at any distance */
 
 /* ------------------------------------------------------------------- index */
 
@@ -85,7 +85,7 @@ bool frame_head_read(const uint8_t *bytes, struct frame_head *ret_head)
 
 struct frame_packer {
         ZSTD_CCtx *context;
-        size_t capacity; /* of `out` behind the index */
+        size_t capacity; /* of `out` after the index */
         uint8_t *out;
 };
 

@@ -2,9 +2,9 @@
 /*
  * frame.h - the unit in which a recording is written, read and lost.
  *
- * A frame is whole blocks of one eventlog, compressed by zstd with a checksum,
- * behind an index that says what is in it. The index is what zstd calls a
- * skippable frame, so `zstd -dc` reads the files of a recording as they are:
+ * A frame is an index, then whole blocks of one eventlog, compressed by zstd with
+ * a checksum. The index says what is in it, and is what zstd calls a skippable
+ * frame, so `zstd -dc` reads the files of a recording as they are:
  *
  *     u32 0x184d2a57, u32 size of the rest      little-endian, as all of it
  *     "HWF1"  u32 stored  u32 raw  u32 ordinal
@@ -12,7 +12,7 @@
  *     u32 lost_frames  u32 check
  *     the zstd frame: `stored` bytes
  *
- * A file that was cut at any byte is good up to its last whole frame. Pure but
+ * A file that was cut anywhere is good up to its last whole frame. Pure but
  * for the memory that it is given.
  */
 #ifndef HW_PROTO_RECORDING_FRAME_H
@@ -25,15 +25,15 @@
 #define FRAME_HEAD_BYTES 64u
 
 struct frame_head {
-        uint32_t stored;      /* bytes of the zstd frame behind the index */
+        uint32_t stored;      /* bytes of the zstd frame after the index */
         uint32_t raw;         /* bytes of eventlog in it */
         uint32_t ordinal;     /* among the frames of the run's segments, from 1; of definitions: that of the frame which
                                  has them too, 0: none has */
         uint64_t begin_ns;    /* event time: the earliest begin of a block */
         uint64_t end_ns;      /* and the latest end */
         uint64_t wall_ns;     /* Unix time at which the last byte was read */
-        uint64_t lost_bytes;  /* of eventlog, left out between the frame before and this one */
-        uint32_t lost_frames; /* so many frames were that */
+        uint64_t lost_bytes;  /* of eventlog, dropped between the previous frame and this one */
+        uint32_t lost_frames; /* how many frames these were */
 };
 
 struct frame_packer;
@@ -43,13 +43,13 @@ struct frame_packer *frame_packer_new(void);
 void frame_packer_destroy(struct frame_packer **p);
 
 /*
- * Packs head->raw bytes of `blocks`, at most FRAME_RAW_MAX; head->stored is not looked at. Returns the index and what
- * is behind it, owned by the packer and valid until the next call, with their size in *ret_size; NULL: out of memory.
+ * Packs head->raw bytes of `blocks`, at most FRAME_RAW_MAX; head->stored is ignored. Returns the whole frame, owned by
+ * the packer and valid until the next call, with its size in *ret_size; NULL: out of memory.
  */
 const uint8_t *frame_pack(struct frame_packer *p, const struct frame_head *head, const uint8_t *blocks,
                           size_t *ret_size);
 
-/* False: these are not FRAME_HEAD_BYTES of an index, or one that promises what cannot be. */
+/* False: these FRAME_HEAD_BYTES are not an index, or one with impossible values. */
 bool frame_head_read(const uint8_t *bytes, struct frame_head *ret_head);
 
 struct frame_unpacker;

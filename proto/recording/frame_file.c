@@ -55,7 +55,7 @@ static bool read_all(int fd, uint8_t *bytes, size_t size)
         return true;
 }
 
-/* Whether the file has all of the frame at hand; one that is written at this moment may not. */
+/* Whether the file has all of the current frame; while it is being written it may not. */
 static bool is_whole(const struct frame_file *f)
 {
         struct stat st;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* limits.h - what a recording may hold; a reader believes no larger number. */
+/* limits.h - what a recording may hold; a reader accepts no larger number. */
 #ifndef HW_PROTO_RECORDING_LIMITS_H
 #define HW_PROTO_RECORDING_LIMITS_H
 

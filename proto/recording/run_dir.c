@@ -102,7 +102,7 @@ static bool is_locked(int run)
         return locked;
 }
 
-/* Fills in what the directory says of a run. False: it is none. */
+/* Fills in what the directory says of a run. False: it is not a run. */
 static bool look_at(int target, struct recorded_run *r)
 {
         int fd = openat(target, r->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * run_dir.h - where recordings lie, and what there is.
+ * run_dir.h - where recordings are kept, and which ones exist.
  *
  *     DIRECTORY/TARGET/RUN/definitions.zst   the eventlog's header; then, as blocks, what later events refer to
  *                          000001.zst ...    segments: the blocks of the stream in the order in which they came
@@ -33,13 +33,13 @@ struct recorded_run {
         uint64_t begin_ns, end_ns; /* event time from the first segment's begin to the last one's end */
         uint64_t begin_wall_ns;    /* Unix time of its name */
         uint64_t end_wall_ns;      /* when the newest byte was read; 0: there is none */
-        uint64_t lost_bytes;       /* of eventlog, left out because the disk was slow, full or gone */
+        uint64_t lost_bytes;       /* of eventlog, dropped because the disk was slow, full or gone */
 };
 
 /* The name of a run that begins at that Unix time. */
 void run_name_make(char name[RUN_NAME_MAX + 1], uint64_t wall_ns);
 
-/* False: no such name. */
+/* False: not a valid one. */
 bool run_name_read(const char *name, uint64_t *ret_wall_ns);
 
 void segment_name_make(char name[SEGMENT_NAME_BYTES], uint32_t segment);
@@ -49,13 +49,13 @@ uint32_t segment_name_read(const char *name);
 
 /*
  * The runs of one target, or of all (NULL), by target, then by time. Returns their number, at most RECORDED_RUNS_MAX,
- * with an array to free() in *ret_runs, or -errno with a sentence. What is no recording is passed over.
+ * with an array to free() in *ret_runs, or -errno with a sentence. Whatever is not a recording is skipped.
  */
 int recorded_runs(const char *directory, const char *target, struct recorded_run **ret_runs, struct error *error);
 
 /*
  * The path of `TARGET`, `TARGET@RUN` (the beginning of a run's name) or `TARGET@-1` (the run before the newest one,
- * and so on). 0, or -ENOENT, -EINVAL or another -errno with a sentence that says what there is.
+ * and so on). 0, or -ENOENT, -EINVAL or another -errno with a sentence that says what exists.
  */
 int recorded_run_find(const char *directory, const char *which, struct recorded_run *ret_run, struct error *error);
 

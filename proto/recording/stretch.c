@@ -68,7 +68,7 @@ bool stretch_moment(const char *text, const struct recorded_run *run, uint64_t o
         if (!hw_parse_duration(text + (sign ? 1 : 0), &ns))
                 return error_set(error,
                                  "'%.40s': expected a time since the program began (5m), before the recording's end "
-                                 "(-10m), behind it (+5m), or now",
+                                 "(-10m), after it (+5m), or now",
                                  text);
         if (sign == '-')
                 *ret_ns = sub_sat(run->end_ns, ns);

@@ -5,7 +5,7 @@
  *     recording:TARGET   recording:/var/lib/heapwatch/TARGET@-1?from=-10m&to=5m
  *
  * A moment is a time since the program began (5m), before the recording's end
- * (-10m), behind it (+5m), or its end: now.
+ * (-10m), after it (+5m), or its end: now.
  */
 #ifndef HW_PROTO_RECORDING_STRETCH_H
 #define HW_PROTO_RECORDING_STRETCH_H
@@ -23,7 +23,7 @@ struct stretch {
         char from[32], to[32];                         /* ""; as typed */
 };
 
-/* Whether a path is meant to be a recording. */
+/* Whether a path names a recording. */
 bool stretch_is(const char *text);
 
 /* False with a sentence. */

@@ -6,8 +6,8 @@
  *         bytes     bytes     bytes   user   elap     user     elap
  *       1808048     40528    106032  0.000  0.000    0.003    0.002    0    1  (Gen:  0)
  *
- * "TOT elap" is the time at its end, "GC elap" the pause. What stands before the table is the command; what stands
- * behind it, `-s`, is not read. Live bytes are residency after major collections alone, as in an eventlog.
+ * "TOT elap" is the time at its end, "GC elap" the pause. The command comes before the table; what comes after it,
+ * `-s`, is not read. Live bytes are residency after major collections alone, as in an eventlog.
  */
 #include "proto/texts/internal.h"
 
@@ -29,7 +29,7 @@ static void gc_header(struct text_log *t)
 
 /* ------------------------------------------------------------------ command */
 
-/* 'program' 'an argument' +RTS '-S': quotes are taken away; -G is the number of generations. */
+/* 'program' 'an argument' +RTS '-S': removes the quotes; -G is the number of generations. */
 static const char *take_command(struct text_log *t, char *line)
 {
         size_t n = 0;
@@ -118,7 +118,7 @@ static void put_row(struct text_log *t, const struct row *r)
                 put_bytes(t, HW_HEAP_LIVE, r->end_ns, r->live);
 }
 
-/* The line behind the last collection: what was allocated since, and two times. */
+/* The line after the last collection: what was allocated since, and two times. */
 static bool is_last(const char *text, uint64_t *ret_allocated)
 {
         uint64_t n;
@@ -151,7 +151,7 @@ static const char *gc_line(struct text_log *t, char *line)
         return NULL;
 }
 
-/* The line behind the last collection is there: the program came to its end. */
+/* The line after the last collection was read: the program ended by itself. */
 static bool gc_whole(const struct text_log *t)
 {
         return t->over;

@@ -7,8 +7,8 @@
  *     ARR_WORDS<tab>40208
  *     END_SAMPLE 0.100000
  *
- * The runtime begins and ends with an empty sample, which is no census. A file that does not end with one is of a
- * program that was killed, or cut off.
+ * The runtime begins and ends with an empty sample, which is not a census. A file that does not end with one was cut
+ * off, or its program was killed.
  */
 #include "proto/texts/internal.h"
 
@@ -31,7 +31,7 @@ static void hp_header(struct text_log *t)
 
 /* --------------------------------------------------------------------- JOB */
 
-/* What -hX chose, as HEAP_PROF_BEGIN numbers it; 0: nothing. With text behind X it is a filter. */
+/* What -hX chose, as HEAP_PROF_BEGIN numbers it; 0: nothing. With text after X it is a filter. */
 static uint32_t breakdown_of(const char *word)
 {
         static const char letters[] = "cmdyrbTie";
@@ -68,7 +68,7 @@ static const char *take_job(struct text_log *t, char *text)
                 text[n++] = *from == ' ' || closed ? '\0' : *from;
         }
         if (!closed)
-                return "a text in quotes behind JOB";
+                return "a text in quotes after JOB";
         for (size_t at = 0; at < n; at += strlen(text + at) + 1) {
                 const char *seconds = text + at + 2;
                 uint64_t ns;
@@ -89,7 +89,7 @@ static const char *take_begin(struct text_log *t, const char *text)
         uint64_t time_ns;
 
         if (!text_seconds(&text, &time_ns) || *text)
-                return "seconds behind BEGIN_SAMPLE";
+                return "seconds after BEGIN_SAMPLE";
         t->time_ns = time_ns > t->time_ns ? time_ns : t->time_ns;
         t->sample_open = t->sample_empty = true;
         return NULL;
@@ -108,7 +108,7 @@ static const char *take_end(struct text_log *t, const char *text)
         }
         if (!was_open)
                 return "BEGIN_SAMPLE before END_SAMPLE";
-        return text_seconds(&text, &time_ns) && !*text ? NULL : "seconds behind END_SAMPLE";
+        return text_seconds(&text, &time_ns) && !*text ? NULL : "seconds after END_SAMPLE";
 }
 
 static const char *take_mark(struct text_log *t, const char *text)
@@ -116,7 +116,7 @@ static const char *take_mark(struct text_log *t, const char *text)
         uint64_t time_ns;
 
         if (!text_seconds(&text, &time_ns) || *text)
-                return "seconds behind MARK";
+                return "seconds after MARK";
         text_event(t, HW_USER_MARKER, time_ns);
         size_t length = writer_length_begin(&t->writer);
         writer_bytes(&t->writer, "MARK", 4);
@@ -124,7 +124,7 @@ static const char *take_mark(struct text_log *t, const char *text)
         return NULL;
 }
 
-/* LABEL<tab>BYTES; old runtimes and other tools put spaces there. */
+/* LABEL<tab>BYTES; old runtimes and other tools write spaces. */
 static const char *take_row(struct text_log *t, char *line)
 {
         struct eventlog_writer *w = &t->writer;
@@ -157,7 +157,7 @@ static const char *take_row(struct text_log *t, char *line)
         return NULL;
 }
 
-/* Behind the keyword and its space, when the line begins with it. */
+/* What follows the keyword and its space, if the line begins with it. */
 static char *behind(char *line, const char *keyword)
 {
         size_t n = strlen(keyword);
@@ -180,7 +180,7 @@ static const char *hp_line(struct text_log *t, char *line)
         if ((text = behind(line, "MARK")))
                 return take_mark(t, text);
         if ((text = behind(line, "JOB")))
-                return *text == '"' ? take_job(t, text + 1) : "a text in quotes behind JOB";
+                return *text == '"' ? take_job(t, text + 1) : "a text in quotes after JOB";
         for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
                 if (behind(line, others[i]))
                         return NULL;

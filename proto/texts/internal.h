@@ -18,15 +18,15 @@
 struct text_log {
         const struct text_reader *reader;
         struct eventlog_writer writer;
-        size_t fetched; /* of the writer's bytes */
+        size_t fetched; /* how many of the writer's bytes */
         bool block_open;
         uint16_t cap;     /* of the blocks */
-        uint64_t time_ns; /* of the newest event; never goes back */
+        uint64_t time_ns; /* of the newest event; never decreases */
 
         char line[TEXT_LINE_BYTES + 1];
         size_t n_line;
         bool line_too_long;
-        uint64_t line_number; /* of the line that is read, from 1 */
+        uint64_t line_number; /* of the current line, from 1 */
         struct text_damage damage;
 
         bool sample_open, sample_empty; /* .hp */
@@ -40,7 +40,7 @@ struct text_log {
 struct text_reader {
         void (*header)(struct text_log *t);                  /* the types of events */
         const char *(*line)(struct text_log *t, char *line); /* NULL, or what was expected there */
-        bool (*whole)(const struct text_log *t);             /* at the end: whether the program ended as it should */
+        bool (*whole)(const struct text_log *t);             /* at the end: whether the program ended by itself */
 };
 
 extern const struct text_reader text_hp, text_gc;
@@ -48,16 +48,16 @@ extern const struct text_reader text_hp, text_gc;
 /* Declares a type of the eventlog's header by its number. */
 void text_type(struct text_log *t, uint16_t id, uint16_t size);
 
-/* An event at the time, which is that of the newest event if it is earlier; its payload follows. */
+/* An event at this time, or at that of the newest event if that is later; its payload follows. */
 void text_event(struct text_log *t, uint16_t id, uint64_t time_ns);
 
-/* The program and its arguments, NUL-terminated words behind each other: PROGRAM_ARGS. */
+/* The program and its arguments, NUL-terminated words one after the other: PROGRAM_ARGS. */
 void text_arguments(struct text_log *t, const char *words, size_t n);
 
-/* Seconds "12.345678" as ns at *text, moving on. False: no number, or not below 10^9. */
+/* Seconds "12.345678" at *text, as ns, moving past them. False: not a number, or not below 10^9. */
 bool text_seconds(const char **text, uint64_t *ret_ns);
 
-/* A whole number at *text, moving on. */
+/* A whole number at *text, moving past it. */
 bool text_number(const char **text, uint64_t *ret);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: lines are gathered whole, each becomes events of the block that is open. A block ends when it is large
- * enough, and then its bytes are fetched before more text is taken: so memory is one line and one block.
+ * DESIGN: each whole line becomes events of the open block. A block ends when it is large enough, and then its bytes
+ * are fetched before more text is taken: so memory is one line and one block.
  */
 #include "proto/texts/internal.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * texts.h - what the runtime writes as text beside its eventlog, as the eventlog that says the same: heap profiles
+ * texts.h - what the runtime writes as text beside its eventlog, converted to an equivalent eventlog: heap profiles
  * (.hp) and the lines of `+RTS -S`. So whatever reads a log reads them too.
  *
- * Text goes in by pieces of any size, bytes of an eventlog come out. A line that cannot be read is left out and
+ * Text goes in by pieces of any size, bytes of an eventlog come out. A line that cannot be read is skipped and
  * counted; what is not in the text is not in the log. Pure: no descriptor, no clock.
  *
  * Of a heap profile: its program and options (JOB), censuses, marks. Its times are the program's own (mutator CPU
- * seconds), not those of a clock, and its date has no seconds, so the log has no time of day.
+ * seconds), not those of a clock, and its date has no seconds, so the log has no wall time.
  * Of -S: pauses, generations, copied and allocated bytes, residency after major collections; neither the size of the
  * heap nor slop.
  */
@@ -29,14 +29,14 @@ struct text_log *text_log_new(enum text_kind kind);
 void text_log_destroy(struct text_log **t);
 
 /*
- * Takes text in until all is taken or some output is there, which has to be fetched first. Returns how much was taken.
+ * Takes text until all is taken or there is output, which has to be fetched first. Returns how much was taken.
  */
 size_t text_log_take(struct text_log *t, const char *text, size_t n);
 
-/* No more text follows. The last line may be without its end. */
+/* No more text follows. The last line may lack its line feed. */
 void text_log_end(struct text_log *t);
 
-/* Moves bytes of the eventlog to `out`; returns their number, 0: more text is needed, or behind the end nothing. */
+/* Moves bytes of the eventlog to `out`; returns their number, 0: more text is needed, or after the end nothing. */
 size_t text_log_fetch(struct text_log *t, void *out, size_t size);
 
 /* Lines that could not be read; of the first, its number from 1 and what was expected there. */

@@ -59,7 +59,7 @@ static bool printable(const char *text)
         return true;
 }
 
-/* Where the host begins; NULL when it is no http or https URL. */
+/* Where the host begins; NULL when it is not an http or https URL. */
 static const char *host_of(const char *url)
 {
         if (!strncmp(url, "http://", 7))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * action_plan.h - what one rule wants done: the checked form of its `do:` and
+ * action_plan.h - the actions of one rule: the checked form of its `do:` and
  * `limits:`.
  *
  *      rule file ─▶ plan, in the daemon ─▶ message Plan ─▶ plan, in heapwatch notify
@@ -82,10 +82,10 @@ const struct action_step *action_plan_step(const struct action_plan *plan,
                                            size_t index); /* lives as long as the plan */
 const struct action_limits *action_plan_limits(const struct action_plan *plan);
 
-/* Whether any step is more than `publish`: otherwise there is nothing to run. */
+/* Whether any step is other than `publish`: if not, there is nothing to run. */
 bool action_plan_has_work(const struct action_plan *plan);
 
-/* Whether a step keeps alerts as a state that lasts (alertmanager), so that one can be resolved there. */
+/* Whether a step keeps alerts as lasting state elsewhere (alertmanager), so that they can be resolved there. */
 bool action_plan_keeps_state(const struct action_plan *plan);
 
 /*
@@ -95,8 +95,8 @@ bool action_plan_keeps_state(const struct action_plan *plan);
 bool action_step_applies(const struct action_step *step, bool resolved, bool known);
 
 /*
- * From a message, which may come from anywhere: checked like a rule's own text. NULL with a sentence. An action of a
- * kind that is not known here is a mistake.
+ * From a message, which may come from anywhere: checked like a rule's own text. NULL with a sentence. An unknown kind
+ * of action is an error.
  */
 struct action_plan *action_plan_unpack(const Hw__Plan *message, struct error *error);
 
@@ -104,7 +104,7 @@ struct action_plan *action_plan_unpack(const Hw__Plan *message, struct error *er
 const char *action_kind_name(enum action_kind kind);
 enum action_kind action_kind_parse(const char *name);
 
-/* What may be said of a step without giving away a secret: the program of an exec, scheme and host of a URL. */
+/* A step as text without secrets: the program of an exec, scheme and host of a URL. */
 char *action_step_text(char *out, size_t size, const struct action_step *step);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: one rule finds both sockets, so that a user names only one. The
- * directory is private to its user; who makes it (the daemon) also checks so.
+ * directory is private to its user; the daemon, which makes it, also checks that.
  */
 #include "proto/wire/endpoints.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fields.h - what a message holds in a field, by its descriptor: the one place that knows protobuf-c's layout. */
+/* fields.h - the values of a message's field, by its descriptor: the one place that knows protobuf-c's layout. */
 #ifndef HW_PROTO_WIRE_FIELDS_H
 #define HW_PROTO_WIRE_FIELDS_H
 

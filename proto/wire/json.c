@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: one walk over the descriptors writes any message, so a new field of
- * the schema needs no line here. Recursion follows the schema, which has no
- * cycles. What is absent is left out; so are empty repeated fields.
+ * the schema needs no code here. Recursion follows the schema, which has no
+ * cycles. Absent fields are left out; so are empty repeated ones.
  */
 #include "proto/wire/json.h"
 
@@ -16,7 +16,7 @@
 
 /* ------------------------------------------------------------------ scalars */
 
-/* As protobuf writes them: canonical proto3 has texts for what is not a number. */
+/* As protobuf writes them: canonical proto3 has texts for what is not finite. */
 static void put_double(struct json_out *j, double value)
 {
         char number[DECIMAL_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* json.h - messages of the wire as JSON onto a stream; hw_json makes a text of one. */
+/* json.h - messages of the wire as JSON, written to a stream; hw_json makes a text. */
 #ifndef HW_PROTO_WIRE_JSON_H
 #define HW_PROTO_WIRE_JSON_H
 

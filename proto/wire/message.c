@@ -4,16 +4,16 @@
  *
  *     | head | Hw__Update |    | head | Hw__Heap |    | head | "text" |
  *
- * So each message inside a message has a count of its own, and whoever wants
- * to keep one band definition out of a list of 256 keeps no more than that.
+ * So each message inside a message has its own count, and whoever wants to
+ * keep one band definition out of a list of 256 keeps no more than that.
  * Only messages are counted; texts and arrays belong to the one message that
  * points to them. The price is 16 bytes an allocation.
  *
- * What goes when a count falls to 0 is found by the descriptors, as
+ * What to free when a count falls to 0 is found by the descriptors, as
  * protobuf_c_message_free_unpacked does it; the depth is that of the schema.
  *
  * The magic number catches a message that was not made here (on somebody's
- * stack) before its count is written into foreign memory.
+ * stack) before its count is written into memory that is not ours.
  */
 #include "proto/wire/message.h"
 
@@ -185,7 +185,7 @@ int hw_request_set_text(char **field, const char *text)
         return message_set_text(field, text);
 }
 
-/* A wider copy of an array with room for one more; the old one goes. */
+/* A copy of an array with room for one more; the old one is freed. */
 static void *one_more(void *array, size_t n, size_t size)
 {
         void *wider = n >= SIZE_MAX / size - 1 ? NULL : message_take((n + 1) * size);

@@ -5,14 +5,14 @@
 
 #include "heapwatch/wire.h"
 
-/* Memory for a message or a part of one, its count 1; NULL when out of memory. And back, whatever its count is. */
+/* Memory for a message or a part of one, its count 1; NULL when out of memory. Frees it, whatever its count is. */
 void *message_take(size_t size);
 void message_release(void *memory);
 
 /* A message of this type with nothing set; NULL when out of memory. For hw_message_unref. */
 void *message_new(const ProtobufCMessageDescriptor *type);
 
-/* Puts a copy of `text` in place of *field, a text of a message that was made here. Returns 0 or -ENOMEM. */
+/* Replaces *field, a text of a message that was made here, by a copy of `text`. Returns 0 or -ENOMEM. */
 int message_set_text(char **field, const char *text);
 
 #endif

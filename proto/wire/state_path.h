@@ -8,8 +8,8 @@
 #define STATE_PATH_MAX 4096u
 
 /*
- * heapwatch/NAME.json below $XDG_STATE_HOME, else /var/lib for root, else ~/.local/state; for a daemon at another
- * endpoint than the usual one NAME-HASH.json. Returns 0, -ENAMETOOLONG or -ENOENT (no home).
+ * heapwatch/NAME.json below $XDG_STATE_HOME, else /var/lib for root, else ~/.local/state; NAME-HASH.json for a daemon
+ * at another endpoint than the default. Returns 0, -ENAMETOOLONG or -ENOENT (no home).
  */
 int state_path(char *out, size_t size, const char *name, const char *publish_endpoint);
 

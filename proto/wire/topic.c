@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: both slashes end a word, so that a subscription to "hw1/heap/api-1/"
- * does not match target api-10. Names hold no slash, so a topic has one reading.
+ * does not match target api-10. Names have no slash, so a topic is unambiguous.
  */
 #include <assert.h>
 #include <stdio.h>

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trust.c - DESIGN: a directory that is ours (or root's, or of the user whose
+ * trust.c - DESIGN: a directory that is ours (or root's, or the user's whose
  * daemon was named) in which nobody else may write, below directories that
- * nobody else can rename, holds nobody else's socket, now or later. So one look
- * before connecting is enough, although ZeroMQ connects again and again. What
- * listens now is asked for its user as well.
+ * nobody else can rename, holds nobody else's socket, now or later. So one check
+ * before connecting is enough, although ZeroMQ connects again and again. The user
+ * of the process that listens now is checked as well.
  *
  * The default directory may be another user's only where nobody else could have
- * made it: /run/heapwatch is the service's, and root asks there.
+ * made it: /run/heapwatch is the service's, and root's clients use it.
  *
- * A directory that is missing could be made by anybody where others may write:
- * our own default one we make ourselves, another is refused there.
+ * A missing directory could be made by anybody where others may write: our own
+ * default one is then created, another is refused.
  */
 #include "proto/wire/trust.h"
 
@@ -97,7 +97,7 @@ static bool may_be_written_by_others(const char *directory)
         return parent_of(directory, parent) && stat(parent, &st) == 0 && (st.st_mode & S_IWOTH);
 }
 
-/* What is not there cannot be trusted to become ours. 0, or a negative errno. */
+/* A directory that does not exist yet could become anybody's. 0, or a negative errno. */
 static int check_missing(const char *directory, bool ours, struct error *error)
 {
         if (!may_be_written_by_others(directory) || (ours && mkdir(directory, 0700) == 0))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trust.h - whose socket this is: checked before a client speaks, and before a daemon binds.
+ * trust.h - whose socket this is: checked before a client connects, and before a daemon binds.
  *
  * A socket is as safe as its directory, and that as the directories above it:
  * whoever owns one of them, or may write to it without the sticky bit, can put
@@ -22,7 +22,7 @@ struct error;
  */
 bool trust_parents(const char *directory, uid_t owner, struct error *error);
 
-/* Whether a client may speak to whoever listens at this endpoint: 0, -EPERM or -EACCES with a sentence in `error`. */
+/* Whether a client may talk to whoever listens at this endpoint: 0, -EPERM or -EACCES with a sentence in `error`. */
 int trust_endpoint(const char *endpoint, struct error *error);
 
 #endif

@@ -24,7 +24,7 @@ static void *take(void *data, size_t size)
 
 static void release(void *data, void *pointer)
 {
-        (void)data; /* memory given back within one message does not widen its cap */
+        (void)data; /* memory freed within one message does not raise its cap */
         message_release(pointer);
 }
 

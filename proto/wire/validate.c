@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: two passes. The first walks the descriptors and holds for every
- * field of every message: texts are UTF-8 and not too long, enum values are
+ * DESIGN: two passes. The first walks the descriptors and checks every field
+ * of every message: texts are UTF-8 and not too long, enum values are
  * known. The second checks what descriptors cannot say: paired arrays, names,
  * ids. Walking recurses by the schema, which has no cycles, not by the input.
  */

@@ -37,7 +37,7 @@ static void say(struct yaml_file *f, const char *line)
         f->says.say(f->says.ctx, safe);
 }
 
-/* Column in the file of a column in a text: the same line when it is written plainly or between quotes. */
+/* Column in the file of a column in a text, which is exact for a plain or quoted text of one line. */
 static size_t column_of(const yaml_node_t *at, unsigned column)
 {
         size_t base = at->start_mark.column + 1;
@@ -182,7 +182,7 @@ bool yaml_file_parse(struct yaml_file *f, const char *name, const char *text, co
         return f->has_document;
 }
 
-/* One byte more than the most says that the file is too large. -errno. */
+/* Reads one byte more than the limit, which shows that the file is too large. -errno. */
 static ssize_t read_all(int fd, char *text)
 {
         size_t size = 0;
@@ -199,7 +199,7 @@ static ssize_t read_all(int fd, char *text)
         return (ssize_t)size;
 }
 
-/* What is not a plain file may make the reader wait. */
+/* Anything but a plain file could block the reader. */
 static bool is_plain(struct yaml_file *f, int fd)
 {
         struct stat st;
