@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const char too_many[] = "it has more of something than there can be";
-static const char impossible[] = "numbers of it contradict each other";
+static const char impossible[] = "numbers in it contradict each other";
 
 /* -------------------------------------------------------------------- pool */
 

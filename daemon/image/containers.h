@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* containers.h - images of what proto/base keeps things in. After trouble each is empty. Pure. */
+/* containers.h - images of the containers of proto/base. After an error each is empty. Pure. */
 #ifndef HW_DAEMON_IMAGE_CONTAINERS_H
 #define HW_DAEMON_IMAGE_CONTAINERS_H
 
@@ -12,23 +12,23 @@
 #include "proto/base/sketch.h"
 #include "proto/base/strings.h"
 
-/* Objects of the shape that this one has, which may be the same pool, and at most `most` of them. */
+/* At most `most` objects; `shape` is a pool of the same object and chunk size, and may be *p itself. */
 void image_pool(struct image *im, struct pool *p, struct pool shape, uint32_t most);
 
-/* Ids up to that of the newest object. After the pool. */
+/* Ids up to that of the newest object. Comes after the pool. */
 void image_idtable(struct image *im, struct idtable *t, uint32_t newest);
 
 void image_arena(struct image *im, struct arena *a, size_t max_bytes);
 void image_strings(struct image *im, struct strings *s, size_t max_bytes);
 
-/* `each`: what a cell owns; NULL: nothing. */
+/* `each` walks what a cell owns; NULL: nothing. */
 void image_pyramid(struct image *im, struct pyramid *p, const struct pyramid_shape *shape,
                    void (*each)(struct image *im, void *cell));
 
-/* Of cells below n_cells. */
+/* Cell numbers must be below n_cells. */
 void image_sketch(struct image *im, struct sketch *s, unsigned n_cells);
 
-/* Reading: where its cells are now. */
+/* Reading: sets where its cells are now. */
 void image_fold_cells(struct image *im, struct fold *f, const struct fold_shape *shape);
 
 #endif

@@ -6,10 +6,10 @@
 #include "proto/eventlog/internal.h"
 #include "proto/eventlog/limits.h"
 
-/* All between the cursor and the tables by id. */
+/* Everything between the cursor and the tables by id. */
 #define MIDDLE_BYTES (offsetof(struct hw_eventlog, kinds) - offsetof(struct hw_eventlog, stage))
 
-/* The event that the end of the input has cut. */
+/* The event cut by the end of the input. */
 static void image_carry(struct image *im, struct cursor *v)
 {
         uint64_t offset = cursor_offset(v);
@@ -73,5 +73,5 @@ void decoder_gap(struct hw_eventlog *log)
         log->block = (struct block){ .cap = HW_CAP_NONE };
         if (log->stage != STAGE_LOST)
                 (void)lose(log, offset, "bytes that were written while the daemon was away are missing", false);
-        log->cursor.p = log->cursor.origin; /* nothing is there to be skipped */
+        log->cursor.p = log->cursor.origin; /* nothing to skip */
 }

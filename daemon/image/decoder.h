@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* decoder.h - the image of a decoder that has been given all of its input: it goes on inside the stream. Pure. */
+/* decoder.h - the image of a decoder that has consumed all of its input, to go on inside the stream. Pure. */
 #ifndef HW_DAEMON_IMAGE_DECODER_H
 #define HW_DAEMON_IMAGE_DECODER_H
 
@@ -8,7 +8,7 @@
 
 void image_decoder(struct image *im, struct hw_eventlog *log);
 
-/* Bytes are missing, nobody knows how many, between what it was given and what it will be: it looks for events. */
+/* An unknown number of bytes is missing before the next input: the decoder resyncs. */
 void decoder_gap(struct hw_eventlog *log);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: reading, the blocks are remembered in order of reading; the first
- * pointer sorts them by their old addresses, all later ones are searched in
- * between. Old addresses mean nothing but that.
+ * DESIGN: while reading, blocks are remembered in the order read; the first pointer sorts them by their old addresses,
+ * later ones use binary search. Old addresses serve no other purpose.
  */
 #include "daemon/image/image.h"
 
@@ -82,7 +81,7 @@ static void put(struct image *im, const void *object, size_t size)
         }
         memcpy(im->bytes + im->n, object, size);
 #ifdef VALGRIND_MAKE_MEM_DEFINED
-        (void)VALGRIND_MAKE_MEM_DEFINED(im->bytes + im->n, size); /* padding, and room that is not used yet */
+        (void)VALGRIND_MAKE_MEM_DEFINED(im->bytes + im->n, size); /* padding, and room not used yet */
 #endif
         im->n += size;
 }
@@ -203,7 +202,7 @@ static int by_old(const void *a, const void *b)
         return x->old < y->old ? -1 : x->old > y->old;
 }
 
-/* The block that an old address was in; NULL: none was. */
+/* The block that an old address was in, or NULL. */
 static const struct image_block *find(struct image *im, uint64_t old)
 {
         size_t from = 0, to = im->n_blocks;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * accept.c - connections are accepted while there are descriptors for them.
+ * accept.c - accepts connections only while descriptors are left for them.
  *
  * DESIGN: libzmq accepts on a thread of its own, at once, and ends the process
- * when there is no descriptor left (ipc_listener.cpp 4.3.4 asserts that errno is
- * another than EMFILE). None of its options bounds the number of peers, and
- * nothing of ours can be put before a socket that it listens on. So the program
- * has an accept4() of its own, which the linker gives to all libraries: what
- * comes when the table is nearly full is accepted and closed at once, so that
- * the peer sees an end and tries again, and the listener does not spin. For a
- * table that is full there is a spare descriptor to do that with.
+ * when there is no descriptor left (ipc_listener.cpp 4.3.4 asserts that errno
+ * is not EMFILE). None of its options bounds the number of peers, and nothing
+ * can be put in front of a socket that it listens on. So the program has an
+ * accept4() of its own, which the linker gives to all libraries: a connection
+ * that arrives when the table is nearly full is accepted and closed at once, so
+ * that the peer sees an end of file and tries again, and the listener does not
+ * spin. For a table that is full, a spare descriptor is kept to do that with.
  *
  * The kernel gives the lowest free number: one close to the limit says that
- * nearly all below are taken, and asks nobody.
+ * nearly all below are taken, without another system call.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +38,7 @@ unsigned long descriptors_refused(void)
 /* Before the first connection. */
 __attribute__((constructor)) static void keep_spare(void)
 {
-        spare = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3); /* of anything; without one a full table is waited out */
+        spare = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3); /* any file will do */
 }
 
 static void say_refused(void)
@@ -47,11 +47,11 @@ static void say_refused(void)
 
         log_warning(
                 "connections_refused=%lu descriptors=%zu too few are left for another connection; raise the limit "
-                "(ulimit -Hn, LimitNOFILE=) or look who connects so often",
+                "(ulimit -Hn, LimitNOFILE=) or find out who connects so often",
                 n, descriptors_limit());
 }
 
-/* Closes the connection that came first, with the spare descriptor. */
+/* Accepts and closes the oldest waiting connection, with the spare descriptor. */
 static void turn_away(int listener)
 {
         (void)pthread_mutex_lock(&spare_lock);
@@ -62,7 +62,7 @@ static void turn_away(int listener)
                 if (fd >= 0)
                         spare = (int)fd;
         }
-        if (spare >= 0) { /* the number stays ours, the connection goes */
+        if (spare >= 0) { /* the descriptor stays ours, the connection is closed */
                 int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
                 if (null >= 0) {
                         (void)close(spare);
@@ -74,7 +74,7 @@ static void turn_away(int listener)
         (void)pthread_mutex_unlock(&spare_lock);
 }
 
-/* Declared, with a union of all kinds of addresses, by <sys/socket.h>. */
+/* As <sys/socket.h> declares it, with a union of all kinds of addresses. */
 int accept4(int listener, __SOCKADDR_ARG address, socklen_t *restrict size, int flags)
 {
         const size_t limit = descriptors_limit();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: the kernel is asked: libzmq opens and closes descriptors on a thread of its own. Its answer is a walk over
- * all of them, so adding a thousand targets, each behind a count of its own, would be a million steps.
+ * DESIGN: the kernel counts, because libzmq opens and closes descriptors on a thread of its own. A count is a walk over
+ * all of them: one for each of a thousand added targets would be a million steps.
  */
 #include "daemon/loop/descriptors.h"
 
@@ -18,7 +18,7 @@ void descriptors_raise(void)
         if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max)
                 return;
         limit.rlim_cur = limit.rlim_max;
-        (void)setrlimit(RLIMIT_NOFILE, &limit); /* refused: what there is must do, and targets are refused in time */
+        (void)setrlimit(RLIMIT_NOFILE, &limit); /* on failure the old limit must do: targets are refused in time */
 }
 
 size_t descriptors_limit(void)
@@ -42,11 +42,11 @@ static size_t count_open(void)
         while ((entry = readdir(dir)))
                 n += entry->d_name[0] != '.';
         (void)closedir(dir);
-        return n - 1; /* one was of this look itself */
+        return n - 1; /* one is opendir's own */
 }
 
 #define COUNT_HOLDS_NS UINT64_C(1000000000)
-#define PER_TARGET     4u /* a target opens no more: its file or socket, a timer, what is read of its process */
+#define PER_TARGET     4u /* at most, of a target: its file or socket, a timer, files of its process */
 
 size_t descriptors_left(void)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: budgets of the parts (bands, subscribers' queues, messages) are in the limits.h of their rooms and bound each
- * of them alone; this bounds their sum, by what the kernel would end us for.
+ * of them alone; this bounds their sum, by the number that the OOM killer goes by.
  *
- * glibc keeps what is freed below the newest block that is in use. malloc_trim() gives whole free pages back wherever
- * they lie: a walk over the free ones, 1 ms for 100 MB.
+ * glibc keeps what is freed below the newest block that is in use. malloc_trim() gives back whole free pages wherever
+ * they are: a walk over the free ones, 1 ms for 100 MB.
  */
 #include "daemon/loop/memory.h"
 
@@ -51,7 +51,7 @@ static void give_back(uint64_t mono_ns)
                 (void)malloc_trim(0);
 }
 
-/* Above a mark; once above, until it is well below. */
+/* Above a threshold; with hysteresis. */
 static int is_above(unsigned pct, enum memory_state state)
 {
         return m.resident / 100 >= m.budget / 10000 * (m.state >= state ? pct - MEMORY_BACK_PCT : pct);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: a stack of what is being done. The clock is looked at whenever its top changes, and the time since then goes
- * to what was on top: 25 ns. Processor time is a system call, 0.3 us: at both ends of a turn only. A turn is a callback
- * that reads up to 256 KiB or answers requests for up to 5 ms.
+ * DESIGN: a stack of what is being done. The clock is read whenever its top changes, and the time since then goes to
+ * what was on top: 25 ns. Processor time is a system call, 0.3 us, made only at both ends of a turn. A turn is a
+ * callback that reads up to 256 KiB or answers requests for up to 5 ms.
  *
- * Longest is by processor time: on a busy machine the clock says how busy it is. What waits uses none, so where a turn
- * must not wait tests look at that alone (a terminal that is not read, a pipe that is full).
+ * The longest turn is by processor time: by the clock, a busy machine would decide it. Waiting uses none, so that a
+ * turn does not wait is tested separately (a terminal that is not read, a pipe that is full).
  */
 #include "daemon/loop/watchdog.h"
 
@@ -28,8 +28,8 @@ struct minute {
 static struct {
         enum watchdog_kind stack[DEPTH_MAX];
         unsigned depth;
-        uint64_t since_ns;                   /* the top has not changed since then */
-        uint64_t begun_ns, begun_cpu_ns;     /* of the turn at hand */
+        uint64_t since_ns;                   /* when the top last changed */
+        uint64_t begun_ns, begun_cpu_ns;     /* of the current turn */
         uint64_t round_cpu_ns, turns_cpu_ns; /* at the end of the last round; of turns since then */
         struct watchdog_turn now, longest;
         struct minute minutes[2];
@@ -58,7 +58,7 @@ static uint64_t cpu_ns(void)
 
 /* ---------------------------------------------------------------------- a turn */
 
-/* What the turn did, longest first is not needed: "source=80ms rules=40ms". */
+/* What the turn did: " source_ms=80 rules_ms=40". */
 static void say_parts(const struct watchdog_turn *t, char *out, size_t size)
 {
         size_t used = 0;
@@ -178,7 +178,7 @@ void watchdog_round(void)
 {
         const uint64_t cpu = cpu_ns(), rest = cpu - w.round_cpu_ns - w.turns_cpu_ns;
 
-        if (w.round_cpu_ns > 0 && rest > w.longest.cpu_ns) { /* what nobody said, of several callbacks perhaps */
+        if (w.round_cpu_ns > 0 && rest > w.longest.cpu_ns) { /* outside any pair; may be several callbacks */
                 struct watchdog_turn t = { .wall_ns = rest, .cpu_ns = rest };
                 t.part_ns[WATCHDOG_HOUSEKEEPING] = rest;
                 turn_is_over(&t, clock_mono_ns());

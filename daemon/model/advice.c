@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: a table of judgements, each a question to the state. What a program
- * did not do (collect, say, write) is only advice after enough event time, so
- * that a young or idle program is not blamed; an ended run has had its time.
+ * DESIGN: a table of checks, each a predicate on the state. What a program did not do (such as collect or write)
+ * becomes advice only after enough event time, so that a young or idle program is not blamed; a run that has ended has
+ * had its time.
  */
 #include "daemon/model/advice.h"
 
@@ -11,8 +11,8 @@
 
 #define SECOND_NS        UINT64_C(1000000000)
 #define SETTLED_NS       (2 * SECOND_NS) /* identity, class g and profile events have come by then */
-#define SELDOM_NS        (5 * SECOND_NS) /* blocks farther apart than this come too late to watch */
-#define SOME_BLOCKS      3u              /* fewer say nothing about how often they come */
+#define RARE_NS          (5 * SECOND_NS) /* blocks farther apart than this are too late to watch live */
+#define SOME_BLOCKS      3u              /* fewer do not show how often they come */
 #define OLD_LIVE_NS      (60 * SECOND_NS)
 #define WITH_FLUSH       902u  /* GHC 9.2 */
 #define WITHOUT_DEADLOCK 1000u /* GHC 10.0 */
@@ -38,23 +38,23 @@ static bool no_heap_profile(const struct model *m)
         return settled(m) && m->run.program && m->run.breakdown == BREAKDOWN_NONE && !m->census.count;
 }
 
-/* How long blocks have had to come: while none does, event time stands still and the clock goes on. */
+/* How long blocks have been expected: while none comes, event time stands still, but the clock does not. */
 static uint64_t watched(const struct model *m, uint64_t silent_ns)
 {
         return age(m) + silent_ns;
 }
 
-/* Blocks come often enough to watch, whatever makes them come: a flushing thread, or buffers that fill fast. */
+/* Blocks come often enough to watch live, whether flushed by a timer or because buffers fill fast. */
 static bool timely(const struct model *m, uint64_t silent_ns)
 {
-        return m->clock.blocks >= SOME_BLOCKS && watched(m, silent_ns) / m->clock.blocks <= SELDOM_NS;
+        return m->clock.blocks >= SOME_BLOCKS && watched(m, silent_ns) / m->clock.blocks <= RARE_NS;
 }
 
 static bool not_flushed(const struct model *m, uint64_t silent_ns)
 {
-        bool any = m->clock.blocks || silent_ns; /* else the log is not in blocks, or has just begun */
+        bool any = m->clock.blocks || silent_ns; /* else the log has no blocks, or has just begun */
 
-        return !run_has_rts_option(&m->run, FLUSH_OPTION) && any && watched(m, silent_ns) >= 2 * SELDOM_NS &&
+        return !run_has_rts_option(&m->run, FLUSH_OPTION) && any && watched(m, silent_ns) >= 2 * RARE_NS &&
                !timely(m, silent_ns);
 }
 
@@ -103,7 +103,7 @@ static bool undefined_centres(const struct model *m)
         return cost_centres_lacking(&m->bands);
 }
 
-/* Whether the flags of -l leave class u on: a letter turns its class on, after a minus off; `a` is all. */
+/* Whether the flags of -l leave class u on: a letter turns its class on, or off after a minus; `a` is all. */
 static bool user_class(const char *flags)
 {
         bool on = true, value = true;
@@ -146,7 +146,7 @@ static bool few_major(const struct model *m)
 static const struct {
         enum hw_advice code;
         bool (*holds)(const struct model *m);
-        bool (*late)(const struct model *m, uint64_t silent_ns); /* instead, where what does not come is the question */
+        bool (*late)(const struct model *m, uint64_t silent_ns); /* instead, for what does not come */
 } judgements[] = {
         { HW_ADVICE_NO_GC_EVENTS, no_gc_events, NULL },
         { HW_ADVICE_NO_HEAP_PROFILE, no_heap_profile, NULL },

@@ -12,8 +12,9 @@ struct model;
 
 /*
  * Fills `codes` with at most `max` codes that hold now; returns their number.
- * Judgements that need time look at event time, which stands still when nothing arrives: `silent_ns` is how long, by
- * the clock, nothing has come from a program that runs; 0 when it has ended or is not known to run.
+ * Checks that need time use event time, which does not advance when nothing
+ * arrives: `silent_ns` is how long, by the clock, nothing has come from a
+ * running program; 0 when it has ended or is not known to run.
  */
 size_t model_advice(const struct model *m, uint64_t silent_ns, enum hw_advice *codes, size_t max);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* band_history.c - what a point of a band's history is, for the fold (proto/base/fold.h): 64 of them in 1.3 kB. */
+/* band_history.c - the points of a band's history, as cells of a fold (proto/base/fold.h): 64 of them in 1.3 kB. */
 #include "daemon/model/bands_private.h"
 
 bool band_point_is_empty(const void *point)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: one id table for the three kinds of keys (text, stack, number), each
- * hashed with a seed of its own kind. The runtime writes a census by walking
- * its own table, so its rows mostly come in the order of the one before: each
- * band remembers which one followed it, and a row that is that one costs a
- * compare; others a hash too.
+ * hashed with a seed of its kind. The runtime writes a census by walking its
+ * own table, so its rows mostly come in the order of the previous census: each
+ * band remembers which one followed it, and a row of that one costs a
+ * comparison; any other a hash as well.
  *
  * A -hi label is a number as text ("0x4ab3c8", on Windows without the 0x). The
- * band's key is the number, so it meets its info table whatever the spelling;
- * its label is the table's name, which may come before or after the row. A table
- * knows its band, so a band whose table came first is found by it and needs no
- * entry in the id table.
+ * band's key is the number, so it matches its info table whatever the spelling;
+ * its label is the table's name, which may come before or after the row. A
+ * table points to its band, so a band whose table came first is found through
+ * it and needs no entry in the id table.
  */
 #include "daemon/model/bands_private.h"
 
@@ -66,7 +66,7 @@ const char *bands_string(struct bands *b, const struct hw_event *e, size_t *at)
         return strings_intern(&b->strings, text, size);
 }
 
-/* The history of the newest band; NULL when it gets none. Without memory none of the later ones gets any, either. */
+/* The history of the newest band; NULL when it gets none. When out of memory, no later band gets one either. */
 static struct fold *new_history(struct bands *b)
 {
         uint32_t place = b->histories.count % BAND_STRIDE;
@@ -81,7 +81,7 @@ static struct fold *new_history(struct bands *b)
         return h;
 }
 
-/* A band of its kind, all else still to be set; NULL when there is no room for it. */
+/* A new band, with its kind, id and time set; NULL when it is left out. */
 static struct band_entry *new_band(struct bands *b, enum band_kind kind, uint64_t time_ns)
 {
         struct band_entry *entry = !b->closed && b->entries.count < LIMIT_BANDS ? pool_add(&b->entries) : NULL;
@@ -94,7 +94,7 @@ static struct band_entry *new_band(struct bands *b, enum band_kind kind, uint64_
         return entry;
 }
 
-/* A new band is complete. */
+/* The new band is complete. */
 static struct band_entry *finish(struct model *m, struct band_entry *entry)
 {
         entry->band.history = new_history(&m->bands);
@@ -103,7 +103,7 @@ static struct band_entry *finish(struct model *m, struct band_entry *entry)
         return entry;
 }
 
-/* The same, and is found by its hash from now on. */
+/* The same, and adds it to the hash table. */
 static struct band_entry *finish_hashed(struct model *m, struct band_entry *entry, uint64_t hash)
 {
         if (idtable_add(&m->bands.by_key, hash, entry->band.id) == 0)
@@ -149,8 +149,8 @@ static uint64_t key_hash(const struct bands *b, uint64_t key)
         return hash_u64(key, b->seed + BAND_KEY);
 }
 
-/* The band of a key that had no table when it was first seen. */
-static struct band_entry *find_lonely(const struct bands *b, uint64_t key)
+/* The band of a key whose table was not defined when it was first seen. */
+static struct band_entry *find_unresolved(const struct bands *b, uint64_t key)
 {
         uint64_t hash = key_hash(b, key);
         uint32_t at = idtable_start(&b->by_key, hash), id;
@@ -168,7 +168,7 @@ static const char *table_name(const struct info_table *table)
         return table->named ? table->name : table->label;
 }
 
-/* A row of this band came. */
+/* Remembers the order of rows. */
 static struct band_entry *follow(struct bands *b, struct band_entry *entry)
 {
         if (!entry)
@@ -198,8 +198,9 @@ static struct band_entry *of_table(struct model *m, struct info_table *table, ui
         return finish(m, entry);
 }
 
-/* A band without a table. */
-static struct band_entry *lonely(struct model *m, uint64_t key, const char *label, size_t size, uint64_t time_ns)
+/* A new band whose table is not defined yet. */
+static struct band_entry *new_unresolved(struct model *m, uint64_t key, const char *label, size_t size,
+                                         uint64_t time_ns)
 {
         struct bands *b = &m->bands;
         const char *text = strings_intern(&b->strings, label, size);
@@ -222,8 +223,8 @@ static struct band_entry *of_key(struct model *m, uint64_t key, const char *labe
         struct info_table *table = ipe_find(b, key);
         if (table)
                 return table->band ? bands_entry(b, table->band) : of_table(m, table, time_ns);
-        entry = find_lonely(b, key);
-        return entry ? entry : lonely(m, key, label, size, time_ns);
+        entry = find_unresolved(b, key);
+        return entry ? entry : new_unresolved(m, key, label, size, time_ns);
 }
 
 static struct band_entry *of_text(struct model *m, const char *label, size_t size, uint64_t time_ns)
@@ -286,7 +287,7 @@ struct band_entry *bands_of_stack(struct model *m, const uint32_t *centres, uint
 void bands_resolve(struct model *m, struct info_table *table)
 {
         struct bands *b = &m->bands;
-        struct band_entry *entry = table->band ? bands_entry(b, table->band) : find_lonely(b, table->key);
+        struct band_entry *entry = table->band ? bands_entry(b, table->band) : find_unresolved(b, table->key);
 
         if (!entry)
                 return;

@@ -3,9 +3,10 @@
  * bands.h - what censuses break memory down by: a dense table of bands.
  *
  * A band is found by its key: the label's text, the stack of cost-centre ids,
- * or the info table's number. Ids are dense from 1, in order of first sight.
- * The first LIMIT_FULL_BANDS bands have a short history of their own; the
- * others keep totals. Beyond LIMIT_BANDS a band is left out, and counted.
+ * or the info table's number. Ids are dense from 1, in order of first
+ * appearance. The first LIMIT_FULL_BANDS bands have a short history of their
+ * own; the others keep totals. Beyond LIMIT_BANDS a band is left out, and
+ * counted.
  */
 #ifndef HW_DAEMON_MODEL_BANDS_H
 #define HW_DAEMON_MODEL_BANDS_H
@@ -36,12 +37,12 @@ struct info_table {
 
 struct band_point {
         float min, max, mean, last;
-        uint32_t count; /* of samples; 0: the others mean nothing */
+        uint32_t count; /* of samples; 0: the other fields mean nothing */
 };
 
 /*
  * History of one band over the whole run: a fold of points. A census adds to the same point of most bands, so the
- * points of BAND_STRIDE bands lie interleaved: memory fills up as time goes on.
+ * points of BAND_STRIDE bands are interleaved: memory fills up as time goes on.
  */
 #define BAND_POINTS         64u
 #define BAND_STRIDE         16u
@@ -65,9 +66,9 @@ static inline const struct band_point *band_point(const struct fold *history, ui
 }
 
 /*
- * What a band had in all its censuses, as sums about its first sample. That takes a handful of additions a sample, and
- * sums about the means follow without loss: the squares of n samples about their mean are at least 1/n of those of the
- * largest deviation, so rounding takes n times 1e-16 of them at most.
+ * What a band had in all its censuses, as sums about its first sample. That costs a handful of additions per sample,
+ * and sums about the means follow without loss of precision: the sum of squares of n samples about their mean is at
+ * least 1/n of the square of the largest deviation, so rounding costs at most n times 1e-16 of it.
  */
 struct band_sums {
         uint64_t n;
@@ -81,15 +82,15 @@ struct band_sums {
 struct band {
         uint32_t id;
         uint16_t depth;        /* -hc: of the stack */
-        bool sampled;          /* a finished census had a row */
+        bool sampled;          /* a finished census had a row of it */
         const char *label;     /* text of the census row; -hi: the name when defined, else the key's text */
         uint64_t key;          /* -hi: the info table's number; else 0 */
         const uint32_t *stack; /* -hc: cost-centre ids, innermost first */
         const struct info_table *info_table; /* -hi; NULL when not defined (yet) */
         uint64_t first_seen_ns;
         uint64_t bytes;                 /* in the newest finished census; 0 when it had no row */
-        uint64_t first_ns, first_bytes; /* its first sample: time of the census, size; meaningful when sampled */
-        struct band_sums *sums;         /* of all samples, absent rows not counted; NULL while there is but one */
+        uint64_t first_ns, first_bytes; /* its first sample: time of the census, size; valid when sampled */
+        struct band_sums *sums;         /* of all samples, absent rows not counted; NULL until the second */
         struct fold *history;           /* NULL for bands beyond LIMIT_FULL_BANDS */
 };
 
@@ -98,8 +99,8 @@ struct bands;
 uint32_t bands_count(const struct bands *b);
 
 /*
- * id from 1 to bands_count; NULL outside. Pointers hold until the run ends;
- * band.label may change once, when its info table is defined late.
+ * id from 1 to bands_count; NULL outside. Pointers are valid until the run
+ * ends; band.label may change once, when its info table is defined late.
  */
 const struct band *bands_get(const struct bands *b, uint32_t id);
 

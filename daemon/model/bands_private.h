@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bands_private.h - bands and the definitions that they lean on, and how both are taken in. */
+/* bands_private.h - bands and the definitions that they depend on, and how both are taken in. */
 #ifndef HW_DAEMON_MODEL_BANDS_PRIVATE_H
 #define HW_DAEMON_MODEL_BANDS_PRIVATE_H
 
@@ -19,9 +19,9 @@ struct model;
 
 enum band_kind { BAND_TEXT, BAND_STACK, BAND_KEY };
 
-/* What each row asks for comes first, in one cache line. */
+/* What each row needs comes first, in one cache line. */
 struct band_entry {
-        struct band_entry *follower; /* of the row that came after its own; NULL: none yet */
+        struct band_entry *follower; /* of the row that came after this one's; NULL: none yet */
         uint64_t row_census;         /* number of the census that `row` belongs to */
         uint32_t row;                /* index of its row there */
         enum band_kind kind;
@@ -30,22 +30,22 @@ struct band_entry {
 
 struct bands {
         struct pool entries;   /* struct band_entry, by id */
-        struct idtable by_key; /* all but those that an info table knows */
+        struct idtable by_key; /* all but those found through an info table */
         struct pool sums;      /* struct band_sums, made with a band's second sample */
         struct pool histories; /* struct fold, histories of the first bands, by id */
-        struct arena points;   /* theirs, for BAND_STRIDE bands at a time */
+        struct arena points;   /* cells of the histories, for BAND_STRIDE bands at a time */
         struct band_point *newest_points;
         struct arena stacks;    /* cost-centre ids of bands */
         struct strings strings; /* all texts of bands, info tables, cost centres, ticky */
         uint64_t seed;
         struct band_entry *newest_row; /* band of the newest row; NULL: none */
         uint64_t left_out;             /* most rows left out of one census */
-        bool closed;                   /* no new ones */
+        bool closed;                   /* no new bands are made */
 
         struct pool centres; /* struct cost_centre */
         struct idtable centre_by_id;
         uint64_t centres_left_out;
-        uint32_t undefined_centre; /* one that was used before it was defined; meaningful when any_undefined */
+        uint32_t undefined_centre; /* one used before it was defined; valid when any_undefined */
         bool any_undefined;
 
         struct pool tables; /* struct info_table */
@@ -57,7 +57,7 @@ void bands_init(struct bands *b);
 void bands_done(struct bands *b);
 size_t bands_held(const struct bands *b);
 
-/* How long a text is that ends with a NUL, or with its room. */
+/* Length of a text that ends with a NUL or at `room`. */
 static inline size_t bands_text_size(const void *text, size_t room)
 {
         const char *nul = room ? memchr(text, '\0', room) : NULL;
@@ -65,7 +65,7 @@ static inline size_t bands_text_size(const void *text, size_t room)
         return nul ? (size_t)(nul - (const char *)text) : room;
 }
 
-/* The band of a row, made when it is new (the sink hears of it); NULL when it is left out. */
+/* The band of a row, made when it is new (and passed to the sink); NULL when it is left out. */
 struct band_entry *bands_of_text(struct model *m, const char *label, size_t size, uint64_t time_ns);
 struct band_entry *bands_of_stack(struct model *m, const uint32_t *centres, uint32_t depth, uint64_t time_ns);
 
@@ -74,15 +74,15 @@ static inline struct band_entry *bands_entry(const struct bands *b, uint32_t id)
         return pool_at(&b->entries, id);
 }
 
-/* The band that came after the newest row's the last time; NULL: none. */
+/* The band that followed the newest row's last time; NULL: none. */
 static inline struct band_entry *bands_expected(const struct bands *b)
 {
         return b->newest_row ? b->newest_row->follower : NULL;
 }
 
 /*
- * The expected band, if the row's text, `size` bytes with the NUL that ends it, is its own; else NULL. Not where texts
- * are keys. It is what bands_of_text() finds, without a call.
+ * The expected band, if its label is the row's text (`size` counts the NUL); else NULL. Not for -hi, where texts are
+ * keys. Finds what bands_of_text() would find, inline.
  */
 static inline struct band_entry *bands_take_expected(struct bands *b, const char *label, size_t size)
 {
@@ -95,22 +95,22 @@ static inline struct band_entry *bands_take_expected(struct bands *b, const char
         return entry;
 }
 
-/* Whether the newest row brought a new band: the next ones mostly do, too. */
+/* Whether the newest row made a new band: the next ones mostly do too. */
 static inline bool bands_growing(const struct bands *b)
 {
         return b->newest_row && b->newest_row->band.id == b->entries.count;
 }
 
-/* The key that the text of a -hi row spells; false when it is none. */
+/* The key in the text of a -hi row; false when it is not a key. */
 bool bands_key(const char *label, size_t size, uint64_t *ret);
 
 /*
- * A census has finished. Bands with a row in the one before, but none in this, have 0 bytes now. Returns how many
- * samples found no memory.
+ * Takes in a finished census. Bands with a row in the previous one, but none in this, have 0 bytes now. Returns how
+ * many samples were lost when out of memory.
  */
 uint32_t bands_take(struct bands *b, const struct census *before, const struct census *census);
 
-/* An info table was defined: its band, if there is one already, gets its name (the sink hears of it). */
+/* An info table was defined: its band, if there is one already, gets its name (and is passed to the sink). */
 void bands_resolve(struct model *m, struct info_table *table);
 
 /* Adds a sample: mostly it falls into the same point as the one before. */
@@ -132,13 +132,13 @@ static inline void band_history_add(struct fold *history, uint64_t time_ns, doub
 /* cost_centres.c */
 void cost_centre_define(struct model *m, const struct hw_event *e);
 
-/* Reads u8 depth and so many ids at `at` into ids[MAX_STACK]; false when the payload ends before. */
+/* Reads u8 depth and that many ids at `at` into ids[MAX_STACK]; false when the payload is too short. */
 bool cost_centre_stack(const struct hw_event *e, size_t at, uint32_t *ids, uint32_t *ret_depth);
 
 /* Remembers centres that are used but not defined. */
 void cost_centres_check(struct bands *b, const uint32_t *ids, uint32_t depth);
 
-/* Whether something shown still lacks a definition. */
+/* Whether a shown cost centre still lacks a definition. */
 bool cost_centres_lacking(const struct bands *b);
 
 /* The stack as text, "inner/middle/outer", or MAIN; interned; NULL when out of memory. */
@@ -148,10 +148,10 @@ const char *cost_centres_text(struct bands *b, const uint32_t *ids, uint32_t dep
 void ipe_define(struct model *m, const struct hw_event *e);
 struct info_table *ipe_find(const struct bands *b, uint64_t key);
 
-/* Prefetches the tables of these keys: first for what says where they are, of all of them, then for themselves. */
+/* Prefetches the tables of these keys: first all of their index slots, then the tables themselves. */
 void ipe_prefetch(const struct bands *b, const uint64_t *keys, uint32_t n);
 
-/* Interns the NUL-terminated text at *at (to the payload's end without a NUL) and moves *at behind it. */
+/* Interns the text at *at, which ends with a NUL or with the payload, and moves *at past it. */
 const char *bands_string(struct bands *b, const struct hw_event *e, size_t *at);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bands_take.c - a finished census, into its bands: what each has now, had in
- * all, and when.
+ * bands_take.c - takes a finished census into its bands: their bytes now, their
+ * sums and their histories.
  *
- * DESIGN: hundreds of rows come with every census, so a row takes a handful of
- * additions and one division, in the lines of its band and of its point of
- * history, which it shares with those of its neighbours.
+ * DESIGN: hundreds of rows come with every census, so a row costs a handful of
+ * additions and one division, in the cache lines of its band and of its
+ * history's point, which neighbouring bands share.
  */
 #include "daemon/model/bands_private.h"
 #include "daemon/model/census.h"
 
-/* Of the first sample alone. */
+/* Sums of the first sample alone. */
 static struct band_sums first_sums(const struct band *band)
 {
         double v = (double)band->first_bytes;
@@ -26,7 +26,7 @@ static struct band_sums first_sums(const struct band *band)
         };
 }
 
-/* Most memory of a band: many bands of a first census never come again. */
+/* Most of a band's memory, allocated at its second sample: many bands of the first census never come again. */
 static __attribute__((noinline)) struct band_sums *new_sums(struct bands *b, struct band *band)
 {
         band->sums = pool_add(&b->sums);
@@ -54,8 +54,9 @@ static inline void add_to_sums(struct band_sums *s, uint64_t time_ns, double tim
 }
 
 /*
- * Bands with a row before, but none now: they have no bytes, and their history says so, thus its `last` is what a band
- * held at the last census. Those in the same place of both censuses get their new bytes anyway.
+ * Bands with a row in the previous census, but none now, have 0 bytes; their history gets a 0 too, so that its `last`
+ * is what a band held at the last census. Bands at the same place in both censuses are skipped: they get their new
+ * bytes anyway.
  */
 static void empty(struct pool entries, const struct census *before, const struct census *now)
 {
@@ -70,7 +71,7 @@ static void empty(struct pool entries, const struct census *before, const struct
         }
 }
 
-/* False when the sample found no memory. */
+/* False when out of memory: the sample is lost. */
 static inline bool take(struct bands *b, struct band *band, uint64_t time_ns, double time_s, uint64_t bytes)
 {
         band->bytes = bytes;

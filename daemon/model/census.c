@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: two buffers of rows, one being written and one with the newest
- * finished census, so that one can be read while the next is logged. The RTS keys
- * rows by pointer: several rows may name one band, so a band knows its row.
+ * finished census, so that one can be read while the next is logged. The RTS
+ * keys rows by pointer: several rows may be of one band, so a band remembers
+ * its row.
  *
  * HEAP_PROF_SAMPLE_END exists since 8.10. Where it is written, a sample that
  * closes without it is unfinished: passed on as such, and no band is changed.
- * Before, the next sample's beginning or the end of the log is its end.
+ * Before 8.10, a sample ends where the next one begins or the log ends.
  */
 #include "daemon/model/census.h"
 
@@ -155,7 +156,7 @@ static __attribute__((noinline)) struct band_entry *look_up(struct model *m, con
         return bands_of_text(m, label, bands_text_size(label, size), m->census.open.time_ns);
 }
 
-/* A row outside a sample belongs to one whose beginning was not seen: dropped. */
+/* A row outside a sample is dropped: the beginning of its sample was not seen. */
 void census_row_string(struct model *m, const struct hw_event *e)
 {
         const char *label = (const char *)e->payload + 9;

@@ -18,7 +18,7 @@ struct census {
         const struct census_row *rows; /* in order of first appearance; valid until the next census begins */
         uint32_t n_rows;
         uint64_t rows_left_out, bytes_left_out;
-        bool unfinished; /* the log stopped inside it */
+        bool unfinished; /* the log ended inside it */
 };
 
 #endif

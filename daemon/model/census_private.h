@@ -16,13 +16,13 @@ struct census_rows {
 
 struct census_state {
         struct census done; /* newest finished; its rows are in buffers[!writing] */
-        struct census open; /* whose end has not come */
+        struct census open; /* not ended yet */
         bool is_open;
         struct census_rows buffers[2];
         unsigned writing;
         uint64_t count; /* begun in this run */
-        bool ends_seen; /* HEAP_PROF_SAMPLE_END: the release writes it */
-        bool followed;  /* a sample was closed by the next one's beginning */
+        bool ends_seen; /* HEAP_PROF_SAMPLE_END has been seen: this release writes it */
+        bool followed;  /* a sample was closed by the start of the next */
         struct census_history history;
 };
 
@@ -33,16 +33,16 @@ void census_begin(struct model *m, const struct hw_event *e);
 void census_bio_begin(struct model *m, const struct hw_event *e);
 void census_row_string(struct model *m, const struct hw_event *e);
 
-/* Whether rows of new -hi bands come: their info tables are spread over megabytes. */
+/* Whether new -hi bands are arriving: their info tables are spread over megabytes. */
 bool census_grows(const struct model *m);
 
-/* Memory is asked for what rows among these events, CENSUS_AHEAD at most, will need: all at once and not one by one. */
+/* Prefetches, all at once, what the rows among these events (CENSUS_AHEAD at most) will need. */
 #define CENSUS_AHEAD 32u
 void census_prefetch(const struct model *m, const struct hw_event *events, size_t n);
 void census_row_stack(struct model *m, const struct hw_event *e);
 void census_end(struct model *m, const struct hw_event *e);
 
-/* The heap profile begins again, or the run ended: an open sample is passed on. */
+/* The heap profile restarts, or the run ended: an open sample is passed on. */
 void census_close(struct model *m);
 
 #endif

@@ -2,12 +2,13 @@
 /*
  * DESIGN: a block says when its buffer was started and flushed, so no event in
  * it can be older or newer. What is outside was damaged; it is moved to the
- * nearest end, lest one flipped bit throw every window into the far future.
- * Only GC_START and GC_END may be older: the RTS gives them an earlier time.
+ * nearest end, so that one flipped bit does not throw every window into the far
+ * future. Only GC_START and GC_END may be older: the RTS gives them an earlier
+ * time.
  *
- * A buffer that was flushed at T holds all up to T once its block is whole,
- * which the next block's begin shows; the watermark is the least T over all
- * buffers, when each of them has been flushed.
+ * A buffer that was flushed at T holds everything up to T once its block is
+ * whole, which the start of the next block shows; the watermark is the least T
+ * over all buffers, once each of them has been flushed.
  */
 #include "daemon/model/clock.h"
 
@@ -21,7 +22,7 @@ void clock_clear(struct clock *c)
         *c = (struct clock){ .first_ns = UINT64_MAX, .global_end_ns = UNKNOWN_U64 };
 }
 
-/* Whether a block has come from every capability that is known: what has not come yet may hold anything. */
+/* Whether a block has come from every known capability: a block still missing may hold any time. */
 static bool all_buffers_seen(const struct model *m)
 {
         uint32_t seen = 0;
@@ -31,7 +32,7 @@ static bool all_buffers_seen(const struct model *m)
         return seen > 0 && seen >= m->run.capabilities;
 }
 
-/* The least end of all buffers' newest blocks; 0: none. */
+/* The earliest end among all buffers' newest blocks; 0: none. */
 static uint64_t least_end(const struct model *m)
 {
         uint64_t least = m->clock.global_end_ns;
@@ -42,7 +43,7 @@ static uint64_t least_end(const struct model *m)
         return least == UNKNOWN_U64 ? 0 : least;
 }
 
-/* A block begins: all before it are whole. */
+/* A block begins: all blocks before it are whole. */
 static void settle(struct model *m)
 {
         uint64_t watermark = least_end(m);
@@ -54,8 +55,8 @@ static void settle(struct model *m)
                 m->sink.watermark(m->sink.ctx, watermark);
 }
 
-/* From the block's start, or the run's first event if that is later, to the block's end; a width of 0 is never sure. */
-static void be_sure(struct clock *c)
+/* From the block's start, or the run's first event if that is later, to the block's end; width 0: never. */
+static void update_sure(struct clock *c)
 {
         uint64_t end = c->block_begin_ns + c->block_span_ns;
         uint64_t begin = c->first_ns > c->block_begin_ns ? c->first_ns : c->block_begin_ns;
@@ -89,10 +90,10 @@ void clock_block(struct model *m, const struct hw_event *e)
                 c->blocks = state->blocks;
         if (end > c->newest_ns)
                 c->newest_ns = end;
-        be_sure(c);
+        update_sure(c);
 }
 
-/* Whether the event is in the newest block and has a time outside of its range. */
+/* Whether the event is in the newest block, but its time is not. */
 static bool is_impossible(const struct clock *c, const struct hw_event *e)
 {
         return e->offset - c->block_offset < c->block_size && e->time_ns - c->block_begin_ns > c->block_span_ns;
@@ -113,7 +114,7 @@ bool clock_see(struct clock *c, const struct hw_event *e, uint64_t *ret_time_ns)
                 c->newest_ns = time_ns;
         if (time_ns < c->first_ns) {
                 c->first_ns = time_ns;
-                be_sure(c);
+                update_sure(c);
         }
         return moved;
 }

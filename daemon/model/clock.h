@@ -12,11 +12,11 @@ struct model;
 
 struct clock {
         uint64_t first_ns, newest_ns;           /* of all events; first is UINT64_MAX before the first */
-        uint64_t block_offset, block_size;      /* of the newest block in the stream; size 0: none */
+        uint64_t block_offset, block_size;      /* of the stream's newest block; size 0: none */
         uint64_t block_begin_ns, block_span_ns; /* times that its events can have */
-        uint64_t global_end_ns;                 /* newest end_time of the buffer without capability; UNKNOWN_U64 */
-        uint64_t watermark_ns;                  /* all events before it have arrived; 0: not known */
-        uint64_t blocks;                        /* block markers of that buffer or of the busiest capability */
+        uint64_t global_end_ns;                 /* newest end_time of the buffer without a capability; UNKNOWN_U64 */
+        uint64_t watermark_ns;                  /* all earlier events have arrived; 0: not known */
+        uint64_t blocks;                        /* most block markers of any one capability */
         uint64_t anomalies;
         uint64_t sure_begin_ns, sure_width_ns; /* see clock_sure */
 };
@@ -30,15 +30,14 @@ void clock_block(struct model *m, const struct hw_event *e);
 void clock_wall(struct model *m, const struct hw_event *e);
 
 /*
- * Takes an event's time in. A time that its block cannot hold is counted and
- * moved to the block's nearest end: returns true, with it in *ret_time_ns.
+ * Takes in an event's time. A time outside of its block is counted as an anomaly and moved to the block's nearest end:
+ * returns true, with that end in *ret_time_ns.
  */
 bool clock_see(struct clock *c, const struct hw_event *e, uint64_t *ret_time_ns);
 
 /*
- * Whether clock_see would change nothing: the time lies in the newest block,
- * whose end is known as a time of the run already, and is not the run's first.
- * One comparison for nearly every event.
+ * Whether clock_see would change nothing: the time is within the newest block, whose end has already been taken in, and
+ * not before the run's first event. One comparison for nearly every event.
  */
 static inline bool clock_sure(const struct clock *c, uint64_t time_ns)
 {

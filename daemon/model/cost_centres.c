@@ -6,7 +6,7 @@
 #include "proto/base/hash.h"
 #include "daemon/model/state.h"
 
-#define TEXT_BYTES 512 /* of a stack: longer ones are cut with "..." */
+#define TEXT_BYTES 512 /* of a stack; longer ones are cut and end with "..." */
 
 static struct cost_centre *find(const struct bands *b, uint32_t id)
 {

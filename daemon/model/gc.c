@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: each capability's events are matched for themselves:
+ * DESIGN: each capability's events are matched on their own:
  *
  *      REQUEST ... GC_START ... [GC_STATS_GHC: it leads] ... GC_END
  *         |--- sync ---|------------- pause ---------------|
  *
  * GC_END comes after GC_STATS_GHC in the block though its time is older. A
- * collection is passed on at its GC_END; when that is missing, at the next sign
- * that it is over, without a pause. Generations are made (zeroed) when they are
- * first seen: their histograms are large and most programs use two.
+ * collection is passed on at its GC_END; when that is missing, at the next
+ * event that shows that it is over, without a pause. Generations are made
+ * (zeroed) when they are first seen: their histograms are large and most
+ * programs use two.
  */
 #include "daemon/model/gc_private.h"
 
@@ -119,7 +120,7 @@ static void finish(struct model *m, struct cap_state *cap)
                 m->sink.collection(m->sink.ctx, c);
 }
 
-/* A collection of this capability that was begun and whose end will not come. */
+/* A collection of this capability whose end will not come. */
 static void abandon(struct model *m, struct cap_state *cap)
 {
         if (!cap->leads && cap->gc_start_ns == UNKNOWN_U64)
@@ -240,7 +241,7 @@ bool gc_refresh(struct model *m, uint64_t now_ns)
         if (!m->gc_state.seen || m->clock.first_ns == UINT64_MAX)
                 return false;
         if (pauses->pyramid.held_bytes) {
-                /* Only buckets that begin in the range count: so it begins where the first of them can. */
+                /* Only buckets that begin in the range count: so start it at a bucket's beginning. */
                 uint64_t width = series_shape.levels[0].width_ns;
                 from += (width - from % width) % width;
                 series_recent(pauses, (struct time_range){ from, now_ns == UINT64_MAX ? now_ns : now_ns + 1 }, &recent);

@@ -16,7 +16,7 @@
 #include "proto/base/process.h"
 #include "daemon/model/histogram.h"
 
-#define GC_MAX_GENERATIONS 16 /* of higher ones the last entry takes all */
+#define GC_MAX_GENERATIONS 16 /* higher ones count in the last entry */
 
 /* One collection. */
 struct collection {
@@ -48,7 +48,7 @@ struct nonmoving_segments {
 #define NONMOVING_SIZES 24 /* block sizes kept of one census */
 
 struct nonmoving {
-        bool seen; /* any event of the nonmoving collector */
+        bool seen; /* any event of the nonmoving collector was seen */
         uint64_t cycles;
         uint64_t mark_total_ns, sync_total_ns, sync_max_ns, sweep_total_ns;
         uint64_t marked_objects;                 /* UNKNOWN_U64 before the first mark ends */
@@ -65,7 +65,7 @@ struct gc {
         uint64_t max_slop_bytes;                  /* over major collections; UNKNOWN_U64 before the first */
         uint64_t slop_bytes, fragmentation_bytes; /* last; UNKNOWN_U64 */
         uint64_t pause_total_ns, sync_total_ns;
-        uint64_t census_pause_ns; /* of pause_total_ns: of the collections that a heap census was made in */
+        uint64_t census_pause_ns; /* part of pause_total_ns: collections in which a heap census was made */
         uint64_t parallel_copied_bytes, parallel_balanced_bytes; /* over collections with more than one thread */
         double share;     /* of elapsed time over the last 10 s; negative = not known */
         double share_run; /* since the run began; negative = not known */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gc_census.c - which collections were the heap profile's own. DESIGN: two small rings, the oldest forgotten. */
+/* gc_census.c - which collections were made for the heap profile. DESIGN: two small rings. */
 #include "daemon/model/gc_private.h"
 
 #include "daemon/model/state.h"

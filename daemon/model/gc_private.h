@@ -10,12 +10,12 @@
 struct model;
 
 /*
- * A census is made inside a major collection that the profile's clock has asked for (rts/sm/GC.c, heapCensus), but its
- * events come in another block, before or after: whichever comes first waits for the other.
+ * A census is made inside a major collection that the profile's timer has requested (rts/sm/GC.c, heapCensus), but its
+ * events come in another block, before or after: whichever comes first is kept for the other.
  */
 #define GC_CENSUSES 64u
 
-#define GC_CENSUS_SECONDS 32u /* their pauses are known by the second for so long */
+#define GC_CENSUS_SECONDS 32u /* their pauses are kept per second for this long */
 
 struct gc_census_second {
         uint64_t second, pause_ns;
@@ -24,7 +24,7 @@ struct gc_census_second {
 struct gc_censuses {
         struct gc_census_second seconds[GC_CENSUS_SECONDS];
         struct {
-                uint64_t from_ns, to_ns; /* to_ns 0: free, or counted */
+                uint64_t from_ns, to_ns; /* to_ns 0: free, or already counted */
         } collections[GC_CENSUSES];
         uint64_t times_ns[GC_CENSUSES]; /* of censuses that wait; UNKNOWN_U64: free */
         uint32_t next_collection, next_time;
@@ -46,7 +46,7 @@ void gc_done(struct model *m);
 /* The run ended: collections whose end did not come are counted. */
 void gc_close(struct model *m);
 
-/* Works out the shares at `now_ns`; true when they changed. */
+/* Recomputes the shares at `now_ns`; true when they changed. */
 bool gc_refresh(struct model *m, uint64_t now_ns);
 
 void gc_request(struct model *m, const struct hw_event *e);
@@ -57,11 +57,11 @@ void gc_census(struct model *m, uint64_t time_ns); /* a heap census begins */
 
 /* gc_census.c */
 void gc_censuses_clear(struct gc_censuses *c);
-/* The pause of a collection, if a census is in it; else 0. */
+/* Records a collection. Returns its pause if a census was made in it, else 0. */
 uint64_t gc_censuses_collection(struct gc_censuses *c, uint64_t from_ns, uint64_t to_ns);
-/* Of those that had one, and ended in the whole seconds of the range. */
+/* Sum over the collections with a census that ended in the whole seconds of the range. */
 uint64_t gc_censuses_pause(const struct gc_censuses *c, struct time_range range);
-/* The pause that a census is in, once; else 0. */
+/* Records a census. Returns the pause it was made in if that is known and not counted yet, else 0. */
 uint64_t gc_censuses_census(struct gc_censuses *c, uint64_t time_ns);
 
 void nonmoving_clear(struct model *m);

@@ -2,11 +2,11 @@
 /*
  * DESIGN: gauges are written into the block of whichever capability leads a
  * collection, and blocks come out of time order: so each gauge keeps the time
- * of its value and an older one only counts for maximum and series.
+ * of its value, and an older value only counts for the maximum and the series.
  *
  * Allocation is counted per capability (the capset in the event is the same for
  * all). The rate is the sum of every capability's own rate, each from its own
- * points: blocks that have not come yet then delay a part, and bend nothing.
+ * points: a late block then delays its own part and distorts nothing else.
  */
 #include "daemon/model/heap_private.h"
 
@@ -45,12 +45,12 @@ static void raise(uint64_t *max, uint64_t value)
                 *max = value;
 }
 
-/* Whether a value of `time_ns` replaces the one that is kept; its time is noted. */
-static bool newer(uint64_t standing, uint64_t *standing_ns, uint64_t time_ns)
+/* Whether a value of `time_ns` replaces the one kept; updates *kept_ns. */
+static bool newer(uint64_t kept, uint64_t *kept_ns, uint64_t time_ns)
 {
-        if (standing != UNKNOWN_U64 && time_ns < *standing_ns)
+        if (kept != UNKNOWN_U64 && time_ns < *kept_ns)
                 return false;
-        *standing_ns = time_ns;
+        *kept_ns = time_ns;
         return true;
 }
 
@@ -64,7 +64,7 @@ void heap_allocated(struct model *m, const struct hw_event *e)
         struct sched_cap *cap = &m->sched.caps[e->cap];
         if (m->heap.allocated_bytes == UNKNOWN_U64)
                 m->heap.allocated_bytes = 0;
-        m->heap.allocated_bytes += bytes - cap->allocated_bytes; /* modulo 2^64: right also when it falls */
+        m->heap.allocated_bytes += bytes - cap->allocated_bytes; /* modulo 2^64: correct also when it falls */
         cap->allocated_bytes = bytes;
         struct allocation_point point = { e->time_ns, bytes };
         if (!state->allocated_known)
@@ -89,8 +89,8 @@ void heap_size(struct model *m, const struct hw_event *e)
 }
 
 /*
- * After a major collection, of a heap that is not small: megablocks needed, less the allocation areas and as much for
- * large objects, over the blocks that live (sizing.h). Megablocks are whole, so a small heap says little.
+ * After a major collection of a heap that is not small: megablocks needed, less the allocation areas and as much for
+ * large objects, over the live blocks (sizing.h). Megablocks are whole, so a small heap tells little.
  */
 static double size_factor(const struct model *m)
 {
@@ -143,7 +143,7 @@ void heap_mem_return(struct model *m, const struct hw_event *e)
         m->changes |= MODEL_HEAP;
 }
 
-/* One capability's bytes per second up to now, from its newest point of 10 s ago or the oldest since; < 0: unknown. */
+/* One capability's bytes per second, from its newest point at least 10 s old, else its oldest; < 0: unknown. */
 static double cap_rate(const struct cap_state *cap, uint64_t allocated, uint64_t now_ns)
 {
         const struct allocation_point *base = &cap->allocation_first;

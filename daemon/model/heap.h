@@ -18,8 +18,8 @@ struct heap {
         uint64_t megablocks_held; /* current - returned of the last MEM_RETURN */
         uint64_t megablocks_needed;
         uint64_t megablocks_returned;
-        double size_factor;            /* heap per live block that the runtime asked for, its most; 0: not known */
-        uint64_t allocated_bytes;      /* sum over capabilities of each one's newest value */
+        double size_factor;            /* greatest heap per live block that the runtime needed; 0: not known */
+        uint64_t allocated_bytes;      /* sum over capabilities of their newest values */
         double allocation_rate_bps;    /* over the last 10 s of event time; negative = not known */
         struct process_sample process; /* all UNKNOWN when the process is not watched */
 };

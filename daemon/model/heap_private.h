@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* heap_private.h - how heap gauges are taken in: of several blocks, the value with the newest time is kept. */
+/* heap_private.h - how heap gauges are taken in: across blocks, the value with the newest time is kept. */
 #ifndef HW_DAEMON_MODEL_HEAP_PRIVATE_H
 #define HW_DAEMON_MODEL_HEAP_PRIVATE_H
 
@@ -22,7 +22,7 @@ void heap_live(struct model *m, const struct hw_event *e);
 void heap_blocks_size(struct model *m, const struct hw_event *e);
 void heap_mem_return(struct model *m, const struct hw_event *e);
 
-/* Works out the allocation rate at `now_ns`; true when it changed. */
+/* Recomputes the allocation rate at `now_ns`; true when it changed. */
 bool heap_refresh(struct model *m, uint64_t now_ns);
 
 #endif

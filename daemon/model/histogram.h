@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * histogram.h - counts of durations: a quantile sketch (proto/base/sketch.h) of 5 bits, so that a quantile is within
- * 1/32 of the true value, with every cell at hand because each collection adds to one.
+ * 1/32 of the true value, with all cells allocated because each collection adds to one.
  *
  * Values up to 2^42 ns (73 min); larger ones count in the last cell. docs/PROTOCOL.md publishes the cells.
  */
@@ -21,7 +21,7 @@ struct histogram {
 
 void histogram_add(struct histogram *h, uint64_t value);
 
-/* The value that `q` (0..1) of all values do not exceed: the cell's upper end, at most the maximum. 0 when empty. */
+/* The quantile `q` (0..1): the cell's upper end, at most the maximum. 0 when empty. */
 uint64_t histogram_quantile(const struct histogram *h, double q);
 
 #endif

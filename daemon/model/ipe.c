@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: 10^5 definitions and more come in one flood at the start and again at
- * every restart, so one costs six interned strings and one slot; names that
- * repeat (modules, types) are kept once. A definition may come after its band.
+ * DESIGN: 10^5 definitions and more come in one burst at the start and again at
+ * every restart, so each costs only six interned strings and one slot; names
+ * that repeat (modules, types) are kept once. A definition may come after its
+ * band.
  *
- * Bands are keyed by the address of an info table, and so are definitions, but
- * for those of GHC 9.4.3, which wrote the address of the entry code instead
- * (GHC issue 22452). The code lies right behind the table, so the table is
+ * Bands are keyed by the address of an info table, and so are definitions,
+ * except in GHC 9.4.3, which wrote the address of the entry code instead (GHC
+ * issue 22452). The code follows the table, so the table is
  * sizeof(StgInfoTable) before it: on 64 bits layout (8), type (4) and SRT (4),
- * after two words more in the profiled runtime (rts/storage/InfoTables.h).
+ * preceded by two more words in the profiled runtime
+ * (rts/storage/InfoTables.h).
  */
 #include <string.h>
 
@@ -29,7 +31,7 @@ struct info_table *ipe_find(const struct bands *b, uint64_t key)
         return NULL;
 }
 
-/* Both of its lines. */
+/* Both of its cache lines. */
 static void prefetch(const struct info_table *table)
 {
         __builtin_prefetch(&table->key);
@@ -62,7 +64,7 @@ static struct info_table *make(struct bands *b, uint64_t key)
         return table;
 }
 
-/* The address of the table that a definition is of. */
+/* The address of the table that a definition describes. */
 static uint64_t table_address(const struct run *run, const struct hw_event *e)
 {
         uint64_t key = hw_event_u64(e, 0);

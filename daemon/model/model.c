@@ -2,16 +2,16 @@
 /*
  * DESIGN: one table from event id to handler; each concept has a file of its
  * own with the handlers and the readers of its part of struct model (state.h).
- * The loop below does what concerns every event: its time. Three tricks keep
- * it short, for nine of ten events of a busy program are three kinds that only
- * count (docs/PERFORMANCE.md has the measurements):
+ * The loop below does what concerns every event: its time. Three tricks keep it
+ * short, because nine out of ten events of a busy program are of three kinds
+ * that are only counted (docs/PERFORMANCE.md has the measurements):
  *
  *     clock_sure   one comparison says that a time changes nothing
  *     sched_hot    the three kinds inline, without a call
- *     notes        text memory that is used again: nothing is allocated
+ *     notes        text memory is reused: nothing is allocated
  *
  * Rates and shares look back over event time and so change even when nothing
- * new comes; they are worked out once a call, not once an event.
+ * new comes; they are computed once per call, not per event.
  */
 #include "daemon/model/model.h"
 
@@ -92,7 +92,7 @@ static handler *const handlers[HW_KNOWN_IDS] = {
         [HW_TICKY_COUNTER_SAMPLE] = ticky_sample,
 };
 
-/* An event whose time needs a look: before the run's first, outside of blocks, or damaged. */
+/* Slow path of an event's time: before the run's first, outside of blocks, or damaged. */
 static __attribute__((noinline)) const struct hw_event *look(struct model *m, const struct hw_event *e,
                                                              struct hw_event *room)
 {
@@ -148,7 +148,7 @@ static size_t take(struct model *m, const struct hw_event *events, size_t n)
                 if (!clock_sure(&m->clock, e->time_ns))
                         e = look(m, e, &corrected);
                 if (sched_hot(m, e))
-                        continue; /* nobody hears of these */
+                        continue; /* not passed on */
                 one_event(m, e);
                 if (stops(m))
                         return i + 1;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * model.h - events to state: everything known of one target.
+ * model.h - from events to state: everything known about one target.
  *
  * One model per target; a new run clears it. Pure: no descriptors, no clock.
  * What must be passed on one by one (censuses, new bands, notes, collections,
- * samples) goes to the sink at once; the rest is state that is read when
- * somebody wants it, with a mask of what has changed since it was last taken.
+ * samples) goes to the sink at once; the rest is state that is read on demand,
+ * with a mask of what has changed since the last call.
  *
  * Events of different capabilities come out of time order. Nothing is held
  * back: buckets are keyed by event time and accept late samples.
@@ -33,9 +33,8 @@
 struct model;
 
 /*
- * `watermark`: a block begins, so all blocks before it are whole: no event from
- * before time_ns is to come. Not said while a capability that is known has not
- * sent anything.
+ * `watermark`: a block begins, so all blocks before it are whole: no event from before time_ns is still to come. Not
+ * called while a known capability has not sent anything.
  *
  * All calls come from inside model_events, model_end_run or model_process; pointers are borrowed for the call.
  */
@@ -46,8 +45,8 @@ struct model_sink {
         void (*note)(void *ctx, const struct note *note);
         void (*collection)(void *ctx, const struct collection *collection);
         void (*sample)(void *ctx, enum series_id series, uint64_t time_ns, uint64_t value);
-        void (*watermark)(void *ctx, uint64_t time_ns); /* see below; at most once a block */
-        const bool *stop; /* while it is true, model_events returns behind the event at hand; NULL: never */
+        void (*watermark)(void *ctx, uint64_t time_ns); /* see above; at most once per block */
+        const bool *stop; /* while true, model_events returns after the current event; NULL: never */
 };
 
 /* What changed since model_take_changes. */
@@ -64,30 +63,30 @@ enum model_change {
 struct model *model_new(const struct model_sink *sink);
 void model_destroy(struct model **m);
 
-/* Another one listens from now on. The sink is copied. */
+/* Replaces the sink, which is copied. */
 void model_set_sink(struct model *m, const struct model_sink *sink);
 
-/* A header was read: forgets everything of the run before. */
+/* A header was read: forgets everything about the previous run. */
 void model_begin_run(struct model *m, uint32_t ordinal);
 
 /* Events of the run in stream order. Returns how many it took: all, unless a sink made it stop. */
 size_t model_events(struct model *m, const struct hw_event *events, size_t n);
 
-/* More events of a run that was ended by mistake follow: what was closed stays closed. */
+/* More events of a run that was ended by mistake will follow: what was closed stays closed. */
 void model_resume_run(struct model *m);
 
 /* The stream ended: closes what is open (an unfinished census is passed on as such). State stays readable. */
 void model_end_run(struct model *m);
 
-/* Of the run at hand: new bands are left out, and counted, until it is said otherwise. */
+/* While closed, new bands of the current run are left out, and counted. */
 void model_close_bands(struct model *m, bool closed);
 
-/* A look at the local process, placed at event time `time_ns`. */
+/* A sample of the local process, at event time `time_ns`. */
 void model_process(struct model *m, uint64_t time_ns, const struct process_sample *sample);
 
 /*
- * The mask of enum model_change since the last call, which clears it. Brings
- * rates and shares up to the newest event: call it before reading them.
+ * The mask of enum model_change since the last call, which clears it. Recomputes rates and shares at the newest event:
+ * call it before reading them.
  */
 unsigned model_take_changes(struct model *m);
 
@@ -106,8 +105,8 @@ const struct ticky *model_ticky(const struct model *m);
 const struct series *model_series(const struct model *m, enum series_id id);
 
 /*
- * Time in collections that the heap profile made for its censuses, of those that ended in the whole seconds of the
- * range; known for half a minute. (gc_census.c)
+ * Time in collections that were made for heap censuses and ended in the whole seconds of the range; known for half a
+ * minute (gc_census.c).
  */
 uint64_t gc_census_pause_ns(const struct model *m, struct time_range range);
 
@@ -118,9 +117,8 @@ uint64_t model_time_ns(const struct model *m);
 uint64_t model_first_time_ns(const struct model *m);
 
 /*
- * All events up to here have arrived: the least end of all buffers' newest
- * whole blocks (the newest block of the stream is whole when the next one
- * begins). UNKNOWN_U64 until each buffer has sent one.
+ * All events up to here have arrived: the minimum over all buffers of the end of the newest whole block (the newest
+ * block of the stream is whole when the next one begins). UNKNOWN_U64 until each buffer has sent one.
  */
 uint64_t model_watermark_ns(const struct model *m);
 

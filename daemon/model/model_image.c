@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: the struct as it is, then what it owns, part by part; reading, the
- * parts' shapes come from the new model. Once everything is there, every pointer
- * of every object is led to where its object is now.
+ * DESIGN: the struct as it is, then what it owns, part by part; when reading, the parts' shapes come from the new
+ * model. Once everything is read, every pointer is relocated.
  */
 #include "daemon/model/model_image.h"
 
@@ -15,9 +14,9 @@
 
 #define ROWS_MAX (1u << 24)
 
-static const char impossible[] = "numbers of its model contradict each other";
+static const char impossible[] = "numbers in its model contradict each other";
 
-_Static_assert(sizeof(void *) != 8 || sizeof(struct model) == 15320, "is what is new walked, or owns nothing?");
+_Static_assert(sizeof(void *) != 8 || sizeof(struct model) == 15320, "does model_image walk what is new?");
 
 /* ---------------------------------------------------------------- what it owns */
 
@@ -108,7 +107,7 @@ static void image_notes(struct image *im, struct notes *n)
 
 /* ------------------------------------------------------------------- arguments */
 
-/* An interned text in what was written from `begin` on becomes unreadable. */
+/* Overwrites an interned text in what was written since `begin`. */
 static void blank(struct image *im, size_t begin, const char *text)
 {
         const struct strings_head head = strings_head(text);
@@ -132,21 +131,21 @@ struct wanted {
         bool found;
 };
 
-static void is_it(void *ctx, const char *option)
+static void match_option(void *ctx, const char *option)
 {
         struct wanted *w = ctx;
 
         w->found = w->found || option == w->text;
 }
 
-/* They may be secrets, and outlive the program in the file. */
+/* Arguments may be secrets, and would outlive the program in the file. */
 static void blank_arguments(struct image *im, size_t begin, const struct run *run)
 {
         for (uint32_t i = 1; i < run->n_args; i++) {
                 struct wanted w = { .text = run->args[i] };
                 bool marks = !strcmp(w.text, "+RTS") || !strcmp(w.text, "-RTS") || !strcmp(w.text, "--RTS") ||
                              !strcmp(w.text, "--");
-                run_each_rts_option(run, is_it, &w);
+                run_each_rts_option(run, match_option, &w);
                 if (!marks && !w.found && w.text != run->args[0])
                         blank(im, begin, w.text);
         }
@@ -176,7 +175,7 @@ static void image_parts(struct image *im, struct model *m, const struct model *s
 
 /* -------------------------------------------------------------------- pointers */
 
-static void lead_bands(struct image *im, struct bands *b)
+static void relocate_bands(struct image *im, struct bands *b)
 {
         image_pointer(im, &b->newest_points, sizeof(*b->newest_points) * BAND_STRIDE * BAND_POINTS);
         image_pointer(im, &b->newest_row, sizeof(struct band_entry));
@@ -213,7 +212,7 @@ static void lead_bands(struct image *im, struct bands *b)
         }
 }
 
-static void lead_run(struct image *im, struct run *run)
+static void relocate_run(struct image *im, struct run *run)
 {
         if (run->n_args > RUN_MAX_ARGS || run->breakdown > BREAKDOWN_ERA)
                 image_refuse(im, impossible);
@@ -224,7 +223,7 @@ static void lead_run(struct image *im, struct run *run)
         run->ghc_version[sizeof(run->ghc_version) - 1] = run->rts_way[sizeof(run->rts_way) - 1] = '\0';
 }
 
-static void lead_others(struct image *im, struct model *m)
+static void relocate_others(struct image *im, struct model *m)
 {
         const struct census *open = &m->census.open;
 
@@ -258,7 +257,7 @@ void model_image(struct image *im, struct model *m, bool arguments)
                 return;
         m->changes |= MODEL_RUN;
         m->heap.process.cgroup[sizeof(m->heap.process.cgroup) - 1] = '\0';
-        lead_bands(im, &m->bands);
-        lead_run(im, &m->run);
-        lead_others(im, m);
+        relocate_bands(im, &m->bands);
+        relocate_run(im, &m->run);
+        relocate_others(im, m);
 }

@@ -2,8 +2,8 @@
 /*
  * model_image.h - the image of a model, see daemon/image/image.h.
  *
- * Reading, the model must be a new one, and is to be destroyed when there was trouble. Its sink stays and hears of
- * nothing that was before.
+ * Reading needs a new model, which must be destroyed after an error. Its sink
+ * stays; nothing restored is passed to it.
  */
 #ifndef HW_DAEMON_MODEL_MODEL_IMAGE_H
 #define HW_DAEMON_MODEL_MODEL_IMAGE_H
@@ -11,7 +11,7 @@
 #include "daemon/image/image.h"
 #include "daemon/model/model.h"
 
-/* `arguments`: writing, whether the program's are in it; else only its name and the RTS options. */
+/* `arguments`, when writing: include the program's; else only its name and the RTS options. */
 void model_image(struct image *im, struct model *m, bool arguments);
 
 #endif

@@ -27,7 +27,7 @@ struct bucket {
         uint64_t last_time_ns;
 };
 
-/* Adds a sample; t_s is time_ns in seconds, worked out once for the buckets of all levels. */
+/* Adds a sample; t_s is time_ns in seconds, computed once for the buckets of all levels. */
 void bucket_add_at(struct bucket *b, uint64_t time_ns, double t_s, double value);
 
 static inline void bucket_add(struct bucket *b, uint64_t time_ns, double value)
@@ -38,7 +38,7 @@ static inline void bucket_add(struct bucket *b, uint64_t time_ns, double value)
 /* Adds one bucket to another. */
 void bucket_merge(struct bucket *b, const struct bucket *other);
 
-/* A bucket as a cell of a store of values over time. */
+/* A bucket as a cell of a pyramid. */
 bool bucket_cell_is_empty(const void *cell);
 void bucket_cell_reset(void *cell);
 void bucket_cell_merge(void *to, const void *from);

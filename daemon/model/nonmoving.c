@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: phases of one collector in one global buffer, so a time per phase is
- * enough. A begin that comes twice (abort paths) starts again; an end without
- * its begin counts no time. Mark may repeat within a cycle; a cycle is finished
- * with its sweep. Only the sync is a pause; mark and sweep run beside the program.
+ * DESIGN: phases of one collector in one global buffer, so a time per phase is enough. A second begin (abort paths)
+ * starts over; an end without a begin counts no time. Mark may repeat within a cycle; a sweep ends the cycle. Only the
+ * sync is a pause; mark and sweep run concurrently with the program.
  */
 #include "proto/base/ckd.h"
 #include "daemon/model/state.h"
@@ -26,7 +25,7 @@ static struct nonmoving *see(struct model *m)
         return &m->gc.nonmoving;
 }
 
-/* Time since *begin_ns, which is ended; 0 when it was not begun. */
+/* Ends a phase: returns the time since *begin_ns, 0 when it was not begun. */
 static uint64_t end_phase(uint64_t *begin_ns, uint64_t time_ns)
 {
         uint64_t spent = *begin_ns == UNKNOWN_U64 ? 0 : sub_sat(time_ns, *begin_ns);
@@ -87,7 +86,7 @@ void nonmoving_flush(struct model *m, const struct hw_event *e)
         (void)see(m); /* as above */
 }
 
-/* Since 9.8.3 and 9.10 the size itself in two bytes; before, its logarithm in one. */
+/* Since 9.8.3 and 9.10 the size in two bytes; before, its base-2 logarithm in one. */
 static uint32_t block_bytes(const struct hw_event *e, size_t *ret_rest)
 {
         if (e->size >= 14) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: a ring whose slots keep their text's memory, so a program that says
- * much costs no allocation once the ring has gone round. When out of memory a
- * note loses its text, which its size then shows, but is still numbered.
+ * DESIGN: a ring whose slots keep their text's memory, so a program with many notes costs no allocation once the ring
+ * has wrapped around. When out of memory a note loses its text, as size_bytes then shows, but is still numbered.
  */
 #include "daemon/model/notes.h"
 
@@ -12,7 +11,7 @@
 #include "daemon/model/limits.h"
 #include "daemon/model/state.h"
 
-#define ROUND 64u /* text memory comes in multiples of it */
+#define ROUND 64u /* text memory is allocated in multiples of this */
 
 void notes_clear(struct notes *n)
 {
@@ -35,7 +34,7 @@ size_t notes_held(const struct notes *n)
                (n->slots ? LIMIT_NOTES * sizeof(*n->slots) : 0);
 }
 
-/* The slot of a number; slots are set up in order, so unused ones are never touched. */
+/* The slot of a number; slots are initialised in order, so the pages of unused ones are never touched. */
 static struct note_slot *slot_of(struct notes *n, uint64_t number)
 {
         uint32_t i = (uint32_t)((number - 1) % LIMIT_NOTES);
@@ -107,7 +106,7 @@ static void keep_landmark(struct notes *n, const struct note *note)
         if (seen >= (note->what == NOTE_MARKER ? LANDMARK_REPEATS : 1))
                 return;
         if (!n->landmarks && !(n->landmarks = malloc(LIMIT_LANDMARKS * sizeof(*n->landmarks))))
-                return; /* without memory none is remembered */
+                return; /* out of memory: not kept */
         uint32_t place = n->n_landmarks < LIMIT_LANDMARKS ? n->n_landmarks++ : least_landmark(n);
         struct landmark *l = &n->landmarks[place];
         *l = (struct landmark){ .note = *note, .pattern = pattern };
@@ -136,7 +135,7 @@ static void take(struct model *m, const struct hw_event *e, enum note_what what,
         const uint8_t *text = e->payload + skip;
 
         if (what != NOTE_BINARY)
-                while (size && text[size - 1] == '\0') /* some releases leave them */
+                while (size && text[size - 1] == '\0') /* some releases pad with them */
                         size--;
         struct note *note = slot ? &slot->note : &lost.note;
         *note = (struct note){

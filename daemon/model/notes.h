@@ -29,9 +29,9 @@ struct note {
 struct notes;
 
 /*
- * Notes worth remembering, however many others come: of each message the first time, of each marker the first
- * LANDMARK_REPEATS times, texts that differ in their digits alone taken for the same. When there are too many, messages
- * go before markers, and old ones before new ones. index < notes_landmarks(), in no order.
+ * Notes that are kept however many others come: each message the first time, each marker the first LANDMARK_REPEATS
+ * times; texts that differ only in digits count as the same. When there are too many, messages are dropped before
+ * markers, and old ones before new ones. index < notes_landmarks(), in no particular order.
  */
 #define LANDMARK_REPEATS 8u
 

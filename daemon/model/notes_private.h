@@ -19,14 +19,14 @@ struct note_slot {
 
 struct landmark {
         struct note note; /* its text is the one below */
-        uint64_t pattern; /* a hash of its text without digits, and of what it is */
+        uint64_t pattern; /* a hash of its kind and its text without digits */
         char text[LIMIT_LANDMARK_BYTES + 1];
 };
 
 struct notes {
         struct landmark *landmarks; /* LIMIT_LANDMARKS; NULL before the first */
         uint32_t n_landmarks;
-        struct note_slot *slots; /* LIMIT_NOTES, of number % LIMIT_NOTES; NULL before the first note */
+        struct note_slot *slots; /* LIMIT_NOTES, at (number - 1) % LIMIT_NOTES; NULL before the first note */
         uint32_t made;           /* slots that have been set up */
         uint64_t total;
         size_t text_bytes; /* held by all slots */

@@ -2,7 +2,7 @@
 /*
  * DESIGN: a tick is one event per capability and millisecond: one hash of its
  * ids, one compare, one addition. Gaps in the tick counter are time without
- * sampling, not samples, so events alone are counted.
+ * sampling, not samples, so only events are counted.
  */
 #include "daemon/model/profile.h"
 

@@ -12,7 +12,7 @@ struct profile_stack {
         uint32_t depth;
         const uint32_t *centres; /* ids, innermost first; depth 0 = MAIN */
         uint64_t ticks;
-        uint64_t changed; /* profile_ticks() when its ticks last rose: finds what changed since */
+        uint64_t changed; /* profile_ticks() when its ticks last rose: to find what changed since */
 };
 
 struct profile;

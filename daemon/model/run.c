@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: identity events come at the start, at every restart of the log, and
- * in no reliable order, so each is taken for itself and what depends on two of
- * them (the breakdown of a bare -h) is worked out again after each.
+ * DESIGN: identity events come at the start, at every restart of the log, and in no reliable order, so each is taken on
+ * its own and what depends on two of them (the breakdown of a bare -h) is recomputed after each.
  */
 #include "daemon/model/run.h"
 
@@ -55,7 +54,7 @@ bool run_has_rts_option(const struct run *run, const char *prefix)
         return search.found;
 }
 
-/* -hX chooses a breakdown; with text behind X it is a filter and chooses nothing. */
+/* -hX chooses a breakdown; with text after X it is a filter and chooses nothing. */
 static enum breakdown breakdown_of(const struct run *run, const char *option)
 {
         static const char letters[] = "cmdyrbTie"; /* in the order of enum breakdown */
@@ -77,7 +76,7 @@ static void guess_from_option(void *ctx, const char *option)
                 run->breakdown = b;
 }
 
-/* Before 10.0 a restarted log has no HEAP_PROF_BEGIN: then the arguments say it. */
+/* Before 10.0 a restarted log has no HEAP_PROF_BEGIN: then the arguments are used. */
 static void guess_breakdown(struct model *m)
 {
         if (m->run.census_period_ns == UNKNOWN_U64) /* no HEAP_PROF_BEGIN was seen */

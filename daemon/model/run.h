@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run.h - who runs: the identity of one life of a target, from its log's first events. Pure. */
+/* run.h - the identity of one run of a target, from its log's first events. Pure. */
 #ifndef HW_DAEMON_MODEL_RUN_H
 #define HW_DAEMON_MODEL_RUN_H
 
@@ -38,7 +38,7 @@ struct run {
         bool profiled;
         uint32_t pid, parent_pid;       /* 0 until known */
         uint64_t start_wall_ns;         /* Unix time of event time 0; UNKNOWN_U64 until known */
-        uint32_t capabilities;          /* most seen */
+        uint32_t capabilities;          /* highest seen */
         uint32_t generations;           /* 0 until known */
         uint64_t max_heap_bytes;        /* -M; 0 = unlimited; UNKNOWN_U64 until known */
         uint64_t allocation_area_bytes; /* UNKNOWN_U64 until known, as the next two */

@@ -3,8 +3,8 @@
  * DESIGN: no table of threads. A program makes millions, and what a monitor
  * shows of them are counts; a run and its stop are on one capability, in
  * order, so a time per capability is all the pairing needs. The cost is a few
- * additions an event; nine of ten events of a log are of the three kinds in
- * sched_hot.h, which the loop in model.c has inline.
+ * additions per event; nine out of ten events of a log are of the three kinds
+ * in sched_hot.h, which are inlined into the loop in model.c.
  */
 #include "daemon/model/sched.h"
 
@@ -165,7 +165,7 @@ void sched_startup(struct model *m, const struct hw_event *e)
         uint16_t n = e->size >= 2 ? hw_event_u16(e, 0) : 0;
 
         if (n)
-                (void)sched_cap_state(m, n - 1u); /* without memory: made when it is first used */
+                (void)sched_cap_state(m, n - 1u); /* if out of memory: made when it is first used */
 }
 
 void sched_cap_create(struct model *m, const struct hw_event *e)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sched.h - the scheduler, counted rather than stored: it writes most of a log's events. */
+/* sched.h - the scheduler: its events, most of a log, are counted rather than stored. */
 #ifndef HW_DAEMON_MODEL_SCHED_H
 #define HW_DAEMON_MODEL_SCHED_H
 
@@ -17,17 +17,17 @@ struct sched_cap {
         bool disabled;
         uint64_t run_since_ns;    /* UNKNOWN_U64 while no thread runs */
         uint64_t allocated_bytes; /* newest HEAP_ALLOCATED */
-        uint64_t finished_thread; /* the last that finished here: what follows of it is noise; UNKNOWN_U64 */
+        uint64_t finished_thread; /* the last that finished here: its later events are ignored; UNKNOWN_U64 */
 };
 
 struct sched {
         uint64_t created, finished, migrations, wakeups;
-        uint64_t stops[SCHED_STATUSES]; /* by status, in today's numbering whatever release wrote the log */
+        uint64_t stops[SCHED_STATUSES]; /* by status, in the current numbering, whichever release wrote the log */
         struct sched_cap *caps;         /* n_caps of them */
         uint32_t n_caps;                /* highest seen + 1 */
 };
 
-/* The reason of a STOP_THREAD status in words, or NULL when it is not known. */
+/* What a STOP_THREAD status means; NULL when it is not known. */
 const char *sched_stop_reason(uint32_t status);
 
 #endif

@@ -8,7 +8,7 @@
 
 #define STATUS_FINISHED 5u
 
-/* The capability that an event is on, made at first sight; NULL when it has none. */
+/* The capability of an event, made when it is new; NULL when it has none. */
 static inline struct sched_cap *sched_cap_of(struct model *m, uint32_t cap)
 {
         if (cap < m->sched.n_caps)
@@ -36,7 +36,7 @@ static inline void sched_stop_thread(struct model *m, const struct hw_event *e)
                 if (cap->run_since_ns != UNKNOWN_U64)
                         cap->run_ns += sub_sat(e->time_ns, cap->run_since_ns);
                 else if (cap->finished_thread == hw_event_u32(e, 0))
-                        return; /* of a thread that has finished: its run was not counted either */
+                        return; /* after the thread has finished: its run was not counted either */
                 cap->run_since_ns = UNKNOWN_U64;
         }
         m->sched.stops[status]++;
@@ -47,7 +47,7 @@ static inline void sched_stop_thread(struct model *m, const struct hw_event *e)
         }
 }
 
-/* Takes the event in and returns true when it is of one of these kinds. */
+/* Takes the event in and returns true if it is one of these kinds. */
 static inline bool sched_hot(struct model *m, const struct hw_event *e)
 {
         switch (e->id) {

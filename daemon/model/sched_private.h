@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sched_private.h - how scheduler events are taken in, and what is kept of each capability beside sched.h. */
+/* sched_private.h - how scheduler events are taken in, and what is kept of each capability in addition to sched.h. */
 #ifndef HW_DAEMON_MODEL_SCHED_PRIVATE_H
 #define HW_DAEMON_MODEL_SCHED_PRIVATE_H
 
@@ -10,7 +10,7 @@
 
 struct model;
 
-#define ALLOCATION_SLOTS 12 /* seconds of allocation kept: ten, and the ends */
+#define ALLOCATION_SLOTS 12 /* seconds of allocation kept: ten, and both ends */
 
 struct allocation_point {
         uint64_t time_ns; /* UNKNOWN_U64: free */
@@ -24,19 +24,19 @@ struct cap_state {
         uint64_t gc_request_ns; /* UNKNOWN_U64 */
         bool leads;             /* GC_STATS_GHC was seen, GC_END not yet */
         bool allocated_known;
-        struct collection collection; /* not over yet, while it leads */
+        struct collection collection; /* the current one, while it leads */
         struct allocation_point allocation_first;
         struct allocation_point allocation[ALLOCATION_SLOTS]; /* newest of each second, at second % slots */
 };
 
-/* Makes room for a capability; NULL when its number is none, beyond LIMIT_CAPS, or out of memory. */
+/* The state of a capability, made when it is new; NULL when its number is LIMIT_CAPS or more, or out of memory. */
 struct cap_state *sched_cap_state(struct model *m, uint32_t cap);
 
 void sched_init(struct model *m);
 void sched_clear(struct model *m);
 void sched_done(struct model *m);
 
-/* STOP_THREAD codes of 7.8.1 and 7.8.2: what was already counted is moved too. */
+/* Uses the STOP_THREAD codes of 7.8.1 and 7.8.2; what was already counted is moved too. */
 void sched_use_782_codes(struct model *m);
 
 void sched_create_thread(struct model *m, const struct hw_event *e);

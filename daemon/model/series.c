@@ -38,7 +38,7 @@ int series_push(struct series *s, uint64_t time_ns, double value)
                 s->late++;
         for (unsigned level = 1; level < series_shape.n_levels; level++) {
                 b = pyramid_cell(&series_shape, &s->pyramid, level, time_ns);
-                if (b) /* too late for a wide ring too: already counted */
+                if (b) /* NULL: too late for this ring too, and already counted */
                         bucket_add_at(b, time_ns, t_s, value);
         }
         return 0;
@@ -75,7 +75,7 @@ size_t series_history(const struct series *s, struct time_range range, uint64_t 
         return n;
 }
 
-/* The first interval that begins at a time or behind it. */
+/* The first interval that begins at or after a time. */
 static uint64_t first_of(unsigned level, uint64_t time_ns)
 {
         uint64_t width = series_shape.levels[level].width_ns;

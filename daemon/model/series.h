@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * series.h - one number over time, at four widths: a pyramid (proto/base/pyramid.h) of 5 min in seconds, 64 min in
- * 10 s, 6 h in minutes, 48 h in 10 min. A young series takes 1.3 kB, an old one 107 kB, none more.
+ * 10 s, 6 h in minutes, 48 h in 10 min. A young series takes 1.3 kB, an old one 107 kB, and no more.
  *
  * All bytes 0 is a series without samples.
  */
@@ -33,17 +33,17 @@ enum series_id { /* numbers are those of the wire (hw.Series) */
 struct series {
         struct pyramid pyramid; /* of struct bucket */
         struct bucket total;    /* since the run began */
-        uint64_t late;          /* samples that came after their finest bucket had gone */
+        uint64_t late;          /* samples that came after their finest bucket was dropped */
 };
 
 extern const struct pyramid_shape series_shape;
 
 void series_done(struct series *s);
 
-/* Forgets all samples and keeps the memory: a new run. */
+/* Forgets all samples and keeps the memory: for a new run. */
 void series_clear(struct series *s);
 
-/* Allocates only where a ring grows. -ENOMEM: there is no ring yet and no memory for one; nothing was changed. */
+/* Allocates only when a ring grows. -ENOMEM: out of memory for the first ring; nothing was changed. */
 int series_push(struct series *s, uint64_t time_ns, double value);
 
 /* One point of a history: an interval that holds samples. */
@@ -55,16 +55,16 @@ struct series_point {
 };
 
 /*
- * Points of a range in rising time, at most `max` of them, each at least step_ns wide (0: as fine as is kept), of the
- * finest level that reaches back to the range's older end, else the widest. Empty intervals give no point. Returns
- * how many there are.
+ * Points of a range in order of time, at most `max` of them, each at least step_ns wide (0: as fine as is kept), from
+ * the finest level that reaches back to the range's start, else the widest. Empty intervals give no point. Returns how
+ * many there are.
  */
 size_t series_history(const struct series *s, struct time_range range, uint64_t step_ns, struct series_point *points,
                       size_t max);
 
 /*
- * Merge of the buckets that begin in a range, of that level; ret->moments.n == 0 when there are none. From 0 to a time
- * behind the newest sample it is the whole run.
+ * Merge of that level's buckets that begin in a range; ret->moments.n == 0 when there are none. From 0 to a time past
+ * the newest sample it is the whole run.
  */
 void series_span(const struct series *s, struct time_range range, struct bucket *ret);
 

@@ -13,7 +13,7 @@
 
 #define DEFAULT_F          2.0
 #define DEFAULT_LEAST_LIVE (UINT64_C(1) << 20)
-#define FACTOR_MOST        100.0 /* larger ones in a log are damage */
+#define FACTOR_MOST        100.0 /* a larger one in a log is damage */
 
 struct flags {
         struct sizing *s;
@@ -39,7 +39,7 @@ static void take_flag(void *ctx, const char *option)
                 if (end != option + 2 && !*end && f >= 0 && f <= FACTOR_MOST)
                         flags->f = f;
         } else if (!strncmp(option, "-o", 2) && hw_parse_bytes(option + 2, &bytes)) {
-                flags->s->least_live = bytes; /* -olFILE is no size */
+                flags->s->least_live = bytes; /* -olFILE is not a size */
         } else if (!strncmp(option, "-H", 2) && hw_parse_bytes(option + 2, &bytes)) {
                 flags->s->suggested = bytes;
         }

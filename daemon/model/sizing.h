@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sizing.h - how large a heap the runtime itself holds for so much live data.
+ * sizing.h - how large a heap the runtime itself holds for a given amount of
+ * live data.
  *
- * A heap several times its live data is no fault of the program: the copying
+ * A heap several times its live data is not the program's fault: the copying
  * collector lets the old generation fill to -F times the live data and copies
- * into as much again. After a major collection the runtime gives back what is
- * above (rts/sm/GC.c, GarbageCollect; resizeGenerations for -F)
+ * into as much again. After a major collection the runtime gives back what
+ * exceeds (rts/sm/GC.c, GarbageCollect; resizeGenerations for -F)
  *
  *      P + (F + U) * max(live, -o)         and never below -H, never above -M
  *
  * P: allocation areas (-A for each capability) and as much for large objects
- * (-AL). U, what a collection cannot do without: 2; from GHC 9.2 on 1.2 when it
- * compacts (-c) or does not move (-xn). With one generation (-G1) the allocation
+ * (-AL). U, what a collection itself needs: 2; since GHC 9.2 1.2 when
+ * compacting (-c) or nonmoving (-xn). With one generation (-G1) the allocation
  * area is itself F times the live data (rts/sm/Storage.c, resizeNursery).
  *
- * From 9.2 on each major collection logs that sum, of blocks (MEM_RETURN): from
- * it follows the F + U that the run really has, whatever set it.
+ * Since 9.2 each major collection logs that sum, in blocks (MEM_RETURN): it
+ * gives the actual F + U of the run, whatever set it.
  */
 #ifndef HW_DAEMON_MODEL_SIZING_H
 #define HW_DAEMON_MODEL_SIZING_H
@@ -39,13 +40,13 @@ struct sizing {
         uint64_t most;       /* -M; UNKNOWN_U64: none, or not known */
 };
 
-/* From the run's flags, as far as the log has them, the defaults of its release, and what its collections said. */
+/* From the run's flags, as far as they are in the log, its release's defaults, and what its collections logged. */
 struct sizing sizing_of(const struct run *run, const struct heap *heap);
 
-/* Heap that the runtime may hold for so much live data. */
+/* Heap that the runtime may hold for this much live data. */
 uint64_t sizing_heap(const struct sizing *s, uint64_t live_bytes);
 
-/* Heap beyond that; UNKNOWN_U64 when either is. */
+/* Heap beyond that; UNKNOWN_U64 when either argument is. */
 uint64_t sizing_beyond(const struct sizing *s, uint64_t live_bytes, uint64_t heap_bytes);
 
 #endif

@@ -26,7 +26,7 @@ struct model {
         struct sched sched;
         struct cap_state *caps; /* sched.n_caps of them in use */
         uint32_t caps_room;
-        uint8_t stop_status[SCHED_STATUSES]; /* a log's status to today's numbering */
+        uint8_t stop_status[SCHED_STATUSES]; /* maps a log's status to the current numbering */
 
         struct model_sink sink;
         struct heap heap;
@@ -40,8 +40,8 @@ struct model {
         struct ticky ticky;
         struct run run;
         struct strings identity;  /* texts of the run: apart, so that a flood of names cannot crowd them out */
-        uint64_t refreshed_ns;    /* event time when rates were last worked out */
-        uint64_t dropped_samples; /* no memory for their series */
+        uint64_t refreshed_ns;    /* event time when rates were last computed */
+        uint64_t dropped_samples; /* lost: out of memory for their series */
         struct series series[SERIES_COUNT];
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DESIGN: a batch holds counts since the batch before, so all are added up; definitions come at exit, after them. */
+/* DESIGN: a batch holds counts since the previous batch, so they are added up; definitions come after them, at exit. */
 #include <string.h>
 
 #include "proto/base/limits.h"

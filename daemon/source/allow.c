@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * allow.c - DESIGN: what a user may read is the kernel's to say, with its
- * modes, groups and access lists. So it is asked, while this thread is without
- * the capabilities that override them. It is asked once, when a target is
- * added: who may put a link into a folder of the path can change it later, and
- * then the daemon reads what the link points to, if that is an eventlog.
+ * allow.c - DESIGN: what a user may read is for the kernel to decide, with its modes, groups and access lists. So the
+ * kernel is asked, after this thread has dropped the capabilities that override them. It is asked once, when a target
+ * is added: whoever may put a link into a folder of the path can change it later, and then the daemon reads what the
+ * link points to, if that is an eventlog.
  */
 #include "daemon/source/allow.h"
 
@@ -36,7 +35,7 @@ bool source_allow_add(struct source_allow *allow, const char *pattern, struct er
                                  "or unix-listen:/run/heapwatch/*",
                                  pattern);
         if (allow->n == LIMIT_ALLOW_PATTERNS || !(allow->patterns[allow->n] = strdup(text)))
-                return error_set(error, "more than %d patterns, or no memory for them", LIMIT_ALLOW_PATTERNS);
+                return error_set(error, "more than %d patterns, or out of memory", LIMIT_ALLOW_PATTERNS);
         allow->n++;
         return true;
 }
@@ -47,7 +46,7 @@ void source_allow_done(struct source_allow *allow)
                 free(allow->patterns[--allow->n]);
 }
 
-/* Whether a path has a part that names another folder than it seems to. */
+/* Whether a path has a "." or ".." part. */
 static bool has_detour(const char *path)
 {
         for (const char *part = path; part; part = strchr(part, '/')) {
@@ -71,7 +70,7 @@ static bool matches(const struct source_allow *allow, const struct source_uri *u
 
 /* --------------------------------------------------------------------- reach */
 
-/* The capabilities of this thread, as the kernel's version 3 has them. */
+/* The capabilities of this thread, in version 3 of the kernel's interface. */
 struct capabilities {
         struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
 };
@@ -83,7 +82,7 @@ static long call_capabilities(long number, struct capabilities *c)
         return syscall(number, &header, c->data);
 }
 
-/* As root. */
+/* For root, whose access(2) does not leave capabilities out. */
 static bool reaches_without(const char *path, int mode)
 {
         struct capabilities before, without;
@@ -96,7 +95,7 @@ static bool reaches_without(const char *path, int mode)
                 return false;
         bool reached = faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0 || errno == ENOENT; /* it may come later */
         if (privileged && call_capabilities(SYS_capset, &before) != 0)
-                abort(); /* what may be raised was effective a moment ago */
+                abort(); /* cannot fail: these were effective a moment ago */
         return reached;
 }
 
@@ -104,7 +103,7 @@ static bool reaches(const char *path, int mode)
 {
         if (getuid() == 0)
                 return reaches_without(path, mode);
-        return access(path, mode) == 0 || errno == ENOENT; /* asked so, the kernel leaves capabilities out itself */
+        return access(path, mode) == 0 || errno == ENOENT; /* access(2) drops capabilities unless root */
 }
 
 bool source_allowed(const struct source_allow *allow, const struct source_uri *uri, struct error *error)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * allow.h - which sources a request may add. What the configuration and the command line name is always allowed.
+ * allow.h - which sources a request may add. Sources named in the configuration
+ * or on the command line are always allowed.
  *
  * A request may add what the daemon's user could read without any privilege:
  * a daemon with capabilities must not lend them to whoever can reach its
- * socket. It may not make the daemon listen, for that makes files and ports.
- * Further sources are allowed by patterns of the configuration (`sources.allow`),
- * shell patterns over the URI in which `*` does not match a '/'.
+ * socket. It may not make the daemon listen, which would create files and
+ * ports. Further sources are allowed by patterns in the configuration
+ * (`sources.allow`), shell patterns over the URI in which `*` does not match a
+ * '/'.
  */
 #ifndef HW_DAEMON_SOURCE_ALLOW_H
 #define HW_DAEMON_SOURCE_ALLOW_H
@@ -24,12 +26,14 @@ struct source_allow {
         size_t n;
 };
 
-/* Adds a pattern (copied): a URI or an absolute path, with wildcards or without. False with a sentence in `error`. */
+/* Adds a pattern (copied): a URI or an absolute path, with or without wildcards. False with a sentence in `error`. */
 bool source_allow_add(struct source_allow *allow, const char *pattern, struct error *error);
 void source_allow_done(struct source_allow *allow);
 
-/* Whether a request may add this source (`allow` NULL: no patterns). False with what to do in `error`, which does not
-   show whether there is such a file. */
+/*
+ * Whether a request may add this source (`allow` NULL: no patterns). False with what to do in `error`, which does not
+ * reveal whether the file exists.
+ */
 bool source_allowed(const struct source_allow *allow, const struct source_uri *uri, struct error *error);
 
 #endif

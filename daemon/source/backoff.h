@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * backoff.h - how long to wait before the next attempt: doubles from
- * BACKOFF_FIRST_MS to BACKOFF_MAX_MS, and is spread over its upper half, so that
+ * BACKOFF_FIRST_MS to BACKOFF_MAX_MS, with jitter over its upper half, so that
  * many targets that lost one host do not all come back in the same instant.
  */
 #ifndef HW_DAEMON_SOURCE_BACKOFF_H
@@ -17,13 +17,13 @@ struct backoff {
         uint32_t attempts; /* since the last reset */
 };
 
-/* Milliseconds until the next attempt; any number is good for `random`. */
+/* Milliseconds until the next attempt; `random` is any number. */
 uint32_t backoff_next_ms(struct backoff *b, uint32_t random);
 
 /* The same as a timeval, with a random number of its own. */
 struct timeval backoff_next(struct backoff *b);
 
-/* It worked: the next failure starts from BACKOFF_FIRST_MS again. */
+/* After a success: the next failure starts from BACKOFF_FIRST_MS again. */
 void backoff_reset(struct backoff *b);
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: /proc/PID/cgroup names the group; the way from it up to the root is
- * walked by cutting the path, and the smallest limit met is the one that binds.
- * Usage is taken from that same group: comparing the usage of a child with the
- * limit of its parent would overlook the siblings.
+ * DESIGN: /proc/PID/cgroup names the group; the way up to the root is walked by
+ * cutting the path, and the smallest limit found is the one that binds. Usage
+ * is taken from that same group: comparing the usage of a child with the limit
+ * of its parent would ignore the siblings.
  *
- * The second generation has one line "0::PATH"; the first one line per
- * hierarchy, of which "N:memory:PATH" counts (and is preferred: where both are
- * mounted, the memory controller is in the hierarchy that lists it).
+ * Version 2 has one line "0::PATH"; version 1 one line per hierarchy, of which
+ * "N:memory:PATH" counts (and is preferred: where both are mounted, the memory
+ * controller is in the hierarchy that lists it).
  *
- * In a container without a namespace for control groups the path is that of the
- * host, while only the container's own part is mounted: then the mount's root is
- * that part. It is believed only if it has a limit, because otherwise it may as
- * well be the whole machine.
+ * In a container without a cgroup namespace the path is that of the host, while
+ * only the container's own part is mounted: then the mount's root is that part.
+ * It is used only if it has a limit, because otherwise it may as well be the
+ * whole machine.
  */
 #include "daemon/source/cgroup.h"
 
@@ -23,7 +23,7 @@
 #include "proto/base/process.h"
 #include "daemon/source/kernel_file.h"
 
-#define UNLIMITED_V1 ((uint64_t)1 << 62) /* the first generation writes a huge number instead of "max" */
+#define UNLIMITED_V1 ((uint64_t)1 << 62) /* version 1 writes a huge number instead of "max" */
 
 struct generation {
         const char *mount, *current, *max, *oom;
@@ -49,7 +49,7 @@ static bool lists_memory(const char *controllers, size_t size)
         return false;
 }
 
-/* One line "N:CONTROLLERS:PATH", terminated. Returns its generation if it governs memory. */
+/* One line "N:CONTROLLERS:PATH", terminated. Returns its version if it governs memory. */
 static const struct generation *parse_line(const char *line, const char **ret_path)
 {
         const char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1, ':') : NULL;
@@ -151,7 +151,7 @@ uint64_t cgroup_oom_kills(const char *path)
         return UNKNOWN_U64;
 }
 
-/* Two lines are enough to know. */
+/* Whether cgroup.procs has more than one line. */
 static uint64_t has_others(const char *root, const struct generation *g, const char *group)
 {
         char text[64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cgroup.h - the memory limit that a process lives under, of both generations of control groups. */
+/* cgroup.h - the memory limit of a process, from either version of control groups. */
 #ifndef HW_DAEMON_SOURCE_CGROUP_H
 #define HW_DAEMON_SOURCE_CGROUP_H
 
@@ -11,15 +11,15 @@
 void cgroup_memory(const char *root, uint32_t pid, uint64_t *ret_current, uint64_t *ret_max);
 
 /*
- * The group that the process is in, "" when not known (of a path that is too long its end), and whether it is alone
- * there: 1 there are others, 0 none, UNKNOWN_U64.
+ * The group that the process is in, "" when not known (a path that is too long: its end), and whether others are in it:
+ * 1, 0 or UNKNOWN_U64.
  */
 void cgroup_company(const char *root, uint32_t pid, char *ret_group, size_t size, uint64_t *ret_shared);
 
-/* The file that counts kills for want of memory in the process's own group, while it lives. False: there is none. */
+/* The file that counts OOM kills in the process's own group; only while it lives. False: there is none. */
 bool cgroup_oom_file(const char *root, uint32_t pid, char *ret_path, size_t size);
 
-/* Its count now, UNKNOWN_U64 when it cannot be read. */
+/* Its count; UNKNOWN_U64 when it cannot be read. */
 uint64_t cgroup_oom_kills(const char *path);
 
 #endif

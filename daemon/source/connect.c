@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: connects to a program that serves its eventlog (eventlog-socket), and
- * connects again for as long as the target lives, with growing pauses. A pause
- * shrinks back only when bytes came: a peer that accepts and hangs up at once
- * is not hammered.
+ * reconnects for as long as the target lives, with backoff. The backoff is
+ * reset only when bytes came: a peer that accepts and hangs up at once is not
+ * hammered.
  *
  * The sending direction is never shut down, though nothing is sent: the
- * program takes an end of file from us for a reader that left.
+ * program takes an end of file from us as a reader that left.
  */
 #include <errno.h>
 #include <event2/event.h>
@@ -102,12 +102,12 @@ static void on_readable(evutil_socket_t fd, short what, void *ctx)
         retry_later(c);
 }
 
-/* A peer that vanished without a word is found out after about a minute. */
+/* A peer that vanished silently is detected after about a minute. */
 static void keep_alive(int fd)
 {
         int on = 1, idle_s = 30, interval_s = 10, probes = 3;
 
-        (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on)); /* all four: helpful, not needed */
+        (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on)); /* all four are optional */
         (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
         (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof(interval_s));
         (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: a named pipe, read for the life of the target. A program that writes
- * to a FIFO without a reader is killed by SIGPIPE or stops dead, so the read end
+ * to a FIFO without a reader is killed by SIGPIPE or blocks, so the read end
  * stays open while nobody writes; a write end of our own keeps the pipe from
  * ever reporting its end. Hence no `cut` when a program leaves: its log ends
  * with an end marker, or the next header begins a new run.
@@ -32,7 +32,7 @@ struct fifo {
         struct event *tick; /* slow */
         struct event *turn; /* zero delay: the name changed */
         struct event *readable;
-        int reader, writer; /* -1 = not open; only the writer = never */
+        int reader, writer; /* -1 = not open; both or, while an old pipe is drained, only the reader */
         struct stat id;
 };
 
@@ -49,7 +49,7 @@ static void arm_turn(void *ctx)
         struct fifo *f = ctx;
 
         if (!evtimer_pending(f->turn, NULL)) /* adding a due timer again would put it off, forever if woken often */
-                (void)event_add(f->turn, &at_once); /* fails only without memory: the tick comes */
+                (void)event_add(f->turn, &at_once); /* fails only when out of memory: the tick does it */
 }
 
 static void close_end(int *fd)
@@ -102,7 +102,7 @@ static void say_cannot_open(struct fifo *f, int error)
                                   path_of(f), path_of(f));
         else if (error == EACCES)
                 source_say_missed(s, SOURCE_FAILED,
-                                  "%s needs permission to read and to write, so that it stays open "
+                                  "%s needs read and write permission, so that it stays open "
                                   "between programs; trying again every second",
                                   path_of(f));
         else
@@ -110,7 +110,7 @@ static void say_cannot_open(struct fifo *f, int error)
                                   strerror(error));
 }
 
-/* Opens one end; -1 with errno. EAGAIN: the path named another file meanwhile. */
+/* Opens one end; -1 with errno. EAGAIN: the path now names another file. */
 static int open_end(struct fifo *f, int mode)
 {
         struct stat now;
@@ -127,7 +127,7 @@ static int open_end(struct fifo *f, int mode)
 
 static void attach(struct fifo *f)
 {
-        (void)watch_name(f->source.base, &f->name, path_of(f)); /* fails without the directory: the tick looks */
+        (void)watch_name(f->source.base, &f->name, path_of(f)); /* fails without a directory: the tick looks */
         if (stat(path_of(f), &f->id) < 0) {
                 say_cannot_open(f, errno);
                 return;
@@ -165,8 +165,8 @@ static void check_name(struct fifo *f)
 
         if (stat(path_of(f), &now) < 0) {
                 if (errno == ENOENT)
-                        source_say(&f->source, SOURCE_OPEN, "%s was removed; reading on from those that have it open",
-                                   path_of(f));
+                        source_say(&f->source, SOURCE_OPEN,
+                                   "%s was removed; still reading from those that have it open", path_of(f));
         } else if (now.st_dev == f->id.st_dev && now.st_ino == f->id.st_ino) {
                 if (f->writer >= 0)
                         source_say(&f->source, SOURCE_OPEN, "reading %s", path_of(f));

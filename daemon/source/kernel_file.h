@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* kernel_file.h - small text files that the kernel makes up when they are read. */
+/* kernel_file.h - small text files that the kernel generates when they are read. */
 #ifndef HW_DAEMON_SOURCE_KERNEL_FILE_H
 #define HW_DAEMON_SOURCE_KERNEL_FILE_H
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: one writer at a time, since two would mix their bytes; others are
- * closed at once, counted, and logged once per writer they met.
+ * closed at once, counted, and logged once per connected writer.
  *
  * The socket file belongs to its owner alone (0600, set on the socket before it
- * is bound, so there is no moment when others could get in). A socket file
- * that is in the way is removed only if nobody answers there; if ours is
- * removed by somebody, it is made again within a second.
+ * is bound, so there is no moment when others could get in). A socket file that
+ * is in the way is removed only if nobody answers there; if ours is removed, it
+ * is made again within a second.
  *
  * A loopback TCP port is open to every user of the machine. That is why any
  * other address is refused, and why a Unix socket is the better choice.
@@ -33,7 +33,7 @@ struct listener {
         struct event *readable; /* the writer's bytes */
         int fd;                 /* listening; -1 = not bound */
         int writer;             /* -1 = none */
-        uint64_t turned_away;   /* while this writer was there */
+        uint64_t turned_away;   /* while this writer was connected */
         struct stat id;         /* of the socket file */
 };
 
@@ -74,7 +74,7 @@ static void unbind(struct listener *l)
 {
         drop_event(&l->knock);
         if (l->fd >= 0 && path_of(l)[0] && file_is_ours(l))
-                (void)unlink(path_of(l)); /* a socket file that stays is removed by the next to bind */
+                (void)unlink(path_of(l)); /* a stale socket file is removed by whoever binds next */
         drop_fd(&l->fd);
 }
 
@@ -88,7 +88,7 @@ static void say_listening(struct listener *l)
 static void writer_left(struct listener *l, const char *why)
 {
         if (l->turned_away > 1)
-                log_warning("source=%s turned away while its writer was connected; connections=%llu", name_of(l),
+                log_warning("source=%s connections=%llu turned away while its writer was connected", name_of(l),
                             (unsigned long long)l->turned_away);
         l->turned_away = 0;
         drop_event(&l->readable);
@@ -143,7 +143,7 @@ static void on_knock(evutil_socket_t fd, short what, void *ctx)
                 int writer = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
                 if (writer < 0) {
                         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-                                (void)event_del(l->knock); /* the tick listens again; not doing so would spin */
+                                (void)event_del(l->knock); /* it would spin; the tick listens again */
                         return;
                 }
                 if (l->writer < 0)
@@ -161,7 +161,7 @@ static bool somebody_answers(const struct address *a)
         int fd = address_socket(a);
 
         if (fd < 0)
-                return true; /* not known: leave it alone */
+                return true; /* unknown: leave it alone */
         bool refused = connect(fd, (const struct sockaddr *)&a->storage, a->size) < 0 && errno == ECONNREFUSED;
         (void)close(fd);
         return !refused;

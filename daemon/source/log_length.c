@@ -8,9 +8,9 @@
  *
  * so the file can be walked marker by marker. What is not a marker ends the
  * walk, unless it is the log's end mark with another header behind it. Many
- * blocks are small: a piece of the file is read at a time, as long as a short
- * read takes, and often has the next markers, too. It only walks forward, for a
- * compressed log knows no other way.
+ * blocks are small: the file is read in pieces that cost no more than a short
+ * read, and often hold the next markers too. It only walks forward, because a
+ * compressed log cannot be read otherwise.
  */
 #include "daemon/source/log_length.h"
 
@@ -22,7 +22,7 @@
 #define MARKER_BYTES 24u
 #define MARKER_ID    18u
 #define END_ID       0xffffu
-#define HEADER_MOST  131072u /* bytes looked through for a header's end */
+#define HEADER_MOST  131072u /* bytes searched for a header's end */
 #define PIECE        4096u
 #define HOPS_MOST    10000000u
 
@@ -43,13 +43,13 @@ struct piece {
 };
 
 /*
- * What is at a place of the file, which is never before the last one: *ret_n bytes, PIECE at most, and fewer than
- * `least` only at its end.
+ * The bytes at a place of the file, never before the place last asked for: *ret_n of them, PIECE at most, and fewer
+ * than `least` only at the end of the file.
  */
 static const uint8_t *look(struct piece *p, uint64_t at, size_t least, size_t *ret_n)
 {
         if (at - p->from > p->n) {
-                (void)log_file_skip(p->file, at - p->from - p->n); /* behind its end there is nothing to read */
+                (void)log_file_skip(p->file, at - p->from - p->n); /* past its end there is nothing to read */
                 p->n = 0;
                 p->from = at;
         } else if (p->n - (at - p->from) < least) {

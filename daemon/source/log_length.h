@@ -10,9 +10,9 @@ struct log_file;
 /*
  * The latest end among the block markers of the file, in ns since its program
  * began; of the longest run when there are several. Hops from block to block, a
- * few reads a megabyte; a compressed log is unpacked on the way. 0 when it cannot
- * tell (no blocks, damaged before the first); a file damaged later gives what came
- * before. Takes the file from where it is read to, as far as it looks.
+ * few reads per megabyte; a compressed log is unpacked on the way. 0 when
+ * unknown (no blocks, damaged before the first); a file damaged later gives
+ * what came before. Starts at the file's current position and moves it.
  */
 uint64_t log_length_ns(struct log_file *file);
 

@@ -4,7 +4,7 @@
  *
  * A medium is one kind of source as a table of functions. Its own struct has
  * `struct source` as its first member. It finds bytes with its own events and
- * reports what it meets through the functions here; source.c talks to the sink.
+ * reports through the functions here; source.c talks to the sink.
  */
 #ifndef HW_DAEMON_SOURCE_MEDIUM_H
 #define HW_DAEMON_SOURCE_MEDIUM_H
@@ -22,11 +22,11 @@
 struct medium {
         size_t size; /* of the kind's own struct */
         /*
-         * Makes events and arms them; must not call the sink. 0, or -Exxx with
-         * a sentence in `error`; `stop` is called either way.
+         * Makes and arms events; must not call the sink. 0, or -Exxx with a sentence in `error`; `stop` is called
+         * either way.
          */
         int (*start)(struct source *s, struct error *error);
-        /* Closes and frees what start and later turns made; also after half a start. */
+        /* Closes and frees what start and later turns made; also after a start that failed halfway. */
         void (*stop)(struct source *s);
         /* NULL: such a source has no position. */
         void (*position)(const struct source *s, struct source_position *ret);
@@ -40,8 +40,8 @@ struct source {
         struct source_stats stats;
         enum source_state state;
         bool flowing;                /* bytes came since the last cut */
-        struct source_position from; /* known: to go on from there */
-        uint8_t *held;               /* the piece that its sink has not taken all of: nothing is read; NULL: none */
+        struct source_position from; /* if known: where to go on */
+        uint8_t *held;               /* a piece not fully taken by the sink: nothing is read meanwhile; or NULL */
         struct event *again;         /* goes on with it in the next round; NULL until needed */
         char why[WHY_BYTES];         /* the last sentence reported; "" = none yet */
 };
@@ -52,23 +52,23 @@ extern const struct medium medium_stdin;
 extern const struct medium medium_connect;
 extern const struct medium medium_listen;
 
-/* Reports state and reason to the sink, if either is news. */
+/* Reports state and reason to the sink if either is new. */
 void source_say(struct source *s, enum source_state state, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
 
-/* Counts an attach, and says OPEN. */
+/* Counts an attach and reports OPEN. */
 void source_say_attached(struct source *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Counts a failed attempt, and says WAITING or FAILED. */
+/* Counts a failed attempt and reports WAITING or FAILED. */
 void source_say_missed(struct source *s, enum source_state state, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
 
-/* The stream that flowed until now is over. Nothing is reported if no byte of it ever came. */
+/* The current stream is over. Nothing is reported if it had no bytes. */
 void source_cut(struct source *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ----------------------------------------------------------------- reading */
 
-/* Whether the sink still has to take a piece: nothing may be read or cut before. */
+/* Whether the sink still has to take a piece: until then nothing may be read or cut. */
 static inline bool source_is_busy(const struct source *s)
 {
         return s->held != NULL;
@@ -77,11 +77,12 @@ static inline bool source_is_busy(const struct source *s)
 /*
  * One read(2) of at most `max` bytes into the daemon's one buffer, handed to
  * the sink. Returns their number, 0 at the end, or -Exxx (-EAGAIN: nothing
- * now). *ret_data is valid until the next call. Not to be called while it is busy.
+ * now). *ret_data is valid until the next call. Not to be called while the
+ * source is busy.
  */
 ssize_t source_read_some(struct source *s, int fd, size_t max, const uint8_t **ret_data);
 
-/* What a source may still take in this round of the loop. */
+/* What a source may still read in this iteration of the loop. */
 struct turn {
         size_t left;     /* bytes */
         uint64_t end_ns; /* by the monotonic clock */
@@ -92,12 +93,12 @@ bool turn_goes_on(struct turn *turn, const struct source *s, size_t n); /* after
 
 enum turn_end {
         TURN_DRAINED, /* nothing left now */
-        TURN_BUDGET,  /* the turn is used up: let the others have theirs, then go on */
+        TURN_BUDGET,  /* the turn is used up: go on after the others have had theirs */
         TURN_EOF,
         TURN_ERROR
 };
 
-/* Forgets what the sink has not taken: the source is closed. */
+/* Frees the piece that is held, taken or not. */
 void source_drop_held(struct source *s);
 
 /* Reads until one of these is met; *ret_error is the errno of TURN_ERROR, else untouched. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: a process is known by its number and the moment it began, because
- * numbers are used again: /proc/PID/stat gives that moment in clock ticks since
+ * numbers are reused: /proc/PID/stat gives that moment in clock ticks since
  * boot, /proc/stat the Unix time of the boot. See proc(5) for the fields.
  *
  * In /proc/PID/stat the program's name is in parentheses and may contain blanks

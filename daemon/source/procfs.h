@@ -3,7 +3,7 @@
  * procfs.h - what the operating system says of a local program: /proc and cgroup.
  *
  * Small reads of kernel files: they do not block. `root` exists so that tests
- * can show a made-up tree; it is "" in the daemon.
+ * can provide a fake tree; it is "" in the daemon.
  */
 #ifndef HW_DAEMON_SOURCE_PROCFS_H
 #define HW_DAEMON_SOURCE_PROCFS_H
@@ -15,31 +15,31 @@
 
 /*
  * Whether the process `pid` began within 10 s of `start_wall_ns` (Unix time):
- * the one the log speaks of, not a later holder of the same number.
+ * the one that the log is of, not a later process with the same number.
  */
 bool procfs_is_process(const char *root, uint32_t pid, uint64_t start_wall_ns);
 
 /*
- * Reads one sample. Fields that cannot be read are left unknown, and pss_bytes
- * always: see procfs_pss. The two cgroup fields belong together: they are those
- * of the group with the smallest limit from the process up to the root, or of
- * the process's own group when nothing is limited. Returns 0, or -ESRCH when
- * the process is gone (a zombie has gone).
+ * Reads one sample. Fields that cannot be read are left unknown; pss_bytes
+ * always is: see procfs_pss. The two cgroup fields belong together: they are
+ * those of the group with the smallest limit from the process up to the root,
+ * or of the process's own group when nothing is limited. Returns 0, or -ESRCH
+ * when the process is gone (a zombie counts as gone).
  */
 int procfs_sample(const char *root, uint32_t pid, struct process_sample *ret_sample);
 
 /*
  * The proportional set size, or UNKNOWN_U64 when it may not be read. The kernel
  * walks the page tables of the program for it, holding its memory map's lock
- * (measured: 9 ms per resident GiB, against 0.2 ms for a sample): ask for it
+ * (measured: 9 ms per resident GiB, against 0.2 ms for a sample): read it
  * rarely, such as with every tenth sample.
  */
 uint64_t procfs_pss(const char *root, uint32_t pid);
 
-/* Physical memory of the machine; UNKNOWN_U64. */
+/* Physical memory of the machine, or UNKNOWN_U64. */
 uint64_t procfs_memory_total(const char *root);
 
-/* Resident bytes of this very process; 0 when unknown. */
+/* Resident bytes of this process; 0 when unknown. */
 uint64_t procfs_own_rss(void);
 
 #endif

@@ -3,13 +3,13 @@
  * DESIGN: all sources of the daemon share one read buffer. The loop has one
  * thread, the sink only borrows the bytes for its call, and a decoder keeps
  * what it still needs itself; so a thousand targets cost one buffer. A piece
- * that the sink could not take in its turn is the source's own until it has, and
- * the daemon gets another buffer: nothing is copied.
+ * that the sink could not take in its turn belongs to the source until it has,
+ * and the daemon gets another buffer: nothing is copied.
  *
  * A turn is bounded by bytes and by time: what bytes cost depends on what is in
- * them. Descriptors that epoll watches level-triggered
- * need nothing more: it reports them again in the next round of the loop, after
- * all others. Files, which epoll refuses, re-arm a zero-delay timer (tail.c).
+ * them. Descriptors that epoll watches level-triggered need nothing more: it
+ * reports them again in the next iteration of the loop, after all others.
+ * Files, which epoll refuses, re-arm a zero-delay timer (tail.c).
  */
 #include <errno.h>
 #include <event2/event.h>
@@ -39,7 +39,7 @@ bool turn_goes_on(struct turn *turn, const struct source *s, size_t n)
 
 void source_drop_held(struct source *s)
 {
-        if (s->held == first) { /* at rest it is the daemon's */
+        if (s->held == first) { /* the static one goes back to the daemon */
                 free(buffer);
                 buffer = first;
         } else {
@@ -61,11 +61,11 @@ static void on_again(evutil_socket_t fd, short what, void *ctx)
         if (s->sink.more(s->sink.ctx))
                 source_drop_held(s);
         else
-                (void)event_add(s->again, &at_once); /* its slot among the timers was made when it was armed first */
+                (void)event_add(s->again, &at_once); /* its timer slot exists since it was first armed */
         watchdog_end();
 }
 
-/* The buffer is the source's now. Without memory for another all is taken at once, however long it takes. */
+/* Gives the buffer to the source. Without memory for another, the sink takes all now, however long that takes. */
 static void hold(struct source *s)
 {
         uint8_t *other = malloc(READ_PIECE_BYTES);

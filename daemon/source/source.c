@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: a source is a medium (one kind, a table of functions) and what all
- * kinds share: the sink, the counters and the last sentence reported. A medium may
- * repeat itself at every attempt; only news reaches the sink.
+ * kinds share: the sink, the counters and the last sentence reported. A medium
+ * may report the same at every attempt; only changes reach the sink.
  *
- * A medium arms its first event in start(), so that the sink hears nothing
- * before source_open has returned.
+ * A medium arms its first event in start(), so the sink is not called before
+ * source_open has returned.
  */
 #include "daemon/source/source.h"
 
@@ -96,7 +96,7 @@ __attribute__((format(printf, 3, 0))) static void say(struct source *s, enum sou
 {
         char why[WHY_BYTES];
 
-        (void)vsnprintf(why, sizeof(why), format, args); /* a cut sentence is still one */
+        (void)vsnprintf(why, sizeof(why), format, args); /* truncation is fine */
         if (s->why[0] && state == s->state && !strcmp(why, s->why))
                 return;
         s->state = state;

@@ -3,8 +3,8 @@
  * source.h - where the bytes of one target come from.
  *
  * A source reads as long as there are bytes, whatever happens downstream, and
- * hands them to its sink; it knows bytes, not events. It looks after itself:
- * waits for what is not there yet, re-attaches, reconnects with back-off.
+ * hands them to its sink; it knows bytes, not events. It waits for what is not
+ * there yet, re-attaches, and reconnects with backoff, all by itself.
  *
  * All callbacks run on the event loop's thread, never inside source_open and
  * never after source_close. A sink must not close the source from inside a
@@ -23,7 +23,7 @@
 struct event_base;
 
 enum source_state {
-        SOURCE_WAITING, /* not there yet, or lost; it will be tried again */
+        SOURCE_WAITING, /* not there yet, or lost; will be tried again */
         SOURCE_OPEN,    /* bytes can come */
         SOURCE_ENDED,   /* end of stdin: nothing will ever come again */
         SOURCE_FAILED   /* cannot be used as it is (a directory, no permission); tried again slowly */
@@ -32,12 +32,13 @@ enum source_state {
 struct source_sink {
         void *ctx;
         /*
-         * Bytes as they came; borrowed for the call. False: they are not all taken, and stay where they are while
-         * `more` is called once a round of the loop, until that is true; meanwhile nothing is read or reported.
+         * Bytes as they came; borrowed for the call. False: not all of them are taken; they stay where they are while
+         * `more` is called once per iteration of the loop, until it returns true; meanwhile nothing is read or
+         * reported.
          */
         bool (*bytes)(void *ctx, const uint8_t *data, size_t size);
         bool (*more)(void *ctx);
-        /* What came so far is over: the next bytes begin a new stream (reconnected, file replaced or truncated). */
+        /* The stream is over: the next bytes begin a new one (reconnected, file replaced or truncated). */
         void (*cut)(void *ctx, const char *why);
         /* The state changed, or `why` (one plain sentence, borrowed) did. */
         void (*state)(void *ctx, enum source_state state, const char *why);
@@ -45,11 +46,11 @@ struct source_sink {
 
 struct source_stats {
         uint64_t bytes;
-        uint64_t attaches; /* times the source was opened or connected */
+        uint64_t attaches; /* how often the source was opened or connected */
         uint64_t attempts; /* failed ones since it was last open */
 };
 
-/* Where reading of a growing file has got to: by this it is known again after a restart. */
+/* How far a growing file has been read; also identifies the file after a restart. */
 struct source_position {
         bool known;
         uint64_t device, inode, offset;
@@ -60,15 +61,14 @@ struct source_position {
 struct source;
 
 /*
- * Begins to read `uri` (copied); of a file with `from` (NULL: from the start)
- * what comes behind that position or, if it is another file now, after a cut all
- * of it. Returns NULL with a sentence in `error` when it can never work: then
+ * Begins to read `uri` (copied). A file with `from` (NULL: from the start) is read on from that position or, if it is
+ * another file now, after a cut from its start. Returns NULL with a sentence in `error` when it can never work: then
  * nothing was started.
  */
 struct source *source_open(struct event_base *base, const struct source_uri *uri, const struct source_sink *sink,
                            const struct source_position *from, struct error *error);
 
-/* known: false for what is not a file that is open. */
+/* known is false unless it is an open file. */
 void source_position(const struct source *source, struct source_position *ret);
 
 /* Stops at once and frees; NULL allowed; clears the pointer. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: standard input, once, to its end. It is a descriptor that others may
- * share, and O_NONBLOCK belongs to all who share it: so pipes, FIFOs and
- * terminals are opened again through /proc, which gives a description of our own;
- * a socket cannot be, so there the flag is set and put back on close.
+ * DESIGN: standard input, once, to its end. Others may share its open file
+ * description, and O_NONBLOCK with it: so pipes, FIFOs and terminals are opened
+ * again through /proc, which gives a description of our own; a socket cannot
+ * be, so there the flag is set and restored on close.
  *
  * Regular files and /dev/null cannot be polled (epoll: EPERM). They never block
  * either, and are read turn by turn with a zero-delay timer.
@@ -23,7 +23,7 @@ struct standard_input {
         struct source source;
         struct event *turn; /* readable, or a zero-delay timer if it cannot be polled */
         int fd;
-        int flags; /* to put back; -1 = untouched */
+        int flags; /* to restore; -1 = untouched */
         bool polled;
 };
 
@@ -52,13 +52,13 @@ static void on_turn(evutil_socket_t fd, short what, void *ctx)
                 break;
         case TURN_ERROR: {
                 char why[128];
-                (void)snprintf(why, sizeof(why), "standard input cannot be read: %s; it is given up", strerror(error));
+                (void)snprintf(why, sizeof(why), "standard input cannot be read: %s; giving up", strerror(error));
                 finish(in, SOURCE_ENDED, why);
                 break;
         }
         default:
                 if (!in->polled)
-                        (void)event_add(in->turn, &at_once); /* a pending timer slot exists: no memory is needed */
+                        (void)event_add(in->turn, &at_once); /* its timer slot exists: needs no memory */
                 break;
         }
 }
@@ -84,7 +84,7 @@ static int open_own(struct standard_input *in)
         return fd;
 }
 
-/* Asked beforehand: libevent would log a warning for what epoll refuses. */
+/* Checked first: libevent would log a warning for what epoll refuses. */
 static bool can_poll(int fd)
 {
         struct stat st;
@@ -138,7 +138,7 @@ static void stdin_stop(struct source *s)
         if (in->fd < 0)
                 return;
         if (in->flags >= 0)
-                (void)fcntl(in->fd, F_SETFL, in->flags); /* as well as can be: others may have gone */
+                (void)fcntl(in->fd, F_SETFL, in->flags); /* best effort */
         (void)close(in->fd);
         taken = false;
 }

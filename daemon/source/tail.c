@@ -5,8 +5,8 @@
  * second in any case. A look does, in this order:
  *
  *   attach      open the path, if nothing is open
- *   rewritten?  smaller than what was read: truncated. Other bytes than those
- *               read last are before our position: written again. Either way
+ *   rewritten?  smaller than what was read: truncated. The bytes before our
+ *               position differ from those read last: overwritten. Either way
  *               `cut`, and from the start again
  *   drain       to the end, or one budget, then go on by a zero-delay timer
  *   renamed?    the path now names another inode: drain the old one once more,
@@ -23,8 +23,8 @@
  *
  * What cannot be seen: a file truncated and written past our position between
  * the check and the read right after it (microseconds) loses its beginning, and
- * the decoder then meets bytes that fit nothing and says so. What a writer
- * wrote and truncated away between two looks was never there for us.
+ * the decoder then finds bytes that are not events and reports it. What a
+ * writer wrote and truncated away between two looks is never seen.
  */
 #include <errno.h>
 #include <event2/event.h>
@@ -40,9 +40,9 @@
 #include "daemon/source/watch.h"
 #include "proto/base/error.h"
 
-#define LAST_BYTES 64 /* kept of what was read last */
+#define LAST_BYTES 64 /* of the newest bytes read, kept */
 
-_Static_assert(LAST_BYTES == sizeof(((struct source_position *)0)->last), "what is kept is what a position has");
+_Static_assert(LAST_BYTES == sizeof(((struct source_position *)0)->last), "a position holds what is kept");
 
 struct tail {
         struct source source;
@@ -54,8 +54,8 @@ struct tail {
         uint64_t offset;    /* bytes read of this file */
         uint8_t last[LAST_BYTES];
         size_t last_size;
-        bool nameless;       /* the path does not name the open file any more */
-        unsigned idle_ticks; /* without growth since then */
+        bool nameless;       /* the path no longer names the open file */
+        unsigned idle_ticks; /* ticks since then without growth */
 };
 
 static const struct timeval at_once = { 0, 0 };
@@ -76,7 +76,7 @@ static void arm_turn(void *ctx)
         struct tail *t = ctx;
 
         if (!evtimer_pending(t->turn, NULL)) /* adding a due timer again would put it off, forever if woken often */
-                (void)event_add(t->turn, &at_once); /* fails only without memory; then the tick comes */
+                (void)event_add(t->turn, &at_once); /* fails only when out of memory; then the tick does it */
 }
 
 static void begin_again(struct tail *t)
@@ -137,7 +137,7 @@ static bool say_if_not_regular(struct tail *t, mode_t mode)
         return true;
 }
 
-/* Whether other bytes than those read stand before our position now. */
+/* Whether the bytes before our position have changed since they were read. */
 static bool is_overwritten(const struct tail *t)
 {
         uint8_t now[LAST_BYTES];
@@ -147,7 +147,7 @@ static bool is_overwritten(const struct tail *t)
                                 memcmp(now, t->last, t->last_size) != 0);
 }
 
-/* The file that was read before a restart, if it is that one; else what was read of the other is over. */
+/* Goes on with the file that was read before a restart, if this is the same one; else cuts that stream. */
 static void go_on(struct tail *t)
 {
         struct source_position from = t->source.from;
@@ -169,7 +169,7 @@ static void go_on(struct tail *t)
 
 static bool attach(struct tail *t)
 {
-        (void)watch_name(t->source.base, &t->name, path_of(t)); /* fails without the directory: the tick looks */
+        (void)watch_name(t->source.base, &t->name, path_of(t)); /* fails without a directory: the tick looks */
         t->fd = open(path_of(t), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
         if (t->fd < 0 || fstat(t->fd, &t->id) < 0) {
                 say_cannot_open(t, errno);
@@ -190,7 +190,7 @@ static bool attach(struct tail *t)
 
 /* ------------------------------------------------------------------ reading */
 
-/* Keeps the last bytes of all that was read. */
+/* Keeps the newest bytes read. */
 static void remember(struct tail *t, const uint8_t *data, size_t size)
 {
         size_t keep;
@@ -237,7 +237,7 @@ static void check_rewritten(struct tail *t)
         if ((uint64_t)now.st_size < t->offset)
                 how = "truncated";
         else if (is_overwritten(t))
-                how = "written again";
+                how = "overwritten";
         if (!how)
                 return;
         source_cut(&t->source, "%s was %s", path_of(t), how);
@@ -263,8 +263,8 @@ static void check_removed(struct tail *t)
         t->nameless = true;
         if (t->idle_ticks < LIMIT_NAMELESS_TICKS) {
                 source_say(&t->source, SOURCE_WAITING,
-                           "%s was removed; waiting for a new one, and reading on what is "
-                           "still written to the old one",
+                           "%s was removed; waiting for a new one, and still reading what is "
+                           "written to the old one",
                            path_of(t));
                 return;
         }

@@ -2,8 +2,8 @@
 /*
  * DESIGN: a table of schemes; what follows the scheme is a path, an address or
  * nothing. A text that has a colon before any slash, but no known scheme, is
- * refused rather than taken for a path: `tpc:127.0.0.1:9` is a slip of the
- * finger, and a daemon that waits for a file of that name would never say so.
+ * refused rather than taken for a path: `tpc:127.0.0.1:9` is a typo, and a
+ * daemon that waits for a file of that name would never say so.
  *
  * Control characters are refused, so that a URI can be in any message.
  */
@@ -55,7 +55,7 @@ static bool parse_path(const char *path, enum rest rest, struct source_uri *u, s
         if (!size)
                 return error_set(error, "the path is empty");
         if (size >= max)
-                return error_set(error, "the path is %zu bytes long; at most %zu are possible", size, max - 1);
+                return error_set(error, "the path is %zu bytes long; at most %zu are allowed", size, max - 1);
         if (path[size - 1] == '/')
                 return error_set(error, "'%s' names a directory; name the file in it", path);
         memcpy(u->path, path, size + 1);
@@ -218,7 +218,7 @@ bool target_name_valid(const char *name)
         return true;
 }
 
-/* A name from any text: cut to fit, bad characters replaced. */
+/* A name from any text: cut to fit, invalid characters replaced. */
 static void name_from(const char *text, size_t size, char name[TARGET_NAME_MAX + 1])
 {
         if (size > TARGET_NAME_MAX)
@@ -234,7 +234,7 @@ static void name_from(const char *text, size_t size, char name[TARGET_NAME_MAX +
 
 static void name_from_path(const char *path, char name[TARGET_NAME_MAX + 1])
 {
-        static const char *const endings[] = { ".gz", ".zst", ".eventlog" }; /* in the order they are taken off */
+        static const char *const endings[] = { ".gz", ".zst", ".eventlog" }; /* in the order of removal */
         const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
         size_t size = strlen(base);
 

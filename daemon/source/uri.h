@@ -43,7 +43,7 @@ struct source_uri {
 /* Target names: 1 to 64 of [A-Za-z0-9._-], not starting with '.' or '-'. */
 bool target_name_valid(const char *name);
 
-/* "before" of ".../before/run.eventlog", in place of `name`; left as it is without a folder that says something. */
+/* "before" of ".../before/run.eventlog" into `name`; left as it is when the path has no such folder. */
 void target_name_from_folder(const char *path, char name[TARGET_NAME_MAX + 1]);
 
 /* Parses a URI without name. False with a sentence in `error`. */
@@ -53,10 +53,9 @@ bool source_uri_parse(const char *text, struct source_uri *ret_uri, struct error
 bool source_uri_is_loopback(const struct source_uri *uri);
 
 /*
- * Parses `[NAME=]URI` into both. What is before a '=' is a name if neither
- * ':' nor '/' comes earlier (a path with '=' is written ./a=b). A missing name
- * is made from the URI (base name without .eventlog, or HOST-PORT), bad
- * characters replaced by '-', a first '.' or '-' by '_'.
+ * Parses `[NAME=]URI` into both. What precedes a '=' is a name if neither ':' nor '/' comes earlier (a path with '=' is
+ * written ./a=b). A missing name is made from the URI (base name without .eventlog, or HOST-PORT), with invalid
+ * characters replaced by '-', a leading '.' or '-' by '_'.
  */
 bool target_spec_parse(const char *text, char ret_name[TARGET_NAME_MAX + 1], struct source_uri *ret_uri,
                        struct error *error);

@@ -4,7 +4,7 @@
  * watch and closed with the last: a user may have only 128 of them, and a
  * daemon a thousand targets. The kernel gives one number to all watches of the
  * same inode, so ours are a list with numbers that may repeat; a number is
- * given back when its last watch goes.
+ * given back with its last watch.
  *
  * The list is walked once per kernel event. That is a pointer chase over as
  * many entries as there are files, and kernel events come once per write(2) of
@@ -131,7 +131,7 @@ static int watch_add(struct event_base *base, struct watch *w, const char *path,
                         logged = true;
                         log_warning(
                                 "no more inotify watches (fs.inotify.max_user_watches); the rest of the files are "
-                                "looked at once a second");
+                                "checked once a second");
                 }
                 if (!watcher.first)
                         watcher_close();
@@ -185,7 +185,7 @@ void watch_stop(struct watch *w)
         w->wd = 0;
         w->next = NULL;
         if (!wd_in_use(wd))
-                (void)inotify_rm_watch(watcher.fd, wd); /* fails if the inode went first: as wanted */
+                (void)inotify_rm_watch(watcher.fd, wd); /* fails if the inode is already gone: fine */
         if (!watcher.first)
                 watcher_close();
 }

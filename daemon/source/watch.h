@@ -2,9 +2,9 @@
 /*
  * watch.h - be woken when a file or a name in a directory changes.
  *
- * A hint, never the truth: whoever is woken looks for himself, and looks now
- * and then without being woken, because inotify knows nothing of what happens
- * on the far side of a network file system, and can run out of watches.
+ * A hint, never the truth: the callback checks for itself, and its owner also
+ * checks now and then without being woken, because inotify does not see what
+ * happens on the far side of a network file system, and can run out of watches.
  */
 #ifndef HW_DAEMON_SOURCE_WATCH_H
 #define HW_DAEMON_SOURCE_WATCH_H
@@ -25,7 +25,7 @@ struct watch {
 /* Watches a file for growth, and whether its inode loses its name. 0 or -Exxx; already watching is 0. */
 int watch_file(struct event_base *base, struct watch *w, const char *path);
 
-/* Watches the directory that `path` is in, for the coming and going of its last part. */
+/* Watches the directory that `path` is in, for the creation and removal of its last part. */
 int watch_name(struct event_base *base, struct watch *w, const char *path);
 
 /* Stops; allowed when not watching. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: a histogram whose resolution follows its values, as the exponential
- * histograms of metrics systems have it, so slices merge exactly up to the
+ * DESIGN: a histogram whose resolution adapts to its values, as in the
+ * exponential histograms of metrics systems, so slices merge exactly up to the
  * width of a cell: a wider cell is always two whole narrower ones.
  *
  * A sample costs one increment in `now`; when time leaves that slice it is
@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-#define PLACE_BITS  (BAND_SKETCH_BITS + 1) /* two places to a finest cell, so that the middle of each cell is one */
+#define PLACE_BITS  (BAND_SKETCH_BITS + 1) /* two places per finest cell, so that the middle of each cell is a place */
 #define SLICES_READ (BAND_SLICES + 1)
 #define SHIFT_MAX   32u /* 2^48 samples of one value */
 
@@ -28,8 +28,8 @@ static bool is_empty(const struct band_cells *c)
 }
 
 /*
- * samples / 2^shift as a whole number: rounded up as often as what is left of them says, so that neither what is rare
- * is lost nor many small additions grow. The same in every run of the same samples.
+ * samples / 2^shift as a whole number, rounded up with the probability of the remainder, so that neither rare values
+ * are lost nor many small additions inflated. Deterministic for the same samples.
  */
 static uint64_t share(uint64_t samples, unsigned shift, uint32_t *dither)
 {
@@ -84,7 +84,7 @@ static void centre(struct band_cells *c, unsigned low, unsigned high)
                         c->counts[old.base + i - c->base] = old.counts[i];
 }
 
-/* The place of a finest cell, made by moving and widening when need be. */
+/* The place of a finest cell; moves and widens the cells when needed. */
 static unsigned place(struct band_cells *c, unsigned cell, uint32_t *dither)
 {
         for (;;) {
@@ -198,7 +198,7 @@ void band_sketch_push_slowly(struct band_sketch *s, uint32_t index, double bytes
 /* ----------------------------------------------------------------- reading */
 
 struct mark {
-        unsigned place; /* of a cell's middle */
+        unsigned place; /* of the cell's middle */
         uint64_t samples;
 };
 
@@ -227,7 +227,7 @@ static void gather(struct marks *m, const struct band_cells *c, bool zeros)
                         insert(m, (2 * (c->base + i) + 1) << c->scale, (uint64_t)c->counts[i] << c->shift);
 }
 
-/* Place 0 is nothing; cells begin at 1 byte. */
+/* Place 0 is 0 bytes; cells begin at 1 byte. */
 static double value_of(unsigned place)
 {
         return place ? sketch_real_low(PLACE_BITS, place) : 0;

@@ -4,19 +4,20 @@
  * 6 h, 24 h and the run, in 1.4 kB.
  *
  * Slices like those of band_windows.h: four rings of seven, and one for the run.
- * A slice counts samples in 20 cells side by side, of BAND_SKETCH_BITS bits at
- * first (proto/base/sketch.h). Values that do not fit make its cells twice as
- * wide, as often as needed and only then. So the error of a quantile follows
- * from how far the values of one slice lie apart:
+ * A slice counts samples in 20 adjacent cells, of BAND_SKETCH_BITS bits at
+ * first (proto/base/sketch.h). When values do not fit, its cells become twice
+ * as wide, as often as needed. So the error of a quantile depends on the range
+ * of the values in one slice:
  *
  *      largest / smallest      1.08    1.17    1.4     2.2     4.9     25      680
  *      within                  1/256   1/128   1/64    1/32    1/16    1/8     1/4
  *
- * of a value that was there. 0 has a cell of its own. A slice of more than
- * 65534 samples in one cell counts in shares of it: ranks are within 0.1 %.
+ * of an actual value. 0 has a cell of its own. A slice with more than 65534
+ * samples in one cell counts in units of 2^shift samples: ranks are within 0.1
+ * %.
  *
  * Not a struct sketch: there are 30 in each of a thousand bands, so each may
- * take 48 bytes, and one sample of a band is one increment.
+ * take only 48 bytes, and one sample must cost only one increment.
  *
  * All bytes 0 is the empty state. Pure.
  */
@@ -36,17 +37,17 @@ struct band_cells {
         uint16_t counts[BAND_CELLS];
         uint16_t zeros; /* samples of 0 bytes */
         uint16_t base;  /* number of the first cell */
-        uint8_t scale;  /* a cell is 2^scale of the finest wide */
+        uint8_t scale;  /* a cell is 2^scale finest cells wide */
         uint8_t shift;  /* a count means 2^shift samples */
 };
 
 struct band_sketch {
-        struct band_cells now;       /* of the finest slice in progress, not in the others yet; shift 0 */
+        struct band_cells now;       /* the finest slice in progress, not in the rings yet; shift 0 */
         uint32_t index;              /* its number */
-        uint32_t dither;             /* of roundings */
+        uint32_t dither;             /* random state for rounding */
         uint32_t newest[BAND_RINGS]; /* slice numbers: a ring holds newest - 6 .. newest */
         struct band_cells rings[BAND_RINGS][BAND_SLICES];
-        struct band_cells total; /* of the run, without those of 0 bytes */
+        struct band_cells total; /* of the run, without samples of 0 bytes */
 };
 
 /* The slice of a time: the same for all bands of a census. */
@@ -64,7 +65,7 @@ static inline unsigned band_cell(double bytes)
 /* The slow path of band_sketch_push(). */
 void band_sketch_push_slowly(struct band_sketch *s, uint32_t index, double bytes);
 
-/* Adds a sample, 0 <= bytes < 2^64, of slice `index`. Late ones find their slices, where these are still kept. */
+/* Adds a sample, 0 <= bytes < 2^64, of slice `index`. Late ones go into their slices where these are still kept. */
 static inline void band_sketch_push(struct band_sketch *s, uint32_t index, double bytes)
 {
         unsigned at = (band_cell(bytes) >> s->now.scale) - s->now.base;
@@ -79,7 +80,7 @@ static inline void band_sketch_push(struct band_sketch *s, uint32_t index, doubl
  * The quantiles q[0..n) (each 0..1) of the samples in the slices that begin in
  * [from_ns, to_ns), at least the newest of these, of the finest ring that
  * reaches back to from_ns. from_ns 0: of all samples above 0 of the run. False,
- * ret unchanged, when there is none.
+ * ret unchanged, when there are none.
  */
 bool band_sketch_quantiles(const struct band_sketch *s, struct time_range range, const double *q, unsigned n,
                            double *ret);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: samples come as slices of the finest width (band_now.h gathers them)
- * and are merged into all four rings. The other widths are multiples of that
- * one, so a slice never lies across two. Those that come late find their place
- * in the rings that still have it.
+ * DESIGN: samples come as slices of the finest width (band_now.h collects them) and are merged into all four rings. The
+ * other widths are multiples of that one, so a slice never straddles two. Late ones go into the rings that still have
+ * their slice.
  */
 #include "daemon/trend/band_windows.h"
 
@@ -33,7 +32,7 @@ struct band_reach band_reach(struct time_range range, uint64_t newest)
         return r;
 }
 
-/* Merges `from`, whose start is `later_s` behind that of `s` (Chan, Golub, LeVeque 1979). */
+/* Merges `from`, whose start is `later_s` after that of `s` (Chan, Golub, LeVeque 1979). */
 static void slice_merge(struct band_slice *s, const struct band_slice *from, double later_s)
 {
         double a = (double)s->n, b = (double)from->n, part = b / (a + b);
@@ -125,7 +124,7 @@ static void visit(const struct band_slice *s, uint64_t width_ns, slice_fn *each,
         each(ctx, &b, (double)s->area);
 }
 
-/* Calls `each` for the slices of an interval, and for what waits in one of them, in no order. */
+/* Calls `each` for the slices of an interval, and for what waits to be added to one of them, in no particular order. */
 static void each_slice(const struct band_windows *w, const struct band_slice *waiting, struct time_range range,
                        slice_fn *each, void *ctx)
 {
@@ -205,14 +204,14 @@ uint64_t band_windows_still(const struct band_windows *w, const struct band_slic
                                 meet_slice(&edge, w->slices[r][i].index, width_of(r), range);
                 if (waiting)
                         meet_slice(&edge, waiting->index / band_ring_fans[r], width_of(r), range);
-                for (unsigned i = 0; i < 2; i++) /* from there on the ring reaches back far enough */
+                for (unsigned i = 0; i < 2; i++) /* from here on the ring reaches back far enough */
                         edge_meet_range(&edge, sub_sat(last[i] / band_ring_fans[r], BAND_SLICES - 1) * width_of(r),
                                         range);
         }
         return edge.after_ns;
 }
 
-/* The slice whose last sample is the newest, of those that lie before a time. */
+/* The slice with the newest last sample among those before a time. */
 struct newest {
         const struct band_slice *slice;
         uint64_t width_ns, last_ns;

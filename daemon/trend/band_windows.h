@@ -4,8 +4,8 @@
  * 1.6 kB: four rings of seven slices, a sixth of the window wide each.
  *
  * Not a pyramid (proto/base/pyramid.h): its rings have memory of their own and keep
- * doubles, which a thousand bands in 8 kB each have no room for. Slices say themselves
- * which interval they are of, so a ring has no state beside them.
+ * doubles, which a thousand bands of 8 kB each have no room for. Slices hold
+ * their own index, so a ring has no other state.
  *
  * A slice keeps co-moments about its own start, so single precision is enough
  * for their sums; means and levels are kept or restored in double.
@@ -23,7 +23,7 @@
 #define BAND_SLICES   7u
 #define BAND_SLICE_NS UINT64_C(100000000000) /* width of the finest ring's slices; the others' are multiples of it */
 
-/* Those of all rings in finest ones: a sixth of each window, the shortest first. */
+/* Widths of all rings' slices, in finest slices: a sixth of each window, the shortest first. */
 extern const uint32_t band_ring_fans[BAND_RINGS];
 
 /* Slices from .. last of a ring. */
@@ -33,13 +33,13 @@ struct band_reach {
 };
 
 /*
- * Which of them represent [from_ns, to_ns), from_ns < to_ns: those that begin in it, at least the newest before to_ns,
- * of the finest ring that reaches back to from_ns. `newest`: the newest of the finest slices that are kept.
+ * Which slices represent a range that is not empty: those that begin in it, at least the newest before its end, of the
+ * finest ring that reaches back to its start. `newest`: index of the newest slice kept in the finest ring.
  */
 struct band_reach band_reach(struct time_range range, uint64_t newest);
 
 struct band_slice {
-        uint32_t index; /* time / width; meaningful when n > 0 */
+        uint32_t index; /* time / width; valid when n > 0 */
         uint32_t n;
         double v_mean;
         float t_mean; /* s since the slice's start */
@@ -51,21 +51,21 @@ struct band_slice {
 
 struct band_windows {
         struct band_slice slices[BAND_RINGS][BAND_SLICES];
-        double area;      /* since it was first seen */
+        double area;      /* since the band was first seen */
         uint64_t last_ns; /* of the newest sample */
 };
 
-/* Adds samples that lie in one slice of the finest ring, the newest of them at last_ns. `area`: theirs, exactly. */
+/* Adds samples of one slice of the finest ring, the newest of them at last_ns. `area`: theirs, in double precision. */
 void band_windows_add(struct band_windows *w, const struct band_slice *samples, double area, uint64_t last_ns);
 
 /* Whether the slices go back as far as from_ns. */
 bool band_windows_reach(const struct band_windows *w, uint64_t from_ns);
 
 /*
- * All below take in what waits to be added, too: NULL or samples of one slice of the finest ring.
+ * The functions below also count `waiting`, samples not added yet: NULL, or samples of one slice of the finest ring.
  *
- * Merges the slices that begin in [from_ns, to_ns), at least the newest before to_ns, of the finest ring that reaches
- * back to from_ns; false when there is no sample. *ret_area in unit x s. The oldest of these slices.
+ * band_windows_span merges the slices that represent a range (band_reach), with *ret_area in unit x s;
+ * band_windows_oldest gives the oldest of them. False when there is no sample.
  */
 bool band_windows_span(const struct band_windows *w, const struct band_slice *waiting, struct time_range range,
                        struct bucket *ret, double *ret_area);
@@ -73,8 +73,9 @@ bool band_windows_oldest(const struct band_windows *w, const struct band_slice *
                          struct bucket *ret);
 
 /*
- * For how many ns all answers here, and quantiles of a sketch with the same samples, about an interval and about what
- * is before either of its ends, stay the same while both move on and nothing is added; or less. UINT64_MAX: forever.
+ * A lower bound, in ns, on how long all answers here, and quantiles of a sketch with the same samples, about an
+ * interval and about what is before either of its ends, stay the same while both ends advance and nothing is added.
+ * UINT64_MAX: forever.
  */
 uint64_t band_windows_still(const struct band_windows *w, const struct band_slice *waiting, struct time_range range);
 

@@ -13,7 +13,7 @@ static bool flat(const struct growth_series *s)
         return s->known && s->trend.verdict == TREND_STEADY;
 }
 
-/* What grows outside of the heap: NULL when nothing does, or it is not known. */
+/* What grows outside the heap; NULL when nothing does or it is not known. */
 static const struct growth_series *outside_of(const struct growth *g)
 {
         const struct growth_series *s = g->off_heap.known ? &g->off_heap : &g->rss;
@@ -21,14 +21,14 @@ static const struct growth_series *outside_of(const struct growth *g)
         return rises(s) && s->trend.has_slope ? s : NULL;
 }
 
-/* Surely rises by less than an eighth of that: a trickle beside a stream. */
+/* Certainly rises by less than an eighth of that. */
 static bool is_small(const struct growth_series *s, const struct growth_series *outside)
 {
         return s->known && s->trend.has_slope && outside &&
                s->trend.slope_high * TREND_EXPLAINS < outside->trend.slope_low;
 }
 
-/* Not there at all, or flat: a series that a log does not have says nothing against an answer. */
+/* Flat or absent: a series that the log does not have does not contradict an answer. */
 static bool not_in_doubt(const struct growth_series *s)
 {
         return !s->known || flat(s);

@@ -4,15 +4,14 @@
  *
  *      live    heap, blocks    RSS     where
  *      rises   any             any     live data: the program holds more and more
- *      small   flat or small   rises   off-heap: what grows outside is surely eight times as fast
+ *      small   flat or small   rises   off-heap: growth outside is certainly eight times as fast
  *      flat    rises           any     retention: the runtime holds memory whose data is gone
  *      flat    flat            rises   off-heap: C, FFI, malloc
  *      flat    flat            flat    nowhere
  *
- * "Flat" is a verdict of steady, and no rise over the very stretch in which the
- * other one rises: a verdict of steady may just not have had the time to see what
- * another has seen. With a verdict still unknown the rows that need it are not
- * chosen: the answer is unknown rather than wrong.
+ * "Flat" is a verdict of steady, and no rise over the interval in which the other series rises: a
+ * verdict of steady may not have had the time yet to see what the other has seen. While a verdict
+ * is unknown, the rows that need it are not chosen: the answer is unknown rather than wrong.
  */
 #ifndef HW_DAEMON_TREND_GROWTH_H
 #define HW_DAEMON_TREND_GROWTH_H
@@ -36,22 +35,22 @@ struct growing_band {
         uint32_t band;
         enum trend_verdict verdict;
         double slope;                          /* bytes per s */
-        double gained_bytes, gained_low_bytes; /* over span_ns; the second is what it gained at least */
+        double gained_bytes, gained_low_bytes; /* over span_ns; the second is a lower bound */
         uint64_t span_ns;
         uint64_t onset_ns; /* UINT64_MAX: not known */
         uint64_t bytes;    /* now */
 };
 
 struct growth_series {
-        bool known; /* has samples: the rest means something */
+        bool known; /* has samples: the rest is valid */
         struct trend_result trend;
 };
 
 struct growth {
         enum growth_where where;
         struct growth_series live, heap, blocks, rss, off_heap;
-        bool live_in_doubt; /* the heap rises, and live data are not known to be flat over the same stretch */
-        bool heap_in_doubt; /* the same of resident memory and the heap */
+        bool live_in_doubt; /* the heap rises, and live data is not known to be flat over the same interval */
+        bool heap_in_doubt; /* the same for resident memory and the heap */
         bool over;          /* the run has ended */
         uint64_t as_of_ns;
         /* UNKNOWN_U64 when not known, all as of now */

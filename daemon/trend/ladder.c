@@ -8,9 +8,9 @@
  *      level 1   |.......|.......|.......|.......|     mean of the lower half of four floors
  *      level 2   |...............................|     the same again
  *
- * The mean of the lower half keeps what a minimum is good at (spikes and bursts
- * leave no trace) and still averages noise, which a minimum over hours does
- * not: its scatter would not shrink with the width.
+ * The mean of the lower half has the advantage of a minimum (spikes and bursts leave no
+ * trace) and still averages noise, which a minimum over hours does not: its scatter would
+ * not shrink with the width.
  */
 #include "daemon/trend/ladder.h"
 
@@ -68,7 +68,7 @@ double ladder_high(const struct ladder *l, unsigned level, unsigned age)
         return (double)l->highs[level - LADDER_PLAIN_LEVELS][place(l, level, age)];
 }
 
-/* Mean of the lowest half, rounded up, of the filled ones among the four newest buckets; NaN when all are empty. */
+/* Mean of the lower half (rounded up) of the filled buckets among the four newest; NaN when all are empty. */
 static double floor_of_children(const struct ladder *l, unsigned level)
 {
         double filled[LADDER_FAN];
@@ -139,5 +139,5 @@ unsigned ladder_empty_levels(const struct ladder *l)
 
 void ladder_pass(struct ladder *l, uint64_t n)
 {
-        l->minutes += n; /* one empty bucket in another one's place */
+        l->minutes += n; /* empty buckets take the places of empty buckets */
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ladder.h - the memory of one series: six levels of 48 buckets, each level four
- * times as wide as the one below it: 1, 4, 16, 64, 256 and 1024 minutes.
+ * ladder.h - the history of one series: six levels of 48 buckets, each level
+ * four times as wide as the one below: 1, 4, 16, 64, 256 and 1024 minutes.
  *
  * A "minute" is the series' resolution, whatever its length. A bucket keeps its
  * floor (what memory does not fall below) and, where the record test needs it,
@@ -9,9 +9,9 @@
  * time. 48 x 1024 minutes are 34 days. Fixed size, no pointers: copying the
  * struct copies the history.
  *
- * Not a pyramid (proto/base/pyramid.h): a bucket is made of the mean of the lower half
- * of its children, which is no merge of samples, and closed minutes come one by one, so
- * that one counter serves as all ring indices.
+ * Not a pyramid (proto/base/pyramid.h): a bucket is the mean of the lower half
+ * of its children, which is not a merge of samples, and minutes are closed one
+ * by one, so that one counter serves as all ring indices.
  */
 #ifndef HW_DAEMON_TREND_LADDER_H
 #define HW_DAEMON_TREND_LADDER_H
@@ -22,7 +22,7 @@
 #define LADDER_BUCKETS      48u
 #define LADDER_FAN          4u     /* buckets of a level that make one of the next */
 #define LADDER_PLAIN_LEVELS 3u     /* levels below this one: the high is the floor itself */
-#define LADDER_HIGH_LEVELS  2u     /* levels 3 and 4; nobody asks for the highs of level 5 */
+#define LADDER_HIGH_LEVELS  2u     /* levels 3 and 4; the highs of level 5 are not used */
 #define LADDER_MINUTES      49152u /* what the widest level spans: 48 * 1024 */
 
 struct ladder {
@@ -31,7 +31,7 @@ struct ladder {
         uint64_t minutes; /* closed since the run began: every other count follows from it */
 };
 
-/* Forgets everything: a new run. */
+/* Forgets everything: for a new run. */
 void ladder_init(struct ladder *l);
 
 /*
@@ -40,10 +40,10 @@ void ladder_init(struct ladder *l);
  */
 unsigned ladder_push(struct ladder *l, double floor);
 
-/* How many levels, from level 0 on, have no filled bucket. */
+/* How many of the lowest levels have no filled bucket. */
 unsigned ladder_empty_levels(const struct ladder *l);
 
-/* The same as n times ladder_push() of NaN, where only empty levels gain buckets. */
+/* The same as ladder_push() of NaN n times, when only empty levels gain buckets. */
 void ladder_pass(struct ladder *l, uint64_t n);
 
 /* Width of a bucket, in minutes. */
@@ -58,7 +58,7 @@ static inline uint64_t ladder_count(const struct ladder *l, unsigned level)
         return l->minutes >> (2 * level);
 }
 
-/* Of these, how many are still there. */
+/* How many of these are still kept. */
 unsigned ladder_kept(const struct ladder *l, unsigned level);
 
 /* The bucket `age` places before the newest (0 = newest); age < ladder_kept(). NaN = empty. */

@@ -5,7 +5,7 @@
  *
  * The ratio looks at [T/4, T]: there a logarithm rises about half as fast in
  * its newer half, whatever T is; the first quarter is left out because of
- * warm-ups. Increments are clipped (shape.h), so that one step is no trend.
+ * warm-ups. Increments are clipped (shape.h), so that one step is not a trend.
  */
 #include "daemon/trend/life.h"
 
@@ -14,7 +14,7 @@
 
 #include "daemon/trend/shape.h"
 
-#define LIFE_LEAST           16u /* buckets; with fewer the ratio says nothing */
+#define LIFE_LEAST           16u /* buckets; with fewer the ratio means nothing */
 #define LIFE_LEAST_FILLED    5u  /* increments */
 #define LIFE_NO_OLDER_GROWTH 99.0
 
@@ -46,7 +46,7 @@ void life_push(struct life *l, double floor)
         if (l->places < l->width)
                 return;
         if (l->count == LIFE_BUCKETS) {
-                halve(l); /* the bucket in the making goes on until it has the new width */
+                halve(l); /* the bucket in progress continues up to the new width */
                 return;
         }
         l->means[l->count++] = l->filled ? l->sum / (double)l->filled : NAN;

@@ -4,11 +4,11 @@
  *
  * Each is the mean of level-1 floors. When there would be a 49th, neighbours are
  * averaged in pairs and the width doubles. From it comes the life ratio: does
- * the run grow as fast lately as it did before? A logarithm (a cache that fills
+ * the run still grow as fast as it did before? A logarithm (a cache that fills
  * ever more slowly) does not, whatever the run's age; a line does.
  *
- * Not a fold (proto/base/fold.h): pairs are averaged without weights, and only complete
- * buckets count, as the scores in docs/VERDICT.md were made.
+ * Not a fold (proto/base/fold.h): pairs are averaged without weights, and only
+ * complete buckets count: the scores in docs/VERDICT.md were measured so.
  */
 #ifndef HW_DAEMON_TREND_LIFE_H
 #define HW_DAEMON_TREND_LIFE_H
@@ -20,8 +20,8 @@
 struct life {
         double means[LIFE_BUCKETS]; /* oldest first; NaN = no filled floor in it */
         unsigned count;
-        uint64_t width;          /* floors to one bucket: 1, 2, 4 ... */
-        double sum;              /* of the bucket in the making */
+        uint64_t width;          /* floors per bucket: 1, 2, 4 ... */
+        double sum;              /* of the bucket in progress */
         uint64_t filled, places; /* its filled floors, and all of them */
 };
 
@@ -31,9 +31,8 @@ void life_init(struct life *l);
 void life_push(struct life *l, double floor);
 
 /*
- * Growth over the newest part of the run's newer three quarters, divided by
- * growth over the oldest part: 1 for a line. 1 too when there is too little
- * history; 99 when the older part did not grow.
+ * Growth over the newest part of the run's last three quarters, divided by growth over their oldest part: 1 for a line.
+ * Also 1 when there is too little history; 99 when the older part did not grow.
  */
 double life_ratio(const struct life *l);
 

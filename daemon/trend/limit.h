@@ -3,10 +3,10 @@
  * limit.h - how much memory the program may use, and when growth meets it.
  *
  * The limit is the least of those that are known: the control group's, -M,
- * physical memory, a given one. -M limits the heap; the others what is resident.
- * Growth of live data is followed with the collector's need: a copying collector
+ * physical memory, a given one. -M limits the heap; the others resident memory.
+ * For growth of live data the collector's need counts too: a copying collector
  * holds two to three times the live bytes, so live bytes are multiplied by the
- * heap/live ratio of this very run before they are compared.
+ * heap/live ratio of this run before they are compared.
  */
 #ifndef HW_DAEMON_TREND_LIMIT_H
 #define HW_DAEMON_TREND_LIMIT_H
@@ -39,10 +39,10 @@ const char *limit_source_words(enum limit_source source);
 struct limit_time {
         struct memory_limit limit;
         enum series_id series;       /* whose growth is followed */
-        double low_s, mid_s, high_s; /* from as_of_ns on; NaN: does not come at that slope. low_s is never NaN */
+        double low_s, mid_s, high_s; /* since as_of_ns; NaN: is not reached at that slope. low_s is never NaN */
         double heap_over_live;       /* NaN unless series is SERIES_LIVE */
         uint64_t as_of_ns;
-        bool ended; /* so it was when the run ended */
+        bool ended; /* the run has ended: so it was then */
 };
 
 #endif

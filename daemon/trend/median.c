@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: Hoare's FIND (CACM 4, 1961) with the middle of three as the pivot:
- * linear on average. At most a few hundred values come here, so even the
- * quadratic worst case is some 10^4 steps. Each step parts the values into
- * those below the pivot, in place, and those above it, in a second room;
- * those equal to it need none. Every value is written to both and only the
- * ends move: no branch depends on a value (guessed wrongly half of the time,
- * that branch took more than all the rest), and no store is read again in the
- * same pass (swapping in place waited for its own stores).
+ * DESIGN: Hoare's FIND (CACM 4, 1961) with the median of three as the pivot: linear on average. There are at most a few
+ * hundred values, so even the quadratic worst case is some 10^4 steps. Each step partitions the values into those below
+ * the pivot, in place, and those above it, in a second buffer; those equal to it need no room. Every value is written
+ * to both and only the ends move: no branch depends on a value (mispredicted half of the time, that branch took more
+ * than all the rest), and no store is read again in the same pass (swapping in place waited for its own stores).
  */
 #include "daemon/trend/median.h"
 
@@ -33,7 +30,7 @@ static double largest(const double *v, size_t n)
 
 double median_of(double *v, size_t n)
 {
-        double room[MEDIAN_MAX], *other = room, before = NAN; /* the largest of those that came before all of v */
+        double room[MEDIAN_MAX], *other = room, before = NAN; /* the largest value left out below v */
         size_t k = n / 2;
         bool even = n % 2 == 0;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* median.h - the middle of a few hundred numbers, found without sorting them all. */
+/* median.h - the median of a few hundred numbers, without sorting them. */
 #ifndef HW_DAEMON_TREND_MEDIAN_H
 #define HW_DAEMON_TREND_MEDIAN_H
 
@@ -8,8 +8,8 @@
 #define MEDIAN_MAX 300u /* values */
 
 /*
- * The median of v[0..n); of an even number the mean of the middle two. NaN
- * when n == 0. v is spoilt. No value may be NaN. n <= MEDIAN_MAX.
+ * The median of v[0..n); for even n the mean of the middle two. NaN when n == 0. v is overwritten. No value may be NaN.
+ * n <= MEDIAN_MAX.
  */
 double median_of(double *v, size_t n);
 

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: a walk, then a bend. From the window's start back in time, first through the rest of its
- * own level, then through the coarser ones, which reach further. Buckets whose
- * floor lies near the line move the onset to their start; one that does not is
- * forgiven (a spike), two in a row are the bend. An empty bucket is not near.
- * Coarse buckets that begin before the onset but are centred behind it overlap
- * what has been walked already and are passed over.
+ * DESIGN: a walk, then a bend. The walk goes from the window's start back in
+ * time, first through the rest of its own level, then through the coarser ones,
+ * which reach further. Buckets whose floor is near the line move the onset to
+ * their start; one that is not is forgiven (a spike), two in a row end the
+ * walk. An empty bucket is not near. Coarse buckets that begin before the onset
+ * but are centred after it overlap what has been walked already and are
+ * skipped.
  *
- * What lies near the line may be a level that the growth began from. So of all
- * hinges, a level and then a line, least squares takes the best over everything
- * since; when it is clearly better than a line alone, its bend is the onset.
- * Clearly: the squares that it saves are BEND_GAIN times those left to a point.
+ * What is near the line may be the level from which the growth began. So among
+ * all hinges (a level, then a line) least squares finds the best over
+ * everything since; when it is clearly better than a line alone, its bend is
+ * the onset. Clearly: the squares that it saves are BEND_GAIN times the mean
+ * square left per point.
  */
 #include "daemon/trend/onset.h"
 
@@ -57,7 +59,7 @@ struct point {
         double centre, floor, weight;
 };
 
-/* The finest that the ladder has of every time from minute `from` on, newest first. Returns how many. */
+/* The finest buckets that the ladder has of every time since minute `from`, newest first. Returns how many. */
 static unsigned gather(const struct ladder *l, uint64_t from, struct point out[POINTS])
 {
         uint64_t end = l->minutes;
@@ -84,7 +86,7 @@ static unsigned gather(const struct ladder *l, uint64_t from, struct point out[P
         return n;
 }
 
-/* Weighted sums of the points after a bend; floors are less the mean of all points. */
+/* Weighted sums of the points after a bend; the mean of all points is subtracted from the floors. */
 struct sums {
         double w, t, tt, y, ty;
 };
@@ -100,7 +102,7 @@ static void add(struct sums *s, const struct point *p, double mean)
         s->ty += p->weight * p->centre * y;
 }
 
-/* The squares that a level and a rising line from minute b on save of those of the level alone; 0: it falls. */
+/* How much the squares shrink when the level is followed by a rising line from minute b; 0: it falls. */
 static double saved(const struct sums *s, double all_weight, double b)
 {
         double h = s->t - b * s->w, hh = s->tt - 2 * b * s->t + b * b * s->w, hy = s->ty - b * s->y;
@@ -129,7 +131,7 @@ static uint64_t bend_after(const struct ladder *l, uint64_t from)
                 add(&after, &points[i], mean);
                 if (i + 1 < BEND_LEAST)
                         continue;
-                line = saved(&after, weight, (double)points[i].start); /* the last one: of a line from `from` on */
+                line = saved(&after, weight, (double)points[i].start); /* finally of a line since `from` */
                 if (line > most) {
                         most = line;
                         bend = points[i].start;

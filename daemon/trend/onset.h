@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* onset.h - when growth began: the window's line, followed back for as long as the past lies on it. */
+/* onset.h - when growth began: the window's line, followed back for as long as the past is on it. */
 #ifndef HW_DAEMON_TREND_ONSET_H
 #define HW_DAEMON_TREND_ONSET_H
 

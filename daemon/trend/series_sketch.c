@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: every value is counted once in each level, so no level has to be made from another one and late values find
- * their slices. A slice that begins in another one's place keeps the memory of its sketch.
+ * DESIGN: every value is counted once at each level, so no level has to be made from another and late values find their
+ * slices. A slice that replaces another reuses the memory of its sketch.
  */
 #include "daemon/trend/series_sketch.h"
 

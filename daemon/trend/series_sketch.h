@@ -3,11 +3,11 @@
  * series_sketch.h - quantile sketches of one series, and the area under it.
  *
  * A pyramid of four levels (1 min, 5 min, 30 min, 2 h wide; a little longer than 10 min, 1 h, 6 h, 24 h) and one cell
- * for the whole run. A cell is a sketch of 5 bits (proto/base/sketch.h): a quantile is within 1/64 of a value that was
- * there. Memory grows with how many different values there are, to about 10 kB for a series of a day.
+ * for the whole run. A cell is a sketch of 5 bits (proto/base/sketch.h): a quantile is within 1/64 of an actual value.
+ * Memory grows with the number of distinct values, to about 10 kB for a day's series.
  *
  * The area is that under the line through the samples as they came, in the cell of the later one; a sample older than
- * the one before adds nothing.
+ * its predecessor adds nothing.
  *
  * All bytes 0 is a series without samples.
  */
@@ -26,9 +26,9 @@ struct sketch_slice {
 struct series_sketch {
         struct pyramid slices;
         struct sketch_slice total;
-        uint64_t last_ns; /* newest sample; meaningful when there is one */
+        uint64_t last_ns; /* newest sample; valid when there is one */
         double last;
-        size_t cells_bytes; /* that the sketches hold */
+        size_t cells_bytes; /* held by the sketches */
 };
 
 void series_sketch_done(struct series_sketch *s);

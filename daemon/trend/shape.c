@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: medians of blocks, because a block's mean would carry a burst into
- * the increments on both its sides. With at most eight blocks there is nothing
- * to make fast here.
+ * the increments on both its sides. With at most eight blocks, speed does not
+ * matter here.
  */
 #include "daemon/trend/shape.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shape.h - does growth keep its pace? The steps between the medians of blocks.
+ * shape.h - does growth keep its pace? The increments between the medians of
+ * blocks.
  *
  * Increments keep their places: one beside an empty block is NaN and adds
  * nothing to a sum. Each is clipped to +-2 times the median of their sizes, so

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * theil_sen.h - a straight line through points, some of which may be wild.
+ * theil_sen.h - fits a straight line to points, some of which may be outliers.
  *
  * The slope is the median of the slopes of all pairs (Sen 1968, JASA 63): up to
  * 29 % of the points may lie anywhere without moving it. Its standard error
- * allows for noise that remembers: neighbouring residuals are correlated, and
- * ignoring that is how trend tests raise false alarms (Hamed and Rao 1998,
- * J. Hydrology 204).
+ * allows for autocorrelated noise: ignoring that neighbouring residuals are
+ * correlated is how trend tests raise false alarms (Hamed and Rao 1998, J.
+ * Hydrology 204).
  *
- * Points are at places 0, 1, 2 ...; NaN = no point there. Slopes are per place.
+ * Points are at places 0, 1, 2 ...; NaN = no point. Slopes are per place.
  */
 #ifndef HW_DAEMON_TREND_THEIL_SEN_H
 #define HW_DAEMON_TREND_THEIL_SEN_H
@@ -33,7 +33,7 @@ double theil_sen_slope(const double *p, unsigned n);
 
 /*
  * Whether the slope is surely less than `z` standard errors above 0, z^2 <= 9: true proves it at a tenth of a fit's
- * cost, false says nothing.
+ * cost, false proves nothing.
  */
 bool theil_sen_lost(const double *p, unsigned n, double z);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: distances over slopes, with care for three things. The average lies
- * above the floor that the line follows, and lags behind a trend by its own
- * time constant. A growth that slows down (its newer half clearly below the
- * older) gets the newer half's slope at the late end. One that speeds up
- * clearly gets, at the early end, the time of
+ * DESIGN: distances over slopes, with three corrections. The average is above
+ * the floor that the line follows, and lags behind a trend by its own time
+ * constant. Growth that slows down (its newer half clearly below the older)
+ * gets the newer half's slope at the late end. Growth that clearly accelerates
+ * gets, at the early end, the time of
  *
  *      gap = s t + acc t^2 / 2   =>   t = (sqrt(s^2 + 2 acc gap) - s) / acc
  */

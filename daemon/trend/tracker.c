@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: all trends share one event-time watermark, so one comparison per event says
- * whether any minute has to be closed. State is made when a series or band
- * first has something to say.
+ * DESIGN: all trends share one event-time watermark, so one comparison per
+ * event shows whether any minute has to be closed. State is allocated when a
+ * series or band has its first sample.
  *
  * Ticks are emitted in order, with all minutes up to the tick closed and none
- * behind it, so whoever judges on ticks sees the same at the same tick however
+ * after it, so whoever judges on ticks sees the same at the same tick however
  * the bytes arrived.
  */
 #include "daemon/trend/tracker.h"
@@ -19,10 +19,10 @@
 #include "daemon/trend/tracker_private.h"
 
 #define SECOND            UINT64_C(1000000000)
-#define CALM_BAND_MINUTES 16u                  /* a steady band is published so often */
+#define CALM_BAND_MINUTES 16u                  /* how often a steady band is published */
 #define GAP_EXACT_TICKS   600u                 /* emitted one by one after a gap in time */
-#define GAP_PART          64u                  /* then one at each further 64th of what has been gap_ns so far, */
-#define GAP_PART_DEAR     8u                   /* instead, when those so far have cost enough */
+#define GAP_PART          64u                  /* then one at each further 64th of the gap so far, */
+#define GAP_PART_DEAR     8u                   /* or 8th, when the ticks so far have cost enough */
 #define GAP_LOOKED_AT_NS  (96 * 3600 * SECOND) /* for twice the longest window of a rule; then only the last one */
 
 struct tracker_config tracker_config_scaled(uint64_t resolution_ns)
@@ -138,7 +138,7 @@ static void move_to(struct tracker *t, uint64_t time_ns)
         t->watermark_ns = time_ns;
 }
 
-/* The multiple of tick_ns behind a time. */
+/* The first multiple of tick_ns after a time. */
 static uint64_t tick_after(const struct tracker *t, uint64_t time_ns)
 {
         uint64_t tick;
@@ -146,7 +146,7 @@ static uint64_t tick_after(const struct tracker *t, uint64_t time_ns)
         return ckd_add(&tick, time_ns - time_ns % t->config.tick_ns, t->config.tick_ns) ? UINT64_MAX : tick;
 }
 
-/* The tick behind `tick` in a gap from `from_ns` whose last tick is `last_ns`. */
+/* The tick after `tick_ns` in a gap from `from_ns` whose last tick is `last_ns`. */
 static uint64_t next_tick(const struct tracker *t, uint64_t from_ns, uint64_t tick_ns, uint64_t last_ns, bool dear)
 {
         uint64_t gap_ns = tick_ns - from_ns, next;
@@ -159,9 +159,9 @@ static uint64_t next_tick(const struct tracker *t, uint64_t from_ns, uint64_t ti
 }
 
 /*
- * While the stream is silent, windows slide over what was and times run out, so rules are judged all along: at every
- * tick at first, then at distances that grow with the silence: when something began is known to within 1/64 of it.
- * False: they wait.
+ * While the stream is silent, windows slide over the past and times run out, so rules are judged throughout: at every
+ * tick at first, then at distances that grow with the silence, so that a change is timed to within 1/64 of it. False:
+ * ticks wait.
  */
 static bool emit_ticks(struct tracker *t)
 {
@@ -204,8 +204,8 @@ static void advance_watermark(struct tracker *t, uint64_t time_ns)
         move_to(t, time_ns);
 }
 
-/* Where is the watermark now? */
-static void look_at_time(struct tracker *t)
+/* Recomputes the watermark. */
+static void update_watermark(struct tracker *t)
 {
         uint64_t waiting = sub_sat(t->newest_ns, TRACKER_WAIT_MINUTES * t->config.trend.resolution_ns);
 
@@ -229,7 +229,7 @@ void tracker_resume_run(struct tracker *t)
 
 /* -------------------------------------------------------------------- sink */
 
-static struct series_state *series_born(struct tracker *t, enum series_id id)
+static struct series_state *new_series(struct tracker *t, enum series_id id)
 {
         struct series_state *s = calloc(1, sizeof(*s));
 
@@ -245,7 +245,7 @@ static struct series_state *series_born(struct tracker *t, enum series_id id)
         return s;
 }
 
-/* Samples of the process are not in the log: they move nothing, so that a finished log is judged like a live run. */
+/* Samples of the process are not in the log: they do not move W, so that a finished log is judged like a live run. */
 static bool is_of_log(enum series_id series)
 {
         return (series < SERIES_RSS || series > SERIES_CGROUP) && series != SERIES_OFF_HEAP;
@@ -258,10 +258,10 @@ static void see(struct tracker *t, const struct held *h)
                 t->blocks_ns = h->time_ns;
         else if (h->time_ns > t->newest_ns)
                 t->newest_ns = h->time_ns;
-        look_at_time(t);
+        update_watermark(t);
 }
 
-/* The memory of a control group that holds other processes, too, says nothing of this program. */
+/* The memory of a control group that other processes share says nothing about this program. */
 static bool is_its_own(const struct tracker *t, enum series_id series)
 {
         return series != SERIES_CGROUP || model_heap(t->model)->process.cgroup_shared != 1;
@@ -269,10 +269,10 @@ static bool is_its_own(const struct tracker *t, enum series_id series)
 
 static void take_sample(struct tracker *t, enum series_id series, uint64_t time_ns, uint64_t value)
 {
-        struct series_state *s = t->series[series] ? t->series[series] : series_born(t, series);
+        struct series_state *s = t->series[series] ? t->series[series] : new_series(t, series);
 
         if (!s)
-                return; /* the model's own series has the sample; the next one tries again */
+                return; /* out of memory: the model's own series has the sample; the next one tries again */
         if (s->trend && is_its_own(t, series))
                 (void)trend_push(s->trend, time_ns, (double)value); /* late ones are counted there */
         series_sketch_push(&s->sketch, time_ns, value);
@@ -287,7 +287,7 @@ static void take_in(struct tracker *t, const struct held *h)
                 tracker_bands_census(t, &h->census);
 }
 
-/* Room for one more; false: without memory, or of a model that did not stop. */
+/* Room for one more; false: out of memory, or the model did not stop. */
 static bool has_room(struct tracker *t)
 {
         if (!t->held)
@@ -295,15 +295,15 @@ static bool has_room(struct tracker *t)
         return t->held && t->n_held < HELD_MAX;
 }
 
-/* What ticks wait for comes behind them. */
-static void hear(struct tracker *t, struct held h)
+/* Takes in what the model passes on, or holds it while ticks are waiting. */
+static void take_or_hold(struct tracker *t, struct held h)
 {
         if (!t->waits) {
                 see(t, &h);
                 h.seen = true;
         }
         while (t->waits && !has_room(t))
-                (void)tracker_go_on(t); /* each time it is asked, some of a tick is done */
+                (void)tracker_go_on(t); /* each call does part of a tick */
         if (!t->waits)
                 take_in(t, &h);
         else
@@ -339,19 +339,20 @@ bool tracker_go_on(struct tracker *t)
 static void on_sample(void *ctx, enum series_id series, uint64_t time_ns, uint64_t value)
 {
         if (is_of_log(series))
-                hear(ctx, (struct held){ .what = HELD_SAMPLE, .series = series, .time_ns = time_ns, .value = value });
+                take_or_hold(ctx, (struct held){
+                                          .what = HELD_SAMPLE, .series = series, .time_ns = time_ns, .value = value });
         else
                 take_sample(ctx, series, time_ns, value);
 }
 
 static void on_census(void *ctx, const struct census *census)
 {
-        hear(ctx, (struct held){ .what = HELD_CENSUS, .time_ns = census->time_ns, .census = *census });
+        take_or_hold(ctx, (struct held){ .what = HELD_CENSUS, .time_ns = census->time_ns, .census = *census });
 }
 
 static void on_watermark(void *ctx, uint64_t time_ns)
 {
-        hear(ctx, (struct held){ .what = HELD_WATERMARK, .time_ns = time_ns });
+        take_or_hold(ctx, (struct held){ .what = HELD_WATERMARK, .time_ns = time_ns });
 }
 
 struct model_sink tracker_sink(struct tracker *t)
@@ -370,7 +371,7 @@ static bool is_due(const struct tracker *t, const struct published *published, e
         if (published->ever && now != published->verdict)
                 return true;
         if (t->ended && published->ever && published->at_ns != t->watermark_ns)
-                return true; /* the last word is as of the run's end, whenever the one before was */
+                return true; /* the final verdict is as of the run's end, whenever the previous one was */
         if (!published->fresh)
                 return false;
         return !published->ever || t->ended || t->watermark_ns - published->at_ns >= (gap > SECOND ? gap : SECOND);

@@ -11,21 +11,22 @@
  * forgets everything.
  *
  * Time. The event-time watermark W says that all events before it have arrived:
- * it is the model's, of whole blocks, but not more than WAIT minutes behind
- * the newest sample (a buffer that is not flushed may be late forever). W is
- * looked at only when an event comes that can move it, so everything that is
- * said here depends on the log alone: a finished log, its replay and the live
- * run give the same verdicts. Minutes of all series close when W has passed
- * them; what comes later is counted. At the end of a run all of them close.
+ * it is the model's, of whole blocks, but at most TRACKER_WAIT_MINUTES behind
+ * the newest sample (a buffer that is not flushed may be late forever). W
+ * advances only with events, so every answer here depends on the log alone: a
+ * finished log, its replay and the live run give the same verdicts. Minutes of
+ * all series close when W has passed them; later samples are counted as late.
+ * At the end of a run all of them close.
  *
  * For rules: judge on `tick`, which comes once for every multiple of tick_ns
- * that W passes. After a gap of more than 600 of them those behind are emitted
+ * that W passes. In a gap of more than 600 of them the later ones are emitted
  * at growing distances, a 64th of the gap so far, up to four days, and the last
- * one always: at most TRACKER_TICKS_MAX. Ask at tick T for windows [T - span, T) with
- * tracker_statistics() and for verdicts with tracker_verdict(): both are as of
- * T, and the same in every run of the same log. Samples behind T may be in the
- * series already; they are not in that window, except within the bucket that T
- * cuts where a window is so long that its buckets are wider than a second.
+ * one always: at most TRACKER_TICKS_MAX. At tick T, ask for windows [T - span,
+ * T) with tracker_statistics() and for verdicts with tracker_verdict(): both
+ * are as of T, and the same in every run of the same log. Later samples may be
+ * in the series already; they are not in that window, except within the bucket
+ * that T cuts when a window is so long that its buckets are wider than a
+ * second.
  */
 #ifndef HW_DAEMON_TREND_TRACKER_H
 #define HW_DAEMON_TREND_TRACKER_H
@@ -42,57 +43,57 @@
 
 struct tracker;
 
-#define TRACKER_WAIT_MINUTES 5u    /* W is at most so many minutes (of the resolution) behind the newest sample */
-#define TRACKER_TICKS_MAX    1100u /* ticks of a second emitted after one gap in time */
+#define TRACKER_WAIT_MINUTES 5u    /* W is at most this many minutes (of the resolution) behind the newest sample */
+#define TRACKER_TICKS_MAX    1100u /* ticks of one second emitted after one gap in time */
 
 struct tracker_config {
         struct trend_config trend;  /* valid; its wait is set here */
         bool automatic;             /* the resolution was chosen from the length of a finished log */
         uint64_t tick_ns;           /* 0: no ticks */
         uint64_t given_limit_bytes; /* --limit; UNKNOWN_U64 */
-        uint64_t memory_bytes;      /* physical memory of the machine, if the program runs on it; UNKNOWN_U64 */
+        uint64_t memory_bytes;      /* physical memory of this machine, used if the program runs on it; UNKNOWN_U64 */
         uint32_t full_bands;        /* bands with a ladder of their own */
 };
 
 /* One resolution for everything, no limits, LIMIT_FULL_BANDS bands, ticks every second. */
 struct tracker_config tracker_config_scaled(uint64_t resolution_ns);
 
-/* NULL when out of memory. `model` is set before the first event and is borrowed until tracker_destroy. */
+/* NULL when out of memory. The model is set before the first event and is borrowed until tracker_destroy. */
 struct tracker *tracker_new(const struct tracker_config *config);
 void tracker_destroy(struct tracker **t);
 void tracker_set_model(struct tracker *t, const struct model *m);
 const struct model *tracker_model(const struct tracker *t);
 
-/* The sink to feed it with; the model's state must have been brought up to date by then. */
+/* The sink that feeds it; the model's state must be up to date when it is called. */
 struct model_sink tracker_sink(struct tracker *t);
 
-/* W has passed a multiple of tick_ns. In a gap many ticks follow each other, and nothing else comes between them. */
+/* W has passed a multiple of tick_ns. In a gap, many ticks follow each other with nothing between them. */
 struct tracker_tick {
         uint64_t watermark_ns;
-        bool follows; /* nothing came since the tick before */
+        bool follows; /* nothing came since the previous tick */
         bool goes_on; /* nothing comes before the next one */
 };
 
 enum tick_answer {
         TICK_TAKEN,
-        TICK_DEAR, /* and the ticks of this gap have cost enough: those that are left lie farther apart */
-        TICK_WAIT  /* not now, or not all: the same one again by tracker_go_on() */
+        TICK_DEAR, /* taken, but the ticks of this gap have cost enough: the remaining ones are spaced farther apart */
+        TICK_WAIT  /* not (completely) taken yet: tracker_go_on() emits it again */
 };
 
 /*
- * Who wants to know. Called from inside the sink, tracker_end_run and tracker_go_on. After TICK_WAIT W stays where it
- * is, the model stops behind the event at hand (its sink's `stop`), and what the tracker is given meanwhile is held.
+ * The tick callback. Called from inside the sink, tracker_end_run and tracker_go_on. After TICK_WAIT W stays where it
+ * is, the model stops after the current event (its sink's `stop`), and what the tracker is given meanwhile is held.
  */
 typedef enum tick_answer tracker_tick_fn(void *ctx, const struct tracker_tick *tick);
 void tracker_on_tick(struct tracker *t, tracker_tick_fn *tick, void *ctx);
 
-/* Whether ticks wait; and goes on with them. True: none waits now, and what was held is taken in. */
+/* Whether ticks are waiting; and goes on with them: true when none is waiting now and what was held is taken in. */
 bool tracker_waits(const struct tracker *t);
 bool tracker_go_on(struct tracker *t);
 
 void tracker_begin_run(struct tracker *t);
 
-/* The stream ended: closes all minutes up to the newest event, the one in progress not. Call after model_end_run. */
+/* The stream ended: closes all minutes up to the newest event, except the one in progress. Call after model_end_run. */
 void tracker_end_run(struct tracker *t);
 
 /* It was not the end: the run goes on. Call after model_resume_run. */
@@ -123,35 +124,36 @@ static inline struct subject subject_band(uint32_t band)
 uint64_t tracker_watermark_ns(const struct tracker *t);
 const struct tracker_config *tracker_config_of(const struct tracker *t);
 
-/* Up to where a subject's samples go: the newest sample of the log, or its own if that is newer (the process's). */
+/* The end of a subject's samples: the newest sample of the log, or its own if newer (the process's). */
 uint64_t tracker_newest_ns(const struct tracker *t, struct subject s);
 
 /*
- * The verdict as of W; unknown while the first one is in doubt between steady and growing. False: nothing is known of
- * the subject (no sample yet, a series that is not judged, a band without a ladder of its own).
+ * The verdict as of W; unknown while the first one is in doubt between steady and growing. False: nothing is known
+ * about the subject (no sample yet, a series that is not judged, a band without a ladder of its own).
  */
 bool tracker_verdict(const struct tracker *t, struct subject s, struct trend_result *ret);
 
-/* The ladder itself, NULL also: for trend_time_to_limit() and the like. Borrowed until the next event. */
+/* The trend itself, or NULL, for trend_time_to_limit() and the like. Borrowed until the next event. */
 const struct trend *tracker_trend(const struct tracker *t, struct subject s);
 
 /*
  * Plain statistics of the samples in [from_ns, to_ns), to the width of a
  * bucket: 1 s for the last 5 min of a series, 10 s for the last hour, 1 min for
- * 6 h, 10 min for 48 h; for a band a sixth of the least of 10 min, 1 h, 6 h, 24 h
- * that reaches so far. from_ns 0: since the run began. False: no sample in it.
+ * 6 h, 10 min for 48 h; for a band a sixth of the least of 10 min, 1 h, 6 h, 24
+ * h that reaches that far. from_ns 0: since the run began. False: no sample in
+ * the range.
  */
 bool tracker_statistics(const struct tracker *t, struct subject s, struct time_range range, struct statistics *ret);
 
 /*
- * The q-quantile (0..1) in [from_ns, to_ns), to the width of a slice; how exactly: series_sketch.h, band_sketch.h. NaN
- * when not known.
+ * The q-quantile (0..1) in [from_ns, to_ns), to the width of a slice; for its precision see series_sketch.h,
+ * band_sketch.h. NaN when not known.
  */
 double tracker_quantile(const struct tracker *t, struct subject s, struct time_range range, double q);
 
 /*
- * A band's windows for those who judge: the samples of [from_ns, to_ns), the oldest slice of these, the newest slice
- * that ends at or before a time. To the width of a slice (above). False when there is none.
+ * A band's windows, for rules: the samples of a range, the oldest slice of these, the newest slice that ends at or
+ * before a time. To the width of a slice (above). False when there is none.
  */
 bool tracker_band_span(const struct tracker *t, uint32_t band, struct time_range range, struct bucket *ret,
                        double *ret_area);
@@ -159,21 +161,22 @@ bool tracker_band_oldest(const struct tracker *t, uint32_t band, struct time_ran
 bool tracker_band_before(const struct tracker *t, uint32_t band, uint64_t time_ns, struct bucket *ret);
 
 /*
- * Its newest sample before a time, which is a whole second or behind the newest census. False: none is known; the last
- * eight seconds with a census are.
+ * A band's newest sample before a time, which is a whole second or after the newest census. False: not known; only the
+ * last eight seconds with a census are kept.
  */
 bool tracker_band_newest(const struct tracker *t, uint32_t band, uint64_t before_ns, uint64_t *ret_time_ns,
                          double *ret_bytes);
 
 /*
- * Whether they know all there was since a time: the band had its ladder by then, or from its first census on, and it is
- * about a day ago at most.
+ * Whether a band's windows have all samples since a time: the band had its ladder by then, or from its first census on,
+ * and the time is at most about a day ago.
  */
 bool tracker_band_knows(const struct tracker *t, uint32_t band, uint64_t from_ns);
 
 /*
- * For how many ns all of these answers, and its quantiles, stay the same while both ends of the interval move on and
- * nothing comes; or less. UINT64_MAX: forever. For how long every verdict does.
+ * tracker_band_still: a lower bound, in ns, on how long all of these answers, and the band's quantiles, stay the same
+ * while both ends of the interval advance and nothing comes; UINT64_MAX: forever. tracker_verdicts_still: the same for
+ * every verdict.
  */
 uint64_t tracker_band_still(const struct tracker *t, uint32_t band, struct time_range range);
 uint64_t tracker_verdicts_still(const struct tracker *t);
@@ -185,7 +188,7 @@ bool tracker_time_to_limit(const struct tracker *t, struct limit_time *ret); /* 
 /* The least limit that is known and what sets it; bytes UNKNOWN_U64 when there is none. */
 struct memory_limit tracker_limit(const struct tracker *t);
 
-/* What the program said near an onset (markers first, then messages): at or before it, and after; NULL: nothing. */
+/* The note nearest to an onset (markers first, then messages): at or before it, and after; NULL: none. */
 const struct note *tracker_note_before(const struct tracker *t, uint64_t time_ns);
 const struct note *tracker_note_after(const struct tracker *t, uint64_t time_ns);
 
@@ -195,16 +198,15 @@ uint64_t tracker_bands_left_out(const struct tracker *t); /* bands without a lad
 uint64_t tracker_held_bytes(const struct tracker *t);
 
 /*
- * What to publish: subjects with something new since they were taken, at most
- * `max`; marks them as taken. Series come first, then bands by id. A subject is
- * due when its verdict has changed, and otherwise when a minute (a steady band:
- * 16 minutes) has closed since. When the run ends all are due that were published
- * before as of an earlier W: the last word does not depend on who asked when.
+ * What to publish: at most `max` subjects with something new since they were taken; marks them as taken. Series come
+ * first, then bands by id. A subject is due when its verdict has changed, and otherwise when a minute (a steady band:
+ * 16 minutes) has closed since. When the run ends, all that were published as of an earlier W are due: the final
+ * verdict does not depend on who asked when.
  */
 uint32_t tracker_take_due(struct tracker *t, struct subject *subjects, uint32_t max);
 bool tracker_any_due(const struct tracker *t);
 
-/* All subjects that are known, one by one from place *at on (0 at first); false at the end. */
+/* Iterates over all known subjects; *at is 0 at first; false at the end. */
 bool tracker_next(const struct tracker *t, uint32_t *at, struct subject *ret);
 
 #endif

@@ -3,22 +3,22 @@
  * tracker_bands.c - which bands have a ladder of their own.
  *
  * DESIGN: a band gets its ladder when a census first gives it BORN_BYTES:
- * growth below that is never called growth (the verdict asks for a rise of
- * 64 KiB), and most bands of most programs stay below. From then on each census
- * is a sample, of 0 bytes when the band has no row.
+ * growth below that is never called growth (the verdict needs a rise of 64
+ * KiB), and most bands of most programs stay below. From then on each census is
+ * a sample, of 0 bytes when the band has no row.
  *
- * At most LADDERS_A_CENSUS are made in one census, the others with the next ones:
- * a first census of 10,000 bands would else touch 8 MB of new memory at once,
- * which takes longer (5 ms) than all the rest of it.
+ * At most LADDERS_A_CENSUS are made in one census, the others with the next
+ * ones: a first census of 10,000 bands would otherwise touch 8 MB of new memory
+ * at once, which takes longer (5 ms) than all the rest.
  *
- * When all places are taken a band is remembered by what it had then. Once it
- * has twice that, it is growing and worth more than the smallest band that does
- * not: it takes that one's place, and its history begins there. At most one a
- * census, so the work is bounded.
+ * When all places are taken, a band's bytes at that time are remembered. Once
+ * it has twice that, it is growing and worth more than the smallest band that
+ * does not: it takes that one's place, and its history begins there. At most
+ * one per census, so the work is bounded.
  *
- * Samples wait in band_now.h until the interval is over: when a minute or a slice
- * ends, when a band gets a place, when a census comes late. Whoever reads
- * windows gets what waits with them; a ladder has nothing of an open minute.
+ * Samples wait in band_now.h until the interval is over: when a minute or a
+ * slice ends, when a band gets a place, when a census comes late. Readers of
+ * windows get the waiting samples too; a ladder has nothing of an open minute.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ const struct band_slice *tracker_band_waiting(const struct tracker *t, uint32_t 
 
 /* -------------------------------------------------------------- what waits */
 
-/* Into windows and ladder. */
+/* Adds an interval's samples to the windows and the ladder. */
 static void take_in(struct band_state *s, const struct band_interval *interval, const struct band_now *now)
 {
         struct band_slice slice = band_now_slice(interval, now);
@@ -83,7 +83,7 @@ void tracker_bands_close(struct tracker *t, uint64_t time_ns)
                 trend_close(&t->full[i]->trend, time_ns);
 }
 
-/* A census from before the newest one: a sample on its own for each. */
+/* A census older than the newest: its samples are an interval of their own. */
 static void take_in_late(struct tracker *t, uint64_t time_ns)
 {
         end_interval(t);
@@ -98,7 +98,7 @@ static void take_in_late(struct tracker *t, uint64_t time_ns)
         }
 }
 
-/* A sample of time_ns comes next; it closes the minutes that it would close on its own. */
+/* A sample of time_ns comes next: closes the minutes that it ends. */
 static void begin_interval(struct tracker *t, uint64_t time_ns)
 {
         end_interval(t);
@@ -109,7 +109,7 @@ static void begin_interval(struct tracker *t, uint64_t time_ns)
         }
 }
 
-/* Remembers what all bands have, when a second ends between the newest census and one that comes now. */
+/* Remembers what all bands have when a second ends between the newest census and the current one. */
 static void remember(struct tracker *t, uint64_t time_ns)
 {
         uint32_t k = t->n_recent % BAND_RECENT;
@@ -150,7 +150,7 @@ uint64_t tracker_band_still(const struct tracker *t, uint32_t id, struct time_ra
         if (!s)
                 return UINT64_MAX;
         edge.after_ns = band_windows_still(&s->windows, tracker_band_waiting(t, id, &room), range);
-        if (t->interval.n > 0) /* what waits is merged with the minute's end */
+        if (t->interval.n > 0) /* waiting samples are merged at the minute's end */
                 edge_meet(&edge, t->watermark_ns + tracker_verdicts_still(t), t->watermark_ns);
         edge_meet_range(&edge, s->trend.first_ns, range);
         edge_meet_range(&edge, t->bands_newest_ns, range);
@@ -227,7 +227,7 @@ static bool make_place(struct tracker *t)
         return true;
 }
 
-/* The ladder in a place begins again, for this band. */
+/* Restarts the ladder in a place, for this band. */
 static void begin_ladder(struct tracker *t, uint32_t id, uint32_t place, uint64_t time_ns)
 {
         struct band_state *s = t->full[place - 1];
@@ -278,17 +278,17 @@ static void promote(struct tracker *t, uint32_t id, uint64_t bytes, uint64_t tim
                 return;
         uint32_t place = t->places[other - 1];
         end_interval(t);
-        t->places[other - 1] = 0; /* it stays counted: without a ladder again, and remembered from its next growth on */
+        t->places[other - 1] = 0; /* it is counted as refused and may come back once it grows */
         refuse(t, other, BORN_BYTES);
         begin_ladder(t, id, place, time_ns);
 }
 
-/* What one census may still bring. */
+/* What may still be done in this census. */
 struct census_places {
         uint32_t ladders, promotions;
 };
 
-/* A place for a band that has none and reached BORN_BYTES, if there is one. */
+/* Gives a place to a band that has reached BORN_BYTES, if possible. */
 static void give_place(struct tracker *t, uint32_t id, uint64_t bytes, uint64_t time_ns, struct census_places *left)
 {
         float refused = t->refused_bytes[id - 1];
@@ -327,7 +327,7 @@ static void give_places(struct tracker *t, uint64_t time_ns)
         }
 }
 
-/* What each ladder's band has in this census. Whether a band without one has enough for it. */
+/* Sets t->values from this census. Returns whether a band without a ladder has enough bytes for one. */
 static bool find_values(struct tracker *t, const struct census *census)
 {
         bool wanted = false;

@@ -5,9 +5,9 @@
 #include "daemon/trend/tracker_private.h"
 #include "proto/base/limits.h"
 
-static const char impossible[] = "numbers of its verdicts contradict each other";
+static const char impossible[] = "numbers in its verdicts contradict each other";
 
-_Static_assert(sizeof(void *) != 8 || sizeof(struct tracker) == 592, "is what is new walked, or owns nothing?");
+_Static_assert(sizeof(void *) != 8 || sizeof(struct tracker) == 592, "does tracker_image walk what is new?");
 
 /* ---------------------------------------------------------------------- parts */
 
@@ -104,5 +104,5 @@ void tracker_image(struct image *im, struct tracker *t)
         for (unsigned i = 0; i < SERIES_COUNT; i++)
                 image_series(im, t, i);
         image_bands(im, t);
-        t->scan |= im->reads; /* all of it is news to those who listen now */
+        t->scan |= im->reads; /* all of it is new to current subscribers */
 }

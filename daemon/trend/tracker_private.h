@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tracker_private.h - the inside of struct tracker, shared by the files of the tracker alone. */
+/* tracker_private.h - the inside of struct tracker, shared only by the files of the tracker. */
 #ifndef HW_DAEMON_TREND_TRACKER_PRIVATE_H
 #define HW_DAEMON_TREND_TRACKER_PRIVATE_H
 
@@ -9,7 +9,7 @@
 #include "daemon/trend/series_sketch.h"
 #include "daemon/trend/tracker.h"
 
-/* What was last published of a subject. */
+/* What was last published about a subject. */
 struct published {
         uint64_t at_ns; /* W then */
         enum trend_verdict verdict;
@@ -27,40 +27,40 @@ struct band_state {
         struct trend trend;
         struct band_windows windows;
         struct published published;
-        uint64_t published_censuses; /* tracker.censuses then */
+        uint64_t published_censuses; /* tracker.censuses at that time */
         struct band_sketch sketch;
 };
 
 /*
  * What a band had before each of the last few seconds (or censuses, where these are rarer): a tick is often emitted
- * when censuses behind it have come. The times are of all bands.
+ * when later censuses have already come. The times are common to all bands.
  */
 #define BAND_RECENT 8u
 
 struct band_recent {
-        float bytes[BAND_RECENT]; /* NaN: no ladder then */
+        float bytes[BAND_RECENT]; /* NaN: no ladder at that time */
 };
 
 struct recent_time {
-        uint64_t time_ns, until_ns; /* of that census, and of the next one; until_ns 0: none */
+        uint64_t time_ns, until_ns; /* of that census, and of the next; until_ns 0: none */
 };
 
-/* What the model gave while ticks waited, or what made them. */
+/* What came from the model while ticks waited, or what caused them. */
 struct held {
         enum { HELD_SAMPLE, HELD_CENSUS, HELD_WATERMARK } what;
-        bool seen; /* W has been moved by it */
+        bool seen; /* it has already moved W */
         enum series_id series;
         uint64_t time_ns, value;
         struct census census; /* its rows are the model's until its next census */
 };
 
-#define HELD_MAX 64u /* of one event: no event has so many */
+#define HELD_MAX 64u /* more than one event can cause */
 
 /* The ticks after a silence. */
 struct gap {
-        uint64_t from_ns, to_ns, last_ns; /* W before and behind it; its last tick */
+        uint64_t from_ns, to_ns, last_ns; /* W before and after it; its last tick */
         struct tracker_tick tick;         /* the newest */
-        bool dear, again;                 /* the newest has to be asked again */
+        bool dear, again;                 /* the newest tick was costly; has to be emitted again */
 };
 
 _Static_assert(sizeof(struct band_state) <= 8192, "at most 8 kB of state per band");
@@ -72,11 +72,11 @@ struct tracker {
         void *tick_ctx;
         uint64_t watermark_ns; /* W */
         uint64_t blocks_ns;    /* the model's watermark of whole blocks */
-        uint64_t newest_ns;    /* of the samples that the log gave */
+        uint64_t newest_ns;    /* of the log's samples */
         uint64_t next_tick_ns;
         bool started, ended, local;
         bool scan;  /* something may be due */
-        bool waits; /* ticks of the gap do */
+        bool waits; /* ticks of the gap are waiting */
         struct gap gap;
         struct held *held; /* HELD_MAX; NULL until needed */
         uint32_t held_from, n_held;
@@ -87,7 +87,7 @@ struct tracker {
         uint32_t n_bands;           /* length of both */
         struct band_state **full;   /* the ladders */
         struct band_now *now;       /* in the same places: samples of `interval` */
-        double *values;             /* in the same places: of the census that is taken in */
+        double *values;             /* in the same places: of the current census */
         struct band_recent *recent; /* in the same places */
         struct recent_time recent_times[BAND_RECENT];
         uint32_t n_recent; /* kept so far; the newest is in place (n_recent - 1) % BAND_RECENT */
@@ -96,10 +96,10 @@ struct tracker {
         struct band_interval interval;
         uint64_t bands_newest_ns; /* of the newest finished census */
         uint64_t censuses;        /* finished ones */
-        uint32_t n_refused;       /* bands that have none because there was no place or no memory */
+        uint32_t n_refused;       /* bands without a ladder for want of a place or memory */
 };
 
-/* Whether a series gets a verdict: those that are amounts of memory and stay when nothing happens. */
+/* Whether a series gets a verdict: amounts of memory that persist when nothing happens. */
 bool tracker_judges(enum series_id series);
 
 /* tracker_bands.c */
@@ -109,7 +109,7 @@ void tracker_bands_clear(struct tracker *t);
 const struct band_state *tracker_band(const struct tracker *t, uint32_t id); /* NULL: no ladder */
 struct band_state *tracker_band_state(const struct tracker *t, uint32_t id); /* the same */
 
-/* Samples of a band with a ladder that wait for its windows, in `room`; NULL: none. */
+/* Samples not in the band's windows yet, in *room; NULL: none. The band must have a ladder. */
 const struct band_slice *tracker_band_waiting(const struct tracker *t, uint32_t id, struct band_slice *room);
 
 /* tracker_growth.c */

@@ -2,8 +2,8 @@
 /*
  * tracker_read.c - answers: verdicts, statistics, growth, limits, notes.
  *
- * DESIGN: nothing is kept ready. Each answer is worked out when it is asked
- * for, from the ladders here and the rings of the model.
+ * DESIGN: nothing is cached. Each answer is computed on request, from the
+ * ladders here and the rings of the model.
  */
 #include <math.h>
 
@@ -65,7 +65,7 @@ bool tracker_verdict(const struct tracker *t, struct subject s, struct trend_res
         if (ret->over)
                 ret->verdict_in_ns = UINT64_MAX;
         if (ret->undecided)
-                ret->verdict = TREND_UNKNOWN; /* it may never have been steady: the next minutes decide */
+                ret->verdict = TREND_UNKNOWN; /* it may never have been steady: the next minutes will show */
         return true;
 }
 
@@ -101,7 +101,7 @@ static bool band_statistics(const struct tracker *t, uint32_t id, struct time_ra
                 return false;
         const struct band_slice *waiting = tracker_band_waiting(t, id, &room);
         if (range.from_ns == 0 && range.to_ns > t->bands_newest_ns) {
-                b = band_total(band); /* before the band had a ladder, too */
+                b = band_total(band); /* also from before the band had a ladder */
                 area = state->windows.area + (waiting ? (double)waiting->area : 0);
                 if (!b.moments.n)
                         return false;
@@ -185,7 +185,7 @@ static void look_at_series(const struct tracker *t, enum series_id id, struct gr
         ret->known = tracker_verdict(t, subject_series(id), &ret->trend);
 }
 
-/* Whether `id` is not known to be flat over the stretch in which `rising` rises. */
+/* Whether `id` is not known to be flat over the interval in which `rising` rises. */
 static bool in_doubt(const struct tracker *t, enum series_id id, const struct growth_series *rising)
 {
         const struct trend *trend = tracker_trend(t, subject_series(id));
@@ -305,7 +305,7 @@ struct memory_limit tracker_limit(const struct tracker *t)
         return least;
 }
 
-/* How much heap the collector held for each live byte over the last hour, by the run's own history. */
+/* How much heap the collector held per live byte over the last hour of this run. */
 static double heap_over_live(const struct tracker *t)
 {
         struct time_range hour = { sub_sat(t->watermark_ns, HOUR_NS), t->watermark_ns };
@@ -330,7 +330,7 @@ static enum series_id growing_series(const struct growth *g, enum limit_source l
         return SERIES_COUNT;
 }
 
-/* The limit in the followed series' own bytes: what is outside of the heap, and the collector's need, taken off. */
+/* The limit in the growing series' own bytes: less what is outside the heap, and the collector's need. */
 static double room_for(const struct growth *g, const struct limit_time *l)
 {
         double room = (double)l->limit.bytes;
@@ -377,7 +377,7 @@ bool tracker_time_to_limit(const struct tracker *t, struct limit_time *ret)
 
 /* ------------------------------------------------------------------- notes */
 
-/* How far from an onset a note may be to explain it: onsets are known to some steps, or to a part of the growth. */
+/* How far from an onset a note may be to explain it: an onset is accurate to some steps, or to a part of the growth. */
 static uint64_t note_reach(const struct tracker *t, uint64_t onset_ns)
 {
         uint64_t steps = NOTE_NEAR_STEPS * t->config.trend.resolution_ns;
@@ -386,7 +386,7 @@ static uint64_t note_reach(const struct tracker *t, uint64_t onset_ns)
         return steps > part ? steps : part;
 }
 
-/* A marker rather than a message; of each kind the nearest. */
+/* A marker is better than a message; of each kind the nearest. */
 static bool explains_better(const struct note *a, uint64_t a_ns, const struct note *b, uint64_t b_ns)
 {
         bool a_marker = a->what == NOTE_MARKER, b_marker = b->what == NOTE_MARKER;

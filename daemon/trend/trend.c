@@ -4,15 +4,15 @@
  * the windows of the levels that gained a bucket, the verdict, the onset. A gap
  * of many minutes closes each of them in turn, empty ones too, so the answers
  * do not depend on how the samples were handed over. Where no window can change
- * (nothing but empty buckets) many minutes pass in one step, with the same state
- * at the end: 49,000 of them cost half a millisecond instead of thirty.
+ * (only empty buckets) many minutes pass in one step, with the same state at
+ * the end: 49,000 of them cost half a millisecond instead of thirty.
  *
- * The few open minutes are a ring from the oldest open one (number
- * ladder.minutes) on. Without a wait only one is ever in use.
+ * The few open minutes are a ring that starts at the oldest one (number
+ * ladder.minutes). Without a wait only one is ever in use.
  *
  * A gap in time longer than the widest level leaves nothing to remember, so
- * instead of closing millions of empty minutes the series begins again: the work
- * that one time stamp can cause is bounded.
+ * instead of closing millions of empty minutes the series starts over: the work
+ * that one timestamp can cause is bounded.
  */
 #include "daemon/trend/trend.h"
 
@@ -51,7 +51,7 @@ static void empty(struct trend_open_minute *m)
 }
 
 /* Forgets all samples, keeps the counters. */
-static void begin_anew(struct trend *t)
+static void start_over(struct trend *t)
 {
         ladder_init(&t->ladder);
         life_init(&t->life);
@@ -68,7 +68,7 @@ void trend_init(struct trend *t, const struct trend_config *config)
 {
         assert(trend_config_valid(config));
         *t = (struct trend){ .config = *config };
-        begin_anew(t);
+        start_over(t);
 }
 
 uint64_t trend_closed_minutes(const struct trend *t)
@@ -83,7 +83,7 @@ static uint64_t end_of_minute_ns(const struct trend *t, uint64_t minutes)
         return (t->first_minute + minutes) * t->config.resolution_ns;
 }
 
-/* The window that the answer rests on, or -1. */
+/* The window that the answer is based on, or -1. */
 static int deciding_window(const struct trend *t, enum trend_basis *basis)
 {
         int i = -1;
@@ -107,8 +107,8 @@ static int deciding_window(const struct trend *t, enum trend_basis *basis)
 }
 
 /*
- * Follows the growth back. Growth that goes on began when it began: whichever window shows it now, the onset never
- * moves to a later time, and not at all once it is called a leak. It is kept while no window shows the growth.
+ * Follows the growth back. Whichever window shows a growth that goes on, its onset never moves to a later time, and not
+ * at all once it is called a leak. It is kept while no window shows the growth.
  */
 static void place_onset(struct trend *t)
 {
@@ -162,7 +162,7 @@ bool trend_is_flat(const struct trend *t, unsigned index, double slope)
         struct theil_sen fit;
 
         while (index < WINDOWS && !window_fit(&t->ladder, index, &fit))
-                index++; /* rare samples fill wider windows only */
+                index++; /* rare samples fill only wider windows */
         if (index == WINDOWS)
                 return false;
         double point_s = (double)window_point_minutes(index) * (double)t->config.resolution_ns / 1e9;
@@ -170,7 +170,7 @@ bool trend_is_flat(const struct trend *t, unsigned index, double slope)
         return most < slope / TREND_EXPLAINS || (fit.slope - half <= 0 && most < slope / 2);
 }
 
-/* Of the newest minutes that have samples; their first and last are the span. */
+/* Of the newest minutes, at most THEIL_SEN_MAX; their number is the span. */
 static struct trend_provisional provisional(const struct trend *t)
 {
         double p[THEIL_SEN_MAX], per_s = 1e9 / (double)t->config.resolution_ns;
@@ -191,7 +191,7 @@ static struct trend_provisional provisional(const struct trend *t)
         };
 }
 
-/* The shortest window's points are the first that a verdict rests on. */
+/* The shortest window is the first that a verdict can be based on. */
 static uint64_t verdict_in(const struct trend *t)
 {
         uint64_t least = window_span_minutes(0);
@@ -270,7 +270,7 @@ static void close_minute(struct trend *t)
         place_onset(t);
 }
 
-/* How many minutes can pass in which no window changes: without samples, and only empty levels gain a bucket. */
+/* How many minutes can pass without a window changing: no samples, and only empty levels gain a bucket. */
 static uint64_t quiet_minutes(const struct trend *t)
 {
         unsigned levels;
@@ -288,7 +288,7 @@ static uint64_t quiet_minutes(const struct trend *t)
 
 /*
  * The same as closing n quiet minutes one by one. The verdict still changes with
- * time alone; the onset is what the last minute of each verdict says.
+ * time alone; the onset is that of the last minute of each verdict.
  */
 static void pass_quietly(struct trend *t, uint64_t n)
 {
@@ -309,7 +309,7 @@ static void pass_quietly(struct trend *t, uint64_t n)
         place_onset(t);
 }
 
-/* Minutes to close; begins again when they are too many. */
+/* Minutes to close; starts over when they are too many. */
 static uint64_t minutes_due(struct trend *t, uint64_t watermark_ns)
 {
         uint64_t now = watermark_ns / t->config.resolution_ns, open = t->first_minute + t->ladder.minutes;
@@ -318,7 +318,7 @@ static uint64_t minutes_due(struct trend *t, uint64_t watermark_ns)
                 return 0;
         if (now - open <= LADDER_MINUTES)
                 return now - open;
-        begin_anew(t);
+        start_over(t);
         t->jumps++;
         return 0;
 }

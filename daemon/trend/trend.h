@@ -6,12 +6,13 @@
  *
  * Pure: time and values are arguments, nothing is looked up and nothing is
  * allocated; the struct (below 8 kB) is the whole state and may be copied.
- * docs/VERDICT.md says in words what the verdict means and how it is found.
+ * docs/VERDICT.md explains what the verdict means and how it is found.
  *
  * A "minute" is config.resolution_ns long and begins at a multiple of it. It
  * closes, and only then counts, when a sample of a later minute comes or when
  * the caller says that time has passed it (trend_close); an answer never
- * depends on samples behind it. What comes for a closed minute is counted.
+ * depends on later samples. A sample of a closed minute is only counted, as
+ * late.
  *
  * A new run of the program begins with trend_init(): a restart is not a release
  * of memory.
@@ -30,20 +31,20 @@
 
 #define TREND_MINUTE_NS          60000000000u /* resolution for services */
 #define TREND_LEAK_AFTER_MINUTES 180u         /* growth of this length that has not slowed down is a leak */
-#define TREND_LEAK_AFTER_LEAST   20u          /* minutes; below, windows are too short */
+#define TREND_LEAK_AFTER_LEAST   20u          /* minutes; with fewer, windows are too short */
 #define TREND_OPEN_MINUTES       8u
-#define TREND_VALUE_MAX          18446744073709551616.0 /* 2^64: larger samples, in either direction, are refused */
+#define TREND_VALUE_MAX          18446744073709551616.0 /* 2^64: samples of larger magnitude are refused */
 
 struct trend_config {
         uint64_t resolution_ns; /* length of a "minute"; all times of the verdict scale with it */
         uint64_t leak_after_ns;
-        uint32_t wait_minutes; /* minutes kept open behind the newest sample, for late ones; < TREND_OPEN_MINUTES */
+        uint32_t wait_minutes; /* minutes kept open before the newest sample, for late ones; < TREND_OPEN_MINUTES */
 };
 
 /* The standard proportions at another resolution: 1 s makes leak_after three minutes. */
 struct trend_config trend_config_scaled(uint64_t resolution_ns);
 
-/* False for a resolution of 0, for a leak_after below 20 minutes of it or above 34 days, for too long a wait. */
+/* False for a resolution of 0, for a leak_after below 20 of these minutes or above 34 days, for too long a wait. */
 bool trend_config_valid(const struct trend_config *config);
 
 struct trend_open_minute {
@@ -61,12 +62,12 @@ struct trend {
         struct recent_average average;
         struct trend_open_minute open[TREND_OPEN_MINUTES]; /* minute m of the run at m % TREND_OPEN_MINUTES */
         uint64_t first_minute;                             /* time / resolution of the run's minute 0 */
-        uint64_t first_ns;                                 /* of the first sample; meaningful when started */
+        uint64_t first_ns;                                 /* of the first sample; valid when started */
         uint64_t onset_ns;                                 /* of the current growth; UINT64_MAX = not known */
         uint64_t samples;                                  /* taken in */
         uint64_t late;                                     /* came after their minute was closed */
         uint64_t refused;                                  /* not a number of bytes */
-        uint64_t jumps;                                    /* gaps in time longer than the ladder: it began again */
+        uint64_t jumps;                                    /* gaps in time longer than the ladder: it started over */
         bool started;
 };
 
@@ -79,22 +80,21 @@ enum trend_push_status {
         TREND_PUSH_REFUSED /* NaN or beyond 2^64: counted, otherwise ignored */
 };
 
-/* Adds a sample; first closes, one after the other, the minutes that it ends. */
+/* Adds a sample, after closing the minutes that it ends, one by one. */
 enum trend_push_status trend_push(struct trend *t, uint64_t time_ns, double value);
 
-/* Says when the first sample is, before it is pushed. */
+/* Sets the time of the first sample, before it is pushed. */
 void trend_begin(struct trend *t, uint64_t time_ns);
 
 /* The same as trend_push() of n samples of one minute, any of them at time_ns: least value and sum. */
 enum trend_push_status trend_push_many(struct trend *t, uint64_t time_ns, uint64_t n, double least, double sum);
 
-/* Closes every minute that ends at or before watermark_ns: no sample of before then is to come. */
+/* Closes every minute that ends at or before watermark_ns: no sample from before then is still to come. */
 void trend_close(struct trend *t, uint64_t watermark_ns);
 
 /*
- * For callers that want the answer after each minute: closes the oldest open
- * minute if it ends at or before watermark_ns, else returns false. Before
- * trend_push() of a sample, step up to trend_watermark().
+ * For callers that want the answer after each minute: closes the oldest open minute if it ends at or before
+ * watermark_ns, else returns false. Before trend_push() of a sample, repeat up to trend_watermark().
  */
 bool trend_step(struct trend *t, uint64_t watermark_ns);
 
@@ -104,7 +104,7 @@ uint64_t trend_watermark(const struct trend *t, uint64_t time_ns);
 /* Minutes closed since the run began: it changes when there may be a new answer. */
 uint64_t trend_closed_minutes(const struct trend *t);
 
-/* On which windows the answer rests. */
+/* What the answer is based on. */
 enum trend_basis {
         TREND_BASIS_NONE,  /* no window has enough points */
         TREND_BASIS_LEAKS, /* the widest that passes all tests of a leak */
@@ -113,19 +113,19 @@ enum trend_basis {
         TREND_BASIS_RECENT /* none of these: the widest of up to 384 minutes that has a result */
 };
 
-/* What is known before there can be a verdict: the line through the few points there are. */
+/* What is known before a verdict is possible: the line through the few points so far. */
 struct trend_provisional {
         bool known;
         double slope, slope_low, slope_high; /* per s */
         uint64_t span_ns;
 };
 
-/* A collector holds up to four times its live data: growth of less than an eighth explains no more than half. */
+/* A collector holds up to four times the live data: growth of less than an eighth explains at most half. */
 #define TREND_EXPLAINS 8
 
 /*
- * Whether the series was flat over window `index`, compared with another that rose by `slope` (per s) there: surely
- * rose too little to explain it, or showed no rise and surely rose by less than half of it.
+ * Whether the series was flat over window `index`, compared with another that rose by `slope` (per s) there: it
+ * certainly rose too little to explain that, or showed no rise and certainly rose by less than half of it.
  */
 bool trend_is_flat(const struct trend *t, unsigned index, double slope);
 
@@ -139,7 +139,7 @@ struct trend_evidence {
         uint32_t points;        /* filled ones */
         double z;               /* slope over its standard error */
         double level_bytes;     /* the line at its end */
-        double sure_rise_bytes; /* low end of what it rose by; may be negative */
+        double sure_rise_bytes; /* low end of its rise; may be negative */
         double record_bytes;    /* highest level held before it; -INFINITY = none */
         double life_ratio;
 };
@@ -152,10 +152,10 @@ struct trend_result {
         double slope, slope_low, slope_high; /* bytes per second */
         uint64_t onset_ns;                   /* when growth began; UINT64_MAX unless growing or leak */
         struct trend_evidence evidence;
-        struct trend_provisional provisional; /* while the verdict is unknown, or growth is in doubt */
-        uint64_t verdict_in_ns; /* event time until another verdict can be reached; UINT64_MAX: not known */
-        bool undecided; /* steady, but for the growth that has shown since its first minute: not to be said yet */
-        bool over;      /* the run has ended: nothing will be added (tracker.h) */
+        struct trend_provisional provisional; /* while the verdict is unknown or growth is in doubt */
+        uint64_t verdict_in_ns;               /* event time until another verdict is possible; UINT64_MAX: not known */
+        bool undecided; /* steady, but growth has shown since its first minute: not to be reported yet */
+        bool over;      /* the run has ended: nothing will change (tracker.h) */
 };
 
 /* The answer as of the newest closed minute. */

@@ -7,14 +7,14 @@
  *      growing        ──15 min after the last growth,
  *                       or at once when half of the
  *                       rise has been given back───────▶ steady
- *      leak           ──no window holds for 30 min─────▶ as if it were judged again
+ *      leak           ──no window holds for 30 min─────▶ as if judged from the start
  *
- * "Some window" may be another one at each minute: growth moves from the short
- * windows to the long ones as it lasts.
+ * "Some window" may be a different one at each minute: growth moves from the
+ * short windows to the long ones as it lasts.
  */
 #include "daemon/trend/verdict.h"
 
-#define LEAK_FOR      16u /* minutes before the word is said */
+#define LEAK_FOR      16u /* minutes of evidence before the verdict */
 #define GROWING_FOR   4u
 #define LEAK_STAYS    30u /* minutes after the last evidence */
 #define GROWING_STAYS 15u

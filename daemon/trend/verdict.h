@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * verdict.h - from 24 opinions to one word that does not flicker.
+ * verdict.h - from 24 results to one verdict that does not flicker.
  *
- * One step per closed minute. Each word needs its evidence for a while before
- * it is said and keeps it for a while after: one bucket of a level that decides,
- * so that a single bucket cannot.
+ * One step per closed minute. Each verdict needs its evidence for a while
+ * before it is reached and stays for a while after: for a bucket of a deciding
+ * level, so that a single bucket cannot decide.
  */
 #ifndef HW_DAEMON_TREND_VERDICT_H
 #define HW_DAEMON_TREND_VERDICT_H
@@ -27,20 +27,20 @@ enum trend_verdict {                    /* in rising order of alarm; the numbers
 struct verdict {
         enum trend_verdict now;
         uint64_t since;       /* end of the minute that brought it */
-        uint64_t leaks_since; /* some window has leaked at every minute since; VERDICT_NEVER: none does */
+        uint64_t leaks_since; /* some window has passed as a leak at every minute since; VERDICT_NEVER: none does */
         uint64_t grows_since;
         uint64_t last_grew; /* newest minute at which some window grew */
         uint64_t last_held;
-        double rise_middle; /* level at the middle of the newest rise: below it the rise has been taken back */
+        double rise_middle; /* level at the middle of the newest rise: below it the rise has been reversed */
 };
 
 void verdict_init(struct verdict *v);
 
-/* What the windows say together. */
+/* The results of all windows together. */
 struct verdict_signs {
         bool grows, leaks, holds; /* some window passes these tests */
         bool any;                 /* some window has a result */
-        double rise_middle;       /* of the widest that grows */
+        double rise_middle;       /* of the widest window that grows */
 };
 
 struct verdict_signs verdict_signs(const struct windows *w);
@@ -49,9 +49,8 @@ struct verdict_signs verdict_signs(const struct windows *w);
 bool verdict_step(struct verdict *v, const struct verdict_signs *signs, const struct ladder *l, uint64_t minute);
 
 /*
- * Minutes until `growing` is said if the growth that some window shows goes on; 0: none shows any, or it is said
- * already.
- * ret_first: there was no verdict before that growth: it is the first that comes.
+ * Minutes until the verdict is `growing` if the growth that some window shows goes on; 0: none shows any, or it already
+ * is. *ret_first: that growth has shown since before there was any verdict.
  */
 uint64_t verdict_growing_in(const struct verdict *v, uint64_t minute, bool *ret_first);
 

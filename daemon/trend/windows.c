@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: one window at a time: points out of the ladder, the line through
- * them (theil_sen.h), the numbers that describe its shape, the record before it,
- * and then one bit per test. `grows`, `leaks` and `holds` are sets of bits, so
- * the verdict and its explanation cannot disagree.
+ * DESIGN: one window at a time: points from the ladder, the line through them
+ * (theil_sen.h), the numbers that describe its shape, the record before it, and
+ * then one bit per test. `grows`, `leaks` and `holds` are sets of bits, so the
+ * verdict and its explanation cannot disagree.
  *
  * Windows of all levels are judged with the same code and the same constants:
  * only the distance of the points differs.
  *
  * Cost: 276 pair slopes and their median at most, twice that with the halves;
- * three windows a minute on level 0, all others together about one. Most series
- * do not grow, so a window is looked at only as far as something depends on it.
- * Where a bound shows that the rise is lost in the noise there is no fit at all:
- * without a rise no set of tests can pass. (446 bands, 120 steps: 290 ms without
- * this, 90 ms with it.) The halves, the last third and the pace, which are asked
- * for behind it, wait for a rise that stands out, too, or for a series that grows.
+ * three windows a minute at level 0, all others together about one. Most series
+ * do not grow, so of a window only what something depends on is computed. Where
+ * a bound shows that the rise is lost in the noise there is no fit at all:
+ * without a rise no set of tests can pass. (446 bands, 120 steps: 290 ms
+ * without this, 90 ms with it.) The halves, the last third and the pace are
+ * computed only for a rise above the noise or for a series that grows.
  *
- * Only the window that speaks for a series that does not grow always gets its
- * line: the widest recent one with a result. Judging from the widest down
- * finds it: whenever a window is judged, so are the shorter ones that could take
- * its place.
+ * Only the window that represents a series that does not grow always gets its
+ * line: the widest recent one with a result. Judging from the widest down finds
+ * it: whenever a window is judged, so are the shorter ones that could take its
+ * place.
  */
 #include "daemon/trend/windows.h"
 
@@ -32,7 +32,7 @@
 
 #define RECORD_LEVEL_FIRST 1u
 #define RECORD_LEVEL_LAST  4u
-#define RECORD_THIRD_FROM  3u /* levels from here on: the third highest, one odd job must not blind us */
+#define RECORD_THIRD_FROM  3u /* from this level on the third highest: one unusual job must not hide later growth */
 #define RECORD_THIRD_LEAST 6u /* filled buckets for that */
 #define NO_OLDER_GROWTH    99.0
 #define Z_LEAST            3.0 /* slope over its error: of TEST_Z3 */
@@ -70,7 +70,7 @@ double window_sure_rise(unsigned index, const struct window_result *r)
         return (r->slope - 2 * (double)r->se) * window_points(index);
 }
 
-/* Of the windows that may pass: a handful of bits instead of 24 results in as many cache lines. */
+/* Looks only at windows that may pass: a few bits instead of 24 results in as many cache lines. */
 int windows_widest(const struct windows *w, uint32_t tests, unsigned below)
 {
         uint32_t left = (tests & TEST_BIT(TEST_RISES) ? w->rising : w->known) & ((UINT32_C(1) << below) - 1);
@@ -112,7 +112,7 @@ static unsigned gather(const struct ladder *l, unsigned level, unsigned n, unsig
 
 /* ------------------------------------------------------------------ record */
 
-/* The highest (or third highest) floor of one level that lies before a window of `span` minutes; -INFINITY: none. */
+/* The highest (or third highest) floor of one level before a window of `span` minutes; -INFINITY: none. */
 static double record_of_level(const struct ladder *l, unsigned level, uint64_t span)
 {
         double top[3] = { -INFINITY, -INFINITY, -INFINITY };
@@ -137,7 +137,7 @@ static double record_of_level(const struct ladder *l, unsigned level, uint64_t s
         return third ? top[2] : top[0];
 }
 
-/* What the run has held before the window. */
+/* The highest that the run held before the window. */
 static double record_before(const struct ladder *l, unsigned index)
 {
         double record = -INFINITY;
@@ -187,7 +187,7 @@ static uint16_t run_tests(const struct window_result *r, unsigned index, uint64_
                           bit(TEST_CLIP, (double)r->clip >= 0.6) | bit(TEST_LIFE, (double)r->life >= 0.7));
 }
 
-/* How the rise went on inside of the window. */
+/* How the rise went on inside the window. */
 static void look_at_shape(struct window_result *r, const double *p, unsigned n)
 {
         r->old_slope = (float)theil_sen_slope(p, n / 2);
@@ -196,7 +196,7 @@ static void look_at_shape(struct window_result *r, const double *p, unsigned n)
         r->clip = (float)pace(p, n);
 }
 
-/* Where no window supports a verdict that stays for a while, the widest recent one speaks of slope and limit. */
+/* While no window supports a verdict of growth, the widest recent one gives the slope and the time to the limit. */
 static bool speaks_for_all(const struct windows *w, unsigned index)
 {
         return index < WINDOWS_RECENT && windows_widest(w, 0, WINDOWS_RECENT) <= (int)index;
@@ -230,7 +230,7 @@ void windows_put(struct windows *w, unsigned index, const struct window_result *
         w->rising = window_has(result, TEST_BIT(TEST_RISES)) ? w->rising | bit : w->rising & ~bit;
 }
 
-/* What the window says now. */
+/* The result of a window now. */
 static struct window_result look(const struct windows *w, const struct ladder *l, const struct life *life,
                                  unsigned index, bool growing)
 {

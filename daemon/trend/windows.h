@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * windows.h - the 24 windows of a series and what each of them last said.
+ * windows.h - the 24 windows of a series and the newest result of each.
  *
- * On every level of the ladder: its newest 18, 24, 36 and 48 buckets (the latter
- * two averaged in neighbouring pairs), so a window always has 18 or 24 points.
- * Window number 4 * level + k; spans rise with the number, by 1.33 to 1.5, from
- * 18 minutes to 34 days. A window is judged only when its level gains a bucket;
- * its result is kept until then.
+ * At every level of the ladder: its newest 18, 24, 36 and 48 buckets (the
+ * latter two averaged in neighbouring pairs), so a window always has 18 or 24
+ * points. Window number 4 * level + k; spans rise with the number, by 1.33 to
+ * 1.5, from 18 minutes to 34 days. A window is judged only when its level gains
+ * a bucket; its result is kept until then.
  *
- * What a window says are the tests that it passes. A test with a number that is
- * missing (NaN) fails.
+ * A window's result is the set of tests that it passes. A test that involves a
+ * missing number (NaN) fails.
  */
 #ifndef HW_DAEMON_TREND_WINDOWS_H
 #define HW_DAEMON_TREND_WINDOWS_H
@@ -23,10 +23,10 @@
 
 #define WINDOWS_PER_LEVEL  4u
 #define WINDOWS            (LADDER_LEVELS * WINDOWS_PER_LEVEL)
-#define WINDOW_INTERVAL_SE 2.1 /* the slope's interval is slope +- so many standard errors */
-#define WINDOWS_RECENT     10u /* the first so many: levels 0, 1 and the two shorter ones of level 2 (<= 6.4 h) */
+#define WINDOW_INTERVAL_SE 2.1 /* the slope's interval is slope +- this many standard errors */
+#define WINDOWS_RECENT     10u /* the first ten: levels 0, 1 and the two shorter ones of level 2 (<= 6.4 h) */
 
-/* In the order in which a reader would ask; the order is used to name what is missing. */
+/* In the order in which a reader would ask; the first that fails is reported as missing. */
 enum window_test {
         TEST_RISES, /* slope > 0 */
         TEST_FRESH, /* at least half of the rise is above what was held before the window */
@@ -57,8 +57,8 @@ enum window_test {
 
 /*
  * Slopes are in bytes per point: window_point_minutes() says how long that is.
- * Levels and the slope are in double precision; what they are only compared
- * with is not, so that 24 results take 1.5 kB.
+ * Levels and the slope are doubles; what they are only compared with are
+ * floats, so that 24 results take 1.5 kB.
  */
 struct window_result {
         double slope;               /* of the whole window */
@@ -66,10 +66,10 @@ struct window_result {
         double record;              /* highest floor before the window; -INFINITY: none */
         float se;                   /* standard error of the slope */
         float sd;                   /* scatter around the line */
-        float old_slope, new_slope; /* of the older and the newer half; NaN: too few points, or not looked at */
-        float last_slope;           /* of the last third; also */
-        float clip;                 /* pace: newer increments over older ones; NaN: not looked at */
-        float life;                 /* life ratio when it was judged */
+        float old_slope, new_slope; /* of the older and the newer half; NaN: too few points, or not computed */
+        float last_slope;           /* of the last third; likewise */
+        float clip;                 /* pace: newer increments over older ones; NaN: not computed */
+        float life;                 /* life ratio when the window was judged */
         float sxx;                  /* sum of (place - mean place)^2 */
         uint32_t ended;             /* minutes of the run at the window's end */
         uint16_t passed;            /* TEST_BIT()s */
@@ -79,7 +79,7 @@ struct window_result {
 struct windows {
         struct window_result results[WINDOWS];
         uint32_t known;      /* bit i: window i has a result */
-        uint32_t rising;     /* of these, what passes TEST_RISES, as all of the sets above demand */
+        uint32_t rising;     /* of these, which pass TEST_RISES, as all sets above require */
         uint32_t leak_after; /* minutes that growth must last to be a leak */
 };
 
@@ -87,16 +87,16 @@ void windows_init(struct windows *w, uint64_t leak_after_minutes);
 
 /*
  * Judges the windows of the `gained` lowest levels, right after ladder_push() and life_push(). A window whose rise is
- * lost in the noise (TEST_Z3) decides nothing: unless `growing`, its shape is not looked at and NaN, and so are all
- * of its numbers unless it is the widest recent one with a result.
+ * lost in the noise (TEST_Z3) decides nothing: unless `growing`, its shape is not computed and NaN, and so are all of
+ * its numbers unless it is the widest recent one with a result.
  */
 void windows_judge(struct windows *w, const struct ladder *ladder, const struct life *life, unsigned gained,
                    bool growing);
 
-/* The line through the points that the window has now, in bytes per point. False: too few of them. */
+/* The line through the window's current points, in bytes per point. False: too few of them. */
 bool window_fit(const struct ladder *ladder, unsigned index, struct theil_sen *ret);
 
-/* The window says this from now on; filled == 0: nothing. */
+/* Sets a window's result; filled == 0: none. */
 void windows_put(struct windows *w, unsigned index, const struct window_result *result);
 
 static inline bool window_has(const struct window_result *r, uint32_t tests)
@@ -113,11 +113,11 @@ int windows_widest(const struct windows *w, uint32_t tests, unsigned below);
 /* Points of a window: 18 or 24. */
 unsigned window_points(unsigned index);
 
-/* Distance of two points, and the whole length. */
+/* Distance between two points, and the whole length. */
 uint64_t window_point_minutes(unsigned index);
 uint64_t window_span_minutes(unsigned index);
 
-/* The low end of the rise that the window shows, in bytes: (slope - 2 se) * points. */
+/* The low end of the window's rise, in bytes: (slope - 2 se) * points. */
 double window_sure_rise(unsigned index, const struct window_result *r);
 
 /* What a failed test means, a static plain clause such as "the newer half has slowed down". */

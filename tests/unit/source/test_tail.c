@@ -123,7 +123,7 @@ static void written_anew_and_longer(void **state)
         put(in_dir("x"), O_TRUNC, "same head, then another that is longer");
         run_until(a.cuts == 1 && a.size == 38);
         assert_string_equal(a.text, "same head, then another that is longer");
-        assert_non_null(strstr(a.cut_why, "was written again"));
+        assert_non_null(strstr(a.cut_why, "was overwritten"));
         source_close(&a.source);
 }
 
