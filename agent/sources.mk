@@ -1,4 +1,4 @@
-# In the order of what happens: what was asked, what is there, what is written, who reads it, what is done when.
+# In the order of the flow: settings, what the runtime is, the log and its readers, what is done when.
 sources := settings.c options.c symbols.c layout.c thread.c queue.c writer.c meter.c preamble.c server.c control.c \
            profile_file.c runtime.c synthetic.c pace.c
 # These act by being linked: not in unit tests.
