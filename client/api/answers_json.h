@@ -6,7 +6,10 @@
 #include "client/state/world.h"
 #include "proto/base/json_out.h"
 
-/* {"daemon":0,"target":...,"answers":[...],...} on a line of its own. Not whole: what a table of many targets shows. */
+/*
+ * {"daemon":0,"target":...,"answers":[...],...} on a line of its own. Unless `whole`, only what a table of many
+ * targets shows.
+ */
 void answers_print(struct json_out *j, const struct world_target *t, bool live, bool whole);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* detail_json.c - of which targets a browser wants the large messages. */
+/* detail_json.c - for which targets a browser wants the large messages. */
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
 #include <stdio.h>

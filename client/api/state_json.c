@@ -3,8 +3,8 @@
  * state_json.c - a world as updates.
  *
  * DESIGN: each kept message is put back into an Update and printed by
- * reflection, so a new field of the schema needs no line here. Lists are
- * arrays of borrowed pointers.
+ * reflection, so a new field of the schema needs no code here. Lists are arrays
+ * of borrowed pointers.
  */
 #include "client/api/state_json.h"
 
@@ -78,7 +78,7 @@ static void print_bands(struct printer *p, const struct world_target *t)
         free(bands.bands);
 }
 
-/* The newest samples of one series, oldest first: those that are kept singly. False: there are none; out of memory. */
+/* The newest samples of one series that are kept singly, oldest first. False: there are none, or out of memory. */
 static bool newest_samples(const struct past *past, Hw__Series series, Hw__Samples *s)
 {
         size_t n = 0;
@@ -132,7 +132,7 @@ Hw__Trends trends_of_series(const Hw__Trends *trends, Hw__Trend **list)
         return small;
 }
 
-/* The trends of series, then those of bands when wanted; the rest of the newest message with them. */
+/* The trends of series, then those of bands if wanted, together with the rest of the newest message. */
 static void print_trends(struct printer *p, const struct world_target *t)
 {
         Hw__Trends trends = HW__TRENDS__INIT;

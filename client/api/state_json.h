@@ -12,10 +12,10 @@
 
 #define DETAIL_MAX 32
 
-/* Of which targets the large bodies (bands, census, notes, profile, ticky, trends of bands) are wanted. */
+/* For which targets the large bodies (bands, census, notes, profile, ticky, trends of bands) are wanted. */
 struct detail {
         bool all;
-        bool series_trends; /* trends of bands are left out everywhere: they are by far the largest */
+        bool series_trends; /* leave out trends of bands everywhere: they are by far the largest */
         size_t n;
         struct {
                 bool any_daemon;
@@ -27,13 +27,13 @@ struct detail {
 /* "D:NAME" or "NAME" into the list. False: not a target, or too many. */
 bool detail_add(struct detail *d, const char *text);
 
-/* ?detail=A&detail=B. Without: all. &trends=series: no trends of bands. False: not understood. */
+/* ?detail=A&detail=B; without it, all. &trends=series: no trends of bands. False: malformed. */
 bool detail_parse(struct detail *ret, const char *query);
 
-/* Whether an update of this kind and target belongs to what is wanted. */
+/* Whether an update of this kind and target is wanted. */
 bool detail_wants(const struct detail *d, const struct world *world, size_t daemon, const char *target, Hw__Kind kind);
 
-/* The trends of `update` that are no bands', in a copy that borrows from it; `list` has room for all of them. */
+/* `trends` without those of bands, in a copy that borrows from it; `list` has room for all of them. */
 Hw__Trends trends_of_series(const Hw__Trends *trends, Hw__Trend **list);
 
 struct state_source {
@@ -41,7 +41,7 @@ struct state_source {
         const struct feed *feed; /* names of the daemons */
         size_t n_daemons;        /* endpoints that are followed */
         bool live, control;
-        /* Unless NULL: writes an update of all notes of a target, if any, in place of the newest. */
+        /* Unless NULL: writes an update with all notes of a target, if any, instead of the newest. */
         void (*put_notes)(void *ctx, struct json_out *j, const struct world_target *t);
         void *ctx;
 };
@@ -49,7 +49,7 @@ struct state_source {
 /* A short list for scripts, with its newline. */
 void state_print_targets(struct json_out *j, const struct state_source *s);
 
-/* All of it, with its newline. */
+/* The whole state, with its newline. */
 void state_print(struct json_out *j, const struct state_source *s, const struct detail *detail);
 
 /* {"daemon":0,"endpoint":...,"stale":...,"heardWallNs":...} */

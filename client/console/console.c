@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * console.c - the whole picture, and where keys go.
+ * console.c - the whole screen, and where keys go.
  *
- * DESIGN: a key goes to what is being typed, else to the view, else to its
- * table, else it is everybody's. For clicks see mouse.c.
+ * DESIGN: a key goes to what is being typed, or else to the view, to its table,
+ * or to the keys common to all views. For clicks see mouse.c.
  */
 #include "client/console/console.h"
 
@@ -26,7 +26,7 @@ static const struct {
 
 enum { WINDOWS = sizeof(windows) / sizeof(windows[0]), WINDOW_FIRST = 4 };
 
-/* ------------------------------------------------------------------- birth */
+/* -------------------------------------------------------------- new, destroy */
 
 static bool view_init(struct shown_view *v, const struct console_view *class)
 {
@@ -67,7 +67,7 @@ struct console *console_new(struct world *world, bool live)
         c->scene.band = &c->band_past;
         c->scene.answered = calloc(1, sizeof(*c->scene.answered));
         c->scene.live = live;
-        c->scene.run_time = !live; /* of a log that is over the time of day says little */
+        c->scene.run_time = !live; /* for a finished log the time of day says little */
         c->daemon = SIZE_MAX;
         c->window = WINDOW_FIRST;
         c->scene.window_ns = windows[c->window].ns;
@@ -99,8 +99,8 @@ void console_destroy(struct console **c)
 /* ----------------------------------------------------------- what there is */
 
 /*
- * The target that is shown. Nobody is moved to another one: the first that was shown is the chosen one from then on,
- * and one that a restarted daemon does not have is shown as it was.
+ * The target to show. It never changes by itself: the first one shown counts as chosen from then on, and one that a
+ * restarted daemon does not have is shown as it was.
  */
 static void find_target(struct console *c)
 {
@@ -148,15 +148,15 @@ void console_forget(struct console *c, size_t daemon)
                 journal_daemon(&c->journal, c->live, daemon, "the daemon was restarted");
         if (world_targets(c->live) && !c->scene.left) {
                 world_destroy(&c->before);
-                c->before = world_freeze(c->live); /* NULL, out of memory: the picture goes with the daemon */
+                c->before = world_freeze(c->live); /* NULL when out of memory: the data is lost with the daemon */
         }
         if (c->scene.recall)
                 recall_forget(c->scene.recall, daemon);
 }
 
-/* -------------------------------------------------------------- the picture */
+/* --------------------------------------------------------------- the screen */
 
-/* What the daemon watches instead of the chosen target; or how to have it watch something. */
+/* What the daemon watches instead of the chosen target; or how to make it watch something. */
 static void say_what_there_is(char *out, size_t size, const struct world *world, const struct world_daemon *d)
 {
         size_t n = world_targets(world), all = d->state ? d->state->n_targets : 0;
@@ -196,7 +196,7 @@ static void draw_nothing(const struct console *c, struct canvas *canvas, struct 
         (void)canvas_put(canvas, area, 3, 2, area.width - 4, TINT_DIM, safe_text(safe, sizeof(safe), next));
 }
 
-/* Whether the view has something to draw: a target, or of those about all targets any. */
+/* Whether the view has something to draw: its target, or for views of all targets any. */
 static bool can_draw(const struct console *c)
 {
         if (c->shown->class == &view_help || c->scene.target)
@@ -255,7 +255,7 @@ static void step_cursor(struct console *c, int by)
         c->has_cursor = true;
 }
 
-/* One clock for all that is shown; the other on demand. */
+/* One clock for everything that is shown; the other on demand. */
 static void toggle_clock(struct console *c)
 {
         c->scene.run_time = !c->scene.run_time;
@@ -272,7 +272,7 @@ static void toggle_freeze(struct console *c)
         }
         c->frozen = world_freeze(c->live);
         if (!c->frozen)
-                console_say(c, true, "out of memory: the picture cannot be frozen");
+                console_say(c, true, "out of memory: the screen cannot be frozen");
 }
 
 /* -------------------------------------------------------------------- keys */
@@ -292,7 +292,7 @@ static const struct console_view *world_of_key(int key)
 static void find_next(struct console *c, int by)
 {
         if (!c->table || !c->table->search[0])
-                console_say(c, false, "nothing to look for yet: / begins a search");
+                console_say(c, false, "nothing to search for yet: / begins a search");
         else if (!table_find(c->table, by, false))
                 console_say(c, true, "'%.60s' is not found", c->table->search);
 }
@@ -340,7 +340,7 @@ static void common_key(struct console *c, int key)
                 console_back(c);
 }
 
-/* The next of the view's tables takes the keys. */
+/* Keys go to the view's next table. */
 static void next_table(struct console *c)
 {
         size_t i = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * console.h - the interactive picture. It knows no terminal and no feed: keys
+ * console.h - the interactive console. It knows neither terminal nor feed: keys
  * go in, a canvas comes out, so that tests can use it as people do. loop.c
  * joins it to both. What it shows is in scene/shown.h.
  */
@@ -9,19 +9,19 @@
 
 #include "client/console/views/views.h"
 
-/* NULL when out of memory. `world` is borrowed; only what daemons remember is put into it. */
+/* NULL when out of memory. `world` is borrowed; the console only adds what daemons remember. */
 struct console *console_new(struct world *world, bool live);
-extern const struct history_options console_past; /* what the console wants to be kept */
+extern const struct history_options console_past; /* how much of the past the console needs */
 void console_destroy(struct console **c);
 
-/* An update that the world is about to take in, and a daemon that the world is about to forget. */
+/* Before the world applies an update; before it forgets a daemon. */
 void console_watch(struct console *c, size_t daemon, const Hw__Update *update);
 void console_forget(struct console *c, size_t daemon);
 
-/* Settles what this picture shows: the target, the tables' rows. Before drawing, keys and printing. */
+/* Determines what this frame shows: the target, the tables' rows. Before drawing, keys and printing. */
 void console_prepare(struct console *c, uint64_t now_wall_ns);
 
-/* The whole picture; console_prepare first. */
+/* The whole screen; console_prepare first. */
 void console_draw(struct console *c, struct canvas *canvas);
 
 /* What users do. Keys as in draw/keys.h. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * entry.c - typing a search or a filter. Both work while one types: the search
- * moves to the first row that has the text, the filter leaves rows out. Escape
- * takes a search back to nothing and a filter away. Enter does not leave an
- * expression that is not valid: its rows would be those of another filter.
+ * moves to the first row that has the text, the filter hides rows. Escape
+ * clears the search or the filter. Enter does not accept an invalid expression:
+ * the rows shown would be those of another filter.
  */
 #include <string.h>
 
@@ -21,7 +21,7 @@ void entry_begin(struct console *c, enum entry what)
         (void)snprintf(c->typed, sizeof(c->typed), "%s", what == ENTRY_FILTER ? c->table->filter : "");
 }
 
-/* False: what is typed is no valid expression. */
+/* False: what is typed is not a valid expression. */
 static bool apply(struct console *c)
 {
         struct error refused;
@@ -40,7 +40,7 @@ static bool apply(struct console *c)
         return true;
 }
 
-/* Takes the last character off, all its bytes. */
+/* Removes the last character, all its bytes. */
 static void rub_out(char *text)
 {
         size_t n = strlen(text);

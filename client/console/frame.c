@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * frame.c - what surrounds every view: on top the target and whether anything
- * is wrong, below what can be done and the tabs.
+ * frame.c - what surrounds every view: at the top the target and whether
+ * anything is wrong, at the bottom the keys and the tabs.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@ enum { LINE = 512 };
 
 /* --------------------------------------------------------------------- top */
 
-/* What is unusual about this moment, in order of gravity; "" when nothing is. */
+/* What is unusual now, the most serious; "" when nothing is. */
 static enum tint moment(const struct console *c, char *out, size_t size)
 {
         char age[SHORT_TEXT];
@@ -49,7 +49,7 @@ static int draw_moment(struct console *c, struct canvas *canvas, struct area are
         return width + 1;
 }
 
-/* "leak" and "2 alerts": what one must know in any view. */
+/* "leak" and "2 alerts": what matters in every view. */
 static int draw_wrong(const struct scene *s, struct canvas *canvas, struct area area, int at, int most,
                       const struct world_target *t)
 {
@@ -182,7 +182,7 @@ static void draw_line(struct console *c, struct canvas *canvas, struct area area
         }
 }
 
-/* One tab: its digit, and its title with the letter that shows it standing out. */
+/* One tab: its digit, and its title with its letter highlighted. */
 static int draw_tab(struct console *c, struct canvas *canvas, struct area area, int row, int at, size_t index,
                     const char *title)
 {

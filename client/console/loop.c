@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * loop.c - a console joined to a terminal and a feed: updates and keys in,
- * pictures out.
+ * frames out.
  *
- * DESIGN: updates are taken as they come and only mark the picture dirty; it
- * is drawn at most ten times a second, and once a second without news because
- * ages grow. While the picture is frozen updates go on being taken, so nothing
- * is lost and going on is instant.
+ * DESIGN: updates are applied as they come and only mark the screen dirty; it
+ * is drawn at most ten times a second, and once a second without updates
+ * because ages grow. While the screen is frozen updates are still applied, so
+ * nothing is lost and resuming is instant.
  */
 #include "client/console/loop.h"
 
@@ -22,21 +22,21 @@
 #include "client/cli/signals.h"
 #include "proto/base/clock.h"
 
-#define AGE_NS       UINT64_C(1000000000) /* ages are redrawn this often */
-#define TURN_UPDATES 2000                 /* updates taken before keys are looked at again */
+#define AGE_NS       UINT64_C(1000000000) /* how often ages are redrawn */
+#define TURN_UPDATES 2000                 /* updates taken before keys are checked again */
 
 struct loop {
         struct feed *feed;
         struct world *world;
         struct console *console;
-        uint64_t interval_ns; /* least time between pictures */
+        uint64_t interval_ns; /* least time between frames */
         uint64_t drawn_ns;
-        bool dirty;   /* there is news */
-        bool pressed; /* a key was pressed since the last picture */
-        bool settled; /* which view one starts with is decided */
+        bool dirty;   /* something has changed since the last frame */
+        bool pressed; /* a key was pressed since the last frame */
+        bool settled; /* the first view has been decided */
 };
 
-/* -------------------------------------------------------------- the picture */
+/* --------------------------------------------------------------- the screen */
 
 static void draw(struct loop *l)
 {
@@ -69,7 +69,7 @@ static void take_key(struct console *c, int key)
                 console_key(c, key);
 }
 
-/* Answers come at once: the picture of a key is not held back. Each key finds the rows as they are now. */
+/* Keys are answered at once: the next frame is not held back. Each key finds the rows as they are now. */
 static void take_keys(struct loop *l)
 {
         int key;
@@ -93,7 +93,7 @@ static void take_event(struct loop *l, enum feed_event event, const Hw__Update *
         case FEED_UPDATE:
                 console_watch(c, daemon, update);
                 if (world_apply(l->world, daemon, update) < 0)
-                        (void)snprintf(c->trouble, sizeof(c->trouble), "out of memory: the picture is incomplete");
+                        (void)snprintf(c->trouble, sizeof(c->trouble), "out of memory: the data is incomplete");
                 break;
         case FEED_RESET:
                 console_forget(c, daemon);
@@ -135,21 +135,21 @@ static void take_updates(struct loop *l)
         }
 }
 
-/* Several targets and none asked for: the list is where one starts. */
+/* With several targets and none given, the console starts with the list. */
 static void choose_view(struct loop *l)
 {
         if (l->pressed || l->console->chosen)
                 l->settled = true;
         if (!l->settled && world_targets(l->world) > 1) {
                 console_show(l->console, &view_targets_list);
-                l->console->target[0] = '\0'; /* the one that happened to come first was not chosen */
+                l->console->target[0] = '\0'; /* the one that happened to come first was not chosen by the user */
                 l->settled = true;
         }
 }
 
 static void wait_for_news(struct loop *l, uint64_t until_ns)
 {
-        /* With news at hand only the next picture is due; a frozen one has none. */
+        /* When dirty, only the next frame is awaited; a frozen screen has none. */
         bool awaits = !l->console->ended && (!l->dirty || l->console->frozen);
         const struct recall *recall = l->console->scene.recall;
         struct pollfd fds[3] = {
@@ -163,7 +163,7 @@ static void wait_for_news(struct loop *l, uint64_t until_ns)
         /* The feed's descriptor is a hint: never sleep long on it. */
         (void)poll(fds, sizeof(fds) / sizeof(fds[0]), ms > 100 ? 100 : ms);
         if (fds[0].revents & (POLLHUP | POLLERR))
-                l->console->quit = true; /* the terminal is gone */
+                l->console->quit = true; /* the terminal was closed */
 }
 
 static bool due(const struct loop *l, uint64_t now_ns)

@@ -7,9 +7,9 @@
 #include "client/state/world.h"
 
 /*
- * Runs until the user leaves; returns the exit status. Begins with the view of
- * that name (a known one) and the target of that name; either may be NULL.
- * Takes neither feed nor world.
+ * Runs until the user quits; returns the exit status. Begins with the view of
+ * that name (which must exist) and the target of that name; either may be NULL.
+ * Borrows feed and world.
  */
 int console_run(struct feed *feed, struct world *world, const char *view_name, const char *target,
                 uint64_t interval_ns);

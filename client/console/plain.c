@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * plain.c - a report: each view drawn on a canvas that is as tall as it wants,
- * or its figures and tables as one line of JSON.
+ * plain.c - a report: each view drawn on a canvas as tall as it needs, or its
+ * figures and tables as one line of JSON.
  */
 #include "client/console/plain.h"
 
@@ -69,7 +69,7 @@ static bool named(const struct world_target *t, const struct plain_options *o)
         return o->n_targets == 0;
 }
 
-/* What the daemon remembers is waited for: a report has no next picture that could show it. */
+/* Waits for what the daemon remembers: a report has no next frame that could show it. */
 static void prepare(struct console *c, uint64_t now_wall_ns)
 {
         console_prepare(c, now_wall_ns);
@@ -116,7 +116,7 @@ static int report_all(struct json_out *j, struct console *c, const struct plain_
 {
         console_prepare(c, now_wall_ns);
         if (!o->json) {
-                /* Rows that are drawn ask for what the daemon remembers: a picture that nobody sees, then the one. */
+                /* Drawing rows requests what the daemon remembers, so draw once for nobody, then for real. */
                 FILE *nowhere = c->scene.recall ? fopen("/dev/null", "w") : NULL;
                 int r = nowhere ? print_view(nowhere, c, o) : 0;
 

@@ -11,7 +11,7 @@ struct plain_options {
         const char *view;           /* name; NULL: the overview, or the list of targets when it is brief */
         const char *const *targets; /* names; none: all */
         size_t n_targets;
-        bool brief; /* several targets and no view asked for: the list is enough */
+        bool brief; /* with several targets and no view given, the list is enough */
         bool json;
         int width;
         bool ascii;

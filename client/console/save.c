@@ -2,7 +2,7 @@
 /*
  * save.c - the `s` key: the view's table as CSV and its chart as SVG, in the
  * current directory. Files are named after target, view and time; an existing
- * file is never written over.
+ * file is never overwritten.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -3,11 +3,11 @@
  * screen.c - canvas to terminal by ncursesw, which keeps what the terminal
  * shows and sends the difference: no flicker, little traffic over ssh.
  *
- * Only cells that differ from the picture before are handed to curses.
+ * Only cells that differ from the previous frame are handed to curses.
  *
- * Colours are used sparingly on the terminal's own background: quiet ones of
- * the 256 where there are so many, else the eight; NO_COLOR and terminals
- * without colour leave bold, dim and reverse.
+ * Colours are used sparingly on the terminal's own background: muted ones of
+ * the 256 where available, otherwise the eight; with NO_COLOR and on terminals
+ * without colour only bold, dim and reverse remain.
  */
 #define NCURSES_WIDECHAR 1
 #include "client/console/screen.h"
@@ -25,7 +25,7 @@
 
 static attr_t attributes[TINTS];
 static short pairs[TINTS];
-static int held_fd = -1, saved_fd = -1; /* standard error while it is held: where it goes, what it was */
+static int held_fd = -1, saved_fd = -1; /* while standard error is held: where it goes, what it was */
 static SCREEN *terminal;
 static struct cell *drawn; /* what was handed to curses, drawn_height * drawn_width cells */
 static int drawn_height, drawn_width;
@@ -69,7 +69,7 @@ void screen_release_messages(void)
         held_fd = saved_fd = -1;
 }
 
-/* Colours of a tint: in 256, in 8 (-1: the terminal's own), and what it is without. */
+/* A tint in 256 colours, in 8 (-1: the terminal's own), and without colours. */
 struct look {
         short fine, fine_back;     /* of 256 */
         short coarse, coarse_back; /* of 8 */
@@ -148,7 +148,7 @@ int screen_open(void)
         choose_looks();
         (void)mousemask(BUTTON1_PRESSED | BUTTON1_CLICKED | BUTTON1_DOUBLE_CLICKED | BUTTON4_PRESSED | BUTTON5_PRESSED,
                         NULL);
-        (void)mouseinterval(0); /* waiting to see whether a second click follows would delay it */
+        (void)mouseinterval(0); /* waiting for a second click would delay the first */
         drawn_height = drawn_width = 0;
         return 0;
 }
@@ -181,7 +181,7 @@ static void show_cell(int row, int column, const struct cell *cell)
                 (void)mvadd_wch(row, column, &out);
 }
 
-/* Forgets what is drawn when the size has changed; cells of the new size differ from any that is drawn. */
+/* Forgets what is drawn when the size has changed, so that every cell is drawn again. */
 static bool fit(const struct canvas *c)
 {
         struct cell *cells;
@@ -201,7 +201,7 @@ static bool fit(const struct canvas *c)
         return true;
 }
 
-/* A wide character takes its right half with it: the row is drawn again from the first difference. */
+/* The row is drawn again from the first difference, because a wide character covers two cells. */
 static void show_row(const struct canvas *c, int row, int width)
 {
         struct cell *before = &drawn[(size_t)row * (size_t)c->width];

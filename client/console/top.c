@@ -18,7 +18,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
 
-#define PICTURE_NS UINT64_C(100000000)  /* the screen: at most ten pictures a second */
+#define PICTURE_NS UINT64_C(100000000)  /* the screen: at most ten frames a second */
 #define ABSENT_NS  UINT64_C(5000000000) /* --once: a daemon that has not answered by then is not there */
 #define REPORT_NS  UINT64_C(1000000000) /* --plain: a report a second by default */
 
@@ -26,7 +26,7 @@ struct top {
         struct text_list operands, endpoints, targets, files; /* operands: targets or files */
         bool plain, once, json;
         int format;            /* -1: not given; else json, or text */
-        const char *view_name; /* NULL: the usual one */
+        const char *view_name; /* NULL: the default one */
         uint64_t interval_ns;  /* 0: the default */
         struct feed *feed;
         struct world *world;
@@ -58,15 +58,15 @@ static const struct option options[] = {
         OPTION_CONNECT(struct top, endpoints),
         OPTION_FLAG("plain", 'p', struct top, plain,
                     "print text instead of drawing; also when standard output is no terminal, or TERM=dumb"),
-        OPTION_FLAG("once", '1', struct top, once, "one report, when the picture is complete (a FILE: at its end)"),
+        OPTION_FLAG("once", '1', struct top, once, "one report, when the state is complete (a FILE: at its end)"),
         OPTION_NAME("view", 'v', "NAME", struct top, view_name, nth_view,
                     "overview, targets, memory, bands, gc, profile, threads, notes or alerts: the one to begin with, "
                     "or to print"),
         OPTION_CHOICE("format", 'f', "text|json", int, struct top, format, option_formats,
                       "print each report as text, or as a line of JSON: bytes, nanoseconds and fractions as plain "
-                      "numbers, what is not known as null"),
+                      "numbers, unknown ones as null"),
         OPTION_SECONDS("interval", 'i', "S", struct top, interval_ns, UINT64_C(10000000), UINT64_C(86400000000000),
-                       "seconds between reports (default 1) or pictures (default 0.1)"),
+                       "seconds between reports (default 1) or frames (default 0.1)"),
         OPTIONS_END,
 };
 
@@ -82,7 +82,7 @@ static int check(void *filled)
         if (t->files.n && t->endpoints.n)
                 return command_usage_error(&command_top, "files and --connect exclude each other");
         if (t->files.n && t->targets.n)
-                return command_usage_error(&command_top, "'%s' is no file; files and targets exclude each other",
+                return command_usage_error(&command_top, "'%s' is not a file; files and targets exclude each other",
                                            t->targets.items[0]);
         return 0;
 }
@@ -172,7 +172,7 @@ static void take(const struct top *t, int timeout_ms, struct progress *p)
         }
 }
 
-/* Nobody answers: said once. */
+/* Reports, once, that no daemon answers. */
 static void say_absent(const struct top *t)
 {
         char text[ABSENT_TEXT];
@@ -181,7 +181,7 @@ static void say_absent(const struct top *t)
                       t->once ? "" : "waiting: ", absent_daemon(text, sizeof(text), feed_endpoint(t->feed, 0)));
 }
 
-/* The targets asked for, when the picture is complete: one that is missing is reported. */
+/* Looks for the given targets once the state is complete, and reports missing ones. */
 static int find_targets(const struct top *t, int status)
 {
         for (size_t i = 0; i < t->targets.n; i++)
@@ -190,7 +190,7 @@ static int find_targets(const struct top *t, int status)
         return status;
 }
 
-/* Whether there is anything to show: a file that is no log has no run. */
+/* Whether there is anything to show: a file that is not a log has no run. */
 static bool any_run(const struct top *t)
 {
         for (size_t i = 0; i < world_targets(t->world); i++)

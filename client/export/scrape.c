@@ -62,14 +62,14 @@ static void on_request(struct evhttp_request *req, void *arg)
         const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(req);
         const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
 
-        connections_asked(s->options.connections, req);
+        connections_on_request(s->options.connections, req);
         if (refused(s, req))
                 return;
         if (!path || strcmp(path, "/metrics") != 0) {
                 answer_error(req, 404, "there is nothing but /metrics");
         } else if (!connections_have_room(s->options.connections)) {
                 (void)evhttp_add_header(evhttp_request_get_output_headers(req), "Retry-After", "1");
-                answer_error(req, 503, "too much waits to be read by others; ask again in a second");
+                answer_error(req, 503, "too much data waits to be read by other clients; try again in a second");
         } else {
                 get_metrics(s, req);
         }

@@ -17,7 +17,7 @@ static bool was_chosen(const struct metric_scope *s, uint32_t id)
         return false;
 }
 
-/* Keeps the heaviest in order; equal ones by their ids, so that the choice depends on the census alone. */
+/* Keeps the heaviest in order; equal ones by id, so that the choice depends only on the census. */
 static void offer(struct candidate *best, size_t *n, size_t most, struct candidate c)
 {
         size_t at = *n;

@@ -11,7 +11,7 @@
 #include "client/metrics/tables.h"
 #include "proto/base/decimal.h"
 
-/* Of one target: by its name and daemon, since others come and go. */
+/* What is kept for one target, identified by name and daemon, since others come and go. */
 struct shown {
         char name[WORLD_NAME_MAX + 1];
         size_t daemon;
@@ -33,7 +33,7 @@ struct metric_out {
         const struct metrics_source *source;
         const struct metric_set *set;
         const struct metric *metric;
-        struct shown *shown; /* of the target; NULL: no target */
+        struct shown *shown; /* the target's; NULL: of no target */
         struct metric_scope scope;
         size_t daemon;
         metric_taker *take;
@@ -89,8 +89,9 @@ static int compare(const struct shown *s, const struct world_target *t)
 }
 
 /*
- * Makes the list that of the world's targets; both are in order of name and daemon. Those that are there stay, of a
- * new run without its bands, whose ids are new. Out of memory: the old list is gone, and all bands are chosen again.
+ * Brings the list in line with the world's targets; both are in order of name and daemon. Entries are kept, those of
+ * a new run without their bands, whose ids are new. When out of memory the old list is dropped, and all bands are
+ * chosen again.
  */
 static void follow(struct metrics *m, const struct world *w)
 {
@@ -216,7 +217,7 @@ static void of_targets(struct metric_out *o)
         o->shown = NULL;
 }
 
-/* Of one that is silent only the first row, which says so. */
+/* For a silent daemon only the first row, which says so. */
 static void of_daemons(struct metric_out *o)
 {
         for (size_t i = 0; o->source->live && i < o->source->n_daemons; i++) {
@@ -273,7 +274,7 @@ void metrics_collect(struct metrics *m, const struct metrics_source *source, met
                 each_row(&o, o.set->of_daemon, of_daemons);
                 each_row(&o, o.set->of_target, of_targets);
         }
-        o.set = &metric_sets[0]; /* what is lost is said under any names */
+        o.set = &metric_sets[0]; /* what is lost is reported with any set of names */
         each_row(&o, o.set->of_sink, of_sinks);
         put_left_out(&o);
 }

@@ -2,9 +2,9 @@
 /*
  * collect.h - walks the tables over a world: each sample of each metric, once, metric by metric.
  *
- * Targets of a daemon that is silent are left out, so that whoever reads sees them end; only heapwatch_daemon_up still
- * names it. A target has at most so many samples as it may; what is beyond is left out and counted. With several
- * daemons each sample has the label `daemon`: their targets may have the same names.
+ * Targets of a silent daemon are left out, so that readers see them end; only heapwatch_daemon_up still names it. The
+ * samples of a target are limited; those beyond the limit are left out and counted. With several daemons each sample
+ * has the label `daemon`: their targets may have the same names.
  */
 #ifndef HW_CLIENT_METRICS_COLLECT_H
 #define HW_CLIENT_METRICS_COLLECT_H
@@ -13,8 +13,8 @@
 
 struct metrics_options {
         const struct metric_set *const *sets; /* ended by NULL; NULL: heapwatch's own */
-        size_t bands;                         /* of a target; 0: METRICS_BANDS. At most BANDS_MOST */
-        size_t series;                        /* samples of a target; 0: METRICS_SERIES */
+        size_t bands;                         /* per target; 0: METRICS_BANDS. At most BANDS_MOST */
+        size_t series;                        /* samples per target; 0: METRICS_SERIES */
 };
 
 #define METRICS_BANDS  20
@@ -43,10 +43,10 @@ struct metric_sample {
         const struct metric_set *set;
         const struct metric *metric;
         const char *name;                  /* in Prometheus' characters */
-        const struct world_target *target; /* NULL: of none */
-        const struct metric_label *labels; /* with target and daemon; only those that are there */
+        const struct world_target *target; /* NULL: of no target */
+        const struct metric_label *labels; /* with target and daemon; only those that have a value */
         size_t n_labels;
-        uint64_t start_wall_ns; /* of what a counter counts; 0: not known */
+        uint64_t start_wall_ns; /* when a counter began to count; 0: unknown */
         double value;
         const struct metric_points *points; /* of a summary or histogram, instead */
 };

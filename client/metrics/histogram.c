@@ -4,7 +4,7 @@
 #include "proto/base/sketch.h"
 
 #define PAUSE_BITS 5                             /* daemon/model/histogram.h */
-#define CELL_LAST  SKETCH_CELLS(PAUSE_BITS, 42u) /* and its last cell holds all that is longer */
+#define CELL_LAST  SKETCH_CELLS(PAUSE_BITS, 42u) /* the last cell holds everything longer */
 
 const double histogram_bounds[HISTOGRAM_BOUNDS] = { 0.00001, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
                                                     0.05,    0.1,    0.25,    0.5,    1,     2.5,    5,     10 };

@@ -3,8 +3,8 @@
  * histogram.h - pauses in the fine cells of a message (docs/PROTOCOL.md, "Histogram of pauses") as a classic histogram:
  * cumulative counts below fixed bounds.
  *
- * A cell counts below a bound when all of it is: a count is at most those of the one cell that the bound cuts too
- * small, and a cell is at most 1/32 of its values wide.
+ * A cell counts as below a bound if all of it is: a count is too small by at most the pauses in the one cell that the
+ * bound cuts, and a cell's width is at most 1/32 of its values.
  */
 #ifndef HW_CLIENT_METRICS_HISTOGRAM_H
 #define HW_CLIENT_METRICS_HISTOGRAM_H

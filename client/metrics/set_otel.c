@@ -15,7 +15,7 @@ const struct metric otel_of_target[] = {
         NUMBER("process.runtime.ghc.memory.max_live_bytes", GAUGE, BYTES, of_live_most, "Maximum residency.",
                "HEAP_LIVE"),
         NUMBER("process.runtime.ghc.memory.max_slop_bytes", GAUGE, BYTES, of_slop_most,
-               "Most slop of a major collection.", "GC_STATS_GHC"),
+               "Maximum slop of a major collection.", "GC_STATS_GHC"),
         NUMBER("process.runtime.ghc.memory.max_mem_in_use_bytes", GAUGE, BYTES, of_heap_size_most,
                "Most memory held in megablocks.", "HEAP_SIZE"),
         NUMBER("process.runtime.ghc.gc.count", COUNTER, NONE, of_gc_count, "Collections.", "GC_START, GC_END"),

@@ -9,7 +9,7 @@ const struct metric prometheus_ghc_of_target[] = {
                "GC_START, GC_END"),
         NUMBER("ghc_allocated_bytes_total", COUNTER, BYTES, of_allocated, "Bytes allocated.", "HEAP_ALLOCATED"),
         NUMBER("ghc_max_live_bytes", GAUGE, BYTES, of_live_most, "Maximum residency.", "HEAP_LIVE"),
-        NUMBER("ghc_max_slop_bytes", GAUGE, BYTES, of_slop_most, "Most slop of a major collection.", "GC_STATS_GHC"),
+        NUMBER("ghc_max_slop_bytes", GAUGE, BYTES, of_slop_most, "Maximum slop of a major collection.", "GC_STATS_GHC"),
         NUMBER("ghc_max_mem_in_use_bytes", GAUGE, BYTES, of_heap_size_most, "Most memory held in megablocks.",
                "HEAP_SIZE"),
         NUMBER("ghc_copied_bytes_total", COUNTER, BYTES, of_copied, "Bytes copied by collections.", "GC_STATS_GHC"),

@@ -8,7 +8,7 @@
 
 const struct metric_set metric_sets[] = {
         { .name = "heapwatch",
-          .about = "all there is",
+          .about = "everything",
           .of_target = heapwatch_of_target,
           .of_daemon = heapwatch_of_daemon,
           .of_sink = heapwatch_of_sink },
@@ -78,7 +78,7 @@ void metric_prometheus_name(char out[METRIC_NAME_MAX], const struct metric_set *
         out[n] = '\0';
         if (!set->suffixed)
                 return;
-        if (m->unit != UNIT_MEGABLOCKS) /* a unit in braces says what is counted, and is no suffix */
+        if (m->unit != UNIT_MEGABLOCKS) /* a unit in braces says what is counted and is not a suffix */
                 suffix(out, metric_unit_name(m->unit));
         if (m->type == METRIC_COUNTER)
                 suffix(out, "total");

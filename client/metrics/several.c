@@ -20,7 +20,7 @@ static const char *number(char out[NUMBER_BYTES], uint64_t value)
         return out;
 }
 
-/* "closure_type" of "BREAKDOWN_CLOSURE_TYPE", behind its prefix. */
+/* "closure_type" for "BREAKDOWN_CLOSURE_TYPE", without its prefix. */
 static const char *lower(char out[64], const ProtobufCEnumDescriptor *e, int value, size_t prefix)
 {
         const char *word = hw_enum_word(e, value);
@@ -44,7 +44,7 @@ static void put_word(struct metric_out *out, const ProtobufCEnumDescriptor *e, i
                            LABELS({ label, lower(name, e, e->values[i].value, prefix) }, { other, value }));
 }
 
-/* ---------------------------------------------------------------- who runs */
+/* ------------------------------------------------------------- the program */
 
 void put_info(struct metric_out *out, const struct metric_scope *s)
 {
@@ -125,7 +125,7 @@ void put_collections(struct metric_out *out, const struct metric_scope *s)
 
 /* ------------------------------------------------------ profiles, threads */
 
-/* Two bands may have one label: the id tells them apart. */
+/* Bands with the same label differ by id. */
 void put_bands(struct metric_out *out, const struct metric_scope *s)
 {
         struct bands_shown shown;
@@ -290,7 +290,7 @@ void put_time_to_limit(struct metric_out *out, const struct metric_scope *s)
         metric_put(out, l->has_high_ns ? (double)l->high_ns * S_PER_NS : INFINITY, LABELS({ "bound", "high" }));
 }
 
-/* As Prometheus' own ALERTS: pending and firing ones. */
+/* Like Prometheus' own ALERTS: pending and firing ones. */
 void put_alerts(struct metric_out *out, const struct metric_scope *s)
 {
         const Hw__Alerts *list = s->target->alerts;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* several.h - what has several samples at a time: states, generations, bands, verdicts, alerts. */
+/* several.h - metrics with several samples each: states, generations, bands, verdicts, alerts. */
 #ifndef HW_CLIENT_METRICS_SEVERAL_H
 #define HW_CLIENT_METRICS_SEVERAL_H
 

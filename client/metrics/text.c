@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: a family's header is written with its first sample, so a family that nobody knows anything of is absent, as
- * a value that is not known is absent: never 0.
+ * DESIGN: a family's header is written with its first sample, so a family without samples is absent, as an unknown
+ * value is: never 0.
  */
 #include "client/metrics/text.h"
 
@@ -68,7 +68,7 @@ static int family_length(const struct sheet *s, const struct metric_sample *m)
         return (int)(s->open && n > cut && !strcmp(m->name + n - cut, end) ? n - cut : n);
 }
 
-/* A counter without _total, as some name sets have them, is no counter in OpenMetrics. */
+/* A counter without _total, as in some name sets, is not a counter in OpenMetrics. */
 static const char *type_name(const struct sheet *s, const struct metric_sample *m, int family)
 {
         static const char *const names[] = { "gauge", "counter", "gauge", "summary", "histogram" };

@@ -2,8 +2,8 @@
 /*
  * text.h - samples as text for scrapers: Prometheus' format 0.0.4, which every scraper reads, or OpenMetrics 1.0.
  *
- * In OpenMetrics a metric's unit is said, a counter's family has no _total, numbers in labels have a point, and the end
- * is marked, so that half an answer is noticed.
+ * OpenMetrics names a metric's unit, a counter's family has no _total, numbers in labels have a decimal point, and the
+ * end is marked, so that a truncated answer is noticed.
  */
 #ifndef HW_CLIENT_METRICS_TEXT_H
 #define HW_CLIENT_METRICS_TEXT_H
@@ -18,7 +18,7 @@
 /* Whether an Accept header (NULL: none) asks for OpenMetrics 1.0. */
 bool metrics_wants_open(const char *accept);
 
-/* Returns how many samples were written. A failure of the stream stays in it (ferror). */
+/* Returns how many samples were written. Errors of the stream stay in it (ferror). */
 uint64_t metrics_print(FILE *to, struct metrics *m, const struct metrics_source *source, bool open_metrics);
 
 /* A value as these formats have it: +Inf, 0.25, 12345678. */

@@ -5,7 +5,7 @@
 
 #define S_PER_NS 1e-9
 
-/* A field of one of the target's messages; of the process; of another message that hangs from one of them. */
+/* A field of one of the target's messages; of the process; of a message nested in one of them. */
 #define FIELD(function, body, field, scale)                                                                            \
         double function(const struct metric_scope *s)                                                                  \
         {                                                                                                              \
@@ -32,7 +32,7 @@
                 return (double)s->sink->expression;                                                                    \
         }
 
-/* --------------------------------------------------------------- who runs */
+/* ------------------------------------------------------------ the program */
 
 FIELD(of_runs, target, runs, 1)
 FIELD(of_exit_status, target, exit_status, 1)
@@ -118,7 +118,7 @@ double of_gc_parallel_count(const struct metric_scope *s)
         return known ? sum : NAN;
 }
 
-/* Of the oldest generation: with how many there are unknown, which one that is is unknown too. */
+/* Of the oldest generation, which is unknown if their number is. */
 double of_gc_major_count(const struct metric_scope *s)
 {
         const Hw__Gc *gc = s->target->gc;
@@ -132,7 +132,7 @@ double of_gc_major_count(const struct metric_scope *s)
         return 0;
 }
 
-/* Event time: since the runtime started. */
+/* Event time, that is since the runtime started. */
 double of_elapsed(const struct metric_scope *s)
 {
         return s->target->event_time_ns ? (double)s->target->event_time_ns * S_PER_NS : NAN;
@@ -195,7 +195,7 @@ double of_record_paused(const struct metric_scope *s)
         return r ? r->has_paused && r->paused : NAN;
 }
 
-/* By the daemon's own clock: when bytes came, before it published this. */
+/* By the daemon's clock: how long before it published this bytes last arrived. */
 double of_stream_quiet(const struct metric_scope *s)
 {
         const Hw__Health *h = s->target->health;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* values.h - single numbers of a target, daemon or sink, in base units; NAN: not known. */
+/* values.h - single numbers of a target, daemon or sink, in base units; NAN: unknown. */
 #ifndef HW_CLIENT_METRICS_VALUES_H
 #define HW_CLIENT_METRICS_VALUES_H
 
@@ -7,7 +7,7 @@
 
 typedef double metric_value(const struct metric_scope *s);
 
-/* who runs */
+/* the program */
 metric_value of_runs, of_start_time, of_oom_killed, of_exit_status, of_exit_signal, of_capabilities;
 /* heap */
 metric_value of_live, of_live_most, of_live_samples, of_heap_size, of_heap_size_most, of_blocks_size, of_allocated,
@@ -19,7 +19,7 @@ metric_value of_rss, of_pss, of_swap, of_cpu, of_os_threads, of_cgroup, of_cgrou
 metric_value of_copied, of_slop, of_slop_most, of_fragmentation, of_gc_share, of_gc_share_run, of_gc_pauses, of_gc_sync,
         of_gc_census, of_gc_unmatched, of_gc_count, of_gc_major_count, of_gc_parallel_count, of_gc_balance, of_mutator,
         of_elapsed;
-/* the newest collection in the log is not kept: these are of the nonmoving collector */
+/* of the nonmoving collector */
 metric_value of_nm_cycles, of_nm_mark, of_nm_sync, of_nm_sync_most, of_nm_sweep;
 metric_value of_census, of_census_bands, of_profile_ticks, of_threads_created, of_threads_finished, of_migrations,
         of_wakeups;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* assets.c - names of what assets.S brings in. */
+/* assets.c - access to what assets.S includes. */
 #include "client/page/assets.h"
 
 extern const char hw_page[], hw_page_end[], hw_page_policy[];

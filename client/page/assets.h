@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * assets.h - the page as it was built, inside the program (assets.S): one file
- * for the server and for reports.
+ * assets.h - the built page, embedded in the program (assets.S): one file for
+ * the server and for reports.
  */
 #ifndef HW_CLIENT_PAGE_ASSETS_H
 #define HW_CLIENT_PAGE_ASSETS_H
@@ -13,11 +13,11 @@
 
 #define PAGE_MISSING "this heapwatch was built without the browser page; install nodejs and npm and build again"
 
-/* HTML in UTF-8, and its bytes: 0 when this program was built without Node. */
+/* HTML in UTF-8, and its size in bytes: 0 when this program was built without Node. */
 const char *page_text(void);
 size_t page_size(void);
 
-/* What a Content-Security-Policy must allow for it: "script-src ...; style-src ...", or "" without a page. */
+/* What a Content-Security-Policy must allow for the page: "script-src ...; style-src ...", or "" without one. */
 const char *page_policy(void);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * compose.c - what goes into a report, and how finely.
+ * compose.c - what goes into a report, and in what detail.
  *
- * DESIGN: numbers are what makes a report large, so they are rationed. Series
- * get a fixed number of points. The bands that are drawn first (the largest)
- * share one ration; then the grid is made coarser in place and the others share
- * a second one, largest first. A band for which nothing is left has its
- * statistics, which are exact in any case, and no points.
+ * DESIGN: numbers make a report large, so they are rationed. Series get a fixed
+ * number of points. The bands that are drawn first (the largest) share one
+ * ration; then the grid is made coarser in place and the others share a second
+ * one, largest first. A band for which nothing is left has no points, only its
+ * statistics, which are always exact.
  */
 #include "client/report/compose.h"
 
@@ -33,7 +33,7 @@ struct ranked {
         double size;
 };
 
-/* One log: what of it was written, for the sentence about thinning. */
+/* What was written of one log, for the sentence about thinning. */
 struct tally {
         uint64_t samples, points, bands, bands_left_out;
         bool thinned;
@@ -50,7 +50,7 @@ static int by_size(const void *a, const void *b)
         return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* Bands by integrated size, largest first: which are drawn is eventlog2html's choice, too. NULL: out of memory. */
+/* Bands by integrated size, largest first, as eventlog2html chooses them. NULL: out of memory. */
 static struct ranked *rank(const struct grid *g, size_t *ret_n)
 {
         struct ranked *list = calloc((size_t)g->n_bands + 1, sizeof(*list));
@@ -79,7 +79,7 @@ struct writer {
         struct tally *tallies; /* by target */
 };
 
-/* No label: it is in the band's definition. */
+/* Without a label: it is in the band's definition. */
 static void open_item(struct writer *w, const struct world_target *t, Hw__Series series, uint32_t band)
 {
         struct past_owner item = {
@@ -128,7 +128,7 @@ static void put_total(struct writer *w, const struct world_target *t, const stru
         json_close(w->to, '}');
 }
 
-/* A band with points as long as the ration lasts; with its statistics in any case. */
+/* A band with points as long as the ration lasts, always with its statistics. */
 static void put_band(struct writer *w, const struct world_target *t, const struct grid *g, uint32_t id, size_t grid,
                      size_t *ration, struct tally *tally)
 {
@@ -261,7 +261,7 @@ static void put_options(struct json_out *j, const struct report_options *o)
         json_close(j, '}');
 }
 
-/* The file's name without its folders: where a log lay is nobody's business. */
+/* The file's name without directories, which are private. */
 static const char *file_name(const struct world_target *t)
 {
         const char *uri = t->target && t->target->uri ? t->target->uri : t->name;
@@ -326,7 +326,7 @@ static void put_meta(const struct writer *w)
         json_close(j, '}');
 }
 
-/* Two logs: what `heapwatch diff` says of them. */
+/* Of two logs, what `heapwatch diff` says about them. */
 static void put_diff(struct json_out *j, const struct report *r)
 {
         struct document d;
@@ -360,7 +360,7 @@ void compose(struct json_out *j, const struct report *r)
         put_history(&w);
         json_line(j);
         json_key(j, "meta");
-        put_meta(&w); /* behind the history: it says what was thinned */
+        put_meta(&w); /* after the history: it says what was thinned */
         put_diff(j, r);
         json_close(j, '}');
         json_newline(j);

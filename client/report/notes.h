@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * notes.h - all notes of the logs of a report (the world keeps the newest 512
- * only). Bounded in number and bytes; markers have a share of their own, so
- * that a flood of messages does not push them out. What does not fit is counted.
+ * notes.h - all notes of the logs of a report (the world keeps only the newest
+ * 512). Bounded in number and bytes; markers have a share of their own, so that
+ * a flood of messages does not push them out. What does not fit is counted.
  */
 #ifndef HW_CLIENT_REPORT_NOTES_H
 #define HW_CLIENT_REPORT_NOTES_H
@@ -10,8 +10,8 @@
 #include "client/state/world.h"
 #include "proto/base/json_out.h"
 
-#define REPORT_NOTES       8000         /* of a kind (messages, or all others), all targets together */
-#define REPORT_NOTES_BYTES (768u << 10) /* also, as JSON */
+#define REPORT_NOTES       8000         /* of each kind (messages, or all others), all targets together */
+#define REPORT_NOTES_BYTES (768u << 10) /* the same limit in bytes of JSON */
 
 struct report_notes;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ours.c - known by its first bytes: a report's data, whole or in the head of a page. */
+/* ours.c - recognised by its first bytes: a report's data, alone or in the head of a page. */
 #include "client/report/ours.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ours.h - whether a file is a report that heapwatch wrote: only such are written over without being asked to. */
+/* ours.h - whether a file is a report that heapwatch wrote: only those are overwritten without --force. */
 #ifndef HW_CLIENT_REPORT_OURS_H
 #define HW_CLIENT_REPORT_OURS_H
 

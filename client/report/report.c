@@ -2,9 +2,9 @@
 /*
  * report.c - `heapwatch report`: finished logs as one file for the browser.
  *
- * DESIGN: the logs are read as any client reads them (heapwatchd --once), their
- * past is gathered within bounds, then the built page is written with its data
- * in it. The file is written beside its place and moved there when it is whole.
+ * DESIGN: the logs are read as by any client (heapwatchd --once), their past is
+ * collected within bounds, then the built page is written with the data in it.
+ * The file is written under a temporary name and renamed when it is complete.
  */
 #include "client/cli/command.h"
 
@@ -54,15 +54,15 @@ static const char *nth_order(size_t n)
 static const struct option options[] = {
         OPERAND_LIST("LOG...", 1, struct reporter, files, COMPLETE_FILE, NULL),
         OPTION_TEXT("output", 'o', "FILE", struct reporter, out, COMPLETE_FILE,
-                    "where to (default: LOG with .html; - is standard output)"),
+                    "output file (default: LOG with .html; - is standard output)"),
         OPTION_FLAG("force", 'f', struct reporter, force,
-                    "write over a file beside the log that is no report of heapwatch"),
+                    "overwrite a file beside the log that is not a report of heapwatch"),
         OPTION_FLAG("json", 'j', struct reporter, json, "the data alone, as JSON (docs/WEB.md)"),
         OPTION_NUMBER("bands", 'n', unsigned, struct reporter, options.bands, 0, 100000,
                       "bands drawn at first, the largest (default 15; 0: all)"),
         OPTION_NAME("sort", 0, "FIELD", struct reporter, options.sort, nth_order,
                     "their order: size (default), stddev, name, number, gradient"),
-        OPTION_FLAG("reverse", 0, struct reporter, options.reverse, "the other way round"),
+        OPTION_FLAG("reverse", 0, struct reporter, options.reverse, "reverse the order"),
         OPTION_LIST("include", 'i', "TEXT", struct reporter, options.include, COMPLETE_NOTHING,
                     "draw only notes that contain TEXT; may be repeated"),
         OPTION_LIST("exclude", 'x', "TEXT", struct reporter, options.exclude, COMPLETE_NOTHING,
@@ -112,7 +112,7 @@ static bool take(struct reporter *r, const Hw__Update *u)
         return true;
 }
 
-/* All of the logs. False with a message printed, or when a signal came. */
+/* Reads all logs. False after printing a message, or when a signal came. */
 static bool read_logs(struct reporter *r)
 {
         const Hw__Update *update = NULL;
@@ -138,7 +138,7 @@ static bool read_logs(struct reporter *r)
         return false;
 }
 
-/* What a reader of the report should know before it is opened. */
+/* What a reader of the report should know before opening it. */
 static void warn(const struct reporter *r)
 {
         char text[HW_NUMBER_MAX];
@@ -147,7 +147,7 @@ static void warn(const struct reporter *r)
                 const struct world_target *t = world_target(r->world, i);
 
                 if (t->health && t->health->lost_bytes)
-                        command_error(&command_report, "%s: %s of it could not be read", t->name,
+                        command_error(&command_report, "%s: %s could not be read", t->name,
                                       hw_bytes_text(text, sizeof(text), (double)t->health->lost_bytes));
         }
 }
@@ -186,7 +186,8 @@ static int write_all(const struct reporter *r, FILE *to)
 /* "run.eventlog" and "run.eventlog.gz" become "run.html". NULL: out of memory. */
 static char *out_name(const struct reporter *r)
 {
-        static const char *const endings[] = { ".gz", ".zst", ".eventlog" }; /* in the order they are taken off */
+        static const char *const endings[] = { ".gz", ".zst",
+                                               ".eventlog" }; /* in the order in which they are removed */
         const char *log = r->files.items[0];
         size_t n = strlen(log);
         char *name = NULL;
@@ -202,7 +203,7 @@ static char *out_name(const struct reporter *r)
         return asprintf(&name, "%.*s%s", (int)n, log, r->json ? ".json" : ".html") < 0 ? NULL : name;
 }
 
-/* Beside its place first, then moved: a reader never sees half of it. */
+/* Under a temporary name first, then renamed: a reader never sees half of it. */
 static int write_file(const struct reporter *r, const char *name)
 {
         char *draft = NULL;
@@ -234,7 +235,7 @@ static int deliver(struct reporter *r)
         warn(r);
         status = strcmp(name, "-") ? write_file(r, name) : write_all(r, stdout);
         if (status == -EPIPE && !strcmp(name, "-"))
-                status = EXIT_OK; /* its reader has left */
+                status = EXIT_OK; /* the reader of the pipe has exited */
         else if (status < 0)
                 command_error(&command_report, "cannot write %s: %s", name, strerror(-status));
         else if (strcmp(name, "-") && stat(name, &st) == 0)
@@ -243,14 +244,14 @@ static int deliver(struct reporter *r)
         return status < 0 ? EXIT_USAGE : EXIT_OK;
 }
 
-/* What was not named and is not ours stays: LOG.json beside a log may be anything. */
+/* A file that was not named with -o and is not ours is kept: LOG.json beside a log may be anything. */
 static bool may_write(const struct reporter *r)
 {
         char *name = r->out || r->force ? NULL : out_name(r);
         bool good = !name || report_may_replace(name);
 
         if (!good)
-                command_error(&command_report, "%s exists and is no report of heapwatch; give -o FILE, or --force",
+                command_error(&command_report, "%s exists and is not a report of heapwatch; give -o FILE, or --force",
                               name);
         free(name);
         return good;

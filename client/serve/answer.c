@@ -2,8 +2,8 @@
 /*
  * answer.c - replies.
  *
- * DESIGN: a HEAD request is answered like its GET, its body measured and then
- * left out (libevent would send it).
+ * DESIGN: a HEAD request is answered like a GET, but the body is measured and
+ * then left out (libevent would send it).
  */
 #include "client/serve/answer.h"
 
@@ -55,7 +55,7 @@ static const char *phrase(int status)
         return "Error";
 }
 
-/* Nothing from anywhere but the page itself, whose scripts and style are known by their hashes. */
+/* Only the page's own content, whose scripts and style are identified by hash. */
 static const char *policy(void)
 {
         static char text[1024];
@@ -77,7 +77,7 @@ void answer_headers(struct evhttp_request *req)
         (void)evhttp_add_header(out, "Content-Security-Policy", policy());
 }
 
-/* Takes the body over. */
+/* Takes over the body. */
 static void reply(struct evhttp_request *req, int status, const char *type, struct evbuffer *body)
 {
         struct evkeyvalq *out = evhttp_request_get_output_headers(req);

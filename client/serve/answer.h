@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* answer.h - replies of the web server: headers that all have, JSON documents, errors in words. */
+/* answer.h - replies of the web server: common headers, JSON documents, errors in words. */
 #ifndef HW_CLIENT_SERVE_ANSWER_H
 #define HW_CLIENT_SERVE_ANSWER_H
 
@@ -8,13 +8,13 @@
 
 #include "proto/base/document.h"
 
-/* The headers of every answer: what a browser may do with it. */
+/* The headers of every reply: what a browser may do with it. */
 void answer_headers(struct evhttp_request *req);
 
 /* Sends a document (500 when it could not be written) and releases it. */
 void answer_text(struct evhttp_request *req, const char *type, struct document *d);
 
-/* ... which is JSON. */
+/* The same for a JSON document. */
 void answer_document(struct evhttp_request *req, struct document *d);
 
 /* {"error":"..."} */

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * connections.c - DESIGN: libevent neither counts connections nor bounds a
- * request's time: its timeout begins again with every byte. So we make each
- * connection's bufferevent ourselves and keep a reference to it. A callback on
- * its input sees a request's first byte, on_request its last. One that libevent
- * has let go has no callbacks any more, which is noticed at the next look.
+ * connections.c - DESIGN: libevent neither counts connections nor limits the
+ * time of a request: its timeout starts again with every byte. So we create
+ * each connection's bufferevent ourselves and keep a reference to it. A
+ * callback on its input notices a request's first byte, connections_on_request
+ * its last. One that libevent has released has no callbacks any more, which the
+ * next sweep notices.
  *
- * To close one its socket is shut down: libevent sees an end and frees the
- * connection the way it always does. Until then it keeps its place, of which
- * there are some more than connections; when these are used up too, the
- * listener is off for LOOK_AGAIN_MS and new connections wait in the kernel.
+ * To close one, its socket is shut down: libevent sees an end of file and frees
+ * the connection as usual. Until then it keeps its place. There are some more
+ * places than connections; when these are used up too, the listener is off for
+ * SWEEP_AGAIN_MS and new connections wait in the kernel.
  */
 #include "client/serve/connections.h"
 
@@ -24,16 +25,16 @@
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
 
-#define PLACES        (CONNECTIONS_MOST + 64)
-#define LOOK_AGAIN_MS 10
+#define PLACES         (CONNECTIONS_MOST + 64)
+#define SWEEP_AGAIN_MS 10
 
 struct connection {
-        struct bufferevent *b; /* a reference of ours; NULL: the place is free */
-        uint64_t since_ms;     /* it waits for a request, or answers one */
-        uint64_t began_ms;     /* the first byte of the request that is coming; 0: none is */
-        bool answering;        /* its request is whole and not answered yet */
+        struct bufferevent *b; /* our reference; NULL: the place is free */
+        uint64_t since_ms;     /* when it began to wait for a request, or to answer one */
+        uint64_t began_ms;     /* first byte of the request being received; 0: none */
+        bool answering;        /* its request is complete and not answered yet */
         bool closing;
-        char peer[INET6_ADDRSTRLEN]; /* "": of this machine, or not known yet */
+        char peer[INET6_ADDRSTRLEN]; /* "": this machine, or unknown yet */
 };
 
 struct connections {
@@ -44,9 +45,9 @@ struct connections {
 
 /* ------------------------------------------------------------------- closing */
 
-static void look_soon(struct connections *c)
+static void sweep_soon(struct connections *c)
 {
-        static const struct timeval soon = { 0, LOOK_AGAIN_MS * 1000 };
+        static const struct timeval soon = { 0, SWEEP_AGAIN_MS * 1000 };
 
         (void)event_add(c->soon, &soon);
 }
@@ -55,7 +56,7 @@ static void close_one(struct connections *c, struct connection *one)
 {
         one->closing = true;
         (void)shutdown(bufferevent_getfd(one->b), SHUT_RDWR);
-        look_soon(c);
+        sweep_soon(c);
 }
 
 static size_t unread(const struct connection *one)
@@ -63,8 +64,11 @@ static size_t unread(const struct connection *one)
         return one->b ? evbuffer_get_length(bufferevent_get_output(one->b)) : 0;
 }
 
-/* Whether `one` gives way before `other` (NULL: there is none): who has no whole request, then who reads no answer. */
-static bool goes_first(const struct connection *one, const struct connection *other)
+/*
+ * Whether `one` is closed before `other` (NULL: none): first those without a complete request, then those that do
+ * not read their answer.
+ */
+static bool evicted_before(const struct connection *one, const struct connection *other)
 {
         if (one->answering && !unread(one))
                 return false;
@@ -73,15 +77,15 @@ static bool goes_first(const struct connection *one, const struct connection *ot
         return one->since_ms < other->since_ms;
 }
 
-/* Who gives way to a new connection, among all or those of one peer. NULL: all are being answered and read it. */
-static struct connection *who_gives_way(struct connections *c, const char *peer)
+/* Which to close for a new connection, of all or of one peer. NULL: all are being answered and read their answers. */
+static struct connection *eviction_candidate(struct connections *c, const char *peer)
 {
         struct connection *found = NULL;
 
         for (size_t i = 0; i < PLACES; i++) {
                 struct connection *one = &c->places[i];
 
-                if (one->b && !one->closing && (!peer || !strcmp(peer, one->peer)) && goes_first(one, found))
+                if (one->b && !one->closing && (!peer || !strcmp(peer, one->peer)) && evicted_before(one, found))
                         found = one;
         }
         return found;
@@ -120,9 +124,9 @@ bool connections_have_room(struct connections *c)
         return false;
 }
 
-/* ---------------------------------------------------------------- a new look */
+/* --------------------------------------------------------------------- sweep */
 
-/* Whether libevent has let this connection go. */
+/* Whether libevent has released this connection. */
 static bool is_over(struct bufferevent *b)
 {
         bufferevent_data_cb read = NULL, write = NULL;
@@ -159,7 +163,7 @@ static struct connection *free_place(struct connections *c, size_t *ret_left)
         return found;
 }
 
-/* Addresses beyond this machine have a bound of their own; a proxy of this machine speaks for many. */
+/* Each address outside this machine has a limit of its own; a proxy on this machine speaks for many. */
 static void bound_peer(struct connections *c, struct connection *one)
 {
         struct connection *first;
@@ -168,7 +172,7 @@ static void bound_peer(struct connections *c, struct connection *one)
                 place_of_peer(bufferevent_getfd(one->b), one->peer);
         if (!one->peer[0] || count_open(c, one->peer) <= PEER_CONNECTIONS_MOST)
                 return;
-        first = who_gives_way(c, one->peer);
+        first = eviction_candidate(c, one->peer);
         close_one(c, first ? first : one);
 }
 
@@ -235,10 +239,10 @@ static void on_answered(struct evhttp_request *req, void *arg)
         one->answering = false;
         one->since_ms = clock_mono_ms();
         if (evbuffer_get_length(bufferevent_get_input(one->b)) > 0)
-                one->began_ms = one->since_ms; /* the next one was sent ahead */
+                one->began_ms = one->since_ms; /* the next request is already there */
 }
 
-void connections_asked(struct connections *c, struct evhttp_request *req)
+void connections_on_request(struct connections *c, struct evhttp_request *req)
 {
         struct connection *one = find(c, req);
 
@@ -260,12 +264,12 @@ static struct bufferevent *on_connection(struct event_base *base, void *arg)
         size_t left;
 
         sweep(c);
-        if (count_open(c, NULL) >= CONNECTIONS_MOST && (first = who_gives_way(c, NULL)))
+        if (count_open(c, NULL) >= CONNECTIONS_MOST && (first = eviction_candidate(c, NULL)))
                 close_one(c, first);
         one = free_place(c, &left);
         if (left <= 1) { /* this is the last one */
                 (void)evconnlistener_disable(c->listener);
-                look_soon(c);
+                sweep_soon(c);
         }
         struct bufferevent *b = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
         if (!b || !one)

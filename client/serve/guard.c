@@ -56,7 +56,7 @@ static bool is_loopback(const unsigned char a[16])
         return !memcmp(a, mapped, sizeof(mapped)) || !memcmp(a, one, sizeof(one));
 }
 
-/* Whether `name` is the address `local`, any loopback address being the other. */
+/* Whether `name` is the address `local`; all loopback addresses count as one. */
 static bool is_address(const char *name, bool bracketed, const char *local)
 {
         unsigned char named[16], ours[16];
@@ -97,7 +97,7 @@ bool guard_origin(const char *origin, const char *host)
                 return false;
         if (!strncasecmp(origin, "http://", 7))
                 return !strcasecmp(origin + 7, host);
-        return !strncasecmp(origin, "https://", 8) && !strcasecmp(origin + 8, host); /* a proxy speaks TLS for us */
+        return !strncasecmp(origin, "https://", 8) && !strcasecmp(origin + 8, host); /* TLS is terminated by a proxy */
 }
 
 bool guard_equal(const char *a, const char *b)
@@ -143,7 +143,7 @@ bool guard_token(const struct guard *g, const char *authorization, const char *c
         return cookie && cookie_value(cookie, g->cookie, value) && guard_equal(value, g->token);
 }
 
-/* Whether it can be in a cookie, a header and an address as it is. */
+/* Whether it can appear in a cookie, a header and a URL as it is. */
 static bool plain(const char *token)
 {
         return strspn(token, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~+/=-") == strlen(token);

@@ -2,9 +2,9 @@
 /*
  * place.h - where the server listens: ADDRESS:PORT or unix:PATH.
  *
- * A Unix socket is for a reverse proxy of this machine: its mode is 0660, so
- * the owner and the socket's group may connect. One that nobody listens on any
- * more is replaced, and removed at the end.
+ * A Unix socket is for a reverse proxy on this machine: its mode is 0660, so
+ * the owner and the socket's group may connect. A stale one is replaced; it is
+ * removed at the end.
  */
 #ifndef HW_CLIENT_SERVE_PLACE_H
 #define HW_CLIENT_SERVE_PLACE_H
@@ -32,22 +32,22 @@ bool place_parse(struct place *p, const char *text);
 bool place_is_local(const struct place *p);
 bool place_is_unix(const struct place *p);
 
-/* A listener without a callback; p->address then has the port. NULL with a sentence in `error`. */
+/* A listener without a callback; p->address then has the port. NULL with a message in `error`. */
 struct evconnlistener *place_listen(struct place *p, struct event_base *base, struct error *error);
 
 /* "http://127.0.0.1:8077/" or "unix:PATH". */
 void place_name(const struct place *p, char *out, size_t size);
 
-/* The port, 0 of a Unix socket. */
+/* The port; 0 for a Unix socket. */
 unsigned place_port(const struct place *p);
 
-/* After the listener is gone: removes a Unix socket's file. */
+/* After the listener was freed: removes a Unix socket's file. */
 void place_leave(const struct place *p);
 
-/* This end's address of a connection as inet_ntop writes it; "" of a Unix socket. */
+/* This end's address of a connection as inet_ntop writes it; "" for a Unix socket. */
 void place_of_connection(int fd, char out[INET6_ADDRSTRLEN]);
 
-/* The other end's, if it is on another machine; else "". */
+/* The other end's, if it is on another machine; otherwise "". */
 void place_of_peer(int fd, char out[INET6_ADDRSTRLEN]);
 
 #endif

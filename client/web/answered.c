@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * answered.c - DESIGN: a hash of each text that was sent. Both lists are in the order of the world, so one walk finds a
- * target's; answers are texts of a target's state and nothing else, so a target of which nothing came is not asked.
+ * answered.c - DESIGN: a hash of each text that was sent. Both lists are in the order of the world, so one pass matches
+ * them; answers depend on a target's state alone, so a target without new messages is skipped.
  */
 #include "client/web/answered.h"
 
@@ -16,7 +16,7 @@ struct answered_target {
         char name[WORLD_NAME_MAX + 1];
         size_t daemon;
         uint32_t run;
-        uint64_t event_time_ns, published_wall_ns; /* of its newest message when it was asked */
+        uint64_t event_time_ns, published_wall_ns; /* of its newest message when it was last checked */
         uint64_t whole, brief;                     /* hashes */
 };
 
@@ -32,7 +32,7 @@ static bool same_state(const struct answered_target *a, const struct world_targe
         return a->run == t->run && a->event_time_ns == t->event_time_ns && a->published_wall_ns == t->published_wall_ns;
 }
 
-/* One of the two texts, if it is another than `hash` is of. */
+/* One of the two texts, if its hash differs from `hash`. */
 static bool gather(struct update_batch *p, const struct world_target *t, bool live, bool whole, uint64_t *hash)
 {
         struct document d;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * answered.h - what was last sent to browsers about each target (client/answers): an answer goes out again when it has
- * changed. Knows no connection.
+ * changed. Knows nothing of connections.
  */
 #ifndef HW_CLIENT_WEB_ANSWERED_H
 #define HW_CLIENT_WEB_ANSWERED_H
@@ -10,13 +10,13 @@
 
 struct answered_target;
 
-/* Zero: nothing was sent. */
+/* Zeroed: nothing was sent. */
 struct answered {
         struct answered_target *targets; /* in the order of the world's */
         size_t n;
 };
 
-/* Adds to `p` the answers that are others than at the call before. False: out of memory, some may be missing. */
+/* Adds to `p` the answers that have changed since the previous call. False: out of memory, some may be missing. */
 bool answered_gather(struct answered *a, const struct world *w, bool live, struct update_batch *p);
 
 void answered_done(struct answered *a);

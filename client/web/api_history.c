@@ -2,15 +2,15 @@
 /*
  * api_history.c - histories of many series in one answer.
  *
- * DESIGN: one job per request. All its questions go to the daemons at once;
- * each reply fills its place; the last one sends the answer. A browser that
- * has gone meanwhile is libevent's business: the reply is then just freed.
+ * DESIGN: one job per request. All its queries go to the daemons at once; each
+ * reply fills its place; the last one sends the answer. If the browser has
+ * disconnected meanwhile, libevent just frees the reply.
  *
- * What bands held is answered for the same censuses for all of them and their
- * total, so that it can be added: the total is asked for after the bands, and
- * all are put onto its points (past_align). A daemon keeps up to 64 of them, for
- * the whole run. From its own first census on this server's are finer; a
- * daemon's point that reaches into those is left out.
+ * Bands and their total are answered for the same censuses, so that they can be
+ * added: the total is requested after the bands, and all are aligned with its
+ * points (past_align). A daemon keeps up to 64 of them, for the whole run. From
+ * this server's own first census on, its own data is finer; a daemon's point
+ * that reaches into it is left out.
  */
 #include "client/web/api_history.h"
 
@@ -27,14 +27,14 @@
 
 #define CACHE_MS       1000
 #define CACHE_ENTRIES  32
-#define CACHE_BYTES    ((size_t)4 << 20) /* of one answer: larger ones are not kept */
-#define CACHE_QUERY    1024              /* also for questions */
+#define CACHE_BYTES    ((size_t)4 << 20) /* of one answer; larger ones are not cached */
+#define CACHE_QUERY    1024              /* the same for queries */
 #define REQUESTS_PER_S 60.0
-#define ITEMS_PER_S    2000.0 /* questions to daemons: a daemon takes some 20 us for one */
+#define ITEMS_PER_S    2000.0 /* queries to daemons; a daemon takes some 20 us for one */
 
-enum { ITEMS_MOST = QUERY_ITEMS + QUERY_TARGETS }; /* those asked for, and totals beside them */
+enum { ITEMS_MOST = QUERY_ITEMS + QUERY_TARGETS }; /* those requested, and totals besides */
 
-struct bucket {
+struct token_bucket {
         double tokens;
         uint64_t at_ms;
 };
@@ -48,7 +48,7 @@ struct cached {
 
 struct api_history {
         struct api_history_source source;
-        struct bucket requests, items;
+        struct token_bucket requests, items;
         struct cached cache[CACHE_ENTRIES];
         size_t next;
 };
@@ -56,7 +56,7 @@ struct api_history {
 struct place {
         struct job *job;
         struct wanted *wanted;
-        bool hidden; /* a total that nobody asked for */
+        bool hidden; /* a total that was not requested */
         struct past past;
         const char *error; /* static, or `refusal` */
         char refusal[160];
@@ -72,7 +72,7 @@ struct job {
 };
 
 /* Takes `cost` out of a bucket that holds two seconds' worth. False: it is empty. */
-static bool afford(struct bucket *b, double per_s, double cost)
+static bool afford(struct token_bucket *b, double per_s, double cost)
 {
         uint64_t now = clock_mono_ms();
 
@@ -88,7 +88,7 @@ static bool afford(struct bucket *b, double per_s, double cost)
 
 /* -------------------------------------------------------------------- cache */
 
-static const struct cached *remembered(const struct api_history *p, const char *query)
+static const struct cached *cache_find(const struct api_history *p, const char *query)
 {
         uint64_t now = clock_mono_ms();
 
@@ -101,7 +101,7 @@ static const struct cached *remembered(const struct api_history *p, const char *
         return NULL;
 }
 
-static void remember(struct api_history *p, const char *query, const struct document *d)
+static void cache_add(struct api_history *p, const char *query, const struct document *d)
 {
         struct cached *c = &p->cache[p->next];
         char *copy;
@@ -122,7 +122,7 @@ static void remember(struct api_history *p, const char *query, const struct docu
 
 /* ------------------------------------------------------------- one grid for all */
 
-/* What came here by itself of the run that is asked for; NULL: nothing. */
+/* What came in updates of the requested run; NULL: nothing. */
 static const struct history *history_of(const struct api_history *p, const struct wanted *w)
 {
         const struct world_target *t = world_find_of(p->source.world, w->daemon, w->target);
@@ -149,7 +149,7 @@ static struct place *total_of(struct job *job, const struct wanted *w)
         return NULL;
 }
 
-/* A band that does not fit the total is said so: it is asked for again. */
+/* A band that does not match the total gets an error: the client is to request it again. */
 static void align_band(struct place *place, const struct past *total)
 {
         const struct history_recalled daemon = { .band = &place->past, .total = total };
@@ -166,7 +166,7 @@ static void align_band(struct place *place, const struct past *total)
         past_widen(&place->past, place->wanted->step_ns);
 }
 
-/* Totals last, for the bands of their targets are put onto their points. */
+/* Totals last, because the bands of their targets are aligned with them. */
 static void align(struct job *job)
 {
         if (!job->api_history->source.requester)
@@ -186,7 +186,7 @@ static void align(struct job *job)
         }
 }
 
-/* A total for each target of which bands are asked for, behind them. */
+/* A total for each target of which bands are requested, after the bands. */
 static void add_totals(struct job *job)
 {
         for (size_t i = 0, n = job->n; i < n; i++) {
@@ -254,7 +254,7 @@ static void finish(struct job *job)
         if (d.to)
                 print_answer(&(struct json_out){ .to = d.to }, job);
         if (document_close(&d)) {
-                remember(job->api_history, job->query, &d);
+                cache_add(job->api_history, job->query, &d);
                 answer_json(job->req, d.text, d.size);
         } else {
                 answer_error(job->req, 500, "out of memory");
@@ -267,7 +267,7 @@ static void finish(struct job *job)
         free(job);
 }
 
-/* ------------------------------------------------------------- from what is here */
+/* ----------------------------------------------------------------- from the world */
 
 static void fill_from_history(struct place *place)
 {
@@ -287,7 +287,7 @@ static void fill_from_history(struct place *place)
 
 /* ------------------------------------------------------------------ from daemons */
 
-/* This place is filled, or never will be. */
+/* This place is done: filled, or failed. */
 static void settle(struct place *place)
 {
         if (--place->job->open == 0)
@@ -330,7 +330,7 @@ static Hw__Request *history_request(const struct wanted *w)
         h->series = w->series;
         h->has_band = !h->has_series;
         h->band = w->band;
-        if (h->has_series) { /* a band's few points are cut when they are on the total's */
+        if (h->has_series) { /* a band's few points are cut after they are aligned with the total's */
                 h->has_from_ns = w->range.from_ns > 0;
                 h->from_ns = w->range.from_ns;
                 h->has_to_ns = w->range.to_ns != UINT64_MAX;
@@ -371,7 +371,7 @@ static void start(struct job *job)
 {
         if (job->api_history->source.requester)
                 add_totals(job);
-        job->open = job->n + 1; /* one for ourselves: the job must outlive this loop */
+        job->open = job->n + 1; /* one of our own: the job must outlive this loop */
         for (size_t i = 0; i < job->n; i++) {
                 job->places[i].job = job;
                 job->places[i].wanted = &job->wanted[i];
@@ -396,7 +396,7 @@ static bool parse(struct history_query *q, const char *query, struct error *erro
         bool good;
 
         if (evhttp_parse_query_str(query, &parameters) < 0)
-                return error_set(error, "the address cannot be read");
+                return error_set(error, "malformed query");
         good = history_query_parse(q, &parameters, error);
         evhttp_clear_headers(&parameters);
         return good;
@@ -405,7 +405,7 @@ static bool parse(struct history_query *q, const char *query, struct error *erro
 static void too_fast(struct evhttp_request *req)
 {
         (void)evhttp_add_header(evhttp_request_get_output_headers(req), "Retry-After", "1");
-        answer_error(req, 429, "too many requests for history; ask again in a second");
+        answer_error(req, 429, "too many requests for history; try again in a second");
 }
 
 void api_history_answer(struct api_history *p, struct evhttp_request *req, const char *query)
@@ -416,7 +416,7 @@ void api_history_answer(struct api_history *p, struct evhttp_request *req, const
         struct error error = { "out of memory" };
 
         query = query ? query : "";
-        known = remembered(p, query);
+        known = cache_find(p, query);
         if (job)
                 job->query = strdup(query);
         if (!afford(&p->requests, REQUESTS_PER_S, 1))
@@ -449,8 +449,8 @@ struct api_history *api_history_new(const struct api_history_source *source)
         if (!p)
                 return NULL;
         p->source = *source;
-        p->requests = (struct bucket){ .tokens = REQUESTS_PER_S, .at_ms = clock_mono_ms() };
-        p->items = (struct bucket){ .tokens = ITEMS_PER_S, .at_ms = clock_mono_ms() };
+        p->requests = (struct token_bucket){ .tokens = REQUESTS_PER_S, .at_ms = clock_mono_ms() };
+        p->items = (struct token_bucket){ .tokens = ITEMS_PER_S, .at_ms = clock_mono_ms() };
         return p;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * api_history.h - answers /api/history: from daemons, asked in one go, or from what
- * was gathered (files). The same question within a second gets the same answer.
+ * api_history.h - answers /api/history: from daemons, all queried at once, or from
+ * the world (files). The same query within a second gets the same answer.
  */
 #ifndef HW_CLIENT_WEB_API_HISTORY_H
 #define HW_CLIENT_WEB_API_HISTORY_H
@@ -17,13 +17,13 @@ struct api_history;
 
 struct api_history_source {
         const struct world *world;
-        struct hw_requester *requester; /* NULL: files, the world has all */
+        struct hw_requester *requester; /* NULL: files, the world has everything */
 };
 
 /* What `source` points to outlives it. NULL: out of memory. */
 struct api_history *api_history_new(const struct api_history_source *source);
 
-/* The requester must be gone: so all questions are answered. */
+/* The requester must have been destroyed before, which answers all queries. */
 void api_history_destroy(struct api_history **p);
 
 /* Answers now or later. */

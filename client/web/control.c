@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * control.c - form fields to a request, its reply as JSON.
+ * control.c - form fields into a request, its reply as JSON.
  *
- * Another site's page can make a browser post a form; it cannot add a header
- * of its own without asking first (CORS), which is refused: so the header
- * X-Heapwatch must be there.
+ * Another site's page can make a browser post a form; it cannot add a header of
+ * its own without a CORS preflight, which is refused: so the header X-Heapwatch
+ * is required.
  */
 #include "client/web/control.h"
 
@@ -43,7 +43,7 @@ static const char *field(const struct evkeyvalq *form, const char *name)
         return evhttp_find_header(form, name);
 }
 
-/* Puts a field of the form, if it is there, into a text of the request. */
+/* Copies a field of the form, if present, into a text of the request. */
 static bool take_text(char **text, const struct evkeyvalq *form, const char *name)
 {
         return hw_request_set_text(text, field(form, name)) == 0;
@@ -83,9 +83,10 @@ static const struct {
         Hw__Request__WhatCase what;
         bool (*make)(Hw__Request *r, const struct evkeyvalq *form);
 } actions[] = {
-        { "add", "uri, and perhaps name", HW__REQUEST__WHAT_ADD_TARGET, make_add },
+        { "add", "uri, and optionally name", HW__REQUEST__WHAT_ADD_TARGET, make_add },
         { "remove", "target", HW__REQUEST__WHAT_REMOVE_TARGET, make_remove },
-        { "silence", "rule and for (e.g. 30m), and perhaps target and why", HW__REQUEST__WHAT_SILENCE, make_silence },
+        { "silence", "rule and for (e.g. 30m), and optionally target and why", HW__REQUEST__WHAT_SILENCE,
+          make_silence },
         { "unsilence", "rule, and target if it was given", HW__REQUEST__WHAT_UNSILENCE, make_unsilence },
 };
 
@@ -149,14 +150,14 @@ void control_answer(struct evhttp_request *req, struct hw_requester *requester, 
                 return;
         }
         if (evhttp_parse_query_str(text, &form) < 0) {
-                answer_error(req, 400, "the form cannot be read");
+                answer_error(req, 400, "malformed form");
                 free(text);
                 return;
         }
         daemon = evhttp_find_header(&form, "daemon");
         index = daemon ? strtoul(daemon, &end, 10) : 0;
         if (index >= n_daemons || (daemon && (*end || daemon[0] < '0' || daemon[0] > '9')))
-                answer_error(req, 400, "there is no daemon of that number");
+                answer_error(req, 400, "there is no daemon with that number");
         else
                 perform(req, requester, index, &form);
         evhttp_clear_headers(&form);

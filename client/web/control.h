@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* control.h - POST /api/control: what changes a daemon. Only where the server was started with --allow-control. */
+/* control.h - POST /api/control: requests that change a daemon. Only if the server was started with --allow-control. */
 #ifndef HW_CLIENT_WEB_CONTROL_H
 #define HW_CLIENT_WEB_CONTROL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* history_query.c - parameters of /api/history: every one is checked, an unknown one is refused by name. */
+/* history_query.c - parameters of /api/history: each is checked, and unknown ones are rejected by name. */
 #include "client/web/history_query.h"
 
 #include <errno.h>
@@ -92,7 +92,7 @@ static const struct parameter {
 } parameters[] = {
         { "target", "NAME or DAEMON:NAME, at most 32", false, add_target },
         { "series", "a series, e.g. live, rss, gc_pause", true, add_series },
-        { "band", "numbers, at most 400; 0 is the total", true, add_band },
+        { "band", "band numbers, at most 400; 0 is the total", true, add_band },
         { "bands", "top1 to top200", false, set_top },
         { "from", "seconds of event time, or negative: before now", false, set_from },
         { "to", "seconds of event time", false, set_to },
@@ -121,7 +121,7 @@ static bool take(struct history_query *q, const struct evkeyval *kv, struct erro
                         continue;
                 if (p->list ? take_list(q, p, kv->value) : p->take(q, kv->value))
                         return true;
-                return error_set(error, "the value of '%s' is not understood; expected %s", p->name, p->expected);
+                return error_set(error, "invalid value of '%s'; expected %s", p->name, p->expected);
         }
         return error_set(error,
                          "unknown parameter '%.40s'; expected target, series, band, bands, from, to, "
@@ -161,7 +161,7 @@ static uint64_t ns(double s)
         return s > 0 ? (uint64_t)(s * 1e9 + 0.5) : 0;
 }
 
-/* What the pasts of one target have in common. */
+/* What the wanted pasts of one target have in common. */
 static struct wanted frame(const struct history_query *q, size_t i, const struct world_target *t)
 {
         struct wanted w = { .daemon = t ? t->daemon : q->targets.targets[i].daemon,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * history_query.h - what /api/history is asked for: the parameters of docs/WEB.md
- * read and checked, then resolved against a world into single pasts.
+ * history_query.h - a request to /api/history: the parameters of docs/WEB.md
+ * parsed and checked, then resolved against a world into single pasts.
  */
 #ifndef HW_CLIENT_WEB_HISTORY_QUERY_H
 #define HW_CLIENT_WEB_HISTORY_QUERY_H
@@ -25,17 +25,17 @@ struct history_query {
         size_t n_series;
         uint32_t bands[QUERY_BANDS];
         size_t n_bands;
-        size_t top; /* N of bands=topN; 0: not asked for */
+        size_t top; /* N of bands=topN; 0: not given */
         bool has_from, has_to;
-        double from_s, to_s;  /* event time; negative `from`: before the newest */
+        double from_s, to_s;  /* event time; a negative `from` counts back from the newest */
         double step_s;        /* 0: the finest */
-        unsigned long points; /* about so many of each at most, instead of a step; 0: not asked for */
+        unsigned long points; /* about how many of each at most, instead of a step; 0: not given */
 };
 
-/* Reads all parameters. False with a sentence in `error`. */
+/* Parses all parameters. False with a message in `error`. */
 bool history_query_parse(struct history_query *q, const struct evkeyvalq *parameters, struct error *error);
 
-/* One past that is wanted. Strings are its own. */
+/* One wanted past. */
 struct wanted {
         size_t daemon;
         char target[WORLD_NAME_MAX + 1];
@@ -48,7 +48,7 @@ struct wanted {
         uint64_t step_ns;
 };
 
-/* Fills `list` (QUERY_ITEMS). False with a sentence when there would be more, or out of memory. */
+/* Fills `list` (QUERY_ITEMS). False with a message when there would be more, or when out of memory. */
 bool history_query_resolve(const struct history_query *q, const struct world *world, struct wanted *list, size_t *ret_n,
                            struct error *error);
 

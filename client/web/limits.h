@@ -3,6 +3,6 @@
 #ifndef HW_CLIENT_WEB_LIMITS_H
 #define HW_CLIENT_WEB_LIMITS_H
 
-#define WEB_REQUEST_MS 5000 /* then there is no answer */
+#define WEB_REQUEST_MS 5000 /* then it counts as no answer */
 
 #endif

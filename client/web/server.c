@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * server.c - from a connection to an address's function.
+ * server.c - from a connection to the handler of a path.
  *
  * DESIGN: every request passes the guards in one order: Host, Origin, token,
- * address, method. Nothing is answered before the Host is known to be ours.
- * What connections may cost is connections.c's.
+ * path, method. Nothing is answered before the Host is known to be ours.
+ * connections.c limits what connections may cost.
  */
 #include "client/web/server.h"
 
@@ -76,7 +76,7 @@ static void get_metrics(struct server *s, struct evhttp_request *req)
         answer_text(req, open ? METRICS_OPEN_TYPE : METRICS_TYPE, &d);
 }
 
-/* A stream that is only asked for its headers would never end. */
+/* A HEAD request must not open a stream, which would never end. */
 static void get_stream(struct server *s, struct evhttp_request *req, const struct detail *detail)
 {
         if (evhttp_request_get_command(req) == EVHTTP_REQ_HEAD)
@@ -109,7 +109,7 @@ static void get_page(struct evhttp_request *req, const char *path)
 static void no_room(struct evhttp_request *req)
 {
         (void)evhttp_add_header(evhttp_request_get_output_headers(req), "Retry-After", "1");
-        answer_error(req, 503, "too much waits to be read by others; ask again in a second");
+        answer_error(req, 503, "too much data waits to be read by other clients; try again in a second");
 }
 
 static void dispatch(struct server *s, struct evhttp_request *req, const char *path, const char *query)
@@ -172,7 +172,7 @@ static int connection_fd(struct evhttp_request *req)
         return c ? bufferevent_getfd(evhttp_connection_get_bufferevent(c)) : -1;
 }
 
-/* Answers what may not be answered otherwise. True: it is done. */
+/* Answers a request that the guards reject. True: it is done. */
 static bool refused(struct server *s, struct evhttp_request *req, const char *path, const char *query)
 {
         struct evkeyvalq *in = evhttp_request_get_input_headers(req);
@@ -189,7 +189,7 @@ static bool refused(struct server *s, struct evhttp_request *req, const char *pa
                 return true;
         }
         if (!guard_origin(evhttp_find_header(in, "Origin"), host)) {
-                answer_error(req, 403, "a page of another site may not ask this server");
+                answer_error(req, 403, "a page of another site may not use this server");
                 return true;
         }
         if (guard_token(g, evhttp_find_header(in, "Authorization"), evhttp_find_header(in, "Cookie")))
@@ -208,11 +208,11 @@ static void on_request(struct evhttp_request *req, void *arg)
         const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
         const char *query = uri ? evhttp_uri_get_query(uri) : NULL;
 
-        connections_asked(s->parts.connections, req);
+        connections_on_request(s->parts.connections, req);
         if (!path || !*path)
                 path = "/";
         if (uri && evhttp_uri_get_host(uri))
-                answer_error(req, 400, "this is no proxy");
+                answer_error(req, 400, "this is not a proxy");
         else if (strlen(evhttp_request_get_uri(req)) > ADDRESS_MOST_BYTES)
                 answer_error(req, 414, "the address is longer than %d bytes", ADDRESS_MOST_BYTES);
         else if (!refused(arg, req, path, query))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * server.h - the HTTP server: libevent's evhttp with guards in front and the
- * addresses of docs/WEB.md behind.
+ * server.h - the HTTP server: libevent's evhttp, guards, and the paths of
+ * docs/WEB.md.
  */
 #ifndef HW_CLIENT_WEB_SERVER_H
 #define HW_CLIENT_WEB_SERVER_H
@@ -35,11 +35,11 @@ struct server_parts {
 struct error;
 struct server;
 
-/* NULL with a sentence in `error`: that the address is in use, say. */
+/* NULL with a message in `error`, for example that the address is in use. */
 struct server *server_new(struct event_base *base, const struct server_options *options,
                           const struct server_parts *parts, struct error *error);
 
-/* "http://127.0.0.1:8077/", with the port that is listened on; or "unix:PATH". */
+/* "http://127.0.0.1:8077/", with the actual port; or "unix:PATH". */
 const char *server_url(const struct server *s);
 
 /* Streams must have been ended before. */

@@ -2,13 +2,13 @@
 /*
  * stream.c - one event to many browsers.
  *
- * DESIGN: updates are printed once and gathered for 100 ms; then each browser
+ * DESIGN: updates are printed once and collected for 100 ms; then each browser
  * gets those it wants as one event. What is queued for a browser is in its
- * connection's output buffer, which is measured before more is put in.
+ * connection's output buffer, which is measured before more is added.
  *
- * A connection that breaks is noticed by libevent, which detaches the request
- * from it and calls on_close: there we only mark; the request is freed at the
- * next tick, never inside its own callback.
+ * When a connection breaks, libevent detaches the request from it and calls
+ * on_close, which only sets a mark; the request is freed at the next tick,
+ * never inside its own callback.
  */
 #include "client/web/stream.h"
 
@@ -25,8 +25,8 @@ struct stream {
         struct stream *next;
         struct evhttp_request *req;
         struct detail detail;
-        bool behind; /* missed something: the state is due */
-        bool closed; /* the connection is gone */
+        bool behind; /* missed something: it needs the whole state */
+        bool closed; /* the connection is closed */
 };
 
 struct streams {
@@ -39,7 +39,7 @@ struct streams {
         struct answered answered;
         struct update_batch answers; /* those that have changed */
         uint64_t id;                 /* of the newest event */
-        bool said;                   /* something was sent since the last "alive" */
+        bool sent_any;               /* something was sent since the last "alive" */
         bool ended;
         const char *end_reason;
 };
@@ -60,7 +60,10 @@ static size_t waiting(const struct stream *s)
         return b ? evbuffer_get_length(bufferevent_get_output(b)) : 0;
 }
 
-/* Sends an event whose data is `size` bytes; the data's line breaks are JSON's blanks and become separate lines. */
+/*
+ * Sends an event whose data is `size` bytes; newlines in it are JSON whitespace and split it into several data
+ * lines.
+ */
 static void put_event(struct streams *all, struct stream *s, const char *name, const char *data, size_t size)
 {
         struct evbuffer *out = connection(s) ? evbuffer_new() : NULL;
@@ -82,7 +85,7 @@ static void put_event(struct streams *all, struct stream *s, const char *name, c
         (void)evbuffer_add(out, "\n", 1);
         evhttp_send_reply_chunk(s->req, out);
         evbuffer_free(out);
-        all->said = true;
+        all->sent_any = true;
 }
 
 static void put_state(struct streams *all, struct stream *s)
@@ -99,7 +102,7 @@ static void put_state(struct streams *all, struct stream *s)
         document_done(&d);
 }
 
-/* Whether more may be queued for it; one that is behind and has read what waited gets the state instead. */
+/* Whether more may be queued for it; one that was behind and has caught up gets the state instead. */
 static bool ready(struct streams *all, struct stream *s)
 {
         size_t n = waiting(s);
@@ -142,7 +145,7 @@ static void flush_batch(struct streams *all, const char *name, struct update_bat
         update_batch_clear(batch);
 }
 
-/* What was gathered goes out, in order before whatever comes next. */
+/* Sends what was collected, so that it goes out before whatever comes next. */
 static void flush(struct streams *all)
 {
         flush_batch(all, "updates", &all->batch);
@@ -161,7 +164,7 @@ static void reap(struct streams *all)
                 }
                 *at = s->next;
                 all->n--;
-                evhttp_send_reply_end(s->req); /* has no connection any more: frees the request */
+                evhttp_send_reply_end(s->req); /* without a connection this frees the request */
                 free(s);
         }
 }
@@ -182,14 +185,14 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
         flush(arg);
 }
 
-/* Something cannot be sent as it happened. */
+/* Something could not be sent as it happened. */
 static void all_behind(struct streams *all)
 {
         for (struct stream *s = all->first; s; s = s->next)
                 s->behind = true;
 }
 
-/* Answers follow from the state, which changes ten times as often. */
+/* Answers follow from the state, and go out a tenth as often. */
 static void flush_answers(struct streams *all)
 {
         flush(all);
@@ -205,7 +208,7 @@ static void on_second(evutil_socket_t fd, short what, void *arg)
         flush_answers(arg);
 }
 
-/* A comment when nothing was said, so that both ends notice a dead connection; also for those that lag behind. */
+/* A comment when nothing was sent, so that both ends notice a dead connection; also for those that lag behind. */
 static void on_alive(evutil_socket_t fd, short what, void *arg)
 {
         struct streams *all = arg;
@@ -214,7 +217,7 @@ static void on_alive(evutil_socket_t fd, short what, void *arg)
         (void)what;
         reap(all);
         for (struct stream *s = all->first; s; s = s->next) {
-                bool idle = ready(all, s) && !all->said && waiting(s) == 0;
+                bool idle = ready(all, s) && !all->sent_any && waiting(s) == 0;
                 struct evbuffer *out = idle ? evbuffer_new() : NULL;
 
                 if (!out)
@@ -223,7 +226,7 @@ static void on_alive(evutil_socket_t fd, short what, void *arg)
                 evhttp_send_reply_chunk(s->req, out);
                 evbuffer_free(out);
         }
-        all->said = false;
+        all->sent_any = false;
 }
 
 static void put_end(struct streams *all, struct stream *s)
@@ -287,7 +290,7 @@ void streams_update(struct streams *all, size_t daemon, const Hw__Update *u)
                 all_behind(all);
 }
 
-static void tell_all(struct streams *all, const char *name, const struct document *d)
+static void send_all(struct streams *all, const char *name, const struct document *d)
 {
         all->id++;
         for (struct stream *s = all->first; s; s = s->next) {
@@ -305,7 +308,7 @@ void streams_daemon(struct streams *all, size_t daemon)
         if (d.to)
                 state_print_daemon(&(struct json_out){ .to = d.to }, all->source, daemon);
         if (document_close(&d))
-                tell_all(all, "daemon", &d);
+                send_all(all, "daemon", &d);
         document_done(&d);
 }
 
@@ -318,7 +321,7 @@ void streams_forget(struct streams *all, size_t daemon)
         if (d.to)
                 (void)fprintf(d.to, "{\"daemon\":%zu}", daemon);
         if (document_close(&d))
-                tell_all(all, "forget", &d);
+                send_all(all, "forget", &d);
         document_done(&d);
 }
 

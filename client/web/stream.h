@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stream.h - the browsers that follow: server-sent events in the form of
+ * stream.h - server-sent events for the browsers that follow, in the form of
  * docs/WEB.md ("The stream").
  *
- * Nothing waits for a browser. What it does not read is bounded; one that is
- * too far behind misses what comes meanwhile and gets the whole state when it
- * has caught up; one that reads nothing at all is closed.
+ * Nothing waits for a browser. What is queued for one is bounded; one that is
+ * too far behind misses updates and gets the whole state when it has caught up;
+ * one that reads nothing at all is closed.
  */
 #ifndef HW_CLIENT_WEB_STREAM_H
 #define HW_CLIENT_WEB_STREAM_H
@@ -17,10 +17,10 @@
 #include "client/serve/connections.h"
 
 #define STREAMS_MOST           64
-#define STREAM_BEHIND_BYTES    ((size_t)8 << 20) /* waiting for one browser: then it misses updates */
+#define STREAM_BEHIND_BYTES    ((size_t)8 << 20) /* queued for one browser; then it misses updates */
 #define STREAM_CAUGHT_UP_BYTES ((size_t)64 << 10)
-#define STREAM_BATCH_BYTES     ((size_t)8 << 20) /* updates of one tenth of a second: beyond, all get the state */
-#define STREAM_STALLED_S       30                /* reads nothing for so long: closed */
+#define STREAM_BATCH_BYTES     ((size_t)8 << 20) /* updates of one tenth of a second; beyond, all get the state */
+#define STREAM_STALLED_S       30                /* without reading anything; then closed */
 
 struct streams;
 
@@ -31,13 +31,13 @@ struct streams *streams_new(struct event_base *base, const struct state_source *
 /* Ends all streams. Call before evhttp_free. */
 void streams_destroy(struct streams **s);
 
-/* Begins a stream on this request, with the state; or answers 503. */
+/* Begins a stream on this request, starting with the state; or answers 503. */
 void streams_begin(struct streams *s, struct evhttp_request *req, const struct detail *detail);
 
 /* What happened. Cheap when nobody listens. */
 void streams_update(struct streams *s, size_t daemon, const Hw__Update *update);
-void streams_daemon(struct streams *s, size_t daemon);   /* it fell silent, or is back */
+void streams_daemon(struct streams *s, size_t daemon);   /* it went silent, or is back */
 void streams_forget(struct streams *s, size_t daemon);   /* it was restarted */
-void streams_end(struct streams *s, const char *reason); /* files: all is read */
+void streams_end(struct streams *s, const char *reason); /* files: everything was read */
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * update_batch.c - a list of printed updates.
  *
- * DESIGN: what is printed for one browser is printed for all: a piece holds
- * the text and what decides who gets it. A message of trends is two pieces,
- * whole and without the bands; each browser gets one of them.
+ * DESIGN: each update is printed once for all browsers: an entry holds the text
+ * and what decides who gets it. A message of trends makes two entries, whole
+ * and without the bands; each browser gets one of them.
  */
 #include "client/web/update_batch.h"
 
@@ -18,7 +18,7 @@ struct batched_update {
         struct batched_update *next;
         size_t daemon;
         Hw__Kind kind;
-        bool instead; /* for those who do not want this target's large messages */
+        bool instead; /* for browsers that do not want this target's large messages */
         char target[WORLD_NAME_MAX + 1];
         size_t size;
         char text[];
@@ -73,7 +73,7 @@ static bool add(struct update_batch *all, size_t daemon, const Hw__Update *u, bo
         return good;
 }
 
-/* Bands are the large message that a browser either wants or does not, whatever else it says. */
+/* Stands for all large kinds, which a browser either wants or does not. */
 bool update_batch_add_text(struct update_batch *p, size_t daemon, const char *target, const char *text, size_t size,
                            bool instead)
 {
@@ -83,7 +83,7 @@ bool update_batch_add_text(struct update_batch *p, size_t daemon, const char *ta
         return add_text(p, &of, text, size);
 }
 
-/* The part of a message of trends that all get. */
+/* The part of a message of trends that every browser gets. */
 static bool add_small_trends(struct update_batch *all, size_t daemon, const Hw__Update *u)
 {
         Hw__Trend **list = calloc(u->trends->n_trends + 1, sizeof(*list));

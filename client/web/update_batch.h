@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * update_batch.h - updates printed once, gathered until they go out to all browsers
- * that want them. Knows no connection.
+ * update_batch.h - updates printed once, collected until they go out to all
+ * browsers that want them. Knows nothing of connections.
  */
 #ifndef HW_CLIENT_WEB_UPDATE_BATCH_H
 #define HW_CLIENT_WEB_UPDATE_BATCH_H
@@ -19,11 +19,11 @@ struct update_batch {
 void update_batch_init(struct update_batch *p);
 void update_batch_clear(struct update_batch *p);
 
-/* Prints an update and adds it; of trends also the part that those get who do not want the trends of bands.
-   False: out of memory, and some browser may miss it. */
+/* Prints an update and adds it; of trends also the part for browsers that do not want the trends of bands.
+   False: out of memory, and some browsers may miss it. */
 bool update_batch_add(struct update_batch *p, size_t daemon, const Hw__Update *update);
 
-/* A printed element about a target: for those who want its large messages, or (`instead`) for all others. */
+/* A printed element about a target: for browsers that want its large messages, or (`instead`) for all others. */
 bool update_batch_add_text(struct update_batch *p, size_t daemon, const char *target, const char *text, size_t size,
                            bool instead);
 

@@ -2,9 +2,9 @@
 /*
  * web.c - `heapwatch web`: a subscriber that answers browsers.
  *
- * DESIGN: one libevent loop for the feed, the requests to daemons and HTTP.
- * The feed is read with a budget per turn and gone on with through a
- * zero-delay timer, so that browsers are answered while a flood comes in.
+ * DESIGN: one libevent loop for the feed, the requests to daemons and HTTP. The
+ * feed is read with a budget per turn, and reading continues through a
+ * zero-delay timer, so that browsers are answered during a flood of updates.
  */
 #include "client/cli/command.h"
 
@@ -23,11 +23,11 @@
 #include "proto/base/error.h"
 
 #define UPDATES_PER_TURN    256
-#define TURN_MS             20                /* and no longer, for large ones */
+#define TURN_MS             20                /* and no longer, for large updates */
 #define HISTORY_CELLS       ((size_t)1 << 20) /* 32 MiB at most, for bands finer than the daemons keep them */
-#define HISTORY_POINTS      256               /* of a live target: those of a small curve; daemons have more */
+#define HISTORY_POINTS      256               /* of a live target: enough for a small curve; daemons have more */
 #define HISTORY_COLUMNS     1024
-#define HISTORY_FILE_CELLS  ((size_t)4 << 20) /* files: there is nobody to ask */
+#define HISTORY_FILE_CELLS  ((size_t)4 << 20) /* files: no daemon has more */
 #define HISTORY_FILE_POINTS 8192
 
 struct web {
@@ -60,22 +60,21 @@ static const struct option options[] = {
                 "where to serve (default 127.0.0.1:8077; port 0: any), or unix:PATH for a proxy of this machine; an "
                 "address that others can reach needs --token-file"),
         OPTION_CONNECT(struct web, endpoints),
-        OPTION_TEXT(
-                "token-file", 0, "FILE", struct web, token_file, COMPLETE_FILE,
-                "the token that whoever asks must have: this private file's first line (16 to 512 characters); open "
-                "the page as /?token=TOKEN once, or send it as a Bearer token; default: a new one that the printed "
-                "address has"),
+        OPTION_TEXT("token-file", 0, "FILE", struct web, token_file, COMPLETE_FILE,
+                    "the token that clients must have: this private file's first line (16 to 512 characters); open "
+                    "the page as /?token=TOKEN once, or send it as a Bearer token; default: a new one that the printed "
+                    "address has"),
         OPTION_FLAG("no-token", 0, struct web, no_token, "answer every user of this machine, without a token"),
         OPTION_LIST("host", 0, "NAME", struct web, hosts, COMPLETE_NOTHING,
-                    "answer to this name or address too, behind a proxy or in a network; may be repeated"),
+                    "accept this name or address, too, behind a proxy or in a network; may be repeated"),
         OPTION_RULES(struct web, daemon_args),
         OPTIONS_OF_TREND(struct web, daemon_args),
         OPTION_FLAG("allow-control", 0, struct web, options.allow_control,
-                    "/api/control adds and removes targets, silences alerts; else it only looks"),
+                    "let /api/control add and remove targets and silence alerts; by default the page is read-only"),
         OPTIONS_END,
 };
 
-/* A token of one's own, a new one, or none: who may ask. 0, or EXIT_USAGE after a report. */
+/* The given token, a new one, or none. 0, or EXIT_USAGE after a report. */
 static int check_token(struct web *w)
 {
         struct guard *g = &w->options.guard;
@@ -102,7 +101,7 @@ static int check_token(struct web *w)
         return 0;
 }
 
-/* What is safe to start. */
+/* Rejects options that contradict each other or are unsafe. */
 static int check(void *filled)
 {
         struct web *w = filled;
@@ -118,7 +117,7 @@ static int check(void *filled)
                 return command_usage_error(
                         &command_web,
                         "--listen '%s': expected ADDRESS:PORT, e.g. 127.0.0.1:8077 or [::1]:8077, or "
-                        "unix:PATH with a path from the root",
+                        "unix:PATH with an absolute path",
                         w->listen);
         w->options.guard.hosts = w->hosts.items;
         w->options.guard.n_hosts = w->hosts.n;
@@ -133,7 +132,7 @@ static void stop(struct web *w, int status)
         (void)event_base_loopbreak(w->base);
 }
 
-/* Once there is something to look at: of a file that is no log there is no address. */
+/* Once there is something to show: for a file that is not a log no address is printed. */
 static void announce(struct web *w)
 {
         if (w->announced)
@@ -169,7 +168,7 @@ static void take_update(struct web *w, size_t daemon, const Hw__Update *u)
                 announce(w);
 }
 
-/* All files are read. Those that could not be are no reason to keep the others from being looked at. */
+/* All files were read. Those that could not be do not prevent looking at the others. */
 static void end_files(struct web *w)
 {
         announce(w);
@@ -195,7 +194,7 @@ static bool take_event(struct web *w)
                 return true;
         case FEED_STALE:
         case FEED_ALIVE:
-        case FEED_READY: /* its snapshot is in: a restarted daemon is back */
+        case FEED_READY: /* its snapshot is complete: a restarted daemon is back */
                 world_set_stale(w->world, daemon, event == FEED_STALE);
                 streams_daemon(w->streams, daemon);
                 return true;
@@ -266,7 +265,7 @@ static void on_replies(evutil_socket_t fd, short what, void *arg)
         (void)hw_requester_pump(w->requester);
 }
 
-/* To ask the daemons for history; files have none. */
+/* For requests to daemons; files need none. */
 static bool open_requester(struct web *w)
 {
         if (!feed_is_live(w->feed))
@@ -276,13 +275,13 @@ static bool open_requester(struct web *w)
                 w->replies = event_new(w->base, hw_requester_fd(w->requester), EV_READ | EV_PERSIST, on_replies, w);
         if (w->replies && event_add(w->replies, NULL) == 0)
                 return true;
-        command_error(&command_web, "cannot ask the daemon: %s", strerror(errno));
+        command_error(&command_web, "cannot send requests to the daemon: %s", strerror(errno));
         return false;
 }
 
 static bool open_memory(struct web *w)
 {
-        bool files = w->files.n > 0; /* of a live target the daemon is asked for its series */
+        bool files = w->files.n > 0; /* series of a live target come from its daemon */
         struct history_options past = {
                 .points = files ? HISTORY_FILE_POINTS : HISTORY_POINTS,
                 .columns = HISTORY_COLUMNS,
@@ -358,7 +357,7 @@ static void free_event(struct event *e)
                 event_free(e);
 }
 
-/* In reverse; open requests are answered before the server goes. */
+/* In reverse order; open requests are answered before the server is destroyed. */
 static void close_all(struct web *w)
 {
         free_event(w->replies);

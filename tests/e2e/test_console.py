@@ -324,7 +324,7 @@ def test_daemon_goes_and_comes_back(directory, end):
         with top(directory, "--connect", d.publish, "--view", "bands") as t:
             t.wait("STACK", "ended")
             d.stop(end)
-            gone = t.wait("STALE", "STACK", "heapwatchd gone for ", "the picture is of ", "reconnecting")
+            gone = t.wait("STALE", "STACK", "heapwatchd gone for ", "data as of ", "reconnecting")
             assert "+RTS -h" not in gone        # nothing is missing in the program
             t.wait_screen(lambda s: stale_s(s) > stale_s(gone), "its age to grow")
             d.start()
@@ -333,7 +333,7 @@ def test_daemon_goes_and_comes_back(directory, end):
             d.stop(end)
             d.targets = [f"other={log}"]
             d.start()
-            t.wait("api", "STACK", "heapwatchd was restarted without api; the picture is of ")
+            t.wait("api", "STACK", "heapwatchd was restarted without api; data as of ")
             t.keys("t")
             t.wait("other")
             t.keys("l")

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * answers.c - what one asks at three in the morning, in that order: is anything wrong, since when, what grows, where,
- * until when, what to do next; then what limits the trust in it.
+ * until when, what to do next; then reasons to trust the answers less.
  *
- * DESIGN: a row each where there is little room, beginning with what matters, and the first answer as a headline that
- * is wrapped and never cut; with more room each answer is wrapped, too.
+ * DESIGN: where there is little room, each answer gets one row that begins with what matters, and the first one is a
+ * headline that is wrapped and never cut; with more room every answer is wrapped.
  */
 #include "client/console/overview/sections.h"
 
@@ -18,7 +18,7 @@ enum { LABEL = 7, LINE = 512, HEADLINE_ROWS = 3, MOST = 4 };
 
 /* ---------------------------------------------------------------- headline */
 
-/* Draws text into at most `most` rows of `width` columns from `column`; without a canvas it only counts. */
+/* Draws text into at most `most` rows of `width` columns from `column`; without a canvas it only counts rows. */
 static int wrapped(struct canvas *c, struct area area, int row, int column, int width, int most, enum tint tint,
                    const char *text)
 {
@@ -59,7 +59,7 @@ struct part {
         enum tint tint;
 };
 
-/* The headline says itself what is wrong, unless something grows: then it has only the numbers. */
+/* The headline already says what is wrong, unless something grows: then it has only the numbers. */
 static size_t parts_of(struct part parts[QUESTIONS + ANSWER_CAVEATS], const struct answer_memo *m)
 {
         size_t n = 0;
@@ -95,7 +95,10 @@ static int more_rows(const struct part *p, int rows, int left, int width)
         return more < 0 ? 0 : more < left ? more : left;
 }
 
-/* Each part has a row; what is left goes first to what to do next, which is acted on, then up, at last to caveats. */
+/*
+ * Each part gets a row; spare rows go first to what to do next, since that is acted on, then upwards, and last to
+ * caveats.
+ */
 static void share_rows(int rows[], const struct part *parts, size_t n, struct area area)
 {
         const size_t next = QUESTION_NEXT - QUESTION_SINCE;

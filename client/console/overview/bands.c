@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * bands.c - the largest bands of the newest census: bytes, share, change and
- * history. Change and history are over the window, whatever the width, so the
- * number says what the picture shows; with one census the change is not known.
+ * history. Change and history cover the window, whatever the width, so the
+ * number matches the sparkline; with one census the change is unknown.
  */
 #include "client/console/overview/sections.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* identity.c - who it is: name, state, run and age; further down compiler and flags. */
+/* identity.c - which program it is: name, state, run and age; further down compiler and flags. */
 #include "client/console/overview/sections.h"
 
 #include <stdarg.h>

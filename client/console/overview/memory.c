@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* memory.c - the gauges of memory, each with its history and what puts it into proportion. */
+/* memory.c - the gauges of memory, each with its history and a remark that puts it into proportion. */
 #include "client/console/overview/sections.h"
 
 #include <stdio.h>
@@ -44,7 +44,7 @@ static void draw_gauge(struct canvas *c, struct area area, int row, const struct
         (void)canvas_put(c, area, row, graph + (width > 0 ? width : 0) + 2, remark, g->tint, g->remark);
 }
 
-/* "41 % of the cgroup limit 256 MiB", in a warning tint when near. */
+/* "41 % of the cgroup limit 256 MiB", tinted as a warning when close. */
 static void proportion(struct gauge *g, uint64_t bytes, uint64_t limit, const char *what)
 {
         char share[SHORT_TEXT], text[SHORT_TEXT];
@@ -117,7 +117,7 @@ static struct gauge allocation_gauge(const struct world_target *t)
 
         (void)rate_or_unknown(g.value, known, known ? t->heap->allocation_rate_bps : 0);
         if (t->heap && t->heap->has_allocated_bytes)
-                (void)snprintf(g.remark, sizeof(g.remark), "%.24s in all",
+                (void)snprintf(g.remark, sizeof(g.remark), "%.24s in total",
                                bytes_or_unknown(total, true, t->heap->allocated_bytes));
         return g;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* notes.c - the newest notes that fit, the newest at the bottom. */
+/* notes.c - as many of the newest notes as fit, the newest at the bottom. */
 #include "client/console/overview/sections.h"
 
 #include <inttypes.h>

@@ -2,11 +2,11 @@
 /*
  * overview.c - one target on one screen.
  *
- * DESIGN: the picture is a table of sections, top to bottom. Each says how many
- * rows it needs at least and how many it would like, and draws itself into
- * what it gets. Rows are dealt out in turns: first every section's least (from
- * the top, those that find room), then the short sections' wishes, then air
- * between sections, then bands and notes share the rest, two to one.
+ * DESIGN: the screen is a list of sections, top to bottom. Each says how many
+ * rows it needs at least and how many it would like, and draws itself into what
+ * it gets. Rows are given out in passes: first every section's minimum (from
+ * the top, if it fits), then what the short sections would like, then blank
+ * rows between sections, then bands and notes share the rest, two to one.
  */
 #include "client/console/overview/overview.h"
 
@@ -33,7 +33,7 @@ enum { SECTIONS = sizeof(sections) / sizeof(sections[0]) };
 struct layout {
         int heights[SECTIONS], wishes[SECTIONS];
         bool air[SECTIONS]; /* a blank row above */
-        int left;           /* rows not dealt out yet */
+        int left;           /* rows not given out yet */
 };
 
 static void take(struct layout *l, int i, int rows)
@@ -58,7 +58,7 @@ static void take_air(struct layout *l)
         }
 }
 
-/* Bands and notes get what is left, in turns, until both have what they want. */
+/* Bands and notes share what is left until both have what they want. */
 static void take_rest(struct layout *l)
 {
         int before;
@@ -79,7 +79,7 @@ static struct layout deal(const struct scene *s, const struct world_target *t, s
         for (int i = 0; i < SECTIONS; i++) {
                 int least = sections[i].least < l.wishes[i] ? sections[i].least : l.wishes[i];
 
-                if (least <= l.left) /* a part of it would say nothing */
+                if (least <= l.left) /* less than its minimum would say nothing */
                         take(&l, i, least);
         }
         for (int i = 0; i < SECTIONS; i++) {

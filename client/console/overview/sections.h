@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sections.h - the parts of the overview. Each draws into exactly the area it is given, clipping itself. */
+/* sections.h - the parts of the overview. Each draws into exactly the area it is given. */
 #ifndef HW_CLIENT_CONSOLE_OVERVIEW_SECTIONS_H
 #define HW_CLIENT_CONSOLE_OVERVIEW_SECTIONS_H
 
@@ -7,14 +7,14 @@
 #include "client/console/scene/scene.h"
 
 struct section {
-        int least;  /* rows below which it says nothing useful */
-        int greedy; /* share of the rows that nobody else wants; 0: none */
+        int least;  /* with fewer rows it says nothing useful */
+        int greedy; /* share of the spare rows; 0: none */
         bool air;   /* likes a blank row above */
         int (*rows)(const struct scene *s, const struct world_target *t, int width); /* wanted; 0: nothing to say */
         void (*draw)(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t);
 };
 
-/* identity.c: who it is; and with what it was built and started */
+/* identity.c: which program it is; and how it was built and started */
 int identity_rows(const struct scene *s, const struct world_target *t, int width);
 void draw_identity(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t);
 int facts_rows(const struct scene *s, const struct world_target *t, int width);

@@ -36,7 +36,7 @@ int stream_rows(const struct scene *s, const struct world_target *t, int width)
         return rows;
 }
 
-#define LONG_TURN_NS UINT64_C(100000000) /* nobody was read or answered for so long: worth a word */
+#define LONG_TURN_NS UINT64_C(100000000) /* no source was read and nobody answered for this long: worth mentioning */
 
 /* "lost 0 B": quiet when nothing is wrong. */
 static int figure(struct canvas *c, struct area area, int row, int column, const char *label, const char *value,
@@ -54,7 +54,7 @@ static const char *count_or_unknown(char *out, bool known, uint64_t n)
         return known ? hw_count_text(out, SHORT_TEXT, n) : UNKNOWN_TEXT;
 }
 
-/* `turn`: the daemon's longest of late, NULL when not known. */
+/* `turn`: the daemon's longest recent one, NULL when unknown. */
 static void draw_figures(struct canvas *c, struct area area, int row, const Hw__Health *h, const Hw__LoopTurn *turn)
 {
         char text[SHORT_TEXT];
@@ -117,7 +117,8 @@ void draw_stream(struct canvas *c, struct area area, const struct scene *s, cons
         if (area.height > 1)
                 draw_title(c, area, row++, "Stream", "");
         if (!t->health) {
-                (void)canvas_put(c, area, row, 1, area.width - 2, TINT_DIM, UNKNOWN_TEXT "  nothing heard of it yet");
+                (void)canvas_put(c, area, row, 1, area.width - 2, TINT_DIM,
+                                 UNKNOWN_TEXT "  nothing is known of it yet");
                 return;
         }
         draw_figures(c, area, row++, t->health, d && d->state ? d->state->recent_turn : NULL);

@@ -84,12 +84,12 @@ bool scene_gone(const struct scene *s, const struct world_target *t, int width, 
         (void)age_text(age, sizeof(age), age_ns);
         (void)time_of_day(of, sizeof(of), of_ns, s->now_wall_ns);
         if (s->left)
-                (void)snprintf(out, size, "heapwatchd was restarted without %.64s; the picture is of %.16s",
+                (void)snprintf(out, size, "heapwatchd was restarted without %.64s; data as of %.16s",
                                safe_text(name, sizeof(name), t->name), of);
         else if (width >= 70)
-                (void)snprintf(out, size, "heapwatchd gone for %.24s; the picture is of %.16s; reconnecting", age, of);
+                (void)snprintf(out, size, "heapwatchd gone for %.24s; data as of %.16s; reconnecting", age, of);
         else
-                (void)snprintf(out, size, "heapwatchd gone %.24s; picture of %.16s; reconnecting", age, of);
+                (void)snprintf(out, size, "heapwatchd gone %.24s; as of %.16s; reconnecting", age, of);
         return true;
 }
 
@@ -99,7 +99,7 @@ const char *scene_no_census(const struct scene *s, const struct world_target *t)
         uint64_t age_ns;
 
         if (scene_stale(s, t, &age_ns))
-                return UNKNOWN_TEXT "  no census had been seen when heapwatchd went";
+                return UNKNOWN_TEXT "  no census had been seen when heapwatchd went away";
         if (!t->run)
                 return UNKNOWN_TEXT "  no program has been seen yet";
         if (run && run->has_breakdown && run->breakdown)

@@ -57,7 +57,7 @@ bool scene_band_change(const struct scene *s, const struct world_target *t, cons
 bool scene_stale(const struct scene *s, const struct world_target *t, uint64_t *ret_age_ns);
 
 /*
- * "heapwatchd gone for 42 s; the picture is of 10:31:07; reconnecting", shorter for a small `width`: for the
+ * "heapwatchd gone for 42 s; data as of 10:31:07; reconnecting", shorter for a small `width`: for the
  * target's daemon, or with NULL for any. False: it is there, and the picture is current.
  */
 bool scene_gone(const struct scene *s, const struct world_target *t, int width, char *out, size_t size);

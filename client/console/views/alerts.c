@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * views/alerts.c - alerts of all targets, and below them in words why: the
- * selected alert's evidence, and what its target's memory does.
+ * views/alerts.c - alerts of all targets, and below them the reason in words:
+ * the selected alert's evidence, and what its target's memory does.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "client/console/draw/widgets.h"
 #include "client/console/scene/said.h"
 
-/* A row. Both are borrowed from the world until the next filling. */
+/* A row. Both are borrowed from the world until the table is filled again. */
 struct alert_row {
         const struct world_target *target;
         const Hw__Alert *alert;
@@ -22,7 +22,7 @@ struct alert_row {
 struct alerts {
         struct alert_row *rows;
         size_t capacity;
-        bool unfolded; /* alerts that belong to others have rows of their own */
+        bool unfolded; /* alerts that are part of others have rows of their own */
 };
 
 static const Hw__Alert *alert(const void *row)
@@ -83,7 +83,7 @@ static struct value gravity(const struct scene *s, const void *row)
                                           : a->state == HW__ALERT__STATE__STATE_RESOLVED);
 }
 
-/* Firing before pending before others, the graver first; silenced ones behind all of them. */
+/* Firing before pending before others, the more severe first; silenced ones last. */
 static struct value order(const struct scene *s, const void *row)
 {
         const Hw__Alert *a = alert(row);
@@ -131,7 +131,7 @@ static struct value part_of(const struct scene *s, const void *row)
         return value_text(alert(row)->part_of);
 }
 
-/* Alerts of bands in the same state that belong to it. */
+/* Alerts of bands in the same state that are part of it. */
 static struct value below(const struct scene *s, const void *row)
 {
         size_t n = alerts_below(target(row)->alerts, alert(row), alert(row)->state);
@@ -180,19 +180,19 @@ static const struct column columns[] = {
         { .title = "severity", .name = "severity", .width = 8, .rank = 2, .value = severity, .tint = state_colour,
           .help = "label of the rule: info, warning or critical. It decides colour and order" },
         { .title = "bands", .name = "bands", .unit = UNIT_COUNT, .width = 5, .rank = 4, .value = below,
-          .help = "alerts of single bands that belong to this one: e shows and hides them" },
+          .help = "alerts of single bands that are part of this one: e shows and hides them" },
         { .title = "value", .name = "value", .width = -14, .rank = 3, .value = measured,
-          .help = "what its expression gives now" },
+          .help = "current value of its expression" },
         { .title = "threshold", .name = "threshold", .width = -12, .rank = 5, .value = threshold,
           .help = "what the value is compared with" },
         { .title = "since", .name = "since_ns", .unit = UNIT_WHEN, .width = 8, .rank = 4, .value = since,
-          .help = "since when its expression holds" },
+          .help = "since when its expression has held" },
         { .title = "fired", .name = "fired_ns", .unit = UNIT_WHEN, .width = 9, .rank = 6, .value = fired,
           .help = "when it fired" },
         { .title = "band", .name = "band", .width = -16, .rank = 7, .value = band,
-          .help = "of rules over bands: which one" },
+          .help = "for rules over bands: which one" },
         { .title = "part of", .name = "part_of", .width = -8, .rank = 9, .value = part_of,
-          .help = "the alert that this one belongs to and is not counted beside" },
+          .help = "the alert that this one is part of and counted with" },
         { .title = "evidence", .name = "evidence", .width = -20, .rank = 8, .value = evidence,
           .help = "why, in words" },
 };
@@ -412,7 +412,7 @@ const struct console_view view_alerts = {
         .brief = "Alert",
         .letter = 'a',
         .about = "Rules that hold, of all targets; below, in words, why the selected one does, what its target's "
-                 "memory does, and when it meets its limit.",
+                 "memory does, and when it reaches its limit.",
         .keys = keys,
         .tables = { &table },
         .state_size = sizeof(struct alerts),

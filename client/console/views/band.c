@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * views/band.c - one band: its chart, its numbers, and its definition in full:
- * the cost-centre stack, or the info table with its place in the source.
+ * views/band.c - one band: its chart, its numbers, and its full definition: the
+ * cost-centre stack, or the info table with its source location.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -76,7 +76,7 @@ static const char *text(const void *row)
 
 static const struct table_class table = {
         .name = "stack",
-        .empty = UNKNOWN_TEXT "  this band is no cost-centre stack",
+        .empty = UNKNOWN_TEXT "  this band is not a cost-centre stack",
         .columns = columns,
         .n_columns = sizeof(columns) / sizeof(columns[0]),
         .sort = SIZE_MAX,
@@ -86,7 +86,7 @@ static const struct table_class table = {
 
 /* ------------------------------------------------------------------- facts */
 
-/* "closure type  THUNK_1_0" when there is something to say. Returns the rows used. */
+/* "closure type  THUNK_1_0", or nothing if there is no value. Returns the rows used. */
 static int fact(struct canvas *canvas, struct area area, int row, const char *name, const char *value)
 {
         char safe[2048];
@@ -201,7 +201,7 @@ static void draw(struct console *c, struct canvas *canvas, struct area area)
         int row, stack;
 
         if (!chart(c, &drawn)) {
-                (void)canvas_put(canvas, area, 1, 1, area.width - 2, TINT_DIM, "this band is gone with its run");
+                (void)canvas_put(canvas, area, 1, 1, area.width - 2, TINT_DIM, "this band ended with its run");
                 return;
         }
         (void)canvas_put(canvas, area, 0, 1, area.width - 2, TINT_STRONG, safe_text(safe, sizeof(safe), b->def->label));

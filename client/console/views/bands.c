@@ -136,7 +136,7 @@ static struct value first_seen(const struct scene *s, const void *row)
         return value_when(s, s->target, def->has_first_seen_ns, def->first_seen_ns);
 }
 
-/* The info table; of a cost-centre stack its innermost centre, which has a module and a place, too. */
+/* The info table's, or those of a cost-centre stack's innermost centre, which has a module and a place, too. */
 #define BAND_TEXT(function, field)                                                                                     \
         static struct value function(const struct scene *s, const void *row)                                           \
         {                                                                                                              \
@@ -158,7 +158,7 @@ static struct value module(const struct scene *s, const void *row)
         return value_text(def->info_table ? def->info_table->module : def->n_stack ? def->stack[0]->module : NULL);
 }
 
-/* ":" is what compilers write where there is no place. */
+/* Compilers write ":" where there is no place. */
 static struct value source(const struct scene *s, const void *row)
 {
         const Hw__Band *def = band(row)->def;
@@ -218,25 +218,25 @@ static const struct column columns[] = {
         { .title = "bytes", .name = "bytes", .unit = UNIT_BYTES, .width = 9, .value = bytes, .tint = strong,
           .help = "in the newest census" },
         { .title = "share", .name = "share", .unit = UNIT_SHARE, .width = 7, .rank = 7, .value = share,
-          .help = "part of the newest census" },
+          .help = "share of the newest census" },
         { .title = "change", .name = "change_bytes", .unit = UNIT_CHANGE, .width = 10, .rank = 3, .value = change,
           .tint = change_colour,
-          .help = "over the window: less what it held at the newest census known of before that" },
+          .help = "over the window: compared with the newest known census before it" },
         { .title = "slope", .name = "slope_bps", .unit = UNIT_SLOPE, .width = 14, .rank = 5, .value = slope,
-          .help = "robust slope (Theil-Sen) of the verdict; ~ is provisional: of the few points before there is one" },
+          .help = "robust slope (Theil-Sen) behind the verdict; ~ is provisional: from the few points before it" },
         { .title = "at least", .name = "slope_low_bps", .unit = UNIT_SLOPE, .width = 14, .rank = 10,
           .value = slope_low, .help = "low end of the slope's interval of about 95 %" },
         { .title = "at most", .name = "slope_high_bps", .unit = UNIT_SLOPE, .width = 14, .rank = 11,
           .value = slope_high, .help = "high end of the slope's interval" },
         { .title = "so far", .name = "provisional_slope_bps", .unit = UNIT_SLOPE, .value = so_far, .hidden = true,
-          .help = "only in files: the slope of the few points there are, before there is a verdict" },
+          .help = "only in files: the slope of the few points before there is a verdict" },
         { .title = "verdict", .name = "verdict", .width = 8, .rank = 1, .value = verdict, .order = verdict_order,
           .text = verdict_text, .tint = verdict_colour,
           .help = "steady, growing or leak; unknown: too little data; in 6m: when there is enough at the earliest" },
         { .title = "since", .name = "onset_ns", .unit = UNIT_WHEN, .width = 9, .rank = 8, .value = since,
-          .help = "when its growth began; only of those that grow" },
+          .help = "when its growth began; only for bands that grow" },
         { .title = "integrated", .name = "integral_byte_s", .unit = UNIT_INTEGRAL, .width = 11, .rank = 10,
-          .value = integral, .help = "bytes times seconds over the window: what it has cost in all" },
+          .value = integral, .help = "bytes times seconds over the window: what it has cost in total" },
         { .title = "std dev", .name = "stddev_bytes", .unit = UNIT_BYTES, .width = 9, .rank = 9, .value = deviation,
           .help = "standard deviation over the window" },
         { .title = "fit", .name = "fit", .unit = UNIT_RATIO, .width = 4, .rank = 9, .value = fit,
@@ -246,14 +246,14 @@ static const struct column columns[] = {
         { .title = "type", .name = "type", .width = 12, .rank = 4, .value = type, .shown = by_info_table,
           .help = "of the closure, as the compiler names it" },
         { .title = "closure", .name = "closure_type", .width = 11, .rank = 12, .value = closure,
-          .shown = by_info_table, .help = "what kind of closure the runtime takes it for: CONSTR, FUN, THUNK ..." },
+          .shown = by_info_table, .help = "the kind of closure, as the runtime sees it: CONSTR, FUN, THUNK ..." },
         { .title = "info table", .name = "info_table", .width = 16, .rank = 13, .value = table_name,
-          .shown = by_info_table, .help = "its name in the program: tells those of one label apart" },
+          .shown = by_info_table, .help = "its name in the program: distinguishes those with the same label" },
         { .title = "module", .name = "module", .width = 14, .rank = 11, .value = module, .shown = has_places,
-          .help = "where it is defined; of a cost-centre stack: its innermost centre" },
+          .help = "the defining module; for a cost-centre stack, that of its innermost centre" },
         { .title = "source", .name = "source", .width = -16, .rank = 2, .value = source, .shown = has_places,
           .draw = draw_source,
-          .help = "file and place, if the program was compiled with them" },
+          .help = "file and place, if the program was compiled with this information" },
         { .title = "band", .name = "label", .width = -22, .value = label,
           .help = "what the heap profile breaks memory down by: closure type, cost-centre stack, module ..." },
 };
@@ -261,7 +261,7 @@ static const struct column columns[] = {
 
 /* -------------------------------------------------------------------- rows */
 
-/* Definitions without any row in a census are not shown. */
+/* Bands that never had a row in a census are not shown. */
 static void rows(const struct console *c, struct table *t)
 {
         const struct world_target *target = c->scene.target;
@@ -309,8 +309,8 @@ const struct console_view view_bands = {
         .title = "Bands",
         .brief = "Bands",
         .letter = 'b',
-        .about = "What the heap is made of, from the newest census of the heap profile. Statistics are over the "
-                 "published window that comes nearest to the one chosen with + and -.",
+        .about = "What the heap is made of, from the newest census of the heap profile. Statistics cover the "
+                 "published window closest to the one chosen with + and -.",
         .keys = keys,
         .tables = { &table },
 };

@@ -45,7 +45,7 @@ GENERATION_VALUE(p99, pause_p99_ns)
 GENERATION_VALUE(longest, pause_max_ns)
 GENERATION_VALUE(total, pause_total_ns)
 
-/* The middle of a cell of pauses, see docs/PROTOCOL.md; numbers from the wire are not believed. */
+/* The middle of a cell of pauses, see docs/PROTOCOL.md; cell numbers from the wire are checked. */
 static double pause_ns(uint32_t cell)
 {
         return sketch_middle(PAUSE_BITS, cell < PAUSE_CELLS ? cell : PAUSE_CELLS - 1);
@@ -53,7 +53,7 @@ static double pause_ns(uint32_t cell)
 
 enum { FIRST_DECADE = 3, DECADES = 7, MOST_COLUMNS = 64 }; /* 1 us to 10 s */
 
-/* The distribution of pauses, one column for each part of a decade. The axis is always the same: rows compare. */
+/* The distribution of pauses, one column for each part of a decade. All rows have the same axis. */
 static void draw_distribution(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
                               const void *data)
 {
@@ -89,9 +89,9 @@ static const struct column generation_columns[] = {
         { .title = "parallel", .name = "parallel_count", .unit = UNIT_COUNT, .width = 9, .rank = 4, .value = parallel,
           .help = "collections with more than one thread" },
         { .title = "p50", .name = "pause_p50_ns", .unit = UNIT_NS, .width = 8, .rank = 2, .value = median,
-          .help = "half of all pauses were not longer" },
+          .help = "half of all pauses were no longer than this" },
         { .title = "p99", .name = "pause_p99_ns", .unit = UNIT_NS, .width = 8, .value = p99,
-          .help = "99 of 100 pauses were not longer" },
+          .help = "99 of 100 pauses were no longer than this" },
         { .title = "max", .name = "pause_max_ns", .unit = UNIT_NS, .width = 8, .value = longest,
           .help = "longest pause" },
         { .title = "total", .name = "pause_total_ns", .unit = UNIT_NS, .width = 8, .rank = 3, .value = total,
@@ -173,7 +173,7 @@ static struct value mutator(const struct scene *s, const void *row)
         return value_number(v.is == VALUE_NUMBER, 1 - v.number);
 }
 
-/* Those of the nonmoving collector come last: they are left out for programs without it. */
+/* Those of the nonmoving collector come last, so that they can be left out for programs without it. */
 /* clang-format off */
 static const struct column figures[] = {
         { .title = "GC, last 10 s", .name = "gc_share", .unit = UNIT_SHARE, .value = share,
@@ -199,15 +199,15 @@ static const struct column figures[] = {
         { .title = "megablocks held", .name = "megablocks_held", .unit = UNIT_COUNT, .value = held,
           .help = "after the last major collection" },
         { .title = "megablocks needed", .name = "megablocks_needed", .unit = UNIT_COUNT, .value = needed,
-          .help = "of those, how many the collector wants to keep" },
+          .help = "how many of those the collector wants to keep" },
         { .title = "megablocks returned", .name = "megablocks_returned", .unit = UNIT_COUNT, .value = returned,
           .help = "given back to the system by the last major collection" },
         { .title = "nonmoving cycles", .name = "nonmoving_cycles", .unit = UNIT_COUNT, .value = cycles,
           .help = "finished cycles of the nonmoving collector" },
         { .title = "nonmoving mark", .name = "nonmoving_mark_ns", .unit = UNIT_NS, .value = mark,
-          .help = "time of concurrent marking: no pause" },
+          .help = "time of concurrent marking, which is not a pause" },
         { .title = "nonmoving sync", .name = "nonmoving_sync_ns", .unit = UNIT_NS, .value = nonmoving_sync,
-          .help = "its second pause, all of them together" },
+          .help = "total of its second pause" },
         { .title = "longest sync", .name = "nonmoving_sync_max_ns", .unit = UNIT_NS, .value = nonmoving_max,
           .help = "the longest of these pauses" },
         { .title = "nonmoving sweep", .name = "nonmoving_sweep_ns", .unit = UNIT_NS, .value = sweep,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * views/help.c - every key and every number of the view that was shown before.
+ * views/help.c - explains every key and every number of the previous view.
  *
  * DESIGN: nothing is written twice: keys come from the view, numbers from its
  * figures and columns.
@@ -79,8 +79,8 @@ static void columns(struct pen *p, const struct column *list, size_t n)
 static const struct console_key common[] = {
         { "0 - 9, F1 - F9", "the views, in the order of the tabs; each also by the letter below" },
         { ". ,", "next and previous target" },
-        { "space", "freeze the picture; again: go on. Nothing is lost meanwhile" },
-        { "left, right", "move the time cursor of charts; a click sets it; esc takes it away" },
+        { "space", "freeze the screen; again: go on. Nothing is lost meanwhile" },
+        { "left, right", "move the time cursor of charts; a click sets it; esc removes it" },
         { "c", "the other clock: time of day, or time since the program started" },
         { "+ -", "longer and shorter window of charts and histories" },
         { "/ n N", "search; next and previous match" },
@@ -88,7 +88,7 @@ static const struct console_key common[] = {
         { "< > r", "sort by the previous or next column; reverse. A click on a heading does both" },
         { "up, down", "move; also page up, page down, home, end, j, k and the wheel" },
         { "tab", "the other table of a view with two" },
-        { "s", "save: tables as CSV, charts as SVG, into files named on the screen" },
+        { "s", "save: tables as CSV, charts as SVG; the screen shows the file names" },
         { "esc", "back" },
         { "?", "this page, and back" },
         { "q", "leave" },
@@ -125,14 +125,14 @@ static void write_all(struct pen *p, const struct console_view *v)
                 columns(p, v->tables[i]->columns, v->tables[i]->n_columns);
         for (const struct console_key *w = v->words; w && w->key; w++)
                 entry(p, TINT_STRONG, w->key, w->meaning);
-        entry(p, TINT_STRONG, UNKNOWN_TEXT, "not known: never the same as 0");
+        entry(p, TINT_STRONG, UNKNOWN_TEXT, "unknown, which is never the same as 0");
         heading(p, "Keys everywhere");
         keys(p, common);
         heading(p, "Views");
         views(p);
 }
 
-/* Written twice: first beside the screen, to know how many lines there are. */
+/* Written twice: the first time off the screen, to count the lines. */
 static void draw(struct console *c, struct canvas *canvas, struct area area)
 {
         const struct console_view *v = c->under ? c->under->class : &view_overview;
@@ -183,7 +183,7 @@ const struct console_view view_help = {
         .name = "help",
         .title = "Help",
         .brief = "Help",
-        .about = "Every key and every number of the view before.",
+        .about = "Every key and every number of the previous view.",
         .draw = draw,
         .key = key,
 };

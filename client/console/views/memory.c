@@ -2,7 +2,7 @@
 /*
  * views/memory.c - memory over time: live, blocks, heap size and RSS with the
  * limit, major collections and the program's notes; below it every series with
- * its least, mean and greatest value in the window.
+ * its smallest, mean and largest value in the window.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "client/console/draw/widgets.h"
 
 struct memory {
-        bool zoomed; /* the axis begins near the least value */
+        bool zoomed; /* the axis begins near the smallest value */
 };
 
 /* A row of the table: a series in bytes. */
@@ -42,13 +42,13 @@ struct summary {
         double min, max, mean;
 };
 
-/* What the chart shows, too. */
+/* The same points as in the chart. */
 static const struct past *past(const struct scene *s, const void *row)
 {
         return scene_series(s, s->target, ((const struct series *)row)->series);
 }
 
-/* The mean weighs each point by the time until the next one: it held so long. */
+/* In the mean each point is weighted by the time until the next one, for which it held. */
 static struct summary summarise(const struct scene *s, const void *row)
 {
         const struct past *all = past(s, row);
@@ -159,13 +159,13 @@ static const struct column columns[] = {
         { .title = "now", .name = "bytes", .unit = UNIT_BYTES, .width = 9, .value = now, .tint = strong,
           .help = "newest sample" },
         { .title = "min", .name = "min_bytes", .unit = UNIT_BYTES, .width = 9, .rank = 3, .value = least,
-          .help = "least sample in the window" },
+          .help = "smallest sample in the window" },
         { .title = "mean", .name = "mean_bytes", .unit = UNIT_BYTES, .width = 9, .rank = 4, .value = mean,
-          .help = "mean in the window, each sample weighed by the time it held" },
+          .help = "mean in the window, each sample weighted by the time for which it held" },
         { .title = "max", .name = "max_bytes", .unit = UNIT_BYTES, .width = 9, .rank = 2, .value = most,
-          .help = "greatest sample in the window" },
+          .help = "largest sample in the window" },
         { .title = "slope", .name = "slope_bps", .unit = UNIT_SLOPE, .width = 14, .rank = 5, .value = slope,
-          .help = "robust slope (Theil-Sen) of the verdict; ~ is provisional: of the few points before there is one" },
+          .help = "robust slope (Theil-Sen) behind the verdict; ~ is provisional: from the few points before it" },
         { .title = "at least", .name = "slope_low_bps", .unit = UNIT_SLOPE, .width = 14, .rank = 7,
           .value = slope_low, .help = "low end of the slope's interval of about 95 %" },
         { .title = "at most", .name = "slope_high_bps", .unit = UNIT_SLOPE, .width = 14, .rank = 8,
@@ -176,7 +176,7 @@ static const struct column columns[] = {
 };
 /* clang-format on */
 
-/* The four that everybody looks at, and those that have samples. */
+/* The first four, and those that have samples. */
 static void rows(const struct console *c, struct table *t)
 {
         for (size_t i = 0; i < SERIES && c->scene.target; i++) {
@@ -209,7 +209,7 @@ static bool chart(struct console *c, struct chart *chart)
                 chart_line(chart, all_series[i].name, past(s, &all_series[i]), SPARK_GAUGE, tints[i]);
         if (memory_limit(s->target, &limit, &chart->limit_name))
                 chart->limit = (double)limit;
-        chart->ticks = chart->lines[0].past; /* a sample each major collection */
+        chart->ticks = chart->lines[0].past; /* one sample for each major collection */
         return true;
 }
 
@@ -255,9 +255,10 @@ const struct console_view view_memory = {
         .title = "Memory",
         .brief = "Mem",
         .letter = 'm',
-        .about = "Memory over the window. The red line is the least limit (-M or the cgroup's). Under the chart a tick "
-                 "is a major collection, a full triangle a marker of the program, an empty one a message: put the "
-                 "cursor on it to read it. z lets the axis begin near the least value instead of 0.",
+        .about =
+                "Memory over the window. The red line is the lowest limit (-M or the cgroup's). Under the chart a tick "
+                "is a major collection, a full triangle a marker of the program, an empty one a message: put the "
+                "cursor on it to read it. z makes the axis begin near the smallest value instead of 0.",
         .keys = keys,
         .tables = { &table },
         .state_size = sizeof(struct memory),

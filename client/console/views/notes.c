@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * views/notes.c - what the program said (markers, messages, names of threads)
- * and what happened to its stream, in the order of time.
+ * and what happened to its stream, in order of time.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct line {
         uint64_t time_ns; /* event time */
         bool has_time;
         const Hw__Note *note; /* NULL: of the stream */
-        char words[TEXT];     /* of the stream, and of notes that need words */
+        char words[TEXT];     /* for the stream, and for notes without a text of their own */
 };
 
 struct notes {
@@ -37,7 +37,7 @@ static struct value time_of(const struct scene *s, const void *row)
 {
         struct value v = value_when(s, s->target, line(row)->has_time, line(row)->time_ns);
 
-        v.now_wall_ns = 0; /* with seconds however old: notes are close to each other */
+        v.now_wall_ns = 0; /* always with seconds: notes can be close together */
         return v;
 }
 
@@ -111,7 +111,7 @@ static const struct column columns[] = {
           .help = "marker and message: traceMarker, traceEvent; thread: labelThread; stream: what happened to the "
                   "stream itself" },
         { .title = "cap", .name = "capability", .unit = UNIT_COUNT, .width = 3, .rank = 1, .value = capability,
-          .help = "capability that said it" },
+          .help = "capability that it came from" },
         { .title = "text", .name = "text", .width = -30, .value = said, .tint = said_colour,
           .help = "as the program wrote it; control characters are made visible" },
 };
@@ -150,7 +150,7 @@ static void add_note(struct notes *n, const Hw__Note *note)
                 (void)snprintf(l->words, sizeof(l->words), "%" PRIu64 " bytes of binary data", note->size_bytes);
 }
 
-/* The places of damage are in the order of the stream, but their time is not known. */
+/* Damages are in the order of the stream, but their time is unknown. */
 static void add_damages(struct notes *n, const struct world_target *t)
 {
         for (size_t i = 0; t->health && i < t->health->n_damages; i++) {

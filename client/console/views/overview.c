@@ -7,7 +7,7 @@
 
 static void draw(struct console *c, struct canvas *canvas, struct area area)
 {
-        if (!c->printing) { /* its first line says what the frame says: the frame is drawn over it */
+        if (!c->printing) { /* its first line repeats what the frame says, so the frame is drawn over it */
                 area.row -= FRAME_TOP;
                 area.height += FRAME_TOP;
         }
@@ -37,30 +37,31 @@ static bool key(struct console *c, int k)
         }
 }
 
-/* What its sections show besides the numbers of columns. */
+/* What its sections show besides the figures. */
 static const struct console_key words[] = {
         { "wrong",
           "how it ended, if it did; then the verdict, with its rate and interval, or when there can be one; alerts" },
-        { "since", "when growth began, and the marker or message near it; else since when it is steady" },
-        { "grows", "the band that grows most: size and rate, module and source; else the largest" },
-        { "where", "in live data, on the heap beyond them, off the heap, or nowhere; and how much each holds now" },
-        { "until", "when the least known limit is met if it goes on, with the interval; which limit that is" },
-        { "next", "what to do: the most urgent that the evidence supports" },
-        { "but", "what limits the trust in all this: damage, a late stream, an idle program" },
-        { "limit in", "the same as until, in the middle of the interval" },
+        { "since", "when growth began, and the marker or message near it; otherwise since when it has been steady" },
+        { "grows", "the band that grows most: size and rate, module and source; otherwise the largest" },
+        { "where", "in live data, elsewhere on the heap, off the heap, or nowhere; and how much each holds now" },
+        { "until", "when the lowest known limit is reached if it goes on, with the interval; which limit that is" },
+        { "next", "what to do: the most urgent step that the evidence supports" },
+        { "but", "reasons to trust all this less: damage, a late stream, an idle program" },
+        { "limit in", "as until, in the middle of the interval" },
         { "leak: +", "the verdict in short: rate, onset (the note near it), what grows" },
         { "lost, lag", "bytes of the log that were damaged and skipped; how far the stream is behind the clock" },
         { "alloc", "bytes allocated per second of the last 10 s" },
         { "live, heap, RSS",
           "live data after the last major collection; what the runtime holds for it; resident memory" },
-        { "old, max", "age of the live bytes: of the last major collection; their greatest so far in this run" },
+        { "old, max", "age of the live bytes, that is of the last major collection; their maximum so far in this run" },
         { "of -M, cgroup", "how much of that limit is in use" },
-        { "in all", "bytes allocated since the run began" },
-        { "Collections", "share of the last 10 s and of the run that went into them; below by generation" },
-        { "gen, p50, p99", "number of collections; half, and 99 of 100, of their pauses were not longer; max, total" },
+        { "in total", "bytes allocated since the run began" },
+        { "Collections", "share of the last 10 s and of the run spent in them; below, by generation" },
+        { "gen, p50, p99",
+          "number of collections; half, and 99 of 100, of their pauses were no longer than this; max, total" },
         { "census", "the newest heap profile sample: its number and age; bands beyond the daemon's limit" },
-        { "share, change", "of a band: its part of the census; how much it has grown over the window" },
-        { "Notes", "markers (▸) and messages of the program, with their moment; the newest at the bottom" },
+        { "share, change", "of a band: its share of the census; how much it has grown over the window" },
+        { "Notes", "markers (▸) and messages of the program, with their time; the newest at the bottom" },
         { "late", "samples that came too late for their second and are not in the charts" },
         { "read", "bytes of the log that were read" },
         { "▸ (Stream)", "which flag would show more" },
@@ -82,7 +83,7 @@ const struct console_view view_overview = {
                  "where, until when, what to do next; below memory, collections, the largest bands, the newest notes, "
                  "and whether the stream can be trusted.",
         .keys = keys,
-        .figures = target_columns + 1, /* its name is said anyway */
+        .figures = target_columns + 1, /* its name is shown anyway */
         .n_figures = TARGET_COLUMNS - 1,
         .words = words,
         .draw = draw,

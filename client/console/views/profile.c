@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * views/profile.c - where time goes: the tree of cost centres with own and
- * inherited ticks, its branches opened and closed; beside it ticky counters.
+ * inherited ticks, whose branches open and close; below it ticky counters.
  *
  * DESIGN: the daemon publishes stacks with their ticks; the tree is built from them
- * (outermost cost centre first) for each picture, for it borrows from the world.
- * A node is known by the hash of its path, so that what is open stays open. The
- * tree is walked with a stack of its own: its
- * depth comes from outside.
+ * (outermost cost centre first) for each frame, because it borrows from the world.
+ * A node is identified by the hash of its path, so that open branches stay open.
+ * The tree is walked without recursion, because its depth comes from outside.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +29,7 @@ struct node {
 struct profile {
         struct node *nodes;
         size_t n, capacity;
-        uint64_t *toggled; /* paths whose state is not the usual one */
+        uint64_t *toggled; /* paths whose state is not the default */
         size_t n_toggled, toggled_capacity;
         bool out_of_memory;
 };
@@ -99,7 +98,7 @@ static bool is_toggled(const struct profile *p, uint64_t path)
         return false;
 }
 
-/* Usually open: what has at least a twentieth of all ticks. */
+/* Open by default: nodes with at least a twentieth of all ticks. */
 static bool usually_open(const struct profile *p, const struct node *n)
 {
         return n->inherited * 20 >= p->nodes[0].inherited;
@@ -229,7 +228,7 @@ static const struct column tree_columns[] = {
 };
 /* clang-format on */
 
-/* Depth first, what is open only. A node knows its children, the walk the parents. */
+/* Depth first, open branches only. A node knows its children; the walk remembers the parents. */
 static void walk(struct profile *p, struct table *t, bool all)
 {
         int *parents = calloc(p->n, sizeof(*parents));
@@ -285,7 +284,7 @@ static void toggle(struct profile *p, struct node *n)
                 uint64_t *paths = reallocarray(p->toggled, capacity, sizeof(*paths));
 
                 if (!paths)
-                        return; /* it closes again when the tree is built again */
+                        return; /* out of memory: it closes when the tree is next built */
                 p->toggled = paths;
                 p->toggled_capacity = capacity;
         }
@@ -314,7 +313,7 @@ static const struct table_class tree = {
 
 /* -------------------------------------------------------------------- view */
 
-/* Each gets what it needs; a table without rows gets two lines. */
+/* Each table gets what it needs; one without rows gets two lines. */
 static void draw(struct console *c, struct canvas *canvas, struct area area)
 {
         struct table *upper = &c->shown->tables[0], *lower = &c->shown->tables[1];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * views/target_columns.c - the numbers of a target: columns of the list of targets, figures of the overview, and so the
- * explanations and the JSON of both.
+ * views/target_columns.c - the numbers of a target: columns of the list of targets, figures of the overview, and with
+ * them the help and the JSON of both.
  */
 #include <string.h>
 
@@ -84,7 +84,7 @@ static struct value limit(const struct scene *s, const void *row)
         return value_number(known, (double)bytes);
 }
 
-/* The part of the least limit that is used, by what that limit counts. */
+/* How much of the lowest limit is used, by what that limit counts. */
 static struct value limit_share(const struct scene *s, const void *row)
 {
         const struct world_target *t = row;
@@ -291,43 +291,43 @@ const struct column target_columns[] = {
         { .title = "target", .name = "target", .help = "name of the monitored program", .width = -12, .value = name },
         { .title = "verdict", .name = "word", .width = 7, .value = verdict, .order = gravity, .text = verdict_text,
           .tint = verdict_colour,
-          .help = "steady, growing or leak, wherever it grows; how it ended, if that was not well; in 6m: too little "
+          .help = "steady, growing or leak, wherever it grows; how it ended, if badly; in 6m: too little "
                   "data yet, in 6 minutes there is enough at the earliest. The worst comes first" },
         { .title = "live", .name = "live_bytes", .unit = UNIT_BYTES, .width = 8, .value = live,
           .help = "bytes that the last major collection found in use" },
         { .title = "history", .name = "live_max_bytes", .unit = UNIT_BYTES, .width = -7, .rank = 4,
           .value = live_max, .draw = draw_history,
-          .help = "live bytes over the window; in order of maximum residency" },
+          .help = "live bytes over the window; sorted by maximum residency" },
         { .title = "growth", .name = "slope_bps", .unit = UNIT_SLOPE, .width = 13, .rank = 1, .value = slope,
           .tint = verdict_colour,
-          .help = "robust slope of what the verdict is of, live bytes as a rule; ~ is provisional: of the few points "
+          .help = "robust slope of what was judged, usually live bytes; ~ is provisional: from the few points "
                   "before there is a verdict" },
         { .title = "of live", .name = "verdict", .value = verdict_of_live, .hidden = true,
-          .help = "only in files: the verdict of live bytes, of RSS when live is not known" },
+          .help = "only in files: the verdict of live bytes, or of RSS where live is unknown" },
         { .title = "so far", .name = "provisional_slope_bps", .unit = UNIT_SLOPE, .value = so_far, .hidden = true,
           .help = "only in files: the provisional slope" },
         { .title = "since", .name = "onset_ns", .unit = UNIT_WHEN, .width = 8, .rank = 2, .value = since,
           .help = "when the growth began; c for the other clock" },
         { .title = "what grows", .name = "culprit", .width = -10, .rank = 3, .value = culprit, .draw = draw_culprit,
-          .help = "the band that grows most, or where else it grows" },
+          .help = "the band that grows most, or where else memory grows" },
         { .title = "alerts", .name = "alerts_firing", .unit = UNIT_COUNT, .width = 6, .rank = 5, .value = firing,
-          .tint = firing_colour, .help = "alerts that fire; those of the bands of a leak belong to the leak's" },
+          .tint = firing_colour, .help = "alerts that fire; those of a leak's bands count with the leak's" },
         { .title = "state", .name = "state", .width = 9, .rank = 6, .value = state, .tint = state_colour,
           .help = "running, ended, crashed, waiting for its source ...; stale: its daemon is silent" },
         { .title = "limit in", .name = "limit_in_ns", .unit = UNIT_NS, .width = 8, .rank = 9, .value = limit_in,
-          .help = "when the growth meets the limit, if it goes on: the middle of the interval" },
+          .help = "when the growth reaches the limit, if it goes on: the middle of the interval" },
         { .title = "RSS", .name = "rss_bytes", .unit = UNIT_BYTES, .width = 8, .rank = 7, .value = rss,
           .help = "resident memory of the process, as the system says; known for local programs" },
         { .title = "heap", .name = "heap_size_bytes", .unit = UNIT_BYTES, .width = 8, .rank = 12, .value = heap,
           .help = "memory that the runtime holds from the system" },
         { .title = "limit", .name = "limit_bytes", .unit = UNIT_BYTES, .width = 8, .rank = 13, .value = limit,
-          .help = "the least of -M, the control group's, --limit and the machine's memory" },
+          .help = "the lowest of -M, the control group's, --limit and the machine's memory" },
         { .title = "used", .name = "limit_share", .unit = UNIT_SHARE, .width = 7, .rank = 10, .value = limit_share,
-          .tint = limit_colour, .help = "part of that limit in use: heap for -M, the cgroup's memory for its limit" },
+          .tint = limit_colour, .help = "share of that limit in use: heap for -M, the cgroup's memory for its limit" },
         { .title = "GC", .name = "gc_share", .unit = UNIT_SHARE, .width = 7, .rank = 8, .value = gc_share,
           .tint = gc_colour, .help = "share of the last 10 s that went into collections" },
         { .title = "p99 pause", .name = "pause_p99_ns", .unit = UNIT_NS, .width = 9, .rank = 14, .value = pause,
-          .help = "99 of 100 collections of the worst generation were not longer" },
+          .help = "99 of 100 pauses of the worst generation were no longer than this" },
         { .title = "alloc", .name = "allocation_rate_bps", .unit = UNIT_RATE, .width = 12, .rank = 15,
           .value = allocation, .help = "bytes allocated per second over the last 10 s" },
         { .title = "up", .name = "up_ns", .unit = UNIT_NS, .width = 8, .rank = 11, .value = up,
@@ -336,7 +336,7 @@ const struct column target_columns[] = {
           .tint = lost_colour, .help = "bytes of the stream that were damaged and skipped" },
         { .title = "lag", .name = "lag_ns", .unit = UNIT_NS, .width = 8, .rank = 17, .value = lag, .tint = lag_colour,
           .help = "how far the stream is behind the program's clock" },
-        /* from here on of the overview alone: TARGET_LIST_COLUMNS */
+        /* from here on only in the overview: TARGET_LIST_COLUMNS */
         { .title = "wrong", .name = "wrong", .value = answer_wrong,
           .help = "is anything wrong: the verdict with its evidence, how it ended, what else fires" },
         { .title = "since", .name = "since", .value = answer_since,
@@ -344,9 +344,9 @@ const struct column target_columns[] = {
         { .title = "grows", .name = "grows", .value = answer_grows,
           .help = "the bands that grow most, what they hold, and how fast they grow" },
         { .title = "where", .name = "where", .value = answer_where,
-          .help = "in live data (the program holds it), in the heap beyond (the runtime holds it), or off the heap" },
+          .help = "in live data (held by the program), elsewhere on the heap (held by the runtime), or off the heap" },
         { .title = "until", .name = "until", .value = answer_until,
-          .help = "when the growth meets the limit, as an interval, if it goes on; which limit" },
+          .help = "when the growth reaches the limit, as an interval, if it goes on; which limit" },
         { .title = "next", .name = "next", .value = answer_next, .help = "what to do about it" },
         { .title = "detail", .name = "detail", .value = state_detail, .help = "why the source is in its state" },
 };

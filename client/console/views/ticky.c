@@ -47,7 +47,7 @@ static const struct column ticky_columns[] = {
         { .title = "kinds", .name = "argument_kinds", .width = 10, .rank = 3, .value = kinds,
           .help = "kinds of the arguments, in the RTS's letters" },
         { .title = "ticky counter", .name = "name", .width = -30, .value = name,
-          .help = "closure; names come at the program's end only" },
+          .help = "closure; names only come at the program's end" },
 };
 /* clang-format on */
 

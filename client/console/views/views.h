@@ -5,7 +5,7 @@
 
 #include "client/console/scene/shown.h"
 
-/* In the order of the tabs, NULL at the end; help and one band are not among the tabs. */
+/* In the order of the tabs, NULL at the end; help and the single band are not among the tabs. */
 extern const struct console_view *const console_views[];
 extern const struct console_view view_overview, view_targets_list, view_memory, view_bands, view_gc, view_profile,
         view_threads, view_notes, view_alerts, view_band, view_help;

@@ -633,7 +633,7 @@ static void stale_says_its_age(void **state)
         press(c, '2');
         assert_true(shows(c, "STALE 1m 30s")); /* heard at 10 s, now is 100 s */
         assert_true(shows(c, "live 100 MiB")); /* the last picture stays */
-        assert_true(shows(c, "heapwatchd gone for 1m 30s; the picture is of "));
+        assert_true(shows(c, "heapwatchd gone for 1m 30s; data as of "));
         assert_true(shows(c, "reconnecting"));
         press(c, '1'); /* of all targets, too */
         assert_true(shows(c, "heapwatchd gone for 1m 30s"));
@@ -676,7 +676,7 @@ static void picture_outlives_its_daemon(void **state)
         assert_true(shows(c, "live 100 MiB"));
         assert_int_equal(send_state(w->world, 0, "another", 1, HW__TARGET__STATE__STATE_RUNNING), 0);
         assert_true(shows(c, "live 100 MiB"));
-        assert_true(shows(c, "heapwatchd was restarted without api-1; the picture is of "));
+        assert_true(shows(c, "heapwatchd was restarted without api-1; data as of "));
         press(c, '1');
         assert_true(hides(c, "api-1"));
         assert_true(shows(c, "another"));
@@ -713,7 +713,7 @@ static void help_explains(void **state)
         assert_true(shows(c, "standard deviation over the window"));
         for (int i = 0; i < 100; i++)
                 press(c, SCREEN_DOWN);
-        assert_true(shows(c, "freeze the picture"));
+        assert_true(shows(c, "freeze the screen"));
         press(c, '?');
         assert_string_equal(c->shown->class->name, "bands");
 }
