@@ -2,8 +2,8 @@
 /*
  * build.mjs - node build.mjs OUTDIR: type-checked elsewhere (`npm run check`), bundled here by esbuild.
  *
- * Writes page.html, which is whole in one file: a request for each part would cost the first picture a third of its time. A report has
- * its data in place of the line <!--heapwatch-data-->. `policy` holds what a Content-Security-Policy must say of it: the hashes of its
+ * Writes page.html, one file with everything: a request for each part would cost the first picture a third of its time. A report has
+ * its data in place of the line <!--heapwatch-data-->. `policy` holds what a Content-Security-Policy must allow: the hashes of its
  * scripts and of its style. `node build.mjs --test OUTDIR` bundles the unit tests instead.
  */
 import { createHash } from "node:crypto";
@@ -17,14 +17,14 @@ const testing = process.argv.includes("--test");
 const out = resolve(process.argv.slice(2).find((a) => !a.startsWith("--")) ?? join(here, "../../../build/web"));
 mkdirSync(out, { recursive: true });
 
-// The licences of all packages that are in the bundle, as a comment: a package is in it when it gave bytes to it.
+// The licences of all packages that have bytes in the bundle, as a comment.
 function licences(metafile) {
     const inputs = Object.values(metafile.outputs).flatMap((o) => Object.entries(o.inputs)).filter(([, i]) => i.bytesInOutput > 0);
     const names = new Set(inputs.map(([path]) => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]).filter(Boolean));
     const texts = new Map(); // text -> packages that have it
     for (const name of [...names].sort()) {
         const folder = join(here, "node_modules", name), file = readdirSync(folder).find((f) => /^licen[cs]e/i.test(f));
-        if (!file) throw new Error(`${name} brings no licence`);
+        if (!file) throw new Error(`${name} has no licence file`);
         const { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
         const text = readFileSync(join(folder, file), "utf8").trim().replace(/\r/g, "").replace(/\*\//g, "* /");
         texts.set(text, [...(texts.get(text) ?? []), `${name} ${version}`]);
@@ -33,9 +33,8 @@ function licences(metafile) {
     return `/*! heapwatch (BSD-3-Clause) with these libraries:\n\n${parts.join("\n\n")}\n*/\n`;
 }
 
-// What two libraries do otherwise here. uPlot makes its formatters of numbers and zones of time as soon as it is loaded, a tenth of a
-// second's third on a slow machine; the page formats all by itself. d3-flame-graph knows its nodes by the name of their constructor,
-// which is shortened here.
+// Changes to two libraries. uPlot makes its formatters of numbers and time zones as soon as it is loaded, 30 ms on a slow machine; the
+// page does all formatting itself. d3-flame-graph recognises its nodes by the name of their constructor, which is shortened here.
 const CHANGES = {
     "uPlot.esm.js": [["new Intl.NumberFormat(domEnv ? nav.language : 'en-US')", "{ format: String }"],
         ["new Intl.DateTimeFormat().resolvedOptions().timeZone", "undefined"]],
@@ -78,7 +77,7 @@ async function page() {
         format: "iife",
         minify: true,
         plugins: [changed],
-        legalComments: "none", // all licences are at the head
+        legalComments: "none", // all licences are at the top
     });
     const made = (name) => outputFiles.find((f) => basename(f.path) === name).text;
     const parts = { early: made("early.js"), style: made("app.css"), script: licences(metafile) + made("app.js"), flame: made("flame.js") };

@@ -422,7 +422,7 @@ def test_live_updates_pause_and_the_past_of_a_late_browser(browser, directory):
         tab.until("heapwatch.view.targets.get('t').state.state === 'STATE_ENDED'")
         tab.until("heapwatch.view.targets.get('t').censuses.times.at(-1) > " + str(first))
         assert tab.js(newest) == still, "a paused page stands still"
-        tab.click(selector="text=Go on")
+        tab.click(selector="text=Resume")
         tab.until(f"Math.abs({newest} - {found[-1][0]}) < 1e-6")
         last = {s["label"]: s["values"][-1] for s in tab.chart("bands")["series"]}
         exact = {labels[b]: v for b, v in found[-1][1].items()}

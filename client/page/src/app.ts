@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * app.ts - what every page is given: the state, the view that the address bar holds, the range of time, and how to ask for more.
+ * app.ts - what every page is given: the state, the view in the address bar, the range of time, and how to request more.
  */
 import type { Histories } from "./api/histories.ts";
-import { resolve, formatStanding, type Span } from "./range.ts";
+import { resolve, formatFixed, type Span } from "./range.ts";
 import type { Route } from "./route.ts";
 import type { Target } from "./state/target.ts";
 import type { View } from "./state/view.ts";
@@ -25,17 +25,17 @@ export class App {
         return this.view.targets.get(name) ?? (name ? undefined : this.view.sorted()[0]);
     }
 
-    // A report, or a server that shows finished files: the whole of each log, in its own time.
+    // A report, or a server that shows finished files: all of each log, in its own time.
     get finished(): boolean {
         return !!this.meta || this.view.server.live === false;
     }
 
-    // The page that is shown: of an address that names none the one that says most.
+    // The page that is shown: when the address names none, the most useful one.
     get page(): string {
         if (this.route.page) return this.route.page;
         const n = this.view.targets.size, named = !!this.route.get("target");
         if (this.finished) return n === 2 && !named ? "compare" : n > 2 && !named ? "overview" : "target";
-        if (n) this.home ??= n > 1 && !named ? "overview" : "target"; // nobody is moved when another target comes
+        if (n) this.home ??= n > 1 && !named ? "overview" : "target"; // the page does not change when another target appears
         return this.home ?? (named ? "target" : "overview");
     }
 
@@ -61,7 +61,7 @@ export class App {
     }
 
     zoom(s: Span): void {
-        this.route.set({ range: formatStanding(s) });
+        this.route.set({ range: formatFixed(s) });
     }
 
     slide(): void {
@@ -77,7 +77,7 @@ export class App {
         return this.clock === "clock" ? t.start : undefined;
     }
 
-    // The one clock of all that is shown: "clock", or "run": since the program began.
+    // The clock of everything shown: "clock", or "run": since the program began.
     get clock(): string {
         return this.route.get("time", this.finished ? "run" : "clock");
     }
@@ -87,5 +87,5 @@ export interface Page {
     root: HTMLElement;
     update(): void; // called when the state or the view changed, at most a few times a second
     done?(): void;
-    wants?: "all bands"; // needs the past of every band
+    wants?: "all bands"; // needs the history of every band
 }

@@ -63,7 +63,7 @@ export function visible(text: string): string {
 const TITLE_MAX = 600; // characters of a tooltip
 const LABEL_MAX = 400; // characters in the document; style cuts what does not fit
 
-// Text of the program: isolated in its direction, cut by style, whole (to a bound) as its tooltip.
+// Text of the program: its direction isolated, cut by style, the whole text (up to a bound) as its tooltip.
 export function label(text: string, cls = "label"): HTMLElement {
     const el = h("bdi", { class: cls });
     setLabel(el, text);

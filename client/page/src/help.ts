@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * help.ts - what each number of a page is, where it comes from, and what to make of it. Names are those on the screen: a test reads
- * every page and finds each of them here.
+ * help.ts - what each number of a page is, where it comes from, and what to make of it. Names are those on the screen: a test checks
+ * that every name on every page is here.
  */
 type Words = Record<string, string>;
 
@@ -21,94 +21,94 @@ const OF_PAGE: Record<string, Words> = {
     target: {
         "Is anything wrong?": "How the program ended, if it did; then the verdict: a leak grows to new highs and does not slow down, growing may still level off, " +
             "steady has no lasting growth. The rate is a robust slope with its interval of about 95 %. docs/VERDICT.md says how it is found.",
-        "Since when?": "When the growth began, and what the program said near that moment (traceMarker, traceEvent).",
+        "Since when?": "When the growth began, and the program's notes near that moment (traceMarker, traceEvent).",
         "What grows?": "The bands of the heap profile that gained most, with type, module and place in the source where the log has them.",
-        "Where?": "In live data (the program holds it), on the heap beyond live data (the runtime holds it), or outside of the heap (C, FFI, malloc).",
-        "Until when?": "When the growth meets the least limit known: -M, the control group's, --limit, or the machine's memory; earliest to latest.",
+        "Where?": "In live data (the program holds it), on the heap beyond live data (the runtime holds it), or outside the heap (C, FFI, malloc).",
+        "Until when?": "When the growth reaches the smallest known limit: -M, the control group's, --limit, or the machine's memory; earliest to latest.",
         "What next?": "What the evidence supports: a file to read, a profile to switch on, a command.",
         "Live data, heap and process": `${SIZES["Live data"]} ${SIZES["Heap size"]} ${SIZES["RSS"]}`,
         ...BANDS,
     },
     overview: {
-        ...SIZES, "targets": "All that are watched, ended ones that are kept included.", "running": "Of these, those whose events arrive.",
-        "live data": "The sum over all targets; unknown ones left out.", "heap size": "The sum over all targets; unknown ones left out.",
-        "growing or leaking": "Targets whose verdict is growing or leak; how they ended does not hide it.", "alerts firing": "Over all targets, silenced ones included.",
+        ...SIZES, "targets": "All watched targets, including ended ones that are kept.", "running": "Those whose events arrive.",
+        "live data": "The sum over all targets that have it.", "heap size": "The sum over all targets that have it.",
+        "growing or leaking": "Targets whose verdict is growing or leak; how they ended does not hide it.", "alerts firing": "Of all targets, including silenced ones.",
         "Target": "Its name; the program's own is on Stream health.", "Wrong?": "How it ended, or its verdict. Sorted by how much is wrong, then by how fast it grows.",
         "Since": "When the growth began.", "What grows": "The band that gained most, or “off-heap”.", "Live": "Live data now.",
-        "Trend": "Robust slope of what the verdict is of; one unit for the column.", "Limit": "The least of -M, control group, --limit and the machine's memory.",
-        "GC share": "Of elapsed time over the last 10 s; of a finished run over all of it.", "Alerts": "That fire now.", "State": "Of its stream: running, ended, killed, lost, waiting …",
+        "Trend": "Robust slope of the series that the verdict is about; one unit for the column.", "Limit": "The smallest of -M, control group, --limit and the machine's memory.",
+        "GC share": "Of elapsed time over the last 10 s; of a finished run over all of it.", "Alerts": "Firing now.", "State": "Of its stream: running, ended, killed, lost, waiting …",
         "program": "The name of argument 0.",
     },
     heap: {
-        ...BANDS, "Live data, blocks, heap and process": `Four curves that lie above each other: ${SIZES["Live data"]} Blocks in use: what the collector has handed out. ` +
+        ...BANDS, "Live data, blocks, heap and process": `Four curves, one above the other: ${SIZES["Live data"]} Blocks in use: what the collector has handed out. ` +
             `${SIZES["Heap size"]} ${SIZES["RSS"]}`,
-        "Is it live data?": "The program's own data, and their share of the blocks.", "Is it fragmentation?": "Heap beyond what the collector's own sizing would hold for the live data.",
-        "Is memory not returned?": "Held by the runtime, but not in use.", "Is it off the heap?": "Resident memory less the heap.",
+        "Is it live data?": "The program's own data, and its share of the blocks.", "Is it fragmentation?": "Heap beyond what the collector's own sizing would hold for the live data.",
+        "Is memory not returned?": "Held by the runtime, but not in use.", "Is it off the heap?": "Resident memory minus the heap.",
     },
     detail: {
-        "Curve": "The band over the chosen range, from 0.", "Rank": "By sum over this range.", "Band": "Its label in the heap profile.", "Type": "Of the closures, from the info table.",
-        "Module": "That makes them.", "Source": "Where they are made.", "Now": "In the newest census.", "Sum": "Over all censuses of this range, as eventlog2html counts it.",
-        "Mean": "Over the censuses of this range.", "Std. dev.": "Of the same.", "Intercept": "Of the line of least squares, at the program's start.",
+        "Curve": "The band over the chosen range, from 0.", "Rank": "By the sum over this range.", "Band": "Its label in the heap profile.", "Type": "Of the closures, from the info table.",
+        "Module": "That allocates them.", "Source": "Where they are allocated.", "Now": "In the newest census.", "Sum": "Over all censuses of this range, as eventlog2html counts it.",
+        "Mean": "Over the censuses of this range.", "Std. dev.": "Over the censuses of this range.", "Intercept": "Of the least-squares line, at the program's start.",
         "Slope": "Robust slope where the daemon has judged the band, else least squares over this range.", "± 95 %": "Half of the slope's interval: the true slope is within it about 19 times of 20.",
-        "Fit": "R² of the line: 1 is a straight line.", "Norm. slope": "Of bytes / most on time / newest time, as in eventlog2html.", "Verdict": "Of this band by itself.",
+        "Fit": "R² of the line: 1 is a straight line.", "Norm. slope": "Of bytes / maximum on time / newest time, as in eventlog2html.", "Verdict": "Of this band alone.",
         "now": "In the newest census.", "integrated over time": "Bytes times seconds under the curve.", "mean ± deviation": "Over the censuses of this range.", "slope": "Robust where judged.",
-        "intercept": "At the program's start.", "verdict": "Of this band by itself.", "growth began": "When its growth began.", "number": "Of the band in this run.", "first seen": "In which census it was first.",
+        "intercept": "At the program's start.", "verdict": "Of this band alone.", "growth began": "When its growth began.", "number": "Of the band in this run.", "first seen": "The first census with it.",
     },
     gc: {
         "of the last 10 s": "Time in collections, of elapsed time.", "of the whole run": "The same since the run began.", "total pause": "All pauses of the program since the run began.",
-        "waiting for capabilities": "Of the pauses: until all capabilities had stopped.", "heap censuses, of the pauses": "Collections that the heap profile made for its censuses: they would not be there without it. Much of it: use a longer -i.",
-        "copied in all": "Bytes that collections have copied.", "slop, last": "Lost inside blocks at the last collection.", "fragmentation, last": "Megablocks held beyond what the blocks need, at the last collection.",
+        "waiting for capabilities": "Of the pauses: until all capabilities had stopped.", "heap censuses, of the pauses": "Collections that the heap profile made for its censuses. If this is much, use a longer -i.",
+        "copied, total": "Bytes that collections have copied.", "slop, last": "Lost inside blocks at the last collection.", "fragmentation, last": "Megablocks held beyond what the blocks need, at the last collection.",
         "parallel balance": "How evenly the threads of parallel collections copied: 100 % is even.", "megablocks returned, last major": "Given back to the system.",
-        "Pauses": "The longest pause of each moment, on a logarithmic axis.", "Share of time spent in collections": "Pauses added up over stretches of the range.",
-        "Pauses by length, since the run began": "How many pauses were how long, by generation.", "Copied by each collection": "What survives is copied: this is what a collection costs.",
+        "Pauses": "The longest pause of each moment, on a logarithmic axis.", "Share of time spent in collections": "Pauses added up over intervals of the range.",
+        "Pauses by length, since the run began": "The number of pauses of each length, by generation.", "Copied by each collection": "What survives is copied: this is what a collection costs.",
         "Slop and fragmentation": "What each collection left unused.", "Balance of parallel collections": "100 %: all threads copied as much.",
-        "Generation": "0 is the youngest.", "Collections": "Since the run began.", "Parallel": "Of these with more than one thread.", "p50": "Half of the pauses are shorter; within 3 %.",
+        "Generation": "0 is the youngest.", "Collections": "Since the run began.", "Parallel": "Those with more than one thread.", "p50": "Half of the pauses are shorter; within 3 %.",
         "p99": "99 of 100 pauses are shorter; within 3 %.", "Longest": "The longest pause.", "Total": "All pauses.", "cycles": "Of the nonmoving collector, finished.",
-        "marking, beside the program": "Not a pause.", "second pause, all": "When marking ends.", "second pause, longest": "The longest of these.", "sweeping": "Not a pause.",
+        "marking, concurrent": "Not a pause.", "second pause, total": "When marking ends.", "second pause, longest": "The longest of these.", "sweeping": "Concurrent, not a pause.",
         "objects marked, last": "By the last mark.", "segments pruned": "Given back.", "free segments": "Kept for later.", "Block size": "Of the segments of this row.",
         "Active segments": "Being allocated into.", "Filled segments": "Full.", "Live blocks": "In use in all of these.",
     },
     time: {
         "Cost-centre stacks by ticks": "Where the time profile's samples found the program; the width is the share of ticks in the range.", "Cost centre": "A function or SCC of the profiled program.",
-        "Own ticks": "Samples that found the program in it.", "Own": "Of all ticks.", "With callees": "Samples that had it anywhere on the stack.", "Share": "Of all ticks.", "Source": "Where it is.",
+        "Own ticks": "Samples that found the program in it.", "Own": "Of all ticks.", "With callees": "Samples with it anywhere on the stack.", "Share": "Of all ticks.", "Source": "Where it is.",
         "Counter": "A ticky counter: a closure's code.", "Entries": "How often it was entered.", "Allocated by": "Bytes that its code allocated.", "Allocated of": "Bytes of closures of this kind.",
         "Arity": "Arguments.", "Arguments": "Their kinds, as the runtime writes them.",
     },
     threads: {
-        "threads made": "forkIO and the runtime's own, since the run began.", "finished": "Of these.", "alive": "The difference.", "moved between capabilities": "Migrations.", "woken": "From another capability.",
-        "Capability": "One of +RTS -N.", "Use since the run began": "Haskell, collections, and the rest: idle or waiting.", "Haskell": "Of the time since the run began.", "GC": "Of the same.",
-        "Ran": "Time in Haskell threads.", "Runs": "Times that a thread ran.", "Why threads stop": "As the scheduler says.", "Times": "Since the run began.", "Share": "Of all stops.",
-        "created": "Sparks by par.", "run by an idle capability": "Converted: useful ones.", "evaluated before (fizzled)": "Too late to be useful.", "dud": "Evaluated already when made.",
+        "threads created": "forkIO and the runtime's own, since the run began.", "finished": "Of these.", "alive": "The difference.", "moved between capabilities": "Migrations.", "woken": "From another capability.",
+        "Capability": "One of +RTS -N.", "Use since the run began": "Haskell, collections; the rest is idle or waiting.", "Haskell": "Of the time since the run began.", "GC": "Of the same.",
+        "Ran": "Time in Haskell threads.", "Runs": "Times that a thread ran.", "Why threads stop": "As the scheduler reports it.", "Times": "Since the run began.", "Share": "Of all stops.",
+        "created": "Sparks by par.", "run by an idle capability": "Converted: useful ones.", "evaluated before (fizzled)": "Too late to be useful.", "dud": "Already evaluated when created.",
         "overflowed": "The pool was full.", "collected": "Garbage before they ran.", "remaining": "Waiting now.", "Time": "When it was labelled.", "Thread": "Its number.", "Label": "By labelThread.",
     },
     notes: {
-        "No.": "In the order of arrival.", "Time": "When it was said.", "Kind": "Marker (traceMarker), message (traceEvent), label of a thread …", "Cap.": "The capability that said it.",
-        "Text": "What was said; repeated messages are folded.", "Size": "As the program wrote it, before any cut.",
+        "No.": "In the order of arrival.", "Time": "When it was written.", "Kind": "Marker (traceMarker), message (traceEvent), label of a thread …", "Cap.": "The capability that wrote it.",
+        "Text": "The message; repeated ones are folded.", "Size": "As the program wrote it, before any cut.",
     },
     alerts: {
-        "State": "Pending: holds, but not for long enough; firing; resolved. Colour and order follow the severity.", "Rule": "docs/RULES.md has the built-in ones.", "Target": "Of which it fires.",
+        "State": "Pending: holds, but not for long enough; firing; resolved. Colour and order follow the severity.", "Rule": "docs/RULES.md has the built-in ones.", "Target": "The one that it is about.",
         "Band": "Of rules over bands.", "Severity": "As the rule says.", "Value": "Of the rule's expression.", "Threshold": "What it is compared with.", "Since": "When it fired, or began to hold.",
-        "Evidence": "In plain words.", "Time": "When it changed.", "Change": "From one state to another.", "expression": "As written in the rule.", "value": "Of the expression now.",
-        "pending since": "Since when it holds.", "fired": "When it held for long enough.", "resolved": "When it was over.",
+        "Evidence": "In a sentence.", "Time": "When it changed.", "Change": "From one state to another.", "expression": "As written in the rule.", "value": "Of the expression now.",
+        "pending since": "Since when it holds.", "fired": "When it held for long enough.", "resolved": "When it no longer held.",
     },
     stream: {
         "source": "Where the bytes come from.", "state": "Of the source.", "because": "Why it is in this state.", "since": "When that began.", "runs seen": "Of this target.", "reconnects": "After the source was gone.",
-        "bytes last arrived": "By the daemon's clock.", "lag": "Last arrival less the newest event then: how far the picture is behind.", "bytes": "Read of the log.", "events": "Decoded.", "blocks": "Of the log, each from a capability's buffer.",
-        "event time": "The newest, since the program's start.", "complete up to": "All events before have arrived.", "info tables": "Defined in the log.", "not seen between": "Event time of this run that passed while its connection was broken.", "bytes lost": "Damaged, skipped.", "resynchronised": "Places of damage.",
-        "events not known": "Of kinds that heapwatch does not know.", "events cut short": "Dropped.", "samples too late": "For their bucket.", "times out of order": "Outside of their block.",
+        "bytes last arrived": "By the daemon's clock.", "lag": "Last arrival minus the newest event then: how far the picture is behind.", "bytes": "Read from the log.", "events": "Decoded.", "blocks": "Of the log, each from a capability's buffer.",
+        "event time": "The newest, since the program's start.", "complete up to": "All earlier events have arrived.", "info tables": "Defined in the log.", "missed in gaps": "Event time of this run that passed while its connection was broken.", "bytes lost": "Damaged, skipped.", "resynchronised": "Places of damage.",
+        "unknown events": "Of kinds that heapwatch does not know.", "truncated events": "Dropped.", "late samples": "Too late for their bucket.", "times out of order": "Outside their block.",
         "bands beyond the limit": "Left out, counted.", "info tables beyond the limit": "Left out.", "cost centres beyond the limit": "Left out.", "program": "Argument 0.", "runtime": "As the log says.",
-        "RTS options": "What was between +RTS and -RTS.", "process": "Its number.", "started": "By the clock of its machine.", "capabilities": "Most seen.", "daemon": "That reads it.", "daemon's version": "Of heapwatchd.",
-        "daemon's memory": "Resident, for all targets.", "held for this target": "Of that, for this one.", "Offset": "Of the first bad byte.", "Lost": "Bytes skipped there.", "Reason": "What was wrong.",
+        "RTS options": "Those between +RTS and -RTS.", "process": "Its number.", "started": "By the clock of its machine.", "capabilities": "Most seen.", "daemon": "The one that reads it.", "daemon's version": "Of heapwatchd.",
+        "daemon's memory": "Resident, for all targets.", "held for this target": "The part for this target.", "Offset": "Of the first bad byte.", "Lost": "Bytes skipped there.", "Reason": "What was wrong.",
     },
     compare: {
-        "Band": "Joined on the label: numbers of bands differ between runs.", "A: mean": "Over the censuses of A's range.", "B: mean": "Over the censuses of B's range.", "B − A": "A band that one side does not have counts as 0 there; a side without data is unknown.",
+        "Band": "Joined on the label: numbers of bands differ between runs.", "A: mean": "Over the censuses of A's range.", "B: mean": "Over the censuses of B's range.", "B − A": "A band that one side lacks counts as 0 there; a side without data is unknown.",
         "of A": "B as a share of A.", "A: slope": "Of A's range.", "B: slope": "Of B's range.", "Difference": "Of the slopes.",
     },
 };
 
 export const explained = (page: string, name: string): string | undefined => OF_PAGE[page]?.[name];
 
-// What is on the screen now and has a name, in its order.
+// The names on the screen now, in order.
 export function namesOn(main: Element): string[] {
     const all = [...main.querySelectorAll<HTMLElement>(".thead .sort, dt, figcaption h3, .question h4")].filter((e) => e.offsetParent !== null);
     return [...new Set(all.map((e) => (e.firstChild?.textContent ?? "").trim()).filter(Boolean))];

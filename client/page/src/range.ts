@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * range.ts - which stretch of event time is shown, in seconds. It slides with the newest event ("15m": the last 15 minutes,
- * "all": everything), or is fixed ("120.5-180"). Pause stops the newest event that the page looks at; nothing is lost behind it.
+ * range.ts - which range of event time is shown, in seconds. It slides with the newest event ("15m": the last 15 minutes,
+ * "all": everything), or is fixed ("120.5-180"). Pause freezes the newest event time that the page uses; no data are lost.
  */
 
 export interface Span {
@@ -11,15 +11,15 @@ export interface Span {
 
 export const SLIDING: [string, number][] = [["1m", 60], ["5m", 300], ["15m", 900], ["1h", 3600], ["6h", 21600], ["1d", 86400]];
 
-// Undefined: not a standing range.
-export function parseStanding(text: string): Span | undefined {
+// Undefined: not a fixed range.
+export function parseFixed(text: string): Span | undefined {
     const m = /^([0-9]+(?:\.[0-9]+)?)-([0-9]+(?:\.[0-9]+)?)$/.exec(text);
     if (!m) return undefined;
     const from = Number(m[1]), to = Number(m[2]);
     return to > from ? { from, to } : undefined;
 }
 
-export function formatStanding(s: Span): string {
+export function formatFixed(s: Span): string {
     const f = (x: number) => String(Number(Math.max(0, x).toFixed(6)));
     return `${f(s.from)}-${f(s.to)}`;
 }
@@ -31,8 +31,8 @@ export function slidingWidth(text: string): number | undefined {
 
 // `newest`: the newest event time in seconds. Never empty.
 export function resolve(text: string, newest: number): Span {
-    const standing = parseStanding(text);
-    if (standing) return standing;
+    const fixed = parseFixed(text);
+    if (fixed) return fixed;
     const width = slidingWidth(text);
     const to = Math.max(newest, 1e-3);
     if (width === undefined) return { from: 0, to };

@@ -7,7 +7,7 @@
 const VALUE_MAX = 2000; // characters of one value
 
 export class Route {
-    page = ""; // "": none is named
+    page = ""; // "": the address names none
     private values = new Map<string, string>();
     private listeners: (() => void)[] = [];
 
@@ -33,7 +33,7 @@ export class Route {
         return Number.isFinite(x) ? Math.min(high, Math.max(low, x)) : fallback;
     }
 
-    // Empty values are removed. A change of page is a step back in the browser's history, all else is not.
+    // Empty values are removed. Only a change of page becomes an entry of the browser's history.
     set(values: Record<string, string | number | undefined>, page = this.page): void {
         const step = page !== this.page;
         for (const [k, v] of Object.entries(values)) {

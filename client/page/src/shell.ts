@@ -6,13 +6,13 @@
  * cost four drawings. What the user does is drawn at once.
  */
 import type { Live } from "./api/live.ts";
-import { standing } from "./api/report.ts";
+import { standalone } from "./api/report.ts";
 import type { App, Page } from "./app.ts";
 import { h, setAttr, setText, visible } from "./dom.ts";
 import { explained, namesOn } from "./help.ts";
 import { pages } from "./pages/all.ts";
 import { sideKey } from "./pages/compare.ts";
-import { parseStanding, SLIDING, slidingWidth } from "./range.ts";
+import { parseFixed, SLIDING, slidingWidth } from "./range.ts";
 import { firing } from "./state/judge.ts";
 import { num } from "./state/wire.ts";
 import { applyTheme, remember, remembered } from "./theme.ts";
@@ -22,12 +22,12 @@ import { saveBlob } from "./widgets/save.ts";
 
 const OF_ALL = new Set(["overview", "alerts", "compare"]); // pages of all targets
 const DRAW_MS = 500;
-const PATIENCE_MS = 200; // for the first data, before an empty page is drawn
-const FIRST = 10, FIRST_MS = 15; // the first drawings follow each other at once: the first picture must not wait
+const FIRST_DATA_MS = 200; // wait for the first data, before an empty page is drawn
+const FIRST = 10, FIRST_MS = 15; // the first drawings follow each other quickly: the first picture must not wait
 
 export class Shell {
     frames = 0; // drawings so far
-    private address: string | undefined; // what the address bar held when it was last drawn
+    private address: string | undefined; // the address bar at the last drawing
     private page: Page | undefined;
     private pageName = "";
     private pending = false;
@@ -42,15 +42,15 @@ export class Shell {
     private readonly state = h("span", {});
     private readonly ranges = h("div", { class: "choice", role: "group", "aria-label": "Range of time" });
     private readonly pause = h("button", { class: "toggle", onclick: () => this.togglePause() });
-    private readonly clock = h("button", { title: "The clock of all that is shown: of the day, or since the program began", onclick: () => this.nextClock() });
+    private readonly clock = h("button", { title: "Show times of day, or since the program began", onclick: () => this.nextClock() });
     private readonly help = h("dialog", { "aria-label": "What the numbers on this page are" });
     private readonly tabs = h("nav", { class: "tabs", "aria-label": "Pages" });
     private readonly main = h("main", { id: "main", tabindex: "-1" });
-    private readonly parts: HTMLElement[]; // in the document from the first drawing on: an empty frame would only delay it
+    private readonly parts: HTMLElement[]; // added to the document with the first drawing: an empty frame would only delay it
     private readonly alertBadge = h("span", { class: "badge" });
 
     constructor(private readonly root: HTMLElement, private app: App, private live: Live | undefined) {
-        const theme = h("button", { onclick: () => this.nextTheme(), title: "Dark, light, or as the system" });
+        const theme = h("button", { onclick: () => this.nextTheme(), title: "Dark, light, or like the system" });
         setText(theme, `Theme: ${remembered("theme") ?? "auto"}`);
         this.theme = theme;
         this.parts = [
@@ -58,9 +58,9 @@ export class Shell {
             h("header", {},
                 h("div", { class: "top" }, h("h1", {}, h("a", { href: "#/overview" }, "heapwatch")), this.targets, this.state,
                     h("span", { class: "spacer" }), this.ranges, this.pause,
-                    h("span", { class: "seldom" }, this.clock, h("button", { onclick: () => void this.save(), title: "The whole page with its data, in one file" }, "Save report"), theme,
+                    h("span", { class: "secondary" }, this.clock, h("button", { onclick: () => void this.save(), title: "The whole page with its data, in one file" }, "Save report"), theme,
                         h("button", { title: "What the numbers on this page are (?)", "aria-label": "Explain this page", onclick: () => this.explain() }, "?")),
-                    h("button", { class: "show-seldom", "aria-label": "More", onclick: (e: Event) => (e.currentTarget as HTMLElement).parentElement!.classList.toggle("all") }, "⋯")),
+                    h("button", { class: "show-secondary", "aria-label": "More", onclick: (e: Event) => (e.currentTarget as HTMLElement).parentElement!.classList.toggle("all") }, "⋯")),
                 this.tabs),
             this.banner, this.announced, this.main, this.help];
         for (const p of pages) {
@@ -71,7 +71,7 @@ export class Shell {
         for (const [name] of [...SLIDING, ["all", 0] as [string, number]]) {
             this.ranges.append(h("button", { "data-range": name, onclick: () => this.app.route.set({ range: name }) }, name));
         }
-        this.ranges.append(h("button", { "data-range": "standing", onclick: () => this.app.slide(), title: "Back to the sliding range" }, "zoomed ×"));
+        this.ranges.append(h("button", { "data-range": "fixed", onclick: () => this.app.slide(), title: "Back to the sliding range" }, "zoomed ×"));
         app.route.onchange(() => this.draw());
         document.addEventListener("keydown", (e) => {
             if (e.key === "?" && !e.ctrlKey && !e.metaKey && !(e.target instanceof HTMLInputElement)) this.explain();
@@ -80,15 +80,15 @@ export class Shell {
         matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => (applyTheme(remembered("theme") ?? "auto"), this.draw()));
         setInterval(() => this.frame(), 1000);
         this.follow();
-        // What early.ts has asked for may be here at once: then the first drawing is the first picture.
-        if (live && !live.heard) setTimeout(() => this.frames || this.draw(), PATIENCE_MS);
+        // The answers to early.ts may be here already: then the first drawing is the first picture.
+        if (live && !live.heard) setTimeout(() => this.frames || this.draw(), FIRST_DATA_MS);
         else if (live) this.changed();
         else this.draw();
     }
 
     private readonly theme: HTMLElement;
 
-    // Something came in. The first picture waits for what it shows, and for nothing else.
+    // Messages have arrived. The first picture waits for what it shows, and for nothing else.
     changed(): void {
         if (this.pending || document.hidden) return;
         if (!this.frames) {
@@ -104,19 +104,19 @@ export class Shell {
         }), wait);
     }
 
-    // Whether the first picture still waits for its past, which is about to come.
+    // Whether the first picture still waits for its history, which is about to come.
     private first(): boolean {
         const t = this.app.target();
-        return performance.now() - this.made < PATIENCE_MS && !!t && !!this.app.histories?.waiting(t.key);
+        return performance.now() - this.made < FIRST_DATA_MS && !!t && !!this.app.histories?.waiting(t.key);
     }
 
-    // All that was asked for is here and drawn.
+    // Everything requested has come and is drawn.
     get settled(): boolean {
         const { live, app } = this, known = !live || (app.view.server.live === false ? !!live.ended : live.connected);
         return this.address === location.hash && !this.pending && known && (app.histories?.idle ?? true);
     }
 
-    // While paused the page looks at what it had: only the frame goes on.
+    // While paused the page keeps what it had: only the frame is updated.
     private draw(): void {
         this.drawn = performance.now();
         this.address = location.hash;
@@ -139,7 +139,7 @@ export class Shell {
         }
     }
 
-    // A page of one target, of several, and the address names none: the one with which most is wrong, and from now on that one.
+    // A page of one target, and the address names none of several: chooses the worst, and keeps that one.
     private choose(): boolean {
         const { route, view, page, finished } = this.app;
         if (route.get("target") || view.targets.size < 2 || OF_ALL.has(page) || (finished && this.live && !this.live.ended)) return false;
@@ -149,7 +149,7 @@ export class Shell {
         return true;
     }
 
-    // Which targets are wanted in detail, and the past of each.
+    // Which targets are wanted in detail, and requests their histories.
     private follow(): string[] {
         if (!this.live) return [];
         const { route, view, histories, page } = this.app, wanted: string[] = [];
@@ -168,18 +168,18 @@ export class Shell {
         return wanted;
     }
 
-    // What is around the page.
+    // The frame around the page.
     private frame(): void {
         const { app } = this, t = app.target();
         this.fillTargets();
         showState(this.state, t?.state);
-        const range = parseStanding(app.rangeText) ? "standing" : app.rangeText;
+        const range = parseFixed(app.rangeText) ? "fixed" : app.rangeText;
         for (const b of this.ranges.children) {
             const name = (b as HTMLElement).dataset["range"];
             setAttr(b, "aria-pressed", String(name === range));
-            (b as HTMLElement).hidden = name === "standing" && range !== "standing";
+            (b as HTMLElement).hidden = name === "fixed" && range !== "fixed";
         }
-        setText(this.pause, app.paused ? "Go on" : "Pause");
+        setText(this.pause, app.paused ? "Resume" : "Pause");
         setAttr(this.pause, "aria-pressed", String(app.paused));
         this.pause.hidden = !this.live;
         setText(this.clock, `Time: ${app.clock === "clock" ? "of day" : "of run"}`);
@@ -215,7 +215,7 @@ export class Shell {
         if (this.targets.value !== now) this.targets.value = now;
     }
 
-    // Screen readers announce what is new, once.
+    // Lets screen readers announce new alerts, once.
     private announce(): void {
         const now = new Set<string>();
         for (const t of this.app.view.targets.values()) {
@@ -234,26 +234,26 @@ export class Shell {
         setAttr(this.banner, "data-tone", tone);
     }
 
-    // The worst thing to know, its tone, and how old what is shown is.
+    // The most important problem, its tone, and the age of what is shown.
     private worst(): [string, string, string?] {
         const { live, app } = this;
         const now = Date.now(), t = app.target();
         if (live && !live.connected) {
-            const age = `What you see is ${elapsed(Math.floor((now - live.heard) / 1000))} old.`;
-            if (live.refused) return [`The server refuses: ${visible(live.refused)}. This page asks again.`, "bad", live.heard ? age : ""];
+            const age = `What is shown is ${elapsed(Math.floor((now - live.heard) / 1000))} old.`;
+            if (live.refused) return [`The server refuses: ${visible(live.refused)}. The page tries again.`, "bad", live.heard ? age : ""];
             if (!live.heard) return ["Connecting to the server…", "plain"];
             return ["The server is not reachable.", "bad", age];
         }
         const stale = [...app.view.daemons.values()].filter((d) => d.stale);
         if (stale.length) {
             const heard = Math.min(...stale.map((d) => num(d.heardWallNs) ?? NaN));
-            const age = Number.isFinite(heard) ? `What you see of it is ${elapsed(Math.max(0, Math.floor(now / 1000 - heard / 1e9)))} old.` : "It was never heard.";
-            return [`The daemon is silent${stale.length > 1 ? ` (${stale.length} daemons)` : ""}. It goes on when the daemon is back.`, "bad", age];
+            const age = Number.isFinite(heard) ? `What is shown of it is ${elapsed(Math.max(0, Math.floor(now / 1000 - heard / 1e9)))} old.` : "It has sent nothing so far.";
+            return [`The daemon is silent${stale.length > 1 ? ` (${stale.length} daemons)` : ""}. The page continues when it is back.`, "bad", age];
         }
         const name = app.route.get("target");
         if (live?.connected && name && !t) return [`There is no target ${visible(name)} (yet, or any more).`, "warn"];
         if (live?.error ?? app.histories?.error) return [(live?.error ?? app.histories?.error)!, "warn"];
-        if (app.paused) return ["Paused. Data go on behind it; the page does not.", "plain"];
+        if (app.paused) return ["Paused. Data still arrive; the page does not change.", "plain"];
         const thinned = app.meta?.logs?.find((l) => l.target === t?.name && (l.daemon ?? 0) === t?.daemon && l.thinned)?.thinning;
         return [thinned ? `${visible(thinned)}.` : "", "plain"];
     }
@@ -266,7 +266,7 @@ export class Shell {
         this.app.route.set({ paused: this.app.paused ? undefined : "1" });
     }
 
-    // What each number on the screen is: names as they are there.
+    // What each number on the screen is, under its name there.
     private explain(): void {
         if (this.help.open) return this.help.close();
         const rows = namesOn(this.main).map((n) => [n, explained(this.pageName, n)] as const).filter(([, text]) => text);
@@ -298,6 +298,6 @@ export class Shell {
     }
 
     private async save(): Promise<void> {
-        saveBlob("heapwatch-report.html", await standing(this.app.view));
+        saveBlob("heapwatch-report.html", await standalone(this.app.view));
     }
 }

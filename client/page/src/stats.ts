@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * stats.ts - what the tables say of a band over the censuses that are shown. Definitions as in docs/WEB.md ("Statistics of a
- * whole run"), over the shown range; unknown values (NaN) are left out.
+ * stats.ts - statistics of a band over the censuses that are shown. Definitions as in docs/WEB.md ("Statistics of a whole
+ * run"), over the shown range; unknown values (NaN) are left out.
  */
 
 export interface Stats {
@@ -50,7 +50,7 @@ export function stats(t: ArrayLike<number>, v: ArrayLike<number>, from: number, 
     if (n >= 2 && ctt > 0) {
         s.slopeBps = ctv / ctt;
         s.interceptBytes = mv - s.slopeBps * mt;
-        if (cvv > 0 && newest > 0) { // of equal values there is no fit
+        if (cvv > 0 && newest > 0) { // equal values have no fit
             s.fit = (ctv * ctv) / (ctt * cvv);
             s.slope = (s.slopeBps * newest) / max;
             s.intercept = s.interceptBytes / max;
@@ -60,7 +60,7 @@ export function stats(t: ArrayLike<number>, v: ArrayLike<number>, from: number, 
     return s;
 }
 
-// Bounds of a cell of a quantile sketch of `bits` (proto/base/sketch.h): its smallest value and the one behind its largest.
+// Bounds of a cell of a quantile sketch of `bits` (proto/base/sketch.h): its smallest value and the one after its largest.
 // Pauses have 5 bits, ns (docs/PROTOCOL.md, "Histogram of pauses").
 export function sketchBounds(cell: number, bits = 5): [number, number] {
     const parts = 2 ** bits, octave = Math.floor(cell / parts), width = 2 ** Math.max(0, octave - 1);

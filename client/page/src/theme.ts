@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * theme.ts - dark and light, and the colours of bands. All schemes are made to be told apart by colour-blind eyes:
+ * theme.ts - dark and light, and the colours of bands. All schemes can be distinguished by colour-blind people:
  *   calm      ten hues of alternating lightness after Paul Tol's "muted" idea, ordered so that neighbours differ in lightness
  *   okabe     Okabe and Ito's eight
  *   viridis   one ramp from dark to bright, for print and for counting layers
@@ -49,7 +49,7 @@ function ramp(stops: string[], x: number): string {
     return `#${part(1)}${part(3)}${part(5)}`;
 }
 
-const known = new Map<string, string>(); // colours of the theme that is on: asking the browser costs a layout
+const known = new Map<string, string>(); // colours of the current theme: reading them from the browser costs a layout
 
 // A colour of the style sheet, such as "--muted".
 export function css(name: string): string {

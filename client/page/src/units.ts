@@ -77,16 +77,16 @@ export function plain(x: Maybe): string {
     return (Math.abs(x) < 10 ? x.toFixed(3) : digits(x)).replace("-", "−");
 }
 
-// What rates beside each other are shown in. proto/base/rate.h does the same.
+// The unit of rates that are shown beside each other. proto/base/rate.h does the same.
 export interface RateUnit {
     name: string;
-    bps: number; // one of it in bytes per second
+    bps: number; // bytes per second in one of it
 }
 
 const PERIODS: [string, number, number][] = [["s", 1, BYTES.length], ["min", 60, 2], ["h", 3600, 2]];
-const LEAST_KIB = 1023.5; // what bytes are shown as 1.00 KiB
+const LEAST_KIB = 1023.5; // from here on bytes() shows 1.00 KiB
 
-// The unit for rates of which this is the greatest, or the one that a sentence begins with: the shortest period in which it is 1 KiB or more.
+// The unit for rates of which this is the greatest, or the first one of a sentence: the shortest period in which it is 1 KiB or more.
 export function rateUnit(...rates: Maybe[]): RateUnit {
     const greatest = rates.reduce((most: number, r) => (known(r) ? Math.max(most, Math.abs(r)) : most), 0);
     const [period, seconds, prefixes] = PERIODS.find(([, s], i) => !greatest || i === 2 || greatest * s >= LEAST_KIB)!;
@@ -95,7 +95,7 @@ export function rateUnit(...rates: Maybe[]): RateUnit {
     return { name: `${BYTES[i]}/${period}`, bps: 1024 ** i / seconds };
 }
 
-// A rate in the unit of those beside it: three digits, below 1 two; what would be 0.0000 is "~0".
+// A rate in the unit of those beside it: three significant digits, two below 1; what would be 0.0000 is "~0".
 export function rate(bps: Maybe, unit: RateUnit): string {
     if (!known(bps)) return UNKNOWN;
     const y = bps / unit.bps, a = Math.abs(y);
@@ -103,7 +103,7 @@ export function rate(bps: Maybe, unit: RateUnit): string {
     return `${a < 0.00005 ? "" : y < 0 ? "−" : "+"}${text} ${unit.name}`;
 }
 
-// One that has none beside it.
+// A single rate.
 export function slope(bps: Maybe): string {
     return rate(bps, rateUnit(bps));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formatStanding, parseStanding, resolve } from "../src/range.ts";
+import { formatFixed, parseFixed, resolve } from "../src/range.ts";
 import { join, peaks, Series, sums, window } from "../src/state/series.ts";
 
 const item = (times: number[], last: number[], more: object = {}) => ({ target: "t", times, last, ...more });
@@ -117,6 +117,6 @@ test("ranges slide or are fixed", () => {
     assert.deepEqual(resolve("1m", 100), { from: 40, to: 100 });
     assert.deepEqual(resolve("all", 100), { from: 0, to: 100 });
     assert.deepEqual(resolve("2.5-7", 100), { from: 2.5, to: 7 });
-    assert.equal(parseStanding("7-2"), undefined);
-    assert.equal(formatStanding({ from: -1, to: 2.12345678 }), "0-2.123457");
+    assert.equal(parseFixed("7-2"), undefined);
+    assert.equal(formatFixed({ from: -1, to: 2.12345678 }), "0-2.123457");
 });

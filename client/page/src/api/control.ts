@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * control.ts - asks the server to change something (docs/WEB.md, "Control"). The daemon has the last word: its refusal is the error.
+ * control.ts - requests a change from the server (docs/WEB.md, "Control"). The daemon decides: its refusal is the error.
  */
 export async function control(fields: Record<string, string | number | undefined>): Promise<void> {
     const form = new URLSearchParams();

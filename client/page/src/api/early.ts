@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * early.ts - takes over what early.ts asked the server for, once each, when it is what is wanted.
+ * early.ts - takes over the requests of src/early.ts, once each, when they are the ones that are wanted.
  */
 export const CHANNELS = ["state", "updates", "answers", "daemon", "forget", "end"];
 
 export interface Early {
     streamAddress?: string;
     source?: EventSource;
-    kept?: [string, string][]; // events that came already: name and data
+    kept?: [string, string][]; // events so far: name and data
     historyAddress?: string;
     history?: Promise<Response>;
 }

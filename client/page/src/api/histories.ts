@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * histories.ts - asks for the past once: the series and largest bands of a target when it is opened, all other bands in portions
+ * histories.ts - requests histories once: the series and largest bands of a target when it is opened, all other bands in portions
  * when a table wants them. One request at a time; after a refusal it waits.
  *
- * DESIGN: the first question of a target asks for no more than the first picture shows, a hundred points or two of what is drawn;
- * the second one, after that picture, for all that is kept, and its answer replaces the first. The server bounds what all browsers
- * ask of it: a page keeps well below that by itself (`pace`), and asks again when it was asked to wait.
+ * DESIGN: the first request for a target covers no more than the first picture shows, one or two hundred points of what is drawn;
+ * the second one, after that picture, all that is kept, and its answer replaces the first. The server limits the requests of all
+ * browsers: a page stays well below that by itself (`pace`), and asks again when it was told to wait.
  */
 import type { Band, Target } from "../state/target.ts";
 import type { View } from "../state/view.ts";
@@ -13,11 +13,11 @@ import { fetchHistory, TooMany } from "./live.ts";
 import { FIRST_POINTS, firstQuestion, type HistoryQuery, SERIES, TOTAL, wireKey } from "./questions.ts";
 
 const TOP = 40;
-const PORTION = 200; // bands a request: what the server takes at once, below its 4 KiB of address
+const PORTION = 200; // bands per request: what the server accepts, within its 4 KiB of address
 const ADDRESS_MAX = 3500;
 const WAIT_MS = 3000;
-const SPARKS = 60; // targets a request: below the server's 4 KiB of address
-const PER_S = 1500, REQUEST = 30; // items a second, and a request counts as so many: the server takes 2000 and 60
+const SPARKS = 60; // targets per request: within the server's 4 KiB of address
+const PER_S = 1500, REQUEST = 30; // items per second, and how many a request counts as: the server accepts 2000 and 60
 
 type Question = HistoryQuery & { role?: "first" | "whole" };
 
@@ -34,7 +34,7 @@ export class Histories {
 
     constructor(private view: View, private changed: () => void) {}
 
-    // The first picture of a target on this page. Asked for early, before the state has come, when the address names the target.
+    // The first picture of a target on this page. Requested early, before the state has come, when the address names the target.
     // `sliding`: seconds that the first picture looks back; undefined: all.
     open(page: string, key: string, run: number | undefined, sliding: number | undefined): void {
         const before = this.asked.get(key);
@@ -50,7 +50,7 @@ export class Histories {
         void this.work();
     }
 
-    // The first picture of this target is on its way: what is here already would be another picture.
+    // The first picture of this target is on its way: what is here so far would be another picture.
     waiting(key: string): boolean {
         return this.first.has(key);
     }
@@ -59,19 +59,19 @@ export class Histories {
         return !this.busy;
     }
 
-    // All state is new: ask for everything again.
+    // All state is new: requests everything again.
     renew(): void {
         this.asked.clear();
         for (const t of this.view.targets.values()) t.history.clear();
         this.queue = [];
     }
 
-    // Something of the stream came: perhaps the target that an answer waits for.
+    // A message of the stream came: perhaps the target that an answer waits for.
     heard(): void {
         this.arrived?.();
     }
 
-    // Small curves of many targets over the range, for the overview; asked for again when the range is another.
+    // Small curves of many targets over the range, for the overview; requested again when the range changes.
     sparks(targets: Target[], range: string, sliding: number | undefined): void {
         const asked = `spark ${range}`, want = targets.filter((t) => t.state?.state && !t.history.has(asked)).slice(0, SPARKS);
         if (!want.length) return;
@@ -80,7 +80,7 @@ export class Histories {
         void this.work();
     }
 
-    // All bands of a target, or these, that have no past yet, largest first. Not before the past of the largest is here.
+    // All bands of a target, or these, that have no history yet, largest first. Not before the history of the largest is here.
     allBands(t: Target, of: Iterable<Band> = t.bands.values()): void {
         if (this.queue.some((q) => q.target === t.key)) return;
         const want = [...of].filter((b) => !t.censuses.hasPast(b.id) && !t.history.has(`band${b.id}`))
@@ -122,7 +122,7 @@ export class Histories {
             this.error = undefined;
         } catch (e) {
             if (e instanceof TooMany) {
-                if (++this.refusals > 1) this.error = "The server has more questions than it answers at once; the past comes when it is our turn.";
+                if (++this.refusals > 1) this.error = "The server is busy: this page waits for its turn to load the history.";
                 this.changed();
                 await sleep(1000 * e.seconds);
                 this.queue.unshift(q);
@@ -136,7 +136,7 @@ export class Histories {
         for (const k of keys) this.first.delete(k);
     }
 
-    // Waits until this question is within what a page may ask for.
+    // Waits until this request is within the page's own limit.
     private async pace(q: Question): Promise<void> {
         const cost = REQUEST + [q.target].flat().length * ((q.series?.length ?? 0) + (q.bands?.length ?? 0) + (q.top ?? 0));
         const now = performance.now();
@@ -146,7 +146,7 @@ export class Histories {
         if (this.tokens < 0) await sleep((-1000 * this.tokens) / PER_S);
     }
 
-    // An answer may be faster than the first state.
+    // Waits for the target: an answer may be faster than the first state.
     private async present(key: string): Promise<void> {
         for (const end = performance.now() + 2000; !this.view.targets.has(key) && performance.now() < end;) {
             await Promise.race([sleep(100), new Promise<void>((f) => (this.arrived = f))]);
@@ -156,5 +156,5 @@ export class Histories {
 
 const sleep = (ms: number) => new Promise<void>((f) => setTimeout(f, ms));
 
-// After what is drawn now is on the screen; a hidden page has no screen.
+// Waits until what is drawn now is on the screen; a hidden page has no screen.
 const painted = () => Promise.race([new Promise<void>((f) => requestAnimationFrame(() => requestAnimationFrame(() => f()))), sleep(200)]);

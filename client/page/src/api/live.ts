@@ -2,9 +2,9 @@
 /*
  * live.ts - follows the server's stream (docs/WEB.md, "The stream") and asks it for history.
  *
- * DESIGN: EventSource reconnects by itself while the server refuses or is gone; a watch of our own closes and reopens it when
- * it has been silent for SILENT_MS, or when the browser gave up. The first event of each connection is a whole state, so nothing
- * has to be remembered over a reconnect. `heard` is the page's own clock: how old is what is shown.
+ * DESIGN: EventSource reconnects by itself while the server refuses or is gone; our own watchdog closes and reopens it when it has
+ * been silent for SILENT_MS, or when the browser gave up. The first event of each connection is a whole state, so nothing has to be
+ * remembered over a reconnect. `heard` is in the page's own clock: it tells how old the data on the screen are.
  */
 import type { View } from "../state/view.ts";
 import { takeHistory, takeStream } from "./early.ts";
@@ -25,13 +25,13 @@ export class Live {
     private retry = RETRY_FIRST_MS;
     private address = "";
     private trends = false;
-    private states = 0; // that have come
-    private more = false; // something came after the state
+    private states = 0; // received so far
+    private more = false; // messages came after the state
 
     constructor(private view: View, private changed: () => void, private renewed: () => void) {}
 
     // `detail`: keys of the targets whose bands, notes, profile are wanted. Trends of bands are ten times as much as all else: they
-    // come from when they are first wanted.
+    // are followed once they are first wanted.
     follow(detail: string[], trends: boolean): void {
         this.trends ||= trends;
         const address = streamAddress(detail, this.trends);
@@ -92,24 +92,24 @@ export class Live {
         });
     }
 
-    // Files end for good; a live stream that was closed is asked for again.
+    // Files end for good; a live stream that was closed is opened again.
     private end(reason: string): void {
         this.close();
         this.connected = this.view.server.live === false;
         if (this.connected) {
             this.ended = reason;
-            if (this.more) this.renewed(); // the past that was asked for while files were read was not all
+            if (this.more) this.renewed(); // the history requested while files were still being read was incomplete
         } else this.again();
     }
 
-    // EventSource does not say why it was refused: asked once more, plainly.
+    // EventSource does not say why it was refused: an ordinary request does.
     private async askWhy(address: string): Promise<void> {
         const stop = new AbortController();
         try {
             const answer = await fetch(address, { signal: stop.signal });
             this.refused = answer.ok ? undefined : (((await answer.json()) as { error?: string }).error ?? `status ${answer.status}`);
         } catch {
-            this.refused = undefined; // nobody is there
+            this.refused = undefined; // there is no server
         }
         stop.abort();
         this.changed();
@@ -137,7 +137,7 @@ export class Live {
     }
 }
 
-// The server has answered enough for now: ask again after so many seconds.
+// Refused by the server's rate limit: ask again after so many seconds.
 export class TooMany extends Error {
     constructor(readonly seconds: number) {
         super(`too many requests, again in ${seconds} s`);

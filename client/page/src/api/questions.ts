@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * questions.ts - the addresses that the page asks (docs/WEB.md), and the first of them for what the address bar holds. Shared with
- * early.ts, which asks before the page's script is there.
+ * questions.ts - the addresses that the page requests (docs/WEB.md), and the first of them by the address bar. Shared with early.ts,
+ * which makes these requests before the page's script is there.
  */
 
-// The page's key of a target is NAME, or D:NAME beyond the first daemon; the server's D:NAME is never mistaken.
+// The page's key of a target is NAME, or D:NAME beyond the first daemon; the server's D:NAME is unambiguous.
 export function wireKey(key: string): string {
     return /^[0-9]+:/.test(key) ? key : `0:${key}`;
 }
@@ -21,7 +21,7 @@ export interface HistoryQuery {
     bands?: number[];
     top?: number;
     from?: number; // seconds of event time; negative: before the newest
-    points?: number; // of each, at most about so many
+    points?: number; // at most about this many of each
 }
 
 export function historyAddress(q: HistoryQuery): string {

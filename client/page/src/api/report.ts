@@ -62,7 +62,7 @@ function known(times: number[], v: ArrayLike<number>): { times: number[]; last: 
     return { times: keep.map((i) => times[i]!), last: keep.map((i) => v[i]!) };
 }
 
-// Everything the page knows, as a report's data.
+// Everything that the page knows, as a report's data.
 export function exported(view: View): ReportData {
     const targets = view.sorted();
     return {
@@ -91,8 +91,8 @@ async function hash(s: string): Promise<string> {
     return `'sha256-${btoa(String.fromCharCode(...sum))}'`;
 }
 
-// The whole page with its data in one file that needs no server. `<` is never in the data as itself.
-export async function standing(view: View): Promise<Blob> {
+// The whole page with its data in one file that needs no server. The data have every `<` escaped.
+export async function standalone(view: View): Promise<Blob> {
     const style = text("style");
     const script = text("#script"), flame = text("#flame");
     const data = JSON.stringify(exported(view)).replace(/</g, "\\u003c");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * alerts.ts - alerts of all targets: rule, state, evidence; and what changed while this page was open.
+ * alerts.ts - alerts of all targets: rule, state, evidence; and changes since this page was opened.
  */
 import type { App, Page } from "../app.ts";
 import { h, setLabel, setText, unbroken, visible } from "../dom.ts";
@@ -19,9 +19,9 @@ interface Change { t: Target; c: AlertChange; i: number }
 
 const word = (s: string | undefined) => alertState(s);
 
-// What fires before what may, and of these the gravest first; silenced ones behind.
-const GRAVE: Record<string, number> = { critical: 0.3, warning: 0.2, info: 0.1 };
-const urgency = (a: Alert) => word(a.state).weight + (GRAVE[a.severity ?? ""] ?? 0.2) - (a.silenced ? 0.5 : 0) - (a.partOf ? 0.05 : 0);
+// Firing before pending, of these the most severe first; silenced ones last.
+const WEIGHT: Record<string, number> = { critical: 0.3, warning: 0.2, info: 0.1 };
+const urgency = (a: Alert) => word(a.state).weight + (WEIGHT[a.severity ?? ""] ?? 0.2) - (a.silenced ? 0.5 : 0) - (a.partOf ? 0.05 : 0);
 const alertTone = (a: Alert) => (a.silenced ? "dim" : a.state === "STATE_FIRING" && a.severity !== "critical" ? (a.severity === "info" ? "dim" : "warn") : word(a.state).tone);
 
 export function alerts(app: App): Page {
@@ -43,7 +43,7 @@ export function alerts(app: App): Page {
     const change = alertControl(app), facts = new Facts(), name = h("h3", {}), sentence = h("p", { class: "sentence" });
     const opened = h("section", { class: "card", "aria-label": "The opened alert" }, h("div", { class: "tablehead" }, name, h("span", { class: "tools" },
         h("button", { class: "quiet", onclick: () => toBand() }, "show in heap"), h("button", { class: "quiet", "aria-label": "Close", onclick: () => route.set({ alert: undefined }) }, "×"))), sentence, facts.root, change.root);
-    const log = new Table<Change>({ id: "alert-history", title: "Changes that this page has seen", route, sort: "-time", key: (c) => String(c.i), height: 300, rowHeight: 36, empty: "Nothing yet.", columns: [
+    const log = new Table<Change>({ id: "alert-history", title: "Changes since this page was opened", route, sort: "-time", key: (c) => String(c.i), height: 300, rowHeight: 36, empty: "Nothing yet.", columns: [
         { id: "time", title: "Time", width: "92px", left: true, value: (x) => when(app, x.t, x.c.t), by: (x) => whenNumber(app, x.t, x.c.t) },
         { id: "target", title: "Target", width: "minmax(110px, 1fr)", left: true, wide: true, value: (x) => x.t.key, draw: (c, x) => setLabel(c, x.t.key) },
         { id: "rule", title: "Rule", width: "minmax(100px, 2fr)", left: true, value: (x) => [x.c.alert.rule, x.c.alert.bandLabel].filter(Boolean).join(" · "),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * common.ts - what several pages do alike.
+ * common.ts - what several pages share.
  */
 import type { App } from "../app.ts";
 import { h, setAttr, setText, visible } from "../dom.ts";
@@ -13,7 +13,7 @@ import type { ChartOptions } from "../widgets/chart.ts";
 import type { Line, Marker } from "../widgets/plot.ts";
 import { matcher } from "../widgets/controls.ts";
 
-export const POINTS = 1200; // drawn of one series
+export const POINTS = 1200; // drawn per series
 const MARKERS_MAX = 300;
 
 export function zooming(app: App): Pick<ChartOptions, "onzoom" | "onslide"> {
@@ -29,7 +29,7 @@ export function line(id: string, label: string, color: string, values: (number |
     return { id, label, color, values, ...more };
 }
 
-// When something was, on the axis that is shown.
+// The time of something, in the clock of the page.
 export function when(app: App, t: Target, s: number | undefined): string {
     return s === undefined ? UNKNOWN : clock(s, app.clockStart(t), Math.abs(s) < 100 && app.clockStart(t) === undefined ? 0.01 : 1);
 }
@@ -53,7 +53,7 @@ export function noteMode(app: App): string {
     return app.route.get("notes", o.traces === false ? "none" : o.traceEvents ? "all" : "markers");
 }
 
-// Notes in the range as lines, as the address says: which kinds, and substrings to have or not to have.
+// Notes in the range as lines. The address says which kinds, and substrings to include or exclude.
 export function noteMarkers(app: App, t: Target, r: Span): Marker[] {
     const mode = noteMode(app);
     if (mode === "none") return [];
@@ -78,13 +78,13 @@ export function majorMarkers(t: Target, r: Span): Marker[] {
     return !s || end - from > 600 ? [] : Array.from(s.t.subarray(from, end), (at) => ({ t: at, text: "", faint: true }));
 }
 
-// The search of a page; a wrong expression keeps nothing out, and says so.
+// The search of a page; an invalid expression filters nothing, and a message says so.
 export function searching(app: App, name: string, input: HTMLElement): (s: string) => boolean {
     const m = matcher(app.route.get(name)), field = input.querySelector("input");
     field?.classList.toggle("wrong", !m);
     if (field) setAttr(field, "aria-invalid", m ? null : "true");
-    let said = input.querySelector(".wrong-said");
-    if (!said) input.append((said = h("span", { class: "wrong-said", role: "status" })));
+    let said = input.querySelector(".search-error");
+    if (!said) input.append((said = h("span", { class: "search-error", role: "status" })));
     setText(said, m ? "" : "not a regular expression: all are shown");
     return m ?? (() => true);
 }

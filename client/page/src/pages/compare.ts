@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * compare.ts - two targets, two ranges of one, or a target and a kept baseline: joined on the band's label (full outer join).
- * A report of two logs has what `heapwatch diff` says of them besides: every quantity of the whole runs, with its interval.
+ * A report of two logs also has the result of `heapwatch diff`: every quantity of the whole runs, with its interval.
  */
 import type { App, Page } from "../app.ts";
 import { h, replace, setAttr, setLabel, setText, visible } from "../dom.ts";
@@ -20,7 +20,7 @@ const COLUMNS: Column<Joined>[] = [
     { id: "label", title: "Band", width: "minmax(92px, 2fr)", left: true, value: (r) => r.label, draw: (c, r) => setLabel(c, r.label) },
     { id: "a", title: "A: mean", width: "78px", wide: true, value: (r) => r.a?.bytes, text: (r) => bytes(r.a?.bytes) },
     { id: "b", title: "B: mean", width: "78px", value: (r) => r.b?.bytes, text: (r) => bytes(r.b?.bytes) },
-    { id: "diff", title: "B − A", width: "94px", value: (r) => r.diff, by: (r) => (r.diff === undefined ? undefined : Math.abs(r.diff)), text: (r) => signedBytes(r.diff), hint: "sorted by its size; a band that one side does not have counts as 0 there" },
+    { id: "diff", title: "B − A", width: "94px", value: (r) => r.diff, by: (r) => (r.diff === undefined ? undefined : Math.abs(r.diff)), text: (r) => signedBytes(r.diff), hint: "sorted by its size; a band that one side lacks counts as 0 there" },
     { id: "ratio", title: "of A", width: "90px", wide: true, value: (r) => r.ratio, text: (r) => share(r.ratio) },
     { id: "aslope", title: "A: slope", width: "136px", wide: true, value: (r) => r.a?.slope, rate: "signed" },
     { id: "bslope", title: "B: slope", width: "136px", wide: true, value: (r) => r.b?.slope, rate: "signed" },
@@ -29,7 +29,7 @@ const COLUMNS: Column<Joined>[] = [
 
 const UNITS: Record<string, (x: number) => string> = { B: bytes, "B/s": slope, ns: duration, count, share };
 
-// A number of a quantity; `signed`: a change of it.
+// A value of a quantity; `signed`: a change.
 function amount(q: Quantity, x: number | null, signed = false): string {
     if (x === null) return UNKNOWN;
     const text = (UNITS[q.unit] ?? String)(Math.abs(x)).replace(/^\+/, "");
@@ -55,7 +55,7 @@ const QUANTITIES: Column<Placed>[] = [
     { id: "a", title: "A", width: "78px", wide: true, value: (q) => q.baseline ?? undefined, text: (q) => amount(q, q.baseline) },
     { id: "b", title: "B", width: "78px", wide: true, value: (q) => q.new ?? undefined, text: (q) => amount(q, q.new) },
     { id: "change", title: "B − A", width: "80px", value: (q) => q.change ?? undefined, by: (q) => Math.abs(q.changeShare ?? 0), text: (q) => changed(q, q.change) },
-    { id: "interval", title: "95 % interval", width: "150px", value: interval, text: interval, hint: "of the noise within each run: what differs from run to run is not in it" },
+    { id: "interval", title: "95 % interval", width: "150px", value: interval, text: interval, hint: "from the noise within each run; differences from run to run are not included" },
 ];
 
 export function compare(app: App): Page {
@@ -109,7 +109,7 @@ function baseline(): Baseline | undefined {
     return loaded ?? parseBaseline(remembered(BASELINE) ?? "");
 }
 
-// What the address says, else: the opened target against the next one, or its first half against its second.
+// From the address; by default the opened target against the next one, or its first half against its second.
 export function sideKey(app: App, name: "a" | "b"): string {
     const named = app.route.get(name), all = app.view.sorted().map((t) => t.key);
     if (named) return named;
@@ -117,7 +117,7 @@ export function sideKey(app: App, name: "a" | "b"): string {
     return name === "a" ? mine : filled.find((k) => k !== mine) ?? mine;
 }
 
-// One side: a target or the baseline, and which stretch of it.
+// One side: a target or the baseline, and a range of it.
 class Picker {
     readonly root: HTMLElement;
     private readonly target = h("select", { onchange: () => this.app.route.set({ [this.name]: this.target.value }) });

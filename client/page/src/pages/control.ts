@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * control.ts - what can be changed from the page, where the server allows it (--allow-control): targets added and removed, alerts
- * silenced. What was done is shown by the daemon's own messages; here only whether it was taken.
+ * silenced. The effect is shown by the daemon's own messages, here only whether the request was accepted.
  */
 import { control } from "../api/control.ts";
 import type { App } from "../app.ts";
@@ -9,16 +9,16 @@ import { h, setAttr, setText, visible } from "../dom.ts";
 import type { Alert } from "../state/wire.ts";
 import type { Target } from "../state/target.ts";
 
-const SURE_MS = 4000; // how long a second click counts as meant
+const SURE_MS = 4000; // within which a second click confirms the first
 const TIMES: [string, string][] = [["30m", "30 minutes"], ["2h", "2 hours"], ["8h", "8 hours"], ["24h", "a day"], ["168h", "a week"]];
 
 const text = (name: string, title: string, hint: string) => h("input", { type: "text", name, placeholder: hint, "aria-label": title, spellcheck: "false",
     autocomplete: "off", maxlength: 1000 });
 const field = (title: string, el: HTMLElement) => h("label", { class: "field" }, h("span", {}, title), el);
 
-// One thing at a time: buttons are off while it is under way, then it is said what came of it.
-class Teller {
-    readonly root = h("span", { class: "muted told", role: "status", "aria-live": "polite" });
+// Buttons for actions, one at a time: they are disabled while one is under way; then its outcome is shown.
+class Actions {
+    readonly root = h("span", { class: "muted outcome", role: "status", "aria-live": "polite" });
     private readonly buttons: HTMLButtonElement[] = [];
 
     button(title: string, act: () => Promise<string>): HTMLButtonElement {
@@ -45,23 +45,23 @@ class Teller {
 
 // Adding and removing targets.
 export function targetControl(app: App): { root: HTMLElement; update: () => void } {
-    const tell = new Teller(), uri = text("uri", "Source", "PATH, fifo:, unix: or tcp:"), name = text("name", "Name", "of its own");
+    const actions = new Actions(), uri = text("uri", "Source", "PATH, fifo:, unix: or tcp:"), name = text("name", "Name", "chosen by the daemon");
     const daemon = h("select", { "aria-label": "Daemon" }), which = h("select", { "aria-label": "Target to remove" });
     let sure = -Infinity; // when the first of two clicks was
 
-    const add = tell.button("Add target", async () => {
+    const add = actions.button("Add target", async () => {
         if (!uri.value.trim()) throw new Error("A source is needed: a path of an eventlog, or an address, e.g. tcp:HOST:PORT.");
         await control({ action: "add", uri: uri.value.trim(), name: name.value.trim(), daemon: daemon.value });
         const done = `Added ${uri.value.trim()}.`;
         uri.value = name.value = "";
         return done;
     });
-    const remove = tell.button("Remove target", async () => {
+    const remove = actions.button("Remove target", async () => {
         const t = app.view.targets.get(which.value);
-        if (!t) throw new Error("There is no such target any more.");
+        if (!t) throw new Error("The target no longer exists.");
         if (performance.now() - sure > SURE_MS) {
             sure = performance.now();
-            return `Its history goes too. Click again to remove ${t.key}.`;
+            return `Its history is removed, too. Click again to remove ${t.key}.`;
         }
         sure = -Infinity;
         await control({ action: "remove", target: t.name, daemon: t.daemon });
@@ -69,7 +69,7 @@ export function targetControl(app: App): { root: HTMLElement; update: () => void
     });
     which.addEventListener("change", () => (sure = -Infinity));
     for (const el of [uri, name]) el.addEventListener("keydown", (e) => e.key === "Enter" && add.click());
-    const root = h("section", { class: "card", "aria-label": "Change targets" }, h("div", { class: "tablehead" }, h("h3", {}, "Add or remove a target"), tell.root),
+    const root = h("section", { class: "card", "aria-label": "Change targets" }, h("div", { class: "tablehead" }, h("h3", {}, "Add or remove a target"), actions.root),
         h("div", { class: "controls" }, daemon, field("Source", uri), field("Name", name), add, h("span", { class: "spacer" }), which, remove));
 
     function fill(select: HTMLSelectElement, all: [string, string][]): void {
@@ -94,25 +94,25 @@ export function targetControl(app: App): { root: HTMLElement; update: () => void
 
 // Silencing the rule of an alert for its target, or ending the silence that covers it.
 export function alertControl(app: App): { root: HTMLElement; show: (t: Target, a: Alert) => void } {
-    const tell = new Teller(), why = text("why", "Why", "for your colleagues");
+    const actions = new Actions(), why = text("why", "Why", "for your colleagues");
     const time = h("select", { "aria-label": "For how long" }, ...TIMES.map(([value, title]) => h("option", { value }, `for ${title}`)));
     let t: Target | undefined, a: Alert | undefined;
 
-    const silence = tell.button("Silence", async () => {
+    const silence = actions.button("Silence", async () => {
         await control({ action: "silence", rule: a!.rule, target: t!.name, for: time.value, why: why.value.trim(), daemon: t!.daemon });
         why.value = "";
         return `${a!.rule} is silenced for ${t!.key}.`;
     });
-    const unsilence = tell.button("End the silence", async () => {
+    const unsilence = actions.button("End the silence", async () => {
         await control({ action: "unsilence", rule: a!.silence?.rule ?? a!.rule, target: a!.silence ? a!.silence.target : t!.name, daemon: t!.daemon });
         return "The silence is ended.";
     });
     const reason = field("Why", why);
-    const root = h("div", { class: "controls", role: "group", "aria-label": "Silence this alert" }, time, reason, silence, unsilence, tell.root);
+    const root = h("div", { class: "controls", role: "group", "aria-label": "Silence this alert" }, time, reason, silence, unsilence, actions.root);
 
     function show(target: Target, alert: Alert): void {
         root.hidden = !app.view.server.control;
-        if (a?.rule !== alert.rule || t?.key !== target.key) tell.say("", false);
+        if (a?.rule !== alert.rule || t?.key !== target.key) actions.say("", false);
         t = target;
         a = alert;
         time.hidden = reason.hidden = silence.hidden = !!alert.silenced;

@@ -46,7 +46,7 @@ function columns(target: () => Target | undefined, span: () => [number, number])
         } },
         num("rank", "Rank", "60px", count, "by integrated size in this range"),
         { id: "label", title: "Band", width: "minmax(130px, 2fr)", left: true, value: (r) => r.band.def.label ?? "", draw: (c, r) => setLabel(c, r.band.def.label ?? UNKNOWN) },
-        { id: "verdict", title: "Verdict", width: "104px", left: true, first: "desc", value: (r) => verdict(r.verdict).text, by: (r) => verdict(r.verdict).weight, hint: "of the band by itself: unknown, steady, growing or leak",
+        { id: "verdict", title: "Verdict", width: "104px", left: true, first: "desc", value: (r) => verdict(r.verdict).text, by: (r) => verdict(r.verdict).weight, hint: "of the band alone: unknown, steady, growing or leak",
             draw: (c, r) => pill(c, verdict(r.verdict).text, verdict(r.verdict).tone) },
         ...origin(target),
         num("now", "Now", "92px", bytes, "in the newest census", false),
@@ -58,30 +58,30 @@ function columns(target: () => Target | undefined, span: () => [number, number])
             value: (r) => (r.low === undefined || r.high === undefined ? undefined : (r.high - r.low) / 2),
             rate: "half" },
         num("stddev", "Std. dev.", "92px", bytes),
-        num("intercept", "Intercept", "96px", bytes, "of the line of least squares at event time 0"),
+        num("intercept", "Intercept", "96px", bytes, "of the least-squares line at event time 0"),
         num("fit", "Fit", "66px", plain, "R²"),
-        num("nslope", "Norm. slope", "96px", plain, "of bytes / max on time / newest time, as in eventlog2html"),
+        num("nslope", "Norm. slope", "96px", plain, "of bytes / maximum on time / newest time, as in eventlog2html"),
     ];
 }
 
-// "<entire-module>" and ":" are what GHC writes where it knows none.
+// "<entire-module>" and ":" are what GHC writes where it knows no place.
 const place = (s: string | undefined) => (s && !/^[<:]/.test(s) ? s : undefined);
 
-// Where a band comes from. Of labels that are alike, such as five of "Main.main", these tell which is which.
+// Where a band comes from. Bands that share a label, such as five of "Main.main", are distinguished by these.
 function origin(target: () => Target | undefined): Column<Row>[] {
     const text = (id: "type" | "module" | "source", name: string, width: string, of: (b: Band) => string | undefined, hint: string): Column<Row> =>
         ({ id, title: name, width, left: true, wide: true, hint, value: (r) => of(r.band), draw: (c, r) => setLabel(c, of(r.band) ?? ""),
             hidden: () => ![...(target()?.bands.values() ?? [])].some((b) => of(b)) });
     return [
         text("type", "Type", "minmax(80px, 1fr)", (b) => b.def.infoTable?.type || undefined, "of the closures, where the info table knows it"),
-        text("module", "Module", "minmax(80px, 1fr)", (b) => b.def.infoTable?.module || b.def.stack?.[0]?.module || undefined, "that makes them"),
-        text("source", "Source", "minmax(130px, 2fr)", (b) => place(b.def.infoTable?.source) ?? place(b.def.stack?.[0]?.source), "where they are made"),
+        text("module", "Module", "minmax(80px, 1fr)", (b) => b.def.infoTable?.module || b.def.stack?.[0]?.module || undefined, "that allocates them"),
+        text("source", "Source", "minmax(130px, 2fr)", (b) => place(b.def.infoTable?.source) ?? place(b.def.stack?.[0]?.source), "where they are allocated"),
     ];
 }
 
 export function detail(app: App): Page {
     const { route } = app, heading = title("Detail"), filter = field(route, "q", "Bands", "text or /regular expression/");
-    let drawn: Target | undefined, span: [number, number] = [0, 0]; // what the rows are of: they may be drawn again (a scroll) before the next update
+    let drawn: Target | undefined, span: [number, number] = [0, 0]; // of the rows: they may be drawn again (a scroll) before the next update
     const table = new Table<Row>({ id: "bands", title: "All bands", columns: columns(() => drawn, () => span), key: (r) => r.key, route,
         sort: "-sum", height: 1200, empty: "No band. A heap profile (+RTS -hT, -hi, -hc …) breaks memory down; a search may hide all of it.",
         onopen: (r) => route.set({ band: route.get("band") === r.key ? undefined : r.key }), opened: () => route.get("band") });
@@ -121,7 +121,7 @@ export function detail(app: App): Page {
     return { root, update, wants: "all bands", done: () => (table.done(), chart.done()) };
 }
 
-// Rows are made again when there is a new census or another range, not with every message.
+// Rows are rebuilt for a new census or another range, not for every message.
 class Rows {
     private sign = "";
     private rows: Row[] = [];

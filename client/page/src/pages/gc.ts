@@ -64,7 +64,7 @@ export function gc(app: App): Page {
             { name: "of the last 10 s", value: share(g?.gcShare) }, { name: "of the whole run", value: share(g?.gcShareRun) },
             { name: "total pause", value: duration(num(g?.pauseTotalNs)) }, { name: "waiting for capabilities", value: duration(num(g?.syncTotalNs)) },
             { name: "heap censuses, of the pauses", value: censusShare(g) },
-            { name: "copied in all", value: bytes(num(g?.copiedBytes)) }, { name: "slop, last", value: bytes(num(g?.slopBytes)) },
+            { name: "copied, total", value: bytes(num(g?.copiedBytes)) }, { name: "slop, last", value: bytes(num(g?.slopBytes)) },
             { name: "fragmentation, last", value: bytes(num(g?.fragmentationBytes)) }, { name: "parallel balance", value: share(g?.parallelBalance) },
             { name: "megablocks returned, last major", value: count(t.heap?.megablocksReturned) },
         ]);
@@ -82,8 +82,8 @@ export function gc(app: App): Page {
         const n = g?.nonmoving;
         more.hidden = !n;
         nonmoving.show([
-            { name: "cycles", value: count(num(n?.cycles)) }, { name: "marking, beside the program", value: duration(num(n?.markTotalNs)) },
-            { name: "second pause, all", value: duration(num(n?.syncTotalNs)) }, { name: "second pause, longest", value: duration(num(n?.syncMaxNs)) },
+            { name: "cycles", value: count(num(n?.cycles)) }, { name: "marking, concurrent", value: duration(num(n?.markTotalNs)) },
+            { name: "second pause, total", value: duration(num(n?.syncTotalNs)) }, { name: "second pause, longest", value: duration(num(n?.syncMaxNs)) },
             { name: "sweeping", value: duration(num(n?.sweepTotalNs)) }, { name: "objects marked, last", value: count(num(n?.markedObjects)) },
             { name: "segments pruned", value: count(num(n?.prunedSegments)) }, { name: "free segments", value: count(num(n?.freeSegments)) },
         ]);
@@ -92,7 +92,7 @@ export function gc(app: App): Page {
     return { root, update, done: () => [pauses, histogram, time, copied, lost, balance, table, segments].forEach((w) => w.done()) };
 }
 
-// Collections that the heap profile asked for: they would not have been without it.
+// Collections that were made for the heap profile only.
 function censusShare(g: Gc | undefined): string {
     const mine = num(g?.censusPauseNs), all = num(g?.pauseTotalNs);
     return share(mine === undefined || !all ? undefined : mine / all);
@@ -106,7 +106,7 @@ function collected(all: Collection[], f: (c: Collection) => number | undefined):
 const generationColor = (g: number) => bandColor("okabe", g, 2);
 
 // One drawing of the whole range: by generation where each collection is known (a finished log, a program that began while this page
-// was open), else the longest of each moment, from what the server remembers to now.
+// was open), else the longest of each moment, from the server's history to now.
 function pausePoints(t: Target, inside: Collection[], range: Span): Pick<Plot, "x" | "lines"> {
     const s = t.series.get("gc_pause"), first = s && s.at(range.from) < s.n ? s.from[s.at(range.from)]! : Infinity;
     const all = inside.length > 0 && inside.reduce((least, c) => Math.min(least, c.t), Infinity) <= first;
@@ -118,7 +118,7 @@ function pausePoints(t: Target, inside: Collection[], range: Span): Pick<Plot, "
     return { x, lines: groups.map(([name, color], i) => line(name, name, color, ys[i]!, { kind: "points" })) };
 }
 
-// At most POINTS of them: of each stretch the longest.
+// At most POINTS of them: the longest of each interval.
 function longest(p: Points): Points {
     if (p.t.length <= POINTS) return p;
     const step = Math.ceil(p.t.length / POINTS), out: Points = { t: [], v: [] };
@@ -131,7 +131,7 @@ function longest(p: Points): Points {
     return out;
 }
 
-const BINS_MAX = 80, BINS_MIN = 6; // with some four collections each, where there are so many
+const BINS_MAX = 80, BINS_MIN = 6; // with about four collections each, where there are enough
 
 // Pauses summed over equal parts of the range, as far as it is known.
 function shareOfTime(t: Target, range: Span): { x: number[]; lines: Line[] } {
@@ -155,7 +155,7 @@ function two(t: Target, inside: Collection[], range: Span): { x: number[]; lines
         .filter((_, i) => parts[i]!.t.length) };
 }
 
-// The wire's fine buckets (1/32) joined to eighths of a doubling: enough for the eye.
+// The wire's fine buckets (1/32) joined to eighths of a doubling, which is fine enough to look at.
 function group(g: Generation, i: number): Group {
     const joined = new Map<number, number>();
     (g.bucket ?? []).forEach((b, k) => {

@@ -71,10 +71,10 @@ export function heap(app: App): Page {
         const range = app.range(t), start = app.clockStart(t);
         const markers = [...(route.get("gcs", "on") === "on" ? majorMarkers(t, range) : []), ...noteMarkers(app, t, range)];
         const top = app.route.get("ytop") ? parseBytes(route.get("ytop")) : app.options.yAxis ?? undefined;
-        if (app.histories?.waiting(t.key)) return charts[shown]!.show({ x: [], lines: [], range }, "Asking for the past…");
+        if (app.histories?.waiting(t.key)) return charts[shown]!.show({ x: [], lines: [], range }, "Loading the history…");
         charts[shown]!.show({ ...bands.plot(t, range, mode, keep), range, start, markers, stacked: mode !== "lines",
             top: mode === "share" ? 1 : top }, noBands(t));
-        if (!painted && charts[shown]!.drawn) { // the rest of the page after the first picture
+        if (!painted && charts[shown]!.drawn) { // the first picture comes before the rest of the page
             painted = true;
             requestAnimationFrame(() => setTimeout(update));
             return;

@@ -3,7 +3,7 @@
  * heap_plots.ts - the two pictures of a heap: its largest bands, and live data, blocks, heap and process with the limit.
  */
 import type { App } from "../app.ts";
-import { parseStanding, type Span } from "../range.ts";
+import { parseFixed, type Span } from "../range.ts";
 import { censusWindow, rank, type Ranked, type Sort } from "../state/rank.ts";
 import { join } from "../state/series.ts";
 import type { Target } from "../state/target.ts";
@@ -11,7 +11,7 @@ import { bandColor, css, type Scheme } from "../theme.ts";
 import type { Line } from "../widgets/plot.ts";
 import { line, points } from "./common.ts";
 
-// Bands (or "other") whose box in the legend is off; each is encoded, for labels may hold the comma between them.
+// Bands (or "other") unchecked in the legend; each is encoded, because labels may contain the separating comma.
 export function hiddenBands(app: App): Set<string> {
     return new Set(app.route.get("hide").split(",").filter(Boolean).map((k) => {
         try {
@@ -27,7 +27,7 @@ export function noBands(t: Target): string {
     return "This program writes no heap profile. Start it with +RTS -l -hT (any build), -hi or -hc to see bands.";
 }
 
-// Which bands are drawn, with colours that stay theirs while they are among the largest.
+// Which bands are drawn, with colours that they keep while they are among the largest.
 export class Bands {
     private slots = new Map<string, number>();
     private cache: { sign: string; ranked: Ranked[] } | undefined;
@@ -38,7 +38,7 @@ export class Bands {
         const { route, options } = this.app, [from, to] = censusWindow(t, range);
         const count = Math.min(this.most, Math.round(route.number("bands", options.bands ?? 15, 1, 60)));
         const ranked = this.ranked(t, from, to, keep), lacking = ranked.slice(0, count).filter((r) => !r.stats || !t.censuses.whole(r.band.id, from, to));
-        if (lacking.length) this.app.histories?.allBands(t, lacking.map((r) => r.band)); // in "other" until their past is here
+        if (lacking.length) this.app.histories?.allBands(t, lacking.map((r) => r.band)); // in "other" until their history is here
         const top = ranked.slice(0, count).filter((r) => !lacking.includes(r)), iso = route.get("iso");
         const isolated = iso && !top.some((r) => t.bandKey(r.band) === iso) ? t.bandOf(iso) : undefined;
         const shown = isolated ? [...top, { band: isolated, stats: undefined }] : top;
@@ -62,8 +62,8 @@ export class Bands {
     private ranked(t: Target, from: number, to: number, keep: (s: string) => boolean): Ranked[] {
         const { route, options } = this.app;
         const sort = route.get("by", options.sort ?? "size") as Sort, reverse = (route.get("rev") === "1") !== !!options.reverse;
-        // While the range slides, the order is found again when there is a new census.
-        const place = parseStanding(this.app.rangeText) ? `${from}-${to}` : t.censuses.times[to - 1];
+        // While the range slides, the order is recomputed for each new census.
+        const place = parseFixed(this.app.rangeText) ? `${from}-${to}` : t.censuses.times[to - 1];
         const sign = [t.key, t.run, t.bands.size, place, from, t.censuses.change, route.get("q"), sort, reverse].join("|");
         if (this.cache?.sign !== sign) this.cache = { sign, ranked: rank(t, from, to, keep, sort, reverse) };
         return this.cache.ranked;
@@ -87,7 +87,7 @@ export class Bands {
     }
 }
 
-// What is not drawn by itself: the total less what is.
+// The bands that are not drawn separately: the total minus those that are.
 function others(totals: number[], columns: number[][]): number[] {
     return totals.map((total, i) => Math.max(0, columns.reduce((rest, c) => rest - c[i]!, total)));
 }
@@ -96,7 +96,7 @@ function normalised(totals: number[], lines: Line[]): Line[] {
     return lines.map((l) => ({ ...l, values: l.values.map((v, i) => (v === null || totals[i]! <= 0 ? null : v / totals[i]!)) }));
 }
 
-const LIMIT_SHOWN = 4; // a limit more than so many times above everything else is written, not drawn
+const LIMIT_SHOWN = 4; // a limit more than this many times above everything else is written, not drawn
 
 export function heapLines(t: Target, r: Span): { x: number[]; lines: Line[] } {
     const parts: [string, string, string][] = [["rss", "process (RSS)", "--c-rss"], ["heap_size", "heap size", "--c-heap"],

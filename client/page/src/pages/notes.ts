@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * notes.ts - what the program said. A note opens the heap around its moment.
+ * notes.ts - the program's notes. A note opens the heap around its moment.
  */
 import type { App, Page } from "../app.ts";
 import { h, setLabel } from "../dom.ts";
-import { formatStanding } from "../range.ts";
+import { formatFixed } from "../range.ts";
 import { type Note, num, seconds } from "../state/wire.ts";
 import { bytes, count, UNKNOWN } from "../units.ts";
 import { field, select } from "../widgets/controls.ts";
@@ -18,7 +18,7 @@ export function notes(app: App): Page {
     const { route } = app, heading = title("Notes"), filter = field(route, "qn", "Search", "text or /regular expression/");
     const kinds = select(route, "kind", "Kind", [["", "all"], ...Object.entries(WHAT)], () => "");
     const table = new Table<Note>({ id: "notes", title: "Notes", route, sort: "-number", key: (n) => String(n.number), height: 700,
-        empty: "The program has said nothing here (traceEvent, traceMarker, labelThread).", onopen: open, columns: [
+        empty: "The program has written no notes here (traceEvent, traceMarker, labelThread).", onopen: open, columns: [
             { id: "number", title: "No.", width: "70px", wide: true, value: (n) => num(n.number), text: (n) => count(num(n.number)) },
             { id: "time", title: "Time", width: "96px", left: true, value: (n) => seconds(n.timeNs), text: (n) => when(app, app.target()!, seconds(n.timeNs)) },
             { id: "what", title: "Kind", width: "110px", left: true, wide: true, value: (n) => WHAT[n.what ?? ""] ?? UNKNOWN },
@@ -32,7 +32,7 @@ export function notes(app: App): Page {
         const t = app.target(), at = seconds(n.timeNs);
         if (!t || at === undefined) return;
         const side = Math.max(0.01, t.eventTime * AROUND);
-        route.set({ range: formatStanding({ from: Math.max(0, at - side), to: at + side }), notes: "all" }, "heap");
+        route.set({ range: formatFixed({ from: Math.max(0, at - side), to: at + side }), notes: "all" }, "heap");
     }
 
     function update(): void {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * overview.ts - every target in one line: what state it is in, how much memory it has, whether that grows. What is wrong comes
- * first. A click opens the target.
+ * overview.ts - every target in one line: its state, how much memory it has, whether that grows. The worst come first. A click opens
+ * the target.
  */
 import type { App, Page } from "../app.ts";
 import { h, setAttr, setLabel, setText, visible } from "../dom.ts";
@@ -23,7 +23,7 @@ const GROWS = new Set(["growing", "leak"]);
 const word = (t: Target) => t.answers?.word ?? UNKNOWN;
 const said = (t: Target) => t.answers?.answers?.[0]?.text;
 
-// What is wrong first; of two equally wrong the one that grows faster.
+// By rank; within one rank the fastest growth first.
 const urgency = (t: Target) => (t.answers?.rank === undefined ? undefined : t.answers.rank + 1 / (1 + Math.exp(-(t.answers.slope ?? 0) / 1e6)));
 
 function columns(app: App): Column<Target>[] {
@@ -43,13 +43,13 @@ function columns(app: App): Column<Target>[] {
             hint: "the band that grows most" },
         { id: "curve", title: "Live data", width: "122px", narrow: "60px", left: true, unsaved: true, value: (t) => num(t.heap?.liveBytes), draw: (c, t) => drawCurve(app, c, t), hint: "live data over the chosen range, from 0" },
         { id: "live", title: "Live", width: "80px", value: (t) => num(t.heap?.liveBytes), text: (t) => bytes(num(t.heap?.liveBytes)), hint: "after the last major collection" },
-        { id: "trend", title: "Trend", width: "104px", wide: true, rate: "signed", value: (t) => (t.answers?.word === "steady" ? undefined : t.answers?.slope), hint: "robust slope of what the verdict is of; none of what is steady" },
+        { id: "trend", title: "Trend", width: "104px", wide: true, rate: "signed", value: (t) => (t.answers?.word === "steady" ? undefined : t.answers?.slope), hint: "robust slope of the series that the verdict is about; none when steady" },
         { id: "heap", title: "Heap size", width: "84px", wide: true, value: (t) => num(t.heap?.heapSizeBytes), text: (t) => bytes(num(t.heap?.heapSizeBytes)), hint: "held by the runtime in megablocks" },
         { id: "rss", title: "RSS", width: "84px", wide: true, value: rss, text: (t) => bytes(rss(t)), hint: "resident memory of the process; local programs only" },
-        { id: "limit", title: "Limit", width: "84px", wide: true, value: (t) => t.limit()?.bytes, text: (t) => bytes(t.limit()?.bytes), hint: "the least of -M, control group, machine and --limit" },
+        { id: "limit", title: "Limit", width: "84px", wide: true, value: (t) => t.limit()?.bytes, text: (t) => bytes(t.limit()?.bytes), hint: "the smallest of -M, control group, machine and --limit" },
         { id: "gc", title: "GC share", width: "82px", wide: true, value: (t) => t.gc?.gcShare ?? t.gc?.gcShareRun, text: (t) => share(t.gc?.gcShare ?? t.gc?.gcShareRun),
             hint: "of elapsed time over the last 10 s; of a finished run, over all of it" },
-        { id: "alerts", title: "Alerts", width: "92px", left: true, wide: true, first: "desc", value: (t) => firing(t.alerts), hint: "that fire now",
+        { id: "alerts", title: "Alerts", width: "92px", left: true, wide: true, first: "desc", value: (t) => firing(t.alerts), hint: "firing now",
             draw: (c, t) => {
                 const worst = Math.max(-1, ...(t.alerts?.alerts ?? []).map((a) => alertState(a.state).weight)), n = firing(t.alerts);
                 pill(c, n === undefined ? UNKNOWN : n ? `${n} firing` : worst === 2 ? "pending" : "none", n ? "bad" : worst === 2 ? "warn" : "dim");
@@ -58,7 +58,7 @@ function columns(app: App): Column<Target>[] {
     ];
 }
 
-// The past that was asked for, up to where the samples begin that have come since.
+// The requested history, up to where the samples of messages begin.
 function drawCurve(app: App, cell: HTMLElement, t: Target): void {
     const r = app.range(t), own = t.series.get("live"), first = own?.n ? own.t[0]! : Infinity;
     const past = t.series.get("spark"), old = past ? cut(past, r.from, Math.min(r.to, first), 120) : { t: [], v: [] };

@@ -46,14 +46,14 @@ export class Questions {
         });
     }
 
-    private said = "";
+    private shown = "";
 
-    // The daemon's own sentences, a paragraph each.
+    // The daemon's sentences, a paragraph each.
     private say(all: (string | undefined)[]): void {
-        const told = all.filter((s): s is string => !!s).map((s) => unbroken(visible(`${s[0]!.toUpperCase()}${s.slice(1)}.`)));
-        if (this.said === told.join("\n")) return;
-        this.said = told.join("\n");
-        replace(this.sentences, ...told.map((s) => h("p", {}, s)));
+        const sentences = all.filter((s): s is string => !!s).map((s) => unbroken(visible(`${s[0]!.toUpperCase()}${s.slice(1)}.`)));
+        if (this.shown === sentences.join("\n")) return;
+        this.shown = sentences.join("\n");
+        replace(this.sentences, ...sentences.map((s) => h("p", {}, s)));
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * stream.ts - the health of the stream itself: what arrived, what was lost, what is missing and which flag would bring it.
+ * stream.ts - the health of the stream itself: what arrived, what was lost, what is missing and which flag would add it.
  */
 import type { App, Page } from "../app.ts";
 import { h, label, replace, setLabel } from "../dom.ts";
@@ -15,7 +15,7 @@ interface Damage { offset?: U64; lostBytes?: U64; reason?: string }
 export function stream(app: App): Page {
     const heading = title("Stream health"), groups = [new Facts(), new Facts(), new Facts(), new Facts()];
     const advice = h("ul", { class: "trail" });
-    const adviceCard = h("section", { class: "card" }, h("div", { class: "tablehead" }, h("h3", {}, "What is missing, and what would bring it")), advice);
+    const adviceCard = h("section", { class: "card" }, h("div", { class: "tablehead" }, h("h3", {}, "What is missing, and how to get it")), advice);
     const damages = new Table<Damage>({ id: "damages", title: "Damage", route: app.route, sort: "-offset", key: (d) => String(d.offset), empty: "No damage seen.", columns: [
         { id: "offset", title: "Offset", width: "140px", value: (d) => num(d.offset), text: (d) => count(num(d.offset)) },
         { id: "lost", title: "Lost", width: "110px", value: (d) => num(d.lostBytes), text: (d) => bytes(num(d.lostBytes)) },
@@ -36,13 +36,13 @@ export function stream(app: App): Page {
         groups[0]!.show([
             { name: "source", value: t.state?.uri ?? UNKNOWN, text: true }, { name: "state", value: stateText(t.state) },
             { name: "because", value: t.state?.detail || UNKNOWN, text: true }, { name: "since", value: wall(t.state?.stateSinceWallNs) },
-            { name: "runs seen", value: count(t.state?.runs) }, number("reconnects", "reconnects"), { name: "not seen between", value: n?.gaps ? duration(num(n.gapNs as U64 | undefined)) : UNKNOWN, hint: "event time of this run that passed while its connection was broken" }, { name: "bytes last arrived", value: wall(n?.lastBytesWallNs) },
+            { name: "runs seen", value: count(t.state?.runs) }, number("reconnects", "reconnects"), { name: "missed in gaps", value: n?.gaps ? duration(num(n.gapNs as U64 | undefined)) : UNKNOWN, hint: "event time of this run that passed while its connection was broken" }, { name: "bytes last arrived", value: wall(n?.lastBytesWallNs) },
             { name: "lag", value: duration(num(n?.lagNs)), hint: "last arrival minus the newest event then" },
         ]);
         groups[1]!.show([size("bytes", "bytes"), number("events", "events"), number("blocks", "blocks"), { name: "event time", value: elapsed(t.eventTime) },
             { name: "complete up to", value: elapsed(num(n?.watermarkNs) === undefined ? undefined : num(n?.watermarkNs)! / 1e9) }, number("info tables", "infoTables")]);
-        groups[2]!.show([size("bytes lost", "lostBytes"), number("resynchronised", "resyncs"), number("events not known", "unknownEvents"), number("events cut short", "shortEvents"),
-            number("samples too late", "lateSamples"), number("times out of order", "timeAnomalies"), number("bands beyond the limit", "bandsLeftOut"),
+        groups[2]!.show([size("bytes lost", "lostBytes"), number("resynchronised", "resyncs"), number("unknown events", "unknownEvents"), number("truncated events", "shortEvents"),
+            number("late samples", "lateSamples"), number("times out of order", "timeAnomalies"), number("bands beyond the limit", "bandsLeftOut"),
             number("info tables beyond the limit", "infoTablesLeftOut"), number("cost centres beyond the limit", "costCentresLeftOut")]);
         groups[3]!.show([
             { name: "program", value: run?.program ?? UNKNOWN, text: true }, { name: "runtime", value: run?.rtsIdentifier ?? UNKNOWN, text: true },

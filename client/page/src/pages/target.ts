@@ -14,12 +14,12 @@ import type { Marker } from "../widgets/plot.ts";
 import { majorMarkers, noteMarkers, title, when, zooming } from "./common.ts";
 import { Bands, heapLines, noBands } from "./heap_plots.ts";
 
-const DRAWN = 6; // bands: what is beyond is on Heap
+const DRAWN = 6; // bands: the others are on Heap
 const MARKS: Record<string, string> = { good: "●", dim: "○", warn: "▲", bad: "■" }; // a tone is never colour alone
 
 export function target(app: App): Page {
     const { route } = app, heading = title(""), word = h("span", {}), answers = new AnswerList(app);
-    const caveats = h("ul", { class: "caveats", "aria-label": "What limits the trust in this" });
+    const caveats = h("ul", { class: "caveats", "aria-label": "What limits the confidence in these answers" });
     const firing = h("p", { class: "muted firing" });
     const open = (id: string) => {
         if (id !== "other") route.set({ iso: id }, "heap");
@@ -40,10 +40,10 @@ export function target(app: App): Page {
         if (!t) return answers.show(undefined);
         pill(word, t.answers?.word ?? "–", t.answers?.tone ?? "dim");
         answers.show(t);
-        const told = t.answers?.caveats ?? [];
-        if (caveats.dataset["told"] !== told.join("\n")) replace(caveats, ...told.map((c) => h("li", {}, unbroken(visible(c)))));
-        caveats.dataset["told"] = told.join("\n");
-        caveats.hidden = !told.length;
+        const list = t.answers?.caveats ?? [];
+        if (caveats.dataset["shown"] !== list.join("\n")) replace(caveats, ...list.map((c) => h("li", {}, unbroken(visible(c)))));
+        caveats.dataset["shown"] = list.join("\n");
+        caveats.hidden = !list.length;
         const fire = firingRules(t);
         firing.hidden = !fire;
         setText(firing, fire);
@@ -91,7 +91,7 @@ class AnswerList {
         return row;
     }
 
-    // The moment in the clock of the page, the other one when pointed at; how long ago where time goes on.
+    // The moment in the clock of the page, as a tooltip in the other one; while the program runs, also how long ago.
     private fill(t: Target, a: Answer, row: { root: HTMLElement; mark: HTMLElement; question: HTMLElement; before: HTMLElement; time: HTMLElement; after: HTMLElement }): void {
         const at = seconds(a.timeNs);
         setAttr(row.root, "data-tone", a.tone);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * threads.ts - the scheduler: threads made and finished, why they stop, how each capability is used, sparks, labels of threads.
+ * threads.ts - the scheduler: threads created and finished, why they stop, how each capability is used, sparks, labels of threads.
  */
 import type { App, Page } from "../app.ts";
 import { h, setAttr, setLabel } from "../dom.ts";
@@ -42,10 +42,10 @@ function drawUse(cell: HTMLElement, u: Use): void {
 export function threads(app: App): Page {
     const heading = title("Threads"), figures = new Facts("figures"), sparks = new Facts();
     const stops = new Table<Stop>({ id: "stops", title: "Stops", columns: STOPS, key: (s) => s.reason ?? "", route: app.route, sort: "-count",
-        empty: "No scheduler events: +RTS -l or -ls brings them." });
+        empty: "No scheduler events: +RTS -l or -ls adds them." });
     const uses = new Table<Use>({ id: "capabilities", title: "Capabilities", columns: USES, key: (c) => String(c.number), route: app.route, sort: "number", rowHeight: 34,
-        empty: "No scheduler events: +RTS -l or -ls brings them." });
-    const labels = new Table<Note>({ id: "thread-labels", title: "Labels of threads", route: app.route, sort: "-time", key: (n) => String(n.number), height: 320,
+        empty: "No scheduler events: +RTS -l or -ls adds them." });
+    const labels = new Table<Note>({ id: "thread-labels", title: "Thread labels", route: app.route, sort: "-time", key: (n) => String(n.number), height: 320,
         empty: "No thread was labelled.", columns: [
             { id: "time", title: "Time", width: "110px", left: true, value: (n) => seconds(n.timeNs), text: (n) => when(app, app.target()!, seconds(n.timeNs)) },
             { id: "thread", title: "Thread", width: "90px", value: (n) => n.thread, text: (n) => count(n.thread) },
@@ -60,7 +60,7 @@ export function threads(app: App): Page {
         if (!t) return;
         const s = t.sched, made = num(s?.threadsCreated), done = num(s?.threadsFinished), p = s?.sparks;
         figures.show([
-            { name: "threads made", value: count(made) }, { name: "finished", value: count(done) },
+            { name: "threads created", value: count(made) }, { name: "finished", value: count(done) },
             { name: "alive", value: count(made !== undefined && done !== undefined ? Math.max(0, made - done) : undefined), hint: "made and not finished, as far as the log tells" },
             { name: "moved between capabilities", value: count(num(s?.migrations)) }, { name: "woken", value: count(num(s?.wakeups)) },
         ]);

@@ -37,7 +37,7 @@ export function time(app: App): Page {
     const table = new Table<CentreRow>({ id: "centres", title: "Cost centres", columns: CENTRES, key: (r) => r.name, route: app.route, sort: "-own", height: 420,
         empty: "No cost centre has ticks in this range." });
     const ticky = new Table<TickyCounter>({ id: "ticky", title: "Ticky counters, since the run began", columns: TICKY, key: (c) => String(c.id), route: app.route,
-        sort: "-entries", height: 420, empty: "No ticky counters. A program built with -ticky and started with +RTS -lT brings them." });
+        sort: "-entries", height: 420, empty: "No ticky counters. A program built with -ticky and started with +RTS -lT has them." });
     const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, heading.root, h("span", { class: "spacer" }), filter.root), said, flame.root, table.root, ticky.root);
 
     function update(): void {
@@ -49,8 +49,8 @@ export function time(app: App): Page {
         const interval = num(t.state?.runInfo?.tickIntervalNs);
         setText(said, t.stacks.size ? `${count(ticks.total)} ticks${interval ? ` of ${duration(interval)}` : ""} ` +
             (ticks.since ? `since ${when(app, t, ticks.since)}` : "since the run began") +
-            (ticks.since === 0 && range.from > 0 ? ": what was before this page was opened cannot be told apart" : "") : "");
-        flame.show(tree(ticks), t.stacks.size ? "No tick in this range." : "No time profile: a profiling build (-prof) started with +RTS -l -p brings one.", term);
+            (ticks.since === 0 && range.from > 0 ? ": ticks from before this page was opened cannot be split by time" : "") : "");
+        flame.show(tree(ticks), t.stacks.size ? "No tick in this range." : "No time profile: a profiling build (-prof) started with +RTS -l -p writes one.", term);
         const rows = centres(ticks);
         said.hidden = table.root.hidden = !t.stacks.size;
         table.show(rows.filter((r) => keep(`${r.name} ${r.source}`)), count(rows.length));

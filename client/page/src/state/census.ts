@@ -3,11 +3,11 @@
  * census.ts - the censuses of a run: one grid of times, a total for each, and one column of bytes per band.
  *
  * DESIGN: a census is whole, so a band without a row in it held 0 bytes. What came before the page's first census is known only
- * for the bands whose history was asked for, and only at the times that their histories have; elsewhere it is NaN: unknown, not 0,
- * and nothing is put there that no census said. A history's times are those of censuses, the same for the total (band 0) and all
- * bands of one answer; of two answers one may be coarser. So whoever adds bands up takes the times at which all of them are known:
- * common(). All columns share the grid, so a stack is a sum by index. When the bound is met, of each four older censuses the one with the least and the one with the greatest total
- * stay: whole censuses, never mixtures.
+ * for the bands whose history was requested, and only at the times that their histories have; elsewhere it is NaN: unknown, not 0,
+ * and never interpolated. A history's times are those of censuses, the same for the total (band 0) and all bands of one answer; of
+ * two answers one may be coarser. So to add bands up, take the times at which all of them are known: common(). All columns share the
+ * grid, so a stack is a sum by index. At the bound, of each four older censuses the one with the least and the one with the greatest
+ * total are kept: whole censuses, never mixtures.
  *
  * Bound: CELLS numbers over all bands; at least MIN_CENSUSES, at most MAX_CENSUSES censuses.
  */
@@ -24,11 +24,11 @@ export class Censuses {
     totals: number[] = [];
     numbers: number[] = []; // 0: from history
     columns = new Map<number, Column>();
-    born = new Map<number, number>(); // when a band was seen first, where that is known: it held nothing before
+    born = new Map<number, number>(); // when a band was first seen, where that is known: it held nothing before
     change = 0; // rises with each change
     private seeded = new Set<number>();
-    private past: HistoryItem[] = []; // history as it came, to build the grid again when more comes
-    private live = 0; // index of the first census that came whole
+    private past: HistoryItem[] = []; // history as received, to rebuild the grid when more comes
+    private live = 0; // index of the first census that came as a message
 
     get n(): number {
         return this.times.length;
@@ -39,12 +39,12 @@ export class Censuses {
         return Math.min(MAX_CENSUSES, Math.max(MIN_CENSUSES, fit));
     }
 
-    // A census that came whole. One that repeats or is older than the newest is left out.
+    // A census from a message. One that repeats or is older than the newest is ignored.
     push(number: number, t: number, total: number, bands: number[], bytes: ArrayLike<number>): void {
         const last = this.n - 1;
         if (last >= 0 && (this.numbers[last]! >= number || this.times[last]! >= t)) {
             if (this.numbers[last]! > 0 || this.times[last]! > t) return;
-            this.cut(last); // the same moment, from history: the census itself is exact
+            this.cut(last); // the same moment, from history: the message is exact
         }
         if (this.n >= this.bound()) this.thin();
         this.change++;
@@ -61,12 +61,12 @@ export class Censuses {
         return Number.isNaN(v) && this.times[i]! < (this.born.get(band) ?? 0) ? 0 : v;
     }
 
-    // As many as there are times: a range that was chosen of an older grid may reach beyond this one.
+    // At most as many as there are times: a range chosen on an older grid may reach beyond this one.
     values(band: number, from: number, to: number): number[] {
         return Array.from({ length: Math.max(0, Math.min(to, this.n) - from) }, (_, i) => this.bytes(band, from + i));
     }
 
-    // Of the censuses from .. to - 1 those at which the total and all these bands are known.
+    // Those of the censuses from .. to - 1 at which the total and all these bands are known.
     common(bands: number[], from: number, to: number): number[] {
         const out: number[] = [];
         for (let i = from; i < Math.min(to, this.n); i++) {
@@ -75,7 +75,7 @@ export class Censuses {
         return out;
     }
 
-    // Whether a band is known at some of these censuses before those that came whole, if the total is.
+    // Whether a band is known at some of these censuses before the first message, if the total is.
     whole(band: number, from: number, to: number): boolean {
         const end = Math.min(to, this.live);
         if (from >= end || this.seeded.has(band)) return true;
@@ -87,7 +87,7 @@ export class Censuses {
         return this.seeded.has(band);
     }
 
-    // What the server knows of the time before the first census here. May come in parts; `again`: instead of what came before.
+    // The server's history of the time before the first census here. May come in parts; `again`: replaces earlier parts.
     seed(items: HistoryItem[], again = false): void {
         if (again) {
             this.seeded.clear();
@@ -152,11 +152,11 @@ export class Censuses {
         this.times = stay.map((i) => this.times[i]!);
         this.totals = stay.map((i) => this.totals[i]!);
         this.numbers = stay.map((i) => this.numbers[i]!);
-        if (this.past.length) this.past = []; // coarser now than what was asked for: what comes later is not merged in
+        if (this.past.length) this.past = []; // coarser now than requested: later parts are not merged in
     }
 }
 
-// The times of the last censuses of all points before `first`, at most `max` of them: of each stretch those with the least and the
+// The times of the last censuses of all points before `first`, at most `max` of them: of each interval those with the least and the
 // greatest total.
 function grid(items: HistoryItem[], first: number, max: number): number[] {
     const all = [...new Set(items.flatMap(ends))].filter((t) => t < first).sort((a, b) => a - b);
@@ -173,7 +173,7 @@ function grid(items: HistoryItem[], first: number, max: number): number[] {
     return out;
 }
 
-// When the last census of each point was: `last` was held then.
+// The time of each point's last census, to which `last` belongs.
 const ends = (item: HistoryItem): number[] => item.ends ?? item.times ?? [];
 
 // What is known of one band at these times; NaN where no point ends.

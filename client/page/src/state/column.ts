@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * column.ts - one band's bytes, census by census. Nothing is known of it before census number `base`, and nothing is kept of that: of a
- * thousand bands a few dozen have a past.
+ * column.ts - one band's bytes, census by census. Nothing is known of it, and no memory used, before census number `base`: of a
+ * thousand bands a few dozen have a history.
  */
 export class Column {
     v: number[] = []; // of censuses base, base + 1, …; 0 beyond its end
@@ -17,7 +17,7 @@ export class Column {
         this.v[i - this.base] = bytes;
     }
 
-    // Its censuses from `from` on are now those from `to` on; those before are forgotten.
+    // Renumbers its censuses: `from` becomes `to`; those before are forgotten.
     move(from: number, to: number): void {
         if (this.base < from) this.v = this.v.slice(from - this.base);
         this.base = Math.max(this.base, from) - from + to;
@@ -29,7 +29,7 @@ export class Column {
         this.base = 0;
     }
 
-    // Only the censuses `stay` are left; their numbers rise.
+    // Keeps only the censuses `stay`, which are in rising order.
     thin(stay: number[]): void {
         const before = stay.findIndex((i) => i >= this.base), first = before < 0 ? stay.length : before;
         this.v = stay.slice(first).map((i) => this.at(i));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * compare.ts - one side of a comparison: mean bytes and slope of each label over a stretch of a run; and two of them joined.
+ * compare.ts - one side of a comparison: mean bytes and slope of each label over a range of a run; and two of them joined.
  * Bands that share a label are added up: numbers of bands differ between runs.
  */
 import { resolve, type Span } from "../range.ts";
@@ -33,7 +33,7 @@ export function sideOf(t: Target, text: string): Side {
     return { name: t.key, made: new Date().toISOString(), total, bands: [...bands] };
 }
 
-// Only censuses within the stretch count: the one before it, which a chart needs, does not.
+// Only censuses within the range count, not the one before it, which a chart needs.
 function inside(t: Target, r: Span): [number, number] {
     let [from, to] = censusWindow(t, r);
     if (from < to && t.censuses.times[from]! < r.from) from++;
@@ -55,7 +55,7 @@ export function join(a: Side | undefined, b: Side | undefined): Joined[] {
 
 const LABELS_MAX = 20000;
 
-// What was kept or loaded may be anything: undefined unless it has the form of a Side.
+// A kept or loaded text may be anything: undefined unless it has the form of a Side.
 export function parseBaseline(text: string): Baseline | undefined {
     try {
         const v = JSON.parse(text) as Partial<Side>;

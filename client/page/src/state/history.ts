@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * history.ts - the past of one run of a target: the page's one store, as client/history/history.c is the other clients'. It is filled
- * by messages as they come and by what the server remembers of the time before; where both know, the messages hold. Bounds: of a
+ * history.ts - the history of one run of a target: the page's one store, as client/history/history.c is that of the other clients. It
+ * is filled by messages as they come and by the server's history of the time before; where both exist, the messages count. Bounds: of a
  * series in series.ts, of censuses in census.ts, COLLECTIONS_MAX single collections.
  */
 import { Censuses } from "./census.ts";
@@ -16,7 +16,7 @@ export interface Collection { t: number; pause?: number; generation?: number; ma
 export class History {
     series = new Map<string, Series>();
     censuses = new Censuses();
-    collections: Collection[] = []; // since the page was opened; of finished logs all
+    collections: Collection[] = []; // since the page was opened; all of a finished log
 
     seriesOf(name: string): Series {
         let s = this.series.get(name);
@@ -52,7 +52,7 @@ export class History {
         this.censuses.push(num(c.number) ?? this.censuses.n + 1, t, total, bands, bytes);
     }
 
-    // What the server remembers. `again`: in place of all that it did before.
+    // The server's history. `again`: replaces all that it sent before.
     remember(items: HistoryItem[], again: boolean): void {
         this.censuses.seed(items, again);
         for (const i of items) if (i.band === undefined && i.series && i.times) this.seriesOf(i.series).remember(i);
@@ -72,7 +72,7 @@ export function seriesName(wire: string): string {
     return wire.replace(/^SERIES_/, "").toLowerCase();
 }
 
-// The older half: of each two collections the longer one stays, majors always.
+// Thins the older half: of each two collections the longer one is kept, and all major ones.
 function thinCollections(all: Collection[]): Collection[] {
     const half = all.length >> 1, out: Collection[] = [];
     for (let i = 0; i < half; i += 2) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * judge.ts - trends and alerts as the daemon judges them, in words and with a tone. What was not published is shown as `–`.
+ * judge.ts - the daemon's trends and alerts, in words and with a tone. What was not published is shown as `–`.
  */
 import { type Alert, type Alerts, type Growth, num, seconds, type Trend, type Trends } from "./wire.ts";
 
@@ -18,7 +18,7 @@ const LOG_MAX = 300;
 export class Judgement {
     ofSeries = new Map<string, Trend>();
     ofBands = new Map<number, Trend>();
-    state: Trends | undefined; // the newest message without its trends
+    state: Trends | undefined; // the newest message, without its trends
 
     apply(m: Trends): void {
         for (const t of m.trends ?? []) {
@@ -37,7 +37,7 @@ export function alertKey(a: Alert): string {
     return `${a.group ?? ""}\n${a.rule ?? ""}\n${a.bandLabel ?? ""}\n${a.band ?? ""}`; // two bands may share a label
 }
 
-// Keeps what changed between two messages: the alerts' history as far as this page has seen it.
+// Records what changed between two messages: the alerts' history since the page was opened.
 export function logChanges(log: AlertChange[], before: Alerts | undefined, now: Alerts, t: number): AlertChange[] {
     const old = new Map((before?.alerts ?? []).map((a) => [alertKey(a), a]));
     const out = [...log];

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * profile.ts - ticks of each stack over time, so that the flame graph can show a range. The wire gives totals since the run
- * began; a range is the difference of two moments. Bounded: MOMENTS of them, fewer for many stacks, every second one forgotten when full.
+ * began; a range is the difference of two moments. Bounded: MOMENTS of them, fewer for many stacks; when full, every second one is dropped.
  */
 import type { Stack } from "./wire.ts";
 
 const MOMENTS = 128, MOMENTS_MIN = 8;
-const ENTRIES = 400_000; // ticks of one stack at one moment: some 20 MB in all
+const ENTRIES = 400_000; // ticks of one stack at one moment: about 20 MB in all
 
 interface Moment {
     t: number;

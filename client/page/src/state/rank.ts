@@ -39,7 +39,7 @@ export function rank(t: Target, from: number, to: number, keep: (label: string) 
     return reverse ? all.reverse() : all;
 }
 
-// Of a finished log the numbers of the whole run are known, over every census and also of bands without points.
+// For a finished log the statistics of the whole run are known: over every census, and also of bands without points.
 function measure(r: Ranked, sort: Sort, whole: boolean): number {
     if (sort === "number" || sort === "name") return 0;
     const exact = whole || !r.stats ? r.band.stats : undefined;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * series.ts - one number over time, in bounded memory: what the server remembers of it, then what came by itself. Mirrors
+ * series.ts - one number over time, in bounded memory: the server's history, then the samples of messages. Mirrors
  * client/history/past.c.
  *
- * DESIGN: growing columns of doubles, a row for each point, rising in time. A point is one sample or many: the last one and when it
- * was, least, greatest, mean, how many. When the bound is met, the older half of the longest row of points with about as many samples
- * each is merged by twos: the past is as coarse as it is old, the newest samples are single, and no extreme is lost. A sample that
- * comes late is put in its place if that is near the end; one that came twice is one.
+ * DESIGN: growing columns of doubles, a row for each point, rising in time. A point is one sample or many: the last one and its time,
+ * least, greatest, mean, how many. At the bound, the older half of the longest run of points with about as many samples each is merged
+ * in pairs: the older, the coarser; the newest samples are single, and no extreme is lost. A late sample is inserted in its place if
+ * that is near the end; a repeated one is ignored.
  */
 import type { HistoryItem } from "./wire.ts";
 
 const FIRST = 64;
-const LATE_MAX = 256; // a sample more than this many places late is left out
+const LATE_MAX = 256; // a sample more than this many places late is ignored
 const COLUMNS = ["from", "t", "v", "min", "max", "mean", "count"] as const;
 type Name = (typeof COLUMNS)[number];
 
@@ -24,7 +24,7 @@ export class Series {
     mean = new Float64Array(FIRST);
     count = new Float64Array(FIRST);
     n = 0;
-    private own: number | undefined; // time of the first sample that came by itself
+    private own: number | undefined; // time of the first sample from a message
     private remembers = false;
 
     constructor(readonly capacity = 8192) {}
@@ -35,8 +35,8 @@ export class Series {
 
     push(t: number, v: number): void {
         if (!Number.isFinite(t) || !Number.isFinite(v)) return;
-        if (this.own === undefined) this.n = this.at(t); // of what is remembered no point is of its time
-        else if (t < this.own && this.remembers) return; // it is in what is remembered
+        if (this.own === undefined) this.n = this.at(t); // drops what the history has from its time on
+        else if (t < this.own && this.remembers) return; // it is in the history
         this.own = Math.min(this.own ?? t, t);
         while (this.n >= this.capacity) this.fade();
         let at = this.n;
@@ -50,7 +50,7 @@ export class Series {
         this.n++;
     }
 
-    // What the server remembers, in place of all that it did before and up to what came by itself: no sample is there twice. The past
+    // The server's history, which replaces an earlier one and ends where the samples of messages begin: no sample is there twice. It
     // may come coarse at first.
     remember(item: HistoryItem): void {
         this.remembers = true;
@@ -91,7 +91,7 @@ export class Series {
         });
     }
 
-    // A late sample within a wide point: it is not its last.
+    // Adds a late sample to a wide point, of which it is not the last.
     private into(i: number, v: number): void {
         this.count[i]!++;
         this.mean[i]! += (v - this.mean[i]!) / this.count[i]!;
@@ -99,7 +99,7 @@ export class Series {
         this.max[i] = Math.max(this.max[i]!, v);
     }
 
-    // Point j goes into i, which is before it; the result is at `to`.
+    // Merges point j into i, which is before it; the result is at `to`.
     private merge(to: number, i: number, j: number): void {
         const count = this.count[i]! + this.count[j]!;
         this.set(to, { from: this.from[i]!, t: this.t[j]!, v: this.v[j]!, min: Math.min(this.min[i]!, this.min[j]!),
@@ -136,7 +136,7 @@ export interface Points {
 }
 
 // The points within [from, to] and one beyond each end, at most about `max`: of each interval the least and the greatest. A point of
-// many samples is shown at its last one's time, and with what it reached else in the middle before.
+// many samples is shown at its last one's time, and its other extremes in the middle before that.
 export function window(s: Series, from: number, to: number, max: number): Points {
     return thinned(corners(s, Math.max(0, s.at(from) - 1), Math.min(s.n, s.at(to) + 1)), max);
 }
@@ -155,7 +155,7 @@ function corners(s: Series, first: number, end: number): Points {
     return out;
 }
 
-// At most about `max` points: of each stretch of them the least and the greatest.
+// At most about `max` points: of each interval the least and the greatest.
 export function thinned(p: Points, max: number): Points {
     const out: Points = { t: [], v: [] }, n = p.t.length, step = Math.ceil((n * 2) / max);
     if (step <= 1) return p;
@@ -185,7 +185,7 @@ export function peaks(s: Series, from: number, to: number, max: number): Points 
     return out;
 }
 
-// All samples added up, in `bins` equal parts of [from, to]; what a point holds is spread evenly over it.
+// All samples added up, in `bins` equal parts of [from, to]; a point's sum is spread evenly over it.
 export function sums(s: Series, from: number, to: number, bins: number): number[] {
     const out = new Array<number>(bins).fill(0), width = (to - from) / bins;
     const place = (t: number) => Math.min(bins - 1, Math.floor((t - from) / width));

@@ -11,17 +11,17 @@ import * as w from "./wire.ts";
 import { type Alerts, num, seconds } from "./wire.ts";
 import { type AlertChange, Judgement, logChanges } from "./judge.ts";
 
-export const NOTES_MAX = 512; // newest notes kept live; a report keeps all that it brings
+export const NOTES_MAX = 512; // newest notes kept live; a report keeps all it has
 
 export interface Band {
     id: number;
     def: w.BandDef;
     bytes: number; // in the newest census
-    stats?: w.BandStats; // of the whole run, when the server knows it
+    stats?: w.BandStats; // of the whole run, when the server has them
 }
 
 const LIMITS: Record<string, string> = { SOURCE_CGROUP: "cgroup", SOURCE_MAX_HEAP: "-M", SOURCE_MEMORY: "machine", SOURCE_GIVEN: "--limit" };
-// State, health and alerts are the target's own and current without a run, too; all else is of one run.
+// State, health and alerts belong to the target and are valid without a run, too; all else belongs to one run.
 function belongsToTarget(u: w.Update): boolean {
     return u.targetState !== undefined || u.health !== undefined || u.alerts !== undefined;
 }
@@ -41,7 +41,7 @@ export class Target {
     notes: w.Note[] = [];
     notesDropped: number | undefined = undefined;
     stacks = new Map<number, w.Stack>();
-    labels = new Map<string, number>(); // bands of each label
+    labels = new Map<string, number>(); // number of bands with each label
     profile: w.Profile | undefined = undefined;
     profileHistory = new ProfileHistory();
     ticky = new Map<string, w.TickyCounter>();
@@ -49,7 +49,7 @@ export class Target {
     alerts: Alerts | undefined = undefined; // outlives runs
     answers: w.Answers | undefined = undefined;
     alertLog: AlertChange[] = [];
-    history: Set<string> = new Set(); // what was asked for: "series" names
+    history: Set<string> = new Set(); // what was requested: "series" names
     change = 0; // rises with each change of anything
     notesBound = NOTES_MAX;
 
@@ -76,7 +76,7 @@ export class Target {
         return seconds(this.state?.runInfo?.startWallNs);
     }
 
-    // Whose run a body is of: test/run_cases.json has the cases, for this and for the C.
+    // Whether a body's run is current: test/run_cases.json has the cases, for this and for the C.
     apply(u: w.Update): void {
         if ((u.run ?? 0) < this.run && (u.run !== undefined || !belongsToTarget(u))) return;
         if (u.run !== undefined && u.run > this.run) this.beginRun(u.run);
@@ -87,7 +87,7 @@ export class Target {
         this.body(u);
     }
 
-    // Those of a run that is over are of other numbers.
+    // Answers of an earlier run are ignored.
     answer(a: w.Answers): void {
         if ((a.run ?? 0) < this.run) return;
         this.answers = a;
@@ -112,7 +112,7 @@ export class Target {
         }
     }
 
-    // From the same target before a new state came: what this page alone has gathered.
+    // Takes over what only this page has gathered, from the same target before a new state came.
     inherit(old: Target): void {
         const { run, profileHistory, alertLog, alerts } = old;
         Object.assign(this, { run, profileHistory, alertLog, alerts });
@@ -197,10 +197,10 @@ export class Target {
         return undefined;
     }
 
-    // The daemon's own, which also knows --limit and the machine.
+    // The daemon's own limit comes first: it also knows --limit and the machine.
     limit(): { bytes: number; what: string } | undefined {
-        const told = this.trends.state, bytes = num(told?.limitBytes);
-        if (bytes !== undefined) return { bytes, what: LIMITS[told?.limitSource ?? ""] ?? "limit" };
+        const trends = this.trends.state, bytes = num(trends?.limitBytes);
+        if (bytes !== undefined) return { bytes, what: LIMITS[trends?.limitSource ?? ""] ?? "limit" };
         const m = num(this.state?.runInfo?.maxHeapBytes), c = num(this.heap?.process?.cgroupMaxBytes);
         if (m === undefined && c === undefined) return undefined;
         return (m ?? Infinity) <= (c ?? Infinity) ? { bytes: m!, what: "-M" } : { bytes: c!, what: "cgroup" };

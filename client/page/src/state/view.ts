@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * view.ts - the state of the world rebuilt from messages: daemons and targets; which update goes where. Mirrors client/state/world.c.
+ * view.ts - the world, rebuilt from messages: daemons and targets; which update goes where. Mirrors client/state/world.c.
  */
 import { Target } from "./target.ts";
 import type { Answers, DaemonInfo, DaemonState, Diff, HistoryItem, StateMessage, Tagged } from "./wire.ts";
@@ -19,8 +19,8 @@ export class View {
     notesBound: number | undefined;
     diff: Diff | undefined; // of the two logs of a report
 
-    // Takes a whole state in place of what was: curves are asked for again, since they may have a hole now. What nobody else
-    // keeps stays with a target in the same run.
+    // Replaces all state: histories are requested again, since they may have a hole now. A target in the same run keeps what
+    // nobody else has.
     reset(state: StateMessage): void {
         const old = this.targets;
         this.server = state.server;
@@ -84,7 +84,7 @@ export class View {
         return t;
     }
 
-    // `again`: in place of all that came before.
+    // `again`: replaces all that came before.
     history(items: HistoryItem[], again = false): void {
         const by = new Map<string, HistoryItem[]>();
         for (const i of items) {
@@ -95,7 +95,7 @@ export class View {
         this.change++;
     }
 
-    // What is wrong first; within one rank what grows most.
+    // The worst rank; within one rank the fastest growth.
     worst(): Target | undefined {
         const rank = (t: Target) => t.answers?.rank ?? -1, grows = (t: Target) => t.answers?.slope ?? 0;
         return this.sorted().sort((a, b) => rank(b) - rank(a) || grows(b) - grows(a))[0];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * wire.ts - the messages as JSON (proto/wire/heapwatch.proto in proto3's mapping: 64-bit integers are strings, absent is unknown)
- * and the frame around them (docs/WEB.md). Only what the page reads.
+ * and the envelope around them (docs/WEB.md). Only what the page reads.
  */
 export type U64 = string | number;
 
@@ -113,7 +113,7 @@ export interface Update {
     trends?: Trends; alerts?: Alerts;
 }
 
-// What every face says of a target (client/answers); of targets that are not looked at only the first answer.
+// What every face says of a target (client/answers); for targets that are not opened only the first answer.
 export interface Answer { key: string; question: string; tone: string; text: string; timeNs?: U64; after?: string }
 export interface Answers {
     daemon?: number; target?: string; run?: number; word?: string; tone?: string; rank?: number; slope?: number; onsetNs?: U64; limitInNs?: U64; band?: number;
@@ -149,7 +149,7 @@ export interface ReportMeta {
     version?: string; madeWallNs?: U64; options?: Options;
     logs?: { daemon?: number; target?: string; file?: string; sizeBytes?: U64; thinned?: boolean; thinning?: string }[];
 }
-// What `heapwatch diff` says of the two logs of a report (docs/DIFF.md). Numbers that are not known are null.
+// What `heapwatch diff` says of the two logs of a report (docs/DIFF.md). Unknown numbers are null.
 export interface Change { new: number | null; baseline: number | null; change: number | null; low: number | null; high: number | null; changeShare: number | null; interval: string }
 export interface Quantity extends Change { name: string; title: string; unit: string }
 export interface Diff { quantities: Quantity[]; notes: string[] }

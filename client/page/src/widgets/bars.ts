@@ -14,7 +14,7 @@ export interface Group {
     bars: { from: number; to: number; count: number }[]; // ns, rising
 }
 
-const LEAST = 280, MOST = 720, STEP = 20; // px of width: as wide as the place for it, so that letters have their size
+const LEAST = 280, MOST = 720, STEP = 20; // px of width: as wide as its place, so that text is not scaled
 const ROW = 92, LEFT = 54, BOTTOM = 22;
 
 export class Bars {

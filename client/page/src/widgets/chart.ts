@@ -34,7 +34,7 @@ const TIME_STEPS = [1e-6, 2e-6, 5e-6, 1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 0.001,
     5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 2592000];
 
 const LABEL = 62; // px of a label of the time axis, with its air
-const LABEL_FINE = 92, FINE_S = 15; // where there are parts of seconds
+const LABEL_FINE = 92, FINE_S = 15; // for labels with fractions of seconds
 
 const BINARY_STEPS = Array.from({ length: 60 }, (_, i) => 2 ** i);
 
@@ -51,7 +51,7 @@ export class Chart {
     private values: HTMLElement[] = [];
     private readonly watch: ResizeObserver;
     private moved = 0;
-    private marked = false; // that it was painted for the first time, in the browser's own timeline
+    private marked = false; // whether its first painting was marked in the browser's timeline
 
     constructor(readonly o: ChartOptions) {
         this.tools = h("span", { class: "tools" },
@@ -77,7 +77,7 @@ export class Chart {
         register("chart", this.o.id, undefined);
     }
 
-    // `why`: what to say when there is nothing to draw.
+    // `why`: the message when there is nothing to draw.
     show(plot: Plot, why: string): void {
         this.plot = plot;
         const nothing = !plot.x.length || !plot.lines.length;
@@ -95,7 +95,7 @@ export class Chart {
         this.say(this.u?.cursor.idx ?? null);
     }
 
-    // What the chart shows, for tests and for whoever reads the page by script.
+    // What the chart shows, for tests and for scripts.
     private data(): unknown {
         const p = this.plot;
         if (!p) return undefined;
@@ -180,7 +180,7 @@ export class Chart {
         };
     }
 
-    // Between two layers, unless so many points are drawn that the seams would be all that is seen.
+    // The line between two layers, unless there are so many points that only the lines would be visible.
     private seam(l: Line): number {
         return l.values.length * 3 > this.canvas.clientWidth ? 0 : 0.6;
     }
@@ -329,7 +329,7 @@ export class Chart {
         });
     }
 
-    // In the clock of the axis, and in the other one.
+    // A time in the clock of the axis, and in the other one.
     private clocks(at: number): string {
         const p = this.plot!, step = p.range.to - p.range.from < FINE_S ? 0.01 : 1, run = clock(at, undefined, step);
         return p.start === undefined ? run : `${clock(at, p.start, step)}, ${run} into the run`;
@@ -342,7 +342,7 @@ export class Chart {
     }
 }
 
-// Lines of one chart differ by their strokes, too: whoever sees or prints no colours can tell them apart.
+// Lines of one chart also differ by their strokes: they can be distinguished without colours.
 const DASHES: (number[] | undefined)[] = [undefined, [8, 4], [2, 3], [11, 3, 2, 3], [5, 3], [2, 6]];
 const dashOf = (l: Line, i: number): number[] | undefined => (l.dash ? [14, 5] : DASHES[i % DASHES.length]);
 
@@ -355,7 +355,7 @@ function stroke(l: Line, i: number): SVGElement {
 const HATCH = 8; // px of one tile
 const ANGLES = [undefined, [0, 8, 8, 0], [0, 0, 8, 8], [0, 4, 8, 4], [4, 0, 4, 8]];
 
-// A layer of a stack in grey: the tile has lines, which differ from layer to layer.
+// A layer of a stack in grey: a tile with lines, which differ from layer to layer.
 function hatch(color: string, i: number): CanvasPattern | string {
     const tile = document.createElement("canvas"), angle = ANGLES[i % ANGLES.length], c = tile.getContext("2d");
     tile.width = tile.height = HATCH;
@@ -375,7 +375,7 @@ function hatchStyle(color: string, i: number): string {
     return turn ? `repeating-linear-gradient(${turn}, var(--card) 0 1px, ${color} 1px 4px)` : color;
 }
 
-// 4.50 MiB is 4.5 MiB, 2.00 is 2.
+// "4.50 MiB" becomes "4.5 MiB", "2.00" becomes "2".
 function short(text: string): string {
     return text.replace(/(\.\d*?)0+(?= |$)/, "$1").replace(/\.(?= |$)/, "");
 }

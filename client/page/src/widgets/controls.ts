@@ -41,7 +41,7 @@ export function toggle(route: Route, name: string, title: string): Control {
     return { root: el, update: () => setAttr(el, "aria-pressed", String(route.get(name) === "1")) };
 }
 
-// A search: plain text (no case), or /regular expression/. Undefined when the expression is wrong.
+// A search: plain text (ignoring case), or /regular expression/. Undefined when the expression is invalid.
 export function matcher(text: string): ((s: string) => boolean) | undefined {
     if (!text) return () => true;
     const m = /^\/(.*?)\/?$/.exec(text);
@@ -57,7 +57,7 @@ export function matcher(text: string): ((s: string) => boolean) | undefined {
     return (s) => s.toLowerCase().includes(low);
 }
 
-// Controls that are not needed every day, behind a word.
+// Controls that are rarely needed, folded under a word.
 export function more(title: string, ...controls: Control[]): Control {
     const root = h("details", { class: "more" }, h("summary", {}, title), h("div", { class: "controls" }, ...controls.map((c) => c.root)));
     return { root, update: () => controls.forEach((c) => c.update()) };

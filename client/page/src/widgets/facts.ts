@@ -53,7 +53,7 @@ export function stateText(t: TargetState | undefined): string {
     return words(t)[0];
 }
 
-// A mark and a word: never colour alone. How a program ended is what it says when pointed at.
+// A mark and a word: never colour alone. The tooltip says how a program ended.
 export function showState(el: HTMLElement, t: TargetState | undefined): void {
     pill(el, ...words(t));
     setAttr(el, "title", t?.detail ? visible(t.detail) : null);
@@ -69,7 +69,7 @@ export function pill(el: HTMLElement, text: string, tone: string): void {
     setText(p, text);
 }
 
-// A label, and below it what a narrow screen has no columns for.
+// A label, and below it what has no column on a narrow screen.
 export function twoLines(cell: HTMLElement, text: string, below: string): void {
     if (!cell.firstElementChild) cell.append(h("span", { class: "label first" }), h("span", { class: "label narrow" }));
     setLabel(cell.firstElementChild as HTMLElement, text);

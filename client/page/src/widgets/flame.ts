@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * flame.ts - a flame graph by d3-flame-graph. Updated in place; a zoom stays while data come in.
+ * flame.ts - a flame graph by d3-flame-graph. Updated in place; a zoom stays as data arrive.
  *
  * Labels reach the library as text only: it writes them with d3's text().
  */
@@ -17,7 +17,7 @@ import { css } from "../theme.ts";
 export interface Frame {
     name: string;
     module: string;
-    value: number; // ticks, those of its children included
+    value: number; // ticks, including those of its children
     children: Frame[];
 }
 
@@ -131,7 +131,7 @@ export class Flame {
         return `${visible(d.data.name)}: ${count(d.data.value)} ticks, ${share(total ? d.data.value / total : undefined)}`;
     }
 
-    // One colour a module; matches of the search stand out.
+    // One colour per module; matches of the search stand out.
     private color(d: Node): string {
         if (d.highlight) return css("--marker");
         if (!d.depth) return css("--line");
@@ -139,7 +139,7 @@ export class Flame {
         return tint(bandColor("calm", this.colors.get(d.data.module)! + 1, 16));
     }
 
-    // The same picture without foreign elements, which other programs do not draw.
+    // The same picture without foreignObject elements, which other programs do not draw.
     private picture(): SVGSVGElement | null {
         const from = this.box.querySelector("svg");
         if (!from) return null;

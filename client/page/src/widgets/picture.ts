@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * picture.ts - a chart as a file. PNG: the canvas that is on the screen, with title and legend. SVG: written from the same data and
+ * picture.ts - a chart as a file. PNG: the canvas on the screen, with title and legend. SVG: written from the same data and
  * scales, so it stays sharp at any size; text is escaped by the XML serializer.
  */
 import type uPlot from "uplot";

@@ -8,8 +8,8 @@ export interface Line {
     color: string;
     values: (number | null)[];
     kind?: "area" | "line" | "points" | "step";
-    dash?: boolean; // a bound rather than a measured line
-    hatch?: boolean; // in a stack: told apart by lines, not by colour
+    dash?: boolean; // a limit rather than a measurement
+    hatch?: boolean; // in a stack: distinguished by lines, not by colour
 }
 
 export interface Marker {

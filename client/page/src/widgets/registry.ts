@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * registry.ts - what is on the page now, by name: charts and tables say what they show. `window.heapwatch` reads it.
+ * registry.ts - the charts and tables that are on the page now, by name, with what they show. `window.heapwatch` reads it.
  */
 
 type Kind = "chart" | "table";

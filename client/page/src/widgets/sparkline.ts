@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * sparkline.ts - a curve the size of a word. From zero, so that heights can be compared with the eye; written only when it changed.
+ * sparkline.ts - a curve the size of a word. From zero, so that heights can be compared by eye; drawn only when it changed.
  */
 import { setAttr, svg } from "../dom.ts";
 

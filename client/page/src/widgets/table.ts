@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * table.ts - a table of any length: sorted by any column, only the rows in sight are in the document, saved as CSV.
+ * table.ts - a table of any length: sorted by any column, only the visible rows are in the document, saved as CSV.
  *
  * DESIGN: rows have one height, so the place of each is known. Row elements are pooled and refilled while scrolling. A screen reader
  * gets the whole by aria-rowcount and aria-rowindex. Keyboard: arrows, Page Up and Down, Home, End move the row; Enter opens it.
@@ -18,18 +18,18 @@ export interface Column<R> {
     id: string;
     title: string;
     hint?: string; // what the column means, as a tooltip
-    width: string; // a CSS grid track; one in px of numbers and plain text is as wide as the longest of it instead
-    value: (r: R) => Value; // to save, in words where it is one; to sort by, without `by`
+    width: string; // a CSS grid track; one in px, of numbers or plain text, is widened to its longest text
+    value: (r: R) => Value; // for saving, in words if it is one; for sorting, without `by`
     text?: (r: R) => string; // as shown; without it the value itself
-    rate?: "signed" | "half"; // the value is a rate, or half of an interval of one: all of a table are shown in one unit
+    rate?: "signed" | "half"; // the value is a rate, or half of a rate's interval: all of a column are shown in one unit
     draw?: (cell: HTMLElement, r: R) => void; // instead of text
     left?: boolean; // text rather than a number
     first?: "asc" | "desc"; // direction of the first click
-    by?: (r: R) => Value; // to sort by, when that is not the value
-    narrow?: string; // its track on a phone's width
-    wide?: boolean; // left out on a phone's width
-    unsaved?: boolean; // a picture of a number that another column has
-    hidden?: () => boolean; // left out while no row has it
+    by?: (r: R) => Value; // for sorting, if not by the value
+    narrow?: string; // its track at a phone's width
+    wide?: boolean; // left out at a phone's width
+    unsaved?: boolean; // not saved: draws a number that another column has
+    hidden?: () => boolean; // left out while it is true
 }
 
 export interface TableOptions<R> {
@@ -40,7 +40,7 @@ export interface TableOptions<R> {
     route: Route;
     sort: string; // "-size": by column size, falling
     rowHeight?: number;
-    height?: number; // of the scrolled part, px; without it all rows are shown up to 12
+    height?: number; // of the scrolled part, px; by default up to 12 rows are shown
     onopen?: (r: R) => void;
     opened?: () => string;
     empty: string;
@@ -57,7 +57,7 @@ export class Table<R> {
     private readonly tools: HTMLElement;
     private readonly nothing = h("p", { class: "empty" });
     private readonly headRow: HTMLElement;
-    private out: boolean[] = []; // columns that no row has
+    private out: boolean[] = []; // columns without a value in any row
     private pool: HTMLElement[] = [];
     private focus = 0;
     private readonly rowHeight: number;
@@ -115,7 +115,7 @@ export class Table<R> {
         return el;
     }
 
-    // A number is never cut: its column is as wide as the longest of it. Labels share what is left.
+    // A number is never cut: its column is as wide as its longest text. Labels share what is left.
     private widen(): void {
         const out = this.o.columns.map((c) => c.hidden?.() ?? false);
         if (out.join() !== this.out.join()) {
@@ -124,7 +124,7 @@ export class Table<R> {
         }
         const tracks = this.o.columns.map((c) => {
             if (!c.width.endsWith("px") || c.draw) return c.width;
-            // All digits are as wide as 0: few texts are left to measure, and MiB is wider than KiB.
+            // All digits are as wide as 0, so only a few different texts remain to be measured.
             const shapes = new Set([`${c.title} ↓`]);
             for (const r of this.rows.length > MEASURED ? this.rows.slice(0, MEASURED) : this.rows)
                 shapes.add(shown(c, r, this.unit).replace(/[0-9]/g, "0"));
@@ -219,8 +219,8 @@ export class Table<R> {
     }
 }
 
-const MEASURED = 2000; // rows whose texts decide how wide a column is
-const CELL_AIR = 22; // px beside a cell's text
+const MEASURED = 2000; // rows whose texts determine the width of a column
+const CELL_AIR = 22; // px around a cell's text
 let ruler: CanvasRenderingContext2D | null | undefined;
 
 function textWidth(text: string): number {
@@ -232,7 +232,7 @@ function textWidth(text: string): number {
 
 const look = <R>(c: Column<R>) => [c.left && "left", c.wide && "wide"].filter(Boolean).join(" ");
 
-// Of each column of rates the greatest magnitude.
+// The greatest magnitude of each column of rates.
 function greatest<R>(rows: R[], columns: Column<R>[]): number[] {
     return columns.filter((c) => c.rate).map((c) => rows.reduce((most, r) => {
         const v = c.value(r);
