@@ -121,7 +121,8 @@ UNWATCHED static void post(unsigned type, const void *payload, size_t n, bool va
         put(capEventBuf, (uint64_t)stat_getElapsedTime(), 8);
         if (variable)
                 put(capEventBuf, n, 2);
-        memcpy(capEventBuf->position, payload, n);
+        if (n > 0)
+                memcpy(capEventBuf->position, payload, n);
         capEventBuf->position += n;
 }
 
