@@ -327,8 +327,13 @@ __attribute__((constructor)) static void agent_begin(void)
         }
         if (settings_skip(&a.setup.settings, program_invocation_short_name))
                 return; /* a wrapper: what it starts may be one */
-        if (!symbols_find(a.setup.version, sizeof(a.setup.version)))
+        if (!symbols_find(a.setup.version, sizeof(a.setup.version))) {
+                if (asked && symbols_stripped()) {
+                        report_error(true, RUNTIME_STRIPPED);
+                        clean_environment();
+                }
                 return; /* not a GHC program: what it starts may be one */
+        }
         if (runtime_up())
                 return; /* attached: it begins with heapwatch_agent_attach */
         good = good && understand(&error);

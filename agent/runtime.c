@@ -59,7 +59,7 @@ bool runtime_classify(const struct rts_symbols *symbols, struct runtime_kind *re
                     symbols->n_capabilities.address;
 
         if (!symbols->end_init_elapsed.address || !symbols->rts_shutdown.address) {
-                return error_set(error, "the program is stripped: the runtime's variables cannot be found");
+                return error_set(error, RUNTIME_STRIPPED);
         }
         k.recent = symbols->rts_pause.address && symbols->rts_resume.address;
         k.log = symbols->startEventLogging.address && symbols->eventlog_enabled.address && symbols->TRACE_gc.address;

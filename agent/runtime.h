@@ -17,6 +17,8 @@
 #include "agent/layout.h"
 #include "proto/base/error.h"
 
+#define RUNTIME_STRIPPED "the program is stripped: the runtime's variables cannot be found"
+
 /* How this runtime is handled, by the symbols that it has. */
 struct runtime_kind {
         bool threaded;

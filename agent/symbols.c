@@ -209,24 +209,34 @@ struct search {
         size_t version_size;
 };
 
-static void scan_file(const char *path, uintptr_t bias, const struct search *search)
+/* The whole file; NULL when it cannot be mapped. */
+static void *map_file(const char *path, size_t *ret_size)
 {
         struct stat st;
+        void *image = MAP_FAILED;
         int fd = open(path, O_RDONLY | O_CLOEXEC);
 
         if (fd < 0)
-                return;
+                return NULL;
         if (fstat(fd, &st) == 0 && st.st_size > 0) {
-                void *image = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-                if (image != MAP_FAILED) {
-                        (void)symbols_scan(image, (size_t)st.st_size, bias);
-                        if (search->version[0] == '\0' &&
-                            !symbols_ghc_version(image, (size_t)st.st_size, search->version, search->version_size))
-                                search->version[0] = '\0';
-                        (void)munmap(image, (size_t)st.st_size);
-                }
+                *ret_size = (size_t)st.st_size;
+                image = mmap(NULL, *ret_size, PROT_READ, MAP_PRIVATE, fd, 0);
         }
         (void)close(fd);
+        return image == MAP_FAILED ? NULL : image;
+}
+
+static void scan_file(const char *path, uintptr_t bias, const struct search *search)
+{
+        size_t size;
+        void *image = map_file(path, &size);
+
+        if (!image)
+                return;
+        (void)symbols_scan(image, size, bias);
+        if (search->version[0] == '\0' && !symbols_ghc_version(image, size, search->version, search->version_size))
+                search->version[0] = '\0';
+        (void)munmap(image, size);
 }
 
 static int each_object(struct dl_phdr_info *info, size_t size, void *ctx)
@@ -252,6 +262,26 @@ bool symbols_find(char *ret_version, size_t version_size)
                 rts_symbol_at(i)->address = dlsym(RTLD_DEFAULT, rts_symbol_names[i]);
         (void)dl_iterate_phdr(each_object, &search);
         return rts.defaultRtsConfig.address && rts.RtsFlags.address;
+}
+
+/* The text is made here, so that it is not found in whatever this is linked into. */
+bool symbols_have_runtime(const uint8_t *image, size_t size)
+{
+        char text[] = "GHC rts";
+
+        memcpy(text + sizeof("GHC ") - 1, "RTS", sizeof("RTS") - 1);
+        return memmem(image, size, text, sizeof(text) - 1) != NULL;
+}
+
+bool symbols_stripped(void)
+{
+        size_t size;
+        void *image = map_file("/proc/self/exe", &size);
+        bool have = image && symbols_have_runtime(image, size);
+
+        if (image)
+                (void)munmap(image, size);
+        return have;
 }
 
 bool rts_flag(const struct rts_symbol *s, bool otherwise)

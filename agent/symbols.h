@@ -93,11 +93,17 @@ unsigned symbols_scan(const uint8_t *image, size_t size, uintptr_t bias);
 /* "9.0.2" from the comment section of an ELF image; false when it has none or several. */
 bool symbols_ghc_version(const uint8_t *image, size_t size, char *ret, size_t ret_size);
 
+/* Whether an executable's bytes have GHC's runtime, by a text that it has also when stripped. */
+bool symbols_have_runtime(const uint8_t *image, size_t size);
+
 /*
  * Scans this process: the executable, and a shared runtime when there is one.
- * False when there is no GHC runtime in it.
+ * False when there is no GHC runtime in it, or a stripped one.
  */
 bool symbols_find(char *ret_version, size_t version_size);
+
+/* Whether this process has a GHC runtime although symbols_find() has found none: a stripped program. Reads its file. */
+bool symbols_stripped(void);
 
 /* Variables of the runtime, read with their own type; `otherwise` when they were not found. */
 bool rts_flag(const struct rts_symbol *s, bool otherwise);

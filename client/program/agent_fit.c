@@ -54,7 +54,7 @@ static void look(const void *image, size_t size, struct agent_fit *f, struct err
         if (!symbols_ghc_version(image, size, f->version, sizeof(f->version)))
                 f->version[0] = '\0';
         f->stripped = !rts.end_init_elapsed.address || !rts.rts_shutdown.address || !rts.setupRtsFlags.address;
-        f->ghc = rts.defaultRtsConfig.address || has(image, size, "GHC ", "RTS") || has(image, size, "libHS", "rts");
+        f->ghc = rts.defaultRtsConfig.address || symbols_have_runtime(image, size) || has(image, size, "libHS", "rts");
         f->threaded = f->stripped ? has(image, size, "rts", "_thr") : rts.pending_sync.address != NULL;
         f->tables = has(image, size, "_ipe", "_buf");
         f->loader = has_loader(image, size);
