@@ -249,7 +249,9 @@ char *answers_headline(char *out, size_t size, const struct answers *a, const ch
                 MORE(" (%.40s)", a->note);
         if (a->culprit_text[0] && a->verdict >= HW__VERDICT__VERDICT_GROWING)
                 MORE(", %s", a->culprit_text);
-        if (a->has_limit)
+        if (a->has_limit && a->limit_ns == 0)
+                MORE(", at its limit");
+        else if (a->has_limit)
                 MORE(", limit in %s", hw_duration_text(number, sizeof(number), (double)a->limit_ns));
 #undef MORE
         return out;

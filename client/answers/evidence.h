@@ -69,6 +69,10 @@ bool advised(const struct evidence *e, enum hw_advice code);
 /* It runs, and its events stay in its buffer: what is unknown may be there. */
 bool keeps_events(const struct evidence *e);
 
+/* The growth meets the limit within minutes, as the built-in rules memory-runs-out-now and -soon have it. */
+#define SOON_NS (UINT64_C(20) * 60 * 1000000000)
+bool limit_is_near(const struct evidence *e);
+
 /* A label; for an info table that the log does not name, what it is and how it gets a name. */
 void say_label(char text[ANSWER_TEXT], const struct evidence *e, const char *label);
 

@@ -15,7 +15,8 @@
 #include "heapwatch/text.h"
 #include "proto/eventlog/advice.h"
 
-#define OOM_LOOK "journalctl -k --grep \"out of memory\""
+#define EXIT_HEAP_EXHAUSTED 251u /* EXIT_HEAPOVERFLOW of GHC's Rts.h */
+#define OOM_LOOK            "journalctl -k --grep \"out of memory\""
 
 /* -------------------------------------------------------- what is looked at */
 
@@ -158,6 +159,22 @@ static bool first_census(const struct evidence *e)
         return live_grows(e) && !has_profile(e) && awaits_census(e) && !e->over;
 }
 
+static bool no_census(const struct evidence *e)
+{
+        return live_grows(e) && !has_profile(e) && awaits_census(e) && e->over;
+}
+
+/* What grows is not known yet, and what there is of it may not last until then. */
+static bool limit_first(const struct evidence *e)
+{
+        return live_grows(e) && !e->over && !e->growing && limit_is_near(e);
+}
+
+static bool heap_exhausted(const struct evidence *e)
+{
+        return e->ending == ENDED_BADLY && !e->grows && e->t->target->exit_status == EXIT_HEAP_EXHAUSTED;
+}
+
 static bool few_censuses(const struct evidence *e)
 {
         return live_grows(e) && has_profile(e) && !e->bands_judged;
@@ -296,8 +313,8 @@ static void say_killed(char *text, const struct evidence *e)
 
 static void say_failed(char *text, const struct evidence *e)
 {
-        (void)e;
-        say(text, "Read its last output: nothing here explains the end, memory did not grow before");
+        say(text, e->t->run ? "Read its last output: nothing here explains the end, memory did not grow before"
+                            : "Read its last output: it ended before anything of its log was seen");
 }
 
 static void say_connection_lost(char *text, const struct evidence *e)
@@ -410,6 +427,29 @@ static void say_first_census(char *text, const struct evidence *e)
         say(text,
             "Wait for the heap profile's first census, it names what grows: its clock stops while the program waits, a "
             "shorter -i brings it sooner");
+}
+
+static void say_no_census(char *text, const struct evidence *e)
+{
+        (void)e;
+        say(text,
+            "Take censuses more often (a shorter -i), they name what grows: its heap profile was on and had none, for "
+            "its clock stops while the program waits");
+}
+
+static void say_limit_first(char *text, const struct evidence *e)
+{
+        (void)e;
+        say(text,
+            "Give it time before the limit is met (a higher limit, less load, a planned restart); a heap profile with "
+            "a short -i (+RTS -hT -i0.5) names what grows");
+}
+
+static void say_heap_exhausted(char *text, const struct evidence *e)
+{
+        (void)e;
+        say(text,
+            "Its heap was exhausted without lasting growth here: raise -M or lower the peak, which the charts show");
 }
 
 static void say_few_censuses(char *text, const struct evidence *e)
@@ -587,8 +627,11 @@ static const struct advice {
         { "no-collections", no_collections, say_no_collections },
         { "not-flushed", keeps_events, say_keeps_events },
         { "out-of-memory", out_of_memory, say_out_of_memory },
+        { "heap-exhausted", heap_exhausted, say_heap_exhausted },
         { "killed", killed_steady, say_killed },
         { "failed", failed_steady, say_failed },
+        { "limit-first", limit_first, say_limit_first },
+        { "no-census", no_census, say_no_census },
         { "first-census", first_census, say_first_census },
         { "no-profile", live_without_profile, say_without_profile },
         { "thunks", thunks, say_thunks },

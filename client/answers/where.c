@@ -2,6 +2,7 @@
 /* where.c - since when, what grows, where, and until when. */
 #include "client/answers/evidence.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "heapwatch/text.h"
@@ -260,8 +261,18 @@ void answer_where(struct target_answer *a, const struct evidence *e)
 
 /* ------------------------------------------------------------------- until */
 
-#define SOON_NS (UINT64_C(20) * 60 * 1000000000) /* as the built-in rules memory-runs-out-now and -soon */
 #define SOME_NS (UINT64_C(7200) * 1000000000)
+
+/* The middle of the interval where it is known. */
+static uint64_t limit_at(const Hw__TimeToLimit *l)
+{
+        return l->has_mid_ns ? l->mid_ns : l->low_ns;
+}
+
+bool limit_is_near(const struct evidence *e)
+{
+        return e->limit && e->limit->has_low_ns && limit_at(e->limit) < SOON_NS;
+}
 
 static const char *limit_words(bool known, Hw__TimeToLimit__Source source)
 {
@@ -284,8 +295,11 @@ static void say_interval(char text[ANSWER_TEXT], uint64_t low_ns, uint64_t high_
 {
         char low[HW_NUMBER_MAX], high[HW_NUMBER_MAX];
 
-        (void)hw_duration_text(low, sizeof(low), (double)low_ns);
         (void)hw_duration_text(high, sizeof(high), (double)high_ns);
+        if (low_ns == 0)
+                (void)snprintf(low, sizeof(low), "now");
+        else
+                (void)hw_duration_text(low, sizeof(low), (double)low_ns);
         if (strcmp(low, high) != 0)
                 say(text, " (%s to %s)", low, high);
 }
@@ -294,12 +308,12 @@ static void say_limit(struct target_answer *a, const struct evidence *e)
 {
         const Hw__TimeToLimit *l = e->limit;
         const char *words = limit_words(l->has_source, l->source);
-        uint64_t at_once = l->has_mid_ns ? l->mid_ns : l->low_ns;
+        uint64_t at_once = limit_at(l);
 
         a->tone = at_once < SOON_NS ? ANSWER_BAD : at_once < SOME_NS ? ANSWER_WARN : ANSWER_DIM;
         if (e->over)
                 say(a->text, "Had it gone on: ");
-        if (!l->has_mid_ns && l->low_ns == 0) {
+        if (at_once == 0) {
                 say(a->text, e->over ? "at any time: " : "At any time, if it goes on: ");
         } else {
                 say(a->text, e->over ? "in " : "In ");

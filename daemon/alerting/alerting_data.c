@@ -166,7 +166,8 @@ static double data_fact(void *ctx, enum rule_series id, const struct rule_moment
         (void)at;
         switch (id) {
         case RULE_CRASHED:
-                return a->run > 0 ? a->crashed : UNKNOWN;
+                return a->run > 0 || a->crashed ? a->crashed
+                                                : UNKNOWN; /* crashed without a run: before its log began */
         case RULE_GC_EVENTS_MISSING:
                 return a->run > 0 ? gc_events_missing(a->model) : UNKNOWN;
         case RULE_STREAM_LAG:

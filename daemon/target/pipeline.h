@@ -78,6 +78,9 @@ void pipeline_exited(struct pipeline *p, const struct run_exit *how);
 /* A target of one run whose source has been gone for so long at least. */
 bool pipeline_is_over(const struct pipeline *p, uint64_t for_ns);
 
+/* Something was seen of it, or it failed before its log began. */
+bool pipeline_is_worth_keeping(const struct pipeline *p);
+
 /* Of such a target: nothing is read any more, all state stays. */
 void pipeline_keep(struct pipeline *p);
 bool pipeline_is_kept(const struct pipeline *p);

@@ -22,6 +22,7 @@
 #include "daemon/target/pipeline_internal.h"
 
 #define LOST_PATIENCE_NS UINT64_C(60000000000) /* a run may be lost for so long before its alerts end */
+#define HEAP_EXHAUSTED   251u                  /* EXIT_HEAPOVERFLOW of Rts.h: more than -M allows */
 #define FULL_BYTES       65536u                /* left of a disk: a program's next buffer does not fit */
 
 void pipeline_forget_end(struct pipeline *p)
@@ -43,10 +44,10 @@ static void say_exit(const struct run_exit *how, const char *why, char *detail, 
         if (how->signal)
                 snprintf(detail, size, "killed by signal %" PRIu32 "%s%s%s%s", how->signal, name ? " (SIG" : "",
                          name ? name : "", name ? ")" : "", how->oom_killed ? ", out of memory" : "");
-        else if (why)
-                snprintf(detail, size, "ended with status %" PRIu32 "; %s", how->status, why);
         else
-                snprintf(detail, size, "ended with status %" PRIu32, how->status);
+                snprintf(detail, size, "ended with status %" PRIu32 "%s%s%s", how->status,
+                         how->status == HEAP_EXHAUSTED ? ", GHC's for an exhausted heap" : "", why ? "; " : "",
+                         why ? why : "");
 }
 
 /* A run that is over before the first heartbeat: its process may still be there. */
@@ -138,6 +139,8 @@ void pipeline_exited(struct pipeline *p, const struct run_exit *how)
 
         p->ended = *how;
         p->ended.oom_killed = oom;
+        if (p->runs == 0 && !p->open)
+                p->shut_mono_ns = clock_mono_ns(); /* what comes still comes soon; else it ended before its log began */
         if (p->in_run || p->runs == 0)
                 return; /* the end of the log is still to come */
         say_exit(&p->ended, marked ? NULL : "its log has no end marker", detail, sizeof(detail));
@@ -151,13 +154,25 @@ void pipeline_exited(struct pipeline *p, const struct run_exit *how)
 
 bool pipeline_is_over(const struct pipeline *p, uint64_t for_ns)
 {
-        return p->one_run && !p->kept && !p->in_run && !p->open && p->was_open &&
+        return p->one_run && !p->kept && !p->in_run && !p->open && (p->was_open || p->ended.known) &&
                sub_sat(clock_mono_ns(), p->shut_mono_ns) >= for_ns;
+}
+
+/* Without a run it never was more than a name, unless it failed before there was anything to see. */
+bool pipeline_is_worth_keeping(const struct pipeline *p)
+{
+        return pipeline_has_run(p) || (p->ended.known && (p->ended.signal || p->ended.status));
 }
 
 void pipeline_keep(struct pipeline *p)
 {
+        char detail[sizeof(p->detail)];
+
         p->kept = true;
+        if (!pipeline_has_run(p)) {
+                say_exit(&p->ended, "nothing of its log was seen", detail, sizeof(detail));
+                change_end(p, HW__TARGET__STATE__STATE_CRASHED, detail);
+        }
         p->checkpoint_mono_ns = 0;
         source_close(&p->source); /* not busy: its run is over */
         pipeline_publish_state(p);

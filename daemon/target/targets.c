@@ -126,8 +126,8 @@ static void look_after_ended(struct targets *t, uint64_t wall_ns)
 
         for (size_t i = t->n; i-- > 0;) {
                 struct pipeline *p = t->pipelines[i];
-                if (pipeline_is_over(p, GONE_AFTER_NS) && !pipeline_has_run(p))
-                        remove_at(t, i); /* it never was more than a name */
+                if (pipeline_is_over(p, GONE_AFTER_NS) && !pipeline_is_worth_keeping(p))
+                        remove_at(t, i);
                 else if (pipeline_is_over(p, GONE_AFTER_NS))
                         pipeline_keep(p);
                 else if (pipeline_is_kept(p) && sub_sat(wall_ns, pipeline_ended_wall_ns(p)) > t->options.keep.for_ns)
@@ -186,7 +186,7 @@ static int make_room(struct targets *t, const char *name)
                 return 0;
         if (!pipeline_is_kept(p) && !pipeline_is_over(p, 0))
                 return -EEXIST;
-        if (!pipeline_has_run(p) || strlen(name) > TARGET_NAME_MAX || strchr(name, '~'))
+        if (!pipeline_is_worth_keeping(p) || strlen(name) > TARGET_NAME_MAX || strchr(name, '~'))
                 return targets_remove(t, name);
         if (!pipeline_is_kept(p))
                 pipeline_keep(p);

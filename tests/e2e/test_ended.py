@@ -87,6 +87,30 @@ def test_the_run_before_is_kept_beside_the_next_one(daemon, programs):
     assert daemon.target("mine~2").run_info.pid == pid
 
 
+@pytest.mark.parametrize("end, detail", [({"exit_signal": 11}, "killed by signal 11 (SIGSEGV)"),
+                                         ({"exit_status": 251}, "ended with status 251, GHC's for an exhausted heap; nothing of its log was seen")])
+def test_what_fails_before_its_log_begins_is_a_crash_too(directory, end, detail):
+    """As `heapwatch run` says it, of a program that ends before the daemon could read a byte: it is not waited for."""
+    env = {"HEAPWATCH_DIR": str(directory)}
+    with Daemon(directory) as d:
+        def begins_and_ends(**how):
+            d.ask(pb.Request(add_target=pb.AddTargetRequest(name="api", uri=f"unix:{directory}/never", one_run=True)))
+            assert not d.ask(pb.Request(end_target=pb.EndTargetRequest(name="api", **how)))[0].HasField("error")
+
+        begins_and_ends(**end)
+        t = kept(d, "api")
+        assert (t.state, t.detail) == (pb.Target.STATE_CRASHED, detail)
+        done = client("alerts", env=env)
+        assert done.returncode == 1 and "api crashed: " + detail in done.stdout.decode()
+        top = client("top", "--once", "api", env=env).stdout.decode()
+        assert "Is anything wrong? It was killed" in top or "Is anything wrong? It ended with status 251" in top
+        assert ("Read its last output" in top or "raise -M" in top) and "+RTS -l" not in top and "no program has been seen" in top
+        begins_and_ends(exit_status=0)
+        assert d.target("api~1").detail == detail
+        wait_for(lambda: not d.target("api"), "what ends well without a log is nothing but a name")
+        assert client("alerts", env=env).returncode == 0
+
+
 def test_a_clean_end_stays_and_is_no_crash(daemon, programs):
     assert finish(start(daemon, "--name", "mine", "--", programs["leaky"], 1))[0] == 0
     t = kept(daemon, "mine")

@@ -113,8 +113,9 @@ static void draw_bands_title(struct canvas *c, struct area area, const struct sc
         const Hw__Census *census = t->census;
         int n;
 
-        n = snprintf(title, sizeof(title), "census %" PRIu64 " · %s old", census->number,
-                     duration_or_unknown(age, true, now_ns > census->time_ns ? now_ns - census->time_ns : 0));
+        n = snprintf(title, sizeof(title), "census %" PRIu64 " · %s %s", census->number,
+                     duration_or_unknown(age, true, now_ns > census->time_ns ? now_ns - census->time_ns : 0),
+                     scene_over(s, t) ? "before its end" : "old");
         if (census->rows_left_out)
                 (void)snprintf(title + n, sizeof(title) - (size_t)n, " · %" PRIu64 " more bands hold %s",
                                census->rows_left_out, bytes_or_unknown(left, true, census->bytes_left_out));

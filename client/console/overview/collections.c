@@ -16,6 +16,19 @@ int gc_rows(const struct scene *s, const struct world_target *t, int width)
         return 1 + (t->gc->n_generations < 4 ? (int)t->gc->n_generations : 4);
 }
 
+/* Where not all have room, those with the longest pauses in all: a generation that is never collected says nothing. */
+static bool is_shown(const Hw__Gc *gc, size_t i, size_t room)
+{
+        size_t before = 0;
+
+        for (size_t k = 0; k < gc->n_generations; k++) {
+                uint64_t other = gc->generations[k]->pause_total_ns, own = gc->generations[i]->pause_total_ns;
+
+                before += other > own || (other == own && k < i);
+        }
+        return before < room;
+}
+
 /* A labelled number in a column of its own. */
 static int pair(struct canvas *c, struct area area, int row, int column, const char *label, const char *value)
 {
@@ -46,27 +59,30 @@ static void draw_generation(struct canvas *c, struct area area, int row, const H
                            duration_or_unknown(text, g->has_pause_total_ns, g->pause_total_ns));
 }
 
-static void draw_share(struct canvas *c, struct area area, const Hw__Gc *gc)
+static void draw_share(struct canvas *c, struct area area, const Hw__Gc *gc, bool over)
 {
         char now[SHORT_TEXT], run[SHORT_TEXT], title[2 * SHORT_TEXT + 64];
 
-        (void)snprintf(title, sizeof(title), "%s of the last 10 s · %s of the run",
-                       share_or_unknown(now, gc->has_gc_share, gc->gc_share),
+        (void)snprintf(title, sizeof(title), "%s of %s last 10 s · %s of the run",
+                       share_or_unknown(now, gc->has_gc_share, gc->gc_share), over ? "its" : "the",
                        share_or_unknown(run, gc->has_gc_share_run, gc->gc_share_run));
         draw_title(c, area, 0, "Collections", title);
 }
 
 void draw_gc(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t)
 {
-        (void)s;
+        const char *none =
+                scene_over(s, t) ? UNKNOWN_TEXT "  no collection was seen" : UNKNOWN_TEXT "  no collection seen yet";
+
         if (!t->gc) {
                 draw_title(c, area, 0, "Collections", "");
-                (void)canvas_put(c, area, 1, 1, area.width - 2, TINT_DIM, UNKNOWN_TEXT "  no collection seen yet");
+                (void)canvas_put(c, area, 1, 1, area.width - 2, TINT_DIM, none);
                 return;
         }
-        draw_share(c, area, t->gc);
+        draw_share(c, area, t->gc, scene_over(s, t));
         if (!t->gc->n_generations)
-                (void)canvas_put(c, area, 1, 1, area.width - 2, TINT_DIM, UNKNOWN_TEXT "  no collection seen yet");
-        for (size_t i = 0; i < t->gc->n_generations && (int)i + 1 < area.height; i++)
-                draw_generation(c, area, (int)i + 1, t->gc->generations[i]);
+                (void)canvas_put(c, area, 1, 1, area.width - 2, TINT_DIM, none);
+        for (size_t i = 0, row = 1; i < t->gc->n_generations && (int)row < area.height; i++)
+                if (is_shown(t->gc, i, (size_t)area.height - 1))
+                        draw_generation(c, area, (int)row++, t->gc->generations[i]);
 }

@@ -92,7 +92,7 @@ void draw_identity(struct canvas *c, struct area area, const struct scene *s, co
         column += canvas_put(c, area, 0, column, area.width - 40, TINT_STRONG, safe_text(safe, sizeof(safe), t->name));
         column = draw_state(c, area, column + 2, t) + 2;
         if (t->run) {
-                (void)snprintf(safe, sizeof(safe), "run %u  %s %s", t->run, s->live ? "up" : "lasted",
+                (void)snprintf(safe, sizeof(safe), "run %u  %s %s", t->run, scene_over(s, t) ? "lasted" : "up",
                                duration_or_unknown(text, t->event_time_ns > 0, scene_now_ns(s, t)));
                 column += canvas_put(c, area, 0, column, area.width - column - 1, TINT_PLAIN, safe) + 2;
         }

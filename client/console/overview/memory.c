@@ -67,7 +67,10 @@ static struct gauge live_gauge(const struct scene *s, const struct world_target 
                 return g;
         (void)duration_or_unknown(age, true, now_ns > t->heap->live_time_ns ? now_ns - t->heap->live_time_ns : 0);
         (void)bytes_or_unknown(max, t->heap->has_max_live_bytes, t->heap->max_live_bytes);
-        (void)snprintf(g.remark, sizeof(g.remark), "%.24s old · max %.24s", age, max);
+        if (scene_over(s, t))
+                (void)snprintf(g.remark, sizeof(g.remark), "at its end · max %.24s", max);
+        else
+                (void)snprintf(g.remark, sizeof(g.remark), "%.24s old · max %.24s", age, max);
         return g;
 }
 

@@ -75,14 +75,20 @@ struct value answered_rank(const struct scene *s, const struct world_target *t)
         return value_number(true, a->rank + slope / (slope + mib));
 }
 
-/* Of the trend that decides; before its verdict, of live data so far. */
+/* Nothing decides yet, and live data have no verdict either: theirs is what there is so far. */
+static bool live_in_doubt(const struct answers *a, const struct world_target *t)
+{
+        return a->verdict == HW__VERDICT__VERDICT_UNKNOWN && !trend_known(target_trend(t));
+}
+
+/* Of the trend that decides; before its verdict, of live data so far; steady has none (the series' table has it). */
 struct value answered_slope(const struct scene *s, const struct world_target *t)
 {
         const struct answers *a = &scene_answered(s, t)->a;
 
-        if (a->verdict == HW__VERDICT__VERDICT_STEADY)
-                return value_number(false, 0); /* no growth; the slope of the line is in the series' own table */
-        return a->has_slope ? value_number(true, a->slope) : trend_slope(target_trend(t));
+        if (a->has_slope && a->verdict >= HW__VERDICT__VERDICT_GROWING)
+                return value_number(true, a->slope);
+        return live_in_doubt(a, t) ? trend_slope(target_trend(t)) : value_number(false, 0);
 }
 
 struct value answered_onset(const struct scene *s, const struct world_target *t)
@@ -96,7 +102,7 @@ char *answered_word_text(char *out, size_t size, const struct scene *s, const st
 {
         const struct answers *a = &scene_answered(s, t)->a;
 
-        if (a->word && !strcmp(a->word, "unknown"))
+        if (a->word && !strcmp(a->word, "unknown") && live_in_doubt(a, t))
                 return trend_verdict_text(out, size, target_trend(t));
         return value_show(out, size, UNIT_TEXT, answered_word(s, t));
 }

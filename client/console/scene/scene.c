@@ -52,6 +52,14 @@ enum tint state_tint(const struct world_target *t)
         }
 }
 
+bool scene_over(const struct scene *s, const struct world_target *t)
+{
+        Hw__Target__State state = state_of(t);
+
+        return !s->live || state == HW__TARGET__STATE__STATE_ENDED || state == HW__TARGET__STATE__STATE_CRASHED ||
+               state == HW__TARGET__STATE__STATE_LOST || state == HW__TARGET__STATE__STATE_REMOVED;
+}
+
 bool scene_stale(const struct scene *s, const struct world_target *t, uint64_t *ret_age_ns)
 {
         const struct world_daemon *d = world_daemon(s->world, t->daemon);
@@ -102,10 +110,14 @@ const char *scene_no_census(const struct scene *s, const struct world_target *t)
                 return UNKNOWN_TEXT "  no census had been seen when heapwatchd went away";
         if (!t->run)
                 return UNKNOWN_TEXT "  no program has been seen yet";
+        if (run && run->has_breakdown && run->breakdown && scene_over(s, t))
+                return UNKNOWN_TEXT "  the heap profile was on, and the run ended before its first census";
         if (run && run->has_breakdown && run->breakdown)
                 return UNKNOWN_TEXT "  no census yet: the heap profile is on, its first census is still to come";
         if (!run || !run->program)
-                return UNKNOWN_TEXT "  no census yet";
+                return scene_over(s, t) ? UNKNOWN_TEXT "  no census was seen" : UNKNOWN_TEXT "  no census yet";
+        if (scene_over(s, t))
+                return UNKNOWN_TEXT "  no census: heap profiles need +RTS -h";
         return UNKNOWN_TEXT "  no census yet: heap profiles need +RTS -h";
 }
 

@@ -484,6 +484,9 @@ static void how_it_ended_comes_first(void **state)
         begin(&m);
         m.state.state = HW__TARGET__STATE__STATE_ENDED;
         m.state.has_exit_status = 1;
+        m.state.exit_status = 251;
+        m.state.detail = (char *)"ended with status 251, GHC's for an exhausted heap";
+        assert_string_equal(advice(&m), "heap-exhausted");
         m.state.exit_status = 3;
         m.state.detail = (char *)"ended with status 3";
         a = asked(&m);
@@ -587,6 +590,7 @@ static void without_a_profile_the_flag_that_fits(void **state)
 {
         struct made m;
         struct answers a;
+        char text[ANSWER_TEXT];
 
         (void)state;
         leak_live(&m);
@@ -596,6 +600,24 @@ static void without_a_profile_the_flag_that_fits(void **state)
         a = asked(&m);
         assert_string_equal(advice(&m), "first-census"); /* the profile is on */
         says(&a, QUESTION_GROWS, "Not known yet: the heap profile is on, its first census is still to come");
+        m.trends.time_to_limit = &m.limit;
+        m.limit.has_low_ns = m.limit.has_mid_ns = m.limit.has_high_ns = 1;
+        m.limit.high_ns = 27 * UINT64_C(1000000000);
+        m.limit.mid_ns = 19 * UINT64_C(1000000000);
+        a = asked(&m);
+        assert_string_equal(advice(&m), "limit-first"); /* there is no time to wait for it */
+        says(&a, QUESTION_UNTIL, "In 19.0 s (now to 27.0 s): ");
+        m.limit.mid_ns = 0;
+        a = asked(&m);
+        says(&a, QUESTION_UNTIL, "At any time, if it goes on: the ");
+        assert_non_null(strstr(answers_headline(text, sizeof(text), &a, "5m 00s"), ", at its limit"));
+        m.state.state = HW__TARGET__STATE__STATE_CRASHED;
+        a = asked(&m);
+        assert_string_equal(advice(&m), "no-census");
+        says(&a, QUESTION_GROWS, "Not known: its heap profile has no census");
+        says(&a, QUESTION_NEXT, "Before it runs again: take censuses more often (a shorter -i)");
+        m.state.state = HW__TARGET__STATE__STATE_RUNNING;
+        m.trends.time_to_limit = NULL;
         m.run.breakdown = HW__BREAKDOWN__BREAKDOWN_NONE;
         a = asked(&m);
         assert_string_equal(advice(&m), "no-profile");

@@ -703,6 +703,55 @@ static void a_removed_target_is_said_to_be_gone(void **state)
         assert_true(shows(c, "live 100 MiB"));
 }
 
+static int send_collections(struct world *v, const char *name)
+{
+        Hw__Update u = update_of(name, 1, 10 * SECOND);
+        Hw__Gc gc = HW__GC__INIT;
+        Hw__Generation young = HW__GENERATION__INIT, old = HW__GENERATION__INIT;
+        Hw__Generation *both[] = { &young, &old };
+
+        young.has_generation = young.has_count = old.has_generation = old.has_count = 1;
+        old.generation = 1;
+        old.count = 63;
+        old.has_pause_total_ns = old.has_pause_p99_ns = 1;
+        old.pause_total_ns = 32 * SECOND / 1000;
+        old.pause_p99_ns = SECOND / 1000;
+        gc.generations = both;
+        gc.n_generations = 2;
+        gc.has_gc_share = 1;
+        gc.gc_share = 0.25;
+        u.body_case = HW__UPDATE__BODY_GC;
+        u.gc = &gc;
+        return apply_made(v, 0, &u);
+}
+
+/* Of what has ended nothing is called new, and no time goes on; 80x24 shows the generation that was collected. */
+static void what_has_ended_is_shown_as_it_ended(void **state)
+{
+        struct world *w = *state;
+        struct console *c = w->console;
+        char *screen;
+
+        assert_int_equal(send_collections(w->world, "api-1"), 0);
+        press(c, '0');
+        screen = drawn(c, 24, 80, false);
+        assert_non_null(strstr(screen, " up "));
+        assert_non_null(strstr(screen, " old"));
+        assert_non_null(strstr(screen, "25.0 % of the last 10 s"));
+        assert_non_null(strstr(screen, "gen 1            63"));
+        assert_null(strstr(screen, "gen 0"));
+        free(screen);
+        assert_int_equal(send_state(w->world, 0, "api-1", 1, HW__TARGET__STATE__STATE_CRASHED), 0);
+        screen = drawn(c, 24, 80, false);
+        assert_non_null(strstr(screen, " lasted "));
+        assert_non_null(strstr(screen, "at its end · max "));
+        assert_non_null(strstr(screen, "25.0 % of its last 10 s"));
+        assert_non_null(strstr(screen, "before its end"));
+        assert_null(strstr(screen, " old"));
+        assert_null(strstr(screen, " up "));
+        free(screen);
+}
+
 static void help_explains(void **state)
 {
         struct console *c = console_of(state);
@@ -912,6 +961,7 @@ int main(void)
                 cmocka_unit_test(no_census_says_why),
                 cmocka_unit_test_setup_teardown(picture_outlives_its_daemon, setup, teardown),
                 cmocka_unit_test_setup_teardown(a_removed_target_is_said_to_be_gone, setup, teardown),
+                cmocka_unit_test_setup_teardown(what_has_ended_is_shown_as_it_ended, setup, teardown),
                 cmocka_unit_test_setup_teardown(help_explains, setup, teardown),
                 cmocka_unit_test(every_column_is_explained),
                 cmocka_unit_test_setup_teardown(mouse, setup, teardown),

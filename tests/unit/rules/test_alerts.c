@@ -69,7 +69,7 @@ static void one_life(void **state)
         assert_string_equal(a->threshold_text, "100 MiB");
         assert_string_equal(a->sentence,
                             "api-1 has 60.0 MiB, over 100 MiB, for 5.00 s; in live data; "
-                            "\"deploy\" (0 ns ago); unknown");
+                            "\"deploy\" (0 s ago); unknown");
         assert_string_equal(a->annotations[0].name, "summary");
         judge(w, 10 + 900);
         assert_int_equal(alerts_count(w->alerts), 0); /* forgotten */
