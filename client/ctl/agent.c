@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN - a census is taken with the next step of the program and reaches the agent's thread with the flush after
- * that: the agent's own count of censuses, asked again and again, says when one is there.
+ * DESIGN - a census is taken at the next step of the program and reaches the agent's thread with the flush after
+ * that, so the agent's own count of censuses is polled until it has risen.
  */
 #include "client/ctl/agent.h"
 
@@ -38,13 +38,13 @@ bool agent_ask(const struct agent_place *place, const char *request, char *ret, 
                 return error_set(error, "there is no target '%s'; `heapwatch ctl targets` lists them", place->target);
         if (strncmp(place->uri, SCHEME, sizeof(SCHEME) - 1) != 0)
                 return error_set(error,
-                                 "%s is read from %s, where there is no agent to ask: start the program by "
+                                 "%s is read from %s, where there is no agent: start the program with "
                                  "`heapwatch run`, or `heapwatch attach` to it",
                                  place->target, place->uri);
         return ask_agent(place->uri + sizeof(SCHEME) - 1, request, ret, size, error);
 }
 
-/* A number of the status, "NAME=3"; false: it has none. */
+/* A number of the status, "NAME=3"; false: it is not there. */
 static bool number_in(const char *status, const char *name, double *ret)
 {
         size_t n = strlen(name);
@@ -68,7 +68,7 @@ bool agent_census(const struct agent_place *place, char *ret, size_t size, struc
         if (!agent_ask(place, "status", status, sizeof(status), error))
                 return false;
         if (!number_in(status, "taken", &before))
-                return error_set(error, "the agent of %s does not say how many censuses there were", place->target);
+                return error_set(error, "the agent of %s does not report how many censuses there were", place->target);
         if (!agent_ask(place, "census", NULL, 0, error))
                 return false;
         until = clock_mono_ms() + CENSUS_MS;
@@ -85,8 +85,9 @@ bool agent_census(const struct agent_place *place, char *ret, size_t size, struc
                         return true;
                 }
         } while (clock_mono_ms() < until);
-        return error_set(error,
-                         "the census is asked for, and is taken with the next step of the program, which has made "
-                         "none for %d s",
-                         CENSUS_MS / 1000);
+        return error_set(
+                error,
+                "the census was requested and will be taken at the next step of the program, which has not made "
+                "one for %d s",
+                CENSUS_MS / 1000);
 }

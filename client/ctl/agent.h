@@ -2,8 +2,8 @@
 /*
  * agent.h - `heapwatch ctl census` and `ctl agent`: requests to the agent in a target's program (docs/AGENT.md).
  *
- * The daemon only says where the target is read from. Where that is an agent's socket it is asked itself, on a
- * connection of its own; it answers the same user and root.
+ * The daemon only says where the target is read from. If that is an agent's socket, the request goes to it
+ * directly, on a separate connection; it answers the same user and root.
  */
 #ifndef HW_CLIENT_CTL_AGENT_H
 #define HW_CLIENT_CTL_AGENT_H
@@ -23,10 +23,10 @@ struct agent_place {
 
 void agent_find(void *ctx, const Hw__Reply *reply);
 
-/* One request; what was answered in `ret`. False with one plain sentence, also where there is no agent. */
+/* One request; the answer in `ret`. False with an error message, also if there is no agent. */
 bool agent_ask(const struct agent_place *place, const char *request, char *ret, size_t size, struct error *error);
 
-/* Has a census taken, and waits until it was. The sentence that says so in `ret`. */
+/* Requests a census and waits until it was taken. A sentence about it in `ret`. */
 bool agent_census(const struct agent_place *place, char *ret, size_t size, struct error *error);
 
 #endif

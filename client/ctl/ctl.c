@@ -2,8 +2,8 @@
 /*
  * ctl.c - `heapwatch ctl`: one request to a daemon, its replies printed.
  *
- * Each verb is a line of a table: how many arguments it takes and how it makes
- * its request. Printing is print.c's.
+ * Each verb is a row of a table: how many arguments it takes and how it makes
+ * its request. print.c does the printing.
  */
 #include "client/cli/command.h"
 
@@ -36,8 +36,8 @@ struct ctl {
 
 struct verb {
         const char *name;
-        int n_arguments; /* at least; */
-        int n_optional;  /* and so many more */
+        int n_arguments; /* at least */
+        int n_optional;  /* and how many more at most */
         int (*ask)(struct ctl *c, const struct verb *v);
 };
 
@@ -50,11 +50,11 @@ static int refuse_timeout(const char *endpoint, int r)
         if (r == -ETIMEDOUT)
                 command_error(&command_ctl, "%s", absent_daemon(text, sizeof(text), endpoint));
         else
-                command_error(&command_ctl, "asking %s failed: %s", endpoint, strerror(-r));
+                command_error(&command_ctl, "the request to %s failed: %s", endpoint, strerror(-r));
         return EXIT_USAGE;
 }
 
-/* Sends it, if it could be made, and takes it: EXIT_OK when there were replies. */
+/* Sends the request, unless it is NULL, and frees it. EXIT_OK when there were replies. */
 static int exchange(const struct ctl *c, Hw__Request *request, void (*each)(void *ctx, const Hw__Reply *reply),
                     void *ctx)
 {
@@ -81,7 +81,7 @@ static int exchange(const struct ctl *c, Hw__Request *request, void (*each)(void
         return r < 0 ? refuse_timeout(endpoint, r) : EXIT_OK;
 }
 
-/* Its replies are printed. */
+/* Sends a request and prints its replies. */
 static int send_request(struct ctl *c, Hw__Request *request)
 {
         int r = exchange(c, request, print_reply, &c->print);
@@ -99,7 +99,7 @@ static int ask_status(struct ctl *c, const struct verb *v)
         return send_request(c, hw_request_new(HW__REQUEST__WHAT_STATUS));
 }
 
-/* A name before the first '=' that looks like one; else all of it is the URI. */
+/* What is before the first '=' is the name if it looks like one; otherwise all of it is the URI. */
 static void split_name(char *text, char **ret_name, char **ret_uri)
 {
         size_t n = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-");
@@ -135,7 +135,7 @@ static char *absolute_uri(const char *uri)
         return text;
 }
 
-/* Puts texts into a request, unless it could not be made; destroys it when out of memory. */
+/* Puts texts into a request, unless it is NULL; destroys it when out of memory. */
 static Hw__Request *with_texts(Hw__Request *r, char **field, const char *text, char **other, const char *other_text)
 {
         if (r && (hw_request_set_text(field, text) < 0 || (other && hw_request_set_text(other, other_text) < 0)))
@@ -230,7 +230,7 @@ static int ask_silence(struct ctl *c, const struct verb *v)
         return send_request(c, r);
 }
 
-/* Finds where the target is read from, then asks what is there. */
+/* Finds where the target is read from, then sends the request to the agent there. */
 static int ask_agent_of(struct ctl *c, const struct verb *v)
 {
         struct agent_place place = { .target = c->words[1] };
@@ -267,11 +267,11 @@ enum { VERBS = sizeof(verbs) / sizeof(verbs[0]) };
 
 static const struct term terms[] = {
         { "status", NULL, "the daemon and its targets" },
-        { "targets", NULL, "one target a line: name, state, run, source" },
+        { "targets", NULL, "one target per line: name, state, run, source" },
         { "add", "[NAME=]URI",
           "watch a source: a file, fifo:PATH, unix:PATH, tcp:HOST:PORT, unix-listen:PATH, tcp-listen:HOST:PORT" },
-        { "remove", "NAME", "watch it no more" },
-        { "reload", NULL, "read the rule files again; with a mistake in one of them the old rules go on" },
+        { "remove", "NAME", "stop watching it" },
+        { "reload", NULL, "read the rule files again; with a mistake in one of them the old rules stay in force" },
         { "history", "TARGET SERIES",
           "the past of a series: live heap_size blocks_size allocated gc_pause copied slop fragmentation rss pss swap "
           "cpu cgroup census_total, or band:ID; see --from, --to, --step" },
@@ -279,12 +279,13 @@ static const struct term terms[] = {
           "no actions for these alerts for a time: 30m, 2h, 1d; they are shown as before, and resolved in "
           "Alertmanagers that know them. Silences outlive restarts of the daemon. Patterns: 'gc_*', 'api-?'; see "
           "--why" },
-        { "silences", NULL, "those there are" },
-        { "unsilence", "ID|RULE [TARGET]", "ends one" },
+        { "silences", NULL, "list silences" },
+        { "unsilence", "ID|RULE [TARGET]", "end a silence" },
         { "census", "TARGET",
-          "has the agent in the target's program take a heap census now, and waits until it was taken" },
+          "make the agent in the target's program take a heap census now, and wait until it was taken" },
         { "agent", "TARGET REQUEST [VALUE]",
-          "asks the agent in the target's program: status; start or stop its log; heap T, i or none; classes gus; "
+          "send a request to the agent in the target's program: status; start or stop its log; heap T, i or none; "
+          "classes gus; "
           "interval, flush SECONDS; budget PERCENT" },
         { NULL, NULL, NULL },
 };
@@ -297,10 +298,11 @@ static const struct option options[] = {
                     "the daemon's publish endpoint (ipc://PATH or tcp://HOST:PORT); default: your own daemon"),
         OPTION_JSON(struct ctl, json, "json: each reply as a line of JSON"),
         OPTION_DURATION("from", 0, struct ctl, from_ns, 0, 0,
-                        "of history: event time, since the program started: 90s, 5m, 2h"),
-        OPTION_DURATION("to", 0, struct ctl, to_ns, 0, 0, "of history: up to this event time"),
-        OPTION_DURATION("step", 0, struct ctl, step_ns, 0, 0, "of history: least width of a point"),
-        OPTION_TEXT("why", 0, "TEXT", struct ctl, why, COMPLETE_NOTHING, "of a silence: shown wherever the silence is"),
+                        "history from this event time (since the program started): 90s, 5m, 2h"),
+        OPTION_DURATION("to", 0, struct ctl, to_ns, 0, 0, "history up to this event time"),
+        OPTION_DURATION("step", 0, struct ctl, step_ns, 0, 0, "history with points at least this wide"),
+        OPTION_TEXT("why", 0, "TEXT", struct ctl, why, COMPLETE_NOTHING,
+                    "reason for a silence, shown wherever the silence is"),
         OPTIONS_END,
 };
 
@@ -330,7 +332,7 @@ static int run(void *filled)
 
         if (!c->given.n)
                 return command_usage_error(&command_ctl,
-                                           "what? expected status, targets, add, remove, reload, "
+                                           "expected a verb: status, targets, add, remove, reload, "
                                            "history, silence, unsilence, silences, census or agent");
         for (size_t i = 0; i < c->given.n; i++)
                 c->words[c->n_words++] = (char *)c->given.items[i];
@@ -349,9 +351,9 @@ static int run(void *filled)
 
 const struct command command_ctl = {
         .name = "ctl",
-        .summary = "ask a daemon or an agent: status, targets, add, history, silence, census",
+        .summary = "requests to a daemon or an agent: status, targets, add, history, silence, census",
         .usage = (const char *const[]){ "[OPTION]... VERB [ARGUMENT]...", NULL },
-        .about = "Asks a daemon, or the agent in a program that it watches, or has them do something.",
+        .about = "Sends a request to a daemon, or to the agent in a program that it watches.",
         .sections = (const struct help_section[]){ { "Verbs", terms }, { NULL, NULL } },
         .options = options,
         .verbs = terms,

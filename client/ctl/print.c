@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* print.c - replies as text: aligned columns, a line each; what is not known is "-". */
+/* print.c - replies as text: aligned columns, a line each; unknown values are "-". */
 #include "client/ctl/print.h"
 
 #include <inttypes.h>
@@ -31,7 +31,7 @@ static const char *state_name(const Hw__Target *t)
 static void print_notifier(const Hw__Notifier *n)
 {
         static const char *const names[] = { "unknown",    "idle: no rule has actions", "starting", "running",
-                                             "restarting", "awaited: none is connected" };
+                                             "restarting", "waiting: none is connected" };
         char detail[512];
 
         (void)printf("notifier %s",
@@ -61,7 +61,7 @@ static void print_turn(const char *when, const Hw__LoopTurn *t)
                 (void)printf(" (%s%s%s)", kinds[t->kind], *safe ? " of " : "", safe);
 }
 
-/* For how long the loop was away at most: nobody else is read or answered then. */
+/* The longest turns of the loop, during which nobody else is read or answered. */
 static void print_loop(const Hw__DaemonState *d)
 {
         if (!d->longest_turn)
@@ -97,7 +97,7 @@ static void print_daemon(const Hw__DaemonState *d)
         if (d->has_connections_refused && d->connections_refused > 0) {
                 (void)printf("connections refused %s", hw_count_text(text, sizeof(text), d->connections_refused));
                 if (d->has_descriptors_limit)
-                        (void)printf(" for want of descriptors: it may open %s",
+                        (void)printf("  for lack of descriptors: it may open %s",
                                      hw_count_text(text, sizeof(text), d->descriptors_limit));
                 (void)putchar('\n');
         }

@@ -9,8 +9,8 @@
 
 struct print_state {
         bool json;
-        bool targets_only; /* of a status: the targets alone */
-        bool headed;       /* the table's heading is out */
+        bool targets_only; /* of a status, only the targets */
+        bool headed;       /* the table's heading was printed */
         bool refused;
         char refusal[512]; /* the daemon's own words, made safe */
 };
@@ -18,7 +18,7 @@ struct print_state {
 /* For hw_request; `ctx` is a struct print_state. */
 void print_reply(void *ctx, const Hw__Reply *reply);
 
-/* What an agent answered; nothing: it is done. */
+/* What an agent answered; an empty answer is printed as done. */
 void print_agent(const char *said, bool json);
 
 #endif

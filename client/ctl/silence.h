@@ -7,12 +7,12 @@
 #include "heapwatch/wire.h"
 
 /*
- * words[0] is the verb. Returns 0 with the request, NULL when out of memory; or EXIT_USAGE with a message printed for
- * command `c`.
+ * words[0] is the verb. Returns 0 with the request (NULL when out of memory), or EXIT_USAGE after printing a message
+ * for command `c`.
  */
 int silence_parse(const struct command *c, Hw__Request **ret_request, char *const *words, int n_words, const char *why);
 
-/* A table of silences, ended by why they are not kept, if so. */
+/* A table of silences, and below it why they are not kept over a restart, if so. */
 void silence_print(const Hw__Silences *list);
 
 #endif

@@ -6,7 +6,7 @@
 #define FIRST_WIDTH_NS 1000000u
 #define BATCHES        16u
 #define BATCHES_LEAST  8u
-#define CORRELATION    0.9 /* at most: the correction would be without bound */
+#define CORRELATION    0.9 /* at most, since the correction is unbounded */
 
 /* ------------------------------------------------------------------- filling */
 
@@ -58,7 +58,7 @@ void bins_add(struct bins *b, uint64_t from_ns, uint64_t to_ns, double v0, doubl
         }
         if (to_ns <= from_ns || from_ns < b->first_ns)
                 return;
-        (void)place(b, to_ns - 1); /* now no bin is wider than that before the end */
+        (void)place(b, to_ns - 1); /* widens the bins first, if need be */
         for (uint64_t at = from_ns; at < to_ns;) {
                 unsigned i = place(b, at);
                 uint64_t end = b->first_ns + (i + 1) * b->width_ns;
@@ -102,7 +102,7 @@ uint64_t bins_covered(const struct bins *b)
 
 /* --------------------------------------------------------------------- noise */
 
-/* Consecutive stretches with data, each of 2 or 4 bins; the last one counts when it is at least half full. */
+/* Consecutive intervals with data, each of 2 or 4 bins; the last one counts if it is at least half full. */
 static unsigned batches(const struct bins *b, struct bin out[BATCHES])
 {
         unsigned of = b->n > BATCHES * 2 ? 4 : b->n > BATCHES ? 2 : 1, n = 0;
@@ -117,7 +117,7 @@ static unsigned batches(const struct bins *b, struct bin out[BATCHES])
         return n;
 }
 
-/* Takes the straight line by least squares away. */
+/* Subtracts the least-squares line. */
 static void detrend(double *v, unsigned n)
 {
         double mean = 0, sxy = 0, sxx = 0, centre = (n - 1) / 2.0;
@@ -162,7 +162,7 @@ static double most_of(const struct bin *b)
         return b->most;
 }
 
-/* A number of each batch, without the straight line. How many; 0: too few. */
+/* A number of each batch, detrended. Returns how many; 0: too few. */
 static unsigned residuals(const struct bins *b, double (*of)(const struct bin *), double v[BATCHES])
 {
         struct bin batch[BATCHES];

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bins.h - a value over the time of a run, in at most BINS stretches of one width, which doubles as the run goes on:
+ * bins.h - a value over the time of a run, in at most BINS intervals of equal width, which doubles as the run goes on:
  * its mean, its peak, and how much both vary within the run. Pure; of constant size, however long the run.
  *
- * The noise of a number is read from 8 to 16 consecutive stretches of the run, after the straight line through them has
- * been taken away (growth is no noise):
+ * The noise of a number is estimated from 8 to 16 consecutive intervals of the run, after subtracting the straight line
+ * through them (growth is not noise):
  *
  *   mean    standard error s / sqrt(n) * sqrt((1 + r) / (1 - r)), s the standard deviation of what is left and r its
  *           correlation with its neighbour where that is positive (the usual correction of batch means: Law, Kelton,
  *           Simulation Modeling and Analysis, chapter 9)
- *   peak    s of the stretches' own peaks: another run's peak is one more draw of these
+ *   peak    s of the intervals' own peaks: another run's peak is one more draw of these
  */
 #ifndef HW_CLIENT_DIFF_BINS_H
 #define HW_CLIENT_DIFF_BINS_H
@@ -22,7 +22,7 @@
 #define BINS 64u
 
 struct bin {
-        double area; /* of the value over time, in its unit times ns */
+        double area; /* integral of the value over time, in its unit times ns */
         double most; /* greatest value */
         uint64_t covered_ns;
 };
@@ -34,7 +34,7 @@ struct bins {
         unsigned n; /* used, from the first on */
 };
 
-/* The value went in a straight line from `v0` to `v1`. Stretches come in order; one before the first is left out. */
+/* The value went in a straight line from `v0` to `v1`. Calls come in order of time; one before the first is ignored. */
 void bins_add(struct bins *b, uint64_t from_ns, uint64_t to_ns, double v0, double v1);
 
 /* NaN: nothing was added. */

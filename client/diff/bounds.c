@@ -58,12 +58,13 @@ static bool parse_one(struct bound *b, struct error *error)
                 return error_set(error, "'%s': expected a quantity and a bound, such as peak(live) 5%%", b->text);
         b->quantity = quantity_find(b->text, n);
         if (!b->quantity && !parse_band(b, b->text, n))
-                return error_set(error, "'%.*s' is no quantity; expected one of those in the help, or mean(band:LABEL)",
+                return error_set(error,
+                                 "'%.*s' is not a quantity; expected one of those in the help, or mean(band:LABEL)",
                                  (int)n, b->text);
         if (!parse_most(b, space + 1, b->quantity ? b->quantity->unit : UNIT_BYTES))
-                return error_set(error,
-                                 "'%s' is no bound; expected a share such as 5%%, or an amount such as 20MiB, 5ms, 3",
-                                 space + 1);
+                return error_set(
+                        error, "'%s' is not a bound; expected a share such as 5%%, or an amount such as 20MiB, 5ms, 3",
+                        space + 1);
         return true;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bounds.h - "no worse than": by how much a quantity of the first side may lie above that of the second, and whether it
- * does. More is worse, of every quantity.
+ * bounds.h - "no worse than": by how much a quantity of the first side may exceed that of the second, and whether it
+ * does. For every quantity, more is worse.
  *
  *     peak(live) 5%, p99(gc_pause) 10%, allocated 20MiB, mean(band:ARR_WORDS) 5%
  *
- * The decision looks at the interval: BROKEN when all of it is beyond the bound, KEPT when all of it is within, else
- * UNDECIDED; also when there is no interval, or one side does not have the number.
+ * The decision looks at the interval: BROKEN when all of it is beyond the bound, KEPT when all of it is within,
+ * otherwise UNDECIDED, also when there is no interval or one side does not have the number.
  */
 #ifndef HW_CLIENT_DIFF_BOUNDS_H
 #define HW_CLIENT_DIFF_BOUNDS_H
@@ -19,7 +19,7 @@ struct bound {
         char *text;                      /* owned; as it was written */
         const struct quantity *quantity; /* NULL: of a band */
         char *band;                      /* owned */
-        bool peak;                       /* of a band; else its mean */
+        bool peak;                       /* of a band; otherwise its mean */
         bool relative;
         double most; /* share of b, or in the quantity's unit */
 };
@@ -29,7 +29,7 @@ struct bounds {
         size_t n;
 };
 
-/* Adds those of a list. False with a sentence in `error`. */
+/* Adds those of a list. False with a message in `error`. */
 bool bounds_parse(struct bounds *b, const char *text, struct error *error);
 void bounds_done(struct bounds *b);
 
@@ -39,7 +39,7 @@ struct judgement {
         enum decision decision;
         enum quantity_unit unit;
         const struct change *change; /* NULL: no such band on either side */
-        double most;                 /* in the unit; NaN: a share of what is not known */
+        double most;                 /* in the unit; NaN: a share of an unknown number */
 };
 
 struct judgement bound_judge(const struct bound *b, const struct comparison *c);

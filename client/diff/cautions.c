@@ -12,7 +12,7 @@
 
 typedef size_t caution(const struct comparison *c, char *out, size_t size); /* 0: nothing to say */
 
-/* The first run of either side that has a text, and one that has another. */
+/* Finds the first run of either side that has a text, and one with another text. */
 static size_t differ(const struct comparison *c, char *out, size_t size, const char *what, size_t at)
 {
         const char *first = NULL;
@@ -47,8 +47,8 @@ static size_t lengths(const struct comparison *c, char *out, size_t size)
                 return 0;
         return (size_t)snprintf(
                 out, size,
-                "the runs differ in length, %s against %s: totals and peaks are of unlike spans; compare "
-                "like parts by --range, --a-range, --b-range",
+                "the runs differ in length, %s against %s: totals and peaks cover different spans; compare "
+                "like parts with --range, --a-range, --b-range",
                 hw_duration_text(a, sizeof(a), d->a), hw_duration_text(b, sizeof(b), d->b));
 }
 
@@ -88,8 +88,8 @@ static size_t torn(const struct comparison *c, char *out, size_t size)
         for (size_t i = 0; (run = comparison_run(c, i)); i++)
                 n += run->truncated;
         return n ? (size_t)snprintf(out, size,
-                                    "%zu of %zu runs did not end by themselves: their logs stop without an end marker",
-                                    n, c->a->n + c->b->n)
+                                    "%zu of %zu runs did not end normally: their logs stop without an end marker", n,
+                                    c->a->n + c->b->n)
                  : 0;
 }
 
@@ -100,7 +100,7 @@ static size_t left_out(const struct comparison *c, char *out, size_t size)
 
         for (size_t i = 0; (run = comparison_run(c, i)); i++)
                 n += run->left_out;
-        return n ? (size_t)snprintf(out, size, "%" PRIu64 " samples are not in these numbers", n) : 0;
+        return n ? (size_t)snprintf(out, size, "%" PRIu64 " samples are missing in these numbers", n) : 0;
 }
 
 static size_t unmatched(const struct comparison *c, char *out, size_t size)
@@ -119,7 +119,7 @@ static size_t unmatched(const struct comparison *c, char *out, size_t size)
         return 0;
 }
 
-/* What only one side has, by the first kind of it. */
+/* The first kind of rows that only one side has. */
 static size_t one_sided(const struct comparison *c, char *out, size_t size)
 {
         static const char *const what[ROW_KINDS] = {
@@ -142,8 +142,8 @@ static size_t single(const struct comparison *c, char *out, size_t size)
                 return 0;
         return (size_t)snprintf(
                 out, size,
-                "one run of each: intervals are of the noise within the runs, and what differs from run to "
-                "run is not in them; give several runs of each side");
+                "one run of each: intervals are from the noise within the runs and do not include differences "
+                "from run to run; give several runs of each side");
 }
 
 void cautions(const struct comparison *c, void (*say)(void *ctx, const char *text), void *ctx)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * command.c - `heapwatch diff`: is a run, or are several, worse than others, and in what.
+ * command.c - `heapwatch diff`: whether runs are worse than others, and in what.
  *
  * DESIGN: logs are read one after the other, each run reduced to its numbers (side.h), so memory grows with their
- * number and not with their length. Then both sides are compared (compare.h), the bounds judged, and all of it printed.
+ * number and not with their length. Then both sides are compared (compare.h), the bounds are judged, and everything is
+ * printed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_MARKDOWN };
 
 struct request {
         struct text_list logs, bounds;
-        size_t against; /* logs from this one on are of the baseline; 0: not said */
+        size_t against; /* logs from this one on are of the baseline; 0: not given */
         const char *range, *a_range, *b_range, *junit;
         int format;
         size_t rows;
@@ -55,17 +56,16 @@ static const struct option options[] = {
                 "range", 'r', "FROM..TO", struct request, range, COMPLETE_NOTHING,
                 "only this part of each run: a time (90s), a share of the run (25%), note:TEXT (the first note with "
                 "TEXT), or nothing (start, end)"),
-        OPTION_TEXT("a-range", 0, "FROM..TO", struct request, a_range, COMPLETE_NOTHING, "the same, of the new runs"),
-        OPTION_TEXT("b-range", 0, "FROM..TO", struct request, b_range, COMPLETE_NOTHING, "the same, of the baseline's"),
-        OPTION_LIST(
-                "no-worse-than", 'n', "BOUNDS", struct request, bounds, COMPLETE_NOTHING,
-                "by how much quantities may lie above the baseline's: \"peak(live) 5%, p99(gc_pause) 10%, allocated "
-                "20MiB\"; may be repeated"),
-        OPTION_FLAG("strict", 0, struct request, strict, "a bound that cannot be told is a finding, too"),
+        OPTION_TEXT("a-range", 0, "FROM..TO", struct request, a_range, COMPLETE_NOTHING, "the same for the new runs"),
+        OPTION_TEXT("b-range", 0, "FROM..TO", struct request, b_range, COMPLETE_NOTHING, "the same for the baseline's"),
+        OPTION_LIST("no-worse-than", 'n', "BOUNDS", struct request, bounds, COMPLETE_NOTHING,
+                    "by how much quantities may exceed the baseline's: \"peak(live) 5%, p99(gc_pause) 10%, allocated "
+                    "20MiB\"; may be repeated"),
+        OPTION_FLAG("strict", 0, struct request, strict, "a bound that cannot be decided is a finding, too"),
         OPTION_CHOICE("format", 'f', "text|json|markdown", int, struct request, format, formats,
                       "for people (default), all numbers as one object, or tables for a comment on a pull request"),
         OPTION_TEXT("junit", 0, "FILE", struct request, junit, COMPLETE_FILE,
-                    "also write the bounds as JUnit's XML to FILE"),
+                    "also write the bounds as JUnit XML to FILE"),
         OPTION_NUMBER("rows", 0, size_t, struct request, rows, 0, 100000,
                       "bands, ticky counters, cost centres shown, those that changed most (default 10)"),
         OPTIONS_END,
@@ -92,7 +92,7 @@ static int check_logs(struct request *r)
                                            "which of %zu logs are the baseline? put --against before them", r->logs.n);
         if (!r->against && r->logs.n == 1 && !ranges)
                 return command_usage_error(&command_diff,
-                                           "one log: against which? add another, or --a-range and --b-range");
+                                           "one log: compared with what? add another, or --a-range and --b-range");
         return 0;
 }
 
@@ -207,10 +207,10 @@ static int run(void *filled)
 static const struct term terms[] = {
         { "duration", NULL, "of the run, or of the part" },
         { "peak(S), mean(S)", NULL, "S: live, heap, census_total; the mean is over time" },
-        { "slope(live)", NULL, "of the verdict, bytes per second; whole runs only" },
+        { "slope(live)", NULL, "as in the verdict, bytes per second; whole runs only" },
         { "allocated, allocation_rate", NULL, "bytes; bytes per second" },
         { "collections, copied", NULL, "how many, of all generations; bytes" },
-        { "gc_time, gc_share", NULL, "pauses, added up; as a share of the duration" },
+        { "gc_time, gc_share", NULL, "sum of all pauses; as a share of the duration" },
         { "p50(gc_pause), p99(gc_pause), max(gc_pause)", NULL, "of all generations; within 0.2 %" },
         { "mean(band:NAME), peak(band:NAME)", NULL,
           "a band of the heap profile, with the name that the output gives it" },
@@ -230,24 +230,23 @@ const struct command command_diff = {
         .about =
                 "Says by how much runs of a program differ in memory and collections from those of a baseline, with a "
                 "95 % "
-                "interval of each difference, and whether it is beyond what is allowed.\n\n"
+                "interval for each difference, and whether it exceeds what is allowed.\n\n"
                 "With several runs of each side the numbers are medians, the change is that of Hodges and Lehmann, and "
                 "its interval that of the rank-sum test (from 4 against 4 on) or Student's (fewer). With one run of "
                 "each "
-                "the interval is of the noise within the runs, as far as it can be seen there: what differs from run "
-                "to "
-                "run is not in it. Bands are matched by their label, module and source place, since addresses differ "
+                "the interval is from the noise within the runs, as far as it can be estimated there, and does not "
+                "include differences "
+                "from run to run. Bands are matched by label, module and source location, since addresses differ "
                 "between builds.",
         .options = options,
         .sections = sections,
-        .notes = "A bound is broken when all of the interval is beyond it, kept when all of it is within, and else it "
-                 "cannot "
-                 "be told: then more runs would tell. 19 times in 20, a change of 5 % is found beyond a bound of 2 % "
-                 "with 5 "
-                 "runs a side that vary by 0.75 % (standard deviation), 10 that vary by 1.25 % or 20 by 2 %; a change "
-                 "that is "
-                 "not there is found less than once in 20.",
-        .status = "0 no bound is broken, 1 one is (with --strict also when one cannot be told), 2 bad input.",
+        .notes =
+                "A bound is broken when all of the interval is beyond it, kept when all of it is within, and otherwise "
+                "undecided: "
+                "then more runs would help. 19 times in 20, a change of 5 % is found beyond a bound of 2 % with 5 "
+                "runs per side that vary by 0.75 % (standard deviation), 10 that vary by 1.25 % or 20 by 2 %; a change "
+                "that is not there is found less than once in 20.",
+        .status = "0 no bound is broken, 1 one is (with --strict also when one is undecided), 2 bad input.",
         .examples =
                 (const char *const[]){
                         "heapwatch diff old.eventlog new.eventlog",

@@ -54,7 +54,7 @@ static int compare_quantity(const struct comparison *c, size_t i, struct change 
 
 /* ----------------------------------------------------------------------- rows */
 
-/* One row of one run, and where it belongs. */
+/* One row of one run, and which side and run it is from. */
 struct entry {
         const struct row *row;
         const struct rows *rows;
@@ -90,7 +90,7 @@ static void blank(const struct side *s, enum row_kind kind, double *values)
 
 struct columns {
         double *a, *b, *a_peak, *b_peak; /* of the rows of one name */
-        double *blanks;                  /* both sides' of each kind, in turn */
+        double *blanks;                  /* of each kind, for both sides */
 };
 
 static int compare_row(const struct comparison *c, const struct entry *entries, size_t n, struct columns *v,
@@ -202,7 +202,7 @@ static int compare_rows(struct comparison *c)
         return r;
 }
 
-/* Whether heap profiles are there that cannot be put against each other. */
+/* Whether the runs have heap profiles that cannot be compared. */
 static bool breakdowns_differ(const struct comparison *c)
 {
         Hw__Breakdown seen = HW__BREAKDOWN__BREAKDOWN_NONE;

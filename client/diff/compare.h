@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * compare.h - two sides put against each other: every quantity, and every row that either side has (a full outer join
- * by name). What a side does not have is unknown, but a band without a row in a heap profile holds 0 bytes of it.
+ * compare.h - compares two sides: every quantity, and every row that either side has (a full outer join by name).
+ * What a side does not have is unknown, except that a band without a row in a heap profile holds 0 bytes.
  */
 #ifndef HW_CLIENT_DIFF_COMPARE_H
 #define HW_CLIENT_DIFF_COMPARE_H
@@ -10,13 +10,13 @@
 #include "client/diff/side.h"
 
 struct change {
-        double a, b;        /* medians over the runs of a side; NaN: not known */
+        double a, b;        /* medians over the runs of a side; NaN: unknown */
         struct shift shift; /* a - b */
 };
 
 struct row_change {
         enum row_kind kind;
-        const char *name; /* of a run's row; borrowed from a side */
+        const char *name; /* borrowed from a run's row */
         bool unnamed;
         struct change value, peak; /* peak: of bands */
 };
@@ -26,7 +26,7 @@ struct comparison {
         struct change *quantities; /* by quantity */
         struct row_change *rows;   /* by kind, then by how much they changed */
         size_t n_rows;
-        bool bands_differ; /* in kind of heap profile: no band is matched */
+        bool bands_differ; /* the heap profiles differ in kind, so no bands are matched */
 };
 
 /* The runs of both sides, the new ones first; NULL after the last. */
@@ -39,7 +39,7 @@ void comparison_done(struct comparison *c);
 /* Whether both sides have the row, and differ in it. */
 bool row_differs(const struct row_change *row);
 
-/* The change as a share of b: 0.05 is 5 % more; NaN when b is 0 or not known. */
+/* The change as a share of b: 0.05 is 5 % more; NaN when b is 0 or unknown. */
 double change_share(const struct change *c, double by);
 
 #endif

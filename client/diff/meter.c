@@ -40,7 +40,7 @@ static void sample(struct gauge *g, uint64_t time_ns, double value)
         g->n++;
 }
 
-/* `amount` was added evenly over (from, to]: its rate there, as far as that is in the part. */
+/* Spreads `amount` evenly over (from, to], as far as that is in the part. */
 static double spread(const struct run_meter *m, struct flow *f, uint64_t from_ns, uint64_t to_ns, double amount)
 {
         uint64_t a = from_ns > m->from_ns ? from_ns : m->from_ns, b = to_ns < m->to_ns ? to_ns : m->to_ns;
@@ -60,8 +60,8 @@ static void count(struct run_meter *m, struct flow *f, uint64_t end_ns, double a
 }
 
 /*
- * The counter runs from the program's start, so its first sample is what came since then. It is the sum over all
- * capabilities, whose blocks come out of order: what an earlier time adds is added to the newest one.
+ * The counter runs from the program's start, so its first sample is the total since then. It is the sum over all
+ * capabilities, whose blocks come out of order: an increase at an earlier time is added to the newest one.
  */
 static void allocated(struct run_meter *m, uint64_t time_ns, double total)
 {
@@ -93,7 +93,7 @@ static void samples(struct run_meter *m, const Hw__Samples *s)
 
 /* ---------------------------------------------------------------- collections */
 
-/* What a collection did belongs to the time since the one before; its pause, to the pause. */
+/* What a collection did is spread over the time since the previous one; its GC time over its pause. */
 static void collection(struct run_meter *m, const Hw__Collection *c)
 {
         uint64_t end = c->end_time_ns, pause = c->pause_ns < end ? c->pause_ns : end, start = end - pause;
@@ -180,7 +180,7 @@ int meter_end(struct run_meter *m)
         int r = 0;
 
         m->target = t;
-        if (t && t->heap && t->heap->has_allocated_bytes) /* what came after the last collection has no sample */
+        if (t && t->heap && t->heap->has_allocated_bytes) /* allocation after the last collection has no sample */
                 allocated(m, m->last_ns, (double)t->heap->allocated_bytes);
         if (run && run->has_first_time_ns)
                 m->first_ns = run->first_time_ns;

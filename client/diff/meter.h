@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * meter.h - measures one run, or a part of it, from its messages: what quantities.h reads its numbers from.
+ * meter.h - measures one run, or a part of it, from its messages, for quantities.h.
  *
- * Memory does not depend on the run's length: gauges and rates in bins, pauses in cells of 1/256 of their
- * value.
+ * Memory does not depend on the run's length: gauges and rates are kept in bins, pauses in cells of 1/256
+ * of their value.
  */
 #ifndef HW_CLIENT_DIFF_METER_H
 #define HW_CLIENT_DIFF_METER_H
@@ -22,7 +22,7 @@ struct gauge {
         double last, most;
 };
 
-/* What adds up: bytes allocated, time in collections. */
+/* A value that adds up: bytes allocated, time in collections. */
 struct flow {
         struct bins rate; /* per ns; for its noise */
         double total;
@@ -43,7 +43,7 @@ struct run_meter {
         uint64_t collected_ns; /* end of the newest collection */
         uint64_t *pauses;      /* counts by cell */
         uint64_t n_pauses;
-        uint64_t left_out; /* samples that the daemon dropped: the numbers are without them */
+        uint64_t left_out; /* samples that the daemon dropped, which are missing in the numbers */
         struct rows rows;
         struct world *world;               /* the whole run's state */
         const struct world_target *target; /* in it; NULL before the first message */

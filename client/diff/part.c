@@ -38,7 +38,7 @@ static bool parse_edge(struct part_edge *e, const char *text, size_t n, struct e
                 e->kind = EDGE_SHARE;
         } else if (n > 0) {
                 good = error_set(error,
-                                 "'%s' is no place in a run; expected a time such as 90s, a share such as 25%%, "
+                                 "'%s' is not a place in a run; expected a time such as 90s, a share such as 25%%, "
                                  "or note:TEXT",
                                  word);
         }
@@ -52,7 +52,7 @@ bool part_parse(struct part *s, const char *text, struct error *error)
 
         part_done(s);
         if (!dots)
-                return error_set(error, "'%s' is no part of a run; expected FROM..TO, such as 10m..20m or 50%%..",
+                return error_set(error, "'%s' is not a part of a run; expected FROM..TO, such as 10m..20m or 50%%..",
                                  text);
         if (!parse_edge(&s->from, text, (size_t)(dots - text), error) ||
             !parse_edge(&s->to, dots + 2, strlen(dots + 2), error))
@@ -94,9 +94,9 @@ bool part_resolve(const struct part *s, const struct extent *run, uint64_t *ret_
                   struct error *error)
 {
         if (s->from.kind == EDGE_NOTE && !run->has_from)
-                return error_set(error, "no note holds '%s'", s->from.note);
+                return error_set(error, "no note contains '%s'", s->from.note);
         if (s->to.kind == EDGE_NOTE && !run->has_to)
-                return error_set(error, "no note%s holds '%s'",
+                return error_set(error, "no note%s contains '%s'",
                                  s->from.kind == EDGE_OPEN ? "" : " after the part's start", s->to.note);
         *ret_from_ns = edge_time(&s->from, run, 0, run->from_ns);
         *ret_to_ns = edge_time(&s->to, run, UINT64_MAX, run->to_ns);

@@ -29,7 +29,7 @@ size_t result_count(const struct result *r, enum decision d);
 
 #define CELL_MAX 96u
 
-/* "+13.8 %", or the amount where the baseline is 0 or unknown. "?": not known. */
+/* "+13.8 %", or the amount where the baseline is 0 or unknown. "?": unknown. */
 char *change_text(char *out, size_t size, const struct change *c, enum quantity_unit unit, double by);
 
 /* "+10.1 % to +16.2 %"; empty without an interval. */
@@ -38,7 +38,7 @@ char *interval_text(char *out, size_t size, const struct change *c, enum quantit
 /* "more", "less", "same" (the interval holds 0), or "" without an interval. */
 const char *change_word(const struct change *c);
 
-/* Where intervals come from and what they are, in a sentence; empty when there is none. */
+/* What intervals are based on, in a sentence; empty when there is none. */
 char *basis_text(char *out, size_t size, const struct comparison *c);
 
 /* "peak(live) 5%: broken, +13.8 % (+10.1 % to +16.2 %)". */

@@ -12,7 +12,7 @@ static const char *const kind_words[ROW_KINDS] = { "band", "ticky", "cost-centre
 static void number(struct json_out *j, const char *key, double value)
 {
         json_key(j, key);
-        json_double(j, value); /* null when it is not known */
+        json_double(j, value); /* null when unknown */
 }
 
 static void text(struct json_out *j, const char *key, const char *value)

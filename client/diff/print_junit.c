@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* print_junit.c - a case for each bound, as JUnit's XML, so that a CI system follows it from build to build. */
+/* print_junit.c - a case for each bound, as JUnit XML, so that CI systems can follow it from build to build. */
 #include "client/cli/xml.h"
 #include "client/diff/print.h"
 

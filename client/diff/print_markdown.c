@@ -7,7 +7,7 @@
 #include "client/diff/print.h"
 #include "heapwatch/text.h"
 
-/* As text: nothing in it is markup. */
+/* Escaped, so that nothing in it is markup. */
 static void put(FILE *to, const char *text)
 {
         char safe[2048];

@@ -7,7 +7,7 @@
 
 #include "heapwatch/text.h"
 
-#define TAIL_LEAST 5 /* pauses beyond a quantile, for its noise to be read from ranks */
+#define TAIL_LEAST 5 /* pauses beyond a quantile for estimating its noise from ranks */
 
 static double span_of(const struct run_meter *m)
 {
@@ -62,8 +62,8 @@ static double rate(const struct run_meter *m, const struct quantity *q, struct n
 }
 
 /*
- * The noise is that of ranks: about 95 % of the time the quantile lies between those at n q -+ 1.96 sqrt(n q (1 - q)),
- * if pauses do not depend on each other.
+ * The noise is that of ranks: about 95 % of the time the quantile is between those at n q -+ 1.96 sqrt(n q (1 - q)),
+ * if pauses are independent of each other.
  */
 static double pause(const struct run_meter *m, const struct quantity *q, struct noise *noise)
 {
@@ -78,7 +78,7 @@ static double pause(const struct run_meter *m, const struct quantity *q, struct 
         return meter_pause(m, q->quantile);
 }
 
-/* Only of whole runs: the verdict is about all of one. */
+/* Only for whole runs, since verdicts are. */
 static double slope(const struct run_meter *m, const struct quantity *q, struct noise *noise)
 {
         const Hw__Trend *t = m->target && meter_is_whole(m) ? m->target->trends[HW__SERIES__SERIES_LIVE] : NULL;

@@ -8,10 +8,10 @@
 enum quantity_unit { UNIT_BYTES, UNIT_RATE /* bytes per s */, UNIT_NS, UNIT_COUNT, UNIT_SHARE /* 0..1 */ };
 
 struct quantity {
-        const char *name;  /* "peak(live)": of series of the rules' language where there is one */
+        const char *name;  /* "peak(live)": with the series' name in the rules' language, where there is one */
         const char *title; /* for people */
         enum quantity_unit unit;
-        double (*of)(const struct run_meter *m, const struct quantity *q, struct noise *noise); /* NaN: not known */
+        double (*of)(const struct run_meter *m, const struct quantity *q, struct noise *noise); /* NaN: unknown */
         unsigned which;                                                                         /* gauge or flow */
         double quantile;
 };
@@ -25,7 +25,7 @@ const struct quantity *quantity_find(const char *name, size_t n);
 /* The n-th name; NULL after the last. */
 const char *quantity_nth(size_t n);
 
-/* "1.20 MiB", "+3.5 ms": `change` has a sign. Not finite: "?". Returns `out`. */
+/* "1.20 MiB", "+3.5 ms": with `change` it has a sign. Not finite: "?". Returns `out`. */
 char *quantity_text(char *out, size_t size, enum quantity_unit unit, double value, bool change);
 
 #define QUANTITY_TEXT 64u

@@ -45,7 +45,7 @@ static int add_row(struct rows *r, enum row_kind kind, const char *name, uint64_
         return 0;
 }
 
-/* The row of that name, a new one if need be; NO_ROW when out of memory. */
+/* The row of that name, created if need be; NO_ROW when out of memory. */
 static uint32_t row_of(struct rows *r, enum row_kind kind, const char *name)
 {
         if (!r->seed)
@@ -146,7 +146,10 @@ static bool is_word(char c)
         return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* The length of a symbol without what one build gave it: "Bin_Work_2_con_info" is Bin_Work, "sat_s37w_info" is sat. */
+/*
+ * The length of a symbol without what is specific to a build: Bin_Work of "Bin_Work_2_con_info", sat of
+ * "sat_s37w_info".
+ */
 static size_t stable_length(const char *symbol)
 {
         size_t end = strlen(symbol), at;
@@ -161,7 +164,7 @@ static size_t stable_length(const char *symbol)
         return end;
 }
 
-/* Label, module and source of what the table is of. A constructor's table, among others, has only its symbol. */
+/* Label, module and source of the table's closure. A constructor's table, among others, has only its symbol. */
 static void put_table(struct name *n, const Hw__InfoTable *table)
 {
         if (table->label && table->label[0])
@@ -258,7 +261,7 @@ static int add(struct rows *r, enum row_kind kind, const char *name, double amou
 int rows_ticky(struct rows *r, const Hw__TickyCounter *counter)
 {
         struct name name = { .used = 0 };
-        const char *unique; /* "$wgo{v r357} (Work) (fun)": the number is of one build */
+        const char *unique; /* "$wgo{v r357} (Work) (fun)": the number is specific to the build */
 
         if (!counter->name) /* its id is an address: it cannot be matched */
                 return 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rows.h - what a run has many of, by a name that means the same in another run: bands, ticky counters, cost centres.
+ * rows.h - bands, ticky counters and cost centres of a run, by a name that means the same in another run.
  *
  * A band's name is its label, with module and source where the log gives them, and without the version of its package
- * ("containers-0.6.7:Data.Map.Internal.Bin" is one of containers, whichever build it comes from); of a cost-centre
- * stack it is the whole path. Numbers that a compiler gives to symbols of one build are no part of a name. An info
- * table that the log does not name has only its address, which another build does not share: its bytes go into one row
- * that is not matched with anything. Rows of one name are one row.
+ * ("containers-0.6.7:Data.Map.Internal.Bin" is one of containers, whichever build it comes from); for a cost-centre
+ * stack it is the whole path. Numbers that a compiler adds to the symbols of one build are not part of a name. An info
+ * table that the log does not name has only its address, which differs in another build: its bytes go into one row
+ * that is not matched with anything. Rows with the same name are merged.
  */
 #ifndef HW_CLIENT_DIFF_ROWS_H
 #define HW_CLIENT_DIFF_ROWS_H
@@ -29,8 +29,8 @@ struct row {
         enum row_kind kind;
         char *name;   /* owned; key of the row, for people */
         bool unnamed; /* bands that cannot be matched */
-        double now;   /* in the census that is taken in */
-        double sum;   /* over censuses; else what was added up */
+        double now;   /* in the current census */
+        double sum;   /* over censuses; of other kinds the total */
         double peak;  /* of a census */
 };
 
@@ -47,15 +47,15 @@ struct rows {
 
 void rows_done(struct rows *r);
 
-/* Bands, from messages of the run in their order. 0 or -ENOMEM. */
+/* Bands, from the messages of the run in order. 0 or -ENOMEM. */
 int rows_define(struct rows *r, const Hw__Bands *bands);
 int rows_census(struct rows *r, const Hw__Census *census);
 
-/* What a whole run has added up at its end. 0 or -ENOMEM. */
+/* Totals at the end of a whole run. 0 or -ENOMEM. */
 int rows_ticky(struct rows *r, const Hw__TickyCounter *counter);
 int rows_stack(struct rows *r, const Hw__Stack *stack);
 
-/* Of a band its mean over the censuses, which may be none (NaN); else what was added up. */
+/* A band's mean over the censuses, NaN without one; of other kinds the total. */
 double row_value(const struct rows *r, const struct row *row);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXACT_MOST 30u /* runs of a group up to which the rank sums are counted; beyond they are as good as normal */
+#define EXACT_MOST 30u /* runs of a group up to which rank sums are counted; above, they are as good as normal */
 
 static int by_value(const void *a, const void *b)
 {
@@ -15,7 +15,7 @@ static int by_value(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
-/* Those that are not NaN, rising. NULL when out of memory. */
+/* Those that are not NaN, in ascending order. NULL when out of memory. */
 static double *sorted(const double *values, size_t n, size_t *ret_n)
 {
         double *out = malloc((n + 1) * sizeof(*out));
@@ -60,9 +60,8 @@ double shift_t(unsigned freedom)
 /* --------------------------------------------------------------------- ranks */
 
 /*
- * Adds a run to the smaller group: ways[k][u] in which k of the runs so far are a's and exceed u of b's. The number of
- * ways for m of m + n with the sum u is the coefficient of q^u in the Gaussian binomial, here by
- * f(m, n, u) = f(m - 1, n, u - n) + f(m, n - 1, u).
+ * How many orders of m of a's runs and n of b's have u pairs in which a's exceeds b's, for each u: the coefficient of
+ * q^u in the Gaussian binomial, by f(m, n, u) = f(m - 1, n, u - n) + f(m, n - 1, u).
  */
 static double *ways_of(unsigned m, unsigned n)
 {
@@ -94,7 +93,7 @@ static double share_below(const double *ways, size_t top, size_t cut)
         return below / all;
 }
 
-/* How many of the sorted differences lie outside of the interval at each end, and its level. 0: 95 % is not reached. */
+/* How many of the sorted differences are outside the interval at each end, and its level. 0: 95 % is not reached. */
 static size_t cut_exactly(unsigned m, unsigned n, double *ret_level)
 {
         size_t top = (size_t)m * n, cut = 0;

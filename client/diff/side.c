@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * side.c - DESIGN: messages of a run go into a meter; when the next run begins, what is wanted of the meter is kept and
- * the meter forgotten. A part that depends on the run's length or notes takes a first reading, for its extent.
+ * side.c - DESIGN: messages of a run go into a meter; when the next run begins, its numbers are kept and the meter is
+ * discarded. If the part depends on the run's length or notes, the log is first read for its extent.
  */
 #include "client/diff/side.h"
 
@@ -22,7 +22,7 @@ struct reading {
         const char *log;
         struct extent *extents; /* of the first reading, by run - 1 */
         uint32_t n_extents;
-        bool first;   /* this is it */
+        bool first;   /* this is the first reading */
         uint32_t run; /* being read; 0: none yet */
         struct run_meter meter;
 };
@@ -148,7 +148,7 @@ static int begin_run(struct reading *r, uint32_t run)
         uint64_t from = 0, to = UINT64_MAX;
         const struct extent *e = run <= r->n_extents ? &r->extents[run - 1] : &none;
 
-        (void)part_resolve(r->part, e, &from, &to, NULL); /* looked at by check_extents and part_parse */
+        (void)part_resolve(r->part, e, &from, &to, NULL); /* checked by check_extents and part_parse */
         r->run = run;
         return meter_begin(&r->meter, from, to);
 }
@@ -226,7 +226,7 @@ static bool read_runs(struct reading *r, const struct command *command)
                 return false;
         }
         if (r->side->n == before)
-                command_error(command, "%s holds no run of a program", r->log);
+                command_error(command, "%s contains no run of a program", r->log);
         return r->side->n > before;
 }
 

@@ -12,12 +12,12 @@ struct command;
 struct side_run {
         char *log;           /* as it was given */
         uint32_t number;     /* within its log, from 1 */
-        double *values;      /* by quantity; NaN: not known */
-        struct noise *noise; /* also */
+        double *values;      /* by quantity; NaN: unknown */
+        struct noise *noise; /* by quantity */
         struct rows rows;
-        char *program, *ghc;       /* NULL: not known */
+        char *program, *ghc;       /* NULL: unknown */
         Hw__Breakdown breakdown;   /* NONE: no heap profile */
-        uint64_t census_period_ns; /* 0: not known */
+        uint64_t census_period_ns; /* 0: unknown */
         Hw__Verdict verdict;       /* of live data, over the whole run */
         char *growth;              /* the sentence that says where memory grows; NULL: none, or a part was measured */
         uint64_t left_out;         /* samples that are not in the numbers */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* two_logs.h - what `heapwatch diff BASELINE NEW --format json` prints, for others that have two logs at hand. */
+/* two_logs.h - what `heapwatch diff BASELINE NEW --format json` prints, for other commands with two logs. */
 #ifndef HW_CLIENT_DIFF_TWO_LOGS_H
 #define HW_CLIENT_DIFF_TWO_LOGS_H
 

@@ -68,10 +68,10 @@ char *basis_text(char *out, size_t size, const struct comparison *c)
 {
         static const char *const texts[] = {
                 [SHIFT_NONE] = "",
-                [SHIFT_WITHIN] = "Intervals (95 %) are of the noise within each run.",
+                [SHIFT_WITHIN] = "Intervals (95 %) are from the noise within each run.",
                 [SHIFT_STUDENT] =
                         "Numbers are medians of runs; intervals (95 %) are Student's, from how much runs differ.",
-                [SHIFT_RANKS] = "Numbers are medians of runs; intervals (95 %) are of the rank-sum test.",
+                [SHIFT_RANKS] = "Numbers are medians of runs; intervals (95 %) are from the rank-sum test.",
         };
 
         (void)snprintf(out, size, "%s", texts[basis_of(c)]);

@@ -152,7 +152,7 @@ static int see_program(const char *path, bool json)
         return report(&(struct patient){ .what = "executable",
                                          .name = path,
                                          .info = &info,
-                                         .deaf = !inquire_hears_arguments(path),
+                                         .deaf = !inquire_takes_arguments(path),
                                          .not_inside = inside.text },
                       &f, json);
 }

@@ -2,11 +2,11 @@
 /*
  * csv.c - updates as rows.
  *
- * DESIGN: the long form (one number a row, its name in a column) survives new
- * series without a new header and is what pivot tables and awk want. Numbers
- * are plain: bytes and nanoseconds as integers, event time in seconds. A row's
- * wall time needs the run's start and a band's row its label: both come from
- * the world, which has taken the update in before.
+ * DESIGN: the long form (one number per row, its name in a column) needs no new
+ * header for new series and suits pivot tables and awk. Numbers are plain:
+ * bytes and nanoseconds as integers, event time in seconds. A row's wall time
+ * needs the run's start and a band's row its label: both come from the world,
+ * which has applied the update before.
  */
 #include "client/pipe/csv.h"
 
@@ -52,7 +52,10 @@ void csv_done(struct csv_text *out)
         memset(out, 0, sizeof(*out));
 }
 
-/* RFC 4180: a field with comma, quote or line end is quoted; a quote inside is doubled. Line ends became \n before. */
+/*
+ * RFC 4180: a field with comma, quote or newline is quoted; a quote inside is doubled. Newlines were replaced by \n
+ * before.
+ */
 static void append_quoted(struct csv_text *out, const char *text)
 {
         if (!strpbrk(text, ",\"\r\n")) {
@@ -214,7 +217,7 @@ static void health_rows(struct csv_text *out, const struct origin *o, const Hw__
                 real_row(out, o, u, "lag", "ns", (double)u->health->lag_ns);
 }
 
-/* The target of an update; NULL when the world has none or is in a later run. */
+/* The target of an update; NULL when the world does not have it or it is in a later run. */
 static const struct world_target *target_of(const struct world *world, size_t daemon, const Hw__Update *u)
 {
         for (size_t i = 0; i < world_targets(world); i++) {

@@ -2,9 +2,9 @@
 /*
  * csv.h - updates as rows of one table, for spreadsheets and awk.
  *
- * One number a row (see CSV_HEADER); a column that does not apply is empty.
- * Text is quoted as RFC 4180 says, its control characters are made visible,
- * so a row is one line. Does no output itself: it appends to a buffer.
+ * One number per row (see CSV_HEADER); a column that does not apply is empty.
+ * Text is quoted as in RFC 4180 and its control characters are made visible, so
+ * a row is one line. Does no output itself: it appends to a buffer.
  */
 #ifndef HW_CLIENT_PIPE_CSV_H
 #define HW_CLIENT_PIPE_CSV_H
@@ -25,7 +25,7 @@ struct csv_text {
 /* Appends `text` as one field. */
 void csv_field(struct csv_text *out, const char *text);
 
-/* Appends the rows of an update that `world` (borrowed) has already taken in; none for kinds without numbers. */
+/* Appends the rows of an update that `world` (borrowed) has already applied; none for kinds without numbers. */
 void csv_update(struct csv_text *out, const struct world *world, size_t daemon, const Hw__Update *update);
 
 void csv_clear(struct csv_text *out);

@@ -2,9 +2,9 @@
 /*
  * pipe.c - `heapwatch pipe`: updates to standard output, a line each.
  *
- * DESIGN: every update is written and flushed at once, so that the next
- * program of the pipe sees it live. A reader that went away ends us quietly:
- * that is how `| head` works.
+ * DESIGN: every update is written and flushed at once, so that the next program
+ * of the pipe sees it live. When the reader exits, so do we, quietly: `| head`
+ * relies on that.
  */
 #include "client/cli/command.h"
 
@@ -24,7 +24,7 @@ enum format { FORMAT_JSON, FORMAT_CSV, FORMAT_NONE };
 struct pipe {
         struct text_list files, endpoints, targets;
         struct kind_list kinds;    /* to print; empty: all */
-        struct kind_list followed; /* to ask for; empty: all */
+        struct kind_list followed; /* to subscribe to; empty: all */
         int format;                /* enum format */
         bool numbers;
         struct world *world; /* CSV only */
@@ -73,7 +73,7 @@ static bool listed(const struct kind_list *list, Hw__Kind kind)
         return false;
 }
 
-/* What to ask a daemon for: what is printed, and the names of bands when censuses become rows. */
+/* What to request from a daemon: what is printed, and the names of bands when censuses become rows. */
 static void choose_followed(struct pipe *p)
 {
         p->followed = p->kinds;
@@ -130,7 +130,7 @@ static int print_json(const struct pipe *p, const Hw__Update *u)
         if (!json)
                 return -ENOMEM;
         n = strlen(json);
-        json[n] = '\n'; /* in place of the NUL: one write makes one line */
+        json[n] = '\n'; /* in place of the NUL, so that a line is one write */
         r = emit(json, n + 1);
         free(json);
         return r;
@@ -156,7 +156,7 @@ static void say(const struct feed *feed, const char *what)
         command_error(&command_pipe, "%s %s", feed_endpoint(feed, feed_daemon(feed)), what);
 }
 
-/* Whether to go on after r, of printing. Otherwise the exit status. */
+/* Whether to go on after printing returned `r`; otherwise sets the exit status. */
 static bool written(int r, int *ret_status)
 {
         if (r == 0)
@@ -233,11 +233,11 @@ static int run(void *filled)
 }
 
 static const struct help_section sections[] = {
-        { "The columns of CSV, one that does not apply being empty",
+        { "The columns of CSV; those that do not apply are empty",
           (const struct term[]){
-                  { "target,run", NULL, "whose number it is" },
+                  { "target,run", NULL, "where the number is from" },
                   { "time_s", NULL, "event time, seconds since the program's runtime started" },
-                  { "wall_time", NULL, "the same in UTC, when the log has its start" },
+                  { "wall_time", NULL, "the same in UTC, if the log has the start time" },
                   { "series", NULL,
                     "heap: live heap_size rss gc_pause ... and allocation_rate (B/s); gc: gc_share (of 1); census: "
                     "band, and bands_left_out (bytes of the bands beyond the daemon's limit); note: note; health: "
@@ -256,11 +256,11 @@ const struct command command_pipe = {
         .name = "pipe",
         .summary = "updates as JSON lines or CSV on standard output, live or from files",
         .usage = (const char *const[]){ "[FILE...] --format json|csv [OPTION]...", NULL },
-        .about = "Writes updates to standard output, one a line, each at once: live from the daemon, or from finished "
-                 "eventlogs (FILE), ending with them.",
+        .about = "Writes updates to standard output as they come, one per line: live from the daemon, or from finished "
+                 "eventlogs (FILE) to their end.",
         .options = options,
         .sections = sections,
-        .status = "0 the files ended or the reader went away, 2 bad input.",
+        .status = "0 the files ended or the reader exited, 2 bad input.",
         .examples =
                 (const char *const[]){
                         "heapwatch pipe --format json --kinds heap --numbers | jq .heap.liveBytes",

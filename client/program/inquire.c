@@ -256,7 +256,7 @@ enum inquiry inquire(const char *path, struct rtsinfo *ret_info, struct error *e
         return INQUIRY_FAILED;
 }
 
-bool inquire_hears_arguments(const char *path)
+bool inquire_takes_arguments(const char *path)
 {
         struct answer a;
         struct rtsinfo info;

@@ -2,8 +2,8 @@
 /*
  * check.c - `heapwatch check`: rules as an exit status, for CI and for last night's log.
  *
- * DESIGN: heapwatchd --once judges the logs and sends the same alert messages as
- * live; here they are only gathered, printed and counted.
+ * DESIGN: heapwatchd --once judges the logs and sends the same alert messages as live;
+ * here they are only collected, printed and counted.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +71,7 @@ static void print_all(const struct check *c)
 
 /* ------------------------------------------------------------------ reading */
 
-/* Nothing is judged: what CI shows must not be the result of the run before. */
+/* Nothing was judged: CI must not show the result of the previous run. */
 static int fail(const struct check *c, const char *why)
 {
         int r = c->junit ? junit_write_error(c->junit, why) : 0;

@@ -7,7 +7,7 @@
 
 #include "heapwatch/text.h"
 
-#define FINDINGS_MAX 10000u /* of all logs: beyond, memory is called short */
+#define FINDINGS_MAX 10000u /* of all logs; more are reported as out of memory */
 
 static char *copy(struct findings *f, const char *text)
 {
@@ -17,7 +17,7 @@ static char *copy(struct findings *f, const char *text)
         return own;
 }
 
-/* One more item at the end of a list; NULL when out of memory. */
+/* Room for one more item at the end of a list; NULL when out of memory. */
 static void *grow(struct findings *f, void *list, size_t n, size_t size)
 {
         void *grown = n < FINDINGS_MAX ? realloc(list, (n + 1) * size) : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * findings.h - the alerts that fired in finished logs, gathered from alert
- * messages: each once, with what was said of it when it began to fire.
+ * findings.h - the alerts that fired in finished logs, collected from alert
+ * messages: each once, with its evidence from when it began to fire.
  */
 #ifndef HW_CLIENT_RULES_FINDINGS_H
 #define HW_CLIENT_RULES_FINDINGS_H
@@ -18,10 +18,10 @@ struct finding {
         uint32_t run;
         enum severity severity;
         char *rule, *group, *band; /* band NULL: of the whole target */
-        char *band_source;         /* where in the program's source; NULL: not known */
+        char *band_source;         /* where in the program's source; NULL: unknown */
         uint32_t band_id;          /* 0: of the whole target */
-        uint64_t fired_ns;         /* event time; UINT64_MAX: not known */
-        uint64_t resolved_ns;      /* also; UINT64_MAX: it still fired at the end */
+        uint64_t fired_ns;         /* event time; UINT64_MAX: unknown */
+        uint64_t resolved_ns;      /* event time; UINT64_MAX: it still fired at the end */
         char *sentence;
         char **evidence; /* "where: ...", one per annotation but the summary */
         size_t n_evidence;
@@ -35,7 +35,7 @@ struct findings {
         bool no_memory;
 };
 
-/* Takes one update in; what is of no use here is ignored. */
+/* Takes one update; all but alerts are ignored. */
 void findings_take(struct findings *f, const Hw__Update *update);
 void findings_done(struct findings *f);
 
@@ -44,7 +44,7 @@ size_t findings_count(const struct findings *f, size_t target, enum severity lea
 
 #define FINDING_TIMES_MAX 160u
 
-/* " at 2m 05s, for 30.0 s, run 2": what is known of when it fired; maybe empty. Returns `out`. */
+/* " at 2m 05s, for 30.0 s, run 2": what is known of when it fired; may be empty. Returns `out`. */
 char *finding_times(const struct finding *item, char out[FINDING_TIMES_MAX]);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: CI systems follow a case from build to build by suite, class and name,
- * and merge cases that share them. So a case is a rule of a log, however often
+ * and merge cases that share them. So a case is a rule in a log, however often
  * it fired; all its alerts are in the text. A log in which nothing fired has one
- * case that says so. Rules that do not count are cases that passed, with their
- * alerts as output.
+ * case that says so. Rules below the severity that counts are passed cases, with
+ * their alerts as output.
  */
 #include "client/rules/junit.h"
 

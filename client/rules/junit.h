@@ -12,7 +12,7 @@
 int junit_write(const char *path, const struct findings *f, const char *const *files, size_t n_files,
                 enum severity least);
 
-/* Writes that nothing could be judged, so that no result of an earlier run is left there. The same returns. */
+/* Reports that nothing could be judged, so that no result of an earlier run is left there. Returns the same. */
 int junit_write_error(const char *path, const char *message);
 
 #endif

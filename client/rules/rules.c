@@ -2,9 +2,9 @@
 /*
  * rules.c - `heapwatch rules`: check, list and test rules.
  *
- * DESIGN: rules are the daemon's: it alone reads, judges and explains them. So
- * this command becomes the daemon, with the option that does what is asked. One
- * parser answers here and in production.
+ * DESIGN: only the daemon reads, judges and explains rules. So this command
+ * becomes the daemon, with the option that does it: the parser is the same here
+ * and in production.
  */
 #include <errno.h>
 #include <limits.h>
@@ -18,7 +18,7 @@
 #include "proto/base/nearest.h"
 #include "proto/base/sibling.h"
 
-/* Becomes heapwatchd OPTION FILE... */
+/* Executes heapwatchd OPTION FILE... */
 static int become(const char *option, size_t n, const char *const *files)
 {
         char path[PATH_MAX];
@@ -35,7 +35,7 @@ static int become(const char *option, size_t n, const char *const *files)
         memcpy(argv + 3, files, n * sizeof(*argv));
         (void)fflush(stdout);
         (void)execvp(path, argv);
-        command_error(&command_rules, "heapwatchd cannot be started: %s; it belongs beside heapwatch or in PATH",
+        command_error(&command_rules, "heapwatchd cannot be started: %s; it should be beside heapwatch or in PATH",
                       strerror(errno));
         free(argv);
         return EXIT_USAGE;
@@ -68,7 +68,7 @@ static int run(void *filled)
         bool list = !strcmp(verb, "list"), check = !strcmp(verb, "check"), test = !strcmp(verb, "test");
 
         if (r->explain && r->words.n && !list)
-                return command_usage_error(&command_rules, "--explain belongs to list");
+                return command_usage_error(&command_rules, "--explain only goes with list");
         if (list)
                 return become(r->explain ? "--explain-rules" : "--list-rules", r->words.n - 1, files);
         if ((check || test) && r->words.n == 1)
@@ -76,7 +76,7 @@ static int run(void *filled)
         if (check || test)
                 return become(check ? "--check-rules" : "--test-rules", r->words.n - 1, files);
         if (!*verb)
-                return command_usage_error(&command_rules, "what? expected check, list or test");
+                return command_usage_error(&command_rules, "expected a verb: check, list or test");
         meant = nearest(verb, (const char *const[]){ "check", "list", "test" }, 3);
         if (meant)
                 return command_usage_error(&command_rules, "unknown verb '%s'; did you mean '%s'?", verb, meant);
@@ -91,7 +91,7 @@ const struct command command_rules = {
         .sections = (const struct help_section[]){ { "Verbs", verbs }, { NULL, NULL } },
         .options = options,
         .verbs = verbs,
-        .status = "0 all well, 1 a test failed, 2 a file is wrong or bad usage.",
+        .status = "0 all well, 1 a test failed, 2 a file has mistakes, or usage.",
         .examples =
                 (const char *const[]){
                         "heapwatch rules list --explain",

@@ -5,10 +5,10 @@
  *
  *      u16 18 | u64 time | u32 size | u64 end | u16 cap      (24 bytes; big-endian)
  *
- * where `size` counts the whole block, marker included. Where something else
- * stands (0xffff at the end, damage), one byte is passed on as OTHER and the
- * search goes on: a marker is believed when type and size are possible.
- * A second header (the log was restarted) is kept in place of the first.
+ * where `size` counts the whole block, marker included. Where there is something
+ * else (0xffff at the end, damage), one byte is passed on as OTHER and the search
+ * continues: a marker is accepted if type and size are possible. A second header
+ * (the log was restarted) replaces the first.
  */
 #include "client/run/blocks.h"
 
@@ -61,7 +61,7 @@ static bool marker_is_possible(const uint8_t *m)
         return m[0] == 0 && m[1] == 18 && size >= BLOCKS_MARKER && size <= BLOCK_MAX;
 }
 
-/* What is at a boundary is no block: the oldest byte goes on by itself, or a new header begins. */
+/* No block begins at the boundary: the oldest byte is passed on alone, or a new header begins. */
 static void not_a_marker(struct blocks *b, struct piece *p)
 {
         if (!memcmp(b->marker, header_begin, sizeof(header_begin))) {
@@ -77,7 +77,7 @@ static void not_a_marker(struct blocks *b, struct piece *p)
         *p = (struct piece){ PIECE_OTHER, b->odd, 1, 0 };
 }
 
-/* Whether the gathered bytes can still begin a marker or a header. */
+/* Whether the bytes collected so far can still begin a marker or a header. */
 static bool can_begin(const struct blocks *b)
 {
         static const uint8_t event18[2] = { 0, 18 };
@@ -94,7 +94,7 @@ static size_t next_marker(struct blocks *b, const uint8_t *bytes, size_t size, s
         while (n < size && b->marker_size < BLOCKS_MARKER && (b->marker_size == 0 || can_begin(b)))
                 b->marker[b->marker_size++] = bytes[n++];
         if (b->marker_size < BLOCKS_MARKER && can_begin(b))
-                return n; /* more is needed */
+                return n; /* more bytes are needed */
         if (!marker_is_possible(b->marker) || b->marker_size < BLOCKS_MARKER) {
                 not_a_marker(b, p);
                 return n;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * blocks.h - finds the header's end and the block boundaries in a passing
- * eventlog, so that the relay can leave out whole blocks and give a reader who
- * comes later the header and then whole blocks. It knows nothing of events:
- * that is the daemon's work. Pure.
+ * eventlog, so that the relay can leave out whole blocks and give a later
+ * reader the header and then whole blocks. It knows nothing of events: they are
+ * the daemon's concern. Pure.
  *
  * Feed it bytes in any split; it hands them back as pieces that are each part
  * of the header, of one block, or of neither (a damaged stretch, the end mark).
@@ -35,19 +35,19 @@ struct piece {
 struct blocks {
         uint8_t header[BLOCKS_HEADER_MAX];
         size_t header_size; /* kept so far */
-        bool header_done;   /* header[] is whole */
+        bool header_done;   /* header[] is complete */
         bool header_lost;   /* longer than BLOCKS_HEADER_MAX, or the log did not begin with one */
         uint32_t inside;    /* bytes left of the current block */
         uint8_t marker[BLOCKS_MARKER];
         size_t marker_size; /* bytes of it gathered */
-        uint8_t odd[1];     /* the byte of a PIECE_OTHER that was gathered first */
+        uint8_t odd[1];     /* the byte of a PIECE_OTHER that came from an earlier call */
 };
 
 void blocks_init(struct blocks *b);
 
 /*
- * Takes up to `size` bytes and gives the next piece; returns how many bytes
- * were taken. Call until it takes nothing and the piece is empty: some pieces
+ * Takes up to `size` bytes and returns the next piece, and how many bytes were
+ * taken. Call until it takes nothing and the piece is empty: some pieces
  * consist of bytes that were taken before.
  */
 size_t blocks_next(struct blocks *b, const uint8_t *bytes, size_t size, struct piece *ret_piece);

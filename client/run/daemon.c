@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN - the daemon belongs to the user and not to this command: it is
- * started detached (own session, so that the terminal's signals and its end do
- * not reach it; forked twice, so that nobody has to wait for it) and stays when
- * `run` ends, for the next one.
+ * started detached (in its own session, so that the terminal's signals and
+ * hangup do not reach it; forked twice, so that nobody has to wait for it) and
+ * keeps running for the next `run`.
  *
- * Whether somebody listens is asked with a plain connect(2) on the ipc socket
- * first: ZeroMQ alone would wait its whole timeout for nobody.
+ * A plain connect(2) to the ipc socket first finds out whether somebody
+ * listens: ZeroMQ alone would wait its whole timeout for nothing.
  */
 #include "client/run/daemon.h"
 
@@ -74,7 +74,7 @@ bool daemon_reachable(const struct daemon_link *link)
         return fd >= 0;
 }
 
-/* Sends a request, if it could be made, and takes it. Returns what hw_request does. */
+/* Sends a request, unless it is NULL, and frees it. Returns what hw_request does. */
 static int ask(const struct daemon_link *link, Hw__Request *request, void (*each)(void *ctx, const Hw__Reply *reply),
                void *ctx)
 {
@@ -97,7 +97,7 @@ static bool answers(const struct daemon_link *link)
         return ask(link, hw_request_new(HW__REQUEST__WHAT_STATUS), on_status, &yes) == 0 && yes;
 }
 
-/* heapwatchd beside this very program, else in PATH. */
+/* heapwatchd beside this program, or else in PATH. */
 static bool find_program(char *path, size_t size)
 {
         sibling_program("heapwatchd", path, size);
@@ -154,7 +154,7 @@ bool daemon_ensure(const struct daemon_link *link, bool *ret_started, struct err
         if (daemon_reachable(link)) {
                 if (answers(link))
                         return true;
-                return error_set(error, "a daemon holds %s but does not answer", link->request);
+                return error_set(error, "a daemon listens on %s but does not answer", link->request);
         }
         if (!start(link, error))
                 return false;
@@ -164,7 +164,7 @@ bool daemon_ensure(const struct daemon_link *link, bool *ret_started, struct err
                         return true;
                 (void)poll(NULL, 0, START_STEP_MS);
         }
-        return error_set(error, "heapwatchd did not come up within %d s; its messages are in %s/daemon.log",
+        return error_set(error, "heapwatchd did not start within %d s; its messages are in %s/daemon.log",
                          START_MS / 1000, link->directory);
 }
 
@@ -230,7 +230,7 @@ struct taken {
         bool yes;
 };
 
-/* The state of a target of that name which has not ended for good. */
+/* Whether the update is of a target of that name that has not ended for good. */
 static bool holds(const Hw__Update *u, const char *name)
 {
         return u->target != NULL && !strcmp(u->target, name) && u->body_case == HW__UPDATE__BODY_TARGET_STATE &&
@@ -270,12 +270,12 @@ bool daemon_add(const struct daemon_link *link, const char *name, bool exact, co
                                 return true;
                         }
                         if (exact || r < 0 || !is_taken(link, candidate))
-                                break; /* else somebody took the name since we asked */
+                                break; /* otherwise somebody has taken the name meanwhile */
                 }
                 snprintf(candidate, sizeof(candidate), "%.58s-%d", name, i);
         }
         if (a.error.text[0])
-                return error_set(error, "the daemon does not take the target %s: %s", candidate, a.error.text);
+                return error_set(error, "the daemon refuses the target %s: %s", candidate, a.error.text);
         return error_set(error, "the daemon does not answer (%s)", r < 0 ? strerror(-r) : "no reply");
 }
 
@@ -298,7 +298,7 @@ void daemon_end(const struct daemon_link *link, const char *name, int wait_statu
                 end->exit_signal = (uint32_t)WTERMSIG(wait_status);
         else
                 end->exit_status = (uint32_t)WEXITSTATUS(wait_status);
-        /* Without an answer the daemon sees the end of the log, and knows that much. */
+        /* If this fails, the daemon still notices the end of the log. */
         if (hw_request_set_text(&end->name, name) < 0)
                 hw_request_destroy(&r);
         else
@@ -311,21 +311,21 @@ void daemon_remove(const struct daemon_link *link, const char *name)
 
         if (!r)
                 return;
-        /* It may be gone already, with its daemon: then all is as wanted. */
+        /* It may be gone already, with its daemon, which is fine. */
         if (hw_request_set_text(&r->remove_target->name, name) < 0)
                 hw_request_destroy(&r);
         else
                 (void)ask(link, r, on_done, NULL);
 }
 
-/* -------------------------------------------------------- what it has to say */
+/* --------------------------------------------------------- facts about a run */
 
 static const char *text_of(const Hw__Note *note)
 {
         return note != NULL && note->text != NULL && note->text[0] != '\0' ? note->text : NULL;
 }
 
-/* The verdict on live data: the sentence it came with, when growth began, and what the program said around then. */
+/* The verdict on live data: its sentence, when growth began, and what the program said around that time. */
 static void collect_verdict(struct run_facts *f, const Hw__Trend *t)
 {
         const char *before = text_of(t->note_before), *after = text_of(t->note_after);
@@ -368,7 +368,7 @@ static void collect(struct run_facts *f, const struct world_target *t)
 static void on_snapshot(void *ctx, const Hw__Reply *reply)
 {
         if (reply->what_case == HW__REPLY__WHAT_UPDATE)
-                (void)world_apply(ctx, 0, reply->update); /* out of memory: that much is unknown */
+                (void)world_apply(ctx, 0, reply->update); /* when out of memory, that part is unknown */
 }
 
 static Hw__Request *facts_request(const char *name)

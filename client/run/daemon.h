@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * daemon.h - the user's daemon, as `heapwatch run` needs it: find or start it,
- * give it a target, ask what it saw, take the target away.
+ * add a target, ask what it saw, remove the target.
  *
- * All calls but daemon_reachable may wait for up to some seconds. Errors are
- * one plain sentence.
+ * All calls but daemon_reachable may wait for some seconds.
  */
 #ifndef HW_CLIENT_RUN_DAEMON_H
 #define HW_CLIENT_RUN_DAEMON_H
@@ -18,32 +17,32 @@ struct error;
 #define DAEMON_NAME_MAX 65 /* a target's name, NUL included */
 
 struct daemon_link {
-        char directory[256]; /* of its sockets; 0700 and ours */
+        char directory[256]; /* of its sockets; mode 0700 and ours */
         char publish[300];   /* endpoints */
         char request[300];
 };
 
-/* Works out the paths and makes the directory. False with `error`. */
+/* Determines the paths and makes the directory. False with `error`. */
 bool daemon_link_init(struct daemon_link *link, struct error *error);
 
-/* Whether somebody listens there. At once. */
+/* Whether somebody listens there. Does not wait. */
 bool daemon_reachable(const struct daemon_link *link);
 
 /* Finds the daemon or starts one, detached, its messages going to daemon.log in the directory. */
 bool daemon_ensure(const struct daemon_link *link, bool *ret_started, struct error *error);
 
-/* A target's name for the program at `path`: its file's, as far as its letters may be in one. */
+/* A target's name for the program at `path`: its file name, with the characters that a target's name may have. */
 void daemon_name_of(const char *path, char ret_name[DAEMON_NAME_MAX]);
 
 /*
  * Adds a target whose growth is judged in steps of resolution_ns (0: as the
- * daemon does). With `exact` a taken name is an error, else -2, -3 ... is put
- * behind it; one whose run has ended is none. The name it got is in ret_name.
+ * daemon does). With `exact` a taken name is an error, otherwise -2, -3 ... is
+ * appended; a name whose run has ended is free. ret_name is the name it got.
  */
 bool daemon_add(const struct daemon_link *link, const char *name, bool exact, const char *uri, uint64_t resolution_ns,
                 char ret_name[DAEMON_NAME_MAX], struct error *error);
 
-/* How the program ended: reports it to the daemon, which keeps the target as it ended. */
+/* Reports how the program ended to the daemon, which keeps the target in that state. */
 void daemon_end(const struct daemon_link *link, const char *name, int wait_status);
 
 void daemon_remove(const struct daemon_link *link, const char *name);
@@ -55,9 +54,9 @@ struct run_facts {
         bool crashed;
         uint64_t live_bytes, max_live_bytes;
         uint64_t censuses, lost_bytes, events, collections;
-        char top_band[80]; /* label of the biggest band of the last census; "" */
+        char top_band[80]; /* label of the largest band of the last census, or "" */
         uint64_t top_band_bytes;
-        char verdict[512]; /* on live data, in words, with the note around its onset; "" */
+        char verdict[512]; /* on live data, in words, with the note around its onset, or "" */
 };
 
 bool daemon_ask(const struct daemon_link *link, const char *name, struct run_facts *ret_facts);

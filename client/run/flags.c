@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN - first look at what the user already says in the three places the
- * RTS reads, then add the least:
+ * DESIGN - first look at what the user already gives in the three places that
+ * the RTS reads, then add as little as possible:
  *
- *      -l            unless the user chose classes
- *      -ol<path>     always; a user's own -ol is refused, for then the log
- *                    would never come here
- *      -hT -i1       unless the user chose a heap profile; left out when the
- *                    program does not take it (-rtsopts=some takes -l and -ol)
+ *      -l            unless the user chose classes -ol<path>     always; a
+ *      user's own -ol is refused, since the log would then never come here -hT
+ *      -i1       unless the user chose a heap profile; left out if the program
+ *      does not accept it (-rtsopts=some accepts -l and -ol)
  *      --eventlog-flush-interval=1
  *                    GHC 9.2 and later, threaded only: on the non-threaded
  *                    RTS the interval damages the log (GHC issue 26222)
  *
- * A flag enters only after the program's own parser took it, so no table of
- * versions can be wrong here.
+ * A flag is added only after the program's own parser accepted it, so there is
+ * no table of versions that could be wrong.
  */
 #include "client/run/flags.h"
 
@@ -149,7 +148,7 @@ static enum flags_result compose(const struct flags_request *r, struct flags *f)
         take_arguments(&user, r->arguments);
         if (user.path)
                 return FLAGS_ELSEWHERE;
-        take_words(&linked, r->info->with_rtsopts); /* a path linked in is overridden by ours */
+        take_words(&linked, r->info->with_rtsopts); /* ours overrides a path that was linked in */
         user.classes |= linked.classes;
         user.profile |= linked.profile;
         user.period |= linked.period;

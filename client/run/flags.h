@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * flags.h - composes GHCRTS for a program that is to be watched.
+ * flags.h - composes GHCRTS for a program to be watched.
  *
- * Adds only flags that the program takes, and keeps the user's: the RTS reads
+ * Adds only flags that the program accepts, and keeps the user's: the RTS reads
  * -with-rtsopts, then GHCRTS, then +RTS on the command line, the last one
  * winning, and ours come first in GHCRTS. No input or output of its own:
- * whether a flag is taken is asked through `accepts`.
+ * `accepts` finds out whether a flag is accepted.
  */
 #ifndef HW_CLIENT_RUN_FLAGS_H
 #define HW_CLIENT_RUN_FLAGS_H
@@ -22,7 +22,7 @@ struct flags_request {
         const char *extra;        /* the user's --rts; "" */
         char *const *arguments;   /* of the program, argument 0 left out; ends with NULL */
         const char *heap_profile; /* letter(s) after -h; "none"; NULL: T unless the user chose one */
-        bool flush;               /* let the RTS flush by interval where that is sound */
+        bool flush;               /* let the RTS flush at intervals where that is safe */
         bool (*accepts)(void *ctx, const char *flags, char *reason, size_t reason_size);
         void *ctx;
 };
@@ -31,13 +31,13 @@ enum flags_result {
         FLAGS_OK,
         FLAGS_NO_EVENTLOG, /* this RTS cannot write an eventlog */
         FLAGS_ELSEWHERE,   /* the user's own -ol sends the log elsewhere */
-        FLAGS_BAD_PATH,    /* log_path has a space: GHCRTS knows no quotes */
-        FLAGS_REFUSED,     /* -l -ol or the asked heap profile: `reason` has the RTS's words */
+        FLAGS_BAD_PATH,    /* log_path has a space, which cannot be quoted in GHCRTS */
+        FLAGS_REFUSED,     /* -l -ol or the requested heap profile: `reason` has the RTS's words */
         FLAGS_NO_MEMORY
 };
 
 struct flags {
-        char *ghcrts;     /* the whole value, to be freed with flags_done */
+        char *ghcrts;     /* the whole value; freed by flags_done */
         bool bands;       /* a heap profile will be in the log, ours or the user's */
         bool flush;       /* a flush interval is set, ours or the user's */
         bool threaded;    /* copied, for the advice */

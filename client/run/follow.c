@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Calls `each` with the process of every "NAME-PID" beside `socket`, whose own last part is NAME. */
+/* Calls `each` with the process of every "NAME-PID" beside `socket`, whose own file name is NAME. */
 static void each_socket(const char *socket, void (*each)(void *ctx, pid_t pid), void *ctx)
 {
         const char *name = strrchr(socket, '/') + 1;
@@ -86,7 +86,7 @@ static void clean(void *ctx, pid_t pid)
         char path[400];
 
         if (kill(pid, 0) == 0 || errno != ESRCH)
-                return; /* it goes on without us */
+                return; /* it keeps running without us */
         snprintf(path, sizeof(path), "%s-%ld", socket, (long)pid);
         (void)unlink(path);
 }

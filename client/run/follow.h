@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * follow.h - the GHC-compiled programs that a watched one starts, with `run --follow`: the agent in each takes a socket
- * of its own beside the first one's, "SOCKET-PID". Each becomes a target, named as its file.
+ * follow.h - the GHC-compiled programs that a watched one starts, with `run --follow`: the agent in each has its own
+ * socket beside the first one's, "SOCKET-PID". Each becomes a target, named after its file.
  */
 #ifndef HW_CLIENT_RUN_FOLLOW_H
 #define HW_CLIENT_RUN_FOLLOW_H
@@ -12,18 +12,18 @@
 
 #include "client/run/daemon.h"
 
-#define FOLLOW_AT_ONCE 256 /* sockets at a time: further ones wait until some are gone */
-#define FOLLOW_MS      100 /* from one look to the next */
+#define FOLLOW_AT_ONCE 256 /* sockets at a time; further ones wait until some are gone */
+#define FOLLOW_MS      100 /* from one check to the next */
 
 struct follow {
-        pid_t seen[FOLLOW_AT_ONCE]; /* those that are there and known */
+        pid_t seen[FOLLOW_AT_ONCE]; /* those that exist and are known */
         unsigned count;
 };
 
-/* The process of a socket beside `socket` that was not there at the last look; 0: none. */
+/* The process of a socket beside `socket` that was not there at the last check; 0: none. */
 pid_t follow_next(struct follow *f, const char *socket);
 
-/* Gives it to the daemon, which may take some seconds. False: it is not watched. */
+/* Adds it to the daemon, which may take some seconds. False: it is not watched. */
 bool follow_add(const struct daemon_link *link, const char *socket, pid_t pid, uint64_t resolution_ns);
 
 /* At the end: removes the sockets of programs that were killed. */

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN - /proc/PID/task/T/syscall names the system call in which a thread
- * sleeps, and its arguments. A thread in futex(2) wait with no timeout wakes
- * only when another thread of the process wakes it (or by a signal). When all
- * threads are there, none is left to do so. A healthy idle program is
- * different: its I/O manager sits in epoll_wait or poll, its timer in
- * timerfd read or nanosleep, its main thread in select.
+ * sleeps, and its arguments. A thread that waits in futex(2) without a timeout
+ * wakes only when another thread of the process wakes it (or by a signal). When
+ * all threads wait so, none is left to do that. A healthy idle program is
+ * different: its I/O manager sits in epoll_wait or poll, its timer in timerfd
+ * read or nanosleep, its main thread in select.
  *
  * Futexes in memory shared with other processes would be an exception; the RTS
  * has none. The threads' CPU times and numbers are folded into a fingerprint,
- * so that threads that wake between two looks start the clock again. Where the
- * file cannot be read (hidden by the kernel), nothing is claimed.
+ * so that threads that wake between two checks restart the clock. Where the
+ * file cannot be read (hidden by the kernel), the program does not count as
+ * hung.
  */
 #include "client/run/hung.h"
 

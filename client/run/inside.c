@@ -24,13 +24,16 @@ static void interval_of(const char *words, char *out, size_t size)
         }
 }
 
-/* The kinds that the agent makes itself; others are the runtime's own, by its option. */
+/* The kinds of heap profile that the agent makes itself; the runtime makes the others, by its option. */
 static bool agents_own(const char *kind)
 {
         return !kind || !strcmp(kind, "T") || !strcmp(kind, "i") || !strcmp(kind, "none");
 }
 
-/* They start the program that is meant. What they build with is passed over as well, with names that begin so. */
+/*
+ * LAUNCHERS start the program to watch. Programs whose names begin with one of TOOLS, which they build with,
+ * are skipped.
+ */
 #define LAUNCHERS "stack:cabal"
 #define TOOLS     "ghc:runghc:hsc2hs:alex:happy:hpack"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * inside.h - watching a program from inside, by the agent (docs/AGENT.md):
- * whether that can be done, and the environment that does it.
+ * inside.h - watching a program from inside, with the agent (docs/AGENT.md):
+ * whether that is possible, and the environment for it.
  *
- * A program without GHC's runtime, such as a shell or a wrapper script, hands
+ * A program without GHC's runtime, such as a shell or a wrapper script, passes
  * the agent on: the first GHC-compiled program below it is watched. So do the
  * tools that build before they run (cabal, stack), and compilers below them.
  */
@@ -23,24 +23,24 @@ struct inside {
 
 /*
  * The agent for the program at `path`, with its socket at `socket`. `heap_profile` and `rts` are the user's; NULL and
- * "": none given. With `follow` also for what the program starts. False with one plain sentence: it cannot be used.
+ * "": none given. With `follow` also for programs that it starts. False with an error message: it cannot be used.
  */
 bool inside_plan(struct inside *ret, const char *path, const char *socket, const char *heap_profile, const char *rts,
                  bool follow, struct error *error);
 
 /*
- * The agent only as the one who gives these options to the program's runtime, so that neither the program nor what it
- * starts sees them. False: it must be done by GHCRTS (a static program, or options that do not fit).
+ * The agent is only used to pass these options to the program's runtime, so that neither the program nor what it
+ * starts sees them. False: use GHCRTS (a static program, or options that do not fit).
  */
 bool inside_plan_options(struct inside *ret, const char *path, const char *options);
 
-/* In the child, before exec. False: no memory. */
+/* In the child, before exec. False: out of memory. */
 bool inside_enter(const struct inside *inside);
 
 /* Whether a program has taken the socket; also after its end. */
 bool inside_claimed(const char *socket);
 
-/* Removes what programs that were killed left beside the socket, and the claim. */
+/* Removes what killed programs left beside the socket, and the claim. */
 void inside_clean(const char *socket);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: O_NONBLOCK belongs to all who share a description, here the watched program too, so standard error is opened
- * again through /proc, which gives one of our own. Where that cannot be (another user's terminal), poll(2) promises
- * room for PIPE_BUF bytes of a pipe, and no more is written at a time. A socket takes a flag with each message, a file
- * never waits for a reader.
+ * DESIGN: O_NONBLOCK applies to all who share an open file description, here also the watched program, so standard
+ * error is opened again through /proc, which gives us our own. Where that is not possible (another user's terminal),
+ * poll(2) promises room for PIPE_BUF bytes in a pipe, and no more is written at a time. For a socket there is a flag
+ * with each message, and a file never waits for a reader.
  */
 #include "client/run/notices.h"
 
@@ -57,7 +57,7 @@ void notices_write(struct notices *n)
                 ssize_t wrote = write_some(n);
                 if (wrote < 0 && (errno == EAGAIN || errno == EINTR))
                         return;
-                if (wrote < 0) { /* nobody will ever read it */
+                if (wrote < 0) { /* nobody will read it */
                         n->used = 0;
                         return;
                 }

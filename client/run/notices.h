@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * notices.h - what `heapwatch run` says to standard error while its program runs, without ever waiting.
+ * notices.h - what `heapwatch run` writes to standard error while its program runs, without ever waiting.
  *
- * Whoever reads standard error may have stopped (a terminal after Ctrl-S, a full pipe), and the relay must be drained
- * all the same: a program whose log is not read stops. So notices wait in NOTICES_BYTES and are written as there is
- * room; what does not fit is left out and counted.
+ * The reader of standard error may have stopped (a terminal after Ctrl-S, a full pipe), and the relay must still be
+ * drained: a program whose log is not read stops. So notices wait in NOTICES_BYTES and are written as there is room;
+ * what does not fit is left out and counted.
  */
 #ifndef HW_CLIENT_RUN_NOTICES_H
 #define HW_CLIENT_RUN_NOTICES_H
@@ -16,7 +16,7 @@
 #define NOTICES_BYTES 8192u
 
 struct notices {
-        int fd;         /* of our own, so that O_NONBLOCK is; or standard error itself */
+        int fd;         /* our own, for O_NONBLOCK; or standard error itself */
         bool is_socket; /* written with MSG_DONTWAIT */
         bool own;
         size_t used;

@@ -10,17 +10,17 @@
  * here, with nothing to do that could block. It costs one copy of a stream of
  * some kB/s.
  *
- * It serves (`unix:`) rather than connects, so that the daemon's own back-off
- * finds the way back after a fault on either side.
+ * It serves (`unix:`) rather than connects, so that the daemon's own backoff
+ * reconnects after a fault on either side.
  *
  * - The FIFO is opened read-write: without writers there is then no end of file
  *   and no POLLHUP storm; the log may be ended and restarted by the program.
- * - Before the first reader came, bytes wait in the queue. After a reader was
- *   lost they are left out until the next one: a queue of old blocks would only
- *   delay the news.
- * - A block enters the queue when all of it fits, decided at its marker: what
- *   enters before has left the queue only smaller by then. So the reader sees
- *   holes between blocks and never inside one, and needs no resynchronising.
+ * - Until the first reader comes, bytes wait in the queue. After a reader was lost
+ *   they are left out until the next one: a queue of old blocks would only delay new
+ *   ones.
+ * - A block enters the queue only if all of it fits, which is decided at its marker:
+ *   the queue can only shrink until the rest arrives. So the reader sees gaps between
+ *   blocks and never inside one, and needs no resync.
  */
 #include "client/run/relay.h"
 
@@ -38,7 +38,7 @@
 
 #define RELAY_READ_BYTES 65536u    /* one read of the FIFO */
 #define RELAY_TURN_READS 64        /* then the sender has its turn */
-#define RELAY_PIPE_BYTES (1 << 20) /* asked of the kernel: room for a pause of ours */
+#define RELAY_PIPE_BYTES (1 << 20) /* requested from the kernel: room for a pause of ours */
 
 enum { FD_FIFO, FD_LISTEN, FD_READER };
 
@@ -88,7 +88,7 @@ static int open_fifo(const char *path)
                 (void)unlink(path);
                 return r;
         }
-        (void)fcntl(fd, F_SETPIPE_SZ, RELAY_PIPE_BYTES); /* only room: the default does too */
+        (void)fcntl(fd, F_SETPIPE_SZ, RELAY_PIPE_BYTES); /* only for more room: the default works, too */
         return fd;
 }
 
@@ -149,7 +149,7 @@ void relay_close(struct relay **relay)
 
 /* ------------------------------------------------------------------ queue */
 
-/* The caller saw to it that it fits. */
+/* The caller has checked that it fits. */
 static void queue_put(struct relay *r, const uint8_t *bytes, size_t size)
 {
         size_t tail = (r->head + r->used) % RELAY_QUEUE_BYTES;
@@ -209,7 +209,7 @@ static void lose_reader(struct relay *r)
         r->reader = -1;
         leave_out(r, r->used);
         r->used = 0;
-        r->skipping = true; /* the rest of a block that began is of no use */
+        r->skipping = true; /* the rest of a partial block is useless */
 }
 
 static void accept_reader(struct relay *r)
@@ -217,7 +217,7 @@ static void accept_reader(struct relay *r)
         int fd = accept4(r->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
         if (fd < 0)
-                return; /* it went away again */
+                return; /* it has disconnected again */
         r->reader = fd;
         if (r->stats.readers++ > 0 && !r->blocks.header_lost)
                 queue_put(r, r->blocks.header, r->blocks.header_size); /* the queue is empty */
@@ -244,7 +244,7 @@ static void send_all_that_goes(struct relay *r)
                 ;
 }
 
-/* A reader has nothing to say to us: bytes are dropped, the end is the end. */
+/* Readers send nothing: bytes are dropped, end of file means that it has disconnected. */
 static void on_reader(struct relay *r)
 {
         char unused[256];
@@ -264,7 +264,7 @@ static bool drain(struct relay *r)
         for (int i = 0; i < RELAY_TURN_READS; i++) {
                 ssize_t n = read(r->fifo, r->buffer, sizeof(r->buffer));
                 if (n <= 0)
-                        break; /* EAGAIN, EINTR: poll reports when there is more */
+                        break; /* EAGAIN, EINTR: poll will report more */
                 r->stats.bytes += (uint64_t)n;
                 moved = true;
                 take_bytes(r, r->buffer, (size_t)n);
@@ -308,7 +308,7 @@ void relay_finish(struct relay *r, int timeout_ms)
         }
         if (r->reader >= 0)
                 lose_reader(r);
-        (void)close(r->listener); /* nothing more comes: a reader is better refused than let in */
+        (void)close(r->listener); /* nothing more comes, so refuse new readers */
         r->listener = -1;
 }
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * relay.h - keeps a program's FIFO drained, whatever becomes of the daemon.
+ * relay.h - keeps a program's FIFO drained, whatever happens to the daemon.
  *
- * The program writes its eventlog into the FIFO; the relay reads it always and
+ * The program writes its eventlog into the FIFO; the relay always reads it and
  * serves it to one reader at a time on a Unix socket (the daemon's source
- * `unix:PATH`). A reader that is slow, stopped or gone costs whole blocks,
- * which are counted; it never stops the reading. A reader that comes back gets
- * the log's header again, then whole blocks.
+ * `unix:PATH`). If the reader is slow, stopped or gone, whole blocks are lost
+ * and counted; reading never stops. A reader that comes back gets the log's
+ * header again, then whole blocks.
  *
- * Driven by poll(2); nothing here blocks but relay_finish.
+ * Driven by poll(2); only relay_finish blocks.
  */
 #ifndef HW_CLIENT_RUN_RELAY_H
 #define HW_CLIENT_RUN_RELAY_H
@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RELAY_QUEUE_BYTES (8u << 20) /* waiting for the reader: then whole blocks are left out */
+#define RELAY_QUEUE_BYTES (8u << 20) /* waiting for the reader; beyond that whole blocks are left out */
 #define RELAY_POLLFDS     3
 
 struct relay;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * heapwatch run - the command: options, then in order: ask the program, compose
- * its flags, find the daemon, open the relay, add the target, run, sum up.
- * A program that cannot be watched runs as if it had been started without us:
- * one sentence says why, then it takes this process's place.
+ * its flags, find the daemon, open the relay, add the target, run, sum up. A
+ * program that cannot be watched runs as if it had been started without us:
+ * after one sentence that says why, it replaces this process.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -49,10 +49,10 @@ struct run {
         struct flags flags;   /* by the relay */
         struct inside inside; /* from inside */
         bool from_inside;
-        bool by_preload;         /* by the relay, and the agent gives the flags to the program's runtime alone */
-        struct error not_inside; /* why not; empty: it is, or was not asked for */
+        bool by_preload;         /* by the relay, with the flags passed by the agent to the program's runtime alone */
+        struct error not_inside; /* why not; empty: it is, or was not requested */
         struct daemon_link link;
-        char directory[320]; /* private, of FIFO, socket and output */
+        char directory[320]; /* private; has FIFO, socket and output */
         char fifo[340], socket[340], agent[340], output[340];
         int output_fd;
         struct relay *relay;
@@ -89,13 +89,13 @@ static const struct option options[] = {
         OPTION_FLAG("no-flush", 0, struct options, no_flush,
                     "PROGRAM flushes its eventlog itself: do not warn that it comes late"),
         OPTION_FLAG("no-agent", 0, struct options, no_agent,
-                    "do not watch PROGRAM from inside: lead its eventlog here by options of its runtime"),
-        OPTION_FLAG("follow", 0, struct options, follow,
-                    "watch the GHC-compiled programs that PROGRAM starts, too, each as a target named as its file; one "
-                    "may end "
-                    "up to a second later for it"),
+                    "do not watch PROGRAM from inside: get its eventlog by options of its runtime"),
+        OPTION_FLAG(
+                "follow", 0, struct options, follow,
+                "watch the GHC-compiled programs that PROGRAM starts, too, each as a target named after its file; each "
+                "may end up to a second later because of it"),
         OPTION_SECONDS("end-hung", 0, "SECONDS", struct options, end_hung_ns, 0, UINT64_C(86400000000000),
-                       "end PROGRAM when it hangs this long: each thread waits for another one, as the flush "
+                       "end PROGRAM when it hangs this long: each thread waits for another one, which the flush "
                        "interval can cause at exit"),
         OPTION_DURATION("resolution", 0, struct options, resolution_ns, LIMIT_RESOLUTION_LEAST_NS,
                         LIMIT_RESOLUTION_MOST_NS,
@@ -131,10 +131,13 @@ static bool give_up(const struct run *r, const char *reason)
         return false;
 }
 
-/* --rts or --heap-profile ask for what PROGRAM does not take: a mistake of the user's, so it does not run. False. */
+/*
+ * PROGRAM does not accept what --rts or --heap-profile give: a mistake of the user's, so it does not run. Always
+ * false.
+ */
 static bool mistaken(struct run *r, const char *reason)
 {
-        command_error(&command_run, "%s does not take what --rts or --heap-profile asks for: %s", r->o.program[0],
+        command_error(&command_run, "%s does not accept what --rts or --heap-profile give: %s", r->o.program[0],
                       reason);
         r->mistaken = true;
         return false;
@@ -145,7 +148,7 @@ static bool ask_program(void *ctx, const char *flags, char *reason, size_t size)
         return inquire_accepts(ctx, flags, reason, size);
 }
 
-/* A private directory for this run; under /tmp when the usual one has a space, which GHCRTS cannot carry. */
+/* A private directory for this run; under /tmp when the default one has a space, which GHCRTS cannot have. */
 static bool make_directory(struct run *r)
 {
         struct error error;
@@ -174,7 +177,7 @@ static bool compose(struct run *r)
                 .extra = r->o.extra,
                 .arguments = r->o.program + 1,
                 .heap_profile = r->o.heap_profile,
-                .flush = false, /* the interval can hang a program at exit: only the user may ask for it, by --rts */
+                .flush = false, /* the interval can hang a program at exit: only the user may choose it, by --rts */
                 .accepts = ask_program,
                 .ctx = r->path,
         };
@@ -194,14 +197,15 @@ static bool compose(struct run *r)
         case FLAGS_REFUSED:
                 if (r->o.extra[0] != '\0' || r->o.heap_profile)
                         return mistaken(r, r->flags.reason);
-                snprintf(sentence, sizeof(sentence), "it does not take the flags that are needed: %s", r->flags.reason);
+                snprintf(sentence, sizeof(sentence), "it does not accept the flags that are needed: %s",
+                         r->flags.reason);
                 return give_up(r, sentence);
         default:
                 return give_up(r, "out of memory");
         }
 }
 
-/* What will be missing on the screen, one plain sentence each; nothing is refused here. */
+/* Warns of what will be missing on the screen. */
 static void warn(const struct run *r)
 {
         if (!rtsinfo_at_least(&r->info, 9, 2) && !r->o.no_flush)
@@ -236,7 +240,7 @@ static bool connect_daemon(struct run *r)
         return r->watched || give_up(r, error.text);
 }
 
-/* Haskell source, whether it may be executed or not. */
+/* Whether it is Haskell source, executable or not. */
 static bool is_source(const char *path)
 {
         const char *dot = strrchr(path, '.');
@@ -261,7 +265,7 @@ static bool find_program(struct run *r)
         return true;
 }
 
-/* All that comes before the program starts. False: it runs unwatched, and why has been said. */
+/* Everything before the program starts. False: it runs unwatched, and the reason was reported. */
 static bool prepare(struct run *r)
 {
         struct error error = { "" };
@@ -300,7 +304,7 @@ static void say_status(const struct session_result *result, char *out, size_t si
                 snprintf(out, size, "ended with status %d", WEXITSTATUS(result->wait_status));
 }
 
-/* Asks the daemon until it has seen the end of the log, for a short while. */
+/* Polls the daemon for a short while, until it has seen the end of the log. */
 static bool ask_end(const struct run *r, struct run_facts *facts)
 {
         bool known = false;
@@ -330,7 +334,7 @@ static void say_count(const char *one, const char *many, uint64_t count)
                 fprintf(stderr, "; %s %s", hw_count_text(number, sizeof(number), count), count == 1 ? one : many);
 }
 
-/* One line: what became of the program and what was seen of it. */
+/* One line: how the program ended and what was seen of it. */
 static void sum_up(const struct run *r, const struct session_result *result)
 {
         struct run_facts facts = { .verdict = "" };
@@ -348,7 +352,7 @@ static void sum_up(const struct run *r, const struct session_result *result)
                 say_count("heap census", "heap censuses", facts.censuses);
                 if (facts.top_band[0] != '\0') {
                         hw_terminal_text(label, sizeof(label), facts.top_band);
-                        fprintf(stderr, "; biggest band at the end: %s, %s", label,
+                        fprintf(stderr, "; largest band at the end: %s, %s", label,
                                 hw_bytes_text(took, sizeof(took), (double)facts.top_band_bytes));
                 }
                 if (facts.lost_bytes != UNKNOWN_U64 && facts.lost_bytes > 0)
@@ -360,7 +364,7 @@ static void sum_up(const struct run *r, const struct session_result *result)
                                         : "; it could not be watched from inside (--no-agent is another way)",
                       stderr);
         if (relay.left_out_bytes > 0)
-                say_bytes("not delivered, for no daemon took it:", relay.left_out_bytes);
+                say_bytes("not delivered, because no daemon read it:", relay.left_out_bytes);
         fputs("\n", stderr);
         if (facts.verdict[0] != '\0') {
                 char verdict[2 * sizeof(facts.verdict)];
@@ -394,7 +398,7 @@ static void release(struct run *r)
                 follow_clean(r->agent);
         }
         if (r->directory[0] != '\0')
-                (void)rmdir(r->directory); /* stays when the program's output is in it */
+                (void)rmdir(r->directory); /* fails, as it should, if the program's output is in it */
         flags_done(&r->flags);
 }
 
@@ -444,7 +448,7 @@ static int start(struct run *r)
         return WIFSIGNALED(result.wait_status) ? 128 + WTERMSIG(result.wait_status) : WEXITSTATUS(result.wait_status);
 }
 
-/* In this process's place, as if it had been started without us. Returns only when it cannot be. */
+/* Executes the program, as if it had been started without us. Returns only if that fails. */
 static int run_unwatched(const struct run *r)
 {
         command_restore_pipe();

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN - one poll loop over the relay's descriptors and a signalfd. Nothing
- * in the loop may wait: what has to (adding the target again after the daemon
- * was restarted) is done by a short-lived child.
+ * in the loop may wait: requests that have to (adding the target again after
+ * the daemon was restarted) are made in a short-lived child.
  *
- * Signals: those the terminal sends reach the program by themselves when it
- * shares our process group, and GHC takes a second SIGINT for "end at once", so
- * only signals that another process sent to us are passed on. With a screen the
+ * Signals: those of the terminal reach the program directly when it shares our
+ * process group, and GHC takes a second SIGINT as "end at once", so only
+ * signals that another process sent to us are passed on. With a screen the
  * program has a process group of its own and gets everything from here.
  *
- * The screen is `heapwatch top` in a child: this process keeps nothing to do
- * but to drain.
+ * The screen is `heapwatch top` in a child, so that this process only has to
+ * drain.
  */
 #include "client/run/session.h"
 
@@ -35,7 +35,7 @@
 #define TICK_MS         500
 #define KILL_AFTER_MS   5000 /* from SIGTERM to SIGKILL for a hung program */
 #define READD_MS        1000
-#define LATE_MS         1000 /* from the start: a program that comes later is new to the daemon */
+#define LATE_MS         1000 /* after the start; a program that appears later is added to the daemon again */
 #define NOTICES_WAIT_MS 1000 /* for somebody to read the last notices */
 #define FINISH_MS       3000 /* for the daemon to take the last bytes */
 
@@ -44,9 +44,9 @@ struct session {
         int signals; /* signalfd */
         sigset_t old_mask;
         pid_t program, screen, adder; /* 0: not running */
-        bool lost_told, hung_told, termed;
+        bool lost_reported, hang_reported, termed;
         bool claimed; /* with `inside`: the agent is there */
-        bool gone;    /* with `inside`: the daemon went, and does not have the target again yet */
+        bool gone;    /* with `inside`: the daemon stopped, and does not have the target again yet */
         uint64_t started_ms, readd_ms, term_ms;
         struct hung hung;
         bool moved; /* bytes since the last tick */
@@ -55,8 +55,8 @@ struct session {
         struct notices notices;
 };
 
-/* To the user, unless the full screen is up. */
-static bool tell(struct session *s, const char *text)
+/* Reports to the user, unless the full screen is up. Whether it did. */
+static bool notify_user(struct session *s, const char *text)
 {
         if (s->screen > 0 && !s->o->plain)
                 return false;
@@ -82,7 +82,7 @@ static int block_signals(struct session *s)
         return s->signals < 0 ? -errno : 0;
 }
 
-/* In a child: signals as we found them. */
+/* In a child: restores the signals as we found them. */
 static void restore_signals(const struct session *s)
 {
         command_restore_pipe();
@@ -146,11 +146,11 @@ static void start_screen(struct session *s)
         }
         if (s->screen < 0) {
                 s->screen = 0;
-                (void)tell(s, "the screen could not be started; the program goes on without");
+                (void)notify_user(s, "the screen could not be started; the program goes on without it");
         }
 }
 
-/* In a child, because requests wait: gives the target to a daemon that came back. */
+/* In a child, because requests wait: adds the target to a daemon that came back. */
 static void start_adder(struct session *s)
 {
         char name[DAEMON_NAME_MAX];
@@ -159,11 +159,11 @@ static void start_adder(struct session *s)
         if (s->adder == 0) {
                 restore_signals(s);
                 if (s->o->inside)
-                        daemon_remove(s->o->link, s->o->target); /* it may be there, and waiting for its next attempt */
+                        daemon_remove(s->o->link, s->o->target); /* it may be there, waiting for its next attempt */
                 _exit(daemon_add(s->o->link, s->o->target, true, s->o->uri, s->o->resolution_ns, name, NULL) ? 0 : 1);
         }
         if (s->adder < 0)
-                s->adder = 0; /* tried again at the next turn */
+                s->adder = 0; /* retried at the next turn */
 }
 
 /* In a child, because requests wait: a program that the watched one has started. */
@@ -220,14 +220,14 @@ static void on_signals(struct session *s)
         }
 }
 
-static const char lost_words[] =
+static const char lost_text[] =
         "the daemon is gone; the program goes on unharmed, unwatched until heapwatchd is "
         "started again";
-static const char back_words[] = "the daemon is back; the program is watched again";
+static const char back_text[] = "the daemon is back; the program is watched again";
 
 /*
  * From inside, the daemon reads the agent's socket by itself. A wrapper may take long until its program is there: the
- * daemon's pauses between attempts have grown by then, so it is given the target afresh.
+ * daemon's backoff has grown by then, so the target is added again.
  */
 static void watch_inside(struct session *s, uint64_t now)
 {
@@ -239,42 +239,42 @@ static void watch_inside(struct session *s, uint64_t now)
         }
         if (!there) {
                 s->gone = true;
-                if (!s->lost_told)
-                        s->lost_told = tell(s, lost_words);
+                if (!s->lost_reported)
+                        s->lost_reported = notify_user(s, lost_text);
         } else if (s->gone && s->adder == 0 && now - s->readd_ms >= READD_MS) {
                 s->readd_ms = now;
                 start_adder(s);
-        } else if (!s->gone && s->lost_told) {
-                s->lost_told = !tell(s, back_words);
+        } else if (!s->gone && s->lost_reported) {
+                s->lost_reported = !notify_user(s, back_text);
         }
 }
 
-/* The daemon took its end of the socket away: say so once, and look for a new one. */
+/* If the daemon closed its end of the socket: reports it once, and looks for a new daemon. */
 static void watch_daemon(struct session *s, uint64_t now)
 {
         if (relay_stats(s->o->relay).readers == 0)
                 return;
         if (relay_connected(s->o->relay)) {
-                if (s->lost_told)
-                        s->lost_told = !tell(s, back_words);
+                if (s->lost_reported)
+                        s->lost_reported = !notify_user(s, back_text);
                 return;
         }
-        if (!s->lost_told)
-                s->lost_told = tell(s, lost_words);
+        if (!s->lost_reported)
+                s->lost_reported = notify_user(s, lost_text);
         if (s->adder == 0 && now - s->readd_ms >= READD_MS && daemon_reachable(s->o->link)) {
                 s->readd_ms = now;
                 start_adder(s);
         }
 }
 
-static void tell_hung(struct session *s)
+static void report_hang(struct session *s)
 {
-        if (!s->hung_told)
-                s->hung_told = tell(
+        if (!s->hang_reported)
+                s->hang_reported = notify_user(
                         s, s->o->end_hung_ms >= 0
-                                   ? "the program hangs: each of its threads waits for another one (known of "
+                                   ? "the program hangs: each of its threads waits for another one (a known effect of "
                                      "--eventlog-flush-interval at exit); it will be ended"
-                                   : "the program hangs: each of its threads waits for another one (known of "
+                                   : "the program hangs: each of its threads waits for another one (a known effect of "
                                      "--eventlog-flush-interval at exit); end it yourself, or use --end-hung SECONDS");
 }
 
@@ -283,7 +283,7 @@ static void end_hung(struct session *s, long long stuck_ms, uint64_t now)
         if (s->o->end_hung_ms < 0 || (!s->termed && stuck_ms < s->o->end_hung_ms))
                 return;
         if (!s->termed) {
-                tell_hung(s);
+                report_hang(s);
                 s->termed = true;
                 s->term_ms = now;
                 s->result.ended_hung = true;
@@ -299,7 +299,7 @@ static void watch_hung(struct session *s, uint64_t now)
 
         s->moved = false;
         if (stuck >= HUNG_AFTER_MS)
-                tell_hung(s);
+                report_hang(s);
         if (stuck > 0 || s->termed)
                 end_hung(s, stuck, now);
 }
@@ -309,14 +309,14 @@ static bool going_on(const struct session *s)
         return s->program > 0 || s->screen > 0;
 }
 
-/* The program has ended: how goes to the daemon, then its last bytes; then the screen may close. */
+/* After the program's end: reports its status and delivers its last bytes to the daemon; then the screen may close. */
 static void program_ended(struct session *s)
 {
         daemon_end(s->o->link, s->o->target, s->result.wait_status);
         if (s->o->relay)
                 relay_finish(s->o->relay, FINISH_MS);
         if (s->screen > 0 && (s->o->close_screen || s->o->plain)) {
-                (void)poll(NULL, 0, 1200); /* one more picture: top draws once a second */
+                (void)poll(NULL, 0, 1200); /* for a last frame: top draws once a second */
                 (void)kill(s->screen, SIGTERM);
         }
 }

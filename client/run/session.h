@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * session.h - one watched program from its start to its end: starts it (and
- * the screen), relays its log, forwards signals, says what is to be said.
+ * session.h - one watched program from its start to its end: starts it (and the
+ * screen), relays its log, forwards signals, reports to the user.
  */
 #ifndef HW_CLIENT_RUN_SESSION_H
 #define HW_CLIENT_RUN_SESSION_H
@@ -22,7 +22,7 @@ struct session_options {
         const struct inside *preload; /* with ghcrts: how only the program's runtime gets them; NULL: by GHCRTS */
         bool follow;                  /* with `inside`: what the program starts is watched, too */
         const char *socket;           /* with `inside`: the agent's */
-        const char *target;           /* name at the daemon */
+        const char *target;           /* its name in the daemon */
         const char *uri;
         uint64_t resolution_ns; /* of its verdicts; 0: the daemon's */
         const struct daemon_link *link;
@@ -30,12 +30,12 @@ struct session_options {
         bool screen;         /* show heapwatch top; the program's output goes to output_fd */
         bool plain;          /* as text, not as a full screen */
         bool close_screen;   /* when the program ends, not when the user says so */
-        int output_fd;       /* with screen; else -1 */
+        int output_fd;       /* with screen; otherwise -1 */
         const char *output_path;
         long long end_hung_ms; /* -1: never */
 };
 
-/* What became of the program, and how long it took. */
+/* How the program ended, and how long it took. */
 struct session_result {
         int wait_status; /* as of waitpid */
         double seconds;

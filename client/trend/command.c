@@ -2,8 +2,8 @@
 /*
  * command.c - `heapwatch trend`: does it leak, where, since when, until when.
  *
- * DESIGN: from a daemon the snapshot is all that is needed: it is printed when
- * all of it is there. Of files each run is printed when the next one begins.
+ * DESIGN: from a daemon only the snapshot is needed: it is printed once it is
+ * complete. From files each run is printed when the next one begins.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static const struct option options[] = {
         OPTION_FLAG("windows", 'w', struct request, show.windows,
                     "statistics over 10 m, 1 h, 6 h, 24 h and the run under each row"),
         OPTION_CHOICE("fail-on", 0, "growing|leak", int, struct request, fails, verdicts,
-                      "end with 1 when something is growing, or a leak"),
+                      "exit with 1 when something is growing, or a leak"),
         OPTION_CONNECT(struct request, endpoints),
         OPTIONS_OF_TREND(struct request, daemon_args),
         OPTIONS_END,
@@ -145,7 +145,7 @@ static struct feed *open_feed(const struct request *r, struct error *error)
         return feed_connect(&o, error);
 }
 
-/* The first target asked for that no daemon has; NULL: none. */
+/* The first given target that no daemon has; NULL: none. */
 static const char *absent_of(const struct request *request, const struct world *world)
 {
         for (size_t i = 0; i < request->targets.n; i++)
@@ -193,10 +193,10 @@ const struct command command_trend = {
         .usage = (const char *const[]){ "[TARGET]... [--connect EP]... [OPTION]...", "FILE... [OPTION]...", NULL },
         .about =
                 "For each target, or each run in finished eventlogs: whether memory leaks, where it grows, since when, "
-                "and when it meets the limit; then a row for each series and for the bands of the heap "
+                "and when it reaches the limit; then a row for each series and for the bands of the heap "
                 "profile: verdict (unknown, steady, growing, leak), size now, robust slope with its interval, what it "
                 "gained at least over the window that decided, the length of that window, and the time in the run at "
-                "which growth began. docs/VERDICT.md explains how a verdict is found. An argument that names a file "
+                "which growth began. docs/VERDICT.md explains how a verdict is reached. An argument that names a file "
                 "is one.",
         .options = options,
         .status = "0, 1 as --fail-on says, 2 when there is nothing to read.",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* json.c - DESIGN: the wire's message put together again from the world, and beside it what bands are called. */
+/* json.c - DESIGN: the wire's message, reassembled from the world, and with it the labels of bands. */
 #include <stdlib.h>
 
 #include "proto/wire/json.h"

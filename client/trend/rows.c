@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rows.c - DESIGN: one row a series or band that is judged; unknown numbers are dashes. */
+/* rows.c - DESIGN: one row for each judged series or band; unknown numbers are dashes. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -201,7 +201,7 @@ static void print_note(FILE *to, const char *label, const Hw__Note *note)
                 duration(text, note->has_time_ns, note->time_ns));
 }
 
-/* A group that the program shares is not judged: its memory is not the program's. */
+/* A cgroup that the program shares is not judged: its memory is not the program's. */
 static void print_cgroup(FILE *to, const struct world_target *t)
 {
         const Hw__Process *p = t->heap ? t->heap->process : NULL;
@@ -214,13 +214,13 @@ static void print_cgroup(FILE *to, const struct world_target *t)
                 amount(text, p->has_cgroup_current_bytes, (double)p->cgroup_current_bytes));
 }
 
-/* One for all rows, so that they can be compared. */
+/* One unit for all rows, so that they can be compared. */
 static struct rate_unit unit_of_rows(const struct world_target *t)
 {
         double greatest = 0;
 
         for (size_t i = 0; i < WORLD_SERIES; i++)
-                if (t->trends[i] && t->trends[i]->has_slope && i != HW__SERIES__SERIES_CGROUP) /* it may hold others */
+                if (t->trends[i] && t->trends[i]->has_slope && i != HW__SERIES__SERIES_CGROUP) /* may be shared */
                         greatest = rate_greater(greatest, t->trends[i]->slope);
         for (uint32_t i = 0; i < t->n_bands; i++)
                 if (t->bands[i] && t->bands[i]->trend && t->bands[i]->trend->has_slope)
@@ -228,7 +228,7 @@ static struct rate_unit unit_of_rows(const struct world_target *t)
         return rate_unit(greatest);
 }
 
-/* Its last numbers are of its end, and the collection at the exit may have left little of what it held. */
+/* Whether its last numbers are those at its end: the collection at exit may have freed most of what it held. */
 static bool trend_is_over(const struct world_target *t)
 {
         const Hw__Target *state = t->target;

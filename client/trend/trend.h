@@ -10,7 +10,7 @@
 #include "client/state/world.h"
 
 enum trend_order {
-        ORDER_GAINED, /* most gained for sure first */
+        ORDER_GAINED, /* largest certain gain first */
         ORDER_SLOPE,
         ORDER_SIZE,
         ORDER_NAME
@@ -18,7 +18,7 @@ enum trend_order {
 
 struct trend_show {
         enum trend_order order; /* of bands; series have their own */
-        size_t bands;           /* rows of bands at most */
+        size_t bands;           /* most rows of bands */
         bool windows;           /* the statistics of each window, too */
 };
 

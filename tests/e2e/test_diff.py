@@ -136,15 +136,15 @@ def test_info_tables_without_a_name_are_not_matched():
 
 @pytest.mark.parametrize("args, words", [
     (["a", "b", "c"], "which of 3 logs are the baseline? put --against before them"),
-    (["a"], "one log: against which?"),
+    (["a"], "one log: compared with what?"),
     (["a", "--against"], "expected the baseline's logs after it"),
     (["--against", "a"], "expected the new logs before it"),
-    (["a", "b", "--range", "soon"], "'soon' is no part of a run; expected FROM..TO"),
+    (["a", "b", "--range", "soon"], "'soon' is not a part of a run; expected FROM..TO"),
     (["a", "b", "--range", "5m..1m"], "the part 5m..1m is empty"),
-    (["a", "b", "-n", "peak(life) 5%"], "'peak(life)' is no quantity"),
-    (["a", "b", "-n", "peak(live) much"], "'much' is no bound"),
-    (["a", "b", "-n", "gc_share 20MiB"], "'20MiB' is no bound"),
-    ([log("leaky-hT-ghc902"), log("leaky-hT-ghc902"), "--range", "note:no such note.."], "no note holds 'no such note'"),
+    (["a", "b", "-n", "peak(life) 5%"], "'peak(life)' is not a quantity"),
+    (["a", "b", "-n", "peak(live) much"], "'much' is not a bound"),
+    (["a", "b", "-n", "gc_share 20MiB"], "'20MiB' is not a bound"),
+    ([log("leaky-hT-ghc902"), log("leaky-hT-ghc902"), "--range", "note:no such note.."], "no note contains 'no such note'"),
     ([log("leaky-hT-ghc902"), "/dev/null"], "/dev/null"),
 ])
 def test_mistakes_are_named(args, words):
