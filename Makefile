@@ -32,7 +32,7 @@ GEN := $(O)/gen
 # Some are in both programs and not in the library, which needs no options, no PCRE2 and no zlib.
 PROTO_ROOMS  := $(addprefix proto/, base eventlog wire follow)
 BOTH_ROOMS   := $(addprefix proto/, cli pattern yaml recording texts archive)
-DAEMON_ROOMS := $(addprefix daemon/, loop source image model trend rules record checkpoint publish transport alerting config \
+DAEMON_ROOMS := $(addprefix daemon/, buffer loop source image model trend rules record checkpoint publish transport alerting config \
                 rules/file rules/test \
                 target control)
 CLIENT_ROOMS := $(addprefix client/, cli feed history state program alerts answers \
@@ -250,6 +250,9 @@ $(O)/unit/%: $(OBJ)/tests/unit/%.o $(O)/libunit.a $(O)/libinternal.a
 
 # An oracle for least squares.
 $(O)/unit/trend/test_statistics: HW_LDFLAGS += -lgsl -lgslcblas
+
+# A disk that hangs.
+$(O)/unit/record/test_recorder: HW_LDFLAGS += -Wl,--wrap=pwrite
 
 # Tests that count allocations, or make each fail in turn.
 $(addprefix $(O)/unit/, model/test_memory record/test_assembler target/test_memory target/test_steady): \

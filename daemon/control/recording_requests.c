@@ -51,7 +51,7 @@ void recording_requests_handle(struct recorder *recorder, struct targets *target
         body.written = recorder_written(recorder);
         if (request->seal && recording) {
                 body.has_sealed = true;
-                body.sealed = recording_seal(recording, clock_wall_ns());
+                body.sealed = recording_seal(recording);
         }
         reply.what_case = HW__REPLY__WHAT_RECORDING;
         reply.recording = &body;

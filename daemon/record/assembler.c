@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: events lie in the read buffer one behind the other, so what is copied
- * are stretches of them; an event is looked at only for where it begins and
- * whether its id is one of a few.
+ * DESIGN: what is copied are stretches; an event is looked at only for its size,
+ * its time, and whether its id is one of a few. The decoder has judged the
+ * bytes: a size that leads beyond them ends the stretch, and cannot be.
  *
  * The marker of a block is copied when it comes and its size set when the block
  * is closed. A batch that is taken in the middle of a block ends it there, with
@@ -140,45 +140,40 @@ static uint64_t block_end_ns(const struct assembler *a)
 
 /* ------------------------------------------------------------------ events */
 
-static uint32_t head_of(const struct assembler *a, const struct hw_eventlog *log, uint16_t id)
+static uint32_t head_of(const struct assembler *a, uint16_t id)
 {
-        if (id < HW_KNOWN_IDS)
-                return a->heads[id];
-        return hw_eventlog_declared_size(log, id) == (int32_t)HW_EVENT_VARIABLE ? HEAD_VARIABLE : HEAD_FIXED;
+        return a->sizes[id] == HW_EVENT_VARIABLE ? HEAD_VARIABLE : HEAD_FIXED;
 }
 
-/* Makes sure that a block is open in which `first` may be. */
-static bool need_block(struct assembler *a, const struct hw_event *first)
+/* Makes sure that a block is open in which an event of that time may be. */
+static bool need_block(struct assembler *a, uint64_t time_ns)
 {
         if (a->stream.open != SIZE_MAX)
                 return true;
-        if (!a->resume) { /* events outside of blocks: of old runtime systems, or after damage */
-                make_marker(a->marker, first->time_ns, first->time_ns, first->cap);
+        if (!a->resume) { /* events outside of blocks: of old runtime systems, behind damage or behind a gap */
+                make_marker(a->marker, time_ns, time_ns, a->cap);
                 a->has_marker = false;
                 a->marker_end = UINT64_MAX;
-                a->oldest_ns = a->newest_ns = first->time_ns;
+                a->oldest_ns = a->newest_ns = time_ns;
         }
         a->resume = false;
         return open_block(a, &a->stream, a->marker, be64(a->marker + 2));
 }
 
-/* A stretch of events of one block. */
-static void copy_stretch(struct assembler *a, const struct hw_event *first, const struct hw_event *last,
-                         const uint8_t *begin)
+/* Events of one block, their times being between these two. */
+static void copy_events(struct assembler *a, const uint8_t *bytes, size_t size, uint64_t oldest_ns, uint64_t newest_ns)
 {
-        size_t size = (size_t)(last->payload + last->size - begin);
-
-        if (!need_block(a, first)) {
+        if (size == 0)
+                return;
+        if (!need_block(a, oldest_ns)) {
                 a->lost_bytes += size;
                 return;
         }
-        (void)append(a, &a->stream, begin, size);
-        for (const struct hw_event *e = first; e <= last; e++) {
-                if (e->time_ns > a->newest_ns)
-                        a->newest_ns = e->time_ns;
-                if (e->time_ns < a->oldest_ns)
-                        a->oldest_ns = e->time_ns;
-        }
+        (void)append(a, &a->stream, bytes, size);
+        if (newest_ns > a->newest_ns)
+                a->newest_ns = newest_ns;
+        if (oldest_ns < a->oldest_ns)
+                a->oldest_ns = oldest_ns;
         if (!a->has_marker) {
                 put(a->stream.bytes + a->stream.open + 2, a->oldest_ns, 8);
                 widen(&a->stream, a->oldest_ns, a->newest_ns);
@@ -194,18 +189,19 @@ static void end_block(struct assembler *a)
         close_block(&a->stream, block_end_ns(a));
 }
 
-static void begin_block(struct assembler *a, const struct hw_event *marker)
+static void begin_block(struct assembler *a, const struct hw_event *marker, uint64_t offset)
 {
         end_block(a);
         memcpy(a->marker, marker->payload - HEAD_FIXED, BLOCK_MARKER_BYTES);
         a->has_marker = true;
-        a->marker_end = marker->offset + hw_event_u32(marker, 0);
+        a->marker_end = offset + hw_event_u32(marker, 0);
         a->oldest_ns = a->newest_ns = marker->time_ns;
         (void)open_block(a, &a->stream, a->marker, marker->time_ns);
 }
 
-static void define(struct assembler *a, struct whole_blocks *b, const struct hw_event *e, uint32_t head)
+static void define(struct assembler *a, struct whole_blocks *b, const struct hw_event *e)
 {
+        const uint32_t head = head_of(a, e->id);
         uint8_t marker[BLOCK_MARKER_BYTES];
 
         if (b->open == SIZE_MAX) {
@@ -248,47 +244,133 @@ static void keep_some_arguments(struct assembler *a, const struct hw_event *e)
         struct hw_event kept = *e;
         kept.payload = copy + HEAD_VARIABLE;
         kept.size = (uint32_t)(n - HEAD_VARIABLE);
-        define(a, &a->before, &kept, HEAD_VARIABLE);
-        copy_stretch(a, &kept, &kept, copy);
+        define(a, &a->before, &kept);
+        copy_events(a, copy, n, e->time_ns, e->time_ns);
         free(copy);
 }
 
-void assembler_events(struct assembler *a, const struct hw_eventlog *log, const struct hw_event *events, size_t n)
+/* The event at `p`, of which no more than `left` bytes are there. False: it is longer. */
+static inline bool event_at(const struct assembler *a, const uint8_t *p, size_t left, struct hw_event *ret)
 {
-        const struct hw_event *first = NULL;
-        const uint8_t *begin = NULL, *end = NULL;
+        if (left < HEAD_FIXED)
+                return false;
+        *ret = (struct hw_event){ .id = be16(p), .time_ns = be64(p + 2), .payload = p + HEAD_FIXED };
+        ret->size = a->sizes[ret->id];
+        if (ret->size != HW_EVENT_VARIABLE)
+                return ret->size <= left - HEAD_FIXED;
+        if (left < HEAD_VARIABLE)
+                return false;
+        ret->payload = p + HEAD_VARIABLE;
+        ret->size = be16(p + HEAD_FIXED);
+        if (ret->id == HW_IPE && ret->size > left - HEAD_VARIABLE)
+                ret->size = (uint32_t)(left - HEAD_VARIABLE); /* some writers announce one too many */
+        return ret->size <= left - HEAD_VARIABLE;
+}
 
-        for (size_t i = 0; i < n; i++) {
-                const struct hw_event *e = &events[i];
-                const uint32_t head = head_of(a, log, e->id);
-                const uint8_t *start = e->payload - head;
-                enum fate fate = e->id < HW_KNOWN_IDS ? (enum fate)fates[e->id] : PLAIN;
-                if (fate == ARGUMENTS && a->keep_arguments)
-                        fate = BEFORE;
-                if (first && (start != end || (fate != PLAIN && fate != BEFORE))) {
-                        copy_stretch(a, first, e - 1, begin);
-                        first = NULL;
-                }
-                if (fate == MARKER)
-                        begin_block(a, e);
-                else if (fate == ALWAYS)
-                        define(a, &a->always, e, head);
-                else if (fate == BEFORE)
-                        define(a, &a->before, e, head);
-                else if (fate == ARGUMENTS)
-                        keep_some_arguments(a, e);
-                if (fate != PLAIN && fate != BEFORE)
-                        continue;
-                if (!first) {
-                        first = e;
-                        begin = start;
-                }
-                end = e->payload + e->size;
+static enum fate fate_of(const struct assembler *a, const struct hw_event *e)
+{
+        enum fate fate = e->id < HW_KNOWN_IDS ? (enum fate)fates[e->id] : PLAIN;
+
+        if (fate == PLAIN)
+                return fate;
+        if (e->size < hw_event_info(e->id)->min_size || (fate == ARGUMENTS && head_of(a, e->id) != HEAD_VARIABLE))
+                return NEVER;
+        return fate == ARGUMENTS && a->keep_arguments ? BEFORE : fate;
+}
+
+/* An event that does not simply stay where it is. */
+static void take_special(struct assembler *a, const struct hw_event *e, uint64_t offset, enum fate fate)
+{
+        switch (fate) {
+        case MARKER:
+                begin_block(a, e, offset);
+                break;
+        case ALWAYS:
+                define(a, &a->always, e);
+                break;
+        case ARGUMENTS:
+                keep_some_arguments(a, e);
+                break;
+        case PLAIN:
+        case BEFORE:
+        case NEVER:
+                break;
         }
-        if (first)
-                copy_stretch(a, first, events + n - 1, begin);
-        if (n > 0)
-                a->offset = events[n - 1].offset + head_of(a, log, events[n - 1].id) + events[n - 1].size;
+}
+
+/* Behind the block in force, if that is known and in the stretch; else behind the stretch. */
+static const uint8_t *end_of_block(const struct assembler *a, const struct event_span *s, const uint8_t *p)
+{
+        const uint64_t offset = s->offset + (uint64_t)(p - s->bytes);
+
+        if (!a->has_marker || a->marker_end >= s->offset + s->size)
+                return s->bytes + s->size;
+        return a->marker_end > offset ? s->bytes + (a->marker_end - s->offset) : p;
+}
+
+/* What follows is in no block that is known. */
+static void leave_block(struct assembler *a, uint16_t cap)
+{
+        end_block(a);
+        a->has_marker = false;
+        a->cap = cap;
+}
+
+void assembler_events(struct assembler *a, const struct event_span *s)
+{
+        const uint8_t *const end = s->bytes + s->size, *begin = s->bytes, *p = begin, *inside;
+        uint64_t oldest_ns = UINT64_MAX, newest_ns = 0;
+        struct hw_event e;
+
+        if (!a->has_marker && s->cap != a->cap)
+                leave_block(a, s->cap);
+        inside = end_of_block(a, s, p);
+        for (; event_at(a, p, (size_t)(end - p), &e); p = e.payload + e.size) {
+                const enum fate fate = fate_of(a, &e);
+                const bool special = fate != PLAIN && fate != BEFORE;
+                if (special || p >= inside) {
+                        copy_events(a, begin, (size_t)(p - begin), oldest_ns, newest_ns);
+                        begin = special ? e.payload + e.size : p;
+                        oldest_ns = UINT64_MAX;
+                        newest_ns = 0;
+                        if (p >= inside && fate != MARKER)
+                                leave_block(a, HW_CAP_NONE);
+                        take_special(a, &e, s->offset + (uint64_t)(p - s->bytes), fate);
+                        inside = end_of_block(a, s, p);
+                }
+                if (special)
+                        continue;
+                if (fate == BEFORE)
+                        define(a, &a->before, &e);
+                oldest_ns = e.time_ns < oldest_ns ? e.time_ns : oldest_ns;
+                newest_ns = e.time_ns > newest_ns ? e.time_ns : newest_ns;
+        }
+        copy_events(a, begin, (size_t)(p - begin), oldest_ns, newest_ns);
+        a->lost_bytes += (uint64_t)(end - p);
+        a->offset = s->offset + s->size;
+}
+
+void assembler_definitions(struct assembler *a, const struct event_span *s)
+{
+        const uint8_t *const end = s->bytes + s->size;
+        struct hw_event e;
+
+        for (const uint8_t *p = s->bytes; event_at(a, p, (size_t)(end - p), &e); p = e.payload + e.size) {
+                const enum fate fate = fate_of(a, &e);
+                if (fate == ALWAYS || fate == BEFORE)
+                        define(a, &a->always, &e);
+        }
+}
+
+bool assembler_is_definition(uint16_t id)
+{
+        return id < HW_KNOWN_IDS && (fates[id] == ALWAYS || fates[id] == BEFORE);
+}
+
+void assembler_gap(struct assembler *a)
+{
+        a->resume = a->has_marker = false;
+        a->marker_end = UINT64_MAX;
 }
 
 void assembler_end(struct assembler *a, bool marked)
@@ -305,14 +387,20 @@ void assembler_end(struct assembler *a, bool marked)
 
 /* ------------------------------------------------------------------- whole */
 
-void assembler_begin(struct assembler *a, const struct hw_eventlog *log, bool keep_arguments)
+bool assembler_init(struct assembler *a, const struct hw_eventlog *log, bool keep_arguments)
 {
-        assembler_done(a);
-        for (unsigned id = 0; id < HW_KNOWN_IDS; id++)
-                a->heads[id] = hw_eventlog_declared_size(log, (uint16_t)id) == (int32_t)HW_EVENT_VARIABLE
-                                       ? HEAD_VARIABLE
-                                       : HEAD_FIXED;
+        *a = (struct assembler){ .stream.open = SIZE_MAX, .always.open = SIZE_MAX, .before.open = SIZE_MAX };
         a->keep_arguments = keep_arguments;
+        a->sizes = calloc(HW_EVENT_IDS, sizeof(*a->sizes));
+        if (!a->sizes)
+                return false;
+        for (unsigned id = 0; id < HW_EVENT_IDS; id++) {
+                int32_t size = hw_eventlog_declared_size(log, (uint16_t)id);
+                if (size > 0)
+                        a->sizes[id] = (uint16_t)size;
+        }
+        a->marker_end = UINT64_MAX;
+        return true;
 }
 
 uint8_t *assembler_header(const struct hw_eventlog *log, size_t *ret_size)
@@ -360,5 +448,6 @@ void assembler_done(struct assembler *a)
         free(a->stream.bytes);
         free(a->always.bytes);
         free(a->before.bytes);
+        free(a->sizes);
         *a = (struct assembler){ .stream.open = SIZE_MAX, .always.open = SIZE_MAX, .before.open = SIZE_MAX };
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * assembler.h - decoded events back into whole blocks of an eventlog. Pure.
+ * assembler.h - the events of a stream back into whole blocks of an eventlog.
+ * Pure.
  *
  * What comes out is what the decoder delivered, byte by byte, in blocks that
  * may be cut anywhere: each has a marker of its own with its true size, so any
@@ -30,13 +31,14 @@ struct whole_blocks {
 };
 
 struct assembler {
-        uint8_t heads[HW_KNOWN_IDS]; /* bytes before the payload, by id */
+        uint16_t *sizes; /* of payloads, by id; HW_EVENT_VARIABLE: such an event has its own */
         bool keep_arguments;
         uint64_t lost_bytes;     /* of eventlog that found no memory; the caller counts and clears them */
         uint8_t marker[24];      /* of the stream's block in force */
         bool has_marker, resume; /* resume: the block goes on in the next batch */
         uint64_t marker_end;     /* stream offset of its end, as announced */
         uint64_t offset;         /* of the stream, behind the newest event */
+        uint16_t cap;            /* of events that no marker is known of */
         uint64_t oldest_ns;      /* of a block's events so far, its begin included */
         uint64_t newest_ns;
         struct whole_blocks stream;
@@ -44,13 +46,31 @@ struct assembler {
         struct whole_blocks before; /* those that a cut-out has which begins behind them */
 };
 
-/* A run begins, as the decoder has just said: nothing of another one is known any more. */
-void assembler_begin(struct assembler *a, const struct hw_eventlog *log, bool keep_arguments);
+/* Events one behind the other, as they were in the stream. */
+struct event_span {
+        const uint8_t *bytes;
+        size_t size;
+        uint64_t offset; /* in the stream */
+        uint16_t cap;    /* of the first */
+};
+
+/* Whether events of that kind are kept for what comes behind them: they must never be left out. */
+bool assembler_is_definition(uint16_t id);
+
+/* A run begins, as the decoder has just said. False: out of memory. */
+bool assembler_init(struct assembler *a, const struct hw_eventlog *log, bool keep_arguments);
 
 /* The run's header: to free(), *ret_size bytes; NULL when out of memory. */
 uint8_t *assembler_header(const struct hw_eventlog *log, size_t *ret_size);
 
-void assembler_events(struct assembler *a, const struct hw_eventlog *log, const struct hw_event *events, size_t n);
+/* What the decoder has delivered; of an info table (IPE), the decoder alone knows its end: it is the stretch's last. */
+void assembler_events(struct assembler *a, const struct event_span *s);
+
+/* Only the definitions of what else is left out: as no block has them, every cut-out gets them. */
+void assembler_definitions(struct assembler *a, const struct event_span *s);
+
+/* Something was left out, and all before it has been taken. */
+void assembler_gap(struct assembler *a);
 
 /* The run is over: nothing more comes. `marked`: it had an end marker, and so has what comes out. */
 void assembler_end(struct assembler *a, bool marked);

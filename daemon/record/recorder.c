@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: one queue under one lock. The reading thread appends jobs and never
- * waits for more than that lock, which is held for a few instructions; the
- * writing thread takes them, one at a time.
+ * DESIGN: the thread takes one job after the other (jobs.h) and gathers the
+ * events of each run into frames (gather.h). Whenever nothing waits, and once a
+ * second at least, it writes what is old enough, so that what a power cut takes
+ * is seconds at most.
  */
 #include "daemon/record/recorder.h"
 
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "daemon/log.h"
+#include "daemon/record/gather.h"
 #include "daemon/record/handover.h"
 #include "daemon/record/limits.h"
 #include "daemon/record/run_writer.h"
@@ -22,23 +24,18 @@
 #include "proto/base/private_directory.h"
 #include "proto/recording/run_dir.h"
 
-/* What both threads know of a run; guarded by the recorder's lock, but for the writer. */
 struct shared_run {
+        pthread_mutex_t lock; /* guards what follows */
         unsigned holders;
-        struct run_writer *writer; /* the writing thread's */
         uint64_t lost_bytes, lost_frames;
         bool paused;
         char detail[256];
-};
 
-struct job {
-        struct job *next;
-        enum job_kind kind;
-        struct shared_run *run;
-        uint32_t segment;
-        struct frame_head head;
-        uint8_t *blocks; /* owned */
-        uint64_t sequence;
+        /* the writing thread's, once the first job is given */
+        struct shared_run *next; /* among those of which events wait to become frames */
+        bool listed;
+        struct gather gather;
+        struct run_writer *writer;
 };
 
 struct recorder {
@@ -48,35 +45,35 @@ struct recorder {
         uint64_t segment_bytes; /* of eventlog in one segment */
         pthread_t thread;
         bool started;
+        struct jobs jobs;
 
         pthread_mutex_t lock; /* guards what follows */
-        pthread_cond_t more;
-        struct job *first, **last;
-        size_t jobs, bytes; /* that wait, the one in work included */
-        uint64_t added;     /* sequence of the newest job */
-        uint64_t written;   /* of the newest one done */
-        bool stop;
         uint64_t disk_bytes;
 
         /* the writing thread's own */
         struct frame_packer *packer;
-        uint64_t retry_ns; /* nothing is written before this; 0: all is well */
-        uint64_t look_ns;  /* the budget is looked at again */
+        struct shared_run *runs; /* that are listed */
+        size_t gathered;         /* bytes of all of them */
+        uint64_t retry_ns;       /* nothing is written before this; 0: all is well */
+        uint64_t look_ns;        /* the budget is looked at again */
+        uint64_t tidy_ns;        /* what is old is written again */
         char trouble[256];
 };
 
 #define RETRY_NS (10 * UINT64_C(1000000000)) /* after a failure */
-#define LOOK_NS  (10 * UINT64_C(1000000000)) /* between two looks at the budget */
+#define LOOK_S   10                          /* between two looks at the budget */
 #define STOP_S   5
 
-static void run_release(struct recorder *r, struct shared_run *run)
+static void run_release(struct shared_run *run)
 {
-        pthread_mutex_lock(&r->lock);
+        pthread_mutex_lock(&run->lock);
         bool last = --run->holders == 0;
-        pthread_mutex_unlock(&r->lock);
+        pthread_mutex_unlock(&run->lock);
         if (!last)
                 return;
         run_writer_destroy(&run->writer);
+        gather_done(&run->gather);
+        pthread_mutex_destroy(&run->lock);
         free(run);
 }
 
@@ -98,7 +95,7 @@ static void look_at_budget(struct recorder *r)
         struct budget_use use;
         char trouble[128];
 
-        r->look_ns = clock_mono_ns() + LOOK_NS;
+        r->look_ns = clock_mono_ns() + LOOK_S * UINT64_C(1000000000);
         if (budget_enforce(r->directory, &r->budget, clock_wall_ns(), &use) != 0)
                 return;
         if (use.removed)
@@ -115,82 +112,132 @@ static void look_at_budget(struct recorder *r)
 }
 
 /* What became of a frame, for those who ask. */
-static void report(struct recorder *r, const struct job *job, bool good, const char *detail)
+static void report(struct shared_run *run, bool good, uint64_t lost_bytes, const char *detail)
 {
-        struct shared_run *run = job->run;
-
-        pthread_mutex_lock(&r->lock);
+        pthread_mutex_lock(&run->lock);
         run->paused = !good;
         snprintf(run->detail, sizeof(run->detail), "%s", good ? "" : detail);
-        if (!good && job->kind == JOB_BLOCKS) {
-                run->lost_bytes += job->head.raw;
-                run->lost_frames++;
-        }
-        pthread_mutex_unlock(&r->lock);
+        run->lost_bytes += lost_bytes;
+        run->lost_frames += lost_bytes > 0;
+        pthread_mutex_unlock(&run->lock);
 }
 
-static void write_blocks(struct recorder *r, const struct job *job)
+struct writing {
+        struct recorder *recorder;
+        struct shared_run *run;
+};
+
+/* The disk is left alone for a while when it has not taken something. */
+static void write_frame(void *ctx, uint32_t segment, const struct frame_head *head, const uint8_t *blocks)
 {
+        const struct writing *job = ctx;
+        struct recorder *r = job->recorder;
         struct run_writer *w = job->run->writer;
         struct error error = { "" };
-        bool definitions = job->kind == JOB_DEFINITIONS, good = false;
+        const bool definitions = segment == 0;
+        bool good = false;
 
         if (r->retry_ns && clock_mono_ns() < r->retry_ns) {
-                run_writer_skip(w, &job->head, job->blocks, definitions);
+                run_writer_skip(w, head, blocks, definitions);
                 snprintf(error.text, sizeof(error.text), "%s", r->trouble);
         } else {
-                good = definitions ? run_writer_definitions(w, r->packer, &job->head, job->blocks, &error)
-                                   : run_writer_blocks(w, r->packer, job->segment, &job->head, job->blocks, &error);
+                good = definitions ? run_writer_definitions(w, r->packer, head, blocks, &error)
+                                   : run_writer_blocks(w, r->packer, segment, head, blocks, &error);
                 r->retry_ns = good ? 0 : clock_mono_ns() + RETRY_NS;
                 say(r, good ? "" : error.text);
         }
-        report(r, job, good, error.text);
+        report(job->run, good, good || definitions ? 0 : head->raw, error.text);
 }
 
-static void do_job(struct recorder *r, struct job *job)
+/* All that waits of a run. */
+static void write_run(struct recorder *r, struct shared_run *run)
 {
-        if (job->kind != JOB_END)
-                write_blocks(r, job);
+        struct writing writing = { r, run };
+
+        r->gathered -= gather_waiting(&run->gather);
+        gather_frames(&run->gather, write_frame, &writing);
+        r->gathered += gather_waiting(&run->gather);
+}
+
+static void unlist(struct recorder *r, struct shared_run *run)
+{
+        for (struct shared_run **p = &r->runs; *p; p = &(*p)->next) {
+                if (*p != run)
+                        continue;
+                *p = run->next;
+                run->listed = false;
+                return;
+        }
+}
+
+/* Writes what has waited long enough. */
+static void tidy(struct recorder *r)
+{
+        const uint64_t now_ns = clock_mono_ns();
+        struct shared_run *next;
+
+        r->tidy_ns = now_ns + BATCH_AGE_NS;
+        for (struct shared_run *run = r->runs; run; run = next) {
+                next = run->next;
+                if (now_ns - run->gather.since_ns < BATCH_AGE_NS)
+                        continue;
+                write_run(r, run);
+                unlist(r, run);
+        }
+}
+
+static void gather_job(struct recorder *r, const struct job *job)
+{
+        struct shared_run *run = job->run;
+        const uint64_t now_ns = clock_mono_ns();
+
+        r->gathered -= gather_waiting(&run->gather);
+        if (job->kind == JOB_EVENTS)
+                gather_events(&run->gather, &job->span, job->wall_ns, now_ns);
         else
-                run_release(r, job->run);
-        free(job->blocks);
-        if (clock_mono_ns() >= r->look_ns)
-                look_at_budget(r);
+                gather_definitions(&run->gather, &job->span, job->wall_ns, now_ns);
+        r->gathered += gather_waiting(&run->gather);
+        if (!run->listed) {
+                run->listed = true;
+                run->next = r->runs;
+                r->runs = run;
+        }
+        if (gather_waiting(&run->gather) < BATCH_BYTES && r->gathered < BATCHES_BYTES)
+                return;
+        write_run(r, run);
+        unlist(r, run);
 }
 
-/* The next job; NULL: none for now, or none any more. */
-static struct job *wait_for_job(struct recorder *r)
+static void end_run(struct recorder *r, const struct job *job)
 {
-        struct timespec until;
+        struct shared_run *run = job->run;
 
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += (time_t)(LOOK_NS / 1000000000u);
-        pthread_mutex_lock(&r->lock);
-        while (!r->first && !r->stop && pthread_cond_timedwait(&r->more, &r->lock, &until) == 0)
-                ;
-        struct job *job = r->first;
-        if (job && !(r->first = job->next))
-                r->last = &r->first;
-        pthread_mutex_unlock(&r->lock);
-        return job;
+        unlist(r, run);
+        r->gathered -= gather_waiting(&run->gather);
+        gather_end(&run->gather, job->marked);
+        r->gathered += gather_waiting(&run->gather);
+        write_run(r, run);
+        run_release(run);
 }
 
-static void job_done(struct recorder *r, struct job *job)
+static void do_job(struct recorder *r, const struct job *job)
 {
-        pthread_mutex_lock(&r->lock);
-        r->jobs--;
-        r->bytes -= job->head.raw;
-        r->written = job->sequence;
-        pthread_mutex_unlock(&r->lock);
-        free(job);
-}
-
-static bool is_stopping(struct recorder *r)
-{
-        pthread_mutex_lock(&r->lock);
-        bool stop = r->stop && !r->first;
-        pthread_mutex_unlock(&r->lock);
-        return stop;
+        if (job->lost_pieces) {
+                write_run(r, job->run);
+                gather_gap(&job->run->gather, job->lost_bytes, job->lost_pieces);
+        }
+        switch (job->kind) {
+        case JOB_EVENTS:
+        case JOB_DEFINITIONS:
+                gather_job(r, job);
+                break;
+        case JOB_SEAL:
+                write_run(r, job->run);
+                break;
+        case JOB_END:
+                end_run(r, job);
+                break;
+        }
 }
 
 static void *write_all(void *ctx)
@@ -199,104 +246,75 @@ static void *write_all(void *ctx)
         struct job *job;
 
         look_at_budget(r);
-        while (!is_stopping(r)) {
-                if ((job = wait_for_job(r))) {
+        do {
+                while ((job = jobs_next(&r->jobs))) {
                         do_job(r, job);
-                        job_done(r, job);
-                } else if (clock_mono_ns() >= r->look_ns) {
-                        look_at_budget(r);
+                        jobs_did(&r->jobs, job);
+                        if (clock_mono_ns() >= r->tidy_ns)
+                                tidy(r);
+                        if (clock_mono_ns() >= r->look_ns)
+                                look_at_budget(r);
                 }
-        }
+                tidy(r);
+                if (clock_mono_ns() >= r->look_ns)
+                        look_at_budget(r);
+        } while (jobs_sleep(&r->jobs, LOOK_S));
         return NULL;
 }
 
 /* ----------------------------------------------------------- reading thread */
 
-bool recorder_enqueue(struct recorder *r, struct shared_run *run, enum job_kind kind, uint32_t segment,
-                      const struct frame_head *head, uint8_t *blocks)
-{
-        struct job *job = malloc(sizeof(*job));
-        bool taken;
-
-        if (!job) {
-                free(blocks);
-                return false;
-        }
-        *job = (struct job){ .kind = kind, .run = run, .segment = segment, .head = *head, .blocks = blocks };
-        pthread_mutex_lock(&r->lock);
-        taken = kind == JOB_END || (r->bytes + head->raw <= QUEUE_BYTES && r->jobs < QUEUE_JOBS);
-        if (taken) {
-                job->sequence = ++r->added;
-                *r->last = job;
-                r->last = &job->next;
-                r->jobs++;
-                r->bytes += head->raw;
-                pthread_cond_signal(&r->more);
-        }
-        pthread_mutex_unlock(&r->lock);
-        if (!taken) {
-                free(blocks);
-                free(job);
-        }
-        return taken;
-}
-
-struct shared_run *recorder_run_begin(struct recorder *r, const char *target, uint64_t wall_ns, uint8_t *header,
-                                      size_t size)
+struct shared_run *recorder_run_begin(struct recorder *r, const char *target, const struct hw_eventlog *log,
+                                      uint64_t wall_ns)
 {
         struct shared_run *run = calloc(1, sizeof(*run));
+        size_t size = 0;
+        uint8_t *header;
 
-        if (!run) {
-                free(header);
+        if (!run)
                 return NULL;
-        }
-        run->writer = run_writer_new(r->directory, target, wall_ns, header, size);
-        if (!run->writer) {
-                free(run);
+        run->holders = 1;
+        pthread_mutex_init(&run->lock, NULL);
+        header = assembler_header(log, &size);
+        if (header)
+                run->writer = run_writer_new(r->directory, target, wall_ns, header, size);
+        if (!run->writer || !gather_init(&run->gather, log, r->keep_arguments, r->segment_bytes)) {
+                run_release(run);
                 return NULL;
         }
         run->holders = 2;
         return run;
 }
 
-void recorder_run_end(struct recorder *r, struct shared_run *run)
+void recorder_run_end(struct recorder *r, struct shared_run *run, const struct job *how)
 {
-        const struct frame_head none = { 0 };
+        struct job job = *how;
 
-        if (!recorder_enqueue(r, run, JOB_END, 0, &none, NULL))
-                run_release(r, run); /* out of memory: its files stay open until the daemon ends */
-        run_release(r, run);
+        job.run = run;
+        job.kind = JOB_END;
+        /* Without memory for the job its files stay open until the daemon ends. */
+        (void)jobs_add(&r->jobs, &job);
+        run_release(run);
 }
 
-void recorder_state(struct recorder *r, const struct shared_run *run, struct recording_state *ret)
+struct jobs *recorder_jobs(struct recorder *r)
+{
+        return &r->jobs;
+}
+
+void recorder_state(struct recorder *r, struct shared_run *run, struct recording_state *ret)
 {
         pthread_mutex_lock(&r->lock);
         ret->disk_bytes = r->disk_bytes;
-        if (run) {
-                ret->paused = run->paused;
-                ret->lost_bytes += run->lost_bytes;
-                ret->lost_frames += run->lost_frames;
-                memcpy(ret->detail, run->detail, sizeof(ret->detail));
-        }
         pthread_mutex_unlock(&r->lock);
-}
-
-uint64_t recorder_added(struct recorder *r)
-{
-        pthread_mutex_lock(&r->lock);
-        uint64_t added = r->added;
-        pthread_mutex_unlock(&r->lock);
-        return added;
-}
-
-uint64_t recorder_segment_bytes(const struct recorder *r)
-{
-        return r->segment_bytes;
-}
-
-bool recorder_keeps_arguments(const struct recorder *r)
-{
-        return r->keep_arguments;
+        if (!run)
+                return;
+        pthread_mutex_lock(&run->lock);
+        ret->paused = run->paused;
+        ret->lost_bytes += run->lost_bytes;
+        ret->lost_frames += run->lost_frames;
+        memcpy(ret->detail, run->detail, sizeof(ret->detail));
+        pthread_mutex_unlock(&run->lock);
 }
 
 /* ------------------------------------------------------------------- whole */
@@ -336,7 +354,6 @@ static bool start_thread(struct recorder *r)
 
 struct recorder *recorder_new(const struct recorder_options *options, struct error *error)
 {
-        pthread_condattr_t attributes;
         struct recorder *r;
 
         if (!check_directory(options->directory, error))
@@ -350,12 +367,8 @@ struct recorder *recorder_new(const struct recorder_options *options, struct err
         r->budget = options->budget;
         r->keep_arguments = options->keep_arguments;
         r->segment_bytes = segment_size(&options->budget);
-        r->last = &r->first;
         pthread_mutex_init(&r->lock, NULL);
-        pthread_condattr_init(&attributes);
-        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-        pthread_cond_init(&r->more, &attributes);
-        pthread_condattr_destroy(&attributes);
+        jobs_init(&r->jobs);
         r->packer = frame_packer_new();
         if (!r->packer || !start_thread(r)) {
                 error_set(error, "the recorder cannot start its thread: out of memory");
@@ -369,10 +382,7 @@ static bool stop_thread(struct recorder *r)
 {
         struct timespec until;
 
-        pthread_mutex_lock(&r->lock);
-        r->stop = true;
-        pthread_cond_signal(&r->more);
-        pthread_mutex_unlock(&r->lock);
+        jobs_stop(&r->jobs);
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_sec += STOP_S;
         return pthread_timedjoin_np(r->thread, NULL, &until) == 0;
@@ -390,7 +400,7 @@ void recorder_destroy(struct recorder **rp)
                             STOP_S);
                 return; /* the thread still uses it */
         }
-        pthread_cond_destroy(&r->more);
+        jobs_done(&r->jobs);
         pthread_mutex_destroy(&r->lock);
         frame_packer_destroy(&r->packer);
         free(r);
@@ -398,10 +408,7 @@ void recorder_destroy(struct recorder **rp)
 
 uint64_t recorder_written(struct recorder *r)
 {
-        pthread_mutex_lock(&r->lock);
-        uint64_t written = r->written;
-        pthread_mutex_unlock(&r->lock);
-        return written;
+        return jobs_written(&r->jobs);
 }
 
 const char *recorder_directory(const struct recorder *r)

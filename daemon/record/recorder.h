@@ -3,11 +3,11 @@
  * recorder.h - the flight recorder: the streams of all targets, kept on disk
  * within a budget.
  *
- *     pipeline ─events─▶ recording: blocks in memory ─frames─▶ queue ─▶ thread: zstd, files, budget
+ *     pipeline ─▶ recording: where events lie ─stretches─▶ queue ─▶ thread: blocks, zstd, files, budget
  *
- * The thread that reads never waits: what the queue does not take is left out,
- * a whole frame at a time, and counted. Here is the thread with its queue and
- * budget; the recording of one target is recording.h.
+ * The thread that reads never waits and copies nothing: what the queue does not
+ * take is left out up to the beginning of a further block, and counted. Here is
+ * the thread; the recording of one target is recording.h.
  */
 #ifndef HW_DAEMON_RECORD_RECORDER_H
 #define HW_DAEMON_RECORD_RECORDER_H
@@ -32,7 +32,7 @@ struct recorder *recorder_new(const struct recorder_options *options, struct err
 /* Writes what waits, for STOP_S at most, and ends the thread. All recordings must be destroyed before. */
 void recorder_destroy(struct recorder **r);
 
-/* Frames numbered up to this are on disk, or lost and counted. */
+/* What was sealed by that number (recording_seal) is on disk, or lost and counted. */
 uint64_t recorder_written(struct recorder *r);
 
 const char *recorder_directory(const struct recorder *r);

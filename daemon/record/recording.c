@@ -1,196 +1,248 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: what belongs to every cut-out is handed over before what comes behind
- * it. Nothing is kept for a second try: a frame that the queue refuses is lost,
- * and the next one that it takes says how much is missing before it.
+ * DESIGN: events that a decoder delivers from one piece lie one behind the
+ * other in it, so a batch is one stretch, and where it begins and ends is all
+ * that is handed over. What is not in the piece - an event that was cut between
+ * two of them - is copied.
+ *
+ * Once something was refused, all is left out until the queue is half empty and
+ * a block begins: gaps are few, and at the ends of blocks. Definitions in them
+ * are copied, for what comes behind needs them.
  */
 #include "daemon/record/recording.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "daemon/log.h"
-#include "daemon/record/assembler.h"
 #include "daemon/record/handover.h"
 #include "daemon/record/limits.h"
 #include "daemon/record/recorder.h"
-#include "proto/base/ckd.h"
-#include "proto/base/clock.h"
-#include "proto/base/limits.h"
 #include "proto/recording/run_dir.h"
 
 struct recording {
         struct recorder *recorder;
         char target[RUN_TARGET_MAX + 1];
-        struct assembler assembler;
-        struct shared_run *run; /* NULL: between runs */
-        uint32_t ordinal;       /* of the next frame */
-        uint32_t segment;
-        uint64_t segment_bytes, segment_begin_ns;
-        uint64_t batch_since_ns; /* Unix time of the first event that waits; 0: none does */
-        uint64_t bytes, definition_bytes;
-        uint64_t lost_bytes; /* refused by the queue since the last frame that it took */
-        uint32_t lost_frames;
-        uint64_t all_lost_bytes, all_lost_frames; /* and since the run began */
+        struct shared_run *run;       /* NULL: between runs */
+        bool losing;                  /* the queue was full */
+        uint64_t bytes;               /* of eventlog, of the run */
+        uint64_t lost_bytes;          /* refused by the queue since it took something last */
+        uint32_t lost_pieces;         /* times that it was */
+        uint64_t all_lost, all_times; /* and since the run began */
+        struct {
+                bool info_tables, blocks, definitions; /* the batch at hand has some; definitions: only while losing */
+        } batch;
+        struct {
+                uint64_t info_tables, blocks, definitions;
+        } counts; /* of the decoder's, when last looked at */
+        uint16_t definition_ids[HW_KNOWN_IDS];
+        size_t n_definition_ids;
 };
 
-static bool hand_over(struct recording *r, enum job_kind kind, const struct frame_head *head, uint8_t *blocks)
+static const uint8_t *begin_of(const struct hw_eventlog *log, const struct hw_event *e)
 {
-        return recorder_enqueue(r->recorder, r->run, kind, r->segment, head, blocks);
+        return e->payload - (hw_eventlog_declared_size(log, e->id) == (int32_t)HW_EVENT_VARIABLE ? 12 : 10);
 }
 
-static void lose(struct recording *r, uint64_t bytes)
+static const uint8_t *end_of(const struct hw_event *e)
 {
+        return e->payload + e->size;
+}
+
+static bool in_piece(const struct read_piece *piece, const struct hw_event *e)
+{
+        return piece->buffer && (uintptr_t)e->payload >= (uintptr_t)piece->data &&
+               (uintptr_t)end_of(e) <= (uintptr_t)piece->data + piece->size;
+}
+
+/* ------------------------------------------------------------ what is left out */
+
+/* A definition of what is left out, one by one: they are few. */
+static void copy_definition(struct recording *r, const struct hw_eventlog *log, const struct hw_event *e,
+                            uint64_t wall_ns)
+{
+        const uint8_t *begin = begin_of(log, e);
+        struct job job = { .run = r->run, .kind = JOB_DEFINITIONS, .wall_ns = wall_ns };
+        uint8_t *copy = malloc((size_t)(end_of(e) - begin));
+
+        if (!copy)
+                return;
+        memcpy(copy, begin, (size_t)(end_of(e) - begin));
+        job.span = (struct event_span){ copy, (size_t)(end_of(e) - begin), e->offset, e->cap };
+        if (!jobs_add(recorder_jobs(r->recorder), &job))
+                free(copy);
+}
+
+/* Events of one stretch. */
+static void lose(struct recording *r, const struct hw_eventlog *log, const struct hw_event *events, size_t n,
+                 uint64_t wall_ns)
+{
+        const uint64_t bytes = (uint64_t)(end_of(&events[n - 1]) - begin_of(log, &events[0]));
+
+        for (size_t i = 0; r->batch.definitions && i < n; i++)
+                if (assembler_is_definition(events[i].id))
+                        copy_definition(r, log, &events[i], wall_ns);
+        if (!r->losing) {
+                r->lost_pieces++;
+                r->all_times++;
+        }
+        r->losing = true;
+        r->bytes += bytes;
         r->lost_bytes += bytes;
-        r->lost_frames++;
-        r->all_lost_bytes += bytes;
-        r->all_lost_frames++;
+        r->all_lost += bytes;
 }
 
-static void send_definitions(struct recording *r, struct whole_blocks *which, uint32_t ordinal, uint64_t wall_ns)
+/* How many of them are still left out. */
+static size_t goes_on_at(struct recording *r, const struct hw_event *events, size_t n)
 {
-        struct whole_blocks b = assembler_take(&r->assembler, which);
-        struct frame_head head = {
-                .raw = (uint32_t)b.n, .ordinal = ordinal, .begin_ns = b.begin_ns, .end_ns = b.end_ns, .wall_ns = wall_ns
-        };
+        size_t i = 0;
 
-        if (b.n == 0)
+        if (r->counts.blocks > 0 && !r->batch.blocks)
+                return n;
+        if (!jobs_has_room(recorder_jobs(r->recorder)))
+                return n;
+        while (r->batch.blocks && i < n && events[i].id != HW_BLOCK_MARKER)
+                i++;
+        return i;
+}
+
+/* ------------------------------------------------------------ what is handed over */
+
+/* Events one behind the other, all in the piece or all out of it. */
+static void give(struct recording *r, const struct hw_eventlog *log, const struct read_piece *piece,
+                 const struct hw_event *events, size_t n, uint64_t wall_ns)
+{
+        const uint8_t *begin = begin_of(log, &events[0]), *end = end_of(&events[n - 1]);
+        const bool kept = in_piece(piece, &events[0]);
+        struct job job = { .run = r->run,
+                           .kind = JOB_EVENTS,
+                           .span = { begin, (size_t)(end - begin), events[0].offset, events[0].cap },
+                           .wall_ns = wall_ns,
+                           .lost_bytes = r->lost_bytes,
+                           .lost_pieces = r->lost_pieces,
+                           .ends_span = events[n - 1].id == HW_IPE };
+        uint8_t *copy = NULL;
+        bool ready;
+
+        if (kept) {
+                job.buffer = piece->buffer;
+                ready = read_buffer_keep(piece->buffer, end, QUEUE_BUFFERS);
+        } else if ((ready = (copy = malloc(job.span.size)))) {
+                memcpy(copy, begin, job.span.size);
+                job.span.bytes = copy;
+        }
+        if (!ready || !jobs_add(recorder_jobs(r->recorder), &job)) {
+                if (ready && kept)
+                        read_buffer_release(piece->buffer);
+                free(copy);
+                lose(r, log, events, n, wall_ns);
                 return;
-        r->definition_bytes += b.n;
-        if (r->definition_bytes > DEFINITIONS_BYTES) {
-                lose(r, b.n);
-                free(b.bytes);
-        } else if (!hand_over(r, JOB_DEFINITIONS, &head, b.bytes)) {
-                lose(r, b.n);
+        }
+        r->bytes += job.span.size;
+        r->lost_bytes = 0;
+        r->lost_pieces = 0;
+        r->losing = false;
+}
+
+/* How many of the events, the first one at least, are one stretch. */
+static size_t stretch_of(const struct recording *r, const struct read_piece *piece, const struct hw_event *events,
+                         size_t n)
+{
+        size_t i = 1;
+
+        if (!in_piece(piece, &events[0]))
+                return 1;
+        if (!r->batch.info_tables && in_piece(piece, &events[n - 1]))
+                return n;
+        while (i < n && in_piece(piece, &events[i]) && events[i - 1].id != HW_IPE)
+                i++;
+        return i;
+}
+
+static uint64_t count_definitions(const struct recording *r, const struct hw_eventlog *log)
+{
+        uint64_t n = 0;
+
+        for (size_t i = 0; i < r->n_definition_ids; i++)
+                n += hw_eventlog_count(log, r->definition_ids[i]);
+        return n;
+}
+
+static bool passed(uint64_t *count, uint64_t now)
+{
+        const bool more = *count != now;
+
+        *count = now;
+        return more;
+}
+
+/* What kinds of events it has, by what the decoder has counted: so they need not be looked at one by one. */
+static void look_at_batch(struct recording *r, const struct hw_eventlog *log)
+{
+        r->batch.info_tables = passed(&r->counts.info_tables, hw_eventlog_count(log, HW_IPE));
+        r->batch.blocks = passed(&r->counts.blocks, hw_eventlog_stats(log)->blocks);
+        r->batch.definitions = !r->losing || passed(&r->counts.definitions, count_definitions(r, log));
+}
+
+void recording_events(struct recording *r, const struct hw_eventlog *log, const struct read_piece *piece,
+                      const struct hw_event *events, size_t n, uint64_t wall_ns)
+{
+        if (!r->run || n == 0)
+                return;
+        look_at_batch(r, log);
+        for (size_t i = 0; i < n;) {
+                size_t part = stretch_of(r, piece, events + i, n - i);
+                size_t left_out = r->losing ? goes_on_at(r, events + i, part) : 0;
+                if (left_out > 0)
+                        lose(r, log, events + i, left_out, wall_ns);
+                if (left_out < part)
+                        give(r, log, piece, events + i + left_out, part - left_out, wall_ns);
+                i += part;
         }
 }
 
-/* A segment that is long enough is followed by another. */
-static void turn_segment(struct recording *r, const struct frame_head *head)
+/* ------------------------------------------------------------------- whole */
+
+void recording_tick(struct recording *r)
 {
-        if (r->segment_bytes == 0)
-                r->segment_begin_ns = head->begin_ns;
-        r->segment_bytes += head->raw;
-        if (r->segment_bytes < recorder_segment_bytes(r->recorder) &&
-            sub_sat(head->end_ns, r->segment_begin_ns) < SEGMENT_AGE_NS)
-                return;
-        r->segment_bytes = 0;
-        if (r->segment < SEGMENTS_MAX)
-                r->segment++;
-}
-
-/* All that waits. What belongs to every cut-out goes first: it must not be missing in what comes behind it. */
-static void send_batch(struct recording *r, uint64_t wall_ns)
-{
-        if (r->assembler.lost_bytes)
-                lose(r, r->assembler.lost_bytes);
-        r->assembler.lost_bytes = 0;
-        send_definitions(r, &r->assembler.always, 0, wall_ns);
-        send_definitions(r, &r->assembler.before, r->ordinal, wall_ns);
-        struct whole_blocks b = assembler_take(&r->assembler, &r->assembler.stream);
-        struct frame_head head = { .raw = (uint32_t)b.n,
-                                   .ordinal = r->ordinal,
-                                   .begin_ns = b.begin_ns,
-                                   .end_ns = b.end_ns,
-                                   .wall_ns = wall_ns,
-                                   .lost_bytes = r->lost_bytes,
-                                   .lost_frames = r->lost_frames };
-
-        r->batch_since_ns = 0;
-        if (b.n == 0)
-                return;
-        r->bytes += b.n;
-        r->ordinal++;
-        if (hand_over(r, JOB_BLOCKS, &head, b.bytes)) {
-                r->lost_bytes = 0;
-                r->lost_frames = 0;
-        } else {
-                lose(r, b.n);
-        }
-        turn_segment(r, &head);
-}
-
-static size_t waiting(const struct assembler *a)
-{
-        size_t most = a->stream.n;
-
-        if (a->always.n > most)
-                most = a->always.n;
-        return a->before.n > most ? a->before.n : most;
-}
-
-/* At most so many that a frame can hold them with what waits already. */
-static void take_some(struct recording *r, const struct hw_eventlog *log, const struct hw_event *events, size_t n,
-                      uint64_t wall_ns)
-{
-        if (n > 1 && events[n - 1].offset - events[0].offset > FRAME_RAW_MAX / 4) {
-                take_some(r, log, events, n / 2, wall_ns);
-                take_some(r, log, events + n / 2, n - n / 2, wall_ns);
-                return;
-        }
-        assembler_events(&r->assembler, log, events, n);
-        if (r->batch_since_ns == 0)
-                r->batch_since_ns = wall_ns;
-        if (waiting(&r->assembler) >= BATCH_BYTES)
-                send_batch(r, wall_ns);
-}
-
-void recording_events(struct recording *r, const struct hw_eventlog *log, const struct hw_event *events, size_t n,
-                      uint64_t wall_ns)
-{
-        if (r->run && n > 0)
-                take_some(r, log, events, n, wall_ns);
-}
-
-void recording_tick(struct recording *r, uint64_t wall_ns)
-{
-        if (r->run && r->batch_since_ns && sub_sat(wall_ns, r->batch_since_ns) >= BATCH_AGE_NS)
-                send_batch(r, wall_ns);
+        if (r->run)
+                jobs_tick(recorder_jobs(r->recorder));
 }
 
 void recording_begin(struct recording *r, const struct hw_eventlog *log, uint64_t wall_ns)
 {
-        size_t size = 0;
-        uint8_t *header;
-
-        recording_end(r, false, wall_ns);
-        header = assembler_header(log, &size);
-        r->run = header ? recorder_run_begin(r->recorder, r->target, wall_ns, header, size) : NULL;
-        if (!r->run) {
+        recording_end(r, false);
+        r->run = recorder_run_begin(r->recorder, r->target, log, wall_ns);
+        if (!r->run)
                 log_warning("target=%s is not recorded: out of memory", r->target);
-                return;
-        }
-        r->ordinal = r->segment = 1;
-        r->segment_bytes = r->batch_since_ns = r->bytes = r->definition_bytes = 0;
-        r->lost_bytes = r->all_lost_bytes = r->all_lost_frames = 0;
-        r->lost_frames = 0;
-        assembler_begin(&r->assembler, log, recorder_keeps_arguments(r->recorder));
+        r->losing = false;
+        memset(&r->counts, 0, sizeof(r->counts));
+        r->bytes = r->lost_bytes = r->all_lost = r->all_times = 0;
+        r->lost_pieces = 0;
 }
 
-void recording_end(struct recording *r, bool marked, uint64_t wall_ns)
+void recording_end(struct recording *r, bool marked)
 {
         if (!r->run)
                 return;
-        assembler_end(&r->assembler, marked);
-        send_batch(r, wall_ns);
-        assembler_done(&r->assembler);
-        recorder_run_end(r->recorder, r->run);
+        recorder_run_end(r->recorder, r->run,
+                         &(struct job){ .marked = marked, .lost_bytes = r->lost_bytes, .lost_pieces = r->lost_pieces });
         r->run = NULL;
 }
 
-uint64_t recording_seal(struct recording *r, uint64_t wall_ns)
+uint64_t recording_seal(struct recording *r)
 {
         if (r->run)
-                send_batch(r, wall_ns);
-        return recorder_added(r->recorder);
+                (void)jobs_add(recorder_jobs(r->recorder), &(struct job){ .run = r->run, .kind = JOB_SEAL });
+        return jobs_added(recorder_jobs(r->recorder));
 }
 
 void recording_state(struct recording *r, struct recording_state *ret)
 {
-        *ret = (struct recording_state){ .recording = r->run != NULL,
-                                         .bytes = r->bytes,
-                                         .lost_bytes = r->all_lost_bytes,
-                                         .lost_frames = r->all_lost_frames };
+        *ret = (struct recording_state){
+                .recording = r->run != NULL, .bytes = r->bytes, .lost_bytes = r->all_lost, .lost_frames = r->all_times
+        };
         recorder_state(r->recorder, r->run, ret);
 }
 
@@ -201,6 +253,9 @@ struct recording *recording_new(struct recorder *recorder, const char *target)
         if (!r)
                 return NULL;
         r->recorder = recorder;
+        for (uint16_t id = 0; id < HW_KNOWN_IDS; id++)
+                if (assembler_is_definition(id))
+                        r->definition_ids[r->n_definition_ids++] = id;
         snprintf(r->target, sizeof(r->target), "%s", target);
         return r;
 }
@@ -212,6 +267,6 @@ void recording_destroy(struct recording **rp)
         *rp = NULL;
         if (!r)
                 return;
-        recording_end(r, false, clock_wall_ns());
+        recording_end(r, false);
         free(r);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * recording.h - the recording of one target: the blocks of its stream are
- * gathered in memory and handed over to the recorder a frame at a time.
+ * recording.h - the recording of one target, as the reading thread has it:
+ * tells the recorder where its events lie.
  *
  * A recording belongs to the reading thread. What the writing one says about it
  * is in recording_state.
@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/buffer/read_buffer.h"
 #include "daemon/record/state.h"
 #include "heapwatch/eventlog.h"
 
@@ -26,17 +27,18 @@ void recording_destroy(struct recording **r);
 /* A run begins, as the decoder has just said. */
 void recording_begin(struct recording *r, const struct hw_eventlog *log, uint64_t wall_ns);
 
-void recording_events(struct recording *r, const struct hw_eventlog *log, const struct hw_event *events, size_t n,
-                      uint64_t wall_ns);
+/* What the decoder has delivered from `piece` and what it had kept of earlier ones. The piece is kept, not copied. */
+void recording_events(struct recording *r, const struct hw_eventlog *log, const struct read_piece *piece,
+                      const struct hw_event *events, size_t n, uint64_t wall_ns);
 
-/* Bytes were read, or a second has passed: what is old enough goes to the disk. */
-void recording_tick(struct recording *r, uint64_t wall_ns);
+/* A second has passed: what is old enough goes to the disk. */
+void recording_tick(struct recording *r);
 
 /* The run is over; `marked`: with an end marker. */
-void recording_end(struct recording *r, bool marked, uint64_t wall_ns);
+void recording_end(struct recording *r, bool marked);
 
 /* All that came so far goes to the disk now. Returns the number to wait for: recorder_written. */
-uint64_t recording_seal(struct recording *r, uint64_t wall_ns);
+uint64_t recording_seal(struct recording *r);
 
 void recording_state(struct recording *r, struct recording_state *ret);
 

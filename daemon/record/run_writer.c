@@ -166,7 +166,7 @@ static void lose(struct run_writer *w, const struct frame_head *head)
 
 static void keep(struct run_writer *w, const struct frame_head *head, const uint8_t *blocks)
 {
-        struct pending *p = w->pending_bytes + head->raw > QUEUE_BYTES ? NULL : malloc(sizeof(*p) + head->raw);
+        struct pending *p = w->pending_bytes + head->raw > PENDING_BYTES ? NULL : malloc(sizeof(*p) + head->raw);
 
         if (!p) {
                 lose(w, head);

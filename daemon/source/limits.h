@@ -5,8 +5,7 @@
 
 #define READ_BUFFER_BYTES    (64u * 1024)  /* one read(2) of a finished log: small, so the rest stays in cache */
 #define READ_TURN_BYTES      (256u * 1024) /* one turn of the loop per source: then others, and requests, get theirs */
-#define READ_PIECE_BYTES     (16u * 1024)  /* a turn reads this much at a time ... */
-#define READ_TURN_NS         10000000u     /* ... and ends after this time: a few bytes may hold days */
+#define READ_TURN_NS         10000000u     /* ... or after this time: a few bytes may hold days */
 #define LIMIT_PIPE_BYTES     (1 << 20)     /* requested for a FIFO: a writer's slack while we are busy */
 #define LIMIT_NAMELESS_TICKS 60u           /* seconds without growth until a removed file is given up */
 

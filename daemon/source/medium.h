@@ -41,7 +41,7 @@ struct source {
         enum source_state state;
         bool flowing;                /* bytes came since the last cut */
         struct source_position from; /* if known: where to go on */
-        uint8_t *held;               /* a piece not fully taken by the sink: nothing is read meanwhile; or NULL */
+        struct read_buffer *held;    /* has a piece not fully taken by the sink: nothing is read meanwhile; or NULL */
         struct event *again;         /* goes on with it in the next round; NULL until needed */
         char why[WHY_BYTES];         /* the last sentence reported; "" = none yet */
 };
@@ -75,10 +75,10 @@ static inline bool source_is_busy(const struct source *s)
 }
 
 /*
- * One read(2) of at most `max` bytes into the daemon's one buffer, handed to
- * the sink. Returns their number, 0 at the end, or -Exxx (-EAGAIN: nothing
- * now). *ret_data is valid until the next call. Not to be called while the
- * source is busy.
+ * One read(2) of at most `max` bytes into the daemon's buffer, handed to the
+ * sink. Returns their number, 0 at the end, or -Exxx (-EAGAIN: nothing now).
+ * *ret_data is valid until the next call. Not to be called while the source is
+ * busy.
  */
 ssize_t source_read_some(struct source *s, int fd, size_t max, const uint8_t **ret_data);
 

@@ -3,8 +3,8 @@
  * DESIGN: all sources of the daemon share one read buffer. The loop has one
  * thread, the sink only borrows the bytes for its call, and a decoder keeps
  * what it still needs itself; so a thousand targets cost one buffer. A piece
- * that the sink could not take in its turn belongs to the source until it has,
- * and the daemon gets another buffer: nothing is copied.
+ * that the sink could not take in its turn is kept where it was read to, until
+ * the sink has: nothing is copied.
  *
  * A turn is bounded by bytes and by time: what bytes cost depends on what is in
  * them. Descriptors that epoll watches level-triggered need nothing more: it
@@ -22,7 +22,6 @@
 #include "daemon/source/medium.h"
 
 static const struct timeval at_once = { 0, 0 };
-static uint8_t first[READ_PIECE_BYTES], *buffer = first;
 
 struct turn turn_begin(void)
 {
@@ -39,12 +38,8 @@ bool turn_goes_on(struct turn *turn, const struct source *s, size_t n)
 
 void source_drop_held(struct source *s)
 {
-        if (s->held == first) { /* the static one goes back to the daemon */
-                free(buffer);
-                buffer = first;
-        } else {
-                free(s->held);
-        }
+        if (s->held)
+                read_buffer_release(s->held);
         s->held = NULL;
         if (s->again)
                 event_free(s->again);
@@ -65,38 +60,38 @@ static void on_again(evutil_socket_t fd, short what, void *ctx)
         watchdog_end();
 }
 
-/* Gives the buffer to the source. Without memory for another, the sink takes all now, however long that takes. */
-static void hold(struct source *s)
+/* The piece stays where it is. Without memory to read on elsewhere, the sink takes all now, however long that takes. */
+static void hold(struct source *s, const struct read_piece *piece)
 {
-        uint8_t *other = malloc(READ_PIECE_BYTES);
-
         s->again = evtimer_new(s->base, on_again, s);
-        if (!other || !s->again || event_add(s->again, &at_once) != 0) {
-                while (!s->sink.more(s->sink.ctx))
-                        ;
-                free(other);
-                source_drop_held(s); /* the timer */
+        if (s->again && event_add(s->again, &at_once) == 0 &&
+            read_buffer_keep(piece->buffer, piece->data + piece->size, READ_BUFFERS_ANY)) {
+                s->held = piece->buffer;
                 return;
         }
-        s->held = buffer;
-        buffer = other;
+        while (!s->sink.more(s->sink.ctx))
+                ;
+        source_drop_held(s); /* the timer */
 }
 
 ssize_t source_read_some(struct source *s, int fd, size_t max, const uint8_t **ret_data)
 {
+        struct read_buffer *buffer;
+        uint8_t *room = read_buffer_room(&buffer);
         ssize_t n;
 
         do
-                n = read(fd, buffer, max < READ_PIECE_BYTES ? max : READ_PIECE_BYTES);
+                n = read(fd, room, max < READ_PIECE_BYTES ? max : READ_PIECE_BYTES);
         while (n < 0 && errno == EINTR);
         if (n < 0)
                 return -errno;
         if (n > 0) {
+                const struct read_piece piece = { buffer, room, (size_t)n };
                 s->stats.bytes += (uint64_t)n;
                 s->flowing = true;
-                *ret_data = buffer;
-                if (!s->sink.bytes(s->sink.ctx, buffer, (size_t)n))
-                        hold(s);
+                *ret_data = room;
+                if (!s->sink.bytes(s->sink.ctx, &piece))
+                        hold(s, &piece);
         }
         return n;
 }

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/buffer/read_buffer.h"
 #include "daemon/source/uri.h"
 #include "proto/base/error.h"
 
@@ -36,7 +37,7 @@ struct source_sink {
          * `more` is called once per iteration of the loop, until it returns true; meanwhile nothing is read or
          * reported.
          */
-        bool (*bytes)(void *ctx, const uint8_t *data, size_t size);
+        bool (*bytes)(void *ctx, const struct read_piece *piece);
         bool (*more)(void *ctx);
         /* The stream is over: the next bytes begin a new one (reconnected, file replaced or truncated). */
         void (*cut)(void *ctx, const char *why);

@@ -185,7 +185,7 @@ void pipeline_heartbeat(struct pipeline *p, uint64_t wall_ns)
         watchdog_of(p->name);
         pipeline_look_at_process(p, wall_ns);
         if (p->recording)
-                recording_tick(p->recording, wall_ns);
+                recording_tick(p->recording);
         pipeline_publish_state(p);
         if (p->alerting)
                 alerting_heartbeat(p->alerting, wall_ns, pipeline_lag_ns(p));

@@ -74,6 +74,8 @@ struct pipeline {
         bool alerts_wait;      /* the run was lost, and its alerts are as they were then */
         uint64_t gaps, gap_ns; /* in the run at hand: times that it was lost and found, event time not seen */
 
+        struct read_piece piece; /* live: the newest, some of which may be left for the next turn */
+
         /* Live: of the piece at hand, what a turn had no time for. */
         struct {
                 bool open;

@@ -35,16 +35,16 @@ static void schedule_flush(struct pipeline *p)
 }
 
 /* Behind each turn. */
-static void took(struct pipeline *p)
+static void took(struct pipeline *p, bool all)
 {
-        if (p->recording)
-                recording_tick(p->recording, p->last_bytes_wall_ns);
+        if (all)
+                p->piece = (struct read_piece){ .buffer = NULL };
         if (p->alerting)
                 alerting_bytes(p->alerting, p->last_bytes_wall_ns);
         schedule_flush(p);
 }
 
-static bool on_bytes(void *ctx, const uint8_t *data, size_t size)
+static bool on_bytes(void *ctx, const struct read_piece *piece)
 {
         struct pipeline *p = ctx;
 
@@ -52,8 +52,9 @@ static bool on_bytes(void *ctx, const uint8_t *data, size_t size)
         p->last_bytes_wall_ns = clock_wall_ns();
         p->last_bytes_mono_ns = clock_mono_ns();
         publisher_set_clock(p->publisher, p->last_bytes_wall_ns);
-        const bool all = pipeline_decode(p, data, size);
-        took(p);
+        p->piece = *piece;
+        const bool all = pipeline_decode(p, piece->data, piece->size);
+        took(p, all);
         return all;
 }
 
@@ -63,7 +64,7 @@ static bool on_more(void *ctx)
 
         watchdog_of(p->name);
         const bool all = pipeline_go_on(p);
-        took(p);
+        took(p, all);
         return all;
 }
 

@@ -111,7 +111,7 @@ static bool end_marked(struct pipeline *p)
         if (!end_run(p, HW__TARGET__STATE__STATE_ENDED, "the log ended with its end marker"))
                 return false;
         if (p->recording)
-                recording_end(p->recording, true, p->last_bytes_wall_ns);
+                recording_end(p->recording, true);
         if (ended.known)
                 pipeline_exited(p, &ended);
         return true;
@@ -202,7 +202,7 @@ static size_t take_events(struct pipeline *p, const struct hw_event *events, siz
         if (p->gap_opens)
                 count_gap(p, &events[0]);
         if (p->recording)
-                recording_events(p->recording, p->decoder, events, n, p->last_bytes_wall_ns);
+                recording_events(p->recording, p->decoder, &p->piece, events, n, p->last_bytes_wall_ns);
         return give_events(p, events, n);
 }
 
@@ -349,7 +349,7 @@ void pipeline_lose_run(struct pipeline *p, const char *why)
         begin_turn(p, true); /* as below */
         hw_eventlog_reset(p->decoder);
         if (p->recording)
-                recording_end(p->recording, false, p->last_bytes_wall_ns);
+                recording_end(p->recording, false);
         (void)end_run(p, HW__TARGET__STATE__STATE_LOST, why);
 }
 
@@ -385,6 +385,6 @@ void pipeline_finish_stream(struct pipeline *p, const char *why)
                 (void)end_run(p, state, detail);
         }
         if (p->recording)
-                recording_end(p->recording, false, p->last_bytes_wall_ns);
+                recording_end(p->recording, false);
         hw_eventlog_reset(p->decoder);
 }

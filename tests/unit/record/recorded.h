@@ -45,10 +45,30 @@ static inline void content_add(struct content *c, const struct hw_event *e)
         }
 }
 
+static inline const uint8_t *event_begin(const struct hw_eventlog *log, const struct hw_event *e)
+{
+        return e->payload - (hw_eventlog_declared_size(log, e->id) == (int32_t)HW_EVENT_VARIABLE ? 12 : 10);
+}
+
+/* How many of the events lie one behind the other; an info table is the last of its stretch. */
+static inline size_t one_behind_the_other(const struct hw_eventlog *log, const struct hw_event *events, size_t n)
+{
+        size_t i = 1;
+
+        while (i < n && events[i - 1].id != HW_IPE &&
+               event_begin(log, &events[i]) == events[i - 1].payload + events[i - 1].size)
+                i++;
+        return i;
+}
+
 /* Calls `each` for all that the decoder delivers of one run; bytes are given in pieces of `step`. */
 typedef void content_events(void *ctx, const struct hw_eventlog *log, const struct hw_event *events, size_t n);
 
-static inline struct content content_of(const uint8_t *p, size_t size, size_t step, content_events *each, void *ctx)
+/* Where a piece is put before it is decoded: see read_buffer.h. */
+typedef const uint8_t *content_place(void *ctx, const uint8_t *bytes, size_t size);
+
+static inline struct content content_placed(const uint8_t *p, size_t size, size_t step, content_events *each, void *ctx,
+                                            content_place *place)
 {
         struct hw_eventlog *log = fresh();
         struct content c = { 0 };
@@ -57,7 +77,8 @@ static inline struct content content_of(const uint8_t *p, size_t size, size_t st
         size_t n;
 
         for (size_t at = 0; at < size; at += step) {
-                hw_eventlog_input(log, p + at, size - at < step ? size - at : step);
+                const size_t part = size - at < step ? size - at : step;
+                hw_eventlog_input(log, place ? place(ctx, p + at, part) : p + at, part);
                 do {
                         s = hw_eventlog_read(log, events, 256, &n);
                         for (size_t i = 0; i < n; i++)
@@ -72,6 +93,11 @@ static inline struct content content_of(const uint8_t *p, size_t size, size_t st
         }
         hw_eventlog_destroy(&log);
         return c;
+}
+
+static inline struct content content_of(const uint8_t *p, size_t size, size_t step, content_events *each, void *ctx)
+{
+        return content_placed(p, size, step, each, ctx, NULL);
 }
 
 #endif

@@ -10,12 +10,14 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "proto/base/clock.h"
+#include "proto/eventlog/writer.h"
 #include "proto/recording/cutout.h"
 #include "tests/unit/record/recorded.h"
 
@@ -78,12 +80,40 @@ static void wait_written(struct recorder *r, uint64_t sequence)
         }
 }
 
+/* A disk that hangs, as far as the recorder can see: its pwrite does not come back. */
+static struct {
+        pthread_mutex_t lock;
+        pthread_cond_t changed;
+        bool hangs;
+} disk = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false };
+
+ssize_t __real_pwrite(int fd, const void *bytes, size_t size, off_t offset);
+ssize_t __wrap_pwrite(int fd, const void *bytes, size_t size, off_t offset);
+
+ssize_t __wrap_pwrite(int fd, const void *bytes, size_t size, off_t offset)
+{
+        pthread_mutex_lock(&disk.lock);
+        while (disk.hangs)
+                pthread_cond_wait(&disk.changed, &disk.lock);
+        pthread_mutex_unlock(&disk.lock);
+        return __real_pwrite(fd, bytes, size, offset);
+}
+
+static void disk_hangs(bool hangs)
+{
+        pthread_mutex_lock(&disk.lock);
+        disk.hangs = hangs;
+        pthread_cond_broadcast(&disk.changed);
+        pthread_mutex_unlock(&disk.lock);
+}
+
 /* ------------------------------------------------------------------ playing */
 
 struct playing {
         struct recording *recording;
         uint64_t wall_ns;
         bool in_small_frames;
+        struct read_piece piece; /* as a source has read it */
 };
 
 static void on_events(void *ctx, const struct hw_eventlog *log, const struct hw_event *events, size_t n)
@@ -95,11 +125,24 @@ static void on_events(void *ctx, const struct hw_eventlog *log, const struct hw_
                 recording_begin(t->recording, log, t->wall_ns);
                 return;
         }
-        recording_events(t->recording, log, events, n, t->wall_ns);
+        recording_events(t->recording, log, &t->piece, events, n, t->wall_ns);
         if (t->in_small_frames)
-                recording_seal(t->recording, t->wall_ns);
+                recording_seal(t->recording);
         else
-                recording_tick(t->recording, t->wall_ns);
+                recording_tick(t->recording);
+}
+
+/* As a source reads: to where the bytes can be kept. */
+static const uint8_t *on_piece(void *ctx, const uint8_t *bytes, size_t size)
+{
+        struct playing *t = ctx;
+        uint8_t *room = read_buffer_room(&t->piece.buffer);
+
+        assert_true(size <= READ_PIECE_BYTES);
+        memcpy(room, bytes, size);
+        t->piece.data = room;
+        t->piece.size = size;
+        return room;
 }
 
 /* Plays a log and ends; the wall clock goes on by 1 ms with every piece. */
@@ -109,8 +152,8 @@ static struct content play(struct recorder *r, const char *target, const char *l
         struct bytes b = load_run(log);
 
         assert_non_null(t.recording);
-        struct content c = content_of(b.p, b.size, step, on_events, &t);
-        uint64_t last = recording_seal(t.recording, t.wall_ns);
+        struct content c = content_placed(b.p, b.size, step, on_events, &t, on_piece);
+        uint64_t last = recording_seal(t.recording);
         wait_written(r, last);
         recording_destroy(&t.recording);
         free(b.p);
@@ -241,8 +284,8 @@ static void test_cut_in_the_first_frame_of_a_segment(void **state)
         struct recorder *r = open_recorder((struct budget){ .target_bytes = 64u << 10 });
         struct playing t = { .recording = recording_new(r, "a"), .wall_ns = START_NS, .in_small_frames = true };
         struct bytes b = load_run("leaky-hi-ghc9103");
-        (void)content_of(b.p, b.size, 4096, on_events, &t);
-        wait_written(r, recording_seal(t.recording, t.wall_ns));
+        (void)content_placed(b.p, b.size, 4096, on_events, &t, on_piece);
+        wait_written(r, recording_seal(t.recording));
         recording_destroy(&t.recording);
         recorder_destroy(&r);
         struct recorded_run run = only_run("a");
@@ -299,8 +342,8 @@ static void test_full_disk(void **state)
         struct playing t = { .recording = recording_new(r, "a"), .wall_ns = START_NS, .in_small_frames = true };
         struct bytes b = load_run("leaky-hi-ghc9103");
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-        (void)content_of(b.p, b.size, 4096, on_events, &t);
-        wait_written(r, recording_seal(t.recording, t.wall_ns));
+        (void)content_placed(b.p, b.size, 4096, on_events, &t, on_piece);
+        wait_written(r, recording_seal(t.recording));
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
         recording_state(t.recording, &s);
         assert_true(s.recording);
@@ -313,6 +356,88 @@ static void test_full_disk(void **state)
         struct cutout_stats stats;
         struct bytes cut = read_cutout(&run, CUTOUT_ALL, &stats);
         assert_int_equal(content_of(cut.p, cut.size, cut.size, NULL, NULL).damages, 0);
+        free(cut.p);
+        free(b.p);
+}
+
+/* Blocks of 64 KiB, each with a thread's label and many small events, until `size` bytes are there. */
+static struct bytes many_blocks(size_t size)
+{
+        struct eventlog_writer *w = malloc(sizeof(*w));
+        struct bytes b = { malloc(size + (1u << 20)), 0 };
+        uint64_t t = 1000;
+
+        assert_non_null(w);
+        assert_non_null(b.p);
+        w->n = 0;
+        w->failed = false;
+        writer_header_begin(w);
+        writer_type(w, HW_BLOCK_MARKER, 14, "block marker");
+        writer_type(w, HW_THREAD_RUNNABLE, 4, "thread runnable");
+        writer_type(w, HW_THREAD_LABEL, WRITER_VARIABLE, "thread label");
+        writer_header_end(w);
+        while (b.size < size) {
+                writer_block_begin(w, t, t + 100000, 0);
+                for (uint32_t i = 0; i < 4000; i++) {
+                        writer_event(w, HW_THREAD_RUNNABLE, ++t);
+                        writer_number(w, i, 4);
+                        if (i != 2000)
+                                continue;
+                        writer_event(w, HW_THREAD_LABEL, t);
+                        size_t length = writer_length_begin(w);
+                        writer_number(w, t, 4);
+                        writer_bytes(w, "a name", 6);
+                        writer_length_end(w, length, 0);
+                }
+                writer_block_end(w);
+                assert_false(w->failed);
+                memcpy(b.p + b.size, w->data, w->n);
+                b.size += w->n;
+                w->n = 0;
+                t += 200000;
+        }
+        free(w);
+        return b;
+}
+
+static void count_labels(void *ctx, const struct hw_eventlog *log, const struct hw_event *events, size_t n)
+{
+        unsigned *labels = ctx;
+
+        (void)log;
+        for (size_t i = 0; i < n; i++)
+                *labels += events[i].id == HW_THREAD_LABEL;
+}
+
+/* While the disk hangs nothing waits for it: what does not fit is counted, and every definition is kept. */
+static void test_a_disk_that_hangs(void **state)
+{
+        struct recording_state s;
+        struct cutout_stats stats;
+        unsigned labels = 0, want = 0;
+
+        (void)state;
+        empty_root();
+        struct recorder *r = open_recorder((struct budget){ 0 });
+        struct playing t = { .recording = recording_new(r, "a"), .wall_ns = START_NS };
+        struct bytes b = many_blocks(12u << 20);
+        disk_hangs(true);
+        struct content first = content_placed(b.p, b.size, 16384, on_events, &t, on_piece);
+        (void)content_of(b.p, b.size, b.size, count_labels, &want);
+        recording_state(t.recording, &s);
+        assert_true(s.lost_bytes > (6u << 20) && s.lost_bytes < s.bytes);
+        assert_int_equal(s.lost_frames, 1);
+        assert_true(read_buffers_in_use() <= 42);
+        disk_hangs(false);
+        wait_written(r, recording_seal(t.recording));
+        recording_destroy(&t.recording);
+        recorder_destroy(&r);
+        struct recorded_run run = only_run("a");
+        struct bytes cut = read_cutout(&run, CUTOUT_ALL, &stats);
+        struct content got = content_of(cut.p, cut.size, cut.size, count_labels, &labels);
+        assert_int_equal(got.damages, 0);
+        assert_true(got.events > 0 && got.events < first.events);
+        assert_int_equal(labels, want);
         free(cut.p);
         free(b.p);
 }
@@ -363,6 +488,7 @@ int main(void)
                 cmocka_unit_test(test_cut_in_the_first_frame_of_a_segment),
                 cmocka_unit_test(test_the_oldest_goes_first),
                 cmocka_unit_test(test_full_disk),
+                cmocka_unit_test(test_a_disk_that_hangs),
                 cmocka_unit_test(test_directories_of_others_are_refused),
                 cmocka_unit_test(test_runs_are_found_by_name),
         };

@@ -44,8 +44,10 @@ struct heard {
         struct source *source;
 };
 
-static bool on_bytes(void *ctx, const uint8_t *data, size_t size)
+static bool on_bytes(void *ctx, const struct read_piece *piece)
 {
+        const uint8_t *data = piece->data;
+        const size_t size = piece->size;
         struct heard *h = ctx;
 
         for (size_t i = 0; i < size && h->size + i < KEEP_BYTES - 1; i++)

@@ -221,9 +221,9 @@ static void two_targets_on_one_file(void **state)
 static unsigned other_turns;
 static bool big_done;
 
-static bool other_bytes(void *ctx, const uint8_t *data, size_t size)
+static bool other_bytes(void *ctx, const struct read_piece *piece)
 {
-        on_bytes(ctx, data, size);
+        on_bytes(ctx, piece);
         if (!big_done && a.total > 0 && a.total < BURST_BYTES)
                 other_turns++;
         return true;

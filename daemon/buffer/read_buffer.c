@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: one current buffer, which the reading thread itself holds. Whoever
+ * keeps a piece holds it too; when the count is back at one, reading begins at
+ * its start again. A buffer without room for a further piece is left only when
+ * the next one is there already (`ahead`): so there is room always, and whoever
+ * would need memory that is not there learns it when he wants to keep.
+ *
+ * A few buffers stay at rest, for a buffer of fresh memory costs more in page
+ * faults than the bytes that are read to it.
+ */
+#include "daemon/buffer/read_buffer.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define AT_REST_MAX 8u
+
+struct read_buffer {
+        atomic_uint holders;
+        struct read_buffer *next; /* at rest */
+        size_t kept;              /* bytes at its start that somebody may still need; the reading thread's */
+        uint8_t bytes[READ_PIECES_BYTES];
+};
+
+static struct read_buffer first = { .holders = 1 };
+static struct read_buffer *current = &first, *ahead; /* the reading thread's */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static struct read_buffer *at_rest;
+static uint32_t n_at_rest, in_use = 1;
+
+/* Held once. */
+static struct read_buffer *take(uint32_t most)
+{
+        struct read_buffer *b = NULL;
+        bool may;
+
+        pthread_mutex_lock(&lock);
+        if ((may = in_use < most)) {
+                in_use++;
+                if ((b = at_rest)) {
+                        at_rest = b->next;
+                        n_at_rest--;
+                }
+        }
+        pthread_mutex_unlock(&lock);
+        if (may && !b && !(b = malloc(sizeof(*b)))) {
+                pthread_mutex_lock(&lock);
+                in_use--;
+                pthread_mutex_unlock(&lock);
+        }
+        if (b) {
+                atomic_init(&b->holders, 1);
+                b->kept = 0;
+        }
+        return b;
+}
+
+void read_buffer_release(struct read_buffer *b)
+{
+        if (atomic_fetch_sub_explicit(&b->holders, 1, memory_order_acq_rel) != 1)
+                return;
+        pthread_mutex_lock(&lock);
+        in_use--;
+        bool rests = b == &first || n_at_rest < AT_REST_MAX;
+        if (rests) {
+                b->next = at_rest;
+                at_rest = b;
+                n_at_rest++;
+        }
+        pthread_mutex_unlock(&lock);
+        if (!rests)
+                free(b);
+}
+
+uint8_t *read_buffer_room(struct read_buffer **ret_buffer)
+{
+        struct read_buffer *full = current;
+
+        if (atomic_load_explicit(&full->holders, memory_order_acquire) == 1)
+                full->kept = 0;
+        if (READ_PIECES_BYTES - full->kept < READ_PIECE_BYTES) {
+                current = ahead;
+                ahead = NULL;
+                read_buffer_release(full);
+        }
+        *ret_buffer = current;
+        return current->bytes + current->kept;
+}
+
+bool read_buffer_keep(struct read_buffer *b, const uint8_t *end, uint32_t most)
+{
+        size_t kept = (size_t)(end - b->bytes);
+
+        if (kept > b->kept) {
+                if (b == current && READ_PIECES_BYTES - kept < READ_PIECE_BYTES && !ahead && !(ahead = take(most)))
+                        return false;
+                b->kept = kept;
+        }
+        atomic_fetch_add_explicit(&b->holders, 1, memory_order_relaxed);
+        return true;
+}
+
+uint32_t read_buffers_in_use(void)
+{
+        pthread_mutex_lock(&lock);
+        uint32_t n = in_use;
+        pthread_mutex_unlock(&lock);
+        return n;
+}

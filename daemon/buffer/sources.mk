@@ -1,0 +1,1 @@
+sources := read_buffer.c

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/record/gather.h"
+
+#include <stdlib.h>
+
+#include "daemon/record/limits.h"
+#include "proto/base/ckd.h"
+#include "proto/recording/limits.h"
+
+bool gather_init(struct gather *g, const struct hw_eventlog *log, bool keep_arguments, uint64_t segment_bytes)
+{
+        *g = (struct gather){ .ordinal = 1, .segment = 1, .segment_max_bytes = segment_bytes };
+        return assembler_init(&g->assembler, log, keep_arguments);
+}
+
+void gather_done(struct gather *g)
+{
+        assembler_done(&g->assembler);
+}
+
+static void waits(struct gather *g, uint64_t wall_ns, uint64_t mono_ns)
+{
+        g->wall_ns = wall_ns;
+        if (g->since_ns == 0)
+                g->since_ns = mono_ns;
+}
+
+void gather_events(struct gather *g, const struct event_span *s, uint64_t wall_ns, uint64_t mono_ns)
+{
+        assembler_events(&g->assembler, s);
+        waits(g, wall_ns, mono_ns);
+}
+
+void gather_definitions(struct gather *g, const struct event_span *s, uint64_t wall_ns, uint64_t mono_ns)
+{
+        assembler_definitions(&g->assembler, s);
+        waits(g, wall_ns, mono_ns);
+}
+
+void gather_gap(struct gather *g, uint64_t bytes, uint32_t pieces)
+{
+        assembler_gap(&g->assembler);
+        g->lost_bytes += bytes;
+        g->lost_pieces += pieces;
+}
+
+void gather_end(struct gather *g, bool marked)
+{
+        assembler_end(&g->assembler, marked);
+}
+
+size_t gather_waiting(const struct gather *g)
+{
+        return g->assembler.stream.n + g->assembler.always.n + g->assembler.before.n;
+}
+
+/* ------------------------------------------------------------------ frames */
+
+static void give_definitions(struct gather *g, struct whole_blocks *which, uint32_t ordinal, gather_frame *each,
+                             void *ctx)
+{
+        struct whole_blocks b = assembler_take(&g->assembler, which);
+        struct frame_head head = { .raw = (uint32_t)b.n,
+                                   .ordinal = ordinal,
+                                   .begin_ns = b.begin_ns,
+                                   .end_ns = b.end_ns,
+                                   .wall_ns = g->wall_ns };
+
+        g->definition_bytes += b.n;
+        if (b.n > 0 && g->definition_bytes > DEFINITIONS_BYTES) {
+                g->lost_bytes += b.n;
+                g->lost_pieces++;
+        } else if (b.n > 0) {
+                each(ctx, 0, &head, b.bytes);
+        }
+        free(b.bytes);
+}
+
+/* A segment that is long enough is followed by another. */
+static void turn_segment(struct gather *g, const struct frame_head *head)
+{
+        if (g->segment_bytes == 0)
+                g->segment_begin_ns = head->begin_ns;
+        g->segment_bytes += head->raw;
+        if (g->segment_bytes < g->segment_max_bytes && sub_sat(head->end_ns, g->segment_begin_ns) < SEGMENT_AGE_NS)
+                return;
+        g->segment_bytes = 0;
+        if (g->segment < SEGMENTS_MAX)
+                g->segment++;
+}
+
+static void give_blocks(struct gather *g, gather_frame *each, void *ctx)
+{
+        struct whole_blocks b = assembler_take(&g->assembler, &g->assembler.stream);
+        const struct frame_head head = { .raw = (uint32_t)b.n,
+                                         .ordinal = g->ordinal,
+                                         .begin_ns = b.begin_ns,
+                                         .end_ns = b.end_ns,
+                                         .wall_ns = g->wall_ns,
+                                         .lost_bytes = g->lost_bytes,
+                                         .lost_frames = g->lost_pieces };
+
+        if (b.n == 0)
+                return;
+        g->ordinal++;
+        g->lost_bytes = 0;
+        g->lost_pieces = 0;
+        each(ctx, g->segment, &head, b.bytes);
+        free(b.bytes);
+        turn_segment(g, &head);
+}
+
+void gather_frames(struct gather *g, gather_frame *each, void *ctx)
+{
+        g->lost_bytes += g->assembler.lost_bytes;
+        g->lost_pieces += g->assembler.lost_bytes > 0;
+        g->assembler.lost_bytes = 0;
+        give_definitions(g, &g->assembler.always, 0, each, ctx);
+        give_definitions(g, &g->assembler.before, g->ordinal, each, ctx);
+        give_blocks(g, each, ctx);
+        g->since_ns = 0;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is kept stays as it was read, whatever is read afterwards; and nothing grows when nothing is kept. */
+#include "daemon/buffer/read_buffer.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* As a source: a piece of `size` bytes of that value. */
+static struct read_piece piece_of(int value, size_t size)
+{
+        struct read_piece p = { .size = size };
+        uint8_t *room = read_buffer_room(&p.buffer);
+
+        memset(room, value, READ_PIECE_BYTES); /* all of the room may be written to */
+        p.data = room;
+        return p;
+}
+
+static bool keep(const struct read_piece *p, uint32_t most)
+{
+        return read_buffer_keep(p->buffer, p->data + p->size, most);
+}
+
+static void test_nothing_kept_is_read_to_one_place(void **state)
+{
+        struct read_piece a = piece_of(1, READ_PIECE_BYTES), b = piece_of(2, 1);
+
+        (void)state;
+        assert_ptr_equal(a.data, b.data);
+        assert_int_equal(read_buffers_in_use(), 1);
+}
+
+static void test_kept_pieces_stay(void **state)
+{
+        struct read_piece pieces[100];
+
+        (void)state;
+        for (int i = 0; i < 100; i++) {
+                pieces[i] = piece_of(i, i % 3 ? READ_PIECE_BYTES : 7);
+                assert_true(keep(&pieces[i], READ_BUFFERS_ANY));
+        }
+        assert_true(read_buffers_in_use() >= 8 && read_buffers_in_use() <= 11);
+        for (int i = 0; i < 100; i++) {
+                for (size_t k = 0; k < pieces[i].size; k++)
+                        assert_int_equal(pieces[i].data[k], i);
+                read_buffer_release(pieces[i].buffer);
+        }
+        (void)piece_of(0, 1); /* the one that was read to last is the current one still */
+        assert_true(read_buffers_in_use() <= 2);
+}
+
+static void test_beyond_the_bound_nothing_is_kept_and_reading_goes_on(void **state)
+{
+        struct read_piece pieces[64], p;
+        unsigned n = 0;
+
+        (void)state;
+        while (p = piece_of((int)n, READ_PIECE_BYTES), keep(&p, 3))
+                pieces[n++] = p;
+        assert_true(n >= 16 && n <= 32);
+        for (int i = 0; i < 100; i++)
+                (void)piece_of(77, READ_PIECE_BYTES);
+        for (unsigned i = 0; i < n; i++) {
+                assert_int_equal(pieces[i].data[READ_PIECE_BYTES - 1], i);
+                read_buffer_release(pieces[i].buffer);
+        }
+        p = piece_of(1, 1);
+        assert_true(keep(&p, 3));
+        read_buffer_release(p.buffer);
+}
+
+static void *release_all(void *ctx)
+{
+        struct read_piece *pieces = ctx;
+
+        for (int i = 0; i < 64; i++) {
+                assert_int_equal(pieces[i].data[pieces[i].size - 1], pieces[i].data[0]);
+                read_buffer_release(pieces[i].buffer);
+        }
+        return NULL;
+}
+
+static void test_another_thread_releases(void **state)
+{
+        struct read_piece pieces[2][64];
+        pthread_t thread;
+
+        (void)state;
+        for (int round = 0; round < 50; round++) {
+                struct read_piece *mine = pieces[round % 2];
+                for (int i = 0; i < 64; i++) {
+                        mine[i] = piece_of(i, READ_PIECE_BYTES);
+                        assert_true(keep(&mine[i], READ_BUFFERS_ANY));
+                }
+                if (round > 0)
+                        assert_int_equal(pthread_join(thread, NULL), 0);
+                assert_int_equal(pthread_create(&thread, NULL, release_all, mine), 0);
+        }
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        (void)piece_of(0, 1);
+        assert_true(read_buffers_in_use() <= 2);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_nothing_kept_is_read_to_one_place),
+                cmocka_unit_test(test_kept_pieces_stay),
+                cmocka_unit_test(test_beyond_the_bound_nothing_is_kept_and_reading_goes_on),
+                cmocka_unit_test(test_another_thread_releases),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
