@@ -700,7 +700,7 @@ def test_targets_are_added_and_removed_where_the_server_allows_it(browser, direc
             d.wait_state("new", "ENDED")
             tab.fill(selector="input[name=uri]", text="nonsense:x")
             tab.click(selector="button >> text=Add target")
-            tab.until(f"{card}.querySelector('.told').dataset.tone === 'bad'")
+            tab.until(f"{card}.querySelector('.outcome').dataset.tone === 'bad'")
             tab.click(selector="button >> text=Remove target")
             tab.until(f"{card}.innerText.includes('Click again')")
             assert d.target("new"), "one click is not meant"
