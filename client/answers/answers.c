@@ -152,19 +152,33 @@ static void find_profile(struct answers *a, const struct evidence *e)
         }
 }
 
+/* Its log was opened when it had run for long; or in the middle, where not even the header is known. */
+static void find_late(struct answers *a, const Hw__Target *target)
+{
+        const Hw__Run *run = target ? target->run_info : NULL;
+        const bool inside = run && target->has_joined_late && target->joined_late;
+        const uint64_t missed_ns = run && run->has_first_time_ns ? run->first_time_ns : 0;
+        char *text;
+
+        if ((!inside && missed_ns <= LATE_NS) || !(text = caveat(a)))
+                return;
+        say(text, "Joined late: nothing is known of its first ");
+        say_duration(text, missed_ns);
+        if (inside)
+                say(text,
+                    ", nor what program it is; what it named before (cost centres, info tables, threads) is "
+                    "shown by number");
+}
+
 static void find_caveats(struct answers *a, const struct evidence *e)
 {
-        const Hw__Run *run = e->t->target ? e->t->target->run_info : NULL;
         char *text;
 
         find_damage(a, e->t->health);
         find_profile(a, e);
         if (e->ending == AWAITED && e->t->run && (text = caveat(a)))
                 say(text, "Nothing comes from it now: %s", e->detail);
-        if (run && run->has_first_time_ns && run->first_time_ns > LATE_NS && (text = caveat(a))) {
-                say(text, "Joined late: nothing is known of its first ");
-                say_duration(text, run->first_time_ns);
-        }
+        find_late(a, e->t->target);
         if (e->t->census && e->t->census->has_unfinished && e->t->census->unfinished && (text = caveat(a)))
                 say(text, "Its newest census is cut: its bands are counted short");
 }

@@ -9,11 +9,12 @@
 /* Everything between the cursor and the tables by id. */
 #define MIDDLE_BYTES (offsetof(struct hw_eventlog, kinds) - offsetof(struct hw_eventlog, stage))
 
-/* The event cut by the end of the input. */
-static void image_carry(struct image *im, struct cursor *v)
+/* The event cut by the end of the input. Who looks for a run begins anew. */
+static void image_carry(struct image *im, struct hw_eventlog *log)
 {
+        struct cursor *v = &log->cursor;
         uint64_t offset = cursor_offset(v);
-        size_t n = (size_t)(v->end - v->p);
+        size_t n = log->stage == STAGE_JOIN ? 0 : (size_t)(v->end - v->p);
 
         image_plain(im, &offset, sizeof(offset));
         image_plain(im, &n, sizeof(n));
@@ -34,7 +35,7 @@ static void image_carry(struct image *im, struct cursor *v)
 
 static bool is_sound(const struct hw_eventlog *log)
 {
-        return log->stage <= STAGE_LOST && log->item <= ITEM_DATA_BEGIN && log->max_id < HW_EVENT_IDS &&
+        return log->stage <= STAGE_JOIN && log->item <= ITEM_DATA_BEGIN && log->max_id < HW_EVENT_IDS &&
                (log->block.cap < LIMIT_CAPS || log->block.cap == HW_CAP_NONE);
 }
 
@@ -43,7 +44,7 @@ void image_decoder(struct image *im, struct hw_eventlog *log)
         static const char before[] = "it was before the daemon was started again";
         uint32_t n_counts = log->max_id >= HW_KNOWN_IDS ? log->max_id + 1 : HW_KNOWN_IDS;
 
-        image_carry(im, &log->cursor);
+        image_carry(im, log);
         image_plain(im, &log->stage, MIDDLE_BYTES);
         if (im->reads) {
                 n_counts = log->max_id >= HW_KNOWN_IDS ? log->max_id + 1 : HW_KNOWN_IDS;
@@ -58,6 +59,8 @@ void image_decoder(struct image *im, struct hw_eventlog *log)
         }
         image_plain(im, log->kinds, (log->max_id + 1) * sizeof(log->kinds[0]));
         image_plain(im, log->counts, n_counts * sizeof(log->counts[0]));
+        if (im->reads && log->stage == STAGE_JOIN)
+                hw_eventlog_reset(log);
 }
 
 void decoder_gap(struct hw_eventlog *log)

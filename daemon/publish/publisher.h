@@ -48,6 +48,8 @@ struct target_facts {
         bool show_arguments;
         bool kept; /* its source is gone for good */
         struct run_exit ended;
+        bool joined_late; /* the run was entered in its middle */
+        uint64_t passed_bytes;
 };
 
 /* `target` and `sink` are copied. NULL when out of memory. */

@@ -18,7 +18,7 @@ struct kept {
         char detail[sizeof(((struct pipeline *)0)->detail)];
         uint64_t state_since_wall_ns, last_bytes_wall_ns, gaps, gap_ns;
         uint32_t runs;
-        bool in_run, was_open, kept, alerts_wait, has_alerting;
+        bool in_run, was_open, kept, alerts_wait, has_alerting, joined_late;
         struct run_exit ended;
         struct process_watch process;
         struct damages damages;
@@ -43,6 +43,7 @@ static struct kept keep(const struct pipeline *p)
                 .kept = p->kept,
                 .alerts_wait = p->alerts_wait,
                 .has_alerting = p->alerting != NULL,
+                .joined_late = p->joined_late,
                 .ended = p->ended,
                 .process = p->process,
                 .damages = p->damages,
@@ -74,6 +75,7 @@ static void take(struct pipeline *p, const struct kept *k)
         p->in_run = k->in_run;
         p->was_open = k->was_open;
         p->kept = k->kept;
+        p->joined_late = k->joined_late;
         p->alerts_wait = k->alerts_wait && p->alerting;
         p->ended = k->ended;
         p->process = k->process;

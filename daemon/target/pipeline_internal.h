@@ -72,6 +72,7 @@ struct pipeline {
                 *same_run;     /* the run was lost: does the stream that comes now go on with it? NULL: no question */
         bool goes_on;          /* it does, from the next header on */
         bool alerts_wait;      /* the run was lost, and its alerts are as they were then */
+        bool joined_late;      /* the run at hand was entered in its middle */
         uint64_t gaps, gap_ns; /* in the run at hand: times that it was lost and found, event time not seen */
 
         struct read_piece piece; /* live: the newest, some of which may be left for the next turn */

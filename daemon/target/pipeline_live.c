@@ -108,6 +108,8 @@ int pipeline_start_source(struct pipeline *p, struct event_base *base, struct er
                 .ctx = p, .bytes = on_bytes, .more = on_more, .cut = on_cut, .state = on_source_state
         };
 
+        if (p->uri.kind != SOURCE_FILE) /* a file has its header */
+                hw_eventlog_allow_join(p->decoder);
         p->flush_timer = evtimer_new(base, on_flush_timer, p);
         if (!p->flush_timer) {
                 return error_code(error, -ENOMEM, "out of memory");

@@ -27,6 +27,8 @@ struct target_facts pipeline_facts(const struct pipeline *p)
                 .show_arguments = p->show_arguments,
                 .kept = p->kept,
                 .ended = p->ended,
+                .joined_late = p->joined_late,
+                .passed_bytes = p->decoder ? hw_eventlog_stats(p->decoder)->passed_bytes : p->left_stats.passed_bytes,
         };
 }
 

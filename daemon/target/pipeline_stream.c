@@ -30,6 +30,13 @@
 #define TURN_NS         10000000u  /* live: rules that take longer are judged in several turns */
 #define ONCE_TICK_NS    100000000u /* 100 ms of event time */
 
+static const char joined_late[] =
+        "joined late, in the middle of its run: its program and the names it had given until "
+        "then (cost centres, info tables, threads) are not known";
+static const char searching[] =
+        "the stream does not begin with hdrb: not an eventlog, or the middle of one, whose next "
+        "block is looked for";
+
 /* False: the turn is over before all that the end brings was judged. */
 static bool end_run(struct pipeline *p, Hw__Target__State state, const char *detail)
 {
@@ -64,6 +71,7 @@ static bool begin_run(struct pipeline *p)
                 p->next_run(p->next_run_ctx, p);
         p->runs++;
         p->gaps = p->gap_ns = 0;
+        p->joined_late = hw_eventlog_joined(p->decoder);
         p->in_run = true;
         pipeline_forget_end(p);
         process_watch_begin(&p->process);
@@ -75,7 +83,7 @@ static bool begin_run(struct pipeline *p)
         model_begin_run(p->model, p->runs);
         tracker_begin_run(p->tracker);
         publisher_begin_run(p->publisher, pipeline_now_ns(p));
-        pipeline_set_state(p, HW__TARGET__STATE__STATE_RUNNING, "");
+        pipeline_set_state(p, HW__TARGET__STATE__STATE_RUNNING, p->joined_late ? joined_late : "");
         if (p->alerting)
                 alerting_begin_run(p->alerting, p->runs);
         return true;
@@ -294,6 +302,8 @@ static bool drain(struct pipeline *p)
                 if (!all && leave(p, events + taken, n - taken, status))
                         return false;
         } while (status != HW_EVENTLOG_NEED_MORE);
+        if (hw_eventlog_searching(p->decoder) && !p->in_run && p->state != HW__TARGET__STATE__STATE_FAILED)
+                pipeline_set_state(p, HW__TARGET__STATE__STATE_CONNECTED, searching);
         return true;
 }
 

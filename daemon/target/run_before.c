@@ -31,6 +31,7 @@ static struct pipeline *beside(const struct pipeline *p, const char *name)
         left->state_since_wall_ns = p->end.since_wall_ns;
         left->runs = p->runs;
         left->ended = p->ended;
+        left->joined_late = p->joined_late;
         left->gaps = p->gaps;
         left->gap_ns = p->gap_ns;
         left->last_bytes_wall_ns = p->last_bytes_wall_ns;

@@ -12,11 +12,12 @@
  * itself. Room: p is inside the carried bytes (fewer than CURSOR_NEED_MAX,
  * since a request of at most that was refused), and asks for at most
  * CURSOR_NEED_MAX: twice that is enough, and nothing moves while events that
- * point into the carry are in use.
+ * point into the carry are in use. Who needs more has it widened for a while.
  */
 #include "proto/eventlog/cursor.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The view becomes the lent piece, `skip` bytes into it. */
@@ -30,8 +31,52 @@ static void cursor_direct(struct cursor *v, size_t skip, uint64_t input_offset)
         v->carried = 0;
 }
 
+static size_t need_max(const struct cursor *v)
+{
+        return v->wide ? CURSOR_WIDE_NEED_MAX : CURSOR_NEED_MAX;
+}
+
+/* The carried bytes move to another carry; nothing else points there any more, or the old one stays. */
+static void move_carry(struct cursor *v, uint8_t *to)
+{
+        const size_t n = v->carried ? (size_t)(v->end - v->carry) : 0, used = (size_t)(v->p - v->carry);
+
+        if (v->carried) {
+                memcpy(to, v->carry, n);
+                v->p = to + used;
+                v->end = to + n;
+                v->origin = to;
+        }
+        v->carry = to;
+}
+
+bool cursor_widen(struct cursor *v)
+{
+        v->narrows = false;
+        if (v->wide)
+                return true;
+        v->wide = malloc(2 * (size_t)CURSOR_WIDE_NEED_MAX);
+        if (v->wide)
+                move_carry(v, v->wide);
+        return v->wide;
+}
+
+void cursor_narrow(struct cursor *v)
+{
+        v->narrows = true;
+}
+
+static void drop_wide(struct cursor *v)
+{
+        free(v->wide);
+        v->wide = NULL;
+        v->carry = v->narrow;
+        v->narrows = false;
+}
+
 void cursor_reset(struct cursor *v)
 {
+        drop_wide(v);
         v->p = v->end = v->origin = v->carry;
         v->input = v->input_next = v->input_end = v->carry;
         v->origin_offset = 0;
@@ -51,7 +96,7 @@ void cursor_input(struct cursor *v, const uint8_t *data, size_t size)
 
 bool cursor_more(struct cursor *v, size_t n)
 {
-        assert(n <= CURSOR_NEED_MAX);
+        assert(n <= need_max(v));
         if (v->carried == 0)
                 return false;
         size_t used = (size_t)(v->p - v->carry);
@@ -72,7 +117,12 @@ void cursor_stash(struct cursor *v)
 {
         size_t left = (size_t)(v->end - v->p);
         uint64_t offset = cursor_offset(v);
-        assert(left < CURSOR_NEED_MAX && v->input_next == v->input_end);
+        assert(left < need_max(v) && v->input_next == v->input_end);
+        if (v->narrows && left < CURSOR_NEED_MAX) {
+                memcpy(v->narrow, v->p, left);
+                v->p = v->narrow;
+                drop_wide(v);
+        }
         memmove(v->carry, v->p, left);
         v->p = v->origin = v->carry;
         v->end = v->carry + left;

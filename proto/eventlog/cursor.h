@@ -16,9 +16,13 @@
 #include <stdint.h>
 
 #include "heapwatch/eventlog.h"
+#include "proto/eventlog/limits.h"
 
 /* The most that cursor_need may be asked for: an event, and the start of the next one (a block marker is 24 bytes). */
 #define CURSOR_NEED_MAX (HW_EVENT_MAX_BYTES + 32u)
+
+/* While it is wide: a block, and that behind it. */
+#define CURSOR_WIDE_NEED_MAX (JOIN_BLOCK_BYTES + CURSOR_NEED_MAX)
 
 struct cursor {
         const uint8_t *p, *end; /* bytes at hand */
@@ -28,11 +32,20 @@ struct cursor {
         const uint8_t *input_next; /* its bytes from here on are not at hand yet */
         const uint8_t *input_end;
         size_t carried; /* of earlier pieces, at the carry's start; 0: the cursor is the input */
-        uint8_t carry[2 * CURSOR_NEED_MAX];
+        uint8_t *carry; /* `narrow` or `wide` */
+        uint8_t *wide;  /* of 2 * CURSOR_WIDE_NEED_MAX; owned; NULL: it is not */
+        bool narrows;   /* it need not be wide any longer */
+        uint8_t narrow[2 * CURSOR_NEED_MAX];
 };
 
-/* Empty, at stream offset 0. */
+/* Empty, at stream offset 0. Of a new one all is zero. */
 void cursor_reset(struct cursor *v);
+
+/* From now on cursor_need may be asked for more. False when out of memory. */
+bool cursor_widen(struct cursor *v);
+
+/* That is over; the memory goes back with the next cursor_stash. */
+void cursor_narrow(struct cursor *v);
 
 /* Lends the next piece. Only after cursor_stash. */
 void cursor_input(struct cursor *v, const uint8_t *data, size_t size);
@@ -43,7 +56,10 @@ bool cursor_more(struct cursor *v, size_t n);
 /* Keeps the bytes at hand, before the input goes away. Only after a refused cursor_need. Moves what `p` points to. */
 void cursor_stash(struct cursor *v);
 
-/* Whether `n` (at most CURSOR_NEED_MAX) bytes are at hand at `p`. May move `p`; earlier pointers stay readable. */
+/*
+ * Whether `n` bytes (at most CURSOR_NEED_MAX, or CURSOR_WIDE_NEED_MAX) are at hand at `p`. May move `p`; earlier
+ * pointers stay readable.
+ */
 static inline bool cursor_need(struct cursor *v, size_t n)
 {
         return (size_t)(v->end - v->p) >= n || cursor_more(v, n);

@@ -273,6 +273,8 @@ static enum answer whole_event(struct hw_eventlog *log, const struct frame *f, u
         *ret_size = f->size;
         if (f->kind & KIND_IPE && ipe_size(log, f, ret_size) == ANSWER_MORE)
                 return ANSWER_MORE;
+        if (f->kind & KIND_UNSETTLED)
+                return settle_size(log, f, ret_size);
         if (!cursor_need(&log->cursor, f->head + *ret_size))
                 return ANSWER_MORE;
         if (f->kind & KIND_VARIABLE && *ret_size >= LONG_PAYLOAD && (log->has_blocks || log->adrift))
@@ -328,6 +330,8 @@ static enum step one_step(struct hw_eventlog *log, struct hw_event *ret_event)
                 return header_step(log);
         case STAGE_LOST:
                 return lost_step(log);
+        case STAGE_JOIN:
+                return join_step(log);
         case STAGE_EVENTS:
                 break;
         }
@@ -347,6 +351,8 @@ struct hw_eventlog *hw_eventlog_new(void)
 
 void hw_eventlog_destroy(struct hw_eventlog **log)
 {
+        if (*log)
+                cursor_reset(&(*log)->cursor);
         free(*log);
         *log = NULL;
 }
@@ -360,6 +366,21 @@ void hw_eventlog_reset(struct hw_eventlog *log)
         log->has_blocks = log->adrift = false;
         log->lost_mark = 0;
         log->input_ended = false;
+}
+
+void hw_eventlog_allow_join(struct hw_eventlog *log)
+{
+        log->may_join = true;
+}
+
+bool hw_eventlog_searching(const struct hw_eventlog *log)
+{
+        return log->stage == STAGE_JOIN;
+}
+
+bool hw_eventlog_joined(const struct hw_eventlog *log)
+{
+        return log->joined;
 }
 
 void hw_eventlog_input(struct hw_eventlog *log, const void *data, size_t size)
@@ -421,6 +442,8 @@ bool hw_eventlog_finish(struct hw_eventlog *log, uint64_t *ret_left)
         *ret_left = left;
         if (log->stage == STAGE_LOST)
                 lost_finish(log, left);
+        else if (log->stage == STAGE_JOIN)
+                join_finish(log, left);
         return log->stage == STAGE_END || (log->stage == STAGE_START && left == 0);
 }
 
@@ -450,5 +473,7 @@ int32_t hw_eventlog_declared_size(const struct hw_eventlog *log, uint16_t id)
 
         if (kind == 0)
                 return -1;
+        if (kind & KIND_UNSETTLED)
+                return known_size(id);
         return kind & KIND_VARIABLE ? (int32_t)HW_EVENT_VARIABLE : (int32_t)(kind & KIND_SIZE);
 }

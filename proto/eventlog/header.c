@@ -23,7 +23,16 @@ void header_forget(struct hw_eventlog *log)
         memset(log->kinds, 0, (log->max_id + 1) * sizeof(log->kinds[0]));
         memset(log->quick, 0, sizeof(log->quick));
         log->max_id = 0;
-        log->has_table = false;
+        log->has_table = log->joined = false;
+}
+
+/* Nothing of a run has been seen. */
+static void forget_events(struct hw_eventlog *log)
+{
+        log->block = (struct block){ .cap = HW_CAP_NONE };
+        log->has_blocks = log->adrift = false;
+        log->last_ns = 0;
+        log->floor_ns = UINT64_MAX;
 }
 
 static void enter(struct hw_eventlog *log, enum header_item item)
@@ -32,10 +41,15 @@ static void enter(struct hw_eventlog *log, enum header_item item)
         log->stage = STAGE_HEADER;
         log->item = item;
         log->n_types = 0;
-        log->block = (struct block){ .cap = HW_CAP_NONE };
-        log->has_blocks = log->adrift = false;
-        log->last_ns = 0;
-        log->floor_ns = UINT64_MAX;
+        forget_events(log);
+}
+
+void events_begin(struct hw_eventlog *log)
+{
+        forget_events(log);
+        log->stage = STAGE_EVENTS;
+        log->has_table = true;
+        log->stats.runs++;
 }
 
 void header_begin(struct hw_eventlog *log)
@@ -51,6 +65,8 @@ void header_resume(struct hw_eventlog *log)
 }
 
 /* ---------------------------------------------------- what is not an eventlog */
+
+static const char no_header[] = "not an eventlog: it does not begin with hdrb";
 
 /* Names what `p` (SNIFF_BYTES) is the start of, if not of an eventlog. */
 static const char *sniff(const uint8_t *p)
@@ -76,7 +92,7 @@ static const char *sniff(const uint8_t *p)
         for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
                 if (!memcmp(p, forms[i].start, forms[i].size))
                         return forms[i].reason;
-        return "not an eventlog: it does not begin with hdrb";
+        return no_header;
 }
 
 enum step header_expect(struct hw_eventlog *log)
@@ -98,8 +114,12 @@ enum step header_expect(struct hw_eventlog *log)
         }
         if (!cursor_need(v, SNIFF_BYTES))
                 return STEP_MORE;
-        if (log->stage == STAGE_START)
-                return lose(log, cursor_offset(v), sniff(v->p), false);
+        if (log->stage == STAGE_START) {
+                const char *what = sniff(v->p);
+                if (what == no_header && log->may_join && join_begin(log))
+                        return STEP_AGAIN;
+                return lose(log, cursor_offset(v), what, false);
+        }
         return lose(log, cursor_offset(v), "neither a header nor the end after an end marker", false);
 }
 
@@ -191,11 +211,11 @@ static enum step read_type(struct hw_eventlog *log, const uint8_t *p)
         return STEP_AGAIN;
 }
 
-static void declare_type(struct hw_eventlog *log)
+void header_declare(struct hw_eventlog *log, uint16_t id, uint16_t size)
 {
-        declare(log, log->type_id, kind_of(log->type_id, log->type_size));
-        if (log->type_id > log->max_id)
-                log->max_id = log->type_id;
+        declare(log, id, kind_of(id, size));
+        if (id > log->max_id)
+                log->max_id = id;
 }
 
 /* ------------------------------------------------------------------- items */
@@ -254,9 +274,7 @@ static enum step complete(struct hw_eventlog *log, uint32_t found)
 {
         if (found != DATA_BEGIN)
                 return refuse(log, "header: a marker is missing (hetb, ete, hdre or datb)", false);
-        log->stage = STAGE_EVENTS;
-        log->has_table = true;
-        log->stats.runs++;
+        events_begin(log);
         return STEP_RUN;
 }
 
@@ -280,7 +298,7 @@ enum step header_step(struct hw_eventlog *log)
         case ITEM_TYPE_EXTENSION_SIZE:
                 return extension(log, be32(p));
         case ITEM_TYPE_END:
-                declare_type(log);
+                header_declare(log, log->type_id, log->type_size);
                 return expect_marker(log, be32(p), TYPE_END, ITEM_TYPE);
         case ITEM_HEADER_END:
                 return expect_marker(log, be32(p), HEADER_END, ITEM_DATA_BEGIN);

@@ -6,6 +6,7 @@
  *     decoder.c  events, blocks, the fast path
  *     ipe.c      where event 169 ends
  *     resync.c   finding events again after damage
+ *     join.c     finding a run's blocks without its header
  *     cursor.c   bytes at hand
  */
 #ifndef HW_PROTO_EVENTLOG_INTERNAL_H
@@ -46,6 +47,8 @@
 #define KIND_MARKER   0x200000u /* opens a block */
 #define KIND_IPE      0x400000u /* announces a wrong length */
 #define KIND_EARLY    0x800000u /* carries a time of its own, which may be before its block's start */
+#define KIND_UNSETTLED                                                                                                 \
+        0x1000000u /* of a run without its header: KIND_SIZE bytes or more, whichever the program's release writes */
 
 /* Of struct hw_eventlog, quick[]. */
 #define QUICK_SIZE     0x7fffu
@@ -57,8 +60,9 @@ enum stage {
         STAGE_START, /* nothing but a header may come */
         STAGE_HEADER,
         STAGE_EVENTS,
-        STAGE_END, /* after the end marker */
-        STAGE_LOST /* skipping damage */
+        STAGE_END,  /* after the end marker */
+        STAGE_LOST, /* skipping damage */
+        STAGE_JOIN  /* entered in the middle: looking for a block */
 };
 
 enum header_item {
@@ -136,6 +140,16 @@ struct hw_eventlog {
         bool lost_reported; /* reported when it began */
         bool input_ended;   /* no more bytes will come */
 
+        bool may_join; /* a run may be entered in its middle */
+        bool joined;   /* the run at hand was: its header is not known */
+        struct {
+                uint64_t steps;      /* in the whole search */
+                uint32_t at;         /* looked at behind `p`; 0: nothing yet */
+                uint32_t blocks;     /* markers in there */
+                uint32_t events;     /* and other events */
+                struct block newest; /* the block in force there */
+        } join;
+
         struct hw_eventlog_stats stats;
         uint16_t quick[HW_QUICK_IDS]; /* plain events: the whole size, or QUICK_VARIABLE; 0: any other id */
         uint32_t kinds[HW_EVENT_IDS];
@@ -146,8 +160,10 @@ struct hw_eventlog {
 void header_begin(struct hw_eventlog *log);  /* at HEADER_BEGIN: drops the old run's table */
 void header_resume(struct hw_eventlog *log); /* at TYPES_END, the start being lost: keeps the table */
 enum step header_step(struct hw_eventlog *log);
-enum step header_expect(struct hw_eventlog *log); /* STAGE_START and STAGE_END */
-void header_forget(struct hw_eventlog *log);      /* no id is declared any more */
+enum step header_expect(struct hw_eventlog *log);                         /* STAGE_START and STAGE_END */
+void header_forget(struct hw_eventlog *log);                              /* no id is declared any more */
+void header_declare(struct hw_eventlog *log, uint16_t id, uint16_t size); /* as a header's record does */
+void events_begin(struct hw_eventlog *log);                               /* of a run whose events are declared */
 
 /* decoder.c */
 enum answer frame_read(struct hw_eventlog *log, size_t at, struct frame *ret_frame); /* NO: not declared */
@@ -158,7 +174,16 @@ enum answer marker_read(struct hw_eventlog *log, size_t at, const struct frame *
 /* ipe.c: payload size of the event 169 at `p`. */
 enum answer ipe_size(struct hw_eventlog *log, const struct frame *frame, uint32_t *ret_size);
 
+/* join.c */
+uint16_t known_size(uint16_t id);         /* of the newest release; HW_EVENT_VARIABLE */
+bool join_begin(struct hw_eventlog *log); /* false: out of memory */
+enum step join_step(struct hw_eventlog *log);
+void join_finish(struct hw_eventlog *log, uint64_t left);
+enum answer settle_size(struct hw_eventlog *log, const struct frame *frame,
+                        uint32_t *ret_size); /* of the event at `p` */
+
 /* resync.c */
+enum answer header_found(struct hw_eventlog *log); /* a whole new header begins at `p` */
 bool frame_near(const struct hw_eventlog *log, const struct frame *frame);
 enum answer next_fits(struct hw_eventlog *log, size_t at, const struct block *block);
 enum step lose(struct hw_eventlog *log, uint64_t offset, const char *reason, bool limit);

@@ -125,7 +125,7 @@ static enum answer event_found(struct hw_eventlog *log)
         return fits;
 }
 
-static enum answer header_found(struct hw_eventlog *log)
+enum answer header_found(struct hw_eventlog *log)
 {
         struct cursor *v = &log->cursor;
         if (*v->p != HEADER_BEGIN >> 24)

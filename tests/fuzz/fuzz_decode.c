@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fuzz_decode.c - libFuzzer target: the first four bytes seed the split
- * pattern, the rest is the stream. Whole and split must give the same.
+ * pattern, the rest is the stream. Whole and split must give the same. A fourth
+ * byte of 'j' lets the stream be the middle of a run.
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,12 +47,14 @@ static uint64_t drain(struct hw_eventlog *log, uint64_t h)
 }
 
 /* Pieces of 1 to `largest` bytes, each lent in a buffer of its own size. */
-static uint64_t decode(const uint8_t *p, size_t size, uint32_t seed, size_t largest)
+static uint64_t decode(const uint8_t *p, size_t size, uint32_t seed, size_t largest, bool join)
 {
         struct hw_eventlog *log = hw_eventlog_new();
         uint64_t h = 0, left;
         if (!log)
                 return 0;
+        if (join)
+                hw_eventlog_allow_join(log);
         while (size > 0) {
                 seed = seed * 1664525u + 1013904223u;
                 size_t piece = 1 + (seed >> 8) % largest;
@@ -66,11 +70,14 @@ static uint64_t decode(const uint8_t *p, size_t size, uint32_t seed, size_t larg
                 p += piece;
                 size -= piece;
         }
+        hw_eventlog_input_end(log);
+        h = drain(log, h);
         h = mix(h, hw_eventlog_finish(log, &left));
         h = mix(h, left);
         const struct hw_eventlog_stats *s = hw_eventlog_stats(log);
-        if (s->lost_bytes > s->bytes)
+        if (s->lost_bytes + s->passed_bytes > s->bytes)
                 abort();
+        h = mix(h, s->passed_bytes);
         h = mix(h, s->lost_bytes + (s->events << 20) + (s->resyncs << 40));
         hw_eventlog_destroy(&log);
         return h;
@@ -84,7 +91,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 return 0;
         uint32_t seed = (uint32_t)data[0] | (uint32_t)data[1] << 8 | (uint32_t)data[2] << 16 | (uint32_t)data[3] << 24;
         size_t largest = 1 + (size_t)(data[0] * data[0]);
-        if (decode(data + 4, size - 4, 0, SIZE_MAX) != decode(data + 4, size - 4, seed, largest))
+        if (decode(data + 4, size - 4, 0, SIZE_MAX, data[3] == 'j') !=
+            decode(data + 4, size - 4, seed, largest, data[3] == 'j'))
                 abort();
         return 0;
 }

@@ -55,8 +55,10 @@ static const char *count_or_unknown(char *out, bool known, uint64_t n)
 }
 
 /* `turn`: the daemon's longest recent one, NULL when unknown. */
-static void draw_figures(struct canvas *c, struct area area, int row, const Hw__Health *h, const Hw__LoopTurn *turn)
+static void draw_figures(struct canvas *c, struct area area, int row, const struct world_target *t,
+                         const Hw__LoopTurn *turn)
 {
+        const Hw__Health *h = t->health;
         char text[SHORT_TEXT];
         int column = 1;
 
@@ -67,6 +69,9 @@ static void draw_figures(struct canvas *c, struct area area, int row, const Hw__
         column = figure(c, area, row, column, "lag ", duration_or_unknown(text, h->has_lag_ns, h->lag_ns),
                         h->has_lag_ns && h->lag_ns > UINT64_C(10000000000));
         column = figure(c, area, row, column, "read ", bytes_or_unknown(text, h->has_bytes, h->bytes), false);
+        if (t->target && t->target->has_passed_bytes)
+                column = figure(c, area, row, column, "passed over ",
+                                bytes_or_unknown(text, true, t->target->passed_bytes), true);
         if (h->has_reconnects && h->reconnects)
                 column = figure(c, area, row, column, "reconnects ", count_or_unknown(text, true, h->reconnects), true);
         if (h->has_gaps && h->gaps)
@@ -121,6 +126,6 @@ void draw_stream(struct canvas *c, struct area area, const struct scene *s, cons
                                  UNKNOWN_TEXT "  nothing is known of it yet");
                 return;
         }
-        draw_figures(c, area, row++, t->health, d && d->state ? d->state->recent_turn : NULL);
+        draw_figures(c, area, row++, t, d && d->state ? d->state->recent_turn : NULL);
         draw_advice(c, area, row, t);
 }

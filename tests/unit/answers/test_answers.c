@@ -780,6 +780,11 @@ static void damage_and_the_daemons_own_advice(void **state)
         assert_int_equal(a.n_caveats, 3);
         has(a.caveats[1], "Joined late");
         has(a.caveats[2], "counted short");
+        m.run.first_time_ns = SECOND;
+        assert_int_equal(asked(&m).n_caveats, 2);
+        m.state.has_joined_late = m.state.joined_late = 1;
+        a = asked(&m);
+        has(a.caveats[1], "nothing is known of its first 1.00 s, nor what program it is");
 }
 
 /* -------------------------------------------------------------------- rank */

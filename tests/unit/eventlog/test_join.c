@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Streams that are entered in the middle of a run: from the next block on, what a reader of the whole log has. */
+#include "tests/unit/eventlog/logs.h"
+
+#include <glob.h>
+
+#define CUT_EVERY  997u
+#define MAX_EVENTS (1u << 19)
+
+struct seen {
+        uint64_t offset, time_ns;
+        uint32_t size;
+        uint16_t id, cap;
+};
+
+struct events {
+        struct seen *of;
+        size_t n;
+        uint64_t bad, runs;
+};
+
+/* Reads a stream in pieces of `piece` bytes, to its end; offsets are from `base` on. */
+static struct events read_all(struct hw_eventlog *log, const uint8_t *p, size_t size, size_t piece, uint64_t base)
+{
+        static struct hw_event events[256];
+        struct events all = { .of = malloc(MAX_EVENTS * sizeof(struct seen)) };
+        enum hw_eventlog_status s;
+        size_t n;
+
+        assert_non_null(all.of);
+        for (size_t at = 0; at <= size; at += piece) {
+                if (at < size)
+                        hw_eventlog_input(log, p + at, piece < size - at ? piece : size - at);
+                else
+                        hw_eventlog_input_end(log);
+                do {
+                        s = hw_eventlog_read(log, events, 256, &n);
+                        for (size_t i = 0; i < n; i++) {
+                                assert_true(all.n < MAX_EVENTS);
+                                all.of[all.n++] = (struct seen){ events[i].offset + base, events[i].time_ns,
+                                                                 events[i].size, events[i].id, events[i].cap };
+                        }
+                        all.bad += s == HW_EVENTLOG_BAD || s == HW_EVENTLOG_LIMIT;
+                        all.runs += s == HW_EVENTLOG_RUN;
+                } while (s != HW_EVENTLOG_NEED_MORE);
+                if (at < size && piece >= size - at)
+                        at = size - piece;
+        }
+        return all;
+}
+
+static struct hw_eventlog *joining(void)
+{
+        struct hw_eventlog *log = fresh();
+        hw_eventlog_allow_join(log);
+        return log;
+}
+
+/* The first marker at or behind `at`; NULL: none. */
+static const struct seen *next_marker(const struct events *whole, uint64_t at)
+{
+        for (size_t i = 0; i < whole->n; i++)
+                if (whole->of[i].offset >= at && whole->of[i].id == HW_BLOCK_MARKER)
+                        return &whole->of[i];
+        return NULL;
+}
+
+static size_t markers_behind(const struct events *whole, uint64_t at)
+{
+        size_t n = 0;
+        for (size_t i = 0; i < whole->n; i++)
+                n += whole->of[i].offset >= at && whole->of[i].id == HW_BLOCK_MARKER;
+        return n;
+}
+
+/* Returns whether a run was found. */
+static bool check_cut(const struct bytes *b, const struct events *whole, size_t at)
+{
+        struct hw_eventlog *log = joining();
+        struct events got = read_all(log, b->p + at, b->size - at, b->size, at);
+        const struct hw_eventlog_stats *s = hw_eventlog_stats(log);
+        const struct seen *from = next_marker(whole, at);
+        const bool found = got.runs > 0;
+
+        if (found) {
+                assert_non_null(from);
+                assert_true(hw_eventlog_joined(log));
+                assert_int_equal(got.runs, 1);
+                assert_int_equal(got.bad, 0);
+                assert_int_equal(got.of[0].offset, from->offset);
+                assert_int_equal(s->passed_bytes, from->offset - at);
+                assert_int_equal(s->lost_bytes, 0);
+                assert_int_equal(got.n, whole->n - (size_t)(from - whole->of));
+                assert_memory_equal(got.of, from, got.n * sizeof(*from));
+        } else {
+                assert_int_equal(got.n, 0);
+                assert_true(markers_behind(whole, at) < 4); /* enough evidence would have been there */
+                uint64_t left;
+                assert_false(hw_eventlog_finish(log, &left));
+                assert_int_equal(s->lost_bytes, b->size - at);
+                assert_int_equal(s->resyncs, 1);
+                assert_non_null(strstr(hw_eventlog_damage(log)->reason, "not an eventlog"));
+        }
+        hw_eventlog_destroy(&log);
+        free(got.of);
+        return found;
+}
+
+/* Where the events begin. */
+static size_t header_size(const struct bytes *b)
+{
+        const uint8_t *end = memmem(b->p, b->size, "datb", 4);
+        assert_non_null(end);
+        return (size_t)(end - b->p) + 4;
+}
+
+static void check_log(const char *path)
+{
+        struct bytes b = load(path);
+        struct hw_eventlog *log = fresh();
+        struct events whole = read_all(log, b.p, b.size, b.size, 0);
+        const uint64_t undecodable = hw_eventlog_stats(log)->lost_bytes + hw_eventlog_stats(log)->resyncs;
+        size_t cuts = 0, missed = 0;
+
+        hw_eventlog_destroy(&log);
+        for (size_t at = header_size(&b); !undecodable && at < b.size; at += CUT_EVERY, cuts++)
+                missed += !check_cut(&b, &whole, at);
+        print_message("%s: %zu cuts, %zu behind the last block\n", path, cuts, missed);
+        free(whole.of);
+        free(b.p);
+}
+
+static void test_every_log_cut_at_every_997th_byte(void **state)
+{
+        (void)state;
+        glob_t g;
+        assert_int_equal(glob("tests/data/logs/*/run.eventlog", 0, NULL, &g), 0);
+        assert_true(g.gl_pathc >= 46);
+        for (size_t i = 0; i < g.gl_pathc; i++)
+                check_log(g.gl_pathv[i]);
+        globfree(&g);
+}
+
+/* How the bytes come makes no difference. */
+static void test_pieces_of_any_size(void **state)
+{
+        (void)state;
+        struct bytes b = load_run("leaky-hi-ghc966");
+        const size_t at = 60000;
+        struct hw_eventlog *log = joining();
+        struct events whole = read_all(log, b.p + at, b.size - at, b.size, at);
+
+        assert_int_equal(whole.runs, 1);
+        for (size_t piece = 1; piece < 5000; piece = piece * 2 + 1) {
+                hw_eventlog_destroy(&log);
+                log = joining();
+                struct events got = read_all(log, b.p + at, b.size - at, piece, at);
+                assert_int_equal(got.n, whole.n);
+                assert_int_equal(got.bad + got.runs, 1);
+                assert_memory_equal(got.of, whole.of, got.n * sizeof(*got.of));
+                free(got.of);
+        }
+        hw_eventlog_destroy(&log);
+        free(whole.of);
+        free(b.p);
+}
+
+/* Bytes that are no log are passed over, then doubted; the run behind them is found all the same. */
+static void test_a_run_behind_megabytes_of_nothing(void **state)
+{
+        (void)state;
+        struct bytes b = load_run("live-9103-fifo-flush");
+        const size_t nothing = (6u << 20) + 4711, from = 50000;
+        uint8_t *stream = malloc(nothing + b.size - from);
+        uint64_t random = 1;
+
+        assert_non_null(stream);
+        for (size_t i = 0; i < nothing; i++)
+                stream[i] = (uint8_t)(random = mix(random));
+        memcpy(stream + nothing, b.p + from, b.size - from);
+        for (size_t piece = 1000; piece < 1u << 20; piece *= 10) {
+                struct hw_eventlog *log = joining();
+                struct events got = read_all(log, stream, nothing + b.size - from, piece, 0);
+                assert_int_equal(got.runs, 1);
+                assert_int_equal(got.bad, 1);
+                assert_true(got.of[0].offset >= nothing && got.n > 1000);
+                assert_int_equal(hw_eventlog_stats(log)->lost_bytes, got.of[0].offset);
+                assert_int_equal(hw_eventlog_stats(log)->passed_bytes, 0);
+                free(got.of);
+                hw_eventlog_destroy(&log);
+        }
+        free(stream);
+        free(b.p);
+}
+
+static void put(struct bytes *b, uint64_t value, unsigned width)
+{
+        while (width-- > 0)
+                b->p[b->size++] = (uint8_t)(value >> 8 * width);
+}
+
+/* A block of events of one kind, each with `size` bytes of payload that look like a small number. */
+static void put_block(struct bytes *b, uint16_t id, unsigned size, unsigned n, uint64_t time_ns)
+{
+        put(b, HW_BLOCK_MARKER, 2);
+        put(b, time_ns, 8);
+        put(b, 24 + (uint64_t)n * (10 + size), 4);
+        put(b, time_ns + n, 8);
+        put(b, 0, 2);
+        for (unsigned i = 0; i < n; i++) {
+                put(b, id, 2);
+                put(b, time_ns + i, 8);
+                for (unsigned j = 0; j < size; j++)
+                        put(b, j == size - 1, 1);
+        }
+}
+
+/* Kinds that have grown: the stream shows how long they are. */
+static void test_sizes_of_older_releases(void **state)
+{
+        (void)state;
+        static const struct {
+                uint16_t id;
+                unsigned size;
+        } kinds[] = { { HW_GC_STATS_GHC, 50 }, { HW_GC_STATS_GHC, 58 },          { HW_STOP_THREAD, 6 },
+                      { HW_STOP_THREAD, 10 },  { HW_NONMOVING_HEAP_CENSUS, 13 }, { HW_NONMOVING_HEAP_CENSUS, 14 } };
+        for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+                struct bytes b = { malloc(65536), 0 };
+                put(&b, 0x1122334455667788, 8);
+                put(&b, 0x1122334455667788, 8);
+                for (unsigned i = 0; i < 5; i++)
+                        put_block(&b, kinds[k].id, kinds[k].size, 1 + i * 3, 1000000 + i * 1000);
+                struct hw_eventlog *log = joining();
+                struct events got = read_all(log, b.p, b.size, b.size, 0);
+                assert_int_equal(got.runs, 1);
+                assert_int_equal(got.bad, 0);
+                assert_int_equal(got.n, 5 + 1 + 4 + 7 + 10 + 13);
+                assert_int_equal(got.of[got.n - 1].size, kinds[k].size);
+                assert_int_equal(hw_eventlog_declared_size(log, kinds[k].id), kinds[k].size);
+                hw_eventlog_destroy(&log);
+                free(got.of);
+                free(b.p);
+        }
+}
+
+/* A whole log behind the middle of another one: its header counts, and is not taken for the run that was entered. */
+static void test_a_header_is_believed(void **state)
+{
+        (void)state;
+        struct bytes b = load_run("parallel-ghc9103");
+        uint8_t *stream = malloc(100 + b.size);
+        assert_non_null(stream);
+        memset(stream, 0, 100);
+        memcpy(stream + 100, b.p, b.size);
+        struct hw_eventlog *log = joining();
+        struct digest d = decode(log, stream, 100 + b.size);
+        assert_int_equal(d.runs, 1);
+        assert_int_equal(d.bad, 0);
+        assert_int_equal(d.ends, 1);
+        assert_false(hw_eventlog_joined(log));
+        assert_int_equal(hw_eventlog_stats(log)->passed_bytes, 100);
+        hw_eventlog_destroy(&log);
+        free(stream);
+        free(b.p);
+}
+
+/* Candidates without end: what is looked at stays in proportion to what came. */
+static void test_a_stream_of_candidates_is_soon_read(void **state)
+{
+        (void)state;
+        struct bytes b = { malloc(8u << 20), 0 };
+        while (b.size < 6u << 20) { /* a block that never ends, in which each event looks like another one */
+                put(&b, HW_BLOCK_MARKER, 2);
+                put(&b, 1000, 8);
+                put(&b, 2u << 20, 4);
+                put(&b, UINT64_C(1) << 59, 8);
+                put(&b, 0, 2);
+                for (unsigned i = 0; i < 1000; i++) { /* 24 bytes: read from its start or from its tenth byte on */
+                        put(&b, HW_TASK_CREATE, 2);
+                        put(&b, 1001, 8);
+                        put(&b, HW_BLOCK_MARKER, 2);
+                        put(&b, 1000, 8);
+                        put(&b, 2u << 20, 4);
+                        put(&b, 5, 4);
+                }
+        }
+        struct hw_eventlog *log = joining();
+        struct events got = read_all(log, b.p, b.size, 16384, 0);
+        assert_int_equal(got.runs, 0);
+        hw_eventlog_destroy(&log);
+        free(got.of);
+        free(b.p);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_every_log_cut_at_every_997th_byte),
+                cmocka_unit_test(test_pieces_of_any_size),
+                cmocka_unit_test(test_a_run_behind_megabytes_of_nothing),
+                cmocka_unit_test(test_sizes_of_older_releases),
+                cmocka_unit_test(test_a_header_is_believed),
+                cmocka_unit_test(test_a_stream_of_candidates_is_soon_read),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
