@@ -2,10 +2,10 @@
 # data flows. `make help` lists the targets.
 #
 #   MODE=release|asan|ubsan|tsan   flavour; objects of different flavours never mix
-#   BUILD=DIR                 where everything is made (default: build)
+#   BUILD=DIR                 the build folder (default: build)
 #   V=1                       show commands; WERROR=1 makes warnings errors
 #   WEB=0                     without the browser page (needs no Node)
-#   CFLAGS LDFLAGS            yours; ours are kept apart
+#   CFLAGS LDFLAGS            yours; ours are kept separate
 
 MODE    ?= release
 BUILD   ?= build
@@ -15,7 +15,7 @@ AR      ?= ar
 OBJCOPY ?= objcopy
 CFLAGS  ?= -O2 -g
 VERSION := 0.1.0
-# The library's SONAME: one more whenever a program built with the last release would no longer run with it (`make abi`).
+# The library's SONAME: incremented when a program built with the last release would no longer run with it (`make abi`).
 SOVERSION := 0
 
 ifeq ($(MODE),release)
@@ -139,7 +139,7 @@ $(GEN)/heapwatch/layout.h: $(LAYOUT_H)
 	$(Q)echo "#define LAYOUT_OF_STATE UINT64_C(0x$$(cat $(LAYOUT_H) | sha256sum | cut -c1-16))" > $@
 $(OBJ)/daemon/checkpoint/file.o: $(GEN)/heapwatch/layout.h
 
-# Formats of other tools that are protobuf: the code stands where its .proto stands, below $(GEN).
+# Protobuf formats of other tools: the generated code is at the path of its .proto, below $(GEN).
 PB := $(patsubst %.proto,%,$(wildcard client/*/*.proto))
 
 $(PB:%=$(GEN)/%.pb-c.c): $(GEN)/%.pb-c.c: %.proto
@@ -176,11 +176,11 @@ $(OBJ)/client/page/assets_page.o: client/page/assets.S $(PAGE)/done $(OBJ)/flags
 	$(call SAY,AS,$<)
 	$(Q)$(CC) -c -Wa,-I,$(PAGE)/out -o $@ $<
 
-# What our own programs and tests link: with the names that the rooms use among themselves.
+# What our own programs and tests link: with the internal names, too.
 $(O)/libinternal.a: $(LIB_OBJ)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-# What is installed: one object, in which no name is global but those of the public headers.
+# What is installed: one object, in which only the names of the public headers are global.
 $(OBJ)/libheapwatch.o: $(LIB_OBJ)
 	$(Q)$(CC) $(CFLAGS) -r -nostdlib -o $@ $^
 	$(Q)$(OBJCOPY) --wildcard --keep-global-symbol='hw_[a-z]*' $@
@@ -193,7 +193,7 @@ $(O)/libheapwatch.so: $(LIB_OBJ) scripts/libheapwatch.map
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -shared -Wl,-soname,libheapwatch.so.$(SOVERSION) -Wl,--version-script=scripts/libheapwatch.map -o $@ $(LIB_OBJ) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_LIB)
 
-# The agent lives in other people's programs: libc alone, no sanitizer, and no name to be seen but three.
+# The agent is loaded into other programs: libc alone, no sanitizer, and only three visible names.
 AGENT_CFLAGS := -std=c11 -D_GNU_SOURCE -fPIC -fvisibility=hidden $(WARNINGS) $(HARDEN) -I.
 
 $(OBJ)/inside/%.o: %.c $(OBJ)/flags
@@ -231,10 +231,10 @@ $(O)/heapwatch: $(OBJ)/client/main.o $(CLIENT_OBJ) $(O)/libinternal.a
 $(PROGRAMS): HW_LDFLAGS += -Wl,--version-script=scripts/program.map
 $(PROGRAMS): scripts/program.map
 
-# But for accept4(), which libzmq shall find in heapwatchd: daemon/loop/accept.c.
+# Except accept4(), which libzmq is to find in heapwatchd: daemon/loop/accept.c.
 $(O)/heapwatchd: HW_LDFLAGS += -Wl,--export-dynamic-symbol=accept4
 
-# Man pages have their options from the programs.
+# The options in man pages come from the programs.
 $(MAN): $(O)/man/%: docs/man/% scripts/man $(PROGRAMS)
 	@mkdir -p $(@D)
 	$(Q)scripts/man $< $(O) > $@
@@ -307,12 +307,12 @@ check:
 	$(Q)BUILD='$(BUILD)' MODE='$(MODE)' scripts/check
 .PHONY: check
 
-#: unit        of these, the unit tests only
+#: unit        only the unit tests
 unit:
 	$(Q)BUILD='$(BUILD)' MODE='$(MODE)' CHECK_ONLY=unit scripts/check
 .PHONY: unit
 
-#: e2e         the end-to-end tests only
+#: e2e         only the end-to-end tests
 e2e:
 	$(Q)BUILD='$(BUILD)' MODE='$(MODE)' CHECK_ONLY=e2e scripts/check
 .PHONY: e2e
@@ -325,7 +325,7 @@ test:
 	$(Q)BUILD='$(BUILD)' MODE='$(MODE)' scripts/check-one '$(TEST)'
 .PHONY: test
 
-#: check-fleet  what feeds other systems, against the real ones too: installs Prometheus and Alertmanager
+#: check-fleet  tests of export and actions with real receivers: installs Prometheus and Alertmanager
 check-fleet:
 	$(Q)scripts/deps fleet
 	$(Q)$(MAKE) --no-print-directory all
@@ -335,7 +335,7 @@ check-fleet:
 
 unit-programs: $(UNIT_BIN)
 
-#: style       what can be checked of sources and documents without building
+#: style       checks sources and documents without building
 style:
 	$(Q)scripts/check-style
 	$(Q)scripts/check-docs
@@ -354,17 +354,17 @@ tidy: $(GEN)/heapwatch/heapwatch.pb-c.h $(PB:%=$(GEN)/%.pb-c.h)
 	$(Q)BUILD='$(BUILD)' MODE='$(MODE)' scripts/tidy
 .PHONY: tidy
 
-#: layers      which room includes which
+#: layers      checks which room includes which
 layers:
 	$(Q)scripts/check-layers
 .PHONY: layers
 
-#: house       draws docs/house.svg again
+#: house       redraws docs/house.svg
 house:
 	$(Q)scripts/draw-house > docs/house.svg.new && mv docs/house.svg.new docs/house.svg
 .PHONY: house
 
-#: metrics     writes docs/METRICS.md and docs/dashboards again, from the tables of metrics
+#: metrics     rewrites docs/METRICS.md and docs/dashboards from the tables of metrics
 metrics:
 	$(Q)scripts/metrics
 	$(Q)scripts/dashboards
@@ -380,15 +380,15 @@ asan:
 	$(Q)BUILD='$(BUILD)' MODE=asan scripts/check
 .PHONY: asan
 
-# All tests without a sanitizer, every access and leak watched. VALGRIND='unit/eventlog e2e/test_web' for some only.
-#: valgrind    all tests under valgrind; VALGRIND=unit/eventlog for those whose names begin so
+# All tests without a sanitizer, under valgrind. VALGRIND='unit/eventlog e2e/test_web' for some of them.
+#: valgrind    all tests under valgrind; VALGRIND=unit/eventlog for those whose names begin with that
 valgrind: all unit-programs
 	$(Q)BUILD='$(O)' scripts/valgrind $(VALGRIND)
 .PHONY: valgrind
 
-# Programs with the agent in them, started and ended again and again: STRESS_RUNS times, seconds of minutes.
+# Programs with the agent in them, started and ended STRESS_RUNS times.
 STRESS_RUNS ?= 500
-#: agent-stress  the agent through STRESS_RUNS starts and ends of real programs, with what went wrong counted
+#: agent-stress  the agent through STRESS_RUNS starts and ends of real programs; counts failures
 agent-stress: all
 	$(Q)BUILD='$(O)' scripts/agent-stress $(STRESS_RUNS)
 .PHONY: agent-stress
@@ -399,12 +399,12 @@ check-ghc: all
 	$(Q)BUILD='$(O)' scripts/check-ghc $(GHC_CHROOTS)
 .PHONY: check-ghc
 
-# Everything that takes bytes from outside, FUZZ_S seconds each; what is found is kept in tests/data/fuzz.
+# Everything that takes bytes from outside, FUZZ_S seconds each; findings are kept in tests/data/fuzz.
 FUZZ_S  ?= 60
 FUZZERS ?= $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 fuzzers: $(FUZZ_BIN)
 
-#: fuzz        coverage-guided fuzzing of what takes bytes from outside, FUZZ_S seconds each (clang)
+#: fuzz        coverage-guided fuzzing of all inputs from outside, FUZZ_S seconds each (clang)
 fuzz: $(BUILD)/bench/make_census_log
 	$(Q)$(MAKE) --no-print-directory MODE=fuzz CC=clang CFLAGS='-O1 -g' fuzzers
 	$(Q)BUILD='$(BUILD)' FUZZ_S='$(FUZZ_S)' scripts/fuzz $(FUZZERS)
@@ -412,13 +412,13 @@ fuzz: $(BUILD)/bench/make_census_log
 
 # The long form of tests/attack, then random faults for ATTACK_S seconds, from ATTACK_SEED if it is given.
 ATTACK_S ?= 480
-#: attack      what once broke it, and random faults for ATTACK_S seconds; MODE=asan for the sanitizers
+#: attack      known attacks, and random faults for ATTACK_S seconds; MODE=asan for the sanitizers
 attack: all
 	$(Q)HEAPWATCH_BUILD='$(O)' HEAPWATCH_ATTACK=full /usr/bin/python3 -m pytest -q -p no:cacheprovider tests/attack
 	$(Q)HEAPWATCH_BUILD='$(O)' ATTACK_S='$(ATTACK_S)' tests/attack/soak.py
 .PHONY: attack
 
-# Is the verdict right? Golden timelines, then scores on labelled series; LEAKLAB='--ok 100 --leak 60' for more of them.
+# Quality of the verdict: golden timelines, then scores on labelled series; LEAKLAB='--ok 100 --leak 60' for more of them.
 LEAKLAB ?= --ok 20 --leak 12 --seed 2026 --jobs 1
 #: leaklab     score the leak verdict against the benchmark
 leaklab: $(O)/heapwatch-trend
@@ -439,7 +439,7 @@ bench: all $(BENCH_BIN)
 	$(Q)BUILD='$(O)' scripts/bench $(BENCH_ARGS)
 .PHONY: bench
 
-#: bench-page  how soon the browser page shows its first picture, in a real browser
+#: bench-page  time to the browser page's first picture, in a real browser
 bench-page: all $(O)/bench/make_census_log
 	$(Q)BUILD='$(O)' tests/bench/first_picture.py $(BENCH_ARGS)
 .PHONY: bench-page
@@ -449,7 +449,7 @@ bench-streams: all $(O)/bench/make_census_log
 	$(Q)BUILD='$(O)' tests/bench/page_streams.py $(BENCH_ARGS)
 .PHONY: bench-streams
 
-# The tracked files of this commit, below a folder of the release's name.
+# The tracked files of this commit, in a folder named after the release.
 #: dist        the release as a tarball, from the last commit
 dist: $(BUILD)/heapwatch-$(VERSION).tar.gz
 $(BUILD)/heapwatch-$(VERSION).tar.gz: FORCE

@@ -5,7 +5,7 @@
 --
 -- usage: Sessions [SECONDS [REQUESTS_PER_SECOND]]     (default: 30 400)
 --
--- Nothing here knows of an eventlog; a build that has one writes markers: "open", "cache on", "sale" (larger carts), "closing".
+-- Nothing here depends on an eventlog; a build with one writes markers: "open", "cache on", "sale" (larger carts), "closing".
 module Main (main) where
 
 import Control.Concurrent (forkIO, newEmptyMVar, putMVar, takeMVar, threadDelay)
@@ -27,7 +27,7 @@ data Session = Session { customer :: !Int, cart :: ![CartItem], visits :: ![Visi
 
 type Cache = IORef (Map.Map Int Session)
 
--- | Numbers that look random and are the same in every run.
+-- | Pseudo-random numbers, the same in every run.
 next :: Int -> Int
 next x = (x * 1103515245 + 12345) `mod` 2147483648
 
@@ -41,7 +41,7 @@ serve items seed = Session (seed `mod` 100000) goods seen
     !goods = forceList [CartItem (r `mod` 5000) (1 + r `mod` 3) (r `mod` 9900) | r <- randoms items seed]
     !seen = forceList [Visit (r `mod` 300) (r `mod` 50000) | r <- randoms 6 (seed + 1)]
 
--- | What else the customer may like: work for the processor, nothing is kept.
+-- | Recommendations for the customer: CPU work, nothing is kept.
 recommend :: Int -> Int
 recommend = go (60000 :: Int)
   where
@@ -61,7 +61,7 @@ request cache revenue keep items n = do
   when keep $ modifyIORef' cache (Map.insert n session)
   when (n `mod` 1000 == 0) $ traceEventIO ("served " ++ show n ++ " requests")
 
--- | Which part of the run a moment belongs to.
+-- | The phase of the run at a given time.
 data Phase = Open | CacheOn | Sale | Closing deriving (Eq, Ord, Enum)
 
 phaseAt :: Int -> Int -> Phase
@@ -74,7 +74,7 @@ phaseAt ticks tick
 phaseName :: Phase -> String
 phaseName p = ["open", "cache on", "sale", "closing"] !! fromEnum p
 
--- | Ten ticks a second by the clock, each with its share of requests.
+-- | Ten ticks a second of real time, each with its share of requests.
 work :: Cache -> IORef Int -> Int -> Int -> IO ()
 work cache revenue seconds rate = getMonotonicTime >>= \start -> go start Nothing 0
   where
