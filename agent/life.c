@@ -387,6 +387,8 @@ AGENT_EXPORT int heapwatch_agent_attach(const char *settings, char *said, size_t
                 server_abandon();
                 return AGENT_REFUSED;
         }
+        if (gettid() == getpid())
+                pace_point(); /* it waits in the runtime's select(2), which is a moment at which all is at rest */
         snprintf(said, said_size, "%s", server_path());
         return AGENT_BEGUN;
 }

@@ -316,23 +316,27 @@ static void turn(void)
         } else {
                 p.due |= flush_due;
                 p.waiting |= request;
+                if (request && p.profile && logs())
+                        ask_census(); /* brings the collection at which it is carried out */
         }
         pthread_cond_broadcast(&p.changed);
 }
 
-/* The runtime's start is over: begins the heap profile, with everything stopped. */
+/* The first request: begins the heap profile, and after an attach the log. False: there is nothing to begin. */
+static bool request_start(void)
+{
+        if (!p.setup.attached && !p.setup.settings.heap)
+                return false;
+        p.request = (struct request){ .verb = REQUEST_START };
+        return true;
+}
+
+/* The runtime's start is over: carries that request out, with everything stopped. */
 static void begin(void)
 {
-        int64_t now = thread_now_ns();
-
-        p.next_flush_ns = now + p.setup.settings.flush_ns;
-        if (!p.setup.attached && !p.setup.settings.heap)
+        p.next_flush_ns = thread_now_ns() + p.setup.settings.flush_ns;
+        if (!runtime_kind.threaded || !request_start())
                 return;
-        p.request = (struct request){ .verb = REQUEST_START };
-        if (!runtime_kind.threaded) {
-                p.waiting = true;
-                return;
-        }
         p.busy = true;
         pthread_mutex_unlock(&p.lock);
         go_in(false, true);
@@ -380,6 +384,7 @@ static void wake(void)
 int pace_start(const struct pace_setup *setup)
 {
         p.setup = *setup;
+        p.waiting = !runtime_kind.threaded && request_start();
         thread_condition_init(&p.changed);
         control_on_request(wake);
         int r = thread_start(&p.thread, "heapwatch-pace", run);

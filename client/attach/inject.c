@@ -2,9 +2,10 @@
 /*
  * DESIGN - one thread is stopped, and none but this one: the runtime's ticker.
  * It holds no lock where it waits in a system call, never allocates, and runs
- * no Haskell code; the program notices a tick that comes late. Where there is
- * none, the main thread of a runtime that is not threaded, in the select(2) or
- * poll(2) in which that waits. Only there it is taken: PTRACE_SEIZE,
+ * no Haskell code; the program notices a tick that comes late. A runtime that
+ * is not threaded lends its main thread instead, in the select(2) or poll(2) in
+ * which it waits: there the agent can begin the log at once, and before 9.2 there
+ * is no other thread. Only there a thread is taken: PTRACE_SEIZE,
  * PTRACE_INTERRUPT, and its instruction pointer is behind a `syscall`
  * instruction of one of the calls it waits in. With it
  *
@@ -45,7 +46,8 @@
 
 #if defined(__x86_64__)
 
-#define QUIET_MS   5000  /* for the ticker to wait in a system call */
+#define QUIET_MS   5000  /* for a thread to wait in a system call */
+#define TRY_MS     1000  /* the same, where there is another one to try */
 #define CALLS_MS   20000 /* for dlopen and the agent's entry */
 #define PAGE_BYTES 131072
 #define TEXT_AT    1024 /* of the memory: code, then the texts, then the stack */
@@ -55,8 +57,10 @@
 #define ENTRY      "heapwatch_agent_attach"
 
 struct injection {
-        pid_t pid, tid;
-        bool main_thread; /* borrowed, for want of a ticker */
+        pid_t pid, ticker; /* 0: it has none */
+        pid_t tid;         /* the thread that is borrowed */
+        bool main_thread;  /* the one that is borrowed */
+        bool single;       /* no other thread than these two */
         struct user_regs_struct before;
         uint64_t dlopen_at, dlsym_at;
         uint64_t memory; /* 0: none */
@@ -65,34 +69,35 @@ struct injection {
 
 /* --------------------------------------------------------- what is where */
 
-/*
- * The ticker. A runtime that is not threaded has none before 9.2: then the main thread, where the runtime waits.
- */
-static bool find_thread(struct injection *j, bool threaded)
+static bool is_named(pid_t pid, const char *task, const char *beginning)
 {
-        char path[320], name[32];
+        char path[320], name[32] = "";
+
+        snprintf(path, sizeof(path), "/proc/%d/task/%.200s/comm", (int)pid, task);
+        FILE *f = fopen(path, "re");
+        bool is = f && fgets(name, sizeof(name), f) && !strncmp(name, beginning, strlen(beginning));
+        if (f)
+                (void)fclose(f);
+        return is;
+}
+
+static void find_threads(struct injection *j)
+{
+        char path[64];
         const struct dirent *e;
-        DIR *d;
 
         snprintf(path, sizeof(path), "/proc/%d/task", (int)j->pid);
-        d = opendir(path);
-        j->tid = 0;
+        DIR *d = opendir(path);
+        j->single = d != NULL;
         while (d && (e = readdir(d)) != NULL) {
-                snprintf(path, sizeof(path), "/proc/%d/task/%.200s/comm", (int)j->pid, e->d_name);
-                FILE *f = e->d_name[0] == '.' ? NULL : fopen(path, "re");
-                if (f && fgets(name, sizeof(name), f) && !strncmp(name, "ghc_ticker", 10))
-                        j->tid = (pid_t)strtol(e->d_name, NULL, 10);
-                if (f)
-                        (void)fclose(f);
+                pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
+                if (is_named(j->pid, e->d_name, "ghc_ticker"))
+                        j->ticker = tid;
+                else if (tid > 0 && tid != j->pid)
+                        j->single = false;
         }
         if (d)
                 (void)closedir(d);
-        j->main_thread = j->tid == 0 && !threaded;
-        if (j->main_thread)
-                j->tid = j->pid;
-        return j->tid != 0 || error_set(j->error,
-                                        "it has no ticker thread (+RTS -V0?), the only one that can be "
-                                        "borrowed safely");
 }
 
 /* Where the file of the C library begins in the process; its path as seen there. */
@@ -245,24 +250,25 @@ static bool seize(const struct injection *j)
                          "you need CAP_SYS_PTRACE (root; in a container --cap-add SYS_PTRACE)");
 }
 
-/* Until the ticker waits in a system call. It is stopped then. */
-static bool stop_quietly(struct injection *j)
+/* Until the thread waits in a system call. It is stopped then, and when the time was over; a signal for it in *ret. */
+static bool stop_quietly(struct injection *j, uint64_t ms, int *ret_signal)
 {
-        uint64_t until = clock_mono_ms() + QUIET_MS;
+        uint64_t until = clock_mono_ms() + ms;
         int status;
 
-        while (clock_mono_ms() < until) {
-                if (ptrace(PTRACE_INTERRUPT, j->tid, 0, 0) < 0 || !wait_stop(j, until, &status))
+        for (*ret_signal = 0;; (void)usleep(1000)) {
+                if (ptrace(PTRACE_INTERRUPT, j->tid, 0, 0) < 0 || !wait_stop(j, until + TRY_MS, &status))
                         return error_set(j->error, "its thread cannot be stopped");
+                *ret_signal = own_signal(status);
                 if (ptrace(PTRACE_GETREGS, j->tid, 0, &j->before) < 0)
                         return error_set(j->error, "ptrace: %s", strerror(errno));
-                if (!own_signal(status) && waits_in_call(j))
+                if (!*ret_signal && waits_in_call(j))
                         return true;
-                if (ptrace(PTRACE_CONT, j->tid, 0, own_signal(status)) < 0)
+                if (clock_mono_ms() >= until)
+                        return error_set(j->error, "it was never quiet enough: its thread did not wait in the runtime");
+                if (ptrace(PTRACE_CONT, j->tid, 0, *ret_signal) < 0)
                         return error_set(j->error, "ptrace: %s", strerror(errno));
-                (void)usleep(1000);
         }
-        return error_set(j->error, "it was never quiet enough: its thread did not wait in the runtime");
 }
 
 /* Goes on to the next entry into, or return from, a system call, giving the thread its own signals. */
@@ -513,22 +519,48 @@ static bool borrow(struct injection *j, const char *library, const char *setting
         return good;
 }
 
+/* Stops a thread where it may be borrowed. */
+static bool take_thread(struct injection *j, pid_t tid, uint64_t ms)
+{
+        int signal;
+
+        j->tid = tid;
+        j->main_thread = tid == j->pid;
+        if (!seize(j))
+                return false;
+        if (stop_quietly(j, ms, &signal))
+                return true;
+        (void)ptrace(PTRACE_DETACH, j->tid, 0, signal);
+        return false;
+}
+
+static bool take_any_thread(struct injection *j, bool threaded)
+{
+        bool may_main = !threaded && (j->single || !j->ticker);
+
+        if (may_main && take_thread(j, j->pid, j->ticker ? TRY_MS : QUIET_MS))
+                return true;
+        if (j->ticker)
+                return take_thread(j, j->ticker, QUIET_MS);
+        return may_main ? false
+                        : error_set(j->error,
+                                    "it has no ticker thread (+RTS -V0?), the only one that can be "
+                                    "borrowed safely");
+}
+
 bool inject(pid_t pid, bool threaded, const char *library, const char *settings, int *ret_outcome, char *said,
             size_t said_size, struct error *error)
 {
         struct injection j = { .pid = pid, .error = error };
-        bool good;
 
         if (said_size > SAID_BYTES)
                 said_size = SAID_BYTES;
-        if (!find_thread(&j, threaded) || !find_functions(&j) || !seize(&j))
+        find_threads(&j);
+        if (!find_functions(&j) || !take_any_thread(&j, threaded))
                 return false;
-        good = stop_quietly(&j);
-        if (good) {
-                good = borrow(&j, library, settings, ret_outcome, said, said_size);
-                const struct user_regs_struct back = as_before(&j);
-                (void)ptrace(PTRACE_SETREGS, j.tid, 0, &back);
-        }
+        bool good = borrow(&j, library, settings, ret_outcome, said, said_size);
+        const struct user_regs_struct back = as_before(&j);
+        (void)ptrace(PTRACE_SETREGS, j.tid, 0, &back);
         (void)ptrace(PTRACE_DETACH, j.tid, 0, 0);
         return good;
 }
