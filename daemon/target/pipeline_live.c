@@ -73,6 +73,12 @@ static void on_cut(void *ctx, const char *why)
         pipeline_finish_stream(ctx, why);
 }
 
+static bool has_ended(const struct pipeline *p)
+{
+        return p->state == HW__TARGET__STATE__STATE_ENDED || p->state == HW__TARGET__STATE__STATE_CRASHED ||
+               p->state == HW__TARGET__STATE__STATE_LOST;
+}
+
 static void on_source_state(void *ctx, enum source_state state, const char *why)
 {
         struct pipeline *p = ctx;
@@ -84,12 +90,12 @@ static void on_source_state(void *ctx, enum source_state state, const char *why)
         switch (state) {
         case SOURCE_WAITING:
                 /* How the last run ended says more than that the source is gone. */
-                if (p->state != HW__TARGET__STATE__STATE_ENDED && p->state != HW__TARGET__STATE__STATE_CRASHED &&
-                    p->state != HW__TARGET__STATE__STATE_LOST)
+                if (!has_ended(p))
                         pipeline_set_state(p, HW__TARGET__STATE__STATE_WAITING, why);
                 break;
         case SOURCE_OPEN:
-                if (!p->in_run)
+                /* So it does of a file that is opened by the next daemon, until another run begins in it. */
+                if (!p->in_run && !(p->uri.kind == SOURCE_FILE && has_ended(p)))
                         pipeline_set_state(p, HW__TARGET__STATE__STATE_CONNECTED, why);
                 break;
         case SOURCE_ENDED:

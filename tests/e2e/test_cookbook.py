@@ -5,6 +5,7 @@ All run at once under one daemon; what is asked is waited for, so a slow machine
 """
 import contextlib
 import json
+import re
 import signal
 import subprocess
 
@@ -13,12 +14,16 @@ import pytest
 from harness import ROOT, SOURCES, WATCHED, Daemon, client, pb, private_directory, running, wait_for
 
 GROWING = {"thunks": "THUNK", "map": "Data.Map", "pinned": ""}     # and what grows most; a large object has a census late
+OFF_HEAP = "malloc"
 STEADY = ("cache", "saw")
 RULES = """groups:
   - name: quick
     rules:
       - alert: quick-leak
         expr: leak(live)
+        for: 500ms
+      - alert: quick-off-heap
+        expr: growing(off_heap)
         for: 500ms
       - alert: quick-band
         expr: leak(band)
@@ -35,8 +40,8 @@ def cookbook(tmp_path_factory):
     return out / "cookbook"
 
 
-def launch(cookbook, directory, recipe, log=None):
-    return running(cookbook, recipe, "+RTS", "-l", "-hT", "-i0.2", f"-ol{log or recipe}.eventlog", "-RTS", cwd=directory,
+def launch(cookbook, directory, recipe, log=None, ms=20):
+    return running(cookbook, recipe, ms, "+RTS", "-l", "-hT", "-i0.2", f"-ol{log or recipe}.eventlog", "-RTS", cwd=directory,
                    stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
@@ -50,6 +55,9 @@ def kitchen(cookbook):
         daemon = stack.enter_context(Daemon(directory, *(f"{r}={directory}/{r}.eventlog" for r in recipes), args=args))
         for recipe in recipes:
             stack.enter_context(launch(cookbook, directory, recipe))
+        # Resident memory is looked at once a second: that is its step, and what malloc took is small until there is a verdict.
+        stack.enter_context(launch(cookbook, directory, OFF_HEAP, ms=200))
+        daemon.ask(pb.Request(add_target=pb.AddTargetRequest(name=OFF_HEAP, uri=f"file:{directory}/{OFF_HEAP}.eventlog", resolution_ns=10**9)))
         yield daemon
 
 
@@ -86,6 +94,19 @@ def test_the_bands_of_a_leak_are_its_parts(kitchen):
     assert "quick-band" not in text, "not an alert beside it"
 
 
+def test_what_c_holds_is_said_to_be_off_the_heap(kitchen):
+    """Nothing on the Haskell heap is blamed for it, and the words are the same everywhere."""
+    text = until(lambda: says(kitchen, "trend", OFF_HEAP),
+                 "memory outside of the Haskell heap grows (C code, FFI, malloc) while the heap does not")
+    assert "the program holds more and more data" not in text
+    screen = until(lambda: says(kitchen, "top", "--once", OFF_HEAP), "off-heap", "Off the heap (C code, FFI, malloc)", "heap profile can show this")
+    assert re.search(r"(leak|growing): \+[0-9.]+ [KM]iB/s since \S+ \(malloc\), off-heap", screen), screen
+    assert re.search(r"grows +(Nothing|Hardly anything) on the Haskell heap", screen), screen
+    until(lambda: says(kitchen, "alerts", "--target", OFF_HEAP), "quick-off-heap")
+    said = says(kitchen, "alerts", "--target", OFF_HEAP)
+    assert "quick-leak" not in said and "quick-band" not in said, said
+
+
 @pytest.mark.parametrize("recipe", STEADY)
 def test_what_only_looks_like_a_leak_is_steady_in_the_end(kitchen, recipe):
     until(lambda: says(kitchen, "trend", recipe), "no lasting growth")
@@ -94,13 +115,18 @@ def test_what_only_looks_like_a_leak_is_steady_in_the_end(kitchen, recipe):
 
 
 def test_killed_and_started_again(cookbook, directory):
-    with Daemon(directory, f"api={directory}/api.eventlog") as d:
+    with Daemon(directory, f"api={directory}/api.eventlog", args=["--checkpoint", directory / "kept"]) as d:
         with launch(cookbook, directory, "saw", "api") as program:
             wait_for(lambda: d.snapshot("api").get("heap") and d.target("api").run_info.local, "its process")
             program.send_signal(signal.SIGKILL)
             program.wait()
         until(lambda: says(d, "alerts"), "crashed")
         until(lambda: says(d, "top", "--once", "api"), "crashed", "run 1")
+        d.stop()
+        d.start()       # the next daemon knows it, too
+        until(lambda: says(d, "alerts"), "crashed")
+        until(lambda: says(d, "top", "--once", "api"), "It crashed: process", "run 1", "lasted")
+        assert d.target("api").state == pb.Target.STATE_CRASHED
         with launch(cookbook, directory, "saw", "api"):
             until(lambda: says(d, "top", "--once", "api"), "run 2", "running")
             until(lambda: says(d, "alerts"), "nothing fires")
