@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* alert_actions.h - what an alert's message says beside its state: whether it is silenced, what its actions did. */
+/* alert_actions.h - what an alert's message has in addition to its state: silence, results of its actions. */
 #ifndef HW_DAEMON_ALERTING_ALERT_ACTIONS_H
 #define HW_DAEMON_ALERTING_ALERT_ACTIONS_H
 

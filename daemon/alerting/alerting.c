@@ -2,11 +2,11 @@
 /*
  * DESIGN: a tick of the tracker is a moment of the run; the heartbeat, and in a
  * finished log each tick too, is a moment of the target. At the end of a run
- * one more moment takes in what the last, unfinished second holds; then the
- * run's alerts end.
+ * one more moment covers the last, unfinished second; then the run's alerts
+ * end.
  *
- * Alerts are published when one has changed, after all rules of the moment have been
- * judged, and once a heartbeat while there are any.
+ * Alerts are published when one has changed, after all rules of the moment have
+ * been judged, and with each heartbeat while there are any.
  */
 #include "daemon/alerting/alerting.h"
 
@@ -24,7 +24,7 @@
 
 /* --------------------------------------------------------------------- moments */
 
-/* The end of the second that a time lies in. */
+/* The end of the second that a time is in. */
 static uint64_t end_of_second(uint64_t time_ns)
 {
         uint64_t end;
@@ -32,7 +32,7 @@ static uint64_t end_of_second(uint64_t time_ns)
         return ckd_add(&end, time_ns - time_ns % HISTORY_STEP_NS, HISTORY_STEP_NS) ? UINT64_MAX : end;
 }
 
-/* Moves the target's clock on: live by ours, in a finished log by the log's. */
+/* Advances the target's clock: live by ours, in a finished log by the log's. */
 static void look_at_clock(struct alerting *a)
 {
         uint64_t newest = model_time_ns(a->model), now = a->live ? clock_wall_ns() : model_wall_time(a->model, newest);
@@ -100,7 +100,7 @@ static bool on_time_is_up(void *ctx)
         return !a->hurry && turn_is_over(a);
 }
 
-/* False: the turn is over before all rules have; the same again goes on. */
+/* False: the turn is over before all rules were judged; the same call continues. */
 static bool judge(struct alerting *a, uint64_t time_ns, struct rule_gap gap)
 {
         struct rule_moment at = moment(a, time_ns);
@@ -126,10 +126,10 @@ static enum tick_answer on_tick(void *ctx, const struct tracker_tick *tick)
         if (!a->in_run)
                 return TICK_TAKEN;
         if (a->hurry && tick->goes_on && !a->judging && turn_is_over(a))
-                return TICK_DEAR;
+                return TICK_COSTLY;
         if (!judge(a, tick->watermark_ns, (struct rule_gap){ tick->follows, tick->goes_on }))
                 return TICK_WAIT;
-        return alerts_gap_is_dear(a->alerts) ? TICK_DEAR : TICK_TAKEN;
+        return alerts_gap_is_costly(a->alerts) ? TICK_COSTLY : TICK_TAKEN;
 }
 
 void alerting_turn(struct alerting *a, uint64_t until_mono_ns, bool hurry)
@@ -203,7 +203,7 @@ void alerting_resume_run(struct alerting *a)
 {
         a->in_run = true;
         set_end(a, false, "");
-        a->last_bytes_wall_ns = UNKNOWN_U64; /* a broken connection is no pause of the program */
+        a->last_bytes_wall_ns = UNKNOWN_U64; /* a broken connection is not a pause of the program */
         judge_target(a, UNKNOWN_U64);
         if (a->changed)
                 publish(a);
@@ -224,7 +224,7 @@ void alerting_bytes(struct alerting *a, uint64_t wall_ns)
 void alerting_damage(struct alerting *a, uint64_t lost_bytes)
 {
         look_at_clock(a);
-        alerting_sample_target(a); /* what was before */
+        alerting_sample_target(a); /* the old count */
         if (ckd_add(&a->lost_bytes, a->lost_bytes, lost_bytes))
                 a->lost_bytes = UINT64_MAX;
         alerting_sample_target(a);
@@ -276,7 +276,7 @@ struct alerting *alerting_new(const struct alerting_options *options)
         a->publisher = options->publisher;
         a->live = options->live;
         a->turn_ends_ns = UINT64_MAX;
-        a->published_any = a->live; /* that there are none is published, too */
+        a->published_any = a->live; /* an empty list is published too */
         if (options->hooks)
                 a->hooks = *options->hooks;
         a->began_ns = a->last_bytes_wall_ns = a->lag_ns = a->heartbeat_wall_ns = a->cpu_at_bytes_ns = UNKNOWN_U64;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * alerting.h - judges the rules on one target: what a pipeline knows, brought
- * before the rules at the right moments, and what comes of it published.
+ * alerting.h - judges the rules for one target: evaluates them on the
+ * pipeline's state at the right moments, and publishes the results.
  *
  *      model, tracker ─tick─▶ rules ─▶ alerts ─▶ publisher
  *                                          └──▶ hooks (tests of rules)
  *
  * Rules of runs are judged at each second of event time that the tracker's
- * watermark passes, so they depend on the log alone. Rules of the target are judged by
- * the daemon's clock (live: in the heartbeat) or by the log's (finished logs).
+ * watermark passes, so they depend only on the log. Rules of the target are
+ * judged by the daemon's clock (live: in the heartbeat) or by the log's
+ * (finished logs).
  *
- * Judging after a silence may take longer than a turn of the loop: alerting_turn says
- * until when it may. What is left waits in the tracker (tracker_waits).
+ * Judging after a silence may take longer than a turn of the loop:
+ * alerting_turn sets a deadline. The rest waits in the tracker (tracker_waits).
  */
 #ifndef HW_DAEMON_ALERTING_ALERTING_H
 #define HW_DAEMON_ALERTING_ALERTING_H
@@ -27,7 +28,7 @@ struct alerting;
 struct publisher;
 struct tracker;
 
-/* Who else wants to know. All may be NULL. */
+/* Further callbacks. All may be NULL. */
 struct alert_hooks {
         void *ctx;
         void (*changed)(void *ctx, const struct alert *alert, const struct rule_moment *at); /* borrowed for the call */
@@ -36,7 +37,7 @@ struct alert_hooks {
 
 struct alerting_options {
         const char *target;          /* copied */
-        const struct ruleset *rules; /* borrowed until alerting_reload or _destroy, as all the rest */
+        const struct ruleset *rules; /* borrowed until alerting_reload or _destroy, like all the rest */
         const struct model *model;
         struct tracker *tracker;
         struct publisher *publisher;
@@ -48,30 +49,30 @@ struct alerting_options {
 struct alerting *alerting_new(const struct alerting_options *options);
 void alerting_destroy(struct alerting **a);
 
-/* What it wants to hear from the model. */
+/* The callbacks that it needs from the model. */
 struct model_sink alerting_sink(struct alerting *a);
 
-/* Between runs: what comes is judged on these (borrowed as those before). The old tracker no longer calls. */
+/* Between runs: replaces model and tracker (borrowed). The old tracker no longer calls. */
 void alerting_watch(struct alerting *a, const struct model *model, struct tracker *tracker);
 
 void alerting_begin_run(struct alerting *a, uint32_t ordinal);
 
 /*
- * Rules of the run may be judged until then, by the monotonic clock; UINT64_MAX, as at first: all that there are. In a
- * hurry nothing waits: what is left of a silence then is judged at its end only.
+ * Sets until when rules of the run may be judged, by the monotonic clock; UINT64_MAX (the default): no deadline. In a
+ * hurry nothing waits: what is left of a silence by then is judged only at its end.
  */
 void alerting_turn(struct alerting *a, uint64_t until_mono_ns, bool hurry);
 
 /*
  * After tracker_end_run, when nothing waits. `crashed`: there was no end marker, and the connection did not just break.
- * `why` in words. False: the turn is over before all was judged; again in the next one.
+ * `why` in words. False: the turn is over before all was judged; call again in the next one.
  */
 bool alerting_end_run(struct alerting *a, bool crashed, const char *why);
 
-/* The run that ended, or was lost before anybody said so, goes on. */
+/* The run that ended, or was lost, goes on. */
 void alerting_resume_run(struct alerting *a);
 
-/* More has become known of the end of the last run. */
+/* More has become known about the end of the last run. */
 void alerting_know_end(struct alerting *a, bool crashed, const char *why);
 
 /* Live: bytes have come. */
@@ -79,10 +80,10 @@ void alerting_bytes(struct alerting *a, uint64_t wall_ns);
 
 void alerting_damage(struct alerting *a, uint64_t lost_bytes);
 
-/* Live: judges the rules of the target, writes texts again and publishes all alerts. `lag_ns` may be UNKNOWN_U64. */
+/* Live: judges the rules of the target, refreshes texts and publishes all alerts. `lag_ns` may be UNKNOWN_U64. */
 void alerting_heartbeat(struct alerting *a, uint64_t wall_ns, uint64_t lag_ns);
 
-/* Goes on with other rules; the old ones may be destroyed afterwards. */
+/* Replaces the rules; the old ones may be destroyed afterwards. */
 void alerting_reload(struct alerting *a, const struct ruleset *rules);
 
 const struct alerts *alerting_alerts(const struct alerting *a);

@@ -2,14 +2,15 @@
 /*
  * alerting_band.c - what rules see of one band.
  *
- * DESIGN: from the tracker's windows where they know all of the interval that is
- * asked for (slices of a sixth of 10 min, 1 h, 6 h, 24 h), else from the model's
- * history, which spans the whole run in at most 64 points.
+ * DESIGN: from the tracker's windows if they cover the whole range (in slices
+ * of a sixth of 10 min, 1 h, 6 h, 24 h), else from the model's history, which
+ * spans the whole run in at most 64 points.
  *
- * A band's newest size before the moment of judging is exact while the stream is
- * but eight censuses, or eight seconds of them, ahead of the watermark. Where
- * it is farther ahead, and before a window, it is the last of a slice that is
- * over, never of one that reaches into the window: an increase would be 0.
+ * A band's newest size before the moment of judging is exact while the stream
+ * is at most eight censuses, or eight seconds of them, ahead of the watermark.
+ * If it is farther ahead, and at the start of a window, it is the last of a
+ * slice that is over, never of one that reaches into the window: an increase
+ * would then be 0.
  */
 #include <math.h>
 
@@ -17,7 +18,7 @@
 #include "proto/base/edge.h"
 #include "daemon/rules/history.h"
 
-#define AHEAD_NS UINT64_C(100000000000) /* a census that is newer than the moment by less is taken for it */
+#define AHEAD_NS UINT64_C(100000000000) /* a census that is newer than the moment by less counts as the newest */
 
 static const struct fold *history_of(const struct alerting *a, uint32_t band)
 {
@@ -67,7 +68,7 @@ static struct bucket bucket_of(uint64_t time_ns, double value)
         return b;
 }
 
-/* The last sample of the newest slice, of windows or history, that is over at a time. */
+/* The last sample of the newest slice, in windows or history, that ends before a time. */
 static bool newest_over(const struct alerting *a, uint32_t id, uint64_t before_ns, struct bucket *ret)
 {
         bool any = history_band_newest(history_of(a, id), before_ns, ret);

@@ -2,8 +2,8 @@
 /*
  * DESIGN: samples come from the model's series and the gauges, exact to the
  * second before the moment; verdicts and limits from the tracker, whose
- * watermark is the same. Times of collections and of the processor are kept in ns
- * and shown in seconds. Labels of bands are those that people see on screens.
+ * watermark is the same. Times of collections and of the processor are kept in
+ * ns and given in seconds. Labels of bands are as displayed to people.
  */
 #include <math.h>
 #include <string.h>
@@ -103,7 +103,7 @@ static double data_integral(void *ctx, struct rule_subject s, struct time_range 
         return k.last;
 }
 
-/* Of the log's own series and of bands; gauges have none. */
+/* Of the model's series and of bands; gauges have none. */
 static double data_quantile(void *ctx, struct rule_subject s, struct time_range range, double q)
 {
         struct alerting *a = ctx;
@@ -131,7 +131,7 @@ static bool is_judged(const struct alerting *a, enum series_id id)
         return tracker_verdict(a->tracker, subject_series(id), &r) && r.verdict != TREND_UNKNOWN;
 }
 
-/* Never while nothing grows; unknown without a limit, or while nothing has a verdict. */
+/* Infinite while nothing grows; unknown without a limit, or while nothing has a verdict. */
 static double time_to_limit_s(const struct alerting *a, bool late)
 {
         struct limit_time l;
@@ -178,7 +178,7 @@ static double data_fact(void *ctx, enum rule_series id, const struct rule_moment
                 if (!a->live || a->heartbeat_wall_ns == UNKNOWN_U64)
                         return UNKNOWN;
                 if (!a->in_run || a->last_bytes_wall_ns == UNKNOWN_U64)
-                        return 0; /* nothing is to come */
+                        return 0; /* nothing is expected */
                 return seconds(sub_sat(a->heartbeat_wall_ns, a->last_bytes_wall_ns));
         case RULE_TIME_TO_LIMIT:
         case RULE_TIME_TO_LIMIT_LATE:
@@ -188,7 +188,7 @@ static double data_fact(void *ctx, enum rule_series id, const struct rule_moment
         }
 }
 
-/* Gauges get a sample at each tick, windows of series a new end: no more than the newest of a series stays. */
+/* Gauges get a sample at each tick, windows of series a new end: only the newest sample of a series stays the same. */
 static uint64_t data_still(void *ctx, struct rule_subject s, struct time_range range, bool verdict)
 {
         const struct alerting *a = ctx;
@@ -217,7 +217,7 @@ static uint32_t data_bands(void *ctx)
         return bands_count(model_bands(((struct alerting *)ctx)->model));
 }
 
-/* The runtime writes FILE:SPAN, and ":" for what it knows no source of. */
+/* The runtime writes FILE:SPAN, and ":" when the source is not known. */
 static const char *known_source(const char *source)
 {
         return source && strcmp(source, ":") != 0 ? source : NULL;
@@ -272,7 +272,7 @@ struct rule_data alerting_data(struct alerting *a)
 static void push(struct alerting *a, enum rule_series id, uint64_t time_ns, double value)
 {
         if (!isnan(value))
-                (void)series_push(&a->gauges[GAUGE(id)], time_ns, value); /* without memory it stays unknown */
+                (void)series_push(&a->gauges[GAUGE(id)], time_ns, value); /* if out of memory it stays unknown */
 }
 
 /* Bytes per second over the last RECENT_NS, from the counter of allocated bytes. */
@@ -306,7 +306,7 @@ static double recent_censuses(const struct alerting *a, uint64_t time_ns)
         return (double)gc_census_pause_ns(a->model, (struct time_range){ sub_sat(time_ns, RECENT_NS), time_ns });
 }
 
-/* Without what the heap profile takes for its censuses: those end with the profile, and not the program's doing. */
+/* Without the collections of heap censuses: those are the profile's doing, not the program's. */
 static double gc_share(const struct alerting *a, uint64_t time_ns)
 {
         double pauses = recent_pauses(a, time_ns);
@@ -316,7 +316,7 @@ static double gc_share(const struct alerting *a, uint64_t time_ns)
         return fmin(fmax(pauses - recent_censuses(a, time_ns), 0) / (double)RECENT_NS, 1);
 }
 
-/* What part of it that is. */
+/* The share of heap censuses in recent pauses. */
 static double census_share(const struct alerting *a, uint64_t time_ns)
 {
         double pauses = recent_pauses(a, time_ns);
@@ -348,7 +348,7 @@ static double unneeded(const struct alerting *a, uint64_t time_ns)
 void alerting_sample_run(struct alerting *a, uint64_t time_ns)
 {
         const struct sched *sched = model_sched(a->model);
-        uint64_t at = time_ns - 1; /* the end of the second before */
+        uint64_t at = time_ns - 1; /* the end of the previous second */
 
         push(a, RULE_ALLOCATION_RATE, at, allocation_rate(a, time_ns));
         push(a, RULE_GC_SHARE, at, gc_share(a, time_ns));
@@ -359,7 +359,7 @@ void alerting_sample_run(struct alerting *a, uint64_t time_ns)
         push(a, RULE_UNNEEDED, at, unneeded(a, time_ns));
 }
 
-/* Counters of a target begin at 0: what is counted within its first second is an increase, too. */
+/* Counters of a target begin at 0: what happens in its first second is an increase too. */
 static void begin_counters(struct alerting *a)
 {
         const uint64_t before_ns = sub_sat(a->target_ns, HISTORY_STEP_NS);

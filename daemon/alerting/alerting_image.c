@@ -5,7 +5,7 @@
 #include "daemon/image/containers.h"
 #include "daemon/rules/alerts_image.h"
 
-_Static_assert(sizeof(void *) != 8 || sizeof(struct alerting) == 6384, "is what is new walked, or owns nothing?");
+_Static_assert(sizeof(void *) != 8 || sizeof(struct alerting) == 6384, "does alerting_image walk what is new?");
 
 void alerting_image(struct image *im, struct alerting *a)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DESIGN: what explains an alert in words: the sentences of trends, why a stream is silent, notes. */
+/* DESIGN: texts that explain an alert: sentences of trends, the reason for a silent stream, notes. */
 #include <stdio.h>
 
 #include "daemon/alerting/internal.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: the child ends with the errno of its failure, which SIGCHLD brings
- * here. The daemon has other children: only this one is waited for.
+ * DESIGN: the child exits with the errno of its failure, collected on SIGCHLD. The daemon has other children: only this
+ * one is waited for.
  */
 #include "daemon/alerting/file_writer.h"
 
@@ -20,7 +20,7 @@ struct file_writer {
         struct file_writer_options options;
         char *path;
         struct event *child_event;
-        pid_t child; /* 0: none is under way */
+        pid_t child; /* 0: none */
 };
 
 static void report(struct file_writer *w, int status)
@@ -42,7 +42,7 @@ static void on_child(evutil_socket_t signal_number, short what, void *ctx)
                 report(w, status);
 }
 
-/* In the child: no handler of the daemon's runs here, all signals are blocked. */
+/* In the child: all signals are blocked, so no handler of the daemon runs. */
 static void write_and_end(const char *path, const char *text)
 {
         int err = close_range(STDERR_FILENO + 1, ~0u, 0) < 0 ? -errno : whole_file_write(path, text, strlen(text));
@@ -86,7 +86,7 @@ struct file_writer *file_writer_new(const struct file_writer_options *options)
         return w;
 }
 
-/* The daemon has stopped reading: waiting is harmless now. One that hangs is left to its disk. */
+/* The daemon has stopped reading, so waiting is harmless. A child that hangs is abandoned. */
 void file_writer_wait(struct file_writer *w)
 {
         const struct timespec pause = { .tv_nsec = 10000000 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * file_writer.h - writes one small file, again and again, without waiting for
- * the disk: each time in a child process that does nothing else and ends.
+ * file_writer.h - rewrites one small file without waiting for the disk: each
+ * time in a child process that does nothing else.
  *
  * The reading thread must never wait, and a disk may hang for minutes (NFS, a
  * full journal). A child is started by fork and calls only what is safe after
- * it (whole_file.h); it closes what it inherited first, so that one that hangs
- * holds no source and no socket open. At most one is under way.
+ * that (whole_file.h); it first closes what it inherited, so that a child that
+ * hangs keeps no source and no socket open. At most one write is in progress.
  */
 #ifndef HW_DAEMON_ALERTING_FILE_WRITER_H
 #define HW_DAEMON_ALERTING_FILE_WRITER_H
@@ -19,7 +19,7 @@ struct file_writer;
 struct file_writer_options {
         struct event_base *base;
         const char *path; /* copied */
-        /* A write is over, well or not: NULL, or why it could not be written. From the loop. */
+        /* A write has ended: NULL, or why it failed. Called from the loop. */
         void (*written)(void *ctx, const char *error);
         void *ctx;
 };
@@ -27,14 +27,14 @@ struct file_writer_options {
 /* NULL when out of memory. */
 struct file_writer *file_writer_new(const struct file_writer_options *options);
 
-/* For the daemon's end: waits at most FILE_WRITER_STOP_S for the write that is under way. */
+/* For shutdown: waits at most FILE_WRITER_STOP_S for the write in progress. */
 #define FILE_WRITER_STOP_S 4
 void file_writer_wait(struct file_writer *w);
 
-/* Waits as well. */
+/* Also waits. */
 void file_writer_destroy(struct file_writer **w);
 
-/* Writes the text as the whole file. False: one is under way, or there can be no process now; try again later. */
+/* Writes the text as the whole file. False: a write is in progress, or no process can be started; try again later. */
 bool file_writer_start(struct file_writer *w, const char *text);
 
 bool file_writer_is_busy(const struct file_writer *w);

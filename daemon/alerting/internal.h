@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* internal.h - inside of the alerting: its moments (alerting.c), what rules see (_data.c), words (_words.c). */
+/* internal.h - the inside of the alerting: its moments (alerting.c), what rules see (_data.c), words (_words.c). */
 #ifndef HW_DAEMON_ALERTING_INTERNAL_H
 #define HW_DAEMON_ALERTING_INTERNAL_H
 
@@ -16,16 +16,16 @@ struct alerting {
         struct alerts *alerts;
         bool live, in_run;
         uint64_t turn_ends_ns; /* monotonic; UINT64_MAX: never */
-        bool hurry;            /* then the rest is left out, instead of waiting */
-        bool judging;          /* the newest moment of the run has not been judged by all rules */
-        bool published_any;    /* the last list that was published had alerts: an empty one is still to be published */
-        bool changed;          /* an alert has changed since they were published */
+        bool hurry;            /* when the turn ends, leave out the rest instead of waiting */
+        bool judging;          /* some rules have not judged the run's newest moment yet */
+        bool published_any;    /* the last published list had alerts: an empty one still has to follow */
+        bool changed;          /* an alert has changed since the last list */
         uint32_t run;
 
-        /* The target's clock: Unix time where it is known, else time of all runs together. */
-        uint64_t target_ns; /* as last looked at; never goes back */
-        uint64_t base_ns;   /* of the run at hand, when its Unix time is not known */
-        uint64_t began_ns;  /* when the target began to be watched; UNKNOWN_U64 */
+        /* The target's clock: Unix time if known, else the event time of all runs added up. */
+        uint64_t target_ns; /* as last read; never goes back */
+        uint64_t base_ns;   /* of the current run, when its Unix time is not known */
+        uint64_t began_ns;  /* since when the target has been watched; UNKNOWN_U64 */
 
         /* About the target. */
         bool crashed;
@@ -34,7 +34,7 @@ struct alerting {
         uint64_t last_bytes_wall_ns, gap_ns, lag_ns, heartbeat_wall_ns; /* UNKNOWN_U64; gap 0 at first */
         uint64_t cpu_at_bytes_ns; /* of the process, when bytes last came; UNKNOWN_U64 */
 
-        /* Numbers that the model has no history of: one sample a tick; born with their first one. */
+        /* Numbers that the model has no history of: one sample per tick. */
         struct series gauges[RULE_SERIES_COUNT - SERIES_COUNT];
 };
 
@@ -43,21 +43,21 @@ struct alerting {
 /* The table for the rules. */
 struct rule_data alerting_data(struct alerting *a);
 
-/* Of that table; ctx is the alerting. */
+/* Functions of that table; ctx is the alerting. */
 bool alerting_trend(void *ctx, struct rule_subject s, struct trend_result *ret);
 void alerting_words(void *ctx, enum rule_words what, struct rule_subject s, char out[RULE_WORDS_MAX]);
 const char *alerting_note(void *ctx, uint64_t time_ns, uint64_t *ret_time_ns);
 
-/* What rules see of a band, also. */
+/* What rules see of a band. */
 bool alerting_band_span(const struct alerting *a, uint32_t id, struct time_range range, struct bucket *ret);
 bool alerting_band_oldest(const struct alerting *a, uint32_t id, struct time_range range, struct bucket *ret);
 bool alerting_band_newest(const struct alerting *a, uint32_t id, uint64_t before_ns, struct bucket *ret);
 double alerting_band_integral(const struct alerting *a, uint32_t id, struct time_range range);
 
-/* For how long these, but for the integral, stay the same while the interval moves on and nothing comes; or less. */
+/* A lower bound on how long these, except the integral, stay the same while the range advances and nothing comes. */
 uint64_t alerting_band_still(const struct alerting *a, uint32_t id, struct time_range range);
 
-/* Takes the gauges' samples of the second before time_ns, or the counters of the target at its clock. */
+/* Samples the gauges for the second before time_ns, or the counters of the target at its clock. */
 void alerting_sample_run(struct alerting *a, uint64_t time_ns);
 void alerting_sample_target(struct alerting *a);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* outcomes.c - chains by fingerprint; a full table is swept for what is not published any more. */
+/* outcomes.c - a chained hash table by fingerprint, from which alerts that are no longer published are swept. */
 #include "daemon/alerting/outcomes.h"
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void entry_destroy(struct entry *e)
         free(e);
 }
 
-/* Drops all that were not used since `since_ns`. */
+/* Drops all entries not used since `since_ns`. */
 static void sweep(struct outcomes *o, uint64_t since_ns)
 {
         for (size_t i = 0; i < BUCKETS; i++) {
@@ -117,7 +117,7 @@ const char *outcomes_set(struct outcomes *o, const Hw__AlertOutcome *outcome, ui
         if (!e)
                 e = add(o, outcome->alert);
         if (!e)
-                return NULL; /* no place: nothing is shown, which is no mistake of the notifier */
+                return NULL; /* no room: not shown, but not the notifier's mistake */
         if (e->outcome)
                 hw_message_unref(&e->outcome->base);
         e->outcome = hw_message_ref(&outcome->base);

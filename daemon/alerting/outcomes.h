@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * outcomes.h - what became of the actions of each alert, as the notifier reported
- * it: goes from there onto the alert's message.
+ * outcomes.h - the outcomes of each alert's actions, as reported by the
+ * notifier, for the alert's message.
  *
- * Bounded; those of an alert that nobody has asked about for OUTCOME_KEEP_NS
- * (it is not published any more) are forgotten.
+ * Bounded; those of an alert that have not been looked up for OUTCOME_KEEP_NS
+ * (it is no longer published) are dropped.
  */
 #ifndef HW_DAEMON_ALERTING_OUTCOMES_H
 #define HW_DAEMON_ALERTING_OUTCOMES_H
@@ -15,9 +15,9 @@
 
 #include "heapwatch/wire.h"
 
-#define OUTCOMES_MAX         8192u /* alerts: of further ones nothing is shown */
+#define OUTCOMES_MAX         8192u /* alerts; outcomes of more are not shown */
 #define OUTCOME_ACTIONS_MAX  16u   /* of one alert */
-#define OUTCOME_DETAIL_BYTES 512u  /* of one action: a longer one is refused */
+#define OUTCOME_DETAIL_BYTES 512u  /* of one action; longer ones are refused */
 #define OUTCOME_KEEP_NS      60000000000u
 
 struct outcomes;
@@ -27,12 +27,12 @@ struct outcomes *outcomes_new(void);
 void outcomes_destroy(struct outcomes **o);
 
 /*
- * Replaces those of its alert; keeps the message, which is of an unpacked request. Returns NULL or, with nothing
- * changed, a sentence. Time: any steady clock.
+ * Replaces those of its alert; takes a reference to the message, which is part of an unpacked request. Returns NULL or,
+ * with nothing changed, a sentence. Time: any steady clock.
  */
 const char *outcomes_set(struct outcomes *o, const Hw__AlertOutcome *outcome, uint64_t now_ns);
 
-/* Those of an alert in the order of its actions, or NULL. Valid until the next call but this one. */
+/* Those of an alert in the order of its actions, or NULL. Valid until the next outcomes_set. */
 const Hw__AlertOutcome *outcomes_find(struct outcomes *o, uint64_t alert, uint64_t now_ns);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* silence.c - a short array: people make silences, so there are few, and a scan is enough. */
+/* silence.c - a short array: silences are made by people, so there are few, and linear search is enough. */
 #include "daemon/alerting/silence.h"
 
 #include <fnmatch.h>
@@ -58,7 +58,7 @@ bool silences_add(struct silences *s, const struct silence *silence, uint64_t no
         if (!mistake) {
                 (void)silences_remove(s, 0, silence->rule, silence->target);
                 if (s->n == SILENCES_MAX)
-                        mistake = "1000 silences are the most; end some first";
+                        mistake = "there can be at most 1000 silences; end some first";
         }
         struct silence *more = mistake ? NULL : realloc(s->items, (s->n + 1) * sizeof(*more));
         if (!more)

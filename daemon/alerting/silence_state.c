@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: the text is checked as a whole before anything is taken from it, so a
- * broken file has no effect at all.
+ * DESIGN: the whole text is checked before anything is taken from it, so a broken file has no effect.
  *
  *      {"version": 1,
  *       "silences": [{"id": 1, "rule": "leak", "target": "*", "why": "...", "created": ns, "until": ns}],
  *       "done": []}
  *
- * `done` was the list of alerts that were acted on, which `heapwatch notify` has
- * in a file of its own now; a daemon of before expects it to be there.
+ * `done` was the list of alerts that were acted on, which `heapwatch notify` now keeps in a file of its own; older
+ * daemons require it.
  */
 #include "daemon/alerting/silence_state.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * silence_state.h - silences as the text that is kept over a restart. JSON;
- * everything in it is checked when it is read. Pure: files are silence_store.h's
- * business.
+ * silence_state.h - silences as a JSON text that is kept across restarts; everything in it is checked when read. Pure:
+ * silence_store.h handles the file.
  */
 #ifndef HW_DAEMON_ALERTING_SILENCE_STATE_H
 #define HW_DAEMON_ALERTING_SILENCE_STATE_H
@@ -21,8 +20,8 @@ struct error;
 char *silence_state_text(const struct silences *silences);
 
 /*
- * Adds what the text says; silences that are over are left out. False with a
- * sentence (where, what was expected) in `error`: then they are as before.
+ * Replaces the silences by those of the text; silences that are over are left out. False with a sentence (where, what
+ * was expected) in `error`: then they are unchanged.
  */
 bool silence_state_parse(const char *text, size_t size, uint64_t now_wall_ns, struct silences *silences,
                          struct error *error);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: what must be kept is written after a change, at most once a second and
- * never two writes at a time; a change while one is under way is written by the
- * next tick.
+ * DESIGN: the list is written after a change, at most once a second and never two writes at a time; a change during a
+ * write is written by the next tick.
  */
 #include "daemon/alerting/silence_store.h"
 
@@ -25,8 +24,8 @@ struct silence_store {
         struct file_writer *writer; /* NULL: nothing is kept */
         struct event *tick;
         char *path;
-        uint64_t changes, kept; /* of the list; those that the newest write includes */
-        char not_kept[512];     /* why the newest write failed; empty: it did not */
+        uint64_t changes, kept; /* of the list; how many of them the newest write includes */
+        char not_kept[512];     /* why the newest write failed; "": it did not */
 };
 
 /* --------------------------------------------------------------------- file */
@@ -60,7 +59,7 @@ static void set_aside(const char *path, const char *why)
 
         snprintf(aside, sizeof(aside), "%s.broken", path);
         if (rename(path, aside) == 0)
-                log_error("state file %s is not usable: %s; it is now %s, and silences begin empty", path, why, aside);
+                log_error("state file %s is not usable: %s; it is now %s, and there are no silences", path, why, aside);
         else
                 log_error("state file %s is not usable: %s; it could not be moved aside: %s", path, why,
                           strerror(errno));
@@ -168,7 +167,7 @@ struct silence_store *silence_store_new(struct event_base *base, const char *pat
         return s;
 }
 
-/* A second write behind the one that may be under way: the newest list is what stays. */
+/* A second write after the one that may be in progress, so that the newest list is kept. */
 void silence_store_destroy(struct silence_store **sp)
 {
         struct silence_store *s = *sp;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * silence_store.h - the silences of a daemon, kept over its restarts.
+ * silence_store.h - the silences of a daemon, kept across restarts.
  *
- * They are state of the alerts: an alert's message says whether it is silenced.
- * Whoever acts on alerts (heapwatch notify) goes by that. Belongs to the daemon's
- * loop; the file is read before the loop runs and written by children
- * (file_writer.h), so the disk is never waited for.
+ * They are part of the alerts' state: an alert's message says whether it is
+ * silenced, and whoever acts on alerts (heapwatch notify) obeys that. Used on
+ * the daemon's loop; the file is read before the loop runs and written by
+ * children (file_writer.h), so the loop never waits for the disk.
  */
 #ifndef HW_DAEMON_ALERTING_SILENCE_STORE_H
 #define HW_DAEMON_ALERTING_SILENCE_STORE_H
@@ -21,12 +21,12 @@ struct event_base;
 struct silence_store;
 
 /*
- * `path` NULL: nothing is kept, which each answer says. A broken file is moved
- * aside (its name with ".broken") and named in the log. NULL when out of memory.
+ * `path` NULL: nothing is kept, as each answer then says. A broken file is renamed to NAME.broken and logged. NULL when
+ * out of memory.
  */
 struct silence_store *silence_store_new(struct event_base *base, const char *path);
 
-/* Writes what is not yet written; waits at most FILE_WRITER_STOP_S, twice. */
+/* Writes what is not written yet; waits at most FILE_WRITER_STOP_S, twice. */
 void silence_store_destroy(struct silence_store **s);
 
 /* The silence that an alert is under now, or NULL. Valid until the next call. */
@@ -40,10 +40,10 @@ size_t silence_store_remove(struct silence_store *s, uint64_t id, const char *ru
 
 const struct silences *silence_store_list(const struct silence_store *s);
 
-/* Why silences are not kept over a restart just now, or NULL. */
+/* Why silences are currently not kept across restarts, or NULL. */
 const char *silence_store_not_kept(const struct silence_store *s);
 
-/* The default path of the file of a daemon at this endpoint. Returns 0 or -ENAMETOOLONG, -ENOENT (no home). */
+/* The default path of the file for a daemon at this endpoint. Returns 0, -ENAMETOOLONG or -ENOENT (no home). */
 int silence_store_path(char *out, size_t size, const char *publish_endpoint);
 
 #endif

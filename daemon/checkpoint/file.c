@@ -73,7 +73,7 @@ static int unpack(const char *file, size_t size, struct checkpoint *ret, struct 
         struct head head;
 
         if (size < sizeof(head) || memcmp(file, magic, sizeof(magic)) != 0)
-                return error_code(error, -EBADMSG, "it is no checkpoint");
+                return error_code(error, -EBADMSG, "it is not a checkpoint");
         memcpy(&head, file, sizeof(head));
         if (head.layout != LAYOUT_OF_STATE)
                 return error_code(error, -ESTALE, "it was made by another version of heapwatchd");
@@ -116,5 +116,5 @@ void checkpoint_remove(const char *directory, const char *target)
         char path[CHECKPOINT_PATH_MAX];
 
         if (path_of(path, directory, target) == 0)
-                (void)unlink(path); /* it may never have been written */
+                (void)unlink(path); /* it may not exist */
 }

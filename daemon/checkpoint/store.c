@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: a queue under one lock, as the recorder's: the reading thread never
- * waits for more than the few instructions in which it is held.
+ * DESIGN: a queue under one lock, like the recorder's: the reading thread waits only for that lock, which is held for a
+ * few instructions.
  */
 #include "daemon/checkpoint/store.h"
 
@@ -31,12 +31,12 @@ struct checkpoint_store {
         char directory[CHECKPOINT_PATH_MAX];
         pthread_t thread;
         bool started;
-        char trouble[128]; /* the writing thread's: why the newest could not be written */
+        char trouble[128]; /* of the writing thread: why the newest could not be written */
 
         pthread_mutex_t lock; /* guards what follows */
         pthread_cond_t more;
         struct job *first;
-        size_t bytes; /* that wait, the one in work included */
+        size_t bytes; /* waiting, including the current one */
         bool stop;
 };
 
@@ -45,10 +45,10 @@ struct checkpoint_store {
 static void say(struct checkpoint_store *s, const char *trouble)
 {
         if (trouble[0] && strcmp(trouble, s->trouble) != 0)
-                log_warning("checkpoint=%s cannot be written: %s; it is tried again with the next one", s->directory,
+                log_warning("checkpoint=%s cannot be written: %s; trying again with the next one", s->directory,
                             trouble);
         else if (!trouble[0] && s->trouble[0])
-                log_info("checkpoint=%s is written again", s->directory);
+                log_info("checkpoint=%s can be written again", s->directory);
         snprintf(s->trouble, sizeof(s->trouble), "%s", trouble);
 }
 
@@ -98,7 +98,7 @@ static void *write_all(void *ctx)
 
 /* ----------------------------------------------------------- reading thread */
 
-/* Takes the place of the same target's that waits. */
+/* Replaces a waiting job of the same target. */
 static void add(struct checkpoint_store *s, struct job *job)
 {
         struct job **place = &s->first, *old = NULL;
@@ -230,7 +230,7 @@ void checkpoint_store_destroy(struct checkpoint_store **sp)
         if (!s)
                 return;
         if (s->started && !stop_thread(s)) {
-                log_warning("checkpoint=%s the disk has not taken the newest within %d s", s->directory, STOP_S);
+                log_warning("checkpoint=%s the newest could not be written within %d s", s->directory, STOP_S);
                 return; /* the thread still uses it */
         }
         while (s->first) {

@@ -2,10 +2,9 @@
 /*
  * store.h - the directory of checkpoints, and the thread that writes them.
  *
- * The thread that reads makes an image (a copy of a target's state in memory)
- * and hands it over; compressing it and waiting for the disk is this thread's.
- * An image that waits for the disk when a newer one of its target comes is
- * replaced by it.
+ * The reading thread makes an image (a copy of a target's state in memory) and
+ * hands it over; the writing thread compresses it and waits for the disk. A
+ * waiting image is replaced by a newer one of its target.
  */
 #ifndef HW_DAEMON_CHECKPOINT_STORE_H
 #define HW_DAEMON_CHECKPOINT_STORE_H
@@ -17,23 +16,23 @@
 #include "daemon/checkpoint/file.h"
 #include "proto/base/error.h"
 
-#define CHECKPOINT_QUEUE_BYTES ((size_t)16 << 20) /* above, no further image is asked for */
+#define CHECKPOINT_QUEUE_BYTES ((size_t)16 << 20) /* above, no further image is made */
 
 struct checkpoint_store;
 
-/* Makes the directory when it is not there, 0700. NULL with a sentence: it cannot be used, or others may enter it. */
+/* Creates the directory if missing, 0700. NULL with a sentence when it cannot be used or others have access to it. */
 struct checkpoint_store *checkpoint_store_new(const char *directory, struct error *error);
 
-/* Writes what waits, for a few seconds at most, and ends the thread. */
+/* Writes what is queued, for a few seconds at most, and ends the thread. */
 void checkpoint_store_destroy(struct checkpoint_store **s);
 
 /* Whether another image may be made now. */
 bool checkpoint_store_has_room(struct checkpoint_store *s);
 
-/* Takes over the image. */
+/* Takes ownership of the image. */
 void checkpoint_store_put(struct checkpoint_store *s, const char *target, uint8_t *image, size_t n, uint64_t wall_ns);
 
-/* The target is not watched any more. */
+/* The target is no longer watched: removes its checkpoint. */
 void checkpoint_store_forget(struct checkpoint_store *s, const char *target);
 
 const char *checkpoint_store_directory(const struct checkpoint_store *s);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: the command line fills the struct; the file (config_file.c) only fills what is
- * still empty. Every value is checked where it enters, so nothing downstream
- * has to.
+ * DESIGN: the command line fills the struct; the file (config_file.c) fills only what is still empty. Every value is
+ * checked where it enters, so that nothing downstream has to.
  */
 #include "daemon/config/config.h"
 
@@ -71,8 +70,8 @@ static size_t count_of(const struct config *c, const char *name)
 }
 
 /*
- * Files of --once may share a base name (before/run.eventlog, after/run.eventlog): the folder tells them apart, as far
- * as there is one; what is still alike is numbered.
+ * Files of --once may share a base name (before/run.eventlog, after/run.eventlog): the folder tells them apart if there
+ * is one; names that are still equal get numbers.
  */
 static void make_names_unique(struct config *c)
 {
@@ -123,7 +122,7 @@ bool config_add_rules(struct config *c, const char *path, struct error *error)
         char *own = c->n_rules < CONFIG_RULES_MAX ? strdup(path) : NULL;
 
         if (!own) {
-                return error_set(error, "more than %d rule files, or no memory for them", CONFIG_RULES_MAX);
+                return error_set(error, "more than %d rule files, or out of memory", CONFIG_RULES_MAX);
         }
         c->rules[c->n_rules++] = own;
         return true;
@@ -374,15 +373,15 @@ static const struct option options[] = {
                         "info,source=debug,target=debug; the rooms are the folders of its source. Lines go to standard "
                         "error, which never makes the daemon wait: what is not read is dropped and counted. A message "
                         "that repeats more than 20 times a second is left out and counted"),
-        FLAG("print-config", "show the effective configuration and end"),
+        FLAG("print-config", "show the effective configuration and exit"),
         FLAG("once",
              "read finished files at full speed, send the messages to the client that listens on --push, losing "
-             "none, and end; used by the commands of heapwatch that take files"),
+             "none, and exit; used by the commands of heapwatch that take files"),
         OPTION_CALLBACK("push", 0, "ENDPOINT", take_endpoint, COMPLETE_NOTHING,
                         "with --once: the ipc socket of the client that started it"),
         FLAG("events", "with --once: send every event as decoded, too; the environment is never sent"),
         FLAG("event-counts", "with --once: send how many events of each type there were, too"),
-        FLAG("check-rules", "check the rule FILEs and end (used by heapwatch rules)"),
+        FLAG("check-rules", "check the rule FILEs and exit (used by heapwatch rules)"),
         FLAG("list-rules", "list the built-in rules and those of the FILEs"),
         FLAG("explain-rules", "the same in words"),
         FLAG("test-rules", "run tests of rules"),
@@ -400,7 +399,7 @@ static const struct help_section sections[] = {
                   { "fifo:PATH", NULL, "a named pipe; it stays open while writers come and go" },
                   { "stdin:", NULL, "standard input, until it ends" },
                   { "unix:PATH, tcp:HOST:PORT", NULL,
-                    "connects to a program that serves its eventlog, and again with growing pauses when the connection "
+                    "connects to a program that serves its eventlog, and reconnects with backoff when the connection "
                     "is lost" },
                   { "unix-listen:PATH, tcp-listen:HOST:PORT", NULL,
                     "accepts one writer at a time; TCP on loopback addresses only" },
@@ -530,7 +529,7 @@ static void print_config(const struct config *c)
                 printf("  - name: %s\n    uri: %s\n", c->targets[i].name, c->targets[i].uri.text);
 }
 
-/* All that the words say, then the file, then what is still missing. */
+/* Takes the arguments, then the file, then the defaults. */
 static enum config_result fill(struct config *c, const struct arguments *a)
 {
         if (c->task != TASK_WATCH)

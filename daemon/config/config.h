@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * config.h - what heapwatchd was asked to do: command line and config file in
- * one struct, all values checked.
+ * config.h - the daemon's configuration: command line and config file in one
+ * struct, all values checked.
  *
  * The file is YAML; the command line wins over it. A mistake is
  * reported with file, line and column before anything is started.
@@ -28,17 +28,17 @@
 struct config_target {
         char name[TARGET_NAME_MAX + 1];
         struct source_uri uri;
-        bool no_record; /* it is left out where others are recorded */
+        bool no_record; /* excluded from recording */
 };
 
-/* Targets of one run that have ended. */
+/* Keeping of ended runs. */
 struct config_keep {
         bool has_most, has_for;
         uint32_t most;
         uint64_t for_ns;
 };
 
-/* What to do. Tasks with rules need no socket and no target. */
+/* What to do. Tasks about rules need no socket and no target. */
 enum config_task { TASK_WATCH, TASK_CHECK_RULES, TASK_LIST_RULES, TASK_EXPLAIN_RULES, TASK_TEST_RULES };
 
 struct config {
@@ -47,8 +47,8 @@ struct config {
         char publish_endpoint[CONFIG_ENDPOINT_MAX];
         char request_endpoint[CONFIG_ENDPOINT_MAX];
         struct log_levels log_level;
-        bool has_log_level;          /* given */
-        bool notify_set, notify_off; /* who acts on alerts; off: `heapwatch notify` is started by others */
+        bool has_log_level;          /* set by the user */
+        bool notify_set, notify_off; /* notify_off: `heapwatch notify` is not started by the daemon */
         bool show_arguments;         /* publish the program's arguments, not only its RTS options */
         struct config_trend trend;
         struct config_keep keep_ended;
@@ -58,38 +58,38 @@ struct config {
         char *rules[CONFIG_RULES_MAX]; /* rule files; owned */
         size_t n_rules;
         struct source_allow allow; /* what requests may add */
-        bool print_config;         /* show the effective configuration and end */
+        bool print_config;         /* show the effective configuration and exit */
 
         enum config_task task;
-        bool once;                               /* read finished files, then end */
+        bool once;                               /* read finished files, then exit */
         char push_endpoint[CONFIG_ENDPOINT_MAX]; /* once: the client that started us */
         enum event_wish events;                  /* once: whether the events themselves are wanted */
 };
 
 #define CONFIG_MEMORY_LEAST   (UINT64_C(16) << 20)
 #define CONFIG_KEEP_ENDED     16u
-#define CONFIG_KEEP_ENDED_FOR (48 * UINT64_C(3600000000000)) /* yesterday's crash is there tomorrow */
+#define CONFIG_KEEP_ENDED_FOR (48 * UINT64_C(3600000000000)) /* so that yesterday's crash is still there tomorrow */
 
-/* "256MiB", at least CONFIG_MEMORY_LEAST. What is there already stays: the command line goes before the file. */
+/* "256MiB", at least CONFIG_MEMORY_LEAST. A value that is already set stays: the command line wins over the file. */
 bool config_memory(struct config *c, const char *value, struct error *error);
 
 enum config_result {
         CONFIG_RUN,
-        CONFIG_DONE, /* --help, --version, --print-config: all said */
+        CONFIG_DONE, /* --help, --version, --print-config: done */
         CONFIG_BAD   /* reported on stderr: exit 2 */
 };
 
 enum config_result config_parse(struct config *c, int argc, char **argv);
 void config_done(struct config *c);
 
-/* Adds what a YAML file says; values already set by the command line stay. False after reporting on stderr. */
+/* Adds the settings of a YAML file; values set by the command line stay. False after reporting on stderr. */
 bool config_read_file(struct config *c, const char *path);
 
 /* Takes one setting as typed. False with what is wrong in `error`, to be shown behind the setting's name. */
 bool config_keep_most(struct config_keep *c, const char *value, struct error *error);
 bool config_keep_for(struct config_keep *c, const char *value, struct error *error);
 
-/* "on" or "off"; what the command line said stays. False: it is neither. */
+/* "on" or "off"; a value from the command line stays. False: neither. */
 bool config_notify(struct config *c, const char *value);
 
 /* Adds a rule file. False with a sentence in `error`. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* config_checkpoint.h - where the daemon keeps what it knows over a restart, and how old that may be. */
+/* config_checkpoint.h - where the daemon keeps its state across restarts, and how old that may be. */
 #ifndef HW_DAEMON_CONFIG_CONFIG_CHECKPOINT_H
 #define HW_DAEMON_CONFIG_CONFIG_CHECKPOINT_H
 
@@ -18,8 +18,8 @@ struct config_checkpoint {
 };
 
 /*
- * Takes one setting as typed: "directory" or "every" (100ms to 30s). False with what is wrong in `error`, to stand
- * behind the setting's name.
+ * Takes one setting as typed: "directory" or "every" (100ms to 30s). False with what is wrong in `error`, to be shown
+ * after the setting's name.
  */
 bool config_checkpoint_set(struct config_checkpoint *c, const char *setting, const char *value, struct error *error);
 

@@ -2,7 +2,7 @@
 /*
  * DESIGN: the tree of yaml_file, walked once. Each value is checked like the
  * option of the same name, and each mistake is reported at its own line and
- * column; all of them at once, so that a file is mended in one go.
+ * column; all of them at once, so that a file can be corrected in one go.
  */
 #include "daemon/config/config.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* config_record.h - the flight recorder: where recordings lie and how much of them is kept. */
+/* config_record.h - the flight recorder: where recordings are stored and how much of them is kept. */
 #ifndef HW_DAEMON_CONFIG_CONFIG_RECORD_H
 #define HW_DAEMON_CONFIG_CONFIG_RECORD_H
 
@@ -22,14 +22,14 @@ struct config_record {
 
 /*
  * Takes one setting as typed: "directory", "total", "per_target", "time" or "free". False with what is wrong in
- * `error`, to be shown behind the setting's name.
+ * `error`, to be shown after the setting's name.
  */
 bool config_record_set(struct config_record *c, const char *setting, const char *value, struct error *error);
 
-/* What `given` says and c does not yet. */
+/* Copies what is set in `given` and not yet in c. */
 void config_record_add(struct config_record *c, const struct config_record *given);
 
-/* The rest as it is by default. */
+/* Sets the rest to its defaults. */
 void config_record_fill(struct config_record *c);
 
 #endif

@@ -45,7 +45,7 @@ bool config_trend_limit(struct config_trend *c, const char *value, struct error 
         return true;
 }
 
-/* leak_after alone sets the resolution, as 180 minutes do to one. */
+/* leak_after alone sets the resolution, to a 180th. */
 static uint64_t resolution_for(uint64_t leak_after_ns)
 {
         uint64_t ns = leak_after_ns / TREND_LEAK_AFTER_MINUTES;

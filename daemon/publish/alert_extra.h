@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* alert_extra.h - what is published of an alert beside its own state: whether it is silenced, what its actions did. */
+/* alert_extra.h - what is published about an alert in addition to its state: silence, results of its actions. */
 #ifndef HW_DAEMON_PUBLISH_ALERT_EXTRA_H
 #define HW_DAEMON_PUBLISH_ALERT_EXTRA_H
 
@@ -11,7 +11,7 @@
 
 struct alert_result {
         const char *kind, *detail; /* borrowed; detail may be NULL */
-        bool under_way;            /* else `ok` says how it went */
+        bool under_way;            /* else `ok` is the outcome */
         bool ok;
         uint64_t wall_ns; /* UNKNOWN_U64 */
         uint32_t attempts;
@@ -28,7 +28,7 @@ struct alert_extra {
 
 struct alert;
 
-/* Fills *ret, which is zeroed; what it borrows must hold until the next call. */
+/* Fills *ret, which is zeroed; what it borrows must stay valid until the next call. */
 typedef void alert_extra_fn(void *ctx, const char *target, const struct alert *alert, struct alert_extra *ret);
 
 #endif

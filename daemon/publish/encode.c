@@ -3,7 +3,7 @@
  * DESIGN: one arena per target, reset after each message. A text that is valid
  * UTF-8 - nearly every one - is borrowed from the model and not copied: the
  * message is packed before the model moves on. `failed` is sticky, so that
- * encoders need not check every text they ask for.
+ * encoders need not check every text.
  */
 #include "daemon/publish/encode.h"
 
@@ -15,8 +15,8 @@
 #include "heapwatch/text.h"
 #include "proto/base/hash.h"
 
-#define REPLACEMENT_BYTES 3  /* U+FFFD in UTF-8: the most that one bad byte becomes */
-#define CUT_BYTES         64 /* of the note at the end of a text that was cut */
+#define REPLACEMENT_BYTES 3  /* U+FFFD in UTF-8: at most this for one invalid byte */
+#define CUT_BYTES         64 /* of the remark at the end of a cut text */
 
 void encoder_init(struct encoder *e)
 {
@@ -52,7 +52,7 @@ static bool is_clean(const char *text, size_t size)
         return size <= LIMIT_PUBLISHED_TEXT_BYTES && hw_utf8_valid(text, size) && !(size && memchr(text, '\0', size));
 }
 
-/* Where a text of valid UTF-8 may end so that `room` bytes hold it. */
+/* The greatest length up to `room` at which valid UTF-8 can be cut. */
 static size_t cut_at_character(const char *text, size_t room)
 {
         while (room > 0 && ((unsigned char)text[room] & 0xc0) == 0x80)
@@ -60,7 +60,7 @@ static size_t cut_at_character(const char *text, size_t room)
         return room;
 }
 
-/* Says at the end of a text what was cut: its size, and a hash that keeps texts of one beginning apart. */
+/* Adds the size of a cut text, and a hash that tells texts with the same beginning apart. */
 static void note_cut(char *text, size_t length, const char *bytes, size_t size)
 {
         const size_t most = LIMIT_PUBLISHED_TEXT_BYTES - CUT_BYTES;
@@ -70,7 +70,7 @@ static void note_cut(char *text, size_t length, const char *bytes, size_t size)
         (void)snprintf(text + length, CUT_BYTES, "... (%zu bytes, %016" PRIx64 ")", size, hash_bytes(bytes, size, 0));
 }
 
-/* A copy with U+FFFD in place of what is not UTF-8, of LIMIT_PUBLISHED_TEXT_BYTES at most. */
+/* A copy of at most LIMIT_PUBLISHED_TEXT_BYTES, with U+FFFD in place of what is not UTF-8. */
 static char *clean(struct encoder *e, const char *bytes, size_t size)
 {
         const size_t taken = size < LIMIT_PUBLISHED_TEXT_BYTES ? size : LIMIT_PUBLISHED_TEXT_BYTES;

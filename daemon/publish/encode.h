@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * encode.h - the model's state as structs of the wire.
+ * encode.h - the model's state as messages of the wire.
  *
  * Everything is made in the encoder's arena or borrowed from the model, and is
- * good until encoder_reset or the model's next change, whichever is first.
- * What is not known stays absent. Text is made valid UTF-8 of at most
- * LIMIT_PUBLISHED_TEXT_BYTES: one program's labels must not fill the messages
- * of all. What is cut ends with "... (65524 bytes, 1f00ba7e55aa90c3)".
+ * valid until encoder_reset or the model's next change, whichever comes first.
+ * What is not known is absent. Text is made valid UTF-8 of at most
+ * LIMIT_PUBLISHED_TEXT_BYTES: one program's labels must not crowd out the
+ * others'. A cut text ends with "... (65524 bytes, 1f00ba7e55aa90c3)".
  *
  * Functions that return a pointer return NULL when out of memory;
- * encoder->failed then is true, also when only a text inside is missing.
+ * encoder->failed is then true, also when only a text inside is missing.
  */
 #ifndef HW_DAEMON_PUBLISH_ENCODE_H
 #define HW_DAEMON_PUBLISH_ENCODE_H
@@ -33,7 +33,7 @@ struct encoder {
 void encoder_init(struct encoder *e);
 void encoder_done(struct encoder *e);
 
-/* Forgets all it made. Memory above LIMIT_ENCODER_KEEP_BYTES goes back to the system. */
+/* Frees everything made. Memory above LIMIT_ENCODER_KEEP_BYTES goes back to the system. */
 void encoder_reset(struct encoder *e);
 
 /* n zeroed objects. */
@@ -42,19 +42,19 @@ void *encoder_calloc(struct encoder *e, size_t n, size_t size);
 /* Valid UTF-8 of a C string: the string itself when it is valid already. NULL gives NULL. */
 char *encoder_text(struct encoder *e, const char *text);
 
-/* The same of a text of known size with a NUL behind it; a NUL inside becomes U+FFFD. */
+/* The same for a text of known size that a NUL follows; a NUL inside becomes U+FFFD. */
 char *encoder_sized_text(struct encoder *e, const char *text, size_t size);
 
-/* A copy of it. */
+/* The same, always a copy. */
 char *encoder_copy(struct encoder *e, const char *text);
 
-/* The same of raw bytes, always a copy; a NUL among them becomes U+FFFD. */
+/* The same for raw bytes, always a copy; a NUL among them becomes U+FFFD. */
 char *encoder_bytes(struct encoder *e, const char *bytes, size_t size);
 
 /* Sets an optional field. */
 #define PUT(message, field, value) ((message)->field = (value), (void)((message)->has_##field = 1))
 
-/* Sets an optional field from a u64 that may be unknown (or too large for the field, which cannot be true). */
+/* Sets an optional field from a u64 that may be unknown (PUT_U32: or too large for the field, thus wrong). */
 #define PUT_U64(message, field, value)                                                                                 \
         do {                                                                                                           \
                 if ((value) != UNKNOWN_U64)                                                                            \
@@ -66,7 +66,7 @@ char *encoder_bytes(struct encoder *e, const char *bytes, size_t size);
                         PUT(message, field, (uint32_t)(value));                                                        \
         } while (0)
 
-/* Sets an optional field from a double of which a negative value means not known; so does NaN. */
+/* Sets an optional field from a double that is negative or NaN when not known. */
 #define PUT_DOUBLE(message, field, value)                                                                              \
         do {                                                                                                           \
                 if ((value) >= 0)                                                                                      \

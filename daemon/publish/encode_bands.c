@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: a band's definition: a label for people, and the parts it is made of
- * for programs. A first census may bring 10,000 of them at once: they are packed
- * by hand (packer.h), in falling order of the fields.
+ * DESIGN: a band's definition: a label for people, and its parts for programs. A first census may bring 10,000 of them
+ * at once: they are packed by hand (packer.h), in descending order of the fields.
  */
 #include "daemon/publish/label.h"
 #include "daemon/publish/packer.h"
@@ -22,7 +21,7 @@ static Hw__CostCentre *encode_centre(struct encoder *e, const struct bands *band
         hw__cost_centre__init(out);
         PUT(out, id, id);
         if (!cc.label)
-                return out; /* never defined: the id is all there is */
+                return out; /* never defined: only the id is known */
         out->label = encoder_text(e, cc.label);
         out->module = encoder_text(e, cc.module);
         out->source = encoder_text(e, cc.source);
@@ -47,7 +46,7 @@ static void pack_centre(struct packer *p, const struct bands *bands, uint32_t id
         struct cost_centre cc = bands_cost_centre(bands, id);
         size_t since = packer_used(p);
 
-        if (cc.label) { /* else never defined: the id is all there is */
+        if (cc.label) { /* else never defined: only the id is known */
                 packer_u64(p, CENTRE_CAF, cc.caf);
                 packer_interned(p, CENTRE_SOURCE, cc.source);
                 packer_interned(p, CENTRE_MODULE, cc.module);
@@ -81,7 +80,7 @@ static void pack_display_label(struct packer *p, const struct bands *bands, cons
                 packer_text(p, BAND_LABEL, band->stack ? "MAIN" : band->label); /* "MAIN": the empty stack */
 }
 
-/* Those that every table has of its own, and the second half of the longest: they are spread over megabytes. */
+/* The texts that are different in every table, and the second half of the longest: they are spread over megabytes. */
 void prefetch_band(const struct band *band)
 {
         const struct info_table *it = band ? band->info_table : NULL;

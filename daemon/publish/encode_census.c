@@ -16,7 +16,7 @@ static inline uint64_t band_of(const struct census_row *row)
         return row->band;
 }
 
-/* One number of each row; `of` is known where this is called, so that it is no call. */
+/* One number of each row; `of` is a constant at each call, so that it is inlined. */
 static inline bool put_column(struct packer *p, unsigned field, const struct census *census,
                               uint64_t (*of)(const struct census_row *row))
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: collections by generation with their pauses as a histogram: the
- * filled cells, so that a client can merge targets and make any quantile,
- * and two quantiles ready made. Without a single measured pause all of it is
- * absent: a pause of 0 would be a lie.
+ * DESIGN: collections by generation with their pauses as a histogram: the filled cells, so that a client can merge
+ * targets and compute any quantile, and two ready-made quantiles. Without a measured pause all of these are absent: a
+ * pause of 0 would be wrong.
  */
 #include "daemon/publish/encode.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DESIGN: counters one to one, the newest damaged places, and advice with its sentence. */
+/* DESIGN: counters one to one, the newest damage, and advice with its sentence. */
 #include "daemon/publish/encode.h"
 
 static bool put_damages(struct encoder *e, Hw__Health *out, const struct health *health)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DESIGN: gauges one to one. The process part is there as soon as one of its numbers is known. */
+/* DESIGN: gauges one to one. The process part is present as soon as one of its numbers is known. */
 #include "daemon/model/sizing.h"
 #include "daemon/publish/encode.h"
 #include "daemon/publish/sentences.h"
@@ -33,7 +33,7 @@ static Hw__Process *encode_process(struct encoder *e, const struct process_sampl
         return out;
 }
 
-/* The heap against what its live data need. */
+/* The heap compared with what its live data needs. */
 static void put_sizing(struct encoder *e, Hw__Heap *out, const struct run *run, const struct heap *heap)
 {
         struct sizing s = sizing_of(run, heap);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DESIGN: what the program said may hold anything: it leaves as valid UTF-8, controls and all; screens escape it. */
+/* DESIGN: notes may hold anything: published as valid UTF-8, control characters included; displays escape these. */
 #include "daemon/publish/encode.h"
 
 Hw__Note *encode_note(struct encoder *e, const struct note *note)

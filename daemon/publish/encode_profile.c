@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DESIGN: one row of the time profile, one ticky counter; which rows go out is send_rows.c's business. */
+/* DESIGN: one row of the time profile, one ticky counter; send_rows.c decides which rows are sent. */
 #include "daemon/publish/encode.h"
 
 Hw__Stack *encode_stack(struct encoder *e, const struct bands *bands, const struct profile_stack *stack)
@@ -24,7 +24,7 @@ Hw__TickyCounter *encode_ticky(struct encoder *e, const struct ticky_counter *co
                 return NULL;
         hw__ticky_counter__init(out);
         PUT(out, id, counter->id);
-        if (counter->name) { /* defined at exit; until then nothing but its numbers is known */
+        if (counter->name) { /* defined at exit; until then only its numbers are known */
                 out->name = encoder_text(e, counter->name);
                 out->argument_kinds = encoder_text(e, counter->argument_kinds);
                 PUT(out, arity, counter->arity);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: a target and the identity of its run. A program's arguments may hold
- * secrets and go out only when the user asked for it; RTS options are needed to
- * read the numbers and always go out. The environment is never even here.
+ * DESIGN: a target and the identity of its run. A program's arguments may hold secrets and are published only on
+ * request; RTS options are needed to interpret the numbers and always are. The environment never gets this far.
  */
 #include "daemon/publish/encode.h"
 
-/* Copies options as they come; more than RUN_MAX_ARGS there cannot be. */
+/* Collects options; there cannot be more than RUN_MAX_ARGS. */
 struct options {
         struct encoder *encoder;
         char **texts;
@@ -45,7 +44,7 @@ static void put_arguments(struct encoder *e, Hw__Run *out, const struct run *run
         out->n_arguments = options.n;
 }
 
-/* Fields of which 0 means that they have not been logged yet. */
+/* Fields that are 0 until they have been logged. */
 static void put_numbers(Hw__Run *out, const struct run *run)
 {
         if (run->pid)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DESIGN: totals; the reasons that occurred; sparks as the sum of the capabilities that logged theirs. */
+/* DESIGN: totals; the stop reasons that occurred; sparks summed over the capabilities that logged them. */
 #include "daemon/publish/encode.h"
 
 static bool put_stops(struct encoder *e, Hw__Sched *out, const struct sched *sched)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DESIGN: the tracker's answers one to one; a NaN is absent. Sentences are made here, where text may be made. */
+/* DESIGN: the tracker's answers one to one; NaN is absent. Sentences are made here, where texts can be allocated. */
 #include "daemon/publish/encode_trend.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 #define MINUTE_NS UINT64_C(60000000000)
 
-/* Sets an optional field from a double that may be NaN or infinite, which is: not known. */
+/* Sets an optional field from a double that is NaN or infinite when not known. */
 #define PUT_FINITE(message, field, value)                                                                              \
         do {                                                                                                           \
                 double put_value = (value);                                                                            \
@@ -20,7 +20,7 @@
 
 static const uint64_t windows_ns[] = { 10 * MINUTE_NS, 60 * MINUTE_NS, 360 * MINUTE_NS, 1440 * MINUTE_NS, 0 };
 
-#define WINDOWS_TOLD (sizeof(windows_ns) / sizeof(windows_ns[0]))
+#define WINDOWS_PUBLISHED (sizeof(windows_ns) / sizeof(windows_ns[0]))
 
 static void put_statistics(Hw__WindowStatistics *out, const struct statistics *s)
 {
@@ -45,15 +45,15 @@ static void put_statistics(Hw__WindowStatistics *out, const struct statistics *s
         PUT_FINITE(out, sum, s->sum);
 }
 
-/* A window that is longer than the run so far says the same as the whole run and is left out. */
+/* A window that is longer than the run so far would repeat the whole run and is left out. */
 static bool put_windows(struct encoder *e, Hw__Trend *out, const struct tracker *t, struct subject subject)
 {
         uint64_t now = tracker_newest_ns(t, subject), to = now == UINT64_MAX ? now : now + 1;
 
-        out->windows = encoder_calloc(e, WINDOWS_TOLD, sizeof(*out->windows));
+        out->windows = encoder_calloc(e, WINDOWS_PUBLISHED, sizeof(*out->windows));
         if (!out->windows)
                 return false;
-        for (size_t i = 0; i < WINDOWS_TOLD; i++) {
+        for (size_t i = 0; i < WINDOWS_PUBLISHED; i++) {
                 struct statistics s;
                 uint64_t from = windows_ns[i] && windows_ns[i] < to ? to - windows_ns[i] : 0;
                 if (windows_ns[i] && from == 0)
@@ -236,7 +236,7 @@ Hw__Growth *encode_growth(struct encoder *e, const struct bands *bands, const st
         return e->failed ? NULL : out;
 }
 
-/* Nanoseconds of seconds; what does not fit is not in sight. */
+/* Seconds as nanoseconds; absent when too large. */
 #define PUT_SECONDS(out, field, seconds)                                                                               \
         do {                                                                                                           \
                 if ((seconds) >= 0 && (seconds) < 1.8e10)                                                              \

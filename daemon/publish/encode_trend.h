@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* encode_trend.h - the tracker's answers as structs of the wire; as in encode.h, NULL when out of memory. */
+/* encode_trend.h - the tracker's answers as messages of the wire; as in encode.h, NULL when out of memory. */
 #ifndef HW_DAEMON_PUBLISH_ENCODE_TREND_H
 #define HW_DAEMON_PUBLISH_ENCODE_TREND_H
 
 #include "daemon/publish/encode.h"
 #include "daemon/trend/tracker.h"
 
-/* With its windows, up to the newest event. */
+/* With statistics of its windows, up to the newest event. */
 Hw__Trend *encode_trend(struct encoder *e, const struct tracker *t, struct subject subject);
 Hw__Growth *encode_growth(struct encoder *e, const struct bands *bands, const struct growth *growth);
 Hw__TimeToLimit *encode_time_to_limit(struct encoder *e, const struct limit_time *limit);

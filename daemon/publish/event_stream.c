@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: columns, not one struct an event: a packed column costs a few
- * instructions an entry at both ends, where a nested message would cost several
- * allocations an event at the reader. All numbers are in one column and all
- * texts in another; the types, each defined before its first event, say how
+ * DESIGN: columns, not one message per event: a packed column costs a few
+ * instructions per entry at both ends, where a nested message would cost the
+ * reader several allocations per event. All numbers are in one column and all
+ * texts in another; the types, each defined before its first event, tell how
  * many of which an event has.
  *
- * A message is sent when a column of it is full. The text column is the only
- * one that grows: one event of arguments may have very many of them.
+ * A message is sent when a column of it is full. Only the text column grows:
+ * one event of program arguments may have very many texts.
  */
 #include "daemon/publish/event_stream.h"
 
@@ -30,8 +30,8 @@ struct event_stream {
         bool show_arguments;
         int error;
 
-        uint32_t run;       /* of what is gathered */
-        uint64_t newest_ns; /* also */
+        uint32_t run;       /* of what has been collected */
+        uint64_t newest_ns; /* likewise */
         bool defined[HW_EVENT_IDS];
         uint32_t new_types[LIMIT_EVENTS_PER_UPDATE], n_new_types;
         uint32_t type[LIMIT_EVENTS_PER_UPDATE], capability[LIMIT_EVENTS_PER_UPDATE];
@@ -223,7 +223,7 @@ static bool add_text(struct event_stream *s, const uint8_t *bytes, size_t size)
         return true;
 }
 
-/* NUL-terminated strings, the last one's NUL left off. */
+/* Strings separated by NUL. */
 static bool add_texts(struct event_stream *s, const uint8_t *bytes, size_t size)
 {
         uint64_t *n = &s->numbers[s->n_numbers++];
@@ -266,7 +266,7 @@ static bool add_field(struct event_stream *s, const struct hw_field_value *value
         }
 }
 
-/* How many fields of the event were added; of a hidden one the numbers in front. */
+/* Returns how many fields of the event were added: of a hidden one only the leading numbers. */
 static uint32_t add_fields(struct event_stream *s, const struct hw_event *e)
 {
         const struct hw_event_info *info = hw_event_info(e->id);

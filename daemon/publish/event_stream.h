@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * event_stream.h - the events of one finished log as messages of kind event:
- * every one as decoded, then how many there were of each type.
+ * each as decoded, then the count of each type.
  *
- * Events are gathered in columns and sent when a message is full, when the run
- * changes and when asked. What may be secret is left out here: the
- * environment always, the program's arguments unless they were asked for.
+ * Events are collected in columns and sent when a message is full, when the run
+ * changes and on event_stream_flush. What may be secret is left out here: the
+ * environment always, the program's arguments unless requested.
  *
- * A live daemon has none of these. Sequence numbers are the topic's own; the
- * target's heads do not name it, because its one reader loses nothing.
+ * A live daemon does not publish these. Sequence numbers are per topic; the
+ * target's heads do not list this topic, because its only reader loses nothing.
  */
 #ifndef HW_DAEMON_PUBLISH_EVENT_STREAM_H
 #define HW_DAEMON_PUBLISH_EVENT_STREAM_H
@@ -33,16 +33,16 @@ struct event_stream *event_stream_new(const char *target, uint64_t epoch, const 
                                       enum event_wish wish, bool show_arguments);
 void event_stream_destroy(struct event_stream **s);
 
-/* Takes an event of run `run` (ordinal, from 1) in; it is copied as far as it is sent. Nothing unless EVENTS_FULL. */
+/* Takes in an event of run `run` (ordinal, from 1); copies what will be sent. Does nothing unless EVENTS_FULL. */
 void event_stream_add(struct event_stream *s, uint32_t run, const struct hw_event *event);
 
-/* Sends what is gathered. */
+/* Sends what has been collected. */
 void event_stream_flush(struct event_stream *s);
 
-/* The log is over: sends what is gathered, then each type with its count in all that `log` has delivered. */
+/* The log is over: sends what has been collected, then each type with its count of everything that `log` delivered. */
 void event_stream_finish(struct event_stream *s, const struct hw_eventlog *log);
 
-/* First error: of the sink, or -ENOMEM; 0 while all is well. After an error nothing is sent. */
+/* The first error, of the sink or -ENOMEM; 0: none. After an error nothing is sent. */
 int event_stream_error(const struct event_stream *s);
 
 #endif

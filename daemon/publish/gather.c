@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: arrays start at FIRST_CAPACITY and double up to the cap of one
- * message. Most series have a few samples a second and never grow further, so
- * a target costs some KiB, not the sum of all caps.
+ * DESIGN: arrays start at FIRST_CAPACITY and double up to the cap of one message. Most series have a few samples per
+ * second and never grow further, so a target costs some KiB, not the sum of all caps.
  */
 #include "daemon/publish/gather.h"
 
@@ -12,7 +11,7 @@
 #include "daemon/publish/limits.h"
 
 #define FIRST_CAPACITY 16u
-#define SLIM_CAPACITY  64u /* larger arrays are of a burst */
+#define SLIM_CAPACITY  64u /* larger arrays come from a burst */
 
 void gathered_init(struct gathered *g)
 {
@@ -44,7 +43,7 @@ static uint32_t next_capacity(uint32_t capacity, uint32_t limit)
         return capacity > limit / 2 ? limit : capacity * 2;
 }
 
-/* Makes room for one more in both arrays; on failure each still holds what it held. */
+/* Makes room for one more in both arrays; on failure both keep their content. */
 static bool grow_samples(struct gathered_samples *s)
 {
         uint32_t capacity = next_capacity(s->capacity, LIMIT_SAMPLES_PER_UPDATE);

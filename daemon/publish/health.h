@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* health.h - how the stream itself is: gathered by the pipeline from every stage, UNKNOWN_U64 = not known. */
+/* health.h - the condition of the stream itself, from every stage of the pipeline. UNKNOWN_U64 = not known. */
 #ifndef HW_DAEMON_PUBLISH_HEALTH_H
 #define HW_DAEMON_PUBLISH_HEALTH_H
 
@@ -17,7 +17,7 @@ struct health {
         size_t n_damages;
         uint64_t late_samples, time_anomalies;
         uint64_t reconnects;         /* attaches after the first */
-        uint64_t gaps, gap_ns;       /* of the run: times that its connection broke, event time that was not seen */
+        uint64_t gaps, gap_ns;       /* of the run: how often its connection broke, event time missed */
         uint64_t last_bytes_wall_ns; /* UNKNOWN_U64 before the first byte */
         uint64_t lag_ns;             /* UNKNOWN_U64 while the run's start time is unknown */
         uint64_t watermark_ns;
@@ -25,7 +25,7 @@ struct health {
         uint64_t state_bytes;
         enum hw_advice advice[HW_ADVICE_COUNT];
         size_t n_advice;
-        bool has_recording; /* the target is recorded, if its runs come */
+        bool has_recording; /* the target's runs are recorded */
         struct recording_state recording;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: a stack's label is filled from its innermost end while whole entries
- * fit, always leaving room for the mark of a cut. Only the first entry may be
- * cut inside (at a character): a label that says nothing would be worse.
+ * fit, always leaving room for the ellipsis. Only the first entry may be cut
+ * (at a character): an empty label would be worse.
  */
 #include "daemon/publish/label.h"
 
@@ -26,7 +26,7 @@ static bool is_continuation(char byte)
         return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
-/* Copies `text` to out[n], whole or cut at a character so that it ends before `room`. Returns the new length. */
+/* Copies `text` to out[n], cut at a character if it does not fit into `room` bytes. Returns the new length. */
 static size_t append_sized(char *out, size_t n, size_t room, const char *text, size_t size)
 {
         size_t left = room - n - 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* label.h - what a band is called on a screen. Pure. */
+/* label.h - labels of bands for display. Pure. */
 #ifndef HW_DAEMON_PUBLISH_LABEL_H
 #define HW_DAEMON_PUBLISH_LABEL_H
 
@@ -7,12 +7,12 @@
 
 #include "daemon/model/bands.h"
 
-#define LABEL_MAX 128 /* bytes of a built label, NUL included */
+#define LABEL_MAX 128 /* bytes of a constructed label, NUL included */
 
 /*
- * Writes a short label of a band whose name is not one text, and returns its
- * length; 0 for all other bands, which are called by the text of the census,
- * however long: it is nowhere else. Raw bytes, not checked UTF-8.
+ * Writes a short label of a band whose name is not a single text, and returns its length; 0
+ * for all other bands, whose label is the text of the census, however long, because that is
+ * published nowhere else. Raw bytes, not checked for UTF-8.
  *
  *   -hc   "Main.retain;Main.main;MAIN": innermost first; ";..." when the rest does not fit;
  *         "cc#7" for a cost centre that the log never defined
@@ -30,8 +30,9 @@ size_t label_band(char ret_label[LABEL_MAX], const struct bands *bands, const st
 size_t label_band_name(char ret_name[LABEL_MAX], const struct bands *bands, const struct band *band);
 
 /*
- * The name of a closure type that the compiler gave as its number, "THUNK_1_1" of "19"; what is none of those that the
- * heap holds comes back as it is, NULL too. The numbers are the same in GHC 8.10 to 9.12 (rts/storage/ClosureTypes.h).
+ * The name of a closure type that the compiler gave as a number: "THUNK_1_1" for "19". Anything that is not a closure
+ * type of the heap is returned as it is, also NULL. The numbers are the same in GHC 8.10 to 9.12
+ * (rts/storage/ClosureTypes.h).
  */
 const char *label_closure_type(const char *number);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * packer.h - messages of many rows, packed by hand into the encoder's arena.
+ * packer.h - a hand-written packer for messages of many rows, into the
+ * encoder's arena.
  *
- * Bytes are written from the last to the first, so that the length in front of
- * what is inside is known when it is written: fields are put in falling order.
- * The result goes into a message of protobuf-c as a field that it does not know
- * of: those are packed as they are, and whoever reads the message sees the field
- * that it is.
+ * Bytes are written from the last to the first, so that a length is known when
+ * it is written in front of its content: fields are put in descending order.
+ * The result goes into a message of protobuf-c as an unknown field: those are
+ * packed as they are, and readers of the message see the real field.
  *
- * Memory that is short shows in encoder->failed; the bytes are useless then.
+ * Out of memory is reported in encoder->failed; the bytes are then useless.
  */
 #ifndef HW_DAEMON_PUBLISH_PACKER_H
 #define HW_DAEMON_PUBLISH_PACKER_H
@@ -23,15 +23,15 @@
 #include "daemon/publish/encode.h"
 
 #define PACKER_BYTES       2u  /* of a field: texts, messages, arrays */
-#define PACKER_INTEGER_MAX 10u /* bytes of one without its tag */
+#define PACKER_INTEGER_MAX 10u /* bytes of an integer without its tag */
 
 struct packer {
         struct encoder *encoder;
         uint8_t *room;   /* in the arena; the bytes are room[at..size) */
-        size_t at, size; /* size before there is a room: what it is to be at first */
+        size_t at, size; /* size before there is a room: its first size */
 };
 
-/* `room`: a guess at how many bytes it will be. */
+/* `room`: an estimate of the final size. */
 void packer_init(struct packer *p, struct encoder *e, size_t room);
 
 /* Bytes so far. */
@@ -49,10 +49,10 @@ void packer_known_u64(struct packer *p, unsigned field, uint64_t value);
 /* A text, made valid UTF-8; NULL: nothing. */
 void packer_text(struct packer *p, unsigned field, const char *text);
 
-/* The same, when its length is known. */
+/* The same, of known length. */
 void packer_sized_text(struct packer *p, unsigned field, const char *text, size_t size);
 
-/* The same, of one that the model has interned; field < 16. Nearly all are short and ASCII: two bytes and a copy. */
+/* The same, for a text interned by the model; field < 16. Nearly all are short and ASCII: two bytes and a copy. */
 static inline void packer_interned(struct packer *p, unsigned field, const char *text)
 {
         struct strings_head head = text ? strings_head(text) : (struct strings_head){ 0 };
@@ -68,17 +68,17 @@ static inline void packer_interned(struct packer *p, unsigned field, const char 
         memcpy(out + 2, text, head.size);
 }
 
-/* Closes a message inside this one, of all that was put since packer_used() was `since`. */
+/* Closes a nested message of everything put since packer_used() was `since`. */
 void packer_message(struct packer *p, unsigned field, size_t since);
 
 /*
- * A packed array of at most n integers: they are put where this says, the first one first, with packer_put(), and
- * closed with the place behind the last. NULL when out of memory.
+ * A packed array of at most n integers: write them, in order, from the returned place with packer_put(), then pass the
+ * place after the last to packer_array_end(). NULL when out of memory.
  */
 uint8_t *packer_array(struct packer *p, size_t n);
 void packer_array_end(struct packer *p, unsigned field, const uint8_t *end);
 
-/* Seven bits a byte, the lowest first. Returns the place behind it. */
+/* Seven bits per byte, the lowest first. Returns the place after it. */
 static inline uint8_t *packer_put_bytewise(uint8_t *out, uint64_t v)
 {
         for (; v > 0x7f; v >>= 7)
@@ -108,13 +108,13 @@ static inline uint8_t *packer_put(uint8_t *out, uint64_t v)
 
 #define BANDS_BANDS 1u /* hw.Bands.bands */
 
-/* Prefetches the texts of a band (NULL: none) that is packed in a moment. */
+/* Prefetches the texts of a band (NULL: none) that will be packed soon. */
 void prefetch_band(const struct band *band);
 
 /* A band's definition, one of hw.Bands. */
 void pack_band(struct packer *p, const struct bands *bands, const struct band *band);
 
-/* Everything put becomes fields of `message`; the first of them is number `field`. False when out of memory. */
+/* Adds everything put to `message` as fields, the first of which is number `field`. False when out of memory. */
 bool packer_attach(const struct packer *p, unsigned field, ProtobufCMessage *message);
 
 #endif

@@ -3,15 +3,15 @@
  * DESIGN: three ways lead to a message.
  *
  *   sink      the model hands over what must not be merged away. A census goes
- *             out at once, behind the bands gathered until then; the rest is
- *             gathered (gather.h) and sent early when it fills a message.
- *   flush     sends what is gathered and each kind of state that changed. The
+ *             out at once, after the bands collected so far; the rest is
+ *             collected (gather.h) and sent early when it fills a message.
+ *   flush     sends what was collected and each kind of state that changed. The
  *             change bits are cleared kind by kind as messages succeed, so a
  *             failure costs a delay and no state.
  *   snapshot  (snapshot.c) all state again, to one late joiner.
  *
  * The sink runs in the middle of model_events: a message that is sent early
- * publishes the state of that moment, which is as good as any.
+ * publishes the state of that moment.
  */
 #include "daemon/publish/publisher.h"
 
@@ -26,7 +26,7 @@
 
 /* --------------------------------------------------------------- sink */
 
-/* Also brings the model's rates up to date, so every message that has them comes after it. */
+/* Also updates the model's rates, so it is called before every message that has them. */
 static void take_changes(struct publisher *p)
 {
         if (p->model)
@@ -73,7 +73,7 @@ static void on_census(void *ctx, const struct census *census)
                 send_gap(p, HW__KIND__KIND_CENSUS);
 }
 
-/* The note itself may not be in the model's list yet: only those before it are sent here. */
+/* The note itself may not be in the model's list yet: only earlier ones are sent here. */
 static void on_note(void *ctx, const struct note *note)
 {
         struct publisher *p = ctx;
@@ -90,7 +90,7 @@ static void on_collection(void *ctx, const struct collection *collection)
         if (gather_collection(&p->gathered, collection))
                 return;
         take_changes(p);
-        (void)send_gc(p, NULL); /* without memory it stays full, and the next line counts */
+        (void)send_gc(p, NULL); /* if out of memory it stays full, and the next line counts */
         if (!gather_collection(&p->gathered, collection))
                 p->gathered.collections.dropped++;
 }
@@ -199,7 +199,7 @@ void publisher_begin_run(struct publisher *p, uint64_t wall_ns)
         p->profile_seen = p->ticky_seen = 0;
         p->sent = 0;
         take_changes(p);
-        p->changes &= MODEL_RUN; /* cleared state is not published: zeros before any event would be a lie */
+        p->changes &= MODEL_RUN; /* cleared state is not published: zeros before any event would be wrong */
         p->run = model_run(p->model)->ordinal;
 }
 

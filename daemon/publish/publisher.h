@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * publisher.h - state to messages, for one target.
+ * publisher.h - from state to messages, for one target.
  *
- * It is the model's sink: a census becomes a message at once, behind the bands
- * that it uses; bands, notes, samples and collections are gathered.
- * publisher_flush sends those with all state that changed. A message that is
- * full is sent early, so nothing gathered is lost.
+ * It is the model's sink: a census becomes a message at once, after the bands
+ * that it uses; bands, notes, samples and collections are collected.
+ * publisher_flush sends these with all state that changed. A message that is
+ * full is sent early, so nothing is lost.
  *
  * Sequence numbers are per topic and rise by 1 with each update of that topic.
- * When out of memory, state is sent with the next flush; a census, band or
- * note that cannot wait uses up a sequence number, so subscribers see the gap
- * and ask for a snapshot.
+ * When out of memory, state is sent with the next flush; a census, band or note
+ * that cannot wait uses up a sequence number, so subscribers see the gap and
+ * request a snapshot.
  *
  * Time comes from the caller: messages sent from the sink carry the wall_ns of
  * the last call that had one, publisher_set_clock included.
@@ -30,14 +30,14 @@ struct alerts; /* rules/alerts.h */
 struct publisher;
 struct tracker;
 
-/* How a program ended, from who started it and from the kernel. */
+/* How a program ended, as reported by its parent and by the kernel. */
 struct run_exit {
         bool known;
-        uint32_t status, signal; /* signal 0: none, the status counts */
-        bool oom_killed;         /* a process of its control group was killed for want of memory */
+        uint32_t status, signal; /* signal 0: none, use the status */
+        bool oom_killed;         /* the OOM killer killed a process of its control group */
 };
 
-/* What the pipeline knows of a target beyond its model. Texts are borrowed for the call. */
+/* What the pipeline knows about a target beyond its model. Texts are borrowed for the call. */
 struct target_facts {
         Hw__Target__State state;
         const char *uri;
@@ -57,31 +57,31 @@ struct publisher *publisher_new(const char *target, uint64_t epoch, const struct
 void publisher_destroy(struct publisher **p);
 
 /*
- * One that goes on under another name with the run that `p` has published so far: whoever hears of it asks for a
- * snapshot, for its topics are as far as those of `p`. It has no model, tracker or alerts yet. NULL: out of memory.
+ * A publisher that continues, under another name, the run that `p` has published so far. Its topics' sequences continue
+ * those of `p`, so new subscribers request a snapshot. It has no model, tracker or alerts yet. NULL when out of memory.
  */
 struct publisher *publisher_new_of_run(const struct publisher *p, const char *target);
 
-/* Goes on under another name; what subscribers know by the old one is the caller's. -ENOMEM: nothing has changed. */
+/* Continues under another name; the caller has to tell subscribers. -ENOMEM: nothing has changed. */
 int publisher_rename(struct publisher *p, const char *target);
 
-/* The sink to make the model with; then the model itself (borrowed until publisher_destroy). */
+/* The sink for model_new; then the model itself (borrowed until publisher_destroy). */
 struct model_sink publisher_sink(struct publisher *p);
 void publisher_set_model(struct publisher *p, struct model *m);
 
-/* The alerts that are published (borrowed; NULL: none), and who knows what goes with them (NULL: nobody). */
+/* The alerts to publish (borrowed; NULL: none), and where their extra comes from (NULL: nowhere). */
 void publisher_set_alerts(struct publisher *p, const struct alerts *alerts, alert_extra_fn *extra, void *extra_ctx);
 
-/* Sends all alerts: at every change of one and in the heartbeat. */
+/* Sends all alerts: at every change of an alert and in the heartbeat. */
 void publisher_alerts(struct publisher *p, uint64_t wall_ns);
 
 /* Where trends come from (borrowed until publisher_destroy); without one none are published. */
 void publisher_set_tracker(struct publisher *p, struct tracker *t);
 
-/* Sends what was gathered and all kinds whose state changed since last time. wall_ns: now, Unix time. */
+/* Sends what was collected and all kinds whose state changed since last time. wall_ns: now, Unix time. */
 void publisher_flush(struct publisher *p, uint64_t wall_ns);
 
-/* After a flush: gives memory back that only a burst needed. A finished log is one long burst and keeps it. */
+/* After a flush: frees memory that only a burst needed. A finished log is one long burst and keeps it. */
 void publisher_shrink(struct publisher *p);
 
 /* Whether anything waits for publisher_flush. */
@@ -90,7 +90,7 @@ bool publisher_pending(struct publisher *p);
 /* Whether the run's identity has changed since the last publisher_state: time to call it again. */
 bool publisher_run_changed(struct publisher *p);
 
-/* The wall time of messages that are sent from the sink from now on. */
+/* Sets the wall time of messages sent from the sink. */
 void publisher_set_clock(struct publisher *p, uint64_t wall_ns);
 
 /* Sends the target's state (kind target) and, unless NULL, its health. Done at every change and in the heartbeat. */
@@ -99,24 +99,24 @@ void publisher_state(struct publisher *p, const struct target_facts *facts, cons
 
 /*
  * A run begins: call after model_begin_run and before its first event. Flush
- * before model_begin_run: what is gathered and unsent then is gone with the
- * run's state (bands and notes leave a gap in their sequence).
+ * before model_begin_run: what is unsent by then is lost with the run's state
+ * (bands and notes leave a gap in their sequence).
  */
 void publisher_begin_run(struct publisher *p, uint64_t wall_ns);
 
 /*
- * Calls `each` with updates that bring a late joiner to the present state (each
- * borrowed): target, health, alerts, bands in parts, the newest census, heap, gc,
- * notes in parts, profile in parts, ticky in parts, sched, trends in parts. Each carries the
- * newest sequence of its topic. `kinds` (n of them, 0 = all) selects. Flushes
- * first, so that nothing in it comes again. Returns 0, or -ENOMEM when it is
- * not whole: the late joiner must not take it for the present state then.
+ * Calls `each` with updates that bring a late joiner to the current state (each borrowed):
+ * target, health, alerts, bands in parts, the newest census, heap, gc, notes in parts,
+ * profile in parts, ticky in parts, sched, trends in parts. Each carries the newest sequence
+ * of its topic. `kinds` (n_kinds of them, 0 = all) selects. Flushes first, so that nothing
+ * in it is sent again. Returns 0, or -ENOMEM when it is incomplete: the late joiner must
+ * then not take it for the current state.
  */
 int publisher_snapshot(struct publisher *p, const struct target_facts *facts, const struct health *health,
                        uint64_t wall_ns, const Hw__Kind *kinds, size_t n_kinds,
                        void (*each)(void *ctx, const Hw__Update *update), void *ctx);
 
-/* Which kinds of state there are in this run, and which changed since they were sent; to go on with another time. */
+/* Which kinds of state were sent in this run, and which have changed since; for publisher_resume_run. */
 struct publisher_run {
         unsigned sent, changes;
 };
@@ -124,7 +124,7 @@ struct publisher_run {
 struct publisher_run publisher_run(const struct publisher *p);
 void publisher_resume_run(struct publisher *p, struct publisher_run run);
 
-/* First error of the sink (negative errno), 0 while all is well. */
+/* First error of the sink (negative errno); 0: none. */
 int publisher_error(const struct publisher *p);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * send.h - inside of the publisher: one function per kind of message.
+ * send.h - the inside of the publisher: one function per kind of message.
  *
- * Each sends the model's present state of that kind either live (to == NULL:
- * the topic's sequence rises, the sink takes it) or as part of a snapshot
- * (with the topic's newest sequence, to one late joiner). The same code makes
- * both, so both say the same.
+ * Each sends the model's current state of that kind either live (to == NULL:
+ * with the topic's next sequence number, to the sink) or as part of a snapshot
+ * (with the topic's newest sequence number, to one late joiner). The same code
+ * makes both, so they cannot differ.
  *
  * All return false when out of memory; what was sent until then stays sent.
  */
@@ -23,18 +23,18 @@ struct publisher {
         uint64_t epoch;
         struct update_sink sink;
         struct model *model;     /* borrowed; NULL until publisher_set_model */
-        struct tracker *tracker; /* also; NULL: no trends are published */
+        struct tracker *tracker; /* borrowed; NULL: no trends are published */
         struct encoder encoder;
         struct gathered gathered;
         uint64_t sequences[KINDS];   /* newest of each topic */
         unsigned sent;               /* 1 << kind for each kind sent in this run */
-        uint64_t wall_ns;            /* as the caller last said */
+        uint64_t wall_ns;            /* as last given by the caller */
         uint32_t run;                /* ordinal; 0 before the first */
         unsigned changes;            /* enum model_change, taken and not yet sent */
         uint64_t profile_seen;       /* profile_ticks() at the last profile message */
-        uint64_t ticky_seen;         /* ticky_events() also */
+        uint64_t ticky_seen;         /* likewise ticky_events() */
         const struct alerts *alerts; /* borrowed; NULL: none */
-        alert_extra_fn *alert_extra; /* NULL: nothing beside them */
+        alert_extra_fn *alert_extra; /* NULL: nothing to add */
         void *alert_extra_ctx;
         int error; /* of the sink */
 };
@@ -47,17 +47,18 @@ struct late_joiner {
 
 /*
  * Completes and sends an update whose body is set, then resets the encoder.
- * `made`: whether the body was made in full. False, with nothing sent, when it was not.
+ * `made`: whether the body is complete. False, with nothing sent, when it is
+ * not.
  */
 bool send_update(struct publisher *p, Hw__Update *update, bool made, const struct late_joiner *to);
 
-/* Uses up a sequence number for a message that cannot be made: subscribers see a gap and ask for a snapshot. */
+/* Uses up a sequence number for a message that cannot be made: subscribers see a gap and request a snapshot. */
 void send_gap(struct publisher *p, Hw__Kind kind);
 
 bool send_target(struct publisher *p, const struct target_facts *facts, const struct late_joiner *to);
 bool send_health(struct publisher *p, const struct health *health, const struct late_joiner *to);
-bool send_heap(struct publisher *p, const struct late_joiner *to); /* live: with the samples gathered */
-bool send_gc(struct publisher *p, const struct late_joiner *to);   /* live: with the collections gathered */
+bool send_heap(struct publisher *p, const struct late_joiner *to); /* live: with the collected samples */
+bool send_gc(struct publisher *p, const struct late_joiner *to);   /* live: with those since the last message */
 bool send_sched(struct publisher *p, const struct late_joiner *to);
 bool send_alerts(struct publisher *p, const struct late_joiner *to);
 bool send_census(struct publisher *p, const struct census *census, const struct late_joiner *to);
@@ -65,14 +66,14 @@ bool send_census(struct publisher *p, const struct census *census, const struct 
 /* In parts of bounded size. ids: n bands; NULL: those from 1 to n. */
 bool send_bands(struct publisher *p, const uint32_t *ids, uint32_t n, const struct late_joiner *to);
 
-/* Notes from number `first` to number `last`; those no longer kept are not in it. */
+/* Notes from number `first` to number `last`, except those no longer kept. */
 bool send_notes(struct publisher *p, uint64_t first, uint64_t last, const struct late_joiner *to);
 
 /* Live: rows changed since the last message; snapshot: all. */
 bool send_profile(struct publisher *p, const struct late_joiner *to);
 bool send_ticky(struct publisher *p, const struct late_joiner *to);
 
-/* Trends that are due; all of them, to a late joiner. */
+/* Trends that are due; all trends, to a late joiner. */
 bool send_trends_due(struct publisher *p);
 bool send_trends_all(struct publisher *p, const struct late_joiner *to);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: alerts one to one, in the rules' order; texts are cleaned by
- * encoder_text. The list is one message, because what it does not name is over:
- * so it takes the critical alerts first, then warnings, and what exceeds
- * LIMIT_ALERT_BYTES_PER_UPDATE counts as left out.
+ * encoder_text. The list is one message, because an alert that is not in it is
+ * over: so it takes the critical alerts first, then warnings, and what exceeds
+ * LIMIT_ALERT_BYTES_PER_UPDATE is counted as left out.
  */
 #include "daemon/publish/encode.h"
 #include "daemon/publish/send.h"
@@ -125,7 +125,7 @@ static Hw__Alert *encode_alert(struct encoder *e, const struct alert_source *fro
         return put_alert(e, out, a, &more) ? out : NULL;
 }
 
-/* Encodes the alerts of a severity into their places while there are bytes left. False when out of memory. */
+/* Encodes the alerts of one severity into their places while there are bytes left. False when out of memory. */
 static bool take_severity(struct encoder *e, const struct alert_source *from, enum severity severity,
                           Hw__Alert **places, size_t *bytes_left)
 {
@@ -184,7 +184,7 @@ bool send_alerts(struct publisher *p, const struct late_joiner *to)
 void publisher_alerts(struct publisher *p, uint64_t wall_ns)
 {
         p->wall_ns = wall_ns;
-        (void)send_alerts(p, NULL); /* full state: the next one has what this one could not take */
+        (void)send_alerts(p, NULL); /* full state: the next one repeats it */
 }
 
 void publisher_set_alerts(struct publisher *p, const struct alerts *alerts, alert_extra_fn *extra, void *extra_ctx)

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: messages that are many rows, sent in parts: a part ends when it has
- * its number of rows or of bytes, so one message stays below 1 MiB whatever the
- * program defines: a reader that refuses large messages refuses none of these. All totals are absolute;
- * a row that is sent twice does no harm, and after a failure simply all that
- * changed is sent again.
+ * DESIGN: messages of many rows, sent in parts: a part ends when it has its number of rows or of bytes, so a message
+ * stays below 1 MiB whatever the program defines, and is never too large for a reader. All totals are absolute: sending
+ * a row twice does no harm, and after a failure all that changed is simply sent again.
  */
 #include "daemon/publish/limits.h"
 #include "daemon/publish/packer.h"
 #include "daemon/publish/send.h"
 
-#define BAND_BYTES  256u /* a definition takes about so many */
-#define BANDS_AHEAD 8u   /* memory is asked for the texts of the band so many places on */
+#define BAND_BYTES  256u /* approximate size of a definition */
+#define BANDS_AHEAD 8u   /* how far ahead texts of bands are prefetched */
 
 static bool is_part_full(size_t rows, size_t bytes)
 {
@@ -25,7 +23,7 @@ static void *new_rows(struct publisher *p)
 
 /* -------------------------------------------------------------- bands */
 
-/* Puts the last of the bands at..*end into one message, as many as it takes; *end is where they begin. */
+/* Puts as many of the last of the bands at..*end into one message as fit; *end becomes where they begin. */
 static bool fill_bands(struct publisher *p, Hw__Bands *out, const uint32_t *ids, uint32_t at, uint32_t *end)
 {
         const struct bands *bands = model_bands(p->model);
@@ -45,7 +43,7 @@ static bool fill_bands(struct publisher *p, Hw__Bands *out, const uint32_t *ids,
         return packer_attach(&rows, BANDS_BANDS, &out->base);
 }
 
-/* The packer writes from the end, so a part that grows too large is sent from its end too. */
+/* The packer writes backwards, so a part that is too large for one message is sent from its end. */
 static bool send_band_part(struct publisher *p, const uint32_t *ids, uint32_t at, uint32_t end,
                            const struct late_joiner *to)
 {
@@ -155,7 +153,7 @@ bool send_profile(struct publisher *p, const struct late_joiner *to)
                 update.body_case = HW__UPDATE__BODY_PROFILE;
                 update.profile = &body;
                 bool made = fill_profile(p, &body, &at, to != NULL);
-                if (made && !first && body.n_stacks == 0) { /* nothing changed behind the last part */
+                if (made && !first && body.n_stacks == 0) { /* nothing changed after the last part */
                         encoder_reset(&p->encoder);
                         break;
                 }
@@ -202,7 +200,7 @@ bool send_ticky(struct publisher *p, const struct late_joiner *to)
                 update.body_case = HW__UPDATE__BODY_TICKY;
                 update.ticky = &body;
                 bool made = fill_ticky(p, &body, &at, to != NULL);
-                if (made && body.n_counters == 0) { /* nothing changed behind the last part */
+                if (made && body.n_counters == 0) { /* nothing changed after the last part */
                         encoder_reset(&p->encoder);
                         break;
                 }

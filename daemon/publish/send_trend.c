@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: trends that are due, or all of them for a late joiner, in parts. What
- * is beside them is full state and is made once and put into every part, so
- * that each part says the same.
+ * DESIGN: trends that are due, or all of them for a late joiner, in parts. The rest of the message is full state,
+ * computed once and put into every part.
  */
 #include "daemon/publish/encode_trend.h"
 #include "daemon/publish/limits.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: short clauses put one behind the other. Every number in them is one
- * that the message carries too. Rates of one sentence are
- * in one unit, that of the first.
+ * DESIGN: a sequence of short clauses. Every number in them is also a field of the message. All rates of a sentence
+ * have the unit of the first.
  */
 #include "daemon/publish/sentences.h"
 
@@ -19,8 +18,8 @@
 struct words {
         char *out;
         size_t size, used;
-        struct rate_unit rate; /* of this sentence; without a name until the first */
-        bool over;             /* of a run that is over: in the past tense */
+        struct rate_unit rate; /* of this sentence; no name until the first rate */
+        bool over;             /* the run is over: past tense */
 };
 
 #define TENSE(w, now, then) ((w)->over ? (then) : (now))
@@ -65,7 +64,7 @@ static void say_rate(struct words *w, double rate)
         say(w, "%s", rate_text(text, sizeof(text), w->rate, rate));
 }
 
-/* With the interval, where its ends can be told apart. */
+/* With the interval, if its ends differ as printed. */
 static void say_rate_within(struct words *w, double rate, double low, double high)
 {
         char from[HW_NUMBER_MAX], to[HW_NUMBER_MAX];
@@ -86,7 +85,7 @@ static void say_slope(struct words *w, const struct trend_result *r)
         say_duration(w, (double)r->evidence.span_ns);
 }
 
-/* Before a verdict: what the few points there are say, and when there will be one. */
+/* Before a verdict: the growth by the few points so far, and when there will be a verdict. */
 static void say_provisional(struct words *w, const struct trend_result *r)
 {
         if (r->provisional.known) {
@@ -208,7 +207,7 @@ static void say_unknown(struct words *w, const struct growth *g)
         } else if (g->live_in_doubt) {
                 say(w, TENSE(w, "the heap grows", "the heap grew"));
                 say_growing(w, g->heap.trend.verdict >= TREND_GROWING ? &g->heap : &g->blocks);
-                say(w, ", and live data have not been flat over that time");
+                say(w, ", and live data has not been flat over that time");
         } else if (g->heap_in_doubt) {
                 say(w, TENSE(w, "resident memory grows, and the heap has not been flat over that time",
                              "resident memory grew, and the heap was not flat over that time"));
@@ -316,7 +315,7 @@ char *sentence_sizing(char *out, size_t size, const struct run *run, const struc
         if (heap->live_bytes == UNKNOWN_U64 || heap->heap_size_bytes == UNKNOWN_U64)
                 return out;
         say_bytes(&w, (double)heap->live_bytes);
-        say(&w, " of live data take a heap of up to ");
+        say(&w, " of live data needs a heap of up to ");
         say_bytes(&w, (double)sizing_heap(&s, heap->live_bytes));
         say(&w, " with %s: %.2g times the live data and ", collectors[s.collector], s.factor);
         say_bytes(&w, (double)s.areas);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * sentences.h - verdicts, growth and limits in plain words, for people who do
- * not know how they are found. Without a program's own texts but for labels of
- * bands, which may hold anything: escape before showing.
+ * not know how they are computed. Of the program's own texts only labels of
+ * bands are included, which may hold anything: escape before displaying.
  *
- * All write at most `size` bytes, always terminated, and return `out`.
+ * All write at most `size` bytes, NUL included, and return `out`.
  */
 #ifndef HW_DAEMON_PUBLISH_SENTENCES_H
 #define HW_DAEMON_PUBLISH_SENTENCES_H
@@ -15,19 +15,19 @@
 
 #define SENTENCE_MAX 1024
 
-/* "grows by 1.2 MiB/s (1.0 to 1.4) for the last 3h 12m; not called a leak yet: ..." */
+/* "grows to new highs, by 1.2 MiB/s (1.0 to 1.4) over the last 3h 12m; not called a leak: ..." */
 char *sentence_verdict(char *out, size_t size, const struct trend_result *r);
 
 /* Where memory grows. */
 char *sentence_growth(char *out, size_t size, const struct growth *g, const struct bands *bands);
 
-/* "in 1h 10m to 2h 05m: live data meets the limit of its control group (2.00 GiB)" */
+/* "in 1h 10m to 2h 05m live data meets the limit of its control group (2.00 GiB)" */
 char *sentence_limit(char *out, size_t size, const struct limit_time *l);
 
-/* "238 MiB of live data take a heap of up to 960 MiB with a copying collector: ..."; "" when either is not known. */
+/* "238 MiB of live data needs a heap of up to 960 MiB with a copying collector: ..."; "" when either is not known. */
 char *sentence_sizing(char *out, size_t size, const struct run *run, const struct heap *heap);
 
-/* "judged by minutes of 1 s: growth is called a leak after 3m 00s" */
+/* "judged in steps of 1 s: growth that lasts 3m 00s without slowing down is called a leak" */
 char *sentence_scale(char *out, size_t size, const struct tracker_config *c);
 
 #endif

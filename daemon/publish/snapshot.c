@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: a flush, then all state of the kinds asked for, made by the very
- * functions that send it live. After the flush a topic's newest sequence and
- * the model say the same, so the late joiner drops what it covers and goes on
- * with the next number. A kind of which there is no state yet is left out.
+ * DESIGN: a flush, then all state of the requested kinds, made by the same functions that send it live. After the flush
+ * a topic's newest sequence number corresponds to the model, so the late joiner drops what the snapshot covers and
+ * continues with the next number. A kind without state yet is left out.
  */
 #include <errno.h>
 
@@ -45,7 +44,7 @@ static bool all_profile(struct publisher *p, const struct late_joiner *to)
         return profile_ticks(model_profile(p->model)) == 0 || send_profile(p, to);
 }
 
-/* Kinds whose state says nothing before their first event: only when they were sent live in this run. */
+/* For kinds whose state means nothing before their first event: only if sent live in this run. */
 static bool was_sent(const struct publisher *p, Hw__Kind kind)
 {
         return p->sent & 1u << kind;

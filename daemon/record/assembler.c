@@ -7,7 +7,7 @@
  * The marker of a block is copied when it comes and its size set when the block
  * is closed. A batch that is taken in the middle of a block ends it there, with
  * the time of its newest event, and the next event opens it again: so readers
- * that take a block's end for "all up to here has come" are not misled.
+ * that take a block's end as a watermark are not misled.
  */
 #include "daemon/record/assembler.h"
 
@@ -25,13 +25,13 @@
 #define END_AT             14u
 #define CAP_AT             22u
 
-/* What becomes of an event, by id. */
+/* What happens to an event, by id. */
 enum fate {
         PLAIN = 0,
         MARKER,
-        ALWAYS,    /* goes to the definitions only */
-        BEFORE,    /* stays where it is and goes to the definitions too */
-        ARGUMENTS, /* the program's name and its RTS options stay, unless all are wanted */
+        ALWAYS,    /* moved to the definitions */
+        BEFORE,    /* stays in the stream and is copied to the definitions */
+        ARGUMENTS, /* only the program's name and its RTS options stay, unless all are wanted */
         NEVER
 };
 
@@ -111,7 +111,7 @@ static bool open_block(struct assembler *a, struct whole_blocks *b, const uint8_
         return true;
 }
 
-/* The open block, if there is one, ends here. */
+/* Ends the open block, if there is one. */
 static void close_block(struct whole_blocks *b, uint64_t end_ns)
 {
         if (b->open == SIZE_MAX)
@@ -132,7 +132,7 @@ static void make_marker(uint8_t marker[BLOCK_MARKER_BYTES], uint64_t begin_ns, u
         put(marker + CAP_AT, cap, 2);
 }
 
-/* The end of the block in force: as announced, unless nobody announced it. */
+/* The end of the current block: as in its marker, if it has one. */
 static uint64_t block_end_ns(const struct assembler *a)
 {
         return a->has_marker ? be64(a->marker + END_AT) : a->newest_ns;
@@ -180,7 +180,7 @@ static void copy_events(struct assembler *a, const uint8_t *bytes, size_t size, 
         }
 }
 
-/* The block in force is over: if it was taken in the middle, its end is still to be said. */
+/* The current block is over: if it was taken in the middle, its end still has to be written. */
 static void end_block(struct assembler *a)
 {
         if (a->resume && a->has_marker)
@@ -216,7 +216,7 @@ static void define(struct assembler *a, struct whole_blocks *b, const struct hw_
         (void)append(a, b, e->payload - head, head + e->size);
 }
 
-/* The event that names the program and its arguments, without those that are not known to be harmless. */
+/* Keeps the event that names the program and its arguments, without those that may be secrets. */
 static void keep_some_arguments(struct assembler *a, const struct hw_event *e)
 {
         uint8_t *copy = malloc(HW_EVENT_MAX_BYTES);

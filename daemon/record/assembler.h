@@ -3,15 +3,16 @@
  * assembler.h - the events of a stream back into whole blocks of an eventlog.
  * Pure.
  *
- * What comes out is what the decoder delivered, byte by byte, in blocks that
- * may be cut anywhere: each has a marker of its own with its true size, so any
- * number of them behind a header is a valid log. Damage is not in it, nor is
- * the program's environment; of its arguments its name and the RTS options
- * only, unless all are wanted.
+ * The result is what the decoder delivered, byte by byte, in blocks that may be
+ * cut anywhere: each has a marker of its own with its true size, so any number
+ * of them after a header is a valid log. Damage is left out, and so is the
+ * program's environment; of its arguments only its name and the RTS options are
+ * kept, unless all are wanted.
  *
- * Definitions - what later events refer to - are gathered apart as well, in
+ * Definitions - what later events refer to - are also collected separately, in
  * blocks of their own: every cut-out begins with them. Those that are only
- * referred to (info tables, cost centres, ticky counters) are nowhere else.
+ * referred to (info tables, cost centres, ticky counters) are not in the
+ * stream.
  */
 #ifndef HW_DAEMON_RECORD_ASSEMBLER_H
 #define HW_DAEMON_RECORD_ASSEMBLER_H
@@ -22,28 +23,28 @@
 
 #include "heapwatch/eventlog.h"
 
-/* Whole blocks in memory of malloc. */
+/* Whole blocks in memory from malloc. */
 struct whole_blocks {
         uint8_t *bytes; /* NULL: none */
         size_t n, capacity;
-        uint64_t begin_ns, end_ns; /* the earliest begin of a block, the latest end */
-        size_t open;               /* where the marker of the block in work begins; SIZE_MAX: none is */
+        uint64_t begin_ns, end_ns; /* the earliest beginning of a block, the latest end */
+        size_t open;               /* offset of the open block's marker; SIZE_MAX: none is open */
 };
 
 struct assembler {
         uint16_t *sizes; /* of payloads, by id; HW_EVENT_VARIABLE: such an event has its own */
         bool keep_arguments;
-        uint64_t lost_bytes;     /* of eventlog that found no memory; the caller counts and clears them */
-        uint8_t marker[24];      /* of the stream's block in force */
-        bool has_marker, resume; /* resume: the block goes on in the next batch */
+        uint64_t lost_bytes;     /* of eventlog, lost when out of memory; the caller counts and clears them */
+        uint8_t marker[24];      /* of the stream's current block */
+        bool has_marker, resume; /* resume: the block continues in the next batch */
         uint64_t marker_end;     /* stream offset of its end, as announced */
-        uint64_t offset;         /* of the stream, behind the newest event */
+        uint64_t offset;         /* of the stream, after the newest event */
         uint16_t cap;            /* of events that no marker is known of */
-        uint64_t oldest_ns;      /* of a block's events so far, its begin included */
+        uint64_t oldest_ns;      /* of a block's events so far, including its beginning */
         uint64_t newest_ns;
         struct whole_blocks stream;
         struct whole_blocks always; /* definitions that every cut-out has */
-        struct whole_blocks before; /* those that a cut-out has which begins behind them */
+        struct whole_blocks before; /* those of cut-outs that begin after them */
 };
 
 /* Events one behind the other, as they were in the stream. */
@@ -72,10 +73,10 @@ void assembler_definitions(struct assembler *a, const struct event_span *s);
 /* Something was left out, and all before it has been taken. */
 void assembler_gap(struct assembler *a);
 
-/* The run is over: nothing more comes. `marked`: it had an end marker, and so has what comes out. */
+/* The run is over. `marked`: it had an end marker, and the result gets one too. */
 void assembler_end(struct assembler *a, bool marked);
 
-/* Closes the blocks and hands them over; the caller frees what is in bytes. */
+/* Closes the blocks and hands them over; the caller frees `bytes`. */
 struct whole_blocks assembler_take(struct assembler *a, struct whole_blocks *which);
 
 void assembler_done(struct assembler *a);

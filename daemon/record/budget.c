@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: all files in one list, by age; then from the oldest on, as long as
- * any limit is exceeded by what the file belongs to.
+ * DESIGN: all files in one list, by age; then, from the oldest, each file that some exceeded limit applies to is
+ * removed.
  */
 #include "daemon/record/budget.h"
 
@@ -26,7 +26,7 @@ struct file {
         char *path;
         uint64_t written_ns; /* Unix time */
         uint64_t bytes;
-        size_t target; /* as numbered in the survey */
+        size_t target; /* index in the survey */
         size_t run;
         uint32_t segment; /* 0: definitions */
 };
@@ -34,7 +34,7 @@ struct file {
 struct run {
         char *path;
         uint32_t newest;   /* segment */
-        uint32_t segments; /* that are left */
+        uint32_t segments; /* remaining */
         bool live;
 };
 
@@ -49,7 +49,7 @@ struct survey {
 
 /* ----------------------------------------------------------------- looking */
 
-/* Room for one more of `size` bytes each; arrays grow by doubling. */
+/* Makes room for one more item; arrays grow by doubling. */
 static void *grow(struct survey *s, void *array, size_t n, size_t size)
 {
         if (n > 0 && (n & (n - 1)) != 0)
@@ -150,7 +150,7 @@ static int by_age(const void *a, const void *b)
 
 /* ---------------------------------------------------------------- removing */
 
-/* Whether less is free for this user than must be; false when it is not known. */
+/* Whether this user has less than free_bytes left; false when not known. */
 static bool lacks_room(const char *directory, const struct budget *b)
 {
         struct statvfs v;
@@ -175,7 +175,7 @@ static void remove_file(struct survey *s, const struct file *f)
         s->runs[f->run].segments -= f->segment ? 1 : 0;
 }
 
-/* Of a run that is over and whose last segment is gone. */
+/* Removes the rest of a run that is over and has no segment left. */
 static void remove_empty_run(struct survey *s, size_t run)
 {
         char *slash;
@@ -186,7 +186,7 @@ static void remove_empty_run(struct survey *s, size_t run)
         if (rmdir(s->runs[run].path) != 0 || !(slash = strrchr(s->runs[run].path, '/')))
                 return;
         *slash = '\0';
-        (void)rmdir(s->runs[run].path); /* the target's; other runs may be in it */
+        (void)rmdir(s->runs[run].path); /* the target's; fails while other runs are in it */
 }
 
 int budget_enforce(const char *directory, const struct budget *budget, uint64_t wall_ns, struct budget_use *ret_use)

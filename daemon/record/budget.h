@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * budget.h - keeps a directory of recordings within bytes, age and the room that
- * must stay free: the oldest segments go first.
+ * budget.h - keeps a directory of recordings within its limits of size, age and
+ * free disk space: removes the oldest segments first.
  *
- * Nothing is remembered: each time the directory is looked through, so what
- * others removed or added is seen. The newest segment of a run that is being
- * written stays. A run without segments that nobody writes is removed whole.
- * May wait for the disk.
+ * Stateless: each call walks the directory, so what others removed or added is
+ * seen. The newest segment of a run that is being written stays. A run that is
+ * over is removed with its last segment. May wait for the disk.
  */
 #ifndef HW_DAEMON_RECORD_BUDGET_H
 #define HW_DAEMON_RECORD_BUDGET_H
@@ -14,18 +13,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* 0: no such limit. */
+/* 0: no limit. */
 struct budget {
         uint64_t total_bytes;
         uint64_t target_bytes; /* of each target */
         uint64_t age_ns;
-        uint64_t free_bytes; /* left free on the disk */
+        uint64_t free_bytes; /* to be left free on the disk */
 };
 
 struct budget_use {
         uint64_t bytes;   /* of the recordings now */
-        uint64_t removed; /* segments, this time */
-        bool no_room;     /* less than free_bytes is free, and nothing is left to remove */
+        uint64_t removed; /* segments, in this call */
+        bool no_room;     /* less than free_bytes is free, and nothing more can be removed */
 };
 
 /* Returns 0 or -errno: the directory cannot be read. */

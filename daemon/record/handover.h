@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * handover.h - what a recording gives to the recorder's thread. None of this
- * waits for the disk.
+ * handover.h - how a recording hands data over to the recorder's thread. Nothing here waits for the disk.
  */
 #ifndef HW_DAEMON_RECORD_HANDOVER_H
 #define HW_DAEMON_RECORD_HANDOVER_H
@@ -15,7 +14,7 @@
 
 struct recorder;
 
-/* A run as both threads see it; the one that lets go of it last frees it. */
+/* A run, shared by both threads; the last one to release it frees it. */
 struct shared_run;
 
 /* A run begins, as the decoder has just said. NULL when out of memory. */
@@ -27,7 +26,7 @@ void recorder_run_end(struct recorder *r, struct shared_run *run, const struct j
 
 struct jobs *recorder_jobs(struct recorder *r);
 
-/* Adds to `ret` what the thread knows: of the run, unless it is NULL, and of the disk. */
+/* Adds to `ret` what the thread knows about the run, unless it is NULL, and about the disk. */
 void recorder_state(struct recorder *r, struct shared_run *run, struct recording_state *ret);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* limits.h - what the recorder keeps in memory, and when it lets go. */
+/* limits.h - what the recorder keeps in memory, and when it writes it. */
 #ifndef HW_DAEMON_RECORD_LIMITS_H
 #define HW_DAEMON_RECORD_LIMITS_H
 
@@ -8,7 +8,7 @@
 #define QUEUE_BYTES         (4u << 20) /* of eventlog that wait for the disk, of all targets together */
 #define QUEUE_RESERVE_BYTES (1u << 20) /* and so much of definitions alone */
 #define QUEUE_BUFFERS       40u        /* of READ_PIECES_BYTES in which they may lie */
-#define QUEUE_JOBS          4096u      /* and so many pieces */
+#define QUEUE_JOBS          4096u      /* and this many jobs */
 #define SPARE_JOBS          256u       /* stay in memory when they are done */
 #define WAKE_JOBS           1024u
 #define WAKE_BYTES          (128u << 10)                 /* for so much the thread is woken before the next second */

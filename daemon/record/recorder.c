@@ -50,18 +50,18 @@ struct recorder {
         pthread_mutex_t lock; /* guards what follows */
         uint64_t disk_bytes;
 
-        /* the writing thread's own */
+        /* of the writing thread alone */
         struct frame_packer *packer;
         struct shared_run *runs; /* that are listed */
         size_t gathered;         /* bytes of all of them */
         uint64_t retry_ns;       /* nothing is written before this; 0: all is well */
-        uint64_t look_ns;        /* the budget is looked at again */
+        uint64_t look_ns;        /* when to enforce the budget next */
         uint64_t tidy_ns;        /* what is old is written again */
         char trouble[256];
 };
 
 #define RETRY_NS (10 * UINT64_C(1000000000)) /* after a failure */
-#define LOOK_S   10                          /* between two looks at the budget */
+#define LOOK_S   10                          /* between two checks of the budget */
 #define STOP_S   5
 
 static void run_release(struct shared_run *run)
@@ -79,14 +79,14 @@ static void run_release(struct shared_run *run)
 
 /* ----------------------------------------------------------- writing thread */
 
-/* Once when it goes wrong, once when it is well again. */
+/* Logs the beginning and the end of a failure. */
 static void say(struct recorder *r, const char *trouble)
 {
         if (trouble[0] && !r->trouble[0])
-                log_warning("recording=%s paused: %s; targets are watched as before, and it is tried again every 10 s",
+                log_warning("recording=%s paused: %s; targets are watched as before; trying again every 10 s",
                             r->directory, trouble);
         else if (!trouble[0] && r->trouble[0])
-                log_info("recording=%s goes on", r->directory);
+                log_info("recording=%s resumed", r->directory);
         snprintf(r->trouble, sizeof(r->trouble), "%s", trouble);
 }
 
@@ -105,13 +105,13 @@ static void look_at_budget(struct recorder *r)
         pthread_mutex_unlock(&r->lock);
         if (!use.no_room)
                 return;
-        snprintf(trouble, sizeof(trouble), "less than %llu MiB are free on the disk",
+        snprintf(trouble, sizeof(trouble), "less than %llu MiB is free on the disk",
                  (unsigned long long)(r->budget.free_bytes >> 20));
         say(r, trouble);
         r->retry_ns = r->look_ns;
 }
 
-/* What became of a frame, for those who ask. */
+/* Keeps the outcome of a frame for recorder_state. */
 static void report(struct shared_run *run, bool good, uint64_t lost_bytes, const char *detail)
 {
         pthread_mutex_lock(&run->lock);
@@ -319,7 +319,7 @@ void recorder_state(struct recorder *r, struct shared_run *run, struct recording
 
 /* ------------------------------------------------------------------- whole */
 
-/* Small enough that removing one does not take much of a small budget away. */
+/* Small enough that removing one takes only a small part of a small budget. */
 static uint64_t segment_size(const struct budget *b)
 {
         uint64_t least = SEGMENT_BYTES;
@@ -396,8 +396,7 @@ void recorder_destroy(struct recorder **rp)
         if (!r)
                 return;
         if (r->started && !stop_thread(r)) {
-                log_warning("recording=%s the disk has not taken the rest within %d s: it is lost", r->directory,
-                            STOP_S);
+                log_warning("recording=%s the rest could not be written within %d s: it is lost", r->directory, STOP_S);
                 return; /* the thread still uses it */
         }
         jobs_done(&r->jobs);

@@ -21,15 +21,15 @@
 struct recorder;
 
 struct recorder_options {
-        const char *directory; /* absolute; made when it is not there, 0700 */
+        const char *directory; /* absolute; created if missing, 0700 */
         struct budget budget;
-        bool keep_arguments; /* of the programs; their environment never is */
+        bool keep_arguments; /* of the programs; their environment is never kept */
 };
 
-/* Starts the thread. NULL with a sentence: the directory cannot be used, or others may enter it. */
+/* Starts the thread. NULL with a sentence when the directory cannot be used or others have access to it. */
 struct recorder *recorder_new(const struct recorder_options *options, struct error *error);
 
-/* Writes what waits, for STOP_S at most, and ends the thread. All recordings must be destroyed before. */
+/* Writes what is queued, for at most STOP_S, and ends the thread. All recordings must have been destroyed. */
 void recorder_destroy(struct recorder **r);
 
 /* What was sealed by that number (recording_seal) is on disk, or lost and counted. */

@@ -29,7 +29,7 @@ struct recording {
         uint64_t bytes;               /* of eventlog, of the run */
         uint64_t lost_bytes;          /* refused by the queue since it took something last */
         uint32_t lost_pieces;         /* times that it was */
-        uint64_t all_lost, all_times; /* and since the run began */
+        uint64_t all_lost, all_times; /* the same since the run began */
         struct {
                 bool info_tables, blocks, definitions; /* the batch at hand has some; definitions: only while losing */
         } batch;

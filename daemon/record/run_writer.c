@@ -13,15 +13,15 @@
 #include "daemon/record/limits.h"
 #include "proto/recording/run_dir.h"
 
-#define NAME_TRIES 1000u /* runs of one target that begin in the same second */
+#define NAME_TRIES 1000u /* runs of one target that begin within a second */
 
-/* A file of frames; what is behind `size` bytes is not a whole frame. */
+/* A file of frames; anything after `size` bytes is not a whole frame. */
 struct appended {
         int fd; /* -1: not open */
         uint64_t size;
 };
 
-/* Definitions that the disk did not take yet. */
+/* Definitions not written yet. */
 struct pending {
         struct pending *next;
         struct frame_head head;
@@ -31,21 +31,21 @@ struct pending {
 struct run_writer {
         char directory[RECORDED_PATH_MAX];
         char target[RUN_TARGET_MAX + 1];
-        char path[RECORDED_PATH_MAX]; /* "" before it is made */
+        char path[RECORDED_PATH_MAX]; /* "" until it is created */
         uint64_t wall_ns;
-        uint8_t *header; /* NULL once it is written */
+        uint8_t *header; /* NULL once written */
         size_t header_size;
         struct appended definitions, segment;
         uint32_t number; /* of the segment */
         struct pending *pending, **pending_end;
         size_t pending_bytes;
-        uint64_t lost_bytes; /* since the last frame */
+        uint64_t lost_bytes; /* since the last frame written */
         uint32_t lost_frames;
 };
 
 /* ------------------------------------------------------------------- files */
 
-/* All of it, or nothing: then the file is as it was. */
+/* Appends all or nothing. */
 static bool append_all(struct appended *f, const uint8_t *bytes, size_t size, struct error *error)
 {
         for (size_t done = 0; done < size;) {
@@ -88,7 +88,7 @@ static bool make_directory(const char *path, struct error *error)
         return mkdir(path, 0700) == 0 || errno == EEXIST || error_set(error, "%s: %s", path, strerror(errno));
 }
 
-/* DIRECTORY/TARGET/RUN: of the first name that is free. */
+/* Creates DIRECTORY/TARGET/RUN with the first free name. */
 static bool make_run_directory(struct run_writer *w, struct error *error)
 {
         char path[RECORDED_PATH_MAX], name[RUN_NAME_MAX + 1];
@@ -123,7 +123,7 @@ static bool write_frame(struct appended *f, struct frame_packer *packer, const s
         return bytes ? append_all(f, bytes, size, error) : error_set(error, "out of memory");
 }
 
-/* Directory, lock and header. */
+/* Makes directory, lock and header, as far as they are missing. */
 static bool begin(struct run_writer *w, struct frame_packer *packer, struct error *error)
 {
         if (!w->path[0] && !make_run_directory(w, error))
@@ -131,7 +131,7 @@ static bool begin(struct run_writer *w, struct frame_packer *packer, struct erro
         if (w->definitions.fd < 0) {
                 if (!open_new(&w->definitions, w->path, RUN_DEFINITIONS, error))
                         return false;
-                (void)flock(w->definitions.fd, LOCK_EX | LOCK_NB); /* ours: nobody else knows the name yet */
+                (void)flock(w->definitions.fd, LOCK_EX | LOCK_NB); /* cannot fail: nobody else knows the name yet */
         }
         if (w->header) {
                 struct frame_head head = { .raw = (uint32_t)w->header_size, .wall_ns = w->wall_ns };

@@ -3,9 +3,9 @@
  * run_writer.h - the files of one run, written frame by frame. Waits for the
  * disk, so it belongs to the recorder's own thread.
  *
- * A frame is in the file whole or not at all: what a full or failing disk took
- * of it is cut off again. Blocks that could not be written are lost and counted
- * in the index of the next frame; definitions wait for it.
+ * A frame is in the file whole or not at all: what a full or failing disk
+ * accepted of it is truncated again. Blocks that could not be written are lost
+ * and counted in the head of the next frame; definitions wait for it.
  */
 #ifndef HW_DAEMON_RECORD_RUN_WRITER_H
 #define HW_DAEMON_RECORD_RUN_WRITER_H
@@ -20,8 +20,8 @@
 struct run_writer;
 
 /*
- * Nothing is touched before the first frame. `header` is that of the eventlog, taken over (free). NULL when out of
- * memory, the header being freed.
+ * Creates nothing before the first frame. Takes ownership of `header`, that of the eventlog. NULL when out of memory;
+ * the header is then freed.
  */
 struct run_writer *run_writer_new(const char *directory, const char *target, uint64_t wall_ns, uint8_t *header,
                                   size_t header_size);
@@ -30,15 +30,15 @@ struct run_writer *run_writer_new(const char *directory, const char *target, uin
 void run_writer_destroy(struct run_writer **w);
 
 /*
- * Writes blocks that belong to that segment. False with a sentence: they are lost, or, definitions, will be tried
- * again. `packer` is the caller's.
+ * Writes blocks of a segment, or definitions. False with a sentence: blocks are lost, definitions will be tried again.
+ * `packer` is the caller's.
  */
 bool run_writer_blocks(struct run_writer *w, struct frame_packer *packer, uint32_t segment,
                        const struct frame_head *head, const uint8_t *blocks, struct error *error);
 bool run_writer_definitions(struct run_writer *w, struct frame_packer *packer, const struct frame_head *head,
                             const uint8_t *blocks, struct error *error);
 
-/* Neither is tried: the disk is left alone for a while. Blocks are lost, definitions wait. */
+/* Does not try to write, while backing off: blocks are lost, definitions wait. */
 void run_writer_skip(struct run_writer *w, const struct frame_head *head, const uint8_t *blocks, bool definitions);
 
 #endif

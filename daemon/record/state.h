@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* state.h - how the recording of one target is. */
+/* state.h - the state of one target's recording. */
 #ifndef HW_DAEMON_RECORD_STATE_H
 #define HW_DAEMON_RECORD_STATE_H
 
@@ -8,12 +8,12 @@
 
 struct recording_state {
         bool recording;      /* a run is being recorded */
-        bool paused;         /* the disk did not take the last frame */
+        bool paused;         /* the last frame could not be written */
         char detail[256];    /* why; "" */
-        uint64_t bytes;      /* of eventlog that this run had so far */
-        uint64_t lost_bytes; /* of these, left out */
+        uint64_t bytes;      /* of eventlog in this run so far */
+        uint64_t lost_bytes; /* how many of these were left out */
         uint64_t lost_frames;
-        uint64_t disk_bytes; /* of all recordings of the daemon, when last looked at */
+        uint64_t disk_bytes; /* of all recordings of the daemon, as last measured */
 };
 
 #endif

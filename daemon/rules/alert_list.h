@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * alert_list.h - the alerts of one target in order of rule, run and band; and
- * what each of them is known by.
+ * what identifies each of them.
  *
- * An alert of a band is known by the band's label and by its name, which tells
- * bands of one label apart (info tables of one function). Both are the same in
- * every run of the same program, so Alertmanager and the memory of what was done
- * know the alert again after a restart. Bands that share both are told apart by
- * their number, which holds for one run only. Both are those of the moment when
- * the alert began: a definition that comes later does not change them.
+ * An alert of a band is identified by the band's label and by its name, which
+ * tells bands of one label apart (info tables of one function). Both are the
+ * same in every run of the same program, so Alertmanager and the record of past
+ * actions recognise the alert after a restart. Bands that share both are told
+ * apart by their number, which is valid for one run only. Label and name are
+ * fixed when the alert begins: a later definition does not change them.
  *
  * Pure. Bounded by LIMIT_ALERTS.
  */
@@ -18,11 +18,11 @@
 #include "daemon/rules/alerts.h"
 
 struct alert_list {
-        struct alert **items; /* zeroed: empty */
+        struct alert **items; /* all bytes 0: empty */
         size_t n, room;
 };
 
-/* Whose alerts they are; borrowed for the call. */
+/* Whose alerts these are; borrowed for the call. */
 struct alert_owner {
         const char *target;
         const struct rule_data *data;
@@ -32,7 +32,7 @@ struct alert_owner {
 /* A new alert at place i; NULL when the list is full or out of memory. */
 struct alert *alert_list_insert(struct alert_list *l, size_t i, const struct alert_owner *owner,
                                 const struct rule *rule, uint32_t band);
-/* Takes over an alert, at the end. False when the list is full or out of memory: it stays the caller's. */
+/* Takes ownership of an alert, at the end. False when the list is full or out of memory: it stays the caller's. */
 bool alert_list_append(struct alert_list *l, struct alert *alert);
 void alert_free(struct alert *alert);
 void alert_list_remove(struct alert_list *l, size_t i);
@@ -41,7 +41,7 @@ void alert_list_done(struct alert_list *l);
 /* Whether there is an alert of this rule at place i. */
 bool alert_list_is_of(const struct alert_list *l, size_t i, const struct rule *rule);
 
-/* Back in the order of these rules, of which all alerts must be; within a rule the order is kept. */
+/* Sorts by the order of these rules, which all alerts must be of; within a rule the order is kept. */
 void alert_list_sort(struct alert_list *l, const struct ruleset *rules);
 
 #endif

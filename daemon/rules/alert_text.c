@@ -2,7 +2,7 @@
 /*
  * DESIGN: all texts of an alert are one block of memory: an array of pairs and
  * the characters behind it. They are written into a scratch buffer first, whose
- * size is the bound of what one alert can say, then copied.
+ * size bounds an alert's texts, then copied.
  */
 #include "daemon/rules/alert_text.h"
 
@@ -84,7 +84,7 @@ static void put_since(struct writer *w)
         put(w, PLACE_SINCE, hw_duration_text(text, sizeof(text), (double)sub_sat(now, w->alert->state.active_ns)));
 }
 
-/* The onset and the note nearest to it; without an onset a note of just now. */
+/* The onset and the note nearest to it; without an onset, the note nearest to now. */
 static void put_onset(struct writer *w)
 {
         bool known = w->has_trend && w->trend.onset_ns != UNKNOWN_U64;
@@ -146,7 +146,7 @@ static void write_sentence(const struct writer *w, const char *const values[PLAC
                 template_expand(rule->text.annotations[i].value, values, out, size);
                 return;
         }
-        (void)expr_explain(&rule->expr, words, sizeof(words)); /* a cut one still has its beginning */
+        (void)expr_explain(&rule->expr, words, sizeof(words)); /* may be cut */
         text_out_init(&o, out, size);
         text_put(&o, words);
         if (w->headline.has_value && !isnan(w->headline.value)) {

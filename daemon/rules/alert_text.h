@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* alert_text.h - the words of an alert: value, threshold, sentence, annotations. Private to the alerts. */
+/* alert_text.h - the texts of an alert: value, threshold, sentence, annotations. Private to the alerts. */
 #ifndef HW_DAEMON_RULES_ALERT_TEXT_H
 #define HW_DAEMON_RULES_ALERT_TEXT_H
 
 #include "daemon/rules/alerts.h"
 
-/* Works out all texts of an alert again. Without memory the old ones stay. */
+/* Rewrites all texts of an alert. When out of memory the old ones stay. */
 void alert_text_refresh(struct alert *alert, const char *target, const struct rule_data *data,
                         const struct rule_moment *at);
 
@@ -13,12 +13,12 @@ void alert_text_refresh(struct alert *alert, const char *target, const struct ru
 #define TEXTS_BEFORE 3u
 #define TEXTS_MAX    (TEXTS_BEFORE + 2 * RULE_PAIRS_MAX)
 
-/* These are its texts from now on; copied. False when out of memory: the old ones stay. */
+/* Sets the texts, which are copied. False when out of memory: the old ones stay. */
 bool alert_text_keep(struct alert *alert, const char *const *texts, size_t n);
 
 #define BAND_TEXT_MAX 512u
 
-/* Texts of a band for people, valid UTF-8, cut; empty when not known. The label never is. */
+/* Texts of a band for people, valid UTF-8, cut; empty when not known; the label never is. */
 struct alert_band {
         char label[BAND_TEXT_MAX], source[BAND_TEXT_MAX], name[BAND_TEXT_MAX];
 };

@@ -3,20 +3,20 @@
  * DESIGN: alerts are an array of pointers sorted by rule, run and band; an
  * alert exists while it is pending or fires, and for a while after. Judging a
  * rule over bands walks its part of the array alongside the bands, so it costs
- * one evaluation per band and no search. Which bands a rule means is found once
- * per band and kept: regular expressions are slow.
+ * one evaluation per band and no search. Which bands a rule selects is
+ * determined once per band and kept: regular expressions are slow.
  *
  * In a gap of the stream only time passes. There each evaluation over a band
- * also says for how long its answer stays (expr_eval), and is not repeated
- * before: a gap costs what changes in it, not its moments times rules times
- * bands. An alert whose answer stays goes on with that answer.
+ * also gives the time for which its answer stays the same (expr_eval), and is
+ * not repeated before: a gap costs what changes in it, not its moments times
+ * rules times bands. Meanwhile an alert goes on with that answer.
  *
- * A moment of hundreds of rules and thousands of bands may take longer than the
- * daemon can be away. When time is up, the rule and the band are kept where the same
- * moment goes on; what others did to the list meanwhile does not matter.
+ * A moment of hundreds of rules and thousands of bands may take longer than one
+ * turn may last. When time is up, the rule and the band where it continues are
+ * kept; changes to the list in between do not matter.
  *
- * Texts are written when a state changes and when somebody asks for news
- * (alerts_refresh), never at each judging.
+ * Texts are written when a state changes and on request (alerts_refresh), never
+ * at each judging.
  */
 #include "daemon/rules/alerts.h"
 
@@ -31,7 +31,7 @@
 #include "daemon/rules/alert_text.h"
 #include "daemon/rules/eval.h"
 
-#define BANDS_AT_ONCE 256u /* between two looks whether time is up */
+#define BANDS_AT_ONCE 256u /* between two checks whether time is up */
 
 /* -------------------------------------------------------------------- judging */
 
@@ -54,7 +54,7 @@ static void stamp_change(struct alert *alert, const struct rule_moment *at)
                 alert->resolved = now;
 }
 
-/* Refreshes and reports; an alert that is inactive again is gone afterwards. Returns whether it is still there. */
+/* Refreshes and reports an alert; one that is inactive again is removed. Returns whether it is still there. */
 static bool changed(struct alerts *a, size_t i, const struct rule_moment *at, bool with_data)
 {
         struct alert *alert = a->list.items[i];
@@ -89,8 +89,8 @@ static struct alert *begin(struct alerts *a, size_t i, const struct rule *rule, 
 }
 
 /*
- * Judges one alert, which may not exist yet; *at_list is its place and afterwards that behind it. *still_ns, unless
- * NULL: for so long the answers stay.
+ * Judges one alert, which may not exist yet; *at_list is its place and afterwards the one after it. *still_ns, unless
+ * NULL: how long the answers stay the same.
  */
 static void judge_one(struct alerts *a, const struct rule *rule, const struct rule_moment *at, uint32_t band,
                       size_t *at_list, bool exists, uint64_t *still_ns)
@@ -113,34 +113,34 @@ static void judge_one(struct alerts *a, const struct rule *rule, const struct ru
         alert->over = alert->state.now == ALERT_FIRING ? over(a, rule, at, band, holds, still_ns) : 0;
         bool differs = state_step(&alert->state, &times, holds, alert->over, clock_of(rule, at));
         if (differs && still_ns)
-                *still_ns = 0; /* `over` is asked from now on, or no more */
+                *still_ns = 0; /* from now on `over` is evaluated too, or no longer */
         alert->judged = (struct stamp){ at->time_ns, at->wall_ns };
         alert->run = at->run;
         if (!differs || changed(a, *at_list, at, true))
                 (*at_list)++;
 }
 
-static bool is_meant(struct alerts *a, size_t rule, uint32_t band)
+static bool is_selected(struct alerts *a, size_t rule, uint32_t band)
 {
         struct rule_use *use = &a->uses[rule];
 
-        if (band > use->n_meant) {
+        if (band > use->n_selected) {
                 uint32_t n = band + band / 2 + 64;
-                uint8_t *grown = realloc(use->meant, n);
+                uint8_t *grown = realloc(use->selected, n);
                 if (!grown)
                         return false; /* judged again next time */
-                memset(grown + use->n_meant, MEANT_UNASKED, n - use->n_meant);
-                use->meant = grown;
-                use->n_meant = n;
+                memset(grown + use->n_selected, SELECTED_UNKNOWN, n - use->n_selected);
+                use->selected = grown;
+                use->n_selected = n;
         }
-        uint8_t *meant = &use->meant[band - 1];
-        if (*meant == MEANT_UNASKED) {
+        uint8_t *selected = &use->selected[band - 1];
+        if (*selected == SELECTED_UNKNOWN) {
                 const struct rule *r = a->rules->rules[rule];
-                bool yes = expr_means_band(&r->expr, &a->data, band) &&
-                           (!r->until.root || expr_means_band(&r->until, &a->data, band));
-                *meant = yes ? MEANT_YES : MEANT_NO;
+                bool yes = expr_selects_band(&r->expr, &a->data, band) &&
+                           (!r->until.root || expr_selects_band(&r->until, &a->data, band));
+                *selected = yes ? SELECTED_YES : SELECTED_NO;
         }
-        return *meant == MEANT_YES;
+        return *selected == SELECTED_YES;
 }
 
 /* ---------------------------------------------------------------------- gaps */
@@ -153,7 +153,7 @@ static void forget_due(struct rule_use *use)
         use->first_due_ns = 0;
 }
 
-/* Room for when each band is due again, all at once. Without memory each moment is judged in full. */
+/* Room for when each band is due again. When out of memory, each moment is judged in full. */
 static void expect(struct rule_use *use, uint32_t n_bands)
 {
         if (!use->due_ns)
@@ -161,7 +161,7 @@ static void expect(struct rule_use *use, uint32_t n_bands)
         use->n_due = use->due_ns ? n_bands : 0;
 }
 
-/* The alert goes on with its newest answers. False when these make it another: then it has not been touched. */
+/* The alert goes on with its newest answers. False when these would change its state: then it is left as it is. */
 static bool goes_on(struct alert *alert, const struct rule_moment *at)
 {
         const struct rule *rule = alert->rule;
@@ -175,7 +175,7 @@ static bool goes_on(struct alert *alert, const struct rule_moment *at)
         return true;
 }
 
-/* No band of the rule is due: its alerts go on. The place behind them, or of the first that changes. */
+/* No band of the rule is due: its alerts go on. Returns the place after them, or that of the first that changes. */
 static size_t all_go_on(struct alerts *a, const struct rule *rule, const struct rule_moment *at, size_t at_list)
 {
         while (alert_list_is_of(&a->list, at_list, rule) && goes_on(a->list.items[at_list], at))
@@ -192,7 +192,7 @@ static void judge_band(struct alerts *a, size_t index, const struct rule_moment 
 
         if (due_ns && at->time_ns < *due_ns && (!exists || goes_on(a->list.items[*at_list], at))) {
                 *at_list += exists;
-        } else if (exists || is_meant(a, index, band)) {
+        } else if (exists || is_selected(a, index, band)) {
                 a->evaluations++;
                 judge_one(a, rule, at, band, at_list, exists, due_ns ? &still_ns : NULL);
                 if (due_ns)
@@ -211,7 +211,7 @@ static bool time_is_up(const struct alerts *a)
         return a->sink.time_is_up && a->sink.time_is_up(a->sink.ctx);
 }
 
-/* From a band on. False: not to the end, and it is kept where that was. */
+/* Judges bands first .. bands. False: stopped before the end; where is kept. */
 static bool judge_bands_from(struct alerts *a, size_t index, const struct rule_moment *at, uint32_t first,
                              uint32_t bands, size_t *at_list)
 {
@@ -232,7 +232,7 @@ static bool judge_bands_from(struct alerts *a, size_t index, const struct rule_m
         return true;
 }
 
-/* A rule over bands at a moment, `first` being 1; or the rest of them. */
+/* Judges a rule over bands at a moment: all of it when `first` is 1, else the rest. */
 static bool judge_bands(struct alerts *a, size_t index, const struct rule_moment *at, struct rule_gap gap,
                         uint32_t first, size_t *at_list)
 {
@@ -241,7 +241,7 @@ static bool judge_bands(struct alerts *a, size_t index, const struct rule_moment
         uint32_t n = a->data.bands(a->data.ctx), bands = n < LIMIT_BANDS ? n : LIMIT_BANDS;
 
         while (alert_list_is_of(&a->list, *at_list, rule) && a->list.items[*at_list]->run != a->run)
-                (*at_list)++; /* of runs before: ended */
+                (*at_list)++; /* of earlier runs: ended */
         if (first == 1) {
                 if (!gap.follows)
                         forget_due(use);
@@ -273,7 +273,7 @@ static void forget_old(struct alerts *a, const struct rule_moment *at)
         }
 }
 
-/* One rule, from a band on if it is over bands; *at_list is behind its alerts afterwards. */
+/* Judges one rule, from first_band if it is over bands; leaves *at_list after its alerts. */
 static bool judge_rule(struct alerts *a, size_t index, const struct rule_moment *at, struct rule_gap gap,
                        uint32_t first_band, size_t *at_list)
 {
@@ -336,7 +336,7 @@ void alerts_judge_target(struct alerts *a, const struct rule_moment *at)
         forget_old(a, at);
 }
 
-bool alerts_gap_is_dear(const struct alerts *a)
+bool alerts_gap_is_costly(const struct alerts *a)
 {
         return a->evaluations >= GAP_EVALUATIONS;
 }
@@ -360,9 +360,9 @@ void alerts_end_run(struct alerts *a, const struct rule_moment *at)
 static void forget_bands(struct alerts *a)
 {
         for (size_t i = 0; a->uses && i < RULES_MAX; i++) {
-                free(a->uses[i].meant);
-                a->uses[i].meant = NULL;
-                a->uses[i].n_meant = 0;
+                free(a->uses[i].selected);
+                a->uses[i].selected = NULL;
+                a->uses[i].n_selected = 0;
                 forget_due(&a->uses[i]);
         }
 }
@@ -388,7 +388,7 @@ const struct alert *alerts_whole(const struct alerts *a, const struct alert *par
         return NULL;
 }
 
-/* An alert of the run that has ended stays as it was published; one of a rule that is not of bands may begin again. */
+/* Resolved alerts stay as published; those of rules that are not over bands may begin again. */
 void alerts_begin_run(struct alerts *a)
 {
         forget_bands(a);
@@ -399,7 +399,7 @@ void alerts_begin_run(struct alerts *a)
                 if (alert->state.now != ALERT_RESOLVED)
                         continue;
                 if (!alert->rule->of_target)
-                        alert->state.judged_ns = alert->state.resolved_ns = 0; /* event time begins again */
+                        alert->state.judged_ns = alert->state.resolved_ns = 0; /* event time restarts */
                 if (alert->band && alert->run + 1 < a->run)
                         alert_list_remove(&a->list, i);
         }
@@ -408,8 +408,8 @@ void alerts_begin_run(struct alerts *a)
 void alerts_band_changed(struct alerts *a, uint32_t band)
 {
         for (size_t i = 0; i < a->rules->n; i++)
-                if (band >= 1 && band <= a->uses[i].n_meant)
-                        a->uses[i].meant[band - 1] = MEANT_UNASKED;
+                if (band >= 1 && band <= a->uses[i].n_selected)
+                        a->uses[i].selected[band - 1] = SELECTED_UNKNOWN;
 }
 
 /* ---------------------------------------------------------------------- reload */
@@ -417,7 +417,7 @@ void alerts_band_changed(struct alerts *a, uint32_t band)
 static void use_rules(struct alerts *a, const struct ruleset *rules)
 {
         forget_bands(a);
-        a->stopped.rule = rules->n; /* the moment at hand is over: judged twice, it might undo what it did */
+        a->stopped.rule = rules->n; /* the current moment is over: judging it twice might undo its effects */
         a->rules = rules;
         for (size_t i = 0; i < rules->n; i++)
                 a->uses[i].wanted = rule_wants(rules->rules[i], a->target);
@@ -519,6 +519,6 @@ size_t alerts_held_bytes(const struct alerts *a)
         size_t bytes = sizeof(*a) + a->list.room * sizeof(struct alert *) + RULES_MAX * sizeof(struct rule_use);
 
         for (size_t i = 0; i < a->rules->n; i++)
-                bytes += a->uses[i].n_meant;
+                bytes += a->uses[i].n_selected;
         return bytes + a->list.n * (sizeof(struct alert) + ALERT_TEXT_MAX);
 }

@@ -26,7 +26,7 @@
 #define LIMIT_ALERTS    1000u /* of one target: further ones are counted as left out */
 #define ALERT_KEEP_NS   (UINT64_C(900) * 1000000000)
 #define GAP_EVALUATIONS 400000u /* of rules over bands in one gap: about 100 ms */
-#define ALERT_TEXT_MAX  2048u   /* one annotation, filled in: longer ones are cut */
+#define ALERT_TEXT_MAX  2048u   /* one expanded annotation: longer ones are cut */
 
 struct alerts;
 
@@ -34,17 +34,17 @@ struct stamp { /* event time and Unix time; UNKNOWN_U64 each */
         uint64_t time_ns, wall_ns;
 };
 
-/* An alert as it is published. All texts are the alert's own. */
+/* An alert as it is published. It owns all its texts. */
 struct alert {
         const struct rule *rule;
         uint32_t run;            /* in which it was last judged */
         uint32_t band;           /* 0: not of a band */
         const char *band_label;  /* NULL: not of a band */
         const char *band_source; /* "src/Main.hs:12:5-30"; NULL: not known */
-        const char *band_name;   /* tells bands of one label apart; NULL: no need, or not known */
+        const char *band_name;   /* tells bands of one label apart; NULL: not needed or not known */
         struct state state;      /* on the rule's clock */
         struct stamp active, fired, resolved, judged;
-        double holds, over; /* the newest answers; over: while it fires */
+        double holds, over; /* the newest answers; over only while firing */
         bool has_value;
         double value;                            /* NaN: not known */
         const char *value_text, *threshold_text; /* NULL: none */
@@ -59,19 +59,19 @@ struct alerts_sink {
         void *ctx;
         void (*changed)(void *ctx, const struct alert *alert,
                         const struct rule_moment *at); /* a change of state; borrowed */
-        bool (*time_is_up)(void *ctx);                 /* asked while rules of runs are judged; NULL: it never is */
+        bool (*time_is_up)(void *ctx);                 /* checked while rules of runs are judged; NULL: never */
 };
 
 /*
- * What is the same about an alert in all its states. Equal on every machine and
- * in every run, as long as these are; band and band_name may be NULL.
+ * Identifies an alert in all its states. Equal on every machine and in every run if the arguments are; band and
+ * band_name may be NULL.
  */
 uint64_t alert_fingerprint(const char *group, const char *rule, const char *target, const char *band,
                            const char *band_name);
 
 /*
- * The alert that this one is a part of: of the whole target, of the rule that the label part_of of this one's rule
- * names, and pending or firing, or in the same state (both resolved). NULL: it is one of its own. One leak is one
+ * The alert that this one is part of: that of the rule named by the label part_of of this one's rule, if it is about
+ * the whole target and pending or firing, or in the same state (both resolved). NULL: it stands alone. One leak is one
  * alert: its bands are parts of it.
  */
 const struct alert *alerts_whole(const struct alerts *a, const struct alert *part);
@@ -81,34 +81,34 @@ struct alerts *alerts_new(const char *target, const struct ruleset *rules, const
                           const struct alerts_sink *sink);
 void alerts_destroy(struct alerts **a);
 
-/* How a moment lies in a gap of the stream: between the moments of one no sample comes, only time passes. */
+/* Where a moment is in a gap of the stream: between the moments of a gap no sample comes, only time passes. */
 struct rule_gap {
-        bool follows; /* nothing has come since the moment before */
+        bool follows; /* nothing has come since the previous moment */
         bool goes_on; /* nothing comes before the next one */
 };
 
 /*
- * Judges the rules of runs (at->time_ns known) or those of the target. Moments must not go back. False: time is up
- * before all were; the same moment again goes on where it was, and each call judges something.
+ * Judges the rules of runs (at->time_ns known) or those of the target. Moments must not go back. False: time was up
+ * before all were judged; a call with the same moment continues, and each call makes progress.
  */
 bool alerts_judge_run(struct alerts *a, const struct rule_moment *at, struct rule_gap gap);
 void alerts_judge_target(struct alerts *a, const struct rule_moment *at);
 
-/* Whether a gap has cost so many evaluations (GAP_EVALUATIONS) that its other moments should be few. */
-bool alerts_gap_is_dear(const struct alerts *a);
+/* Whether a gap has cost GAP_EVALUATIONS: its remaining moments should be few. */
+bool alerts_gap_is_costly(const struct alerts *a);
 
 /* The run is over: ends its alerts. Judge before. */
 void alerts_end_run(struct alerts *a, const struct rule_moment *at);
 
-/* A run begins: band numbers mean other bands from now on. */
+/* A run begins: band numbers now refer to other bands. */
 void alerts_begin_run(struct alerts *a);
 
-/* A band's texts have changed: whether rules mean it is found again. */
+/* A band's texts have changed: which rules select it is determined again. */
 void alerts_band_changed(struct alerts *a, uint32_t band);
 
 /*
- * Goes on with other rules: alerts of rules that have not changed (same group,
- * name and digest) keep their state, the others end.
+ * Replaces the rules: alerts of rules that have not changed (same group, name and digest) keep their state, the others
+ * end.
  */
 void alerts_reload(struct alerts *a, const struct ruleset *rules, const struct rule_moment *at);
 
@@ -118,8 +118,8 @@ void alerts_refresh(struct alerts *a, const struct rule_moment *at);
 const char *alerts_target(const struct alerts *a); /* its name */
 size_t alerts_count(const struct alerts *a);
 const struct alert *alerts_get(const struct alerts *a, size_t i); /* in order of rule and band */
-uint64_t alerts_left_out(const struct alerts *a);   /* instances that the newest judging found no place for */
-uint64_t alerts_generation(const struct alerts *a); /* of the rules in force */
+uint64_t alerts_left_out(const struct alerts *a);                 /* alerts that the newest judging had no room for */
+uint64_t alerts_generation(const struct alerts *a);               /* of the rules in force */
 size_t alerts_held_bytes(const struct alerts *a);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: an alert is its struct, the name of its rule and its texts. Which
- * bands a rule means is found again, as after a reload.
+ * DESIGN: an alert is its struct, the name of its rule and its texts. Which bands a rule selects is determined again,
+ * as after a reload.
  */
 #include "daemon/rules/alerts_image.h"
 
@@ -10,15 +10,15 @@
 #include "daemon/rules/alert_text.h"
 #include "daemon/rules/alerts_private.h"
 
-_Static_assert(sizeof(void *) != 8 || sizeof(struct alert) == 248, "is what is new walked, or owns nothing?");
+_Static_assert(sizeof(void *) != 8 || sizeof(struct alert) == 248, "does alerts_image walk what is new?");
 
-/* Of the rule, by which it is found again, and of the alert. */
+/* Texts of the rule, by which it is found again, and of the alert. */
 struct texts {
         char *group, *name;
         uint64_t digest;
         char *label, *source, *band_name;
         char *filled[TEXTS_MAX];
-        uint32_t n; /* of these */
+        uint32_t n; /* of `filled` */
 };
 
 static struct texts texts_of(const struct alert *alert)
@@ -77,7 +77,7 @@ static void write_alert(struct image *im, const struct alert *alert)
         image_texts(im, &t);
 }
 
-/* False: it is left out, or there was trouble. */
+/* False: it is left out, or there was an error. */
 static bool read_alert(struct image *im, struct alerts *a, struct alert *alert)
 {
         struct texts t = { .n = 0 };
@@ -93,7 +93,7 @@ static bool read_alert(struct image *im, struct alerts *a, struct alert *alert)
         alert->band_source = t.source;
         alert->band_name = t.band_name;
         if (image_fine(im) && (!t.group || !t.name || alert->state.now > ALERT_RESOLVED || (alert->band && !t.label)))
-                image_refuse(im, "numbers of its alerts contradict each other");
+                image_refuse(im, "numbers in its alerts contradict each other");
         alert->rule = image_fine(im) ? ruleset_find_same(a->rules, t.group, t.name, t.digest) : NULL;
         good = alert->rule && (t.n == 0 || alert_text_keep(alert, (const char *const *)t.filled, t.n));
         free_rest(&t);

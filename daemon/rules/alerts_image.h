@@ -2,8 +2,8 @@
 /*
  * alerts_image.h - the image of a target's alerts, see daemon/image/image.h.
  *
- * Alerts of rules that are still in force, unchanged, keep their states and clocks; others are left out. Reading, there
- * must be no alerts yet.
+ * Alerts of rules that are still in force, unchanged, keep their states and
+ * clocks; others are left out. When reading, there must be no alerts yet.
  */
 #ifndef HW_DAEMON_RULES_ALERTS_IMAGE_H
 #define HW_DAEMON_RULES_ALERTS_IMAGE_H

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* alerts_private.h - the inside of struct alerts, shared by alerts.c and its image. */
+/* alerts_private.h - the inside of struct alerts, shared by alerts.c and alerts_image.c. */
 #ifndef HW_DAEMON_RULES_ALERTS_PRIVATE_H
 #define HW_DAEMON_RULES_ALERTS_PRIVATE_H
 
 #include "daemon/rules/alert_list.h"
 
-enum meant { MEANT_UNASKED, MEANT_NO, MEANT_YES };
+enum selected { SELECTED_UNKNOWN, SELECTED_NO, SELECTED_YES };
 
-/* Of each rule of the set, for this target. */
+/* For each rule of the set, on this target. */
 struct rule_use {
         bool wanted;
-        uint8_t *meant; /* by band id - 1: enum meant; of rules over bands */
-        uint32_t n_meant;
-        uint64_t *due_ns; /* also: when it may change next; in a gap, else NULL */
+        uint8_t *selected; /* by band id - 1: enum selected; for rules over bands */
+        uint32_t n_selected;
+        uint64_t *due_ns; /* by band id - 1: when its answer may change next; NULL outside of gaps */
         uint32_t n_due;
-        uint64_t first_due_ns; /* least of them */
+        uint64_t first_due_ns; /* the earliest of them */
 };
 
-/* Where a moment goes on. */
+/* Where the judging of a moment continues. */
 struct stopped_at {
         bool open;
         size_t rule;
-        uint32_t band; /* of it, when it is over bands; 1: from the beginning */
+        uint32_t band; /* for rules over bands; 1: from the beginning */
 };
 
 struct alerts {
@@ -31,10 +31,10 @@ struct alerts {
         struct alerts_sink sink;
         struct rule_use *uses; /* RULES_MAX: a reload needs no memory */
         struct alert_list list;
-        uint64_t left_out[2]; /* instances at the newest judging: of rules of runs, of the target */
+        uint64_t left_out[2]; /* alerts left out at the newest judging: of rules of runs, of the target */
         uint32_t run;
-        uint32_t evaluations;      /* over bands, in this gap */
-        struct stopped_at stopped; /* the newest moment of the run, unless all of it was judged */
+        uint32_t evaluations;      /* of rules over bands, in this gap */
+        struct stopped_at stopped; /* in the newest moment of the run, unless it was judged completely */
 };
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: text, read by the one parser that reads files, so a user's rule can
- * say everything that these do. docs/RULES.md gives the reason of each number.
+ * DESIGN: text, read by the parser that reads files, so a user's rule can do everything that these do. docs/RULES.md
+ * gives the reason for each number.
  */
 #include "daemon/rules/builtin.h"
 
@@ -62,7 +62,7 @@ const char builtin_rules[] =
         LINE "for: 10m\n"
         LINE "until: min(unneeded, 10m) < 20% * heap\n"
         LINE "labels: {severity: warning}\n"
-        NOTES "'the heap of {{target}} is {{value}} larger than its live data needs, for ten minutes at least'\n"
+        NOTES "'the heap of {{target}} is {{value}} larger than its live data needs, for at least ten minutes'\n"
         LINE "  sizing: '{{sizing}}'\n"
         LINE "  where: '{{where}}'\n"
 
@@ -85,7 +85,7 @@ const char builtin_rules[] =
         RULE "gc-events-missing\n"
         LINE "expr: gc_events_missing\n"
         LINE "labels: {severity: warning}\n"
-        NOTES "'{{target}} writes no collections into its log: nothing is known of its heap. Run it with +RTS -l'\n"
+        NOTES "'{{target}} does not log its collections: nothing is known about its heap. Run it with +RTS -l'\n"
 
         "  - name: program\n"
         "    rules:\n"
@@ -97,7 +97,7 @@ const char builtin_rules[] =
         RULE "restart-loop\n"
         LINE "expr: increase(restarts, 15m) >= 3\n"
         LINE "labels: {severity: critical}\n"
-        NOTES "'{{target}} has begun again {{value}} times in a quarter of an hour'\n"
+        NOTES "'{{target}} has restarted {{value}} times in 15 minutes'\n"
 
         "  - name: stream\n"
         "    rules:\n"

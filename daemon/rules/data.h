@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * data.h - what expressions see of a target: a table of functions, so that
- * rules know nothing of where data comes from and tests can make it up.
+ * rules do not depend on where data comes from and tests can provide their own.
  *
  * NaN and false mean "not known". Event time is nanoseconds since the run's
  * runtime began. Series about the target itself (SERIES_OF_TARGET) are on the
- * target's own clock, which goes on from run to run.
+ * target's own clock, which continues across runs.
  */
 #ifndef HW_DAEMON_RULES_DATA_H
 #define HW_DAEMON_RULES_DATA_H
@@ -20,7 +20,7 @@
 #include "daemon/trend/trend.h"
 
 #define RULE_WORDS_MAX 1024
-#define BAND_TEXT_ROOM 128 /* of a label or name that is built, NUL included */
+#define BAND_TEXT_ROOM 128 /* of a constructed label or name, NUL included */
 
 /* A series, or with id RULE_BAND one band. */
 struct rule_subject {
@@ -32,7 +32,7 @@ struct rule_subject {
 struct rule_moment {
         uint64_t time_ns;   /* event time; UNKNOWN_U64 outside of a run */
         uint64_t target_ns; /* the target's clock; never goes back */
-        uint64_t wall_ns;   /* Unix time of it; UNKNOWN_U64 when not known */
+        uint64_t wall_ns;   /* the same as Unix time; UNKNOWN_U64 when not known */
         uint32_t run;       /* 0 before the first */
 };
 
@@ -41,11 +41,11 @@ enum rule_words {
         WORDS_WHERE,         /* where memory grows */
         WORDS_TIME_TO_LIMIT, /* "between 1h 10m and 2h 05m" */
         WORDS_SIZING,        /* what the heap may hold for its live data, and why */
-        WORDS_STALL,         /* the likely reason for a stalled stream */
+        WORDS_STALL,         /* the probable reason for a stalled stream */
         WORDS_VERDICT        /* verdict of a subject with its evidence */
 };
 
-/* What is known of a band in words; those that are built, its label and its name, have their room here. */
+/* The texts of a band; those that are constructed, label and name, have their room here. */
 struct band_texts {
         const char *of[BAND_TEXTS]; /* NULL: not known */
         char label[BAND_TEXT_ROOM], name[BAND_TEXT_ROOM];
@@ -57,7 +57,7 @@ struct rule_data {
         /* Statistics of the samples in the range; false when there are none. */
         bool (*span)(void *ctx, struct rule_subject s, struct time_range range, struct bucket *ret);
 
-        /* The newest sample before before_ns, and the oldest in an interval (each as a bucket of one or a few). */
+        /* The newest sample before before_ns, and the oldest in a range (each as a bucket of one or a few). */
         bool (*newest)(void *ctx, struct rule_subject s, uint64_t before_ns, struct bucket *ret);
         bool (*oldest)(void *ctx, struct rule_subject s, struct time_range range, struct bucket *ret);
 
@@ -71,19 +71,19 @@ struct rule_data {
         bool (*trend)(void *ctx, struct rule_subject s, struct trend_result *ret);
 
         /*
-         * For how long all of the above, the interval moving on with time, is the same if nothing comes: of what is
-         * newest before its end (an empty range), of an interval, or of the verdict. 0: not known. Too short is right.
+         * A lower bound on how long all of the above stay the same if nothing comes while the range advances with time:
+         * for the newest sample before its end (an empty range), for a range, or for the verdict. 0: not known.
          */
         uint64_t (*still_ns)(void *ctx, struct rule_subject s, struct time_range range, bool verdict);
 
-        /* When the run, or for the target's own series the target, began to be watched. UNKNOWN_U64. */
+        /* Since when the run (of_target: the target) has been watched; UNKNOWN_U64. */
         uint64_t (*began_ns)(void *ctx, bool of_target);
 
-        /* Bands have ids 1 .. bands(). Texts hold as long as *ret and the run. False: there is no such band. */
+        /* Bands have ids 1 .. bands(). Texts are valid as long as *ret and the run. False: there is no such band. */
         uint32_t (*bands)(void *ctx);
         bool (*band)(void *ctx, uint32_t id, struct band_texts *ret);
 
-        /* A sentence, or "" when there is nothing to say; always terminates. */
+        /* A sentence, or "" when there is nothing to say; always NUL-terminated. */
         void (*words)(void *ctx, enum rule_words what, struct rule_subject s, char out[RULE_WORDS_MAX]);
 
         /* Text of the note nearest to an event time, raw, and its time; NULL when there is none. */

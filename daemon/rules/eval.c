@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: one recursive walk; NaN is "unknown" for numbers and booleans alike,
- * so arithmetic passes it on by itself and only the logical operators and
- * comparisons look at it.
+ * so arithmetic propagates it by itself and only the logical operators and
+ * comparisons check for it.
  *
  * Least squares from co-moments: slope = S_tv / S_tt, R^2 = S_tv^2 / (S_tt S_vv),
  * standard error of the slope = sqrt((S_vv - S_tv^2 / S_tt) / (n - 2) / S_tt)
  * (Draper and Smith, Applied Regression Analysis, 1.4). Its interval is two
- * standard errors either way; it takes samples for independent, which those of a
- * heap are not: slope_low(x) without a window is the robust one.
+ * standard errors either way; it assumes that samples are independent, which
+ * those of a heap are not: slope_low(x) without a window is robust.
  */
 #include "daemon/rules/eval.h"
 
@@ -25,7 +25,7 @@ struct eval {
         const struct rule_data *data;
         const struct rule_moment *at;
         uint32_t band;
-        uint64_t *still_ns; /* NULL: nobody asks */
+        uint64_t *still_ns; /* NULL: not wanted */
 };
 
 static double eval(const struct eval *e, const struct node *n);
@@ -45,7 +45,7 @@ static void still_for(const struct eval *e, uint64_t ns)
                 *e->still_ns = ns;
 }
 
-/* What is asked of a series in a range stays so for some time, if it is on the run's clock. */
+/* Notes for how long a range of a series stays the same; 0 unless it is on the run's clock. */
 static void look_at_range(const struct eval *e, const struct node *n, struct time_range range, bool verdict)
 {
         if (!e->still_ns)
@@ -81,7 +81,7 @@ static double age(const struct eval *e, const struct node *n)
         uint64_t now = now_of(e, n);
         struct bucket b;
 
-        still_for(e, 0); /* it grows; a comparison with a number knows more */
+        still_for(e, 0); /* it grows all the time; compare_age knows more */
         if (now == UNKNOWN_U64 || !e->data->newest(e->data->ctx, subject_of(e, n), now, &b))
                 return UNKNOWN;
         return (double)sub_sat(now, b.last_time_ns) / SECOND_NS;
@@ -100,11 +100,11 @@ static struct time_range range_of(const struct eval *e, const struct node *n)
                 range = (struct time_range){ .from_ns = 0, .to_ns = now == UNKNOWN_U64 ? 0 : now };
         look_at_range(e, n, range, false);
         if (range.from_ns == 0 && n->window)
-                still_for(e, (uint64_t)window_ns - range.to_ns); /* then its older end begins to move */
+                still_for(e, (uint64_t)window_ns - range.to_ns); /* after that its older end begins to move */
         return range;
 }
 
-/* Before the window there may be no sample: then the first one in it is the start. */
+/* The newest sample before the window; without one, the first in it. */
 static bool start_of_increase(const struct eval *e, const struct node *n, struct time_range s, double *ret_value,
                               uint64_t *ret_time_ns)
 {
@@ -314,13 +314,13 @@ static double compare(enum operator op, double a, double b)
         }
 }
 
-/* An age grows as time passes: what it is compared with says when the answer changes. */
+/* An age grows with time, so the limit tells when the answer changes. */
 static double compare_age(const struct eval *e, const struct node *n, const struct node *aged, double limit)
 {
-        struct eval unasked = *e;
+        struct eval quiet = *e;
 
-        unasked.still_ns = NULL;
-        double age_s = eval(&unasked, aged), left_ns = (limit - age_s) * SECOND_NS;
+        quiet.still_ns = NULL;
+        double age_s = eval(&quiet, aged), left_ns = (limit - age_s) * SECOND_NS;
         look_at_range(e, aged, (struct time_range){ now_of(e, aged), now_of(e, aged) }, false);
         if (left_ns >= 0 && left_ns < 1e18)
                 still_for(e, (uint64_t)left_ns);
@@ -396,7 +396,7 @@ static bool all_match(const struct node *n, const char *const texts[BAND_TEXTS])
         return all_match(n->left, texts) && all_match(n->right, texts);
 }
 
-bool expr_means_band(const struct expr *e, const struct rule_data *data, uint32_t band)
+bool expr_selects_band(const struct expr *e, const struct rule_data *data, uint32_t band)
 {
         struct band_texts texts;
 

@@ -13,16 +13,16 @@
 #include "daemon/rules/expr.h"
 
 /*
- * `band` is 0 for expressions that are not of bands. *ret_still_ns, unless NULL, is made smaller to the time for which
- * the answer stays so on the clock of the run if nothing comes; it may be longer than that.
+ * `band` is 0 for expressions that do not refer to bands. *ret_still_ns, unless NULL, is lowered to the time for which
+ * the answer stays the same, on the run's clock, if nothing comes (or to less).
  */
 double expr_eval(const struct expr *e, const struct rule_data *data, const struct rule_moment *at, uint32_t band,
                  uint64_t *ret_still_ns);
 
-/* Whether a band is meant by every band{...} of the expression. */
-bool expr_means_band(const struct expr *e, const struct rule_data *data, uint32_t band);
+/* Whether every band{...} of the expression selects the band. */
+bool expr_selects_band(const struct expr *e, const struct rule_data *data, uint32_t band);
 
-/* What an alert shows: the comparison that decides, and the series it is about. */
+/* What an alert shows: the deciding comparison, and the series it is about. */
 struct headline {
         bool has_value;
         double value; /* NaN = not known */

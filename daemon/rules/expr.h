@@ -4,11 +4,11 @@
  *
  *      slope(live, 10m) > 1MiB/min and not crashed
  *
- * Binds from loose to tight: or; and, unless; not; comparisons (one at a time);
- * + -; * /; sign. docs/RULES.md is the reference of the language.
+ * Operators from loosest to tightest: or; and, unless; not; comparisons (not
+ * chained); + -; * /; sign. docs/RULES.md is the reference of the language.
  *
  * The tree is bounded: EXPR_TEXT_MAX bytes of text, EXPR_DEPTH_MAX levels.
- * It is immutable once made and lives until expr_destroy.
+ * It is immutable and lives until expr_destroy.
  */
 #ifndef HW_DAEMON_RULES_EXPR_H
 #define HW_DAEMON_RULES_EXPR_H
@@ -52,7 +52,7 @@ struct node {
 
         double value;                         /* NUMBER: in bytes, seconds ... */
         const char *text;                     /* NUMBER: as written, "1.5MiB/min" */
-        const struct series_word *series;     /* SERIES; CALL: of its series */
+        const struct series_word *series;     /* SERIES; CALL: its series */
         struct matcher *matcher;              /* the same, band{...}: NULL = any band */
         const struct function_word *function; /* CALL */
         double quantile;                      /* CALL of quantile(): 0 .. 1 */
@@ -64,8 +64,8 @@ struct node {
 
 struct expr {
         const struct node *root; /* its type is boolean */
-        bool of_bands;           /* looks at band{...}: one alert per band */
-        bool of_target;          /* looks at nothing but the target and its stream: outlives a run */
+        bool of_bands;           /* refers to band{...}: one alert per band */
+        bool of_target;          /* refers only to the target and its stream: outlives a run */
         void *memory;
 };
 

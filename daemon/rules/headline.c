@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: people want one number: the left side of the comparison that made the
- * alert. In `a > 1 or b > 2` that is the one that holds; below a `not` there is
- * none that does.
+ * DESIGN: people want one number: the left side of the comparison that caused the alert. In `a > 1 or b > 2` that is
+ * the one that holds; under a `not`, none counts as holding.
  */
 #include <math.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: all questions are made of one walk over the buckets of a range, oldest first: pyramid_visit() for a series.
- * A bucket across the newer end is taken to pieces there:
+ * DESIGN: every function is one walk over the buckets of a range, oldest first:
+ * pyramid_visit() for a series. A bucket across the newer end is replaced by
+ * finer ones:
  *
  *      |    10 min    |    10 min    |1m|1m|1m|10s|1s|1s| to
  */
@@ -81,7 +82,7 @@ double history_integral(const struct series *s, struct time_range range)
 
 /* ---------------------------------------------------------------------- bands */
 
-/* A point as a bucket: its mean in the middle of its time, which is all that is kept. Empty when it has no sample. */
+/* A point as a bucket, with its mean at the middle of its time, as nothing finer is kept. Empty without a sample. */
 static struct bucket bucket_of(const struct fold *h, uint32_t i)
 {
         const struct band_point *p = band_point(h, i);

@@ -3,10 +3,10 @@
  * history.h - ranges of a series, exact to the second at their newer end.
  *
  * A moment of judging is a multiple of HISTORY_STEP_NS, the width of the finest
- * level, so what arrived behind it can be recognized and left out: the answer
- * depends on samples before it alone, however far the stream is ahead. The
- * older end is that of a bucket of the level that reaches so far back, so a
- * range may be a little longer than asked.
+ * level, so later samples can be recognized and left out: the answer depends
+ * only on samples before it, however far the stream is ahead. The older end is
+ * that of a bucket of the level that reaches that far back, so a range may be a
+ * little longer than requested.
  */
 #ifndef HW_DAEMON_RULES_HISTORY_H
 #define HW_DAEMON_RULES_HISTORY_H
@@ -29,7 +29,7 @@ bool history_oldest(const struct series *s, struct time_range range, struct buck
 /* Area under the values, each held until the next, in unit * s. NaN without samples. */
 double history_integral(const struct series *s, struct time_range range);
 
-/* The same of a band's history, whose points become wider as the run goes on; newest: that ends before. */
+/* The same for a band's history, whose points become wider as the run goes on; newest: the newest that ends before. */
 bool history_band_span(const struct fold *h, struct time_range range, struct bucket *ret);
 bool history_band_newest(const struct fold *h, uint64_t before_ns, struct bucket *ret);
 bool history_band_oldest(const struct fold *h, struct time_range range, struct bucket *ret);

@@ -68,7 +68,7 @@ static void string(struct lexer *l)
                 p++;
         }
         if (!*p)
-                bad(l, "the text that begins here has no closing quote");
+                bad(l, "the string that begins here has no closing quote");
         else
                 take(l, TOKEN_STRING, (size_t)(p + 1 - l->at));
 }

@@ -26,16 +26,16 @@ struct token {
 struct lexer {
         const char *at;
         uint32_t column;
-        struct token token; /* the one at hand */
-        const char *error;  /* static sentence; of TOKEN_BAD */
+        struct token token; /* the current one */
+        const char *error;  /* static sentence, for TOKEN_BAD */
 };
 
-/* Stands at the first token then. `text` is NUL-terminated. */
+/* Reads the first token. `text` is NUL-terminated. */
 void lexer_init(struct lexer *l, const char *text);
 
 void lexer_next(struct lexer *l);
 
-/* Whether the token at hand is this symbol or name. */
+/* Whether the current token is this symbol or name. */
 int lexer_is(const struct lexer *l, const char *text);
 
 #endif

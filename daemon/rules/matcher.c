@@ -36,7 +36,7 @@ void matcher_done(struct matcher *m)
         m->n = 0;
 }
 
-/* A text for which the pattern would take too long meets neither =~ nor !~. */
+/* A text on which the pattern would take too long satisfies neither =~ nor !~. */
 static bool holds(const struct condition *c, const char *text)
 {
         switch (c->op) {

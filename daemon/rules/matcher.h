@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * matcher.h - which bands a band{...} means: conditions on texts of a band.
+ * matcher.h - which bands a band{...} selects: conditions on a band's texts.
  *
- * `label` is the band's text; `module`, `source` and `type` are known for some
- * profiles only, `name` tells bands of one label apart. A text that is not known
- * matches as empty. =~ takes a regular expression (proto/pattern/pattern.h) that
- * must match the whole text.
+ * `label` is the band's text; `module`, `source` and `type` are known only for
+ * some profiles, `name` tells bands of one label apart. An unknown text is
+ * matched as an empty one. =~ takes a regular expression
+ * (proto/pattern/pattern.h) that must match the whole text.
  */
 #ifndef HW_DAEMON_RULES_MATCHER_H
 #define HW_DAEMON_RULES_MATCHER_H
@@ -20,7 +20,7 @@
 
 enum band_text { BAND_LABEL, BAND_MODULE, BAND_SOURCE, BAND_TYPE_NAME, BAND_NAME, BAND_TEXTS };
 
-/* "label", "module" ...; NULL behind the last. */
+/* "label", "module" ...; NULL after the last. */
 const char *band_text_name(enum band_text which);
 
 enum match_op { MATCH_EQUAL, MATCH_NOT_EQUAL, MATCH_REGEX, MATCH_NOT_REGEX };
@@ -29,7 +29,7 @@ struct condition {
         enum band_text which;
         enum match_op op;
         const char *text;        /* what was written between the quotes, escapes resolved; borrowed */
-        struct pattern *pattern; /* of =~ and !~ */
+        struct pattern *pattern; /* for =~ and !~ */
 };
 
 struct matcher {
@@ -41,7 +41,7 @@ struct matcher {
 bool matcher_add(struct matcher *m, enum band_text which, enum match_op op, const char *text, struct error *error);
 void matcher_done(struct matcher *m);
 
-/* Whether a band with these texts (NULL = not known) is meant. */
+/* Whether a band with these texts (NULL = not known) is selected. */
 bool matcher_matches(const struct matcher *m, const char *const texts[BAND_TEXTS]);
 
 #endif

@@ -7,7 +7,7 @@ static const struct {
 } operators[OPERATORS] = {
         [OP_OR] = { "or", "or", LEVEL_OR },
         [OP_AND] = { "and", "and", LEVEL_AND },
-        [OP_UNLESS] = { "unless", "and it is not so that", LEVEL_AND },
+        [OP_UNLESS] = { "unless", "unless", LEVEL_AND },
         [OP_LESS] = { "<", "is below", LEVEL_COMPARE },
         [OP_LESS_EQUAL] = { "<=", "is at most", LEVEL_COMPARE },
         [OP_GREATER] = { ">", "is above", LEVEL_COMPARE },

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* operators.h - names and binding of the operators, for parser and printer alike. */
+/* operators.h - names and precedence of the operators, for parser and printer. */
 #ifndef HW_DAEMON_RULES_OPERATORS_H
 #define HW_DAEMON_RULES_OPERATORS_H
 
 #include "daemon/rules/expr.h"
 
-/* From loose to tight. */
+/* From loosest to tightest. */
 enum level { LEVEL_OR = 1, LEVEL_AND, LEVEL_NOT, LEVEL_COMPARE, LEVEL_ADD, LEVEL_MULTIPLY, LEVEL_SIGN, LEVEL_PRIMARY };
 
 /* "or", "<=" ... */
@@ -26,7 +26,7 @@ static inline bool operator_is_comparison(enum operator op)
         return op >= OP_LESS && op <= OP_NOT_EQUAL;
 }
 
-/* How tight a node binds. */
+/* The precedence of a node. */
 enum level node_level(const struct node *n);
 
 #endif

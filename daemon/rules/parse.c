@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: recursive descent, one function per level of binding, types worked
- * out as nodes are made, so that a mistake is reported at the first place that
- * shows it. Depth and text are bounded. The first error stays; every function
- * returns NULL from then on.
+ * DESIGN: recursive descent, one function per level of precedence. Types are computed as nodes are made, so that a
+ * mistake is reported at the first place that shows it. Depth and text are bounded. The first error is kept; every
+ * function returns NULL from then on.
  */
 #include "daemon/rules/parser.h"
 
@@ -40,7 +39,7 @@ static const struct node *negation(struct parser *p, enum node_kind kind, uint32
         if (!n)
                 return NULL;
         if (of->type.boolean != (kind == NODE_NOT))
-                return FAIL(p, column, kind == NODE_NOT ? "not" : "-", " stands before ", type_name(of->type, name),
+                return FAIL(p, column, kind == NODE_NOT ? "not" : "-", " is followed by ", type_name(of->type, name),
                             kind == NODE_NOT ? "; expected a condition, such as live > 1GiB" : "; expected a number");
         n->left = of;
         n->type = of->type;
@@ -73,7 +72,7 @@ static const struct node *mismatch(struct parser *p, enum operator op, uint32_t 
 {
         char left[TYPE_NAME_MAX], right[TYPE_NAME_MAX];
 
-        return FAIL(p, column, operator_name(op), operator_is_comparison(op) ? " compares " : " joins ",
+        return FAIL(p, column, operator_name(op), operator_is_comparison(op) ? " compares " : " combines ",
                     type_name(a, left), " with ", type_name(b, right),
                     "; expected the same on both sides (numbers take units: 100MiB, 30s, 5%, 2/min)");
 }
@@ -89,13 +88,13 @@ static bool binary_type(struct parser *p, const struct node *n, struct type *ret
                 if (a.boolean && b.boolean)
                         return true;
                 FAIL(p, (a.boolean ? n->right : n->left)->column, operator_name(n->op),
-                     " joins conditions, but this is ", type_name(a.boolean ? b : a, name),
-                     "; expected such as live > 1GiB");
+                     " combines conditions, but this is ", type_name(a.boolean ? b : a, name),
+                     "; expected a condition, such as live > 1GiB");
                 return false;
         }
         if (a.boolean || b.boolean) {
                 FAIL(p, (a.boolean ? n->left : n->right)->column, operator_name(n->op),
-                     " stands beside a condition; expected a number");
+                     " has a condition on one side; expected a number");
                 return false;
         }
         if (n->op == OP_MULTIPLY || n->op == OP_DIVIDE) {
@@ -128,7 +127,7 @@ static const struct node *binary(struct parser *p, enum operator op, uint32_t co
         return binary_type(p, n, &n->type) ? n : NULL;
 }
 
-/* The operator at hand if it binds at `level`; OPERATORS when there is none. */
+/* The current token as an operator of `level`; OPERATORS when it is not one. */
 static enum operator operator_at(const struct parser *p, enum level level)
 {
         for (unsigned op = 0; op < OPERATORS; op++)
@@ -137,7 +136,7 @@ static enum operator operator_at(const struct parser *p, enum level level)
         return OPERATORS;
 }
 
-/* A row of operators of one level, grouped from the left. */
+/* A chain of operators of one level, left-associative. */
 static const struct node *parse_row(struct parser *p, enum level level,
                                     const struct node *(*parse_side)(struct parser *p))
 {
@@ -149,7 +148,7 @@ static const struct node *parse_row(struct parser *p, enum level level,
                 uint32_t column = p->lexer.token.column;
                 lexer_next(&p->lexer);
                 if (level == LEVEL_COMPARE && length)
-                        return FAIL(p, column, "comparisons do not follow one another; join two with and");
+                        return FAIL(p, column, "comparisons cannot be chained; combine two with and");
                 if (++length + p->depth > EXPR_DEPTH_MAX)
                         return FAIL(p, column, "too many operators in a row: at most 50");
                 left = binary(p, op, column, left, parse_side(p));

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: what operators join. A number is digits, unit and period; each is a
- * token of its own, so "10 m" is read as "10m". A call looks at one series by
- * name: windows are kept of series, not of sums of them.
+ * DESIGN: operands. A number is digits, unit and period; each is a token of its own, so "10 m" is read as "10m". A call
+ * takes one series by name: windows are kept for series, not for sums of them.
  */
 #include "daemon/rules/parser.h"
 
@@ -31,7 +30,7 @@ static const struct rule_unit *period_ahead(const struct parser *p)
         return u && !lexer_is(&ahead, "(") ? u : NULL;
 }
 
-/* The unit at hand, NULL with p->failed when there is a word that is not a unit. */
+/* Takes a unit; NULL when there is none, with p->failed when there is a word that is not a unit. */
 static const struct rule_unit *take_unit(struct parser *p)
 {
         const struct token *t = &p->lexer.token;
@@ -48,10 +47,10 @@ static const struct rule_unit *take_unit(struct parser *p)
         }
         meant = unit_nearest(t->text, t->size);
         if (meant)
-                FAIL(p, t->column, parser_found(p, what), " is no unit; did you mean '", meant, "'?");
+                FAIL(p, t->column, parser_found(p, what), " is not a unit; did you mean '", meant, "'?");
         else
                 FAIL(p, t->column, parser_found(p, what),
-                     " is no unit; expected B KiB MiB GiB, ms s m h d, % or nothing");
+                     " is not a unit; expected B KiB MiB GiB, ms s m h d, % or nothing");
         return NULL;
 }
 
@@ -112,7 +111,7 @@ static const char *string_text(struct parser *p)
         size_t n = 0;
 
         for (uint32_t i = 1; text && i + 1 < t->size; i++) {
-                /* \" and \\ are ours; any other backslash belongs to the regular expression */
+                /* \" and \\ are escapes here; any other backslash belongs to the regular expression */
                 if (t->text[i] == '\\' && (t->text[i + 1] == '"' || t->text[i + 1] == '\\') && i + 2 < t->size)
                         i++;
                 text[n++] = t->text[i];
@@ -120,7 +119,7 @@ static const char *string_text(struct parser *p)
         return text;
 }
 
-/* The name in a buffer of its own, cut. */
+/* The name as a string, cut to fit. */
 static const char *name_text(const struct token *name, char out[40])
 {
         struct text_out o;
@@ -176,7 +175,7 @@ static bool parse_condition(struct parser *p, struct matcher *m)
         if (!parse_which(p, &which) || !parse_match_op(p, &op))
                 return false;
         if (p->lexer.token.kind != TOKEN_STRING) {
-                parser_unexpected(p, "a text in double quotes");
+                parser_unexpected(p, "a string in double quotes");
                 return false;
         }
         uint32_t column = p->lexer.token.column;
@@ -285,7 +284,7 @@ static bool parse_quantile(struct parser *p, struct node *call)
         return parser_expect(p, ",", "a comma and the series");
 }
 
-/* The series inside a call, taken over into the call's own node. */
+/* The series inside a call; moved into the call's own node. */
 static bool parse_subject(struct parser *p, struct node *call)
 {
         struct token name = p->lexer.token;
@@ -307,8 +306,8 @@ static bool parse_subject(struct parser *p, struct node *call)
         call->series = series->series;
         call->matcher = series->matcher;
         if ((series->series->flags & f->needs) != f->needs) {
-                FAIL(p, name.column, f->name, "() cannot be asked of ", series->series->name,
-                     f->needs & SERIES_HAS_VERDICT ? ": verdicts are of live, heap, blocks, rss, off_heap and band"
+                FAIL(p, name.column, f->name, "() does not apply to ", series->series->name,
+                     f->needs & SERIES_HAS_VERDICT ? ": only live, heap, blocks, rss, off_heap and band have verdicts"
                                                    : ": it has no history");
                 return false;
         }
@@ -359,7 +358,7 @@ static const struct node *parse_call(struct parser *p, const struct token *name)
             !parser_expect(p, ")", "a closing )"))
                 return NULL;
         if (!function_type(n->function, n->series->type, &n->type))
-                return FAIL(p, n->column, "this has no meaning");
+                return FAIL(p, n->column, "the powers of bytes and seconds grow too large here");
         return n;
 }
 

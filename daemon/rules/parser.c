@@ -7,7 +7,7 @@ const struct node *parser_nothing(const char *text)
         return NULL;
 }
 
-/* Where the sentence goes: the first error is kept, later ones are written where nobody reads. */
+/* Where the message goes: the first error is kept, later ones are discarded. */
 char *parser_error(struct parser *p, uint32_t column)
 {
         if (p->failed)
@@ -17,7 +17,6 @@ char *parser_error(struct parser *p, uint32_t column)
         return p->error->text;
 }
 
-/* The token at hand for a message, cut: "'foo'" or "the end". */
 const char *parser_found(const struct parser *p, char out[48])
 {
         const struct token *t = &p->lexer.token;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* parser.h - what the two halves of the parser share: parse.c (operators) and parse_term.c (what they join). */
+/* parser.h - what the two halves of the parser share: parse.c (operators) and parse_term.c (operands). */
 #ifndef HW_DAEMON_RULES_PARSER_H
 #define HW_DAEMON_RULES_PARSER_H
 
@@ -27,22 +27,22 @@ struct parser {
         bool of_bands, of_run;
 };
 
-/* Keeps the sentence (a list of texts) as the error, unless there is one already; NULL. */
+/* Sets the error to the concatenation of the texts, unless there is one already. The value is NULL. */
 #define FAIL(p, column, ...) parser_nothing(text_join(parser_error(p, column), EXPR_ERROR_MAX, __VA_ARGS__, NULL))
 
 char *parser_error(struct parser *p, uint32_t column);
 const struct node *parser_nothing(const char *text);
 
-/* The token at hand for a message, cut: "'foo'" or "the end". */
+/* The current token for a message, cut: "'foo'" or "the end". */
 const char *parser_found(const struct parser *p, char out[48]);
 
-/* "found 'x'; expected ..." at the token at hand; NULL. */
+/* "found 'x'; expected ..." at the current token; NULL. */
 const struct node *parser_unexpected(struct parser *p, const char *expected);
 
 /* NULL after an error. */
 struct node *parser_node(struct parser *p, enum node_kind kind, uint32_t column);
 
-/* Steps over a symbol or word if it is at hand. */
+/* Skips a symbol or word if it is the current token. */
 bool parser_take(struct parser *p, const char *symbol);
 bool parser_expect(struct parser *p, const char *symbol, const char *words);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: one walk for both forms. Parentheses are printed only where the parser
- * needs them. Numbers keep their own text, so no digit changes.
+ * DESIGN: one walk for both forms. Parentheses are printed only where the parser needs them. Numbers are printed as
+ * written.
  */
 #include "daemon/rules/expr.h"
 
@@ -115,7 +115,7 @@ static void print_inner(struct printer *p, const struct node *n)
                         call_text(p, n);
                 break;
         case NODE_NOT:
-                put(p, p->words ? "it is not so that " : "not ");
+                put(p, p->words ? "it is not true that " : "not ");
                 print(p, n->left, LEVEL_NOT);
                 break;
         case NODE_NEGATE:

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: everything is checked here, whoever brings the texts, so that a rule
- * that exists can be judged. The digest is over texts in normal form: a reload
- * of a file in which only spaces, words for people or actions changed keeps
+ * DESIGN: everything is checked here, wherever the texts come from, so that any rule that exists can be judged. The
+ * digest is over texts in normal form: a reload of a file in which only spaces, annotations or actions changed keeps
  * the state of its alerts.
  */
 #include "daemon/rules/rule.h"
@@ -108,8 +107,8 @@ static bool take_exprs(struct rule *r, struct rule_error *e)
         r->of_target = r->expr.of_target && (!t->until || r->until.of_target);
         if (t->until && r->until.of_bands && !r->expr.of_bands)
                 return refuse(e, FIELD_UNTIL, 0,
-                              "until looks at band{...}, but expr does not: there is no band to "
-                              "look at",
+                              "until refers to band{...}, but expr does not: there is no band to "
+                              "judge",
                               NULL);
         return take_time(t->hold_for, FIELD_FOR, &r->for_ns, e) &&
                take_time(t->keep_firing_for, FIELD_KEEP, &r->keep_firing_ns, e);
@@ -126,7 +125,7 @@ static bool take_severity(struct rule *r, size_t label, struct rule_error *e)
         return refuse(e, FIELD_LABEL, label, "severity: expected info, warning or critical", hint);
 }
 
-/* As Prometheus and Alertmanager want names of labels and annotations: others would be refused when it matters. */
+/* As Prometheus and Alertmanager require of labels' and annotations' names: others would be refused when it matters. */
 static bool valid_pair_name(const char *name)
 {
         static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
@@ -136,7 +135,7 @@ static bool valid_pair_name(const char *name)
 
 static const char names_expected[] = ": a name is letters, digits and _, and does not begin with a digit";
 
-/* Labels that every alert has, and that say which one it is. */
+/* Labels that every alert has, which identify it. */
 static bool is_ours(const char *name)
 {
         static const char *const names[] = { "alertname", "group", "target", "band", "band_source", "band_name" };
@@ -155,10 +154,10 @@ static bool take_labels(struct rule *r, struct rule_error *e)
                 if (!valid_pair_name(label->name))
                         return refuse(e, FIELD_LABEL, i, label->name, names_expected);
                 if (is_ours(label->name))
-                        return refuse(e, FIELD_LABEL, i, label->name, ": every alert has this label of itself");
+                        return refuse(e, FIELD_LABEL, i, label->name, ": every alert already has this label");
                 if (strstr(label->value, "{{"))
                         return refuse(e, FIELD_LABEL, i,
-                                      "labels take no {{...}}: they say which alert it is; "
+                                      "labels take no {{...}}: they identify the alert; "
                                       "use an annotation",
                                       NULL);
                 if (!strcmp(label->name, "severity") && !take_severity(r, i, e))
@@ -197,7 +196,7 @@ static uint64_t mix_expr(uint64_t digest, const struct expr *e)
 
         if (!e->root)
                 return mix(digest, "", 1);
-        (void)expr_print(e, text, sizeof(text)); /* what is cut off is the same as long as the rest is */
+        (void)expr_print(e, text, sizeof(text)); /* if cut, the digest is over what fits */
         return mix(digest, text, strlen(text) + 1);
 }
 

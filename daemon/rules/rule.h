@@ -2,8 +2,8 @@
 /*
  * rule.h - one rule, checked and ready to be judged; and all rules of a daemon.
  *
- * A rule is made from texts (a file's or the built-in pack's) and never changed
- * afterwards. A ruleset owns its rules; alerts borrow from it.
+ * A rule is made from texts (a file's or the built-in pack's) and is immutable.
+ * A ruleset owns its rules; alerts borrow from it.
  */
 #ifndef HW_DAEMON_RULES_RULE_H
 #define HW_DAEMON_RULES_RULE_H
@@ -22,14 +22,14 @@
 #define RULES_MAX            500u /* of one daemon */
 #define RULE_DURATION_MAX_NS (UINT64_C(30) * 86400 * 1000000000)
 
-struct action_plan; /* what is to be done; kept for the actions, not looked at here */
+struct action_plan; /* what is to be done; kept for the actions, opaque here */
 
 /* A label or an annotation. */
 struct rule_pair {
         const char *name, *value;
 };
 
-/* What a file says of a rule. NULL = not said. */
+/* A rule as written in a file. NULL = not given. */
 struct rule_text {
         const char *group, *name;
         const char *expr, *until, *hold_for, *keep_firing_for;
@@ -66,9 +66,9 @@ struct rule {
         enum severity severity;
         bool of_bands, of_target;
         bool builtin;             /* from the pack */
-        bool changed;             /* ... and a file has changed it */
-        uint64_t digest;          /* of all that decides when it fires */
-        struct action_plan *plan; /* NULL: publish only; owned by who set it, see ruleset_destroy */
+        bool changed;             /* ... and modified by a file */
+        uint64_t digest;          /* over everything that decides when it fires */
+        struct action_plan *plan; /* NULL: publish only; freed by ruleset.drop_plan */
         struct arena arena;
 };
 
@@ -76,23 +76,23 @@ struct rule {
 struct rule *rule_new(const struct rule_text *text, struct rule_error *ret_error);
 void rule_destroy(struct rule **rule);
 
-/* Whether the rule is for this target. */
+/* Whether the rule applies to this target. */
 bool rule_wants(const struct rule *rule, const char *target);
 
 struct ruleset {
         struct rule *rules[RULES_MAX];
         size_t n;
         void (*drop_plan)(struct action_plan **plan);
-        uint64_t generation; /* of the rules of a daemon: rises when they are read again */
+        uint64_t generation; /* rises with each reload of a daemon's rules */
 };
 
-/* Takes the rule. False when there are too many: the rule stays the caller's. */
+/* Takes ownership of the rule. False when there are too many: it stays the caller's. */
 bool ruleset_add(struct ruleset *set, struct rule *rule);
 
 /* The rule of that name, of any group when `group` is NULL; or NULL. */
 struct rule *ruleset_find(const struct ruleset *set, const char *group, const char *name);
 
-/* The same rule as one of that digest was; NULL: it is gone, or another one now. */
+/* The rule of that name if its digest is the same; NULL: it was removed or changed. */
 struct rule *ruleset_find_same(const struct ruleset *set, const char *group, const char *name, uint64_t digest);
 
 void ruleset_destroy(struct ruleset **set);

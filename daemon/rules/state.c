@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: the time that was unknown is not subtracted; the two "since" times
- * are moved on by it, so that "so long has it held" is always now - held_ns.
+ * DESIGN: the time that was unknown is not subtracted; instead the two "since" times are moved forward by it, so that
+ * the time held is always now - held_ns.
  */
 #include "daemon/rules/state.h"
 

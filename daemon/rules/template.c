@@ -13,7 +13,7 @@ static const struct {
         [PLACE_TARGET] = { "target", "name of the target" },
         [PLACE_BAND] = { "band", "label of the band; in rules over bands" },
         [PLACE_SOURCE] = { "source", "where in the program's source the band comes from" },
-        [PLACE_VALUE] = { "value", "left side of the comparison that made the alert" },
+        [PLACE_VALUE] = { "value", "left side of the comparison that caused the alert" },
         [PLACE_THRESHOLD] = { "threshold", "its right side" },
         [PLACE_SLOPE] = { "slope", "how fast the rule's series grows" },
         [PLACE_SINCE] = { "since", "for how long the condition has held" },
@@ -23,7 +23,7 @@ static const struct {
         [PLACE_WHERE] = { "where", "where memory grows, one sentence" },
         [PLACE_VERDICT] = { "verdict", "the verdict of the rule's series with its evidence" },
         [PLACE_SIZING] = { "sizing", "what the heap may hold for its live data, and why" },
-        [PLACE_REASON] = { "reason", "the likely reason for a stalled stream, or how the last run ended" },
+        [PLACE_REASON] = { "reason", "the probable reason for a stalled stream, or how the last run ended" },
 };
 
 const char *placeholder_name(enum placeholder p)
@@ -40,7 +40,7 @@ const char *placeholder_meaning(enum placeholder p)
 struct name {
         const char *text;
         size_t size;
-        const char *end; /* behind the }}; NULL when there is none */
+        const char *end; /* after the }}; NULL when there is none */
 };
 
 static struct name read_name(const char *open)
@@ -115,7 +115,7 @@ bool template_check(const char *text, bool of_bands, uint32_t *ret_column, struc
                 }
                 if ((p == PLACE_BAND || p == PLACE_SOURCE) && !of_bands) {
                         text_join(error->text, sizeof(error->text), "{{", places[p].name,
-                                  "}} has no meaning here: the expression does not look at band{...}", NULL);
+                                  "}} has no meaning here: the expression does not refer to band{...}", NULL);
                         return false;
                 }
                 at = n.end;

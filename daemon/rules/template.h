@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * template.h - annotations: text with {{names}} that are filled in when an alert is published.
+ * template.h - annotations: texts with {{names}} that are filled in when an alert is published.
  */
 #ifndef HW_DAEMON_RULES_TEMPLATE_H
 #define HW_DAEMON_RULES_TEMPLATE_H

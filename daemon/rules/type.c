@@ -2,7 +2,7 @@
 /*
  * DESIGN: dimensional analysis with two base dimensions and small powers. The
  * three sorts of plain numbers exist for people: a share is shown with %, and
- * nobody means to compare one with a count.
+ * comparing one with a count is always a mistake.
  */
 #include "daemon/rules/type.h"
 
@@ -121,7 +121,7 @@ static char *plain_text(double value, char out[TYPE_VALUE_MAX])
         return text_join(out, TYPE_VALUE_MAX, decimal_shortest(number, value), NULL);
 }
 
-/* So many a second, in the shortest period that gives 1 or more. */
+/* A frequency, per the shortest period that gives 1 or more. */
 static char *frequency_text(double per_second, char out[TYPE_VALUE_MAX])
 {
         static const struct {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * type.h - what a value of a rule's expression is: a boolean, or a number in
- * bytes^b * seconds^s.
+ * type.h - the type of a value in a rule's expression: a boolean, or a number
+ * in bytes^b * seconds^s.
  *
- * A number without a dimension is a plain one (written without a unit), a share
- * (%) or a count. A plain number goes with either; a share and a count do not
- * go together: `threads > 5%` is a mistake.
+ * A number without a dimension is plain (written without a unit), a share (%)
+ * or a count. A plain number can be combined with either; a share and a count
+ * cannot: `threads > 5%` is a mistake.
  */
 #ifndef HW_DAEMON_RULES_TYPE_H
 #define HW_DAEMON_RULES_TYPE_H
@@ -19,7 +19,7 @@ enum type_sort { SORT_PLAIN, SORT_SHARE, SORT_COUNT };
 struct type {
         bool boolean;
         int8_t bytes, seconds; /* powers */
-        enum type_sort sort;   /* meaningful when it is a number and both powers are 0 */
+        enum type_sort sort;   /* valid when it is a number and both powers are 0 */
 };
 
 #define TYPE_BOOLEAN          ((struct type){ .boolean = true })
@@ -30,7 +30,7 @@ struct type {
 #define TYPE_SECONDS          ((struct type){ .seconds = 1 })
 #define TYPE_BYTES_PER_SECOND ((struct type){ .bytes = 1, .seconds = -1 })
 
-/* Whether numbers of both can be compared, added and subtracted; then what a sum of them is. */
+/* Whether numbers of both types can be compared, added and subtracted; then *ret is the type of their sum. */
 bool type_join(struct type a, struct type b, struct type *ret);
 
 /* Product, quotient. False when a power leaves the range of -4 .. 4. */

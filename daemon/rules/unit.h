@@ -9,17 +9,17 @@
 
 struct rule_unit {
         const char *name;
-        double factor; /* times this gives bytes, seconds, or a plain number */
+        double factor; /* multiplied by this: bytes, seconds, or a plain number */
         struct type type;
 };
 
-/* "MiB", "ms", "%" ...; NULL when there is none of that name. */
+/* "MiB", "ms", "%" ...; NULL when there is no such unit. */
 const struct rule_unit *unit_find(const char *name, size_t size);
 
 /* What may follow a '/': "s", "min", "h", "d"; its length in seconds. NULL as above. */
 const struct rule_unit *unit_find_period(const char *name, size_t size);
 
-/* The unit meant by a mistyped one, or NULL. */
+/* The unit nearest to a mistyped one, or NULL. */
 const char *unit_nearest(const char *name, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DESIGN: two tables. docs/RULES.md has the same ones; a test compares them. */
+/* DESIGN: two tables. docs/RULES.md has the same; a test compares the names. */
 #include "daemon/rules/vocabulary.h"
 
 #include <string.h>
@@ -81,8 +81,8 @@ static const struct series_word series_words[] = {
           "how old the newest event was when it arrived; live only" },
         { "stream_idle", RULE_STREAM_IDLE, SECONDS, T, "the time without a byte from the stream",
           "since bytes last arrived while the run goes on; live only" },
-        { "stream_gap", RULE_STREAM_GAP, SECONDS, T, "its longest pause before",
-          "longest time between bytes in this run, the present one left out; live only" },
+        { "stream_gap", RULE_STREAM_GAP, SECONDS, T, "its longest earlier pause",
+          "longest time between bytes in this run, except the current one; live only" },
         { "lost_bytes", RULE_LOST_BYTES, BYTES, WC | T, "the damaged bytes", "bytes of the stream that were skipped" },
         { "restarts", RULE_RESTARTS, COUNT, WC | T, "the restarts", "runs after the first one" },
         { "crashes", RULE_CRASHES, COUNT, WC | T, "the crashes", "runs that ended without an end marker" },
@@ -93,7 +93,7 @@ static const struct series_word series_words[] = {
         { "time_to_limit", RULE_TIME_TO_LIMIT, SECONDS, 0, "the time to the limit, at the earliest",
           "early end of the interval; never when nothing grows" },
         { "time_to_limit_late", RULE_TIME_TO_LIMIT_LATE, SECONDS, 0, "the time to the limit, at the latest",
-          "late end of the interval; never when nothing surely grows" },
+          "late end of the interval; never when nothing certainly grows" },
         { "band", RULE_BAND, BYTES, WV, "the band", "bytes of one band of the heap profile" },
 };
 
@@ -102,8 +102,8 @@ enum { SERIES_WORDS = sizeof(series_words) / sizeof(series_words[0]) };
 static const struct function_word function_words[] = {
         { "last", FN_LAST, GIVES_SAME, WINDOW_MAY, W, false, "the newest value of", "the newest sample" },
         { "age", FN_AGE, GIVES_SECONDS, WINDOW_NONE, W, false, "the age of", "time since the newest sample" },
-        { "min", FN_MIN, GIVES_SAME, WINDOW_MAY, W, false, "the least of", "the smallest sample" },
-        { "max", FN_MAX, GIVES_SAME, WINDOW_MAY, W, false, "the most of", "the largest sample" },
+        { "min", FN_MIN, GIVES_SAME, WINDOW_MAY, W, false, "the minimum of", "the smallest sample" },
+        { "max", FN_MAX, GIVES_SAME, WINDOW_MAY, W, false, "the maximum of", "the largest sample" },
         { "mean", FN_MEAN, GIVES_SAME, WINDOW_MAY, W, false, "the mean of", "mean of the samples" },
         { "stddev", FN_STDDEV, GIVES_SAME, WINDOW_MAY, W, false, "the standard deviation of",
           "standard deviation of the samples" },
@@ -119,9 +119,9 @@ static const struct function_word function_words[] = {
           "newest sample less the one before the window" },
         { "slope", FN_SLOPE, GIVES_PER_SECOND, WINDOW_MAY, W, false, "the slope of",
           "by least squares over the window; without one the slope of the verdict" },
-        { "slope_low", FN_SLOPE_LOW, GIVES_PER_SECOND, WINDOW_MAY, W, false, "the sure slope of",
+        { "slope_low", FN_SLOPE_LOW, GIVES_PER_SECOND, WINDOW_MAY, W, false, "the lower bound of the slope of",
           "low end of the slope's interval" },
-        { "slope_high", FN_SLOPE_HIGH, GIVES_PER_SECOND, WINDOW_MAY, W, false, "the possible slope of",
+        { "slope_high", FN_SLOPE_HIGH, GIVES_PER_SECOND, WINDOW_MAY, W, false, "the upper bound of the slope of",
           "high end of the slope's interval" },
         { "fit", FN_FIT, GIVES_SHARE, WINDOW_MAY, W, false, "how well a line fits",
           "R squared of the least-squares line, 0 to 1" },

@@ -12,7 +12,7 @@
 #include "daemon/model/series.h"
 #include "daemon/rules/type.h"
 
-/* What a rule can look at. The first are the model's series, by their own numbers. */
+/* What a rule can refer to. The first are the model's series, by their own numbers. */
 enum rule_series {
         RULE_ALLOCATION_RATE = SERIES_COUNT,
         RULE_GC_SHARE,
@@ -36,9 +36,9 @@ enum rule_series {
 };
 
 enum series_flag {
-        SERIES_HAS_WINDOWS = 1 << 0, /* window functions may be asked of it */
-        SERIES_HAS_VERDICT = 1 << 1, /* leak(), growing() ... may be asked of it */
-        SERIES_OF_TARGET = 1 << 2,   /* about the stream or the target: goes on when a run has ended */
+        SERIES_HAS_WINDOWS = 1 << 0, /* window functions apply to it */
+        SERIES_HAS_VERDICT = 1 << 1, /* leak(), growing() ... apply to it */
+        SERIES_OF_TARGET = 1 << 2,   /* about the stream or the target: continues when a run has ended */
         SERIES_CUMULATIVE = 1 << 3   /* only rises within a run */
 };
 
@@ -47,7 +47,7 @@ struct series_word {
         enum rule_series id;
         struct type type;
         unsigned flags;
-        const char *words;   /* "live bytes": how --explain calls it */
+        const char *words;   /* "live bytes": its name in --explain */
         const char *meaning; /* one sentence for the reference */
 };
 
@@ -76,7 +76,7 @@ enum function_id {
         FN_COUNT_OF_FUNCTIONS
 };
 
-/* What a function gives, from the type of its series. */
+/* The type of a function's result, from that of its series. */
 enum function_result {
         GIVES_SAME,
         GIVES_PER_SECOND,
@@ -103,15 +103,15 @@ struct function_word {
 const struct series_word *series_word_find(const char *name, size_t size);
 const struct function_word *function_word_find(const char *name, size_t size);
 
-/* By place, for listings; NULL behind the last. */
+/* By index, for listings; NULL after the last. */
 const struct series_word *series_word_at(size_t i);
 const struct function_word *function_word_at(size_t i);
 
-/* The series, or the function, that a mistyped name was meant to be; NULL when none is near. */
+/* The series, or the function, nearest to a mistyped name; NULL when none is near. */
 const char *series_word_nearest(const char *typed);
 const char *function_word_nearest(const char *typed);
 
-/* The type that a function gives for a series of type `t`. False when there is none (powers out of range). */
+/* The type of a function's result for a series of type `t`. False when there is none (powers out of range). */
 bool function_type(const struct function_word *f, struct type t, struct type *ret);
 
 #endif

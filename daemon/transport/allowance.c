@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* allowance.c - DESIGN: a table of 128 places that is searched from end to end, once a request. */
+/* allowance.c - DESIGN: a table of 128 places with linear search, once per request. */
 #include "daemon/transport/allowance.h"
 
 #include "daemon/transport/limits.h"
@@ -25,7 +25,7 @@ static uint64_t later(uint64_t a, uint64_t b)
         return a > b ? a : b;
 }
 
-/* How long until a bucket has room again; 0: it has. */
+/* How long until a bucket has room again; 0: now. */
 static uint64_t wait_ns(uint64_t full_ns, uint64_t now_ns, uint64_t burst_ns)
 {
         return full_ns > now_ns + burst_ns ? full_ns - now_ns - burst_ns : 0;

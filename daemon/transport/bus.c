@@ -5,23 +5,24 @@
  * moves bytes and runs free_packed.
  *
  * Updates. A message is packed once, not copied, shared by reference among all
- * subscribers and freed by ZeroMQ when the last has it. What waits is bounded
- * per subscriber by the high-water mark; beyond it XPUB drops for that
- * subscriber alone. That mark counts messages, and a census may be large, so
- * the bytes that wait are bounded too: beyond that, large updates are left out
- * for everybody. A subscriber that keeps up sees the gap and takes the newest
- * census from a snapshot; the daemon does not grow for one that is stopped.
+ * subscribers and freed by ZeroMQ when the last one has it. What waits is
+ * bounded per subscriber by the high-water mark; beyond it XPUB drops for that
+ * subscriber only. The mark counts messages, and a census may be large, so the
+ * waiting bytes are bounded too: beyond that, large updates are left out for
+ * everybody. A subscriber that keeps up sees the gap and gets the newest census
+ * from a snapshot; the daemon does not grow because of one that has stopped
+ * reading.
  *
- * Requests. One frame behind the client's identity (and the empty frame that a
- * REQ socket puts between). ROUTER_MANDATORY makes a client that is gone or
- * does not read visible as an error of the send. After one reply is dropped,
- * all others to the same request are dropped too: a client must never take a
- * snapshot with a hole for a whole one because its last message got through.
- * Replies that wait are bounded in bytes over all clients, so nobody can make
- * the daemon grow by asking for snapshots and not reading them.
+ * Requests. One frame after the client's identity (and the empty delimiter
+ * frame of a REQ socket). With ROUTER_MANDATORY a send fails for a client that
+ * is gone or does not read. After one reply is dropped, all others to the same
+ * request are dropped too: a client must never take a snapshot with a hole for
+ * a whole one because its last message got through. Waiting replies are bounded
+ * in bytes over all clients, so nobody can make the daemon grow by requesting
+ * snapshots and not reading them.
  *
- * A client that asks too often or too much (allowance.h) gets an error that says so and
- * when to ask again.
+ * A client that requests too often or too much (allowance.h) gets an error that
+ * says so and when to retry.
  */
 #include "daemon/transport/bus.h"
 
@@ -44,8 +45,8 @@
 #include "proto/base/error.h"
 
 #define DEFAULT_HIGH_WATER_MARK 4096
-#define LINGER_MS               200  /* for what waits when the daemon ends */
-#define HANDSHAKE_MS            5000 /* who connects and says nothing holds a descriptor for so long */
+#define LINGER_MS               200  /* to send what is waiting when the daemon ends */
+#define HANDSHAKE_MS            5000 /* how long a silent connection may hold a descriptor */
 #define MAX_FRAMES              8    /* of a request; more are read and dropped */
 
 struct bus {
@@ -60,7 +61,7 @@ struct bus {
         struct bus_stats stats;
         struct allowances allowances;
         atomic_size_t updates_waiting_bytes; /* handed to ZeroMQ and not yet freed by it */
-        atomic_size_t replies_waiting_bytes; /* also */
+        atomic_size_t replies_waiting_bytes; /* likewise */
 };
 
 struct bus_client {
@@ -69,12 +70,12 @@ struct bus_client {
         bool delimiter; /* a REQ socket: an empty frame comes before the request */
         bool has_id;
         uint64_t id;
-        bool dropped; /* one reply was not taken: send no more */
+        bool dropped; /* a reply was not taken: send no more */
 };
 
 /* ------------------------------------------------------------ packing */
 
-/* Runs on ZeroMQ's thread, when nobody waits for the message any more. Their number is in front of the bytes. */
+/* Runs on ZeroMQ's thread, when nobody needs the message any more. The size is stored in front of the bytes. */
 static void free_packed(void *data, void *waiting_bytes)
 {
         size_t *block = (size_t *)data - 1;
@@ -102,7 +103,7 @@ static int pack(const ProtobufCMessage *message, size_t size, atomic_size_t *wai
 
 /* ------------------------------------------------------------ updates */
 
-/* Over the limit only small ones go on: their memory is bounded by their number. */
+/* Over the limit only small ones are sent: their number bounds their memory. */
 static bool has_room(struct bus *bus, size_t size)
 {
         return size <= LIMIT_SMALL_UPDATE_BYTES ||
@@ -118,8 +119,8 @@ static int send_update(void *ctx, const Hw__Update *update)
         zmq_msg_t msg;
 
         if (!has_room(bus, size) || pack(&update->base, size, &bus->updates_waiting_bytes, &msg)) {
-                bus->stats.dropped++; /* its sequence number is used up: subscribers see a gap and ask */
-                log_debug("dropped=%llu update size=%zu: out of memory or too much waits",
+                bus->stats.dropped++; /* its sequence number is used up: subscribers see a gap */
+                log_debug("dropped=%llu update size=%zu: out of memory or too much is waiting",
                           (unsigned long long)bus->stats.dropped, size);
                 return 0;
         }
@@ -136,7 +137,7 @@ static int send_update(void *ctx, const Hw__Update *update)
         return 0;
 }
 
-/* A subscription (1, prefix) or its end (0, prefix): ZeroMQ keeps them, we only count. */
+/* A subscription (1, prefix) or its end (0, prefix): ZeroMQ handles them, we only count. */
 static int receive_subscription(void *ctx, void *socket)
 {
         struct bus *bus = ctx;
@@ -157,7 +158,7 @@ static int receive_subscription(void *ctx, void *socket)
                         bus->stats.subscriptions--;
                 if (known)
                         log_debug("subscriptions=%llu %s", (unsigned long long)bus->stats.subscriptions,
-                                  data[0] == 1 ? "a subscriber came" : "a subscriber went");
+                                  data[0] == 1 ? "subscribed" : "unsubscribed");
                 more = zmq_msg_more(&msg);
                 first = false;
                 (void)zmq_msg_close(&msg);
@@ -206,7 +207,7 @@ void bus_reply(struct bus_client *client, Hw__Reply *reply)
                 client->dropped = true;
                 bus->stats.replies_dropped++;
         }
-        zloop_pump(bus->request_loop); /* inside a handler the pump that called it looks again itself */
+        zloop_pump(bus->request_loop); /* inside a handler, the calling pump does it */
 }
 
 bool bus_client_lost(const struct bus_client *client)
@@ -232,7 +233,7 @@ static uint64_t number_of(const struct bus_client *client)
         return hash_bytes(zmq_msg_data(client->identity), zmq_msg_size(client->identity), 0) | 1;
 }
 
-/* False: this client has asked too much of late, and is told so. */
+/* False: this client has requested too much, and got an error. */
 static bool may_ask(struct bus_client *client)
 {
         Hw__Reply reply = HW__REPLY__INIT;
@@ -244,11 +245,11 @@ static bool may_ask(struct bus_client *client)
                 return true;
         client->bus->stats.bad_requests++;
         if (why == ALLOWANCE_RATE)
-                error_set(&error, "too many requests from this client: %u a second are allowed; ask again in %llu ms",
+                error_set(&error, "too many requests from this client: %u per second are allowed; retry in %llu ms",
                           LIMIT_REQUESTS_PER_S, (unsigned long long)wait_ns / 1000000 + 1);
         else
                 error_set(&error,
-                          "this client's requests cost too much: %u %% of a processor is allowed; ask again in %llu ms",
+                          "this client's requests cost too much: %u %% of a processor is allowed; retry in %llu ms",
                           LIMIT_COST_PERCENT, (unsigned long long)wait_ns / 1000000 + 1);
         reply.error = error.text;
         reply.what_case = HW__REPLY__WHAT_RETRY_AFTER_NS;
@@ -318,7 +319,7 @@ static int receive_request(void *ctx, void *socket)
                 more = zmq_msg_more(&frame);
                 if (n < MAX_FRAMES)
                         (void)zmq_msg_init(&frames[n++]);
-                (void)zmq_msg_move(&frames[n - 1], &frame); /* of too many the last one stays */
+                (void)zmq_msg_move(&frames[n - 1], &frame); /* beyond MAX_FRAMES the last one is kept */
         }
         if (whole)
                 take_message(ctx, frames, n);
@@ -348,7 +349,7 @@ static bool open_sockets(struct bus *bus, int high_water_mark)
         bus->request = zmq_socket(bus->context, ZMQ_ROUTER);
         if (!bus->publish || !bus->request)
                 return false;
-        /* ZeroMQ closes the connection of a peer that sends more; a request just too large still gets an answer. */
+        /* ZeroMQ closes the connection of a peer that sends more; a request slightly too large still gets an answer. */
         return !(set_int(bus->publish, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS) ||
                  set_int(bus->request, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS) ||
                  set_int(bus->publish, ZMQ_SNDHWM, high_water_mark) || set_int(bus->publish, ZMQ_LINGER, LINGER_MS) ||

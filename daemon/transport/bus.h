@@ -4,9 +4,9 @@
  *
  * Endpoints are checked before anything is bound: ipc in a directory that only
  * the user can enter, or tcp on loopback; anything else is refused. A stale
- * ipc socket file of a dead daemon is replaced, a living daemon's is not
- * (-EADDRINUSE). Slow subscribers lose messages at the high-water mark and
- * see it by the gap in the sequence.
+ * ipc socket file of a dead daemon is replaced, a running daemon's is not
+ * (-EADDRINUSE). Slow subscribers lose messages at the high-water mark, which
+ * they see as a gap in the sequence.
  */
 #ifndef HW_DAEMON_TRANSPORT_BUS_H
 #define HW_DAEMON_TRANSPORT_BUS_H
@@ -20,11 +20,11 @@
 
 struct event_base;
 struct bus;
-struct bus_client; /* whom to answer; valid inside the handler only */
+struct bus_client; /* whom to answer; valid only inside the handler */
 
 struct bus_handler {
         void *ctx;
-        /* One checked request; answer with bus_reply any number of times before returning. */
+        /* One validated request; answer with bus_reply any number of times before returning. */
         void (*request)(void *ctx, const Hw__Request *request, struct bus_client *client);
 };
 
@@ -46,13 +46,13 @@ struct update_sink bus_sink(struct bus *bus);
 /* Sends one reply; the id of the request is filled in. */
 void bus_reply(struct bus_client *client, Hw__Reply *reply);
 
-/* A reply could not be sent: more to the same request are not either. */
+/* Whether a reply could not be sent: further ones to the same request will not be either. */
 bool bus_client_lost(const struct bus_client *client);
 
 struct bus_stats {
         uint64_t published, bytes;
         uint64_t requests, bad_requests;
-        uint64_t dropped;         /* out of memory, or too much waits: subscribers see a gap */
+        uint64_t dropped;         /* out of memory, or too much is waiting: subscribers see a gap */
         uint64_t subscriptions;   /* different prefixes subscribed to now */
         uint64_t replies_dropped; /* the client did not take them */
 };

@@ -63,12 +63,12 @@ static int prepare_tcp(struct endpoint *e, const char *text, struct error *error
         if (!colon || !is_port(colon + 1) || (size_t)(colon - rest) >= sizeof(host))
                 return error_code(error, -EINVAL, "%s: expected tcp://HOST:PORT with a port of 1 to 65535", text);
         memcpy(host, rest, (size_t)(colon - rest));
-        if (!strcmp(host, "localhost")) /* libzmq looks no names up to bind */
+        if (!strcmp(host, "localhost")) /* libzmq does not resolve names to bind */
                 (void)snprintf(host, sizeof(host), "127.0.0.1");
         if (!is_loopback(host))
                 return error_code(error, -EACCES,
                                   "%s: only loopback (127.0.0.1, [::1], localhost) is allowed, because messages are "
-                                  "neither encrypted nor authenticated; listen there and let other machines come "
+                                  "neither encrypted nor authenticated; listen there and let other machines connect "
                                   "through an ssh tunnel",
                                   text);
         (void)snprintf(e->address, sizeof(e->address), "tcp://%s:%s", host, colon + 1);
@@ -77,7 +77,7 @@ static int prepare_tcp(struct endpoint *e, const char *text, struct error *error
 
 /* ---------------------------------------------------------------- ipc */
 
-/* Opens the directory of the socket, made when it is missing, and checks it. A descriptor or -errno. */
+/* Opens the directory of the socket, created if missing, and checks it. A descriptor or -errno. */
 static int open_directory(const char *directory, struct error *error)
 {
         int fd = private_directory_open(directory, false, error);
@@ -100,7 +100,8 @@ static int lock_directory(int fd, const char *directory, struct error *error)
                 (void)nanosleep(&wait, NULL);
         }
         return error_code(error, errno == EWOULDBLOCK ? -EADDRINUSE : -errno,
-                          "%s: another daemon that starts there does not get ready: %s", directory, strerror(errno));
+                          "%s: another daemon is starting there and does not become ready: %s", directory,
+                          strerror(errno));
 }
 
 static int clear_stale(const char *path, struct error *error)
@@ -182,6 +183,6 @@ void endpoint_remove(struct endpoint *e)
         if (!e->path || !e->inode)
                 return;
         if (lstat(e->path, &st) == 0 && st.st_dev == e->device && st.st_ino == e->inode)
-                (void)unlink(e->path); /* fails: a dead socket stays, and the next daemon replaces it */
+                (void)unlink(e->path); /* if it fails, a stale socket stays, and the next daemon replaces it */
         e->inode = 0;
 }

@@ -2,27 +2,27 @@
 /*
  * DESIGN: a blocking PUSH with a small high-water mark: when the client does
  * not read, the pipe fills and we wait, so nothing piles up however large the
- * logs are. The mark is never changed: libzmq's reader (4.3.4) goes on reporting
- * what it took at every half of the old one, so a lower one waits forever.
- * The client is started before us and listens already.
+ * logs are. The mark is never changed: libzmq's reader (4.3.4) acknowledges at
+ * every half of the old mark, so with a lower one we would wait forever. The
+ * client was started before us and already listens.
  *
- * Messages leave in bursts. Each send of its own would find ZeroMQ's I/O thread
- * asleep and wake it: some 20 us of processor time a message, as much as making
- * it (8,250 censuses of 446 bands: 416 ms, of which 190 ms were that).
+ * Messages are sent in bursts. Sent one by one, each would find ZeroMQ's I/O
+ * thread asleep and wake it: some 20 us of processor time per message, as much
+ * as making it (8,250 censuses of 446 bands: 416 ms, of which 190 ms for that).
  *
  * The client is gone when we have another parent, or when its end of the
- * connection is closed, which a monitor reports; a send that waits looks at both
+ * connection is closed, which a monitor reports; a waiting send checks both
  * every POLL_MS. It does not come back, so the socket never reconnects.
  *
  * A message is delivered when the client has read it, not when the kernel has
- * it: libzmq forgets what a connection still holds when it was too busy to read
- * and the other end closes (4.3.4). So we keep a second descriptor of the
+ * it: libzmq discards what a connection still holds when it was too busy to
+ * read and the other end closes (4.3.4). So we keep a second descriptor of the
  * connection, which keeps it open, until the kernel's queue is empty.
  *
  * The end is zmq_ctx_term, which waits until all is delivered and cannot be
- * made to give up (measured on libzmq 4.3.4: without reconnection it stays
- * forever, even with no linger). So it runs on a thread of its own, which is
- * left behind when the client is gone: the process ends next.
+ * made to give up (measured on libzmq 4.3.4: without reconnection it never
+ * returns, even with no linger). So it runs on a thread of its own, which is
+ * abandoned when the client is gone: the process ends next.
  */
 #include "daemon/transport/push.h"
 #include "proto/base/error.h"
@@ -42,8 +42,8 @@
 #include <zmq.h>
 
 #define HIGH_WATER_MARK 128                  /* messages; the largest are some hundred KiB */
-#define BURST_MESSAGES  32u                  /* held back until there are so many ... */
-#define BURST_BYTES     ((size_t)128 * 1024) /* ... or they have this size */
+#define BURST_MESSAGES  32u                  /* held back until there are this many ... */
+#define BURST_BYTES     ((size_t)128 * 1024) /* ... or this many bytes */
 #define POLL_MS         100
 #define MONITOR         "inproc://heapwatch-push"
 
@@ -62,7 +62,7 @@ struct push {
         size_t n_held, held_bytes;
 };
 
-/* Keeps the connection open beyond libzmq's own end of it. */
+/* Keeps the connection open after libzmq has closed it. */
 static void hold(struct push *push, uint32_t fd)
 {
         if (push->connection < 0)
@@ -82,7 +82,7 @@ static void wait_until_read(struct push *push)
                 (void)close(push->connection);
 }
 
-/* Takes the monitor's reports in. Whether the connection has ended. */
+/* Reads the monitor's reports. Returns whether the connection has ended. */
 static bool is_disconnected(struct push *push)
 {
         uint8_t frame[512];
@@ -113,7 +113,7 @@ static bool is_gone(struct push *push)
         return push->gone;
 }
 
-/* Sends one frame as soon as the client takes it. Returns 0 or -EPIPE; the message is used up by success only. */
+/* Sends one frame as soon as the client takes it. Returns 0 or -EPIPE; the message is consumed only on success. */
 static int send_frame(struct push *push, zmq_msg_t *msg, int flags)
 {
         while (!push->gone) {
@@ -127,7 +127,7 @@ static int send_frame(struct push *push, zmq_msg_t *msg, int flags)
         return -EPIPE;
 }
 
-/* Sends all that is held; what cannot be sent is gone. */
+/* Sends all that is held; what cannot be sent is lost. */
 static int send_held(struct push *push)
 {
         int status = 0;
@@ -197,7 +197,7 @@ struct push *push_new(const char *endpoint, struct error *error)
         struct push *push = calloc(1, sizeof(*push));
 
         if (!push) {
-                error_set(error, "no memory left");
+                error_set(error, "out of memory");
                 return NULL;
         }
         push->parent = getppid();
@@ -237,7 +237,7 @@ static bool has_ended(pthread_t thread)
         return pthread_timedjoin_np(thread, NULL, &t) == 0;
 }
 
-/* Ends the context, or leaves it behind when the client is gone. */
+/* Ends the context, or abandons it when the client is gone. */
 static void end_context(struct push *push)
 {
         pthread_t thread;

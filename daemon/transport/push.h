@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * push.h - the lossless way out of `heapwatchd --once`: a PUSH socket connected
- * to the client that started us. A send waits for the client; it gives up with
- * -EPIPE when that client (our parent) is gone.
+ * push.h - the lossless sink of `heapwatchd --once`: a PUSH socket connected to the client that started us. A send
+ * waits for the client, and fails with -EPIPE when that client (our parent) is gone.
  */
 #ifndef HW_DAEMON_TRANSPORT_PUSH_H
 #define HW_DAEMON_TRANSPORT_PUSH_H

@@ -52,7 +52,7 @@ static bool can_receive(const struct zloop *z)
         return zmq_getsockopt(z->socket, ZMQ_EVENTS, &events, &size) == 0 && (events & ZMQ_POLLIN);
 }
 
-/* Fails only when out of memory: the next pump goes on. */
+/* Fails only when out of memory; then the next pump continues. */
 static void begin_rest(struct zloop *z, uint64_t now_ns, uint64_t spent_ns)
 {
         static const struct timeval at_once = { 0, 0 };
@@ -83,7 +83,7 @@ static void pump(struct zloop *z)
                         begin_rest(z, now_ns, now_ns - begin_ns);
                         break;
                 }
-                (void)z->receive(z->ctx, z->socket); /* 0: ZMQ_EVENTS will say so as well */
+                (void)z->receive(z->ctx, z->socket); /* 0: ZMQ_EVENTS will show that too */
         }
         watchdog_end();
         z->pumping = false;
@@ -98,7 +98,7 @@ void zloop_pump(struct zloop *z)
         pump(z);
 }
 
-/* Of either timer. */
+/* The callback of both timers. */
 static void on_rest_over(evutil_socket_t fd, short what, void *arg)
 {
         (void)fd;
@@ -114,7 +114,7 @@ static void on_event(evutil_socket_t fd, short what, void *arg)
         zloop_pump(arg);
 }
 
-/* Registers both events and lets the first pump come from the loop, when the caller holds the zloop. */
+/* Registers the events; the first pump comes from the loop, when the caller has the zloop. */
 static bool add_events(struct zloop *z, struct event_base *base)
 {
         static const struct timeval now = { 0, 0 };

@@ -6,10 +6,10 @@
  * ZMQ_EVENTS may have changed, not that a message waits. All handling is in one
  * place, zloop_pump: read ZMQ_EVENTS; while readable and within budget receive
  * whole messages; read ZMQ_EVENTS again; if still ready, come back later, so
- * that a flood on one socket has at most a quarter of a busy loop. It runs when the descriptor fires, once after
- * registration, and must be called after every send or receive made elsewhere
- * on the socket: an XPUB that publishes would otherwise sleep on a pending
- * subscription.
+ * that a flood on one socket gets at most a quarter of a busy loop. It runs
+ * when the descriptor fires, once after registration, and must be called after
+ * every send or receive made elsewhere on the socket: an XPUB that publishes
+ * would otherwise sleep on a pending subscription.
  */
 #ifndef HW_DAEMON_TRANSPORT_ZLOOP_H
 #define HW_DAEMON_TRANSPORT_ZLOOP_H
@@ -17,14 +17,14 @@
 struct event_base;
 struct zloop;
 
-/* Receives one message (all its parts, with ZMQ_DONTWAIT). Returns 1 when it took one, 0 when there is none. */
+/* Receives one message (all its parts, with ZMQ_DONTWAIT). Returns 1 if there was one, else 0. */
 typedef int zloop_receive(void *ctx, void *socket);
 
 /* Registers `socket` (borrowed). NULL when out of memory. */
 struct zloop *zloop_new(struct event_base *base, void *socket, zloop_receive *receive, void *ctx);
 void zloop_destroy(struct zloop **z);
 
-/* Handles what is pending; safe at any time but inside `receive`. */
+/* Handles what is pending; safe at any time except inside `receive`. */
 void zloop_pump(struct zloop *z);
 
 #endif

@@ -22,7 +22,7 @@
 #define CALM_BAND_MINUTES 16u                  /* how often a steady band is published */
 #define GAP_EXACT_TICKS   600u                 /* emitted one by one after a gap in time */
 #define GAP_PART          64u                  /* then one at each further 64th of the gap so far, */
-#define GAP_PART_DEAR     8u                   /* or 8th, when the ticks so far have cost enough */
+#define GAP_PART_COSTLY   8u                   /* or 8th, when the ticks so far have cost enough */
 #define GAP_LOOKED_AT_NS  (96 * 3600 * SECOND) /* for twice the longest window of a rule; then only the last one */
 
 struct tracker_config tracker_config_scaled(uint64_t resolution_ns)
@@ -147,14 +147,14 @@ static uint64_t tick_after(const struct tracker *t, uint64_t time_ns)
 }
 
 /* The tick after `tick_ns` in a gap from `from_ns` whose last tick is `last_ns`. */
-static uint64_t next_tick(const struct tracker *t, uint64_t from_ns, uint64_t tick_ns, uint64_t last_ns, bool dear)
+static uint64_t next_tick(const struct tracker *t, uint64_t from_ns, uint64_t tick_ns, uint64_t last_ns, bool costly)
 {
         uint64_t gap_ns = tick_ns - from_ns, next;
 
-        if ((gap_ns <= GAP_EXACT_TICKS * t->config.tick_ns && !dear) || tick_ns >= last_ns)
+        if ((gap_ns <= GAP_EXACT_TICKS * t->config.tick_ns && !costly) || tick_ns >= last_ns)
                 return tick_after(t, tick_ns);
         next = gap_ns > GAP_LOOKED_AT_NS ? last_ns
-                                         : tick_after(t, tick_ns + gap_ns / (dear ? GAP_PART_DEAR : GAP_PART));
+                                         : tick_after(t, tick_ns + gap_ns / (costly ? GAP_PART_COSTLY : GAP_PART));
         return next < last_ns ? next : last_ns;
 }
 
@@ -171,14 +171,14 @@ static bool emit_ticks(struct tracker *t)
                 if (!g->again) {
                         g->tick.watermark_ns = t->next_tick_ns;
                         move_to(t, g->tick.watermark_ns);
-                        t->next_tick_ns = next_tick(t, g->from_ns, g->tick.watermark_ns, g->last_ns, g->dear);
+                        t->next_tick_ns = next_tick(t, g->from_ns, g->tick.watermark_ns, g->last_ns, g->costly);
                         g->tick.goes_on = t->next_tick_ns <= g->to_ns;
                 }
                 enum tick_answer answer = t->tick(t->tick_ctx, &g->tick);
                 g->again = answer == TICK_WAIT;
                 if (g->again)
                         return false;
-                g->dear = answer == TICK_DEAR;
+                g->costly = answer == TICK_COSTLY;
                 g->tick.follows = true;
         }
         return true;

@@ -76,8 +76,8 @@ struct tracker_tick {
 
 enum tick_answer {
         TICK_TAKEN,
-        TICK_DEAR, /* taken, but the ticks of this gap have cost enough: the remaining ones are spaced farther apart */
-        TICK_WAIT  /* not (completely) taken yet: tracker_go_on() emits it again */
+        TICK_COSTLY, /* taken, but this gap has cost enough: the remaining ticks are farther apart */
+        TICK_WAIT    /* not (completely) taken yet: tracker_go_on() emits it again */
 };
 
 /*

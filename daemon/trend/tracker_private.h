@@ -60,7 +60,7 @@ struct held {
 struct gap {
         uint64_t from_ns, to_ns, last_ns; /* W before and after it; its last tick */
         struct tracker_tick tick;         /* the newest */
-        bool dear, again;                 /* the newest tick was costly; has to be emitted again */
+        bool costly, again;               /* the last tick was costly; has to be emitted again */
 };
 
 _Static_assert(sizeof(struct band_state) <= 8192, "at most 8 kB of state per band");
@@ -112,7 +112,7 @@ struct band_state *tracker_band_state(const struct tracker *t, uint32_t id); /* 
 /* Samples not in the band's windows yet, in *room; NULL: none. The band must have a ladder. */
 const struct band_slice *tracker_band_waiting(const struct tracker *t, uint32_t id, struct band_slice *room);
 
-/* tracker_growth.c */
+/* tracker_read.c */
 void tracker_top_bands(const struct tracker *t, struct growth *g);
 
 #endif

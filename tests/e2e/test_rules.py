@@ -114,14 +114,14 @@ tests:
         f"FAILED {path}:12: test: wide of B at 641s is inactive, expected firing\n"
         "    wide of B: its condition did not hold at any time\n"
         f"FAILED {path}:14: test: wide at 641s is firing, expected resolved\n{wide}"
-        f"FAILED {path}:15: test: wide fired, and is not expected to\n{wide}3 passed, 5 failed\n")
+        f"FAILED {path}:15: test: wide fired, but was not expected to\n{wide}3 passed, 5 failed\n")
 
 
 @pytest.mark.parametrize("text, what", [
     ("", "the file is empty"), ("tests: []", "expected at least one test"), ("groups: []", "unknown key 'groups'"),
     ("tests: [{log: none, fired: []}]", "No such file"), ("tests: [{series: {live: 5}, fired: [lek]}]", "mean 'leak'"),
     ("tests: [{series: {live: 5}}]", "expected alerts: or fired:"), ("tests: [{fired: []}]", "expected either log:"),
-    ("tests: [{series: {lvie: 5}, fired: []}]", "'lvie' cannot be made up"),
+    ("tests: [{series: {lvie: 5}, fired: []}]", "'lvie' cannot be given"),
     ("tests: [{series: {live: 5s}, fired: []}]", "at '5s': expected values such as 5MiB"),
     ("tests: [{series: {gc_pause: 5}, fired: []}]", "expected values such as 20ms"),
     ("tests: [{series: {live: 5MiB 1..5kB}, fired: []}]", "at '1..5kB'"), ("tests: [{bands: {A: 3%}, fired: []}]", "'3%'"),
@@ -146,7 +146,7 @@ MISTAKES = [
      "info, warning or critical"),
     ("groups:\n- name: a\n  rules:\n  - alert: x\n    expr: leak(live)\n    do: [logg]\n", 6, 10, "did you mean 'log'"),
     ("groups:\n- name: a\n  rules:\n  - alert: x\n    expr: leak(live)\n  - alert: x\n    expr: leak(rss)\n", 6, 12,
-     "already"),
+     "duplicate rule"),
     ("groups:\n- name: a\n  rules: [\n", 4, 1, "not valid YAML"),
     ("gruops: []\n", 1, 1, "did you mean 'groups'"),
 ]

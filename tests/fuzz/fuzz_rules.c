@@ -104,7 +104,7 @@ static void judge(const struct expr *e)
 
         if (!(isnan(v) || v == 0 || v == 1))
                 abort();
-        (void)expr_means_band(e, &data, 1);
+        (void)expr_selects_band(e, &data, 1);
         expr_headline(e, &data, &at, e->of_bands, &headline);
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: an action is a word (`- log`) or a mapping of one word to what it
- * needs: the short form of that (an argv, a URL) or all its settings. Values
- * are checked by action_plan_add, which knows what they mean.
+ * DESIGN: an action is a word (`- log`) or a mapping of one word to its settings, in short form (an argv, a URL) or in
+ * full. Values are checked by action_plan_add, which knows what they mean.
  */
 #include "daemon/rules/file/do_block.h"
 

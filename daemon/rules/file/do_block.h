@@ -10,8 +10,8 @@
 struct action_plan;
 
 /*
- * Either node may be NULL. *ret_plan: the plan, owned by the caller, or NULL when
- * neither says anything. False after reporting an error.
+ * Either node may be NULL. *ret_plan: the plan, owned by the caller, or NULL when both are. False after reporting an
+ * error.
  */
 bool rules_read_do(struct yaml_file *f, const yaml_node_t *todo, const yaml_node_t *limits,
                    struct action_plan **ret_plan);

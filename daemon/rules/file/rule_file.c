@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: each file is walked key by key into rule texts; what they mean is
- * checked by rule_new, whose answer names a field, and the field's node gives
- * the place. The pack goes the same way, first, so that files find its rules to
- * change. Reading goes on after a mistake: people want to see all of them.
+ * DESIGN: each file is walked key by key into rule texts; rule_new checks what they mean, its errors name a field, and
+ * the field's node gives the place. The pack is read the same way, first, so that files can modify its rules. Reading
+ * goes on after a mistake: people want to see all of them.
  */
 #include "daemon/rules/file/rule_file.h"
 
@@ -20,17 +19,17 @@
 struct reader {
         struct yaml_file file;
         struct ruleset *set;
-        bool builtin; /* the pack itself is read */
+        bool builtin; /* reading the pack itself */
         bool good;
 };
 
-/* What a group says for all its rules. */
+/* What a group sets for all its rules. */
 struct group {
         const char *name;
         const yaml_node_t *targets, *todo, *limits;
 };
 
-/* Where each text of the rule at hand is. */
+/* The nodes of the current rule's texts. */
 struct places {
         const yaml_node_t *rule, *name, *expr, *until, *hold_for, *keep;
         const yaml_node_t *labels[RULE_PAIRS_MAX], *annotations[RULE_PAIRS_MAX], *targets[RULE_TARGETS_MAX];
@@ -38,7 +37,7 @@ struct places {
 
 /* ------------------------------------------------------------------ one rule */
 
-/* A text of the rule: when the key is there it replaces what the pack said. */
+/* A text of the rule; a key that is present replaces the pack's value. */
 static bool take_text(struct reader *r, const yaml_node_t *rule, const char *key, const char *what, const char **text,
                       const yaml_node_t **place)
 {
@@ -160,14 +159,14 @@ static bool report(struct reader *r, const struct places *p, const struct rule_e
         return yaml_error(&r->file, place_of(p, e), 0, "%s: %s", names[e->field], e->text);
 }
 
-/* Puts the rule into the set, in the place of the one it changes. */
+/* Puts the rule into the set, replacing the one it modifies. */
 static bool place_rule(struct reader *r, const struct places *p, struct rule *rule, struct rule *changed)
 {
         if (!changed && ruleset_add(r->set, rule))
                 return true;
         if (!changed) {
                 rule_destroy(&rule);
-                return yaml_error(&r->file, p->rule, 0, "there are more than %u rules", RULES_MAX);
+                return yaml_error(&r->file, p->rule, 0, "more than %u rules", RULES_MAX);
         }
         for (size_t i = 0; i < r->set->n; i++)
                 if (r->set->rules[i] == changed)
@@ -201,7 +200,7 @@ static bool make_rule(struct reader *r, const struct group *g, const yaml_node_t
         return place_rule(r, p, rule, changed);
 }
 
-/* The rule of the pack that this one changes, or NULL; a double name is a mistake. */
+/* The rule of the pack that this one modifies, or NULL; a duplicate name is a mistake. */
 static bool find_changed(struct reader *r, const struct group *g, const char *name, const yaml_node_t *at,
                          struct rule **ret)
 {
@@ -212,11 +211,11 @@ static bool find_changed(struct reader *r, const struct group *g, const char *na
         }
         *ret = NULL;
         if (ruleset_find(r->set, g->name, name))
-                return yaml_error(&r->file, at, 0, "there is a rule '%s' in group '%s' already", name, g->name);
+                return yaml_error(&r->file, at, 0, "duplicate rule '%s' in group '%s'", name, g->name);
         return true;
 }
 
-/* A rule without a condition can only change one that has one. */
+/* A rule without a condition must modify one that has one. */
 static bool no_expression(struct reader *r, const char *name, const yaml_node_t *at)
 {
         const char *names[RULES_MAX], *meant;
@@ -245,7 +244,7 @@ static bool read_rule(struct reader *r, const struct group *g, const yaml_node_t
             !take_text(r, node, "alert", "the name of the rule", &name, &p.name))
                 return false;
         if (!name && yaml_get(&r->file, node, "record"))
-                return yaml_error(&r->file, node, 0, "there are no recording rules here; expected alert: NAME");
+                return yaml_error(&r->file, node, 0, "recording rules are not supported; expected alert: NAME");
         if (!name)
                 return yaml_error(&r->file, node, 0, "this rule has no name; expected alert: NAME");
         if (!find_changed(r, g, name, p.name, &changed))
@@ -350,7 +349,7 @@ static void add_text(struct reader *r, const char *name, const char *text, const
         yaml_file_done(&r->file);
 }
 
-/* Rules that were switched off have done their work by now. */
+/* Removes the rules that are switched off. */
 static void drop_switched_off(struct ruleset *set)
 {
         size_t n = 0;

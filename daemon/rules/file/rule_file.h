@@ -2,10 +2,10 @@
 /*
  * rule_file.h - rule files and the built-in pack, read into one ruleset.
  *
- * docs/RULES.md is the reference of the format. A rule that is called like one
- * of the pack changes that one: what it does not say stays as it is;
- * `enabled: false` switches it off. All mistakes of all files are reported, each
- * with file, line and column; with any of them there is no ruleset.
+ * docs/RULES.md is the reference of the format. A rule with the name of a
+ * built-in one modifies that rule: keys that are not given keep their values;
+ * `enabled: false` switches it off. All mistakes in all files are reported,
+ * each with file, line and column; if there are any, there is no ruleset.
  */
 #ifndef HW_DAEMON_RULES_FILE_RULE_FILE_H
 #define HW_DAEMON_RULES_FILE_RULE_FILE_H
@@ -18,7 +18,7 @@
 /* NULL after reporting an error. Free with ruleset_destroy. n may be 0: the pack alone. */
 struct ruleset *rules_load(const char *const *paths, size_t n, const struct error_sink *says);
 
-/* The same of one text. */
+/* The same for one text. */
 struct ruleset *rules_load_text(const char *name, const char *text, const struct error_sink *says);
 
 #endif

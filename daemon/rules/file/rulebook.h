@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rulebook.h - the rule files of a daemon and the rules that are in force.
+ * rulebook.h - the rule files of a daemon and the rules in force.
  *
- * Reading again is all or nothing: with a mistake in any file the old rules go on.
+ * A reload is all or nothing: with a mistake in any file the old rules stay in
+ * force.
  */
 #ifndef HW_DAEMON_RULES_FILE_RULEBOOK_H
 #define HW_DAEMON_RULES_FILE_RULEBOOK_H
@@ -22,13 +23,13 @@ struct rulebook {
 bool rulebook_open(struct rulebook *b, char *const *paths, size_t n, const struct error_sink *says);
 void rulebook_close(struct rulebook *b);
 
-/* Reads them again. Returns the new rules, which are not in force yet, or NULL after reporting an error. */
+/* Reads the files again. Returns the new rules, which are not in force yet, or NULL after reporting an error. */
 struct ruleset *rulebook_read(const struct rulebook *b, const struct error_sink *says);
 
-/* Puts them in force and destroys the old ones: whoever borrows those must have changed over. */
+/* Puts them in force and destroys the old ones: nobody may borrow those any more. */
 void rulebook_change(struct rulebook *b, struct ruleset *rules);
 
-/* Mistakes as lines of one text, for a reply. */
+/* Error messages as lines of one text, for a reply. */
 struct diagnostics {
         char text[4096];
         size_t used;
@@ -36,7 +37,7 @@ struct diagnostics {
 
 struct error_sink diagnostics_gather(struct diagnostics *c);
 
-/* Mistakes to standard error, behind "heapwatchd: ". */
+/* Error messages to standard error, prefixed with "heapwatchd: ". */
 extern const struct error_sink diagnostics_to_stderr;
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: a file of tests names rule files and cases. A case is input and what
- * must come of it: the state of an alert at a time, or the set of all that
- * fired. Each that does not hold is reported with what was there instead.
+ * DESIGN: a file of tests names rule files and cases. A case is input and expectations: the state of an alert at a
+ * time, or the set of all that fired. Each that fails is reported with what happened instead.
  */
 #include "daemon/rules/test/rule_test.h"
 
@@ -136,7 +135,7 @@ static bool check_fired(struct suite *s, const yaml_node_t *node, const char *na
                 }
                 if (fired == wanted)
                         continue;
-                snprintf(what, sizeof(what), "%s %s", rule, fired ? "fired, and is not expected to" : "did not fire");
+                snprintf(what, sizeof(what), "%s %s", rule, fired ? "fired, but was not expected to" : "did not fire");
                 failed(s, node, name, what);
                 rules_test_tell(c, rule, NULL);
                 well = false;
@@ -159,7 +158,7 @@ static bool check_all(struct suite *s, const yaml_node_t *node, const struct tes
         bool good = true;
 
         if (!alerts && !fired)
-                return yaml_error(&s->file, node, 0, "expected alerts: or fired:, what must come of it");
+                return yaml_error(&s->file, node, 0, "expected alerts: or fired:, the results to check");
         if (alerts && !yaml_is_sequence(&s->file, alerts, "a list of alerts"))
                 return false;
         for (size_t i = 0; alerts && (item = yaml_item_at(&s->file, alerts, i)); i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rule_test.h - tests of rules: made-up series or a log, and the alerts that
- * must come of them at given times. docs/RULES.md has the format.
+ * rule_test.h - tests of rules: synthetic series or logs, and the alerts expected at given times. docs/RULES.md has the
+ * format.
  */
 #ifndef HW_DAEMON_RULES_TEST_RULE_TEST_H
 #define HW_DAEMON_RULES_TEST_RULE_TEST_H
@@ -18,7 +18,7 @@
 #define TEST_LOGS_MAX   16
 #define TEST_VALUES_MAX 200000u /* of one series */
 
-/* Values of one series, one each interval; NaN = no sample. */
+/* Values of one series, one per interval; NaN = no sample. */
 struct test_series {
         enum series_id id; /* 0: a band */
         const char *band;
@@ -32,11 +32,11 @@ struct test_input {
         struct tracker_config trend;
         struct test_series series[TEST_SERIES_MAX];
         size_t n_series;
-        char *logs[TEST_LOGS_MAX]; /* paths; instead of series: runs, one after the other */
+        char *logs[TEST_LOGS_MAX]; /* paths, instead of series: successive runs */
         size_t n_logs;
 };
 
-/* One change of an alert. */
+/* One change of an alert's state. */
 struct test_change {
         uint64_t time_ns; /* event time */
         enum alert_state state;
@@ -52,25 +52,25 @@ struct test_changes {
         uint64_t end_ns; /* event time of the run's end */
 };
 
-/* Reads what a test gives (rules_test_input.c). False when something was reported of. To be done in any case. */
+/* Reads the input of a test (test_input.c). False after reporting an error. Needs rules_test_input_done either way. */
 bool rules_test_input(struct yaml_file *f, const yaml_node_t *node, struct test_input *ret);
 void rules_test_input_done(struct test_input *in);
 
-/* "30s" to ns; without a node *ret_ns stays. A path beside the file of tests. */
+/* "30s" to ns; without a node *ret_ns stays. A path relative to the file of tests. */
 bool rules_test_time(struct yaml_file *f, const yaml_node_t *node, uint64_t *ret_ns);
 void rules_test_beside(const struct yaml_file *f, const char *path, char out[PATH_MAX]);
 
-/* Runs the rules over the input (rules_test_run.c). False with a sentence in `error`. */
+/* Runs the rules over the input (test_run.c). False with a sentence in `error`. */
 bool rules_test_run(const struct ruleset *rules, const struct test_input *input, struct test_changes *ret,
                     struct error *error);
 
 /*
- * The state of an alert at a time. `band` NULL: of the band for which it is
- * most: firing, pending, resolved, inactive (rules_test_words.c).
+ * The state of an alert at a time. `band` NULL: the first among all bands' in the order firing, pending, resolved,
+ * inactive (test_words.c).
  */
 enum alert_state rules_test_state(const struct test_changes *c, const char *rule, const char *band, uint64_t time_ns);
 
-/* Prints what became of it in the whole test, indented: a few lines. */
+/* Prints the alert's changes in the whole test, a few indented lines. */
 void rules_test_tell(const struct test_changes *c, const char *rule, const char *band);
 
 /* "100MiB", "100MiB+1MiBx60", "_x5": appends bytes, or seconds in ns. False with what was expected in `error`. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DESIGN: what a test gives, from YAML to plain data: made-up series and bands or logs, and how growth is judged. */
+/* DESIGN: the input of a test, from YAML to plain data: synthetic series and bands, or logs, and trend settings. */
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,18 +38,18 @@ bool rules_test_time(struct yaml_file *f, const yaml_node_t *node, uint64_t *ret
                yaml_error(f, node, 0, "'%s'; expected a time such as 30s, 5m or 2h", text);
 }
 
-static bool can_be_made_up(Hw__Series id)
+static bool can_be_given(Hw__Series id)
 {
         return id != HW__SERIES__SERIES_NONE && id != HW__SERIES__SERIES_CENSUS_TOTAL &&
                id != HW__SERIES__SERIES_OFF_HEAP;
 }
 
-/* Names are those of expressions. */
+/* By the names used in expressions. */
 static enum series_id series_named(const char *name, struct type *ret_type)
 {
         const struct series_word *word = series_word_find(name, strlen(name));
 
-        if (!word || (unsigned)word->id >= SERIES_COUNT || !can_be_made_up((Hw__Series)word->id))
+        if (!word || (unsigned)word->id >= SERIES_COUNT || !can_be_given((Hw__Series)word->id))
                 return 0;
         *ret_type = word->type;
         return (enum series_id)word->id;
@@ -69,7 +69,7 @@ static bool take_values(struct yaml_file *f, const struct yaml_entry *e, struct 
         *series = (struct test_series){ .id = of_bands ? 0 : series_named(e->key, &type), .band = e->key };
         if (!of_bands && !series->id)
                 return yaml_error(f, e->key_node, 0,
-                                  "'%s' cannot be made up; expected live, heap, blocks, "
+                                  "'%s' cannot be given; expected live, heap, blocks, "
                                   "allocated, gc_pause, copied, slop, fragmentation, rss, pss, swap, cgroup or cpu",
                                   e->key);
         in->n_series++;
@@ -125,7 +125,7 @@ static bool take_log(struct yaml_file *f, const yaml_node_t *node, struct test_i
         return in->logs[in->n_logs++] || yaml_error(f, node, 0, "out of memory");
 }
 
-/* One log, or a list of them: runs of the target, one after the other. */
+/* One log, or a list of them: successive runs of the target. */
 static bool take_logs(struct yaml_file *f, const yaml_node_t *node, struct test_input *in)
 {
         const yaml_node_t *item;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: made-up values become the eventlog that a runtime would have written,
- * and go through the whole pipeline as a log does. What the process itself is
- * asked for (rss, pss ...) is in no eventlog: it goes in by pipeline_process
- * behind the bytes of its time. Messages are made and thrown away.
+ * DESIGN: synthetic values become the eventlog that a runtime would have written, and take the whole way of a log
+ * through the pipeline. Samples of the process (rss, pss ...) are not in an eventlog: pipeline_process takes them after
+ * the bytes of the same time. Messages are made and discarded.
  */
 #include "daemon/rules/test/rule_test.h"
 
@@ -26,7 +25,7 @@
 
 #define SECOND_NS   UINT64_C(1000000000)
 #define CHANGES_MAX 100000u
-#define WALL_S      1700000000u /* when made-up runs begin: some day */
+#define WALL_S      1700000000u /* when synthetic runs begin */
 
 /* --------------------------------------------------------------------- changes */
 
@@ -56,9 +55,9 @@ static int throw_away(void *ctx, const Hw__Update *update)
 
 static const struct update_sink nowhere = { .send = throw_away };
 
-/* --------------------------------------------------------------- made-up log */
+/* --------------------------------------------------------------- synthetic log */
 
-struct made_up {
+struct synthetic {
         const struct test_input *input;
         struct pipeline *pipeline;
         struct eventlog_writer log; /* what is not yet in the pipeline */
@@ -84,8 +83,8 @@ static uint64_t or_zero(double value)
         return isnan(value) ? 0 : (uint64_t)value;
 }
 
-/* A collection when any number of one is given. */
-static void collection(struct made_up *m, size_t i, uint64_t time_ns)
+/* A collection, if any of its numbers is given. */
+static void collection(struct synthetic *m, size_t i, uint64_t time_ns)
 {
         const struct test_input *in = m->input;
         struct eventlog_writer *w = &m->log;
@@ -114,7 +113,7 @@ static bool has_band(const struct test_series *s, size_t i)
         return s->id == 0 && i < s->n && !isnan(s->values[i]);
 }
 
-static void census(struct made_up *m, size_t i, uint64_t time_ns)
+static void census(struct synthetic *m, size_t i, uint64_t time_ns)
 {
         const struct test_input *in = m->input;
         struct eventlog_writer *w = &m->log;
@@ -147,7 +146,7 @@ static uint64_t or_unknown(double value)
         return isnan(value) ? UNKNOWN_U64 : (uint64_t)value;
 }
 
-static void process(struct made_up *m, size_t i, uint64_t time_ns)
+static void process(struct synthetic *m, size_t i, uint64_t time_ns)
 {
         const struct test_input *in = m->input;
         struct process_sample p = {
@@ -166,21 +165,21 @@ static void process(struct made_up *m, size_t i, uint64_t time_ns)
                 pipeline_process(m->pipeline, time_ns, &p);
 }
 
-static void pass_on(struct made_up *m)
+static void pass_on(struct synthetic *m)
 {
         (void)pipeline_bytes(m->pipeline, m->log.data, m->log.n); /* the sink takes everything */
         m->log.n = 0;
 }
 
-/* When a block of the only capability begins, all up to the end of the one before has come. */
-static void empty_block(struct made_up *m, uint64_t time_ns)
+/* Advances the watermark: a block of the only capability shows that the previous one is whole. */
+static void empty_block(struct synthetic *m, uint64_t time_ns)
 {
         writer_block_begin(&m->log, time_ns, time_ns, 0);
         writer_block_end(&m->log);
 }
 
-/* All that one interval holds, at its end. Behind an empty block: what was before is judged before anything new. */
-static void interval(struct made_up *m, size_t i)
+/* Everything of one interval, at its end. The empty block first has everything before it judged. */
+static void interval(struct synthetic *m, size_t i)
 {
         static const struct {
                 enum series_id id;
@@ -210,7 +209,7 @@ static void interval(struct made_up *m, size_t i)
         process(m, i, time_ns);
 }
 
-#define GC_STATS_BYTES 58 /* of GHC 8.10 and later: more than every use relies on */
+#define GC_STATS_BYTES 58 /* of GHC 8.10 and later */
 
 static void header(struct eventlog_writer *w)
 {
@@ -240,7 +239,7 @@ static void header(struct eventlog_writer *w)
         writer_header_end(w);
 }
 
-/* What a runtime with GC events says first: they are not missing, whatever series are made up. */
+/* The first events of a runtime with GC events, so that these are not reported as missing. */
 static void identity(struct eventlog_writer *w)
 {
         writer_block_begin(w, 0, 0, 0);
@@ -260,7 +259,7 @@ static void identity(struct eventlog_writer *w)
 
 static bool play_series(struct pipeline *p, const struct test_input *input, struct error *error)
 {
-        struct made_up *m = calloc(1, sizeof(*m));
+        struct synthetic *m = calloc(1, sizeof(*m));
         size_t n = 0;
 
         if (!m) {

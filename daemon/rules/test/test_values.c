@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: the notation of promtool with units: items between spaces, each one
- * value (5MiB), a row (5MiB+1MiBx10: eleven values, rising), the same repeated
- * (5MiBx3: four), or nothing (_, _x5).
+ * DESIGN: the notation of promtool with units: items separated by spaces, each a value (5MiB), a sequence
+ * (5MiB+1MiBx10: eleven rising values), a repetition (5MiBx3: four), or no sample (_, _x5).
  */
 #include <math.h>
 #include <stdio.h>
@@ -27,7 +26,7 @@ static bool push(struct test_series *s, double value)
         return true;
 }
 
-/* "1.5MiB" to bytes, "20ms" to ns; bytes need no unit, nor does 0. Moves *at behind it. */
+/* "1.5MiB" to bytes, "20ms" to ns; bytes need no unit, nor does 0. Moves *at past it. */
 static bool amount(const char **at, struct type type, double *ret)
 {
         size_t size = strspn(*at, "0123456789.");
@@ -36,7 +35,7 @@ static bool amount(const char **at, struct type type, double *ret)
 
         if (size == 0 || size >= sizeof(digits))
                 return false;
-        memcpy(digits, *at, size); /* of these alone: strtod would read 0x20 as 32 */
+        memcpy(digits, *at, size); /* a copy: strtod would read 0x20 as 32 */
         digits[size] = '\0';
         *ret = strtod(digits, (char **)&end);
         if (*end)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: who reads that an expectation does not hold asks next what happened
- * instead. So the way of the alert through its states is printed, of each band
- * where there are bands, and what it said when it fired.
+ * DESIGN: after a failed expectation the next question is what happened instead. So the alert's changes of state are
+ * printed, for each band where there are bands, and its sentence when it fired.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,7 +18,7 @@ static bool is_of(const struct test_change *c, const char *rule, const char *ban
         return !strcmp(c->rule, rule) && (!band || !strcmp(c->band, band));
 }
 
-/* How much a state says of an alert with several bands. */
+/* The order of states, to choose one for an alert with several bands. */
 static int rank(enum alert_state state)
 {
         static const int ranks[] = {
@@ -48,7 +47,7 @@ enum alert_state rules_test_state(const struct test_changes *c, const char *rule
                 return state_of(c, rule, band, time_ns);
         for (size_t i = 0; i < c->n && most != ALERT_FIRING; i++) {
                 if (!is_of(&c->list[i], rule, NULL) || rank(c->list[i].state) <= rank(most))
-                        continue; /* it cannot be more than it is now */
+                        continue; /* cannot rank higher */
                 state = state_of(c, rule, c->list[i].band, time_ns);
                 if (rank(state) > rank(most))
                         most = state;

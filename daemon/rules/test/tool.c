@@ -80,7 +80,7 @@ static void explain(const struct rule *rule)
                rule->changed   ? ", built in, changed"
                : rule->builtin ? ", built in"
                                : "");
-        (void)expr_explain(&rule->expr, words, sizeof(words)); /* a cut one still has its beginning */
+        (void)expr_explain(&rule->expr, words, sizeof(words)); /* may be cut */
         print_safe("    fires when ", words, "");
         print_time(" for ", rule->for_ns, "");
         printf("%s\n", rule->of_bands ? "; one alert for each band" : "");
@@ -88,7 +88,7 @@ static void explain(const struct rule *rule)
                 (void)expr_explain(&rule->until, words, sizeof(words));
                 print_safe("    until ", words, "\n");
         }
-        print_time("    goes on firing for ", rule->keep_firing_ns, " after that\n");
+        print_time("    keeps firing for ", rule->keep_firing_ns, " after that\n");
         print_targets(rule);
         print_actions(rule);
         for (size_t i = 0; i < rule->text.n_annotations; i++)

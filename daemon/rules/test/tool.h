@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tool.h - what heapwatchd does with rule files beside judging by them: check and list them. */
+/* tool.h - what else heapwatchd does with rule files: check, list and test them. */
 #ifndef HW_DAEMON_RULES_TEST_TOOL_H
 #define HW_DAEMON_RULES_TEST_TOOL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Each returns an exit status: 0, or 2 after saying on stderr what is wrong. */
+/* Each returns an exit status: 0, or 2 after reporting errors on stderr. */
 int rules_tool_check(char *const *paths, size_t n);
 int rules_tool_list(char *const *paths, size_t n, bool in_words);
 
-/* Runs tests of rules (rules_test.c): 0, 1 when one failed, 2 when a file is wrong. */
+/* Runs tests of rules (rule_test.c): 0, 1 when one failed, 2 when a file is invalid. */
 int rules_test(char *const *paths, size_t n);
 
 #endif

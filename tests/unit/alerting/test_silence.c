@@ -157,7 +157,7 @@ static void silences_are_checked(void **state)
         }
         snprintf(s.rule, sizeof(s.rule), "one more");
         assert_false(silences_add(&silences, &s, NOW, &id, &error));
-        assert_string_equal(error.text, "1000 silences are the most; end some first");
+        assert_string_equal(error.text, "there can be at most 1000 silences; end some first");
         assert_int_equal(silences_expire(&silences, NOW + S), SILENCES_MAX);
 }
 

@@ -85,23 +85,23 @@ static void mistakes_have_a_column_and_a_hint(void **state)
                 { "frobnicate > 1", 1, "expected a series" },
                 { "slope(lvie, 1h) > 1MiB/h", 7, "did you mean 'live'" },
                 { "slope > 1", 1, "is a function; expected slope(SERIES, TIME)" },
-                { "live > 1GB2", 9, "is no unit; did you mean 'GB'" },
-                { "live > 1 potato", 10, "is no unit" },
+                { "live > 1GB2", 9, "is not a unit; did you mean 'GB'" },
+                { "live > 1 potato", 10, "is not a unit" },
                 { "slope(live, 10) > 1MiB/h", 13, "a window is a time" },
                 { "slope(live, 100d) > 1MiB/h", 13, "from 1s to 48h" },
                 { "slope(live 10m) > 1MiB/h", 12, "expected a closing )" },
                 { "slope(heap - live, 10m) > 0", 12, "expected a closing )" },
                 { "slope(max(live, 1h), 10m) > 0", 7, "not another function" },
-                { "leak(gc_pause)", 6, "verdicts are of" },
+                { "leak(gc_pause)", 6, "have verdicts" },
                 { "leak(live, 3h)", 12, "and nothing else" },
                 { "mean(time_to_limit, 5m) > 1h", 6, "no history" },
                 { "absent(live)", 12, "such as 30s" },
                 { "threads > 5%", 9, "compares a count with a share" },
-                { "live > 1GiB and 5", 17, "joins conditions, but this is a plain number" },
+                { "live > 1GiB and 5", 17, "combines conditions, but this is a plain number" },
                 { "not live", 1, "expected a condition" },
                 { "-leak(live) > 0", 1, "expected a number" },
-                { "live > 1GiB > 0", 13, "do not follow one another" },
-                { "leak(live) == leak(rss)", 1, "stands beside a condition" },
+                { "live > 1GiB > 0", 13, "cannot be chained" },
+                { "leak(live) == leak(rss)", 1, "has a condition on one side" },
                 { "live > 1GiB)", 12, "expected an operator or the end" },
                 { "(live > 1GiB", 13, "found the end; expected a closing )" },
                 { "live > 1.", 8, "digits after the decimal point" },
@@ -187,8 +187,8 @@ static void words(void **state)
         assert_true(expr_parse("slope(live, 10m) > 1MiB/min unless crashed", &e, &error));
         assert_true(expr_explain(&e, text, sizeof(text)));
         assert_string_equal(text,
-                            "the slope of live bytes over 10m is above 1MiB/min and "
-                            "it is not so that the last run crashed");
+                            "the slope of live bytes over 10m is above 1MiB/min unless "
+                            "the last run crashed");
         expr_destroy(&e);
 }
 

@@ -250,7 +250,7 @@ static void test_directory_is_locked_until_bound(void **state)
 
         (void)state;
         assert_int_equal(endpoint_prepare(&first, in_dir("ipc/s"), &error), 0);
-        expect(in_dir("ipc/s"), -EADDRINUSE, "another daemon that starts there");
+        expect(in_dir("ipc/s"), -EADDRINUSE, "another daemon is starting there");
         endpoint_bound(&first, false);
         expect(in_dir("ipc/s"), 0, NULL);
 }
