@@ -37,7 +37,7 @@ DAEMON_ROOMS := $(addprefix daemon/, buffer loop source image model trend rules 
                 target control)
 CLIENT_ROOMS := $(addprefix client/, cli feed history state program alerts answers \
                 console/draw console/table console/scene console/overview console/views console \
-                metrics page api serve web report pipe trend diff ctl rules run attach doctor replay events convert plot summary post notify export \
+                metrics page api serve web report pipe trend archive diff ctl rules run attach doctor replay events convert plot summary post notify export \
                 completion recordings post_mortem)
 
 define read_room
@@ -60,7 +60,7 @@ UNIT_SRC    := $(sort $(shell find tests/unit -name 'test_*.c'))
 
 PKGS_LIB    := libzmq libprotobuf-c
 PKGS_DAEMON := libevent yaml-0.1 jansson libpcre2-8 zlib libzstd
-PKGS_CLIENT := libevent yaml-0.1 ncursesw libpcre2-8 jansson libcurl zlib libzstd snappy cairo
+PKGS_CLIENT := libevent yaml-0.1 ncursesw libpcre2-8 jansson libcurl zlib libzstd snappy cairo sqlite3
 PKG_CFLAGS  := $(shell pkg-config --cflags $(PKGS_LIB) $(PKGS_DAEMON) $(PKGS_CLIENT) 2>/dev/null)
 LIBS_LIB     = $(shell pkg-config --libs $(PKGS_LIB))
 LIBS_DAEMON  = $(shell pkg-config --libs $(PKGS_DAEMON))
@@ -480,7 +480,7 @@ install: all
 	install -m 644 include/heapwatch/*.h $(GEN)/heapwatch/heapwatch.pb-c.h $(DEST)/include/heapwatch
 	install -m 644 proto/wire/heapwatch.proto $(DEST)/share/heapwatch
 	sed -e 's|@PREFIX@|$(PREFIX)|' scripts/install/heapwatchd.service.in > $(DEST)/lib/systemd/system/heapwatchd.service
-	for unit in heapwatch-notify heapwatch-export; do \
+	for unit in heapwatch-notify heapwatch-export heapwatch-archive; do \
 	  sed -e 's|@PREFIX@|$(PREFIX)|' scripts/install/$$unit.service.in > $(DEST)/lib/systemd/system/$$unit.service || exit 1; done
 	$(O)/heapwatch completion bash > $(DEST)/share/bash-completion/completions/heapwatch
 	ln -sf heapwatch $(DEST)/share/bash-completion/completions/heapwatchd

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "client/answers/evidence.h"
+#include "client/state/band_name.h"
 #include "heapwatch/text.h"
 
 #define CRITICAL_NS (UINT64_C(20) * 60 * 1000000000) /* a limit this near is critical */
@@ -217,7 +218,7 @@ static void find_numbers(struct answers *a, const struct evidence *e)
                 (void)snprintf(a->culprit_text, sizeof(a->culprit_text), "off-heap");
         } else if (e->growing && e->growing->label) {
                 a->culprit = e->growing->band;
-                const char *label = label_without_package(e->growing->label);
+                const char *label = package_label(e->growing->label).rest;
 
                 (void)hw_utf8_clean(a->culprit_text, sizeof(a->culprit_text), label, strlen(label));
         }

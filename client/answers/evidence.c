@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "proto/base/severity.h"
+#include "client/state/band_name.h"
 #include "heapwatch/text.h"
 #include "proto/base/rate.h"
 
@@ -119,21 +120,13 @@ void say_census_period(char text[ANSWER_TEXT], const struct world_target *t)
                 say(text, "its -i (use a longer one)");
 }
 
-const char *label_without_package(const char *label)
-{
-        const char *colon = strchr(label, ':');
-        size_t n = strspn(label, "abcdefghijklmnopqrstuvwxyz0123456789-.");
-
-        return colon == label + n && n > 0 && colon[1] >= 'A' && colon[1] <= 'Z' ? colon + 1 : label;
-}
-
 void say_label(char text[ANSWER_TEXT], const struct evidence *e, const char *label)
 {
         const Hw__Run *run = e->t->target ? e->t->target->run_info : NULL;
         bool address = run && run->has_breakdown && run->breakdown == HW__BREAKDOWN__BREAKDOWN_INFO_TABLE &&
                        label[0] == '0' && label[1] == 'x' && label[2 + strspn(label + 2, "0123456789abcdef")] == '\0';
 
-        say(text, "%.160s%s", label_without_package(label),
+        say(text, "%.160s%s", package_label(label).rest,
             address ? " (not named in the log; -finfo-table-map gives names)" : "");
 }
 

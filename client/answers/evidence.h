@@ -76,9 +76,6 @@ bool limit_is_near(const struct evidence *e);
 /* A label; for an info table that the log does not name, what it is and how it gets a name. */
 void say_label(char text[ANSWER_TEXT], const struct evidence *e, const char *label);
 
-/* "Data.Map.Internal.Bin" of "containers-0.6.4.1:Data.Map.Internal.Bin", to keep sentences short. */
-const char *label_without_package(const char *label);
-
 /* Where it is in the program's source; NULL: the log does not say. */
 const char *band_source(const Hw__Band *band);
 

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "client/state/band_name.h"
 #include "heapwatch/text.h"
 #include "proto/eventlog/advice.h"
 
@@ -377,7 +378,7 @@ static void say_byte_arrays(char *text, const struct evidence *e)
 static void say_place(char *text, const struct evidence *e)
 {
         say(text, "Look at %.200s, where %.120s are made: who keeps them, and what should let them go?",
-            band_source(e->band), e->growing->label ? label_without_package(e->growing->label) : "they");
+            band_source(e->band), e->growing->label ? package_label(e->growing->label).rest : "they");
 }
 
 static void say_stack(char *text, const struct evidence *e)
@@ -417,7 +418,7 @@ static void say_addresses(char *text, const struct evidence *e)
 
 static void say_closures(char *text, const struct evidence *e)
 {
-        say(text, "Find where %.100s are made: ", label_without_package(e->growing->label));
+        say(text, "Find where %.100s are made: ", package_label(e->growing->label).rest);
         say_place_flags(text, e);
 }
 

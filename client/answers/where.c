@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "client/state/band_name.h"
 #include "heapwatch/text.h"
 #include "proto/base/rate.h"
 
@@ -103,7 +104,7 @@ static void say_others(struct target_answer *a, const struct evidence *e, struct
 
         for (size_t i = 1; i < g->n_bands && i < 3; i++) {
                 say(a->text, "%s%.80s", i == 1 ? "; then " : ", ",
-                    g->bands[i]->label ? label_without_package(g->bands[i]->label) : "?");
+                    g->bands[i]->label ? package_label(g->bands[i]->label).rest : "?");
                 if (!g->bands[i]->has_slope)
                         continue;
                 say(a->text, " (");

@@ -3,7 +3,7 @@
  * command.c - `heapwatch diff`: whether runs are worse than others, and in what.
  *
  * DESIGN: logs are read one after the other, each run reduced to its numbers (side.h), so memory grows with their
- * number and not with their length. Then both sides are compared (compare.h), the bounds are judged, and everything is
+ * number and not with their length (sources.h). Then both sides are compared, the bounds are judged, and everything is
  * printed.
  */
 #include <stdlib.h>
@@ -14,6 +14,7 @@
 #include "client/cli/out_file.h"
 #include "client/cli/signals.h"
 #include "client/diff/print.h"
+#include "client/diff/sources.h"
 #include "proto/base/error.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_MARKDOWN };
@@ -21,7 +22,7 @@ enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_MARKDOWN };
 struct request {
         struct text_list logs, bounds;
         size_t against; /* logs from this one on are of the baseline; 0: not given */
-        const char *range, *a_range, *b_range, *junit;
+        const char *range, *a_range, *b_range, *junit, *db;
         int format;
         size_t rows;
         bool strict;
@@ -64,6 +65,8 @@ static const struct option options[] = {
         OPTION_FLAG("strict", 0, struct request, strict, "a bound that cannot be decided is a finding, too"),
         OPTION_CHOICE("format", 'f', "text|json|markdown", int, struct request, format, formats,
                       "for people (default), all numbers as one object, or tables for a comment on a pull request"),
+        OPTION_TEXT("db", 0, "FILE", struct request, db, COMPLETE_FILE,
+                    "the archive with the runs that are named TARGET@WHEN; default: that of `heapwatch archive`"),
         OPTION_TEXT("junit", 0, "FILE", struct request, junit, COMPLETE_FILE,
                     "also write the bounds as JUnit XML to FILE"),
         OPTION_NUMBER("rows", 0, size_t, struct request, rows, 0, 100000,
@@ -125,22 +128,21 @@ static int check(void *filled)
 
 /* -------------------------------------------------------------------- reading */
 
-/* Logs from `first` up to `end` into a side. */
-static bool read_logs(const struct request *r, struct side *s, size_t first, size_t end, const struct part *part)
+static struct diff_sources sources_of(const struct request *r)
 {
-        for (size_t i = first; i < end; i++)
-                if (!side_read(s, &command_diff, r->logs.items[i], part))
-                        return false;
-        return true;
-}
-
-static bool read_sides(const struct request *r, struct side *a, struct side *b)
-{
+        const char *const *logs = r->logs.items;
         size_t n = r->logs.n;
+        struct diff_sources s = {
+                .a = { .logs = logs + n - 1, .n = 1, .part = &r->a_part },
+                .b = { .logs = logs, .n = 1, .part = &r->b_part },
+                .db = r->db,
+        };
 
-        if (r->against)
-                return read_logs(r, a, 0, r->against, &r->a_part) && read_logs(r, b, r->against, n, &r->b_part);
-        return read_logs(r, b, 0, 1, &r->b_part) && read_logs(r, a, n - 1, n, &r->a_part);
+        if (r->against) {
+                s.a = (struct diff_source){ .logs = logs, .n = r->against, .part = &r->a_part };
+                s.b = (struct diff_source){ .logs = logs + r->against, .n = n - r->against, .part = &r->b_part };
+        }
+        return s;
 }
 
 /* -------------------------------------------------------------------- results */
@@ -178,18 +180,15 @@ static int show(struct request *r)
 
 static int diff(struct request *r)
 {
-        struct side a = { .n = 0 }, b = { .n = 0 };
+        const struct diff_sources sources = sources_of(r);
+        struct compared compared = { .a = { .n = 0 } };
         int status = EXIT_USAGE;
 
-        if (read_sides(r, &a, &b)) {
-                if (compare(&a, &b, &r->result.comparison) == 0)
-                        status = show(r);
-                else
-                        command_error(&command_diff, "out of memory");
+        if (compare_sources(&compared, &command_diff, &sources)) {
+                r->result.comparison = compared.comparison;
+                status = show(r);
         }
-        comparison_done(&r->result.comparison);
-        side_done(&a);
-        side_done(&b);
+        compared_done(&compared);
         return status;
 }
 
@@ -206,8 +205,9 @@ static int run(void *filled)
 
 static const struct term terms[] = {
         { "duration", NULL, "of the run, or of the part" },
-        { "peak(S), mean(S)", NULL, "S: live, heap, census_total; the mean is over time" },
-        { "slope(live)", NULL, "as in the verdict, bytes per second; whole runs only" },
+        { "peak(S), mean(S)", NULL, "S: live, heap, census_total; rss for runs in an archive; the mean is over time" },
+        { "slope(live), time_to_limit", NULL,
+          "as in the verdict, bytes per second; until the limit is met; whole runs only" },
         { "allocated, allocation_rate", NULL, "bytes; bytes per second" },
         { "collections, copied", NULL, "how many, of all generations; bytes" },
         { "gc_time, gc_share", NULL, "sum of all pauses; as a share of the duration" },
@@ -217,8 +217,18 @@ static const struct term terms[] = {
         { NULL, NULL, NULL },
 };
 
+static const struct term moments[] = {
+        { "now", NULL, "the newest run, the last day of it" },
+        { "yesterday, last-week, last-month, -3h", NULL, "the day that ended so long ago, of each run that was in it" },
+        { "2026-11-03, 2026-11-03..2026-11-05", NULL, "these days (UTC)" },
+        { "run:0, run:-1, run:17", NULL, "the newest run, the one before it, the one with this number in the archive" },
+        { "label:NAME=VALUE", NULL, "all runs with that label" },
+        { NULL, NULL, NULL },
+};
+
 static const struct help_section sections[] = {
         { "Quantities", terms },
+        { "Runs of an archive, as TARGET@WHEN", moments },
         { NULL, NULL },
 };
 
@@ -226,7 +236,8 @@ const struct command command_diff = {
         .name = "diff",
         .summary = "two runs, or several against several, compared with intervals",
         .usage = (const char *const[]){ "[OPTION]... BASELINE NEW", "[OPTION]... NEW... --against BASELINE...",
-                                        "[OPTION]... LOG --a-range FROM..TO --b-range FROM..TO", NULL },
+                                        "[OPTION]... LOG --a-range FROM..TO --b-range FROM..TO",
+                                        "[OPTION]... TARGET@WHEN --against TARGET@WHEN...", NULL },
         .about =
                 "Says by how much runs of a program differ in memory and collections from those of a baseline, with a "
                 "95 % "
@@ -251,6 +262,7 @@ const struct command command_diff = {
                 (const char *const[]){
                         "heapwatch diff old.eventlog new.eventlog",
                         "heapwatch diff new-*.eventlog --against old-*.eventlog -n 'peak(live) 5%, allocated 1%'",
+                        "heapwatch diff api@now --against api@last-week",
                         "heapwatch diff run.eventlog --b-range ..note:warm --a-range note:warm..",
                         NULL,
                 },

@@ -35,8 +35,10 @@ static void sample(struct gauge *g, uint64_t time_ns, double value)
         if (g->n)
                 bins_add(&g->bins, g->last_ns, time_ns, g->last, value);
         g->most = g->n ? fmax(g->most, value) : value;
-        g->last = value;
-        g->last_ns = time_ns;
+        if (!g->n || time_ns >= g->last_ns) { /* blocks of capabilities come out of order: no line goes back */
+                g->last = value;
+                g->last_ns = time_ns;
+        }
         g->n++;
 }
 
@@ -80,6 +82,7 @@ static void samples(struct run_meter *m, const Hw__Samples *s)
 {
         struct gauge *gauge = s->series == HW__SERIES__SERIES_LIVE        ? &m->gauges[GAUGE_LIVE]
                               : s->series == HW__SERIES__SERIES_HEAP_SIZE ? &m->gauges[GAUGE_HEAP]
+                              : s->series == HW__SERIES__SERIES_RSS       ? &m->gauges[GAUGE_RSS]
                                                                           : NULL;
 
         m->left_out += s->dropped;
@@ -173,6 +176,20 @@ int meter_take(struct run_meter *m, const Hw__Update *u)
         return r;
 }
 
+static void judge(struct run_meter *m, const struct world_target *t)
+{
+        const Hw__Trend *live = t->trends[HW__SERIES__SERIES_LIVE];
+        const Hw__TimeToLimit *limit = t->trend_state ? t->trend_state->time_to_limit : NULL;
+
+        if (live && live->has_slope)
+                m->slope = (struct judged){ true, live->slope, live->has_slope_low ? live->slope_low : NAN,
+                                            live->has_slope_high ? live->slope_high : NAN };
+        if (limit && limit->has_mid_ns)
+                m->limit_ns =
+                        (struct judged){ true, (double)limit->mid_ns, limit->has_low_ns ? (double)limit->low_ns : NAN,
+                                         limit->has_high_ns ? (double)limit->high_ns : NAN };
+}
+
 int meter_end(struct run_meter *m)
 {
         const struct world_target *t = world_targets(m->world) ? world_target(m->world, 0) : NULL;
@@ -188,6 +205,7 @@ int meter_end(struct run_meter *m)
         m->last_ns = m->last_ns < m->to_ns ? m->last_ns : m->to_ns;
         if (!t || !meter_is_whole(m))
                 return 0;
+        judge(m, t);
         for (uint32_t i = 0; i < t->n_ticky && r == 0; i++)
                 r = rows_ticky(&m->rows, t->ticky[i]);
         for (uint32_t i = 0; i < t->n_stacks && r == 0; i++)

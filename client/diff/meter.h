@@ -29,8 +29,14 @@ struct flow {
         bool known;
 };
 
-enum { GAUGE_LIVE, GAUGE_HEAP, GAUGE_CENSUS, GAUGE_PAUSE, GAUGES };
+enum { GAUGE_LIVE, GAUGE_HEAP, GAUGE_RSS, GAUGE_CENSUS, GAUGE_PAUSE, GAUGES };
 enum { FLOW_ALLOCATED, FLOW_COLLECTIONS, FLOW_COPIED, FLOW_GC, FLOWS };
+
+/* What was judged of a whole run. */
+struct judged {
+        bool known;
+        double value, low, high; /* low, high NaN: without an interval */
+};
 
 struct run_meter {
         uint64_t from_ns, to_ns;    /* the part, both ends included; 0 to UINT64_MAX: the whole run */
@@ -45,8 +51,9 @@ struct run_meter {
         uint64_t n_pauses;
         uint64_t left_out; /* samples that the daemon dropped, which are missing in the numbers */
         struct rows rows;
+        struct judged slope, limit_ns;     /* of live data, per s; until the limit is met */
         struct world *world;               /* the whole run's state */
-        const struct world_target *target; /* in it; NULL before the first message */
+        const struct world_target *target; /* in it; NULL: there was no message */
 };
 
 /* 0 or -ENOMEM. */

@@ -79,16 +79,25 @@ static double pause(const struct run_meter *m, const struct quantity *q, struct 
 }
 
 /* Only for whole runs, since verdicts are. */
+static double judged(const struct judged *j, struct noise *noise)
+{
+        if (!j->known)
+                return NAN;
+        if (isfinite(j->low) && isfinite(j->high))
+                *noise = (struct noise){ true, (j->high - j->low) / (2 * 1.96), 1000 };
+        return j->value;
+}
+
 static double slope(const struct run_meter *m, const struct quantity *q, struct noise *noise)
 {
-        const Hw__Trend *t = m->target && meter_is_whole(m) ? m->target->trends[HW__SERIES__SERIES_LIVE] : NULL;
-
         (void)q;
-        if (!t || !t->has_slope)
-                return NAN;
-        if (t->has_slope_low && t->has_slope_high)
-                *noise = (struct noise){ true, (t->slope_high - t->slope_low) / (2 * 1.96), 1000 };
-        return t->slope;
+        return judged(&m->slope, noise);
+}
+
+static double time_to_limit(const struct run_meter *m, const struct quantity *q, struct noise *noise)
+{
+        (void)q;
+        return judged(&m->limit_ns, noise);
 }
 
 const struct quantity quantities[] = {
@@ -98,6 +107,9 @@ const struct quantity quantities[] = {
         { "slope(live)", "slope of live data", UNIT_RATE, slope, 0, 0 },
         { "peak(heap)", "peak heap size", UNIT_BYTES, peak, GAUGE_HEAP, 0 },
         { "mean(heap)", "mean heap size", UNIT_BYTES, mean, GAUGE_HEAP, 0 },
+        { "time_to_limit", "time to the limit", UNIT_NS, time_to_limit, 0, 0 },
+        { "peak(rss)", "peak RSS", UNIT_BYTES, peak, GAUGE_RSS, 0 },
+        { "mean(rss)", "mean RSS", UNIT_BYTES, mean, GAUGE_RSS, 0 },
         { "peak(census_total)", "peak heap profile", UNIT_BYTES, peak, GAUGE_CENSUS, 0 },
         { "mean(census_total)", "mean heap profile", UNIT_BYTES, mean, GAUGE_CENSUS, 0 },
         { "allocated", "allocated", UNIT_BYTES, total, FLOW_ALLOCATED, 0 },

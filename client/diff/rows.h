@@ -2,11 +2,7 @@
 /*
  * rows.h - bands, ticky counters and cost centres of a run, by a name that means the same in another run.
  *
- * A band's name is its label, with module and source where the log gives them, and without the version of its package
- * ("containers-0.6.7:Data.Map.Internal.Bin" is one of containers, whichever build it comes from); for a cost-centre
- * stack it is the whole path. Numbers that a compiler adds to the symbols of one build are not part of a name. An info
- * table that the log does not name has only its address, which differs in another build: its bytes go into one row
- * that is not matched with anything. Rows with the same name are merged.
+ * Names are those of client/state/band_name.h. Rows with the same name are merged.
  */
 #ifndef HW_CLIENT_DIFF_ROWS_H
 #define HW_CLIENT_DIFF_ROWS_H
@@ -50,6 +46,9 @@ void rows_done(struct rows *r);
 /* Bands, from the messages of the run in order. 0 or -ENOMEM. */
 int rows_define(struct rows *r, const Hw__Bands *bands);
 int rows_census(struct rows *r, const Hw__Census *census);
+
+/* What a band had in so many censuses together, and in one of them at most. 0 or -ENOMEM. */
+int rows_band(struct rows *r, const char *name, double sum, double peak);
 
 /* Totals at the end of a whole run. 0 or -ENOMEM. */
 int rows_ticky(struct rows *r, const Hw__TickyCounter *counter);

@@ -83,7 +83,6 @@ static void describe(struct side_run *run, const struct run_meter *m)
         const Hw__Target *state = t ? t->target : NULL;
         const Hw__Run *info = state ? state->run_info : NULL;
 
-        run->left_out = m->left_out;
         run->truncated = state && state->state != HW__TARGET__STATE__STATE_ENDED;
         if (info) {
                 run->program = copy(info->program);
@@ -110,26 +109,35 @@ static void run_done(struct side_run *run)
         rows_done(&run->rows);
 }
 
-static int keep(struct reading *r)
+struct side_run *side_add(struct side *s, const char *log, uint32_t number, struct run_meter *m)
 {
-        struct side_run run = { .log = strdup(r->log), .number = r->run };
-        struct side_run *grown = realloc(r->side->runs, (r->side->n + 1) * sizeof(*grown));
-        int status = meter_end(&r->meter);
+        struct side_run run = { .log = strdup(log), .number = number, .left_out = m->left_out };
+        struct side_run *grown = reallocarray(s->runs, s->n + 1, sizeof(*grown));
 
         if (grown)
-                r->side->runs = grown;
+                s->runs = grown;
         run.values = calloc(n_quantities, sizeof(*run.values));
         run.noise = calloc(n_quantities, sizeof(*run.noise));
-        if (status || !grown || !run.log || !run.values || !run.noise) {
+        if (!grown || !run.log || !run.values || !run.noise) {
                 run_done(&run);
-                return -ENOMEM;
+                return NULL;
         }
         for (size_t i = 0; i < n_quantities; i++)
-                run.values[i] = quantities[i].of(&r->meter, &quantities[i], &run.noise[i]);
-        describe(&run, &r->meter);
-        run.rows = r->meter.rows;
-        r->meter.rows = (struct rows){ .n = 0 };
-        r->side->runs[r->side->n++] = run;
+                run.values[i] = quantities[i].of(m, &quantities[i], &run.noise[i]);
+        run.rows = m->rows;
+        m->rows = (struct rows){ .n = 0 };
+        s->runs[s->n] = run;
+        return &s->runs[s->n++];
+}
+
+static int keep(struct reading *r)
+{
+        int status = meter_end(&r->meter);
+        struct side_run *run = status == 0 ? side_add(r->side, r->log, r->run, &r->meter) : NULL;
+
+        if (!run)
+                return -ENOMEM;
+        describe(run, &r->meter);
         return 0;
 }
 

@@ -34,6 +34,9 @@ struct side {
  * log has no run.
  */
 bool side_read(struct side *s, const struct command *command, const char *log, const struct part *part);
+
+/* Adds a run that a meter has measured to its end; its rows go over. NULL: out of memory. */
+struct side_run *side_add(struct side *s, const char *log, uint32_t number, struct run_meter *meter);
 void side_done(struct side *s);
 
 #endif

@@ -17,7 +17,7 @@ COMMANDS = {
     "run": None,            # standard output is the program's
     "ctl": None,            # asks daemons: test_ctl_on_a_full_disk
     "replay": None,         # writes where --to says
-    "notify": None, "export": None,     # services
+    "notify": None, "export": None, "archive": None,     # services
     "recordings": None,     # asks daemons
     "dump": None, "plot": None,     # write into a file that is named
     "attach": None, "detach": None, "ps": None,     # of programs that run

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/archive/archiver.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/archive/writer.h"
+#include "client/cli/command.h"
+#include "client/cli/say.h"
+#include "client/cli/signals.h"
+#include "client/feed/feed.h"
+#include "proto/base/clock.h"
+#include "proto/base/error.h"
+
+#define PENDING     50000u   /* rows that are written at once */
+#define KEEP_MS     3600000u /* between two looks at what is old */
+#define WAIT_MS     500
+#define HOST_BYTES  256
+#define PATIENCE_NS UINT64_C(1000000000) /* of event time: by then a run has said when it began, if it ever does */
+
+struct archiver {
+        const struct archiver_options *options;
+        struct database database;
+        struct writer writer;
+        struct feed *feed;
+        struct world *world;
+        struct observed *runs; /* those that are followed, and those over that are not written yet */
+        char (*hosts)[HOST_BYTES];
+        uint64_t written_ms, kept_ms; /* monotonic */
+        uint64_t began_wall_ns;
+        bool failing, failed;
+};
+
+/* ---------------------------------------------------------------------------- runs */
+
+static struct observed *run_of(const struct archiver *a, size_t daemon, const char *target, uint32_t number)
+{
+        for (struct observed *o = a->runs; o; o = o->next)
+                if (o->daemon == daemon && o->number == number && !strcmp(o->target, target))
+                        return o;
+        return NULL;
+}
+
+/* Unix time of event time 0: the run's own, else, when it has not said it by now, guessed. 0: wait. */
+static uint64_t start_of(const struct archiver *a, const struct observed *o, uint64_t event_ns, uint64_t published_ns)
+{
+        const Hw__Run *info = o->state ? o->state->run_info : NULL;
+
+        if (info && info->has_start_wall_ns)
+                return info->start_wall_ns;
+        if (event_ns < PATIENCE_NS)
+                return 0;
+        if (!feed_is_live(a->feed))
+                return a->began_wall_ns;
+        return published_ns > event_ns ? published_ns - event_ns : 0;
+}
+
+static void begin_run(struct archiver *a, struct observed *o, uint64_t start_ns)
+{
+        if (o->start_ns || !start_ns)
+                return;
+        o->start_ns = start_ns;
+        writer_find(&a->writer, o);
+        observed_begin(o);
+}
+
+static struct observed *follow(struct archiver *a, const Hw__Update *u, size_t daemon)
+{
+        struct observed *o = observed_new(daemon, u->target, u->run);
+
+        if (!o)
+                return NULL;
+        o->host = a->hosts[daemon];
+        o->name = a->options->name;
+        o->next = a->runs;
+        a->runs = o;
+        return o;
+}
+
+static void leave_run(struct archiver *a, struct observed *gone)
+{
+        struct observed **at = &a->runs;
+
+        while (*at != gone)
+                at = &(*at)->next;
+        *at = gone->next;
+        observed_destroy(&gone);
+}
+
+/* Runs that are written and of which nothing more can come. */
+static void leave_old(struct archiver *a)
+{
+        for (struct observed *o = a->runs, *next; o; o = next) {
+                const struct world_target *t = world_find_of(a->world, o->daemon, o->target);
+                next = o->next;
+                if (!o->changed && o->start_ns && (!t || t->run != o->number))
+                        leave_run(a, o);
+        }
+}
+
+/* ------------------------------------------------------------------------- writing */
+
+static size_t pending(const struct archiver *a)
+{
+        size_t n = 0;
+
+        for (const struct observed *o = a->runs; o; o = o->next)
+                n += o->pending.n;
+        return n;
+}
+
+/* A damaged file is set aside; what is known of the runs goes into the new one. */
+static void renew(struct archiver *a)
+{
+        struct error error;
+
+        if (!database_renew(&a->database, sqlite3_errmsg(a->database.db), &error)) {
+                say_error("%s", error.text);
+                a->failed = true;
+                return;
+        }
+        for (struct observed *o = a->runs; o; o = o->next)
+                observed_unwritten(o);
+}
+
+static void report(struct archiver *a, int result)
+{
+        if (result == SQLITE_OK && a->failing)
+                say_info("archive=%s is written again", a->database.path);
+        if (result != SQLITE_OK && !a->failing)
+                say_warning("archive=%s cannot be written: %s; what is new waits in memory", a->database.path,
+                            sqlite3_errstr(result));
+        a->failing = result != SQLITE_OK;
+}
+
+static void write_all(struct archiver *a)
+{
+        int r;
+
+        for (struct observed *o = a->runs; o; o = o->next)
+                if (o->over && o->start_ns)
+                        observed_end(o, world_find_of(a->world, o->daemon, o->target));
+        a->written_ms = clock_mono_ms();
+        r = writer_write(&a->writer, a->runs);
+        if (database_is_damage(r)) {
+                renew(a);
+                r = a->failed ? r : writer_write(&a->writer, a->runs);
+        }
+        report(a, r);
+        if (r == SQLITE_OK)
+                leave_old(a);
+}
+
+static void forget_old(struct archiver *a)
+{
+        uint64_t bytes = 0, most = a->options->keep.max_bytes;
+        int r = keep_apply(&a->database, &a->options->keep, clock_wall_ns() / 1000000000u, &bytes);
+
+        a->kept_ms = clock_mono_ms();
+        if (database_is_damage(r))
+                renew(a);
+        else if (r != SQLITE_OK)
+                report(a, r);
+        else if (most && bytes > most)
+                say_warning("archive=%s bytes=%" PRIu64 " is larger than --max-size, with nothing left to forget",
+                            a->database.path, bytes);
+}
+
+static void on_time(struct archiver *a)
+{
+        uint64_t now = clock_mono_ms();
+
+        if (now - a->written_ms >= a->options->interval_ns / 1000000u || (!a->failing && pending(a) > PENDING))
+                write_all(a);
+        if (now - a->kept_ms >= KEEP_MS)
+                forget_old(a);
+}
+
+/* ------------------------------------------------------------------------- messages */
+
+/* Nothing more comes of a target's run. One that never said when it began has begun when it was seen. */
+static void end_run(struct archiver *a, const struct world_target *t)
+{
+        struct observed *o = t ? run_of(a, t->daemon, t->name, t->run) : NULL;
+
+        if (!o)
+                return;
+        begin_run(a, o,
+                  t->published_wall_ns > t->event_time_ns ? t->published_wall_ns - t->event_time_ns : a->began_wall_ns);
+        observed_end(o, t);
+}
+
+static int take(struct archiver *a, const Hw__Update *u)
+{
+        size_t daemon = feed_daemon(a->feed);
+        const struct world_target *before = u->target ? world_find_of(a->world, daemon, u->target) : NULL;
+        bool of_run = u->target && u->has_run && u->run && (!before || u->run >= before->run);
+        struct observed *o = of_run ? run_of(a, daemon, u->target, u->run) : NULL;
+
+        if (of_run && before && u->run > before->run)
+                end_run(a, before);
+        if (of_run && !o && !(o = follow(a, u, daemon)))
+                return -ENOMEM;
+        if (o) {
+                observed_take(o, before, u);
+                begin_run(a, o, start_of(a, o, u->event_time_ns, u->published_wall_ns));
+        }
+        return world_apply(a->world, daemon, u);
+}
+
+static void reset(struct archiver *a)
+{
+        size_t daemon = feed_daemon(a->feed);
+
+        for (size_t i = 0; i < world_targets(a->world); i++)
+                if (world_target(a->world, i)->daemon == daemon)
+                        end_run(a, world_target(a->world, i));
+        write_all(a);
+        world_reset(a->world, daemon);
+        for (struct observed *o = a->runs, *next; o; o = next) {
+                next = o->next;
+                if (o->daemon == daemon && !o->changed) /* found again in the archive, whatever its number is then */
+                        leave_run(a, o);
+        }
+}
+
+static void on_event(struct archiver *a, enum feed_event event, const Hw__Update *u)
+{
+        size_t daemon = event == FEED_END || event == FEED_FAILED || event == FEED_NOTHING ? 0 : feed_daemon(a->feed);
+
+        switch (event) {
+        case FEED_UPDATE:
+                if (take(a, u) < 0) {
+                        say_error("out of memory");
+                        a->failed = true;
+                }
+                break;
+        case FEED_RESET:
+                reset(a);
+                break;
+        case FEED_STALE:
+                say_warning("daemon=%s is silent", feed_endpoint(a->feed, daemon));
+                break;
+        case FEED_READY:
+        case FEED_ALIVE:
+                say_info("daemon=%s is followed", feed_endpoint(a->feed, daemon));
+                break;
+        case FEED_FAILED:
+                say_error("%s", feed_error(a->feed));
+                a->failed = true;
+                break;
+        default:
+                break;
+        }
+}
+
+/* ------------------------------------------------------------------------- its life */
+
+/* The machine that a daemon runs on: of tcp://HOST:PORT that one, else this one. */
+static void name_host(char *out, const char *endpoint)
+{
+        if (!strncmp(endpoint, "tcp://", 6))
+                (void)snprintf(out, HOST_BYTES, "%.*s", (int)strcspn(endpoint + 6, ":"), endpoint + 6);
+        else if (gethostname(out, HOST_BYTES - 1) < 0)
+                *out = '\0';
+}
+
+static bool open_feed(struct archiver *a, struct error *error)
+{
+        const struct archiver_options *o = a->options;
+        struct hw_subscriber_options s = {
+                .endpoints = o->endpoints->n ? o->endpoints->items : NULL,
+                .n_endpoints = o->endpoints->n,
+                .targets = o->targets->n ? o->targets->items : NULL,
+                .n_targets = o->targets->n,
+        };
+        size_t n;
+
+        a->feed = o->files->n ? feed_files(o->files->items, o->files->n, o->daemon_args->items, error)
+                              : feed_connect(&s, error);
+        if (!a->feed)
+                return false;
+        n = feed_daemons(a->feed) ? feed_daemons(a->feed) : 1;
+        a->hosts = calloc(n, sizeof(*a->hosts));
+        a->world = world_new(NULL);
+        for (size_t i = 0; a->hosts && i < n; i++)
+                name_host(a->hosts[i], feed_endpoint(a->feed, i));
+        return (a->hosts && a->world) || error_set(error, "out of memory");
+}
+
+static void loop(struct archiver *a)
+{
+        enum feed_event event = FEED_NOTHING;
+        const Hw__Update *u = NULL;
+
+        while (!signals_stop() && !a->failed && event != FEED_END) {
+                event = feed_next(a->feed, WAIT_MS, &u);
+                on_event(a, event, u);
+                if (event != FEED_END)
+                        on_time(a);
+        }
+}
+
+int archiver_run(const struct archiver_options *options)
+{
+        struct archiver a = { .options = options, .began_wall_ns = clock_wall_ns(), .database = { .lock = -1 } };
+        struct error error = { "" };
+        bool good = database_open(&a.database, options->path, &error) && open_feed(&a, &error);
+
+        a.writer = (struct writer){ .database = &a.database, .labels = options->labels, .bands = options->bands };
+        if (good) {
+                a.written_ms = clock_mono_ms();
+                forget_old(&a);
+                loop(&a);
+                for (size_t i = 0; i < world_targets(a.world); i++)
+                        end_run(&a, world_target(a.world, i));
+                write_all(&a);
+                good = !a.failed && !a.failing;
+        } else {
+                command_error(&command_archive, "%s", error.text);
+        }
+        while (a.runs)
+                leave_run(&a, a.runs);
+        if (a.feed)
+                feed_close(&a.feed);
+        world_destroy(&a.world);
+        free(a.hosts);
+        database_close(&a.database);
+        return good ? EXIT_OK : EXIT_USAGE;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * database.h - the file of an archive: opened, checked, written by one process at a time, read by any number.
+ *
+ * A file that is damaged is set aside under another name, with its journal, and a new one begun; the reason and both
+ * names are said (say.h). A file that is no archive of ours is refused and left as it is.
+ */
+#ifndef HW_CLIENT_ARCHIVE_DATABASE_H
+#define HW_CLIENT_ARCHIVE_DATABASE_H
+
+#include <limits.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+
+/* What is done with a row; each is prepared once. */
+enum statement {
+        ADD_RUN,
+        FIND_RUN,
+        SET_RUN,
+        SET_LABEL,
+        ADD_MINUTE,
+        ADD_HOUR,
+        ADD_PAUSES_10M,
+        ADD_PAUSES_1D,
+        BANDS_OF_RUN,
+        ADD_BAND_NAME,
+        ADD_BAND_10M,
+        ADD_BAND_1H,
+        THIN_BANDS,
+        ADD_NOTE,
+        SET_ALERT,
+        ADD_VERDICT,
+        STATEMENTS
+};
+
+struct database {
+        char path[PATH_MAX];
+        sqlite3 *db;
+        sqlite3_stmt *statements[STATEMENTS];
+        int lock; /* -1: for reading only */
+};
+
+/* $HEAPWATCH_ARCHIVE, else heapwatch/archive.db where programs keep their state. False: there is no such place. */
+bool database_default_path(char *out, size_t size);
+
+/* For the one that writes: made when it is missing. False with a sentence. */
+bool database_open(struct database *d, const char *path, struct error *error);
+
+/* For reading, while it may be written. False with a sentence. */
+bool database_open_to_read(struct database *d, const char *path, struct error *error);
+
+/* For labels of runs, while it may be written. False with a sentence. */
+bool database_open_to_label(struct database *d, const char *path, struct error *error);
+bool database_label(struct database *d, int64_t run, const char *name_value, struct error *error);
+void database_close(struct database *d);
+
+/* Whether a result of SQLite says that the file is not what it was. */
+bool database_is_damage(int result);
+
+/* Sets the damaged file aside and begins a new one. False with a sentence. */
+bool database_renew(struct database *d, const char *why, struct error *error);
+
+/* The statement, with nothing bound; NULL: it cannot be prepared. */
+sqlite3_stmt *database_statement(struct database *d, enum statement which);
+
+/* Runs a statement that gives no rows; SQLITE_OK or what went wrong. */
+int database_run(sqlite3_stmt *s);
+int database_exec(struct database *d, const char *sql);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* limits.h - how much `heapwatch archive` holds in memory while the disk takes nothing, and how far lines are drawn. */
+#ifndef HW_CLIENT_ARCHIVE_LIMITS_H
+#define HW_CLIENT_ARCHIVE_LIMITS_H
+
+#include <stdint.h>
+
+#define ARCHIVE_PENDING   400000u /* rows of one target that wait; later ones are counted as lost */
+#define ARCHIVE_MESSAGES  10000u  /* notes, verdicts, alerts of one target that wait */
+#define ARCHIVE_BRIDGE_NS (UINT64_C(604800) * 1000000000) /* no line is drawn between samples farther apart */
+#define ARCHIVE_RUNS      10000u                          /* that one selection may name */
+#define ARCHIVE_BANDS     20000u                          /* of one run, by name: later ones are counted as lost */
+
+#endif

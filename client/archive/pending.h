@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pending.h - what was seen of one run since it was last written: sums by interval, which a writer adds to those on
+ * disk.
+ *
+ * DESIGN: nothing here is a copy of a row on disk, only what has to be added to it. So a row is written as often as one
+ * likes, a write that failed is simply done later with more in it, and what a killed writer had not written is missing
+ * from its minute, but nothing is there twice. Pure; times are Unix times.
+ */
+#ifndef HW_CLIENT_ARCHIVE_PENDING_H
+#define HW_CLIENT_ARCHIVE_PENDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uthash.h>
+
+/* Of a series in one minute. */
+struct pending_minute {
+        struct {
+                uint64_t time_s; /* its start */
+                uint64_t series;
+        } key;
+        uint64_t n; /* samples; 0: min, max and last are nothing */
+        double min, max, sum, last;
+        uint64_t last_ns;
+        double area; /* under the lines between samples, in the unit times ns */
+        uint64_t covered_ns;
+        double rise; /* of a counter */
+        UT_hash_handle hh;
+};
+
+/* Pauses of one cell (proto/base/sketch.h) in ten minutes. */
+struct pending_pause {
+        struct {
+                uint64_t time_s;
+                uint32_t generation, cell;
+        } key;
+        uint64_t n;
+        UT_hash_handle hh;
+};
+
+/* Of a band in ten minutes: over the censuses that had it. */
+struct pending_band {
+        struct {
+                uint64_t time_s, band;
+        } key;
+        uint64_t n;
+        double min, max, sum, last;
+        uint64_t last_ns;
+        UT_hash_handle hh;
+};
+
+/* All bytes 0: empty. */
+struct pending {
+        struct pending_minute *minutes;
+        struct pending_pause *pauses;
+        struct pending_band *bands;
+        size_t n;      /* of all of them */
+        uint64_t lost; /* samples for which there was no room, or no memory */
+};
+
+void pending_done(struct pending *p);
+
+/* One sample of a series. */
+void pending_sample(struct pending *p, uint64_t series, uint64_t time_ns, double value);
+
+/* A value went in a straight line from v0 to v1. */
+void pending_line(struct pending *p, uint64_t series, uint64_t from_ns, uint64_t to_ns, double v0, double v1);
+
+/* A counter rose by so much, evenly over the time; all of it at to_ns when that is no time. */
+void pending_rise(struct pending *p, uint64_t series, uint64_t from_ns, uint64_t to_ns, double amount);
+
+void pending_add_pause(struct pending *p, uint64_t time_ns, uint32_t generation, uint64_t pause_ns);
+
+/* What a census has of a band. */
+void pending_add_band(struct pending *p, uint64_t time_ns, uint64_t band, double bytes);
+
+/* The precision of pauses. Their cell is written as its middle, which lies in the same cell. */
+#define PENDING_PAUSE_BITS 8u
+
+#endif

@@ -1,0 +1,1 @@
+sources := schema.c database.c pending.c observe.c writer.c keep.c archiver.c select.c read.c command.c

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/archive/writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/archive/schema.h"
+#include "proto/base/clock.h"
+#include "proto/base/sketch.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+#define LATE_S   60u /* what is written later than this after it happened is from a finished log */
+
+/* --------------------------------------------------------------------- values */
+
+static void bind_text(sqlite3_stmt *s, int at, const char *text)
+{
+        (void)(text && *text ? sqlite3_bind_text(s, at, text, -1, SQLITE_STATIC) : sqlite3_bind_null(s, at));
+}
+
+static void bind_if(sqlite3_stmt *s, int at, int known, uint64_t value)
+{
+        (void)(known ? sqlite3_bind_int64(s, at, (int64_t)value) : sqlite3_bind_null(s, at));
+}
+
+static void bind_number(sqlite3_stmt *s, int at, uint64_t value)
+{
+        (void)sqlite3_bind_int64(s, at, (int64_t)value);
+}
+
+static void bind_real_if(sqlite3_stmt *s, int at, int known, double value)
+{
+        (void)(known ? sqlite3_bind_double(s, at, value) : sqlite3_bind_null(s, at));
+}
+
+/* "leak" of VERDICT_LEAK; NULL when it is not known. In `out`. */
+static const char *word_of(const ProtobufCEnumDescriptor *kind, int value, char *out, size_t size)
+{
+        const ProtobufCEnumValue *v = protobuf_c_enum_descriptor_get_value(kind, value);
+        const char *name = v ? strchr(v->name, '_') : NULL;
+        size_t n = 0;
+
+        if (!name || value == 0)
+                return NULL;
+        for (name++; *name && n + 1 < size; name++)
+                out[n++] = (char)(*name >= 'A' && *name <= 'Z' ? *name + ('a' - 'A') : *name);
+        out[n] = '\0';
+        return out;
+}
+
+/* ---------------------------------------------------------------------- the run */
+
+void writer_find(const struct writer *w, struct observed *o)
+{
+        sqlite3_stmt *s = database_statement(w->database, FIND_RUN);
+        const Hw__Run *info = o->state ? o->state->run_info : NULL;
+
+        if (!s)
+                return;
+        bind_text(s, 1, o->name ? o->name : o->target);
+        (void)sqlite3_bind_text(s, 2, o->host, -1, SQLITE_STATIC);
+        bind_number(s, 3, o->start_ns);
+        bind_if(s, 4, info && info->has_pid, info ? info->pid : 0);
+        if (sqlite3_step(s) == SQLITE_ROW) {
+                uint64_t sampled = (uint64_t)sqlite3_column_int64(s, 2);
+                o->id = sqlite3_column_int64(s, 0);
+                o->start_ns = (uint64_t)sqlite3_column_int64(s, 1);
+                o->until_ns = sampled > o->start_ns ? sampled - o->start_ns : 0;
+                o->written = true;
+                o->whole = false;
+        }
+        (void)sqlite3_reset(s);
+}
+
+static int add_run(const struct writer *w, struct observed *o)
+{
+        sqlite3_stmt *s = database_statement(w->database, ADD_RUN);
+        uint64_t now = clock_wall_ns(), last = observed_wall(o, o->last_ns);
+
+        if (!s)
+                return SQLITE_ERROR;
+        bind_text(s, 1, o->name ? o->name : o->target);
+        (void)sqlite3_bind_text(s, 2, o->host, -1, SQLITE_STATIC);
+        bind_number(s, 3, o->start_ns);
+        bind_number(s, 4, now > last + LATE_S * NS_PER_S ? (now - last) / NS_PER_S : 0);
+        int r = database_run(s);
+        if (r == SQLITE_OK)
+                o->id = sqlite3_last_insert_rowid(w->database->db);
+        return r;
+}
+
+static int add_labels(const struct writer *w, const struct observed *o)
+{
+        int r = SQLITE_OK;
+
+        for (size_t i = 0; w->labels && i < w->labels->n && r == SQLITE_OK; i++) {
+                const char *label = w->labels->items[i], *is = strchr(label, '=');
+                sqlite3_stmt *s = database_statement(w->database, SET_LABEL);
+                if (!s || !is)
+                        return SQLITE_ERROR;
+                bind_number(s, 1, (uint64_t)o->id);
+                (void)sqlite3_bind_text(s, 2, label, (int)(is - label), SQLITE_STATIC);
+                (void)sqlite3_bind_text(s, 3, is + 1, -1, SQLITE_STATIC);
+                r = database_run(s);
+        }
+        return r;
+}
+
+static void bind_identity(sqlite3_stmt *s, const Hw__Run *info, char **options)
+{
+        char word[64];
+
+        bind_text(s, 3, info->program);
+        bind_text(s, 5, info->ghc_version);
+        bind_text(s, 6, info->rts_way);
+        bind_if(s, 7, info->has_pid, info->pid);
+        if (word_of(&hw__breakdown__descriptor, (int)info->breakdown, word, sizeof(word)))
+                (void)sqlite3_bind_text(s, 16, word, -1, SQLITE_TRANSIENT);
+        bind_if(s, 17, info->has_census_period_ns, info->census_period_ns);
+        bind_if(s, 18, info->has_max_heap_bytes, info->max_heap_bytes);
+        for (size_t i = 0; i < info->n_rts_options; i++) {
+                char *more = sqlite3_mprintf("%s%s%s", *options ? *options : "", i ? " " : "", info->rts_options[i]);
+                sqlite3_free(*options);
+                *options = more;
+        }
+        bind_text(s, 19, *options);
+}
+
+static void bind_judgement(sqlite3_stmt *s, const struct observed *o)
+{
+        const Hw__TimeToLimit *limit = o->trends ? o->trends->time_to_limit : NULL;
+        char word[64];
+
+        if (o->live) {
+                if (word_of(&hw__verdict__descriptor, (int)o->live->verdict, word, sizeof(word)))
+                        (void)sqlite3_bind_text(s, 20, word, -1, SQLITE_TRANSIENT);
+                bind_real_if(s, 21, o->live->has_slope, o->live->slope);
+                bind_real_if(s, 22, o->live->has_slope_low, o->live->slope_low);
+                bind_real_if(s, 23, o->live->has_slope_high, o->live->slope_high);
+        }
+        if (limit) {
+                bind_if(s, 24, limit->has_limit_bytes, limit->limit_bytes);
+                bind_if(s, 25, limit->has_low_ns, limit->low_ns);
+                bind_if(s, 26, limit->has_mid_ns, limit->mid_ns);
+                bind_if(s, 27, limit->has_high_ns, limit->high_ns);
+                bind_text(s, 29, limit->sentence);
+        }
+        bind_text(s, 28, o->trends && o->trends->growth ? o->trends->growth->sentence : NULL);
+}
+
+static int set_run(const struct writer *w, const struct observed *o)
+{
+        sqlite3_stmt *s = database_statement(w->database, SET_RUN);
+        const Hw__Target *t = o->state;
+        char word[64], *options = NULL;
+
+        if (!s)
+                return SQLITE_ERROR;
+        bind_number(s, 1, (uint64_t)o->id);
+        bind_number(s, 2, o->number);
+        bind_if(s, 8, o->first_ns <= o->last_ns, observed_wall(o, o->first_ns));
+        bind_if(s, 9, o->first_ns <= o->last_ns, observed_wall(o, o->last_ns));
+        if (t) {
+                bind_if(s, 10, o->over, observed_wall(o, o->last_ns));
+                if (word_of(&hw__target__state__descriptor, (int)t->state, word, sizeof(word)))
+                        (void)sqlite3_bind_text(s, 11, word, -1, SQLITE_TRANSIENT);
+                bind_text(s, 12, t->detail);
+                bind_if(s, 13, t->has_exit_status, t->exit_status);
+                bind_if(s, 14, t->has_exit_signal, t->exit_signal);
+                bind_if(s, 15, t->has_oom_killed, t->oom_killed ? 1 : 0);
+        }
+        if (t && t->run_info)
+                bind_identity(s, t->run_info, &options);
+        bind_judgement(s, o);
+        bind_number(s, 30, o->lost + o->pending.lost);
+        int r = database_run(s);
+        sqlite3_free(options);
+        return r;
+}
+
+/* -------------------------------------------------------------------- its numbers */
+
+static int add_minute(const struct writer *w, const struct observed *o, const struct pending_minute *m,
+                      enum statement to, uint64_t width_s)
+{
+        sqlite3_stmt *s = database_statement(w->database, to);
+
+        if (!s)
+                return SQLITE_ERROR;
+        bind_number(s, 1, (uint64_t)o->id);
+        bind_number(s, 2, m->key.series);
+        bind_number(s, 3, m->key.time_s - m->key.time_s % width_s);
+        bind_number(s, 4, m->n);
+        bind_real_if(s, 5, m->n > 0, m->min);
+        bind_real_if(s, 6, m->n > 0, m->max);
+        (void)sqlite3_bind_double(s, 7, m->sum);
+        bind_real_if(s, 8, m->n > 0, m->last);
+        bind_number(s, 9, m->last_ns);
+        (void)sqlite3_bind_double(s, 10, m->area);
+        bind_number(s, 11, m->covered_ns);
+        (void)sqlite3_bind_double(s, 12, m->rise);
+        return database_run(s);
+}
+
+static int add_series(const struct writer *w, const struct observed *o)
+{
+        int r = SQLITE_OK;
+
+        for (const struct pending_minute *m = o->pending.minutes; m && r == SQLITE_OK; m = m->hh.next) {
+                r = add_minute(w, o, m, ADD_MINUTE, MINUTE_S);
+                if (r == SQLITE_OK)
+                        r = add_minute(w, o, m, ADD_HOUR, HOUR_S);
+        }
+        return r;
+}
+
+static int add_pause(const struct writer *w, const struct observed *o, const struct pending_pause *p, enum statement to,
+                     uint64_t width_s)
+{
+        sqlite3_stmt *s = database_statement(w->database, to);
+
+        if (!s)
+                return SQLITE_ERROR;
+        bind_number(s, 1, (uint64_t)o->id);
+        bind_number(s, 2, p->key.time_s - p->key.time_s % width_s);
+        bind_number(s, 3, p->key.generation);
+        bind_number(s, 4, (uint64_t)sketch_middle(PENDING_PAUSE_BITS, p->key.cell));
+        bind_number(s, 5, p->n);
+        return database_run(s);
+}
+
+static int add_pauses(const struct writer *w, const struct observed *o)
+{
+        int r = SQLITE_OK;
+
+        for (const struct pending_pause *p = o->pending.pauses; p && r == SQLITE_OK; p = p->hh.next) {
+                r = add_pause(w, o, p, ADD_PAUSES_10M, TEN_S);
+                if (r == SQLITE_OK)
+                        r = add_pause(w, o, p, ADD_PAUSES_1D, DAY_S);
+        }
+        return r;
+}
+
+/* ---------------------------------------------------------------------- its bands */
+
+/* Ids of bands that an earlier session has named. */
+static int recall_bands(const struct writer *w, struct observed *o, uint64_t *ret_last)
+{
+        sqlite3_stmt *s = database_statement(w->database, BANDS_OF_RUN);
+        int r = s ? SQLITE_OK : SQLITE_ERROR;
+
+        *ret_last = 0;
+        if (s)
+                bind_number(s, 1, (uint64_t)o->id);
+        while (s && (r = sqlite3_step(s)) == SQLITE_ROW) {
+                const char *name = (const char *)sqlite3_column_text(s, 1);
+                *ret_last = (uint64_t)sqlite3_column_int64(s, 0);
+                observed_recall_band(o, name ? name : "", *ret_last);
+        }
+        if (s)
+                (void)sqlite3_reset(s);
+        return r == SQLITE_DONE ? SQLITE_OK : r;
+}
+
+static int name_bands(const struct writer *w, struct observed *o)
+{
+        uint64_t last = 0;
+        int r = SQLITE_OK;
+
+        for (uint32_t i = 0; i < o->bands.n && r == SQLITE_OK; i++) {
+                struct observed_band *b = &o->bands.items[i];
+                if (b->id)
+                        continue;
+                if (!last) {
+                        r = recall_bands(w, o, &last);
+                        if (r != SQLITE_OK)
+                                return r;
+                        if (b->id)
+                                continue;
+                }
+                sqlite3_stmt *s = database_statement(w->database, ADD_BAND_NAME);
+                if (!s)
+                        return SQLITE_ERROR;
+                b->id = ++last;
+                bind_number(s, 1, (uint64_t)o->id);
+                bind_number(s, 2, b->id);
+                (void)sqlite3_bind_text(s, 3, b->name, -1, SQLITE_STATIC);
+                bind_text(s, 4, b->label);
+                r = database_run(s);
+        }
+        return r;
+}
+
+static int add_band(const struct writer *w, const struct observed *o, const struct pending_band *b, enum statement to,
+                    uint64_t width_s)
+{
+        sqlite3_stmt *s = database_statement(w->database, to);
+
+        if (!s)
+                return SQLITE_ERROR;
+        bind_number(s, 1, (uint64_t)o->id);
+        bind_number(s, 2, b->key.time_s - b->key.time_s % width_s);
+        bind_number(s, 3, o->bands.items[b->key.band].id);
+        bind_number(s, 4, b->n);
+        (void)sqlite3_bind_double(s, 5, b->min);
+        (void)sqlite3_bind_double(s, 6, b->max);
+        (void)sqlite3_bind_double(s, 7, b->sum);
+        (void)sqlite3_bind_double(s, 8, b->last);
+        bind_number(s, 9, b->last_ns);
+        return database_run(s);
+}
+
+/* Of ten minutes only the largest stay. */
+static int thin_bands(const struct writer *w, const struct observed *o, uint64_t time_s)
+{
+        sqlite3_stmt *s = database_statement(w->database, THIN_BANDS);
+
+        if (!s)
+                return SQLITE_ERROR;
+        bind_number(s, 1, (uint64_t)o->id);
+        bind_number(s, 2, time_s);
+        bind_number(s, 3, w->bands);
+        return database_run(s);
+}
+
+static int add_bands(const struct writer *w, struct observed *o)
+{
+        uint64_t thinned = UINT64_MAX;
+        int r = name_bands(w, o);
+
+        for (const struct pending_band *b = o->pending.bands; b && r == SQLITE_OK; b = b->hh.next) {
+                r = add_band(w, o, b, ADD_BAND_10M, TEN_S);
+                if (r == SQLITE_OK)
+                        r = add_band(w, o, b, ADD_BAND_1H, HOUR_S);
+        }
+        for (const struct pending_band *b = o->pending.bands; b && r == SQLITE_OK; b = b->hh.next)
+                if (b->key.time_s != thinned && b->key.time_s != o->newest_bands_s) {
+                        thinned = b->key.time_s;
+                        r = thin_bands(w, o, thinned);
+                }
+        if (r == SQLITE_OK && o->thin_s && o->thin_s != o->newest_bands_s)
+                r = thin_bands(w, o, o->thin_s);
+        if (r == SQLITE_OK && o->over && o->newest_bands_s)
+                r = thin_bands(w, o, o->newest_bands_s);
+        return r;
+}
+
+/* ------------------------------------------------------- notes, alerts, verdicts */
+
+static int add_note(const struct writer *w, const struct observed *o, const Hw__Note *n)
+{
+        sqlite3_stmt *s = database_statement(w->database, ADD_NOTE);
+        char word[64];
+
+        if (!s)
+                return SQLITE_ERROR;
+        bind_number(s, 1, (uint64_t)o->id);
+        bind_number(s, 2, n->number);
+        bind_number(s, 3, observed_wall(o, n->time_ns));
+        if (word_of(&hw__note__what__descriptor, (int)n->what, word, sizeof(word)))
+                (void)sqlite3_bind_text(s, 4, word, -1, SQLITE_TRANSIENT);
+        bind_if(s, 5, n->has_thread, n->thread);
+        bind_text(s, 6, n->text);
+        return database_run(s);
+}
+
+static int set_alert(const struct writer *w, const struct observed *o, const Hw__Alert *a)
+{
+        sqlite3_stmt *s = database_statement(w->database, SET_ALERT);
+        char word[64];
+
+        if (!s)
+                return SQLITE_ERROR;
+        bind_number(s, 1, (uint64_t)o->id);
+        bind_number(s, 2, a->fingerprint);
+        bind_number(s, 3, a->has_since_wall_ns ? a->since_wall_ns : observed_wall(o, a->since_ns));
+        bind_text(s, 4, a->rule);
+        bind_text(s, 5, a->severity);
+        bind_text(s, 6, a->band_label);
+        if (word_of(&hw__alert__state__descriptor, (int)a->state, word, sizeof(word)))
+                (void)sqlite3_bind_text(s, 7, word, -1, SQLITE_TRANSIENT);
+        bind_if(s, 8, a->has_fired_wall_ns, a->fired_wall_ns);
+        bind_if(s, 9, a->has_resolved_wall_ns, a->resolved_wall_ns);
+        bind_text(s, 10, a->value_text);
+        bind_text(s, 11, a->sentence);
+        return database_run(s);
+}
+
+static int add_verdict(const struct writer *w, const struct observed *o, const struct observed_verdict *v)
+{
+        sqlite3_stmt *s = database_statement(w->database, ADD_VERDICT);
+        const Hw__Trend *t = v->trend;
+        char word[64];
+        const char *verdict = word_of(&hw__verdict__descriptor, (int)t->verdict, word, sizeof(word));
+
+        if (!s)
+                return SQLITE_ERROR;
+        bind_number(s, 1, (uint64_t)o->id);
+        bind_number(s, 2, observed_wall(o, t->has_since_ns ? t->since_ns : t->as_of_ns));
+        (void)sqlite3_bind_text(s, 3, v->what, -1, SQLITE_STATIC);
+        (void)sqlite3_bind_text(s, 4, verdict ? verdict : "unknown", -1, SQLITE_TRANSIENT);
+        bind_real_if(s, 5, t->has_slope, t->slope);
+        bind_real_if(s, 6, t->has_slope_low, t->slope_low);
+        bind_real_if(s, 7, t->has_slope_high, t->slope_high);
+        bind_if(s, 8, t->has_onset_ns, observed_wall(o, t->onset_ns));
+        bind_text(s, 9, t->sentence);
+        return database_run(s);
+}
+
+static int add_events(const struct writer *w, const struct observed *o)
+{
+        int r = SQLITE_OK;
+
+        for (size_t i = 0; i < o->notes.n && r == SQLITE_OK; i++)
+                r = add_note(w, o, (const Hw__Note *)o->notes.items[i]);
+        for (size_t i = 0; i < o->n_verdicts && r == SQLITE_OK; i++)
+                r = add_verdict(w, o, &o->verdicts[i]);
+        for (size_t i = 0; o->alerts_changed && i < o->alerts->n_alerts && r == SQLITE_OK; i++)
+                if (o->alerts->alerts[i]->state >= HW__ALERT__STATE__STATE_FIRING)
+                        r = set_alert(w, o, o->alerts->alerts[i]);
+        return r;
+}
+
+/* ------------------------------------------------------------------- all of it */
+
+static int write_run(const struct writer *w, struct observed *o)
+{
+        int r = SQLITE_OK;
+
+        if (!o->id) {
+                r = add_run(w, o);
+                if (r == SQLITE_OK)
+                        r = add_labels(w, o);
+        }
+        r = r == SQLITE_OK ? set_run(w, o) : r;
+        r = r == SQLITE_OK ? add_series(w, o) : r;
+        r = r == SQLITE_OK ? add_pauses(w, o) : r;
+        r = r == SQLITE_OK ? add_bands(w, o) : r;
+        return r == SQLITE_OK ? add_events(w, o) : r;
+}
+
+/* What was given in a transaction that is undone. */
+static void forget_ids(struct observed *runs)
+{
+        for (struct observed *o = runs; o; o = o->next) {
+                o->id = o->written ? o->id : 0;
+                for (uint32_t i = 0; i < o->bands.n; i++)
+                        o->bands.items[i].id = 0;
+        }
+}
+
+int writer_write(const struct writer *w, struct observed *runs)
+{
+        int r = database_exec(w->database, "BEGIN IMMEDIATE");
+
+        for (struct observed *o = runs; o && r == SQLITE_OK; o = o->next)
+                if (o->changed)
+                        r = write_run(w, o);
+        if (r == SQLITE_OK)
+                r = database_exec(w->database, "COMMIT");
+        if (r != SQLITE_OK) {
+                (void)database_exec(w->database, "ROLLBACK");
+                forget_ids(runs);
+                return r;
+        }
+        for (struct observed *o = runs; o; o = o->next)
+                if (o->changed)
+                        observed_written(o);
+        return SQLITE_OK;
+}

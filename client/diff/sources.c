@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/diff/sources.h"
+
+#include "client/archive/select.h"
+#include "client/cli/command.h"
+#include "client/diff/archived.h"
+#include "client/diff/print.h"
+
+static bool read_one(struct side *s, const struct command *command, const char *log, const struct part *part,
+                     const char *db)
+{
+        static const struct part whole;
+
+        if (!select_is(log))
+                return side_read(s, command, log, part ? part : &whole);
+        if (!part || !part->text)
+                return side_read_archive(s, command, db, log);
+        command_error(command, "%s: a part of an archived run is chosen by its time, not by a range", log);
+        return false;
+}
+
+static bool read_side(struct side *s, const struct command *command, const struct diff_source *from, const char *db)
+{
+        for (size_t i = 0; i < from->n; i++)
+                if (!read_one(s, command, from->logs[i], from->part, db))
+                        return false;
+        return true;
+}
+
+bool compare_sources(struct compared *ret, const struct command *command, const struct diff_sources *sources)
+{
+        if (!read_side(&ret->b, command, &sources->b, sources->db) ||
+            !read_side(&ret->a, command, &sources->a, sources->db))
+                return false;
+        if (compare(&ret->a, &ret->b, &ret->comparison) == 0)
+                return true;
+        command_error(command, "out of memory");
+        return false;
+}
+
+void compared_done(struct compared *c)
+{
+        comparison_done(&c->comparison);
+        side_done(&c->a);
+        side_done(&c->b);
+}
+
+bool compare_logs_json(struct json_out *j, const struct command *command, const char *baseline, const char *new_log)
+{
+        const struct diff_sources sources = { .a = { .logs = &new_log, .n = 1 }, .b = { .logs = &baseline, .n = 1 } };
+        struct compared compared = { .a = { .n = 0 } };
+        bool good = compare_sources(&compared, command, &sources);
+
+        if (good) {
+                struct result result = { .comparison = compared.comparison };
+                put_json(j, &result);
+        }
+        compared_done(&compared);
+        return good;
+}

@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""heapwatch archive: what was seen is there, once, whatever happens to the archiver, the daemon, the disk and the file."""
+import contextlib
+import json
+import os
+import resource
+import signal
+import sqlite3
+import subprocess
+import time
+
+import pytest
+
+from harness import CLIENT, DEADLINE_S, LOGS, Daemon, client, wait_for
+
+LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
+PROFILED = LOGS / "cc-hc-ghc9103" / "run.eventlog"
+TABLES = {"series_1m", "series_1h", "pauses_10m", "pauses_1d", "bands_10m", "bands_1h", "notes", "alerts", "verdicts"}
+NS = 10 ** 9
+
+
+def query(db, sql, *args):
+    with contextlib.closing(sqlite3.connect(f"file:{db}?mode=ro", uri=True, timeout=60)) as connection:
+        return connection.execute(sql, args).fetchall()
+
+
+def has(db, sql, *args):
+    """The first value, or None while there is none."""
+    try:
+        rows = query(db, sql, *args)
+    except sqlite3.OperationalError:        # not made yet
+        return None
+    return rows[0][0] if rows else None
+
+
+def archive(db, *args):
+    done = client("archive", "--db", db, *args)
+    assert done.returncode == 0, done.stderr.decode()
+    return done
+
+
+class Archiver:
+    def __init__(self, directory, daemon, *args, db=None):
+        self.db, self.log = db or directory / "archive.db", directory / "archive.log"
+        self.command = [CLIENT, "archive", "--db", self.db, "--connect", daemon.publish, "-i", "1s", *args]
+        self.process = None
+
+    def start(self, **kwargs):
+        before = self.said().count("is followed")
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, **kwargs)
+        wait_for(lambda: self.process.poll() is not None or self.said().count("is followed") > before, "the archiver to follow")
+        assert self.process.poll() is None, self.said()
+        return self
+
+    def stop(self, sig=signal.SIGTERM):
+        self.process.send_signal(sig)
+        return self.process.wait(DEADLINE_S)
+
+    def said(self):
+        return self.log.read_text() if self.log.exists() else ""
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+
+def compared(db, *runs):
+    done = client("diff", "--db", db, "--format", "json", *runs)
+    assert done.returncode == 0, done.stderr.decode()
+    return json.loads(done.stdout)
+
+
+def assert_same(db, log, run, judged=True):
+    """Every number that the log has, the archive has too. A live run is judged by the minute, a log by its length."""
+    both = compared(db, log, run)
+    known = [q for q in both["quantities"] if q["baseline"] is not None and (judged or q["name"] != "slope(live)")]
+    assert len(known) > 5
+    for q in known:
+        assert q["new"] == pytest.approx(q["baseline"], rel=1e-9), q
+    for row in both["rows"]:
+        if row["kind"] == "band":
+            for what in (row, row["peak"]):
+                assert what["new"] == pytest.approx(what["baseline"], rel=1e-12), row
+    return both
+
+
+@pytest.mark.parametrize("name", ["leaky-hT-ghc9103", "cc-hc-ghc9103", "leaky-hi-ghc9103", "parallel-ghc9103",
+                                  "steady-hT-thr-ghc902", "crash-kill9-ghc9103"])
+def test_an_archived_run_has_the_numbers_of_its_log(directory, name):
+    log, db = LOGS / name / "run.eventlog", directory / "a.db"
+    archive(db, "--target", "api", log)
+    both = assert_same(db, log, "api@run:0")
+    assert both["new"][0]["program"] == both["baseline"][0]["program"]
+    archive(db, "--target", "api", log)     # again: it is there already
+    assert_same(db, log, "api@run:0")
+    assert query(db, "SELECT count(*) FROM runs") == [(1,)]
+
+
+def live(directory):
+    """A daemon, and what feeds its one target."""
+    fifo = directory / "api.fifo"
+    os.mkfifo(fifo)
+    return Daemon(directory, f"api=fifo:{fifo}"), fifo
+
+
+def test_a_live_run_has_the_numbers_of_its_log(directory):
+    daemon, fifo = live(directory)
+    with daemon, Archiver(directory, daemon) as a:
+        fifo.write_bytes(PROFILED.read_bytes())
+        wait_for(lambda: has(a.db, "SELECT state FROM runs WHERE end_ns") == "ended", "the run's end")
+        wait_for(lambda: a.stop() == 0, "the archiver's end")
+        assert_same(a.db, PROFILED, "api@run:0", judged=False)
+        tables = {row[0] for row in query(a.db, "SELECT name FROM sqlite_master WHERE type = 'table'")}
+        assert TABLES | {"runs", "labels", "series", "bands"} == tables
+        assert query(a.db, "SELECT program, host FROM runs") == [("costcentre-prof", os.uname().nodename)]
+        assert query(a.db, "PRAGMA journal_mode") == [("wal",)]
+
+
+def test_a_daemon_that_reads_its_file_again_adds_nothing(directory):
+    daemon = Daemon(directory)
+    with daemon as d, Archiver(directory, daemon) as a:
+        assert client("ctl", "--connect", d.publish, "add", f"api={LOG}").returncode == 0
+        wait_for(lambda: has(a.db, "SELECT state FROM runs WHERE end_ns") == "ended", "the run's end")
+        d.stop()
+        d.targets.append(f"api={LOG}")
+        d.start()
+        d.wait_state("api", "ENDED")
+        wait_for(lambda: a.said().count("is followed") > 1 or "silent" in a.said(), "the archiver to meet the new daemon")
+        wait_for(lambda: a.stop() == 0, "the archiver's end")
+        assert_same(a.db, LOG, "api@run:0", judged=False)
+        assert query(a.db, "SELECT count(*) FROM runs") == [(1,)]
+
+
+def test_what_was_missed_after_sigkill_is_a_gap_and_nothing_is_there_twice(directory):
+    daemon, fifo = live(directory)
+    log = LOG.read_bytes()
+    third = len(log) // 3
+    total = "SELECT coalesce(sum(rise), 0) FROM series_1m WHERE series = 100"
+    with daemon as d, Archiver(directory, daemon) as a, open(fifo, "wb", buffering=0) as pipe:
+        pipe.write(log[:third])
+        before = wait_for(lambda: has(a.db, total), "the first third")
+        a.stop(signal.SIGKILL)
+        pipe.write(log[third:2 * third])
+        wait_for(lambda: d.health("api").bytes >= third * 2 - 70000, "the daemon to read on")
+        a.start()
+        pipe.write(log[2 * third:])
+        pipe.close()
+        wait_for(lambda: has(a.db, "SELECT state FROM runs WHERE end_ns") == "ended", "the run's end")
+        wait_for(lambda: a.stop() == 0, "the archiver's end")
+        all_of_it = {q["name"]: q["new"] for q in compared(a.db, LOG, LOG)["quantities"]}["collections"]
+        assert query(a.db, "SELECT count(*) FROM runs") == [(1,)]
+        assert 0 < before < query(a.db, total)[0][0] < all_of_it
+        assert query(a.db, "PRAGMA integrity_check") == [("ok",)]
+
+
+def test_a_full_disk_is_waited_out(directory):
+    daemon = Daemon(directory)
+
+    def small():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+    a = Archiver(directory, daemon)
+    with daemon as d:
+        a.start(preexec_fn=small)
+        resource.prlimit(a.process.pid, resource.RLIMIT_FSIZE, (4000, resource.RLIM_INFINITY))  # no page has room
+        assert client("ctl", "--connect", d.publish, "add", f"api={PROFILED}").returncode == 0
+        wait_for(lambda: "cannot be written" in a.said(), "the archiver to meet the full disk")
+        assert query(a.db, "SELECT count(*) FROM series_1m") == [(0,)]
+        resource.prlimit(a.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        wait_for(lambda: "is written again" in a.said(), "the archiver to go on")
+        wait_for(lambda: a.stop() == 0, "the archiver's end")
+        assert_same(a.db, PROFILED, "api@run:0", judged=False)
+
+
+@pytest.mark.parametrize("damage", ["header", "middle", "all"])
+def test_a_damaged_file_is_set_aside(directory, damage):
+    db = directory / "a.db"
+    archive(db, "--target", "api", PROFILED)
+    whole = db.read_bytes()
+    cut = {"header": (0, 100), "middle": (4096, len(whole)), "all": (0, len(whole))}[damage]
+    broken = whole[:cut[0]] + b"\xa5" * (cut[1] - cut[0]) + whole[cut[1]:]
+    db.write_bytes(broken)
+    done = archive(db, "--target", "api", LOG)
+    assert b"is damaged" in done.stderr and b"set aside as" in done.stderr
+    aside = list(directory.glob("a.db.damaged-*"))
+    assert [p.read_bytes() for p in aside] == [broken]
+    assert_same(db, LOG, "api@run:0")
+
+
+def test_a_file_of_others_is_left_alone(directory):
+    text, other, newer = directory / "notes.txt", directory / "other.db", directory / "newer.db"
+    text.write_text("not a database, and long enough to be read as one: " * 100)
+    with contextlib.closing(sqlite3.connect(other)) as connection:
+        connection.execute("CREATE TABLE t (x)")
+        connection.commit()
+    archive(newer, LOG)
+    with contextlib.closing(sqlite3.connect(newer)) as connection:
+        connection.execute("PRAGMA user_version = 99")
+        connection.commit()
+    for path, words in ((text, b"not a database"), (other, b"of another program"), (newer, b"version 99")):
+        before = path.read_bytes()
+        for args in (["archive", "--db", path, LOG], ["diff", "--db", path, "api@now", "api@run:0"]):
+            done = client(*args)
+            assert done.returncode == 2 and words in done.stderr and done.stderr.count(b"\n") == 1, done
+        assert path.read_bytes() == before
+
+
+def test_one_writer_at_a_time(directory):
+    with Daemon(directory) as d, Archiver(directory, d) as a:
+        done = client("archive", "--db", a.db, LOG)
+        assert done.returncode == 2 and b"another heapwatch archive writes" in done.stderr
+
+
+def shift(db, run, to_ns):
+    """Moves a run in time: it ends at to_ns."""
+    with contextlib.closing(sqlite3.connect(db)) as c:
+        by = (to_ns - c.execute("SELECT seen_ns FROM runs WHERE id = ?", (run,)).fetchone()[0]) // (3600 * NS) * 3600 * NS
+        c.execute("UPDATE runs SET start_ns = start_ns + ?1, first_ns = first_ns + ?1, seen_ns = seen_ns + ?1, late_s = 0,"
+                  " end_ns = end_ns + ?1 WHERE id = ?2", (by, run))
+        for table in sorted(TABLES - {"notes", "alerts", "verdicts"}):
+            step = 86400 if table == "pauses_1d" else 1
+            c.execute(f"UPDATE {table} SET time = time + ?1 WHERE run = ?2", (by // NS // step * step, run))
+        c.commit()
+
+
+def test_runs_are_chosen_by_time_order_and_label(directory):
+    db, now = directory / "a.db", time.time_ns()
+    logs = [LOGS / f"{name}-ghc9103" / "run.eventlog" for name in ("leaky-hT", "cc-hc", "parallel")]
+    for log, version in zip(logs, ("1.4.0", "1.4.1", "1.4.2")):
+        archive(db, "--target", "api", "--label", f"version={version}", "--label", "env=test", log)
+    for run, days in ((1, 31), (2, 7.5), (3, 0.1)):
+        shift(db, run, int(now - days * 86400 * NS))
+    for selection, log in (("now", 2), ("run:0", 2), ("run:-1", 1), ("run:1", 0), ("last-week", 1), ("-7d", 1),
+                           ("label:version=1.4.1", 1), ("-0s", 2)):
+        both = compared(db, f"api@{selection}", "--against", logs[log])
+        assert len(both["new"]) == 1, selection
+        of = {q["name"]: (q["new"], q["baseline"]) for q in both["quantities"]}
+        assert of["collections"][0] == of["collections"][1] and of["allocated"][0] == pytest.approx(of["allocated"][1]), selection
+    assert len(compared(db, "api@label:env=test", "--against", logs[0])["new"]) == 3
+    assert archive(db, "--of", "api@run:0", "--label", "version=1.4.3").stdout == b"1 run labelled\n"
+    assert compared(db, "api@label:version=1.4.3", "--against", "api@run:0")["new"]
+    for bad, words in (("api@tomorrow", b"no time of an archive"), ("api@label:version=9", b"has no run then"),
+                       ("other@now", b"no target other"), ("api@run:x", b"expected run:0"), ("api@1999-01-01", b"has no run then")):
+        done = client("diff", "--db", db, bad, "--against", logs[0])
+        assert done.returncode == 2 and words in done.stderr and done.stderr.count(b"\n") == 1, done
+
+
+def test_old_rows_go_and_the_file_stays_below_its_size(directory):
+    db = directory / "a.db"
+    archive(db, "--target", "api", "--keep", "series_1m=2h", "--keep", "bands_1h=forever", LOG)
+    counted = {t: query(db, f"SELECT count(*) FROM {t}")[0][0] for t in TABLES}
+    assert counted["series_1m"] and counted["bands_1h"] and counted["pauses_10m"]
+    shift(db, 1, time.time_ns() - 20 * 86400 * NS)
+    archive(db, "--target", "other", "--keep", "series_1m=2h", "--keep", "bands_1h=forever", PROFILED)
+    left = {t: query(db, f"SELECT count(*) FROM {t} WHERE run = 1")[0][0] for t in TABLES}
+    assert left["series_1m"] == 0 and left["bands_10m"] == 0        # 20 days are more than 14
+    assert left["series_1h"] == counted["series_1h"] and left["bands_1h"] == counted["bands_1h"]
+    shift(db, 1, time.time_ns() - 3000 * 86400 * NS)
+    archive(db, "--target", "third", LOG)
+    assert query(db, "SELECT count(*) FROM runs WHERE target = 'api'") == [(0,)]
+    for bad in ("x=1d", "series_1m=1s", "series_1m"):
+        assert client("archive", "--db", db, "--keep", bad, LOG).returncode == 2
+
+
+def test_beyond_its_size_the_finest_goes_first(directory):
+    db = directory / "a.db"
+    archive(db, "--target", "api", LOG)
+    with contextlib.closing(sqlite3.connect(db)) as c:
+        c.executemany("INSERT INTO bands_10m (run, time, band, n, min, max, sum, last, last_ns) VALUES (1, ?, ?, 1, 1, 1, 1, 1, 1)",
+                      ((t * 600, b) for t in range(1000) for b in range(100)))
+        c.commit()
+    before = db.stat().st_size
+    hours = query(db, "SELECT count(*) FROM bands_1h WHERE run = 1")
+    archive(db, "--target", "other", "--max-size", "1MiB", "--keep", "bands_10m=forever", LOG)
+    assert before > 3 << 19 and db.stat().st_size <= 1 << 20
+    assert query(db, "SELECT count(*) FROM bands_1h WHERE run = 1") == hours

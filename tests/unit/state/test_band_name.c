@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "client/state/band_name.h"
+
+static void names_label(const char *label, const char *name)
+{
+        Hw__Band band = HW__BAND__INIT;
+        struct band_name got;
+
+        band.label = (char *)label;
+        band_name(&got, &band);
+        assert_string_equal(got.text, name);
+        assert_int_equal(got.used, strlen(name));
+}
+
+static void labels_lose_the_version_of_their_package(void **state)
+{
+        (void)state;
+        names_label("containers-0.6.7:Data.Map.Internal.Bin", "containers:Data.Map.Internal.Bin");
+        names_label("HTTP-4000.4.1-inplace:Network.HTTP.Request", "HTTP:Network.HTTP.Request");
+        names_label("ghc-prim:GHC.Types.:", "ghc-prim:GHC.Types.:");
+        names_label("Data.Seq.:<|", "Data.Seq.:<|");
+        names_label("ARR_WORDS", "ARR_WORDS");
+        names_label("", "(no label)");
+        names_label(NULL, "(no label)");
+}
+
+static void a_label_is_taken_apart(const char *label, size_t package, const char *rest)
+{
+        struct package_label got = package_label(label);
+
+        assert_int_equal(got.package, package);
+        assert_string_equal(got.rest, rest);
+}
+
+static void a_package_is_told_from_a_module(void **state)
+{
+        (void)state;
+        a_label_is_taken_apart("containers-0.6.4.1:Data.Map.Internal.Bin", 10, "Data.Map.Internal.Bin");
+        a_label_is_taken_apart("base:GHC.Base.Just", 4, "GHC.Base.Just");
+        a_label_is_taken_apart("HTTP-4000.4.1:Network.HTTP", 4, "Network.HTTP");
+        a_label_is_taken_apart("Data.Seq.:Foo", 0, "Data.Seq.:Foo");
+        a_label_is_taken_apart(":Foo", 0, ":Foo");
+        a_label_is_taken_apart("-1:Foo", 2, "Foo");
+        a_label_is_taken_apart("Main.hs:12:3", 0, "Main.hs:12:3");
+        a_label_is_taken_apart("", 0, "");
+}
+
+static void unnamed_tables_share_a_name(void **state)
+{
+        Hw__Band band = HW__BAND__INIT;
+        struct band_name name;
+
+        (void)state;
+        band.label = (char *)"0x4a1b20";
+        band.has_key = 1;
+        band_name(&name, &band);
+        assert_true(band_name_is_shared(name.text));
+        assert_true(band_name_is_shared(BAND_NAME_LEFT_OUT));
+        assert_false(band_name_is_shared("ARR_WORDS"));
+}
+
+static void long_names_are_cut(void **state)
+{
+        char label[4096];
+        Hw__Band band = HW__BAND__INIT;
+        struct band_name name;
+
+        (void)state;
+        memset(label, 'x', sizeof(label) - 1);
+        label[sizeof(label) - 1] = '\0';
+        band.label = label;
+        band_name(&name, &band);
+        assert_int_equal(strlen(name.text), BAND_NAME_MAX - 1);
+        assert_int_equal(name.used, BAND_NAME_MAX - 1);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(labels_lose_the_version_of_their_package),
+                cmocka_unit_test(a_package_is_told_from_a_module),
+                cmocka_unit_test(unnamed_tables_share_a_name),
+                cmocka_unit_test(long_names_are_cut),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
