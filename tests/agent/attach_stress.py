@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Attaches to a busy program and detaches again, again and again, and counts what goes wrong.
+"""Attaches to a busy program and detaches again, repeatedly, and counts failures.
 
     attach_stress.py --heapwatch PROGRAM [--runs N] [--chroot DIR] PROGRAM
 
-PROGRAM is tests/programs/Serve.hs in any build: it works until its standard input ends. Wrong are: an attach that is
-refused, a log without a census, a detach that is refused, a program that ends, and one that does not end when it is
-told to. With --chroot PROGRAM is a path in there, and DIR must lead to itself in there, too (a link to / at DIR/DIR).
+PROGRAM is tests/programs/Serve.hs in any build: it works until its standard input ends. Failures are: an attach that is
+refused, a log without a census, a detach that is refused, a program that ends, and one that does not end when it should.
+With --chroot PROGRAM is a path inside it, and DIR must lead to itself inside, too (a link to / at DIR/DIR).
 Exit status 1 when anything is wrong.
 """
 import argparse
@@ -23,7 +23,7 @@ LIMIT_S = 60
 
 
 def census_comes(path):
-    """A reader of its own: whether the log brings a census."""
+    """An independent reader: whether the log has a census."""
     with socket.socket(socket.AF_UNIX) as s:
         s.settimeout(LIMIT_S)
         s.connect(path)

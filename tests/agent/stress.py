@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Starts and ends programs with the agent in them, again and again, and counts what goes wrong.
+"""Starts and ends programs with the agent in them, repeatedly, and counts failures.
 
     stress.py --agent LIB --heapwatch PROGRAM [--runs N] [--seed N] [--chroot DIR] [--unwatched] PROGRAM...
     stress.py --through-run --heapwatch PROGRAM [--runs N] [--jobs N] [--seed N] PROGRAM...
 
-PROGRAM is tests/programs/Exits.hs in any build. Each run takes one of them, a way to end, a length and settings by
-chance. Wrong are: a run that does not end in time, an exit status or a standard output that is not that of the same
-run without the agent, a log that is damaged or, where the runtime ends in order, not whole; anything left behind.
+PROGRAM is tests/programs/Exits.hs in any build. Each run chooses one of them, a way to end, a length and settings at
+random. Failures are: a run that does not end in time, an exit status or a standard output that is not that of the same
+run without the agent, a log that is damaged or, where the runtime ends normally, incomplete; anything left behind.
 --way W: these only; --without W: not this one; --unwatched: the program is one that the agent cannot watch.
 With --through-run each run is `heapwatch run --no-top`, with a daemon of this script's own; then standard error counts,
 too, but for heapwatch's own lines, and the daemon must know the end. Exit status 1 when anything is wrong.
@@ -30,7 +30,7 @@ import time
 
 LIMIT_S = 60
 
-# way: exit status as subprocess has it, and whether the runtime ends in order: then its log has an end.
+# way: exit status as subprocess has it, and whether the runtime ends normally: then its log has an end.
 WAYS = {
     "return": (0, True), "status": (3, True), "exception": (1, True), "thread": (4, True),
     "immediately": (5, False), "c-exit": (6, False), "c-exit-unsafe": (7, False), "abort": (-signal.SIGABRT, False),
@@ -112,7 +112,7 @@ def run_once(options, program, way, seconds, capabilities, settings):
 
 
 def decoded(heapwatch, log):
-    """What our own decoder says of the log, as `heapwatch summary` prints it."""
+    """What our own decoder finds in the log, as `heapwatch summary` prints it."""
     with tempfile.NamedTemporaryFile(suffix=".eventlog") as f:
         f.write(log)
         f.flush()
@@ -122,7 +122,7 @@ def decoded(heapwatch, log):
 
 @contextlib.contextmanager
 def private_daemon(options):
-    """A daemon of our own at the default place of a directory of our own: the environment that leads there."""
+    """Our own daemon at the default endpoint of our own directory: the environment for it."""
     with tempfile.TemporaryDirectory(prefix="hw") as folder:
         env = {k: v for k, v in os.environ.items() if k not in ("LD_PRELOAD", "GHCRTS", "HEAPWATCH_AGENT")}
         env |= {"HEAPWATCH_DIR": folder, "XDG_STATE_HOME": folder + "/state"}
@@ -149,7 +149,7 @@ def whole(argv, env):
 
 
 def through_run(options, env, program, way, seconds, words):
-    """What is wrong with a run by `heapwatch run`, against the same program by itself."""
+    """Failures of a run by `heapwatch run`, compared with the same program alone."""
     argv = [program, way, f"{seconds:.3f}", *words]
     alone = whole(argv, env)
     status, out, err = whole([options.heapwatch, "run", "--no-top", "--", *argv], env)

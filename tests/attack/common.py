@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What attacks have in common: the tools of tests/e2e, and how far to go."""
+"""What attacks share: the tools of tests/e2e, and the choice of the short or the full form."""
 import os
 import pathlib
 import sys

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Random faults against one daemon, beside one that nothing happens to, both reading the same growing logs.
+"""Random faults against one daemon; another one without faults reads the same growing logs.
 
     tests/attack/soak.py [--seconds S] [--seed N]
 
-After each fault the healthy targets of both must have the same numbers, and the daemon must answer. What is random comes
-from the seed, which is printed: sizes, order and bytes are the same again, moments are not. Ends with 1 at the first
+After each fault the healthy targets of both must have the same numbers, and the daemon must answer. Randomness comes
+from the seed, which is printed: sizes, order and bytes are repeatable, times are not. Ends with 1 at the first
 difference, with the fault, the seed and both numbers.
 """
 import argparse
@@ -91,7 +91,7 @@ class Soak:
         self.tormented.process.send_signal(signal.SIGCONT)
 
     def fault_descriptors(self):
-        """So few that no file can be opened for a while. Connections are not made meanwhile: see test_h1."""
+        """So few descriptors that no file can be opened for a while. No connections meanwhile: see test_h1."""
         pid = self.tormented.process.pid
         before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
         resource.prlimit(pid, resource.RLIMIT_NOFILE, (len(os.listdir(f"/proc/{pid}/fd")), before[1]))
@@ -185,7 +185,7 @@ class Soak:
             s.close()
 
     def fault_full_disk(self):
-        """No room for the daemon's own state: silences are made all the same. As root; else a small step."""
+        """No room for the daemon's own state: silences still work. As root; otherwise a small step."""
         state = self.tormented.directory / "state"
         state.mkdir(exist_ok=True)
         if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k,nr_inodes=2", "none", state],

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What once broke "the source is always drained", each with the figure that must hold.
+"""Attacks that once broke "the source is always drained", each with the bound that must hold.
 
-The figures are of a loaded machine: what was seconds to minutes when it was found is a fraction of a second on an idle one.
+The bounds are for a loaded machine: what took seconds to minutes when it was found takes a fraction of a second on an idle one.
 """
 import contextlib
 import os
@@ -31,7 +31,7 @@ def limited(daemon, descriptors):
 
 
 class Writer:
-    """A program that writes into a FIFO as fast as it is taken: how much, and how long the longest write took."""
+    """A program that writes into a FIFO as fast as it is read: how much, and how long the longest write took."""
 
     def __init__(self, path, data):
         self.path, self.data, self.written, self.longest_s, self.going = path, data, 0, 0.0, True
@@ -71,7 +71,7 @@ def answer_s(daemon):
 # ------------------------------------------------------------------------ high
 
 def test_h1_no_descriptors_left(directory):
-    """More connections than descriptors: the daemon lives, reads on, and answers when they have gone."""
+    """More connections than descriptors: the daemon survives, reads on, and answers when they are gone."""
     log = LiveLog(directory / "t.eventlog")
     log.live(1 << 20)
     with Daemon(directory, f"t={log.path}") as d:
@@ -155,7 +155,7 @@ def test_turns_of_many_targets_are_short(directory):
 
 
 def test_h3_a_flood_of_requests(directory):
-    """One client asks as fast as it can: the program beside it never waits, and all it wrote is read."""
+    """One client sends requests as fast as it can: the watched program never waits, and all it wrote is read."""
     fifo = directory / "fifo"
     os.mkfifo(fifo)
     asking = threading.Event()
@@ -268,7 +268,7 @@ def hostile_log(path):
 @pytest.mark.parametrize("what", ["logs", "hostile", "subscribers", pytest.param("subscriptions", marks=pytest.mark.xfail(
     FULL, reason="who made 20,000 subscriptions and leaves costs a long turn: libzmq walks all of them for each connection"))])
 def test_m4_memory_stays_within_the_units(directory, what):
-    """And what a peak took is given back when its cause has gone."""
+    """The memory of a peak is returned when its cause is gone."""
     (directory / "t.eventlog").write_bytes(LEAKY)
     with Daemon(directory, f"t={directory}/t.eventlog", args=["--memory", "256MiB"]) as d, contextlib.ExitStack() as held:
         d.wait_state("t", "ENDED")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bench_latency - how long from a program's flush to a subscriber?
+ * bench_latency - the time from a program's flush to a subscriber.
  *
  * Starts heapwatchd on a FIFO, plays a program that flushes one block with one
  * user message at a time, and follows the notes. The message holds the time of
@@ -26,7 +26,7 @@
 #include "heapwatch/wire.h"
 #include "proto/eventlog/writer.h"
 
-#define PAUSE_NS 7300000 /* between messages; no multiple of the daemon's intervals */
+#define PAUSE_NS 7300000 /* between messages; not a multiple of the daemon's intervals */
 #define WAIT_MS  5000    /* for one message: then something is wrong */
 
 extern char **environ;

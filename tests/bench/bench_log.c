@@ -7,14 +7,14 @@
  *     bench_log census LOG
  *
  *     read      read(2) into one buffer of 256 KiB, nothing else
- *     skip      and a bare loop from event to event: type, size, next
- *     decode    and the decoder, every event delivered
- *     model     and the model
- *     publish   and the publisher, each message packed
+ *     skip      plus a bare loop from event to event: type, size, next
+ *     decode    plus the decoder, every event delivered
+ *     model     plus the model
+ *     publish   plus the publisher, each message packed
  *     once      the process `heapwatchd --once`, its messages received here
  *     census    as publish, each census on its own: from its first byte to its packed message
  *
- * Prints one line of KEY=VALUE: wall and processor time in ns, peak memory of
+ * Prints one line of KEY=VALUE: wall and CPU time in ns, peak memory of
  * the process that read in KiB, bytes, and events or messages where they are
  * known. Each run is a process of its own, so that peaks are its own;
  * scripts/bench takes the best of several rounds and makes the tables.
@@ -42,7 +42,7 @@
 
 #define BATCH        256u /* as pipeline.c */
 #define POLL_MS      20
-#define BUFFER_BYTES (256u * 1024) /* of each way but the process, which has its own */
+#define BUFFER_BYTES (256u * 1024) /* of each way except the process, which has its own */
 
 extern char **environ;
 
@@ -144,7 +144,7 @@ static void way_skip(const char *path, struct result *r)
         bool in_header = true;
 
         memset(sizes, 0xff, sizeof(sizes));
-        /* What a piece cuts is moved in front of the next one. */
+        /* An event cut by a piece's end is moved in front of the next one. */
         while ((n = read_piece(fd, buffer + HW_EVENT_MAX_BYTES, r)) > 0) {
                 const uint8_t *p = buffer + HW_EVENT_MAX_BYTES - left, *end = buffer + HW_EVENT_MAX_BYTES + n;
                 if (in_header)
@@ -153,7 +153,7 @@ static void way_skip(const char *path, struct result *r)
                 p = skip(p, end, sizes, &r->events);
                 left = (size_t)(end - p);
                 if (left > HW_EVENT_MAX_BYTES)
-                        left = 0; /* behind the end marker */
+                        left = 0; /* after the end marker */
                 memcpy(buffer + HW_EVENT_MAX_BYTES - left, p, left);
         }
         close(fd);
@@ -324,7 +324,7 @@ static uint8_t *load(const char *path, size_t *ret_size)
         return bytes;
 }
 
-/* Processor time of this thread: what each census costs, however busy the machine is. */
+/* CPU time of this thread: the cost of each census, however busy the machine is. */
 static int censuses(const char *path)
 {
         enum { MOST = 4096 };

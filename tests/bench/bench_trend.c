@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bench_trend - what the verdicts on all bands of one target cost.
+ * bench_trend - the cost of the verdicts on all bands of one target.
  *
  *     bench_trend [BANDS]
  *
  * A day of censuses, one a minute, fills ladders and windows; then an hour with
  * one a second is measured: censuses taken in, windows and quantiles kept, each
- * closed minute judged. Prints processor time of that hour, and the bytes that
+ * closed minute judged. Prints the CPU time of that hour, and the bytes that
  * the trend stage holds for a band.
  */
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A headless chromium on its debugging pipe, for benches: nothing watches the page while it loads, as playwright would.
 
-Commands are the DevTools protocol's, JSON with a NUL behind each, on the browser's descriptors 3 (in) and 4 (out).
+Commands are those of the DevTools protocol, JSON with a NUL after each, on the browser's descriptors 3 (in) and 4 (out).
 """
 import base64
 import fcntl
@@ -35,7 +35,7 @@ class Chromium:
         while True:
             while b"\0" not in self.unread:
                 got = os.read(self.back, 1 << 20)
-                assert got, "chromium has gone"
+                assert got, "chromium is gone"
                 self.unread += got
             line, self.unread = self.unread.split(b"\0", 1)
             answer = json.loads(line)
@@ -53,7 +53,7 @@ class Chromium:
 
 
 class Tab:
-    """A tab in a browser context of its own: nothing is cached."""
+    """A tab in its own browser context: nothing is cached."""
 
     def __init__(self, browser):
         self.browser = browser

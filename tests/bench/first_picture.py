@@ -4,11 +4,11 @@
 
     tests/bench/first_picture.py [--rounds N] [--bands N] [--shot FILE] [--steps]
 
-A daemon reads a made log of an hour with a census of all bands every second, a `heapwatch web` follows it from the start,
-and a headless chromium that runs already opens the heap page in an empty tab of a fresh context (nothing cached) N times, one
-warming round before. A round's figure is the time from the start of the navigation to after the paint of the chart of bands
-with its past, by the browser's own clock: the mark "picture:bands" that the page sets. The median is judged: exit status 1
-above 300 ms. What all other programs of the machine took of its processors meanwhile is said beside it.
+A daemon reads a synthetic log of an hour with a census of all bands every second, a `heapwatch web` follows it from the start,
+and a headless chromium that is already running opens the heap page in an empty tab of a fresh context (nothing cached) N times,
+after one warm-up round. A round's figure is the time from the start of the navigation to after the paint of the chart of bands
+with its history, by the browser's own clock: the mark "picture:bands" that the page sets. The median is judged: exit status 1
+above 300 ms. The CPU time of all other programs meanwhile is printed beside it.
 
     --steps   also where the time of the median round goes
     --shot    a screenshot taken at the end
@@ -54,7 +54,7 @@ def measured(browser, url, shot=None):
         time.sleep(LOOK_S)
         wait_for(lambda: tab.js("performance.getEntriesByName('picture:bands').length"), "the first picture", poll_s=LOOK_S)
         chart = tab.js("heapwatch.chart('bands')")
-        assert len(chart["series"]) == 16 and len(chart["x"]) > 50, "a whole picture, with the past"
+        assert len(chart["series"]) == 16 and len(chart["x"]) > 50, "a complete picture, with the history"
         if shot:
             tab.shot(shot)
         return tab.js("performance.getEntriesByName('picture:bands')[0].startTime"), tab.js(STEPS)

@@ -2,8 +2,8 @@
 /*
  * heapwatch-trend: the trend stage alone, as a filter for the leak lab.
  *
- * Reads series from stdin and answers with verdicts, so that what ships is what
- * is scored (tests/leaklab/README.md has the protocol):
+ * Reads series from stdin and answers with verdicts, so that the shipped code is
+ * scored (tests/leaklab/README.md has the protocol):
  *
  *      S <id> <limit bytes or ->               begins a series
  *      <t_ns> <bytes>                          a sample

@@ -2,12 +2,12 @@
 /*
  * make_census_log - the log of a program with a heap profile of any size,
  * shaped like those of GHC 9.10: definitions first, then a major collection
- * and a census after each interval. For what is too large to be shipped.
+ * and a census after each interval. For logs that are too large to be shipped.
  *
  *   make_census_log OUT BANDS TABLES CENSUSES INTERVAL_MS
  *
- * TABLES 0: -hT, a band is a constructor's name. Else -hi: so many info
- * tables are defined, and the bands are the first of them. Every band has a
+ * TABLES 0: -hT, a band is a constructor's name. Otherwise -hi: the number of
+ * info tables defined; the bands are the first of them. Every band has a
  * row in every census, of changing size.
  */
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* make_log - a long eventlog out of a short one (repeat.h): make_log IN OUT TIMES */
+/* make_log - a long eventlog made from a short one (repeat.h): make_log IN OUT TIMES */
 #include <stdio.h>
 
 #include "tests/bench/repeat.h"

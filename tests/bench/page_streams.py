@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What open pages cost: `make bench-streams` runs it.
+"""The cost of open pages: `make bench-streams` runs it.
 
     tests/bench/page_streams.py [--seconds N]
 
 A log with ten censuses a second of 200 bands grows at the pace of a running program; a daemon follows it, a `heapwatch web`
-follows the daemon, and 0, 1, 10 and again 0 readers hold a stream of all details open, as pages do. The figure is the processor
-time of daemon and web server in each of these stretches. The daemon has one subscriber all the time, whoever reads from that:
-it must not tell the difference.
+follows the daemon, and 0, 1, 10 and again 0 readers hold a stream of all details open, as pages do. The figure is the CPU
+time of daemon and web server in each of these phases. The daemon has one subscriber all the time, however many readers there
+are: its cost must not change.
 """
 import argparse
 import contextlib
@@ -32,7 +32,7 @@ BANDS, INTERVAL_MS, WARM_S = 200, 100, 3
 
 
 def grow(path, data, sent, seconds, total_s, readers):
-    """Appends `data` to the log at its pace for so long, and reads what the streams bring meanwhile."""
+    """Appends `data` to the log at its pace for this long, and reads the streams meanwhile."""
     end, brought, began = time.monotonic() + seconds, 0, time.monotonic()
     with selectors.DefaultSelector() as selector, open(path, "ab", buffering=0) as log:
         for r in readers:

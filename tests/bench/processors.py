@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Processor time by /proc: of this program with all that it started, of one process, and of everybody else."""
+"""CPU time by /proc: of this program with all that it started, of one process, and of everything else."""
 import os
 import time
 
@@ -8,7 +8,7 @@ COUNT = os.cpu_count()
 
 
 def spent(pid):
-    """Seconds of processor time that a process has used."""
+    """Seconds of CPU time that a process has used."""
     with open(f"/proc/{pid}/stat") as f:
         fields = f.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) * TICK_S
@@ -41,7 +41,7 @@ def family():
 
 
 class Others:
-    """How busy everybody else keeps the machine from now on."""
+    """How busy everything else keeps the machine from now on."""
 
     def __init__(self):
         self.start = time.monotonic(), machine(), family()

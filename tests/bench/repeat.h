@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * repeat.h - a long eventlog out of a short one: its header once, its events
- * again and again with the clock going on.
+ * repeat.h - a long eventlog made from a short one: its header once, its events
+ * repeatedly, with rising times.
  *
  * Cumulative numbers (HEAP_ALLOCATED) start again with each repetition; nothing
  * that is measured with such a log depends on them.

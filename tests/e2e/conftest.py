@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fixtures that several files use, and fewer cases where all of them take too long.
+"""Fixtures that several files use, and fewer cases where all would take too long.
 
 HEAPWATCH_THIN=N: of the functions of a file marked `many`, every Nth case, and of the next function other ones.
 scripts/valgrind sets it.

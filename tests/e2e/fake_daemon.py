@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A daemon made up of the wire schema alone: publishes invented targets over XPUB, answers snapshots over ROUTER.
 
-It lets the clients be tested without eventlogs: values are chosen by the test.
+With it clients are tested without eventlogs: the test chooses the values.
 """
 import random
 import threading

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Starts and stops real daemons, clients and Haskell programs for the tests.
 
-Nothing here sleeps for luck: `wait_for` polls a condition and fails with what
-it was waiting for. Limits are for what hangs, not for what is slow: a busy
-machine must never meet one.
+Nothing here sleeps and hopes: `wait_for` polls a condition and fails with what
+it was waiting for. Limits are for hangs, not for slowness: a busy machine must
+never reach one.
 """
 import contextlib
 import json
@@ -21,7 +21,7 @@ import zmq
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("HEAPWATCH_BUILD", ROOT / "build")).resolve()
-# Under a sanitizer or valgrind a program keeps freed memory and shadows the rest: its size is not its own.
+# Under a sanitizer or valgrind a program keeps freed memory and shadows the rest: its size means nothing.
 WATCHED = BUILD.name in ("asan", "ubsan", "valgrind")
 # And so slow that a server is never done with what a fake daemon sends as fast as it can.
 VALGRIND = BUILD.name == "valgrind"
@@ -29,7 +29,7 @@ DAEMON = BUILD / "heapwatchd"
 CLIENT = BUILD / "heapwatch"
 LOGS = ROOT / "tests" / "data" / "logs"
 SOURCES = "tests/programs"     # of Haskell programs, below ROOT
-# What one turn of a daemon's loop may take of the processor; by the clock it may be longer, on a busy machine.
+# The most CPU time of one turn of a daemon's loop; its wall time may be longer, on a busy machine.
 LONGEST_TURN_S = 0.25
 DEADLINE_S = float(os.environ.get("HEAPWATCH_DEADLINE", "180"))
 
@@ -167,7 +167,7 @@ class Daemon:
         return self.start()
 
     def check_turns(self):
-        """No turn of its loop was long. By processor time: a busy machine makes any turn long by the clock."""
+        """No turn of its loop was long, in CPU time: a busy machine makes the wall time of any turn long."""
         ends = re.findall(r"longest_turn_us=(\d+) cpu_us=(\d+) kind=(\S+) target=(\S+)", self.log.read_text(errors="replace"))
         for wall_us, cpu_us, kind, target in ends:
             assert WATCHED or int(cpu_us) < LONGEST_TURN_S * 1e6, (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An eventlog that a test writes as it likes, beginning now: one capability, heap events and censuses only.
+"""An eventlog that a test writes, beginning now: one capability, heap events and censuses only.
 
     log = LiveLog(path)
     log.live(20 << 20)              # now
@@ -19,7 +19,7 @@ SIZES = {PROGRAM_ARGS: VARIABLE, PROGRAM_ENV: VARIABLE, PROFILE_BEGIN: VARIABLE,
 class LiveLog:
     def __init__(self, path, start_wall_ns=None, known_length=True):
         """
-        `start_wall_ns`: Unix time of event time 0; now, if not given. `known_length` False: an event outside of blocks
+        `start_wall_ns`: Unix time of event time 0; now, if not given. `known_length` False: an event outside blocks
         keeps readers from walking the file to its end first, so a finished log is judged in steps of a minute.
         """
         self.path = path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who is fed by `heapwatch export`: receivers that decode what comes, and fail as a test wants.
+"""Receivers for `heapwatch export` that decode what comes, and fail as a test wants.
 
 All give {(name, labels): value} of one moment, labels as a frozenset of pairs, as Prometheus' parser has them.
 """
@@ -164,7 +164,7 @@ class Receiver:
             self.samples += len(rows)
 
     def of_target(self, target):
-        """The newest that is known of a target, whatever the moment; `host` must be there and is left out."""
+        """The newest values of a target, of any time; `host` must be there and is left out."""
         found = {}
         with self.lock:
             for time in sorted(self.moments):
@@ -212,7 +212,7 @@ class HTTP(Receiver):
         class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
             daemon_threads, allow_reuse_address = True, True
 
-            def handle_error(self, *_):     # a client that goes away is nothing special
+            def handle_error(self, *_):     # a client that goes away is normal
                 pass
 
         self.server = Server(("127.0.0.1", port), Handler)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who is told of alerts: a webhook server that behaves as a test wants, and the real Alertmanager."""
+"""Receivers of alerts: a webhook server that behaves as a test wants, and the real Alertmanager."""
 import contextlib
 import http.server
 import json
@@ -46,7 +46,7 @@ class Webhook:
         class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
             daemon_threads = True
 
-            def handle_error(self, *_):     # a client that goes away is nothing special
+            def handle_error(self, *_):     # a client that goes away is normal
                 pass
 
         self.server = Server(("127.0.0.1", 0), Handler)
@@ -75,7 +75,7 @@ class Webhook:
 
 @contextlib.contextmanager
 def closed_port():
-    """A port where nobody listens, and nobody else can: it is bound here."""
+    """A port on which nobody listens or can listen: it is bound here."""
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         yield s.getsockname()[1]
@@ -91,7 +91,7 @@ def certificate(directory):
 
 
 class Alertmanager:
-    """prometheus-alertmanager with a data directory and a loopback port of its own."""
+    """prometheus-alertmanager with its own data directory and loopback port."""
 
     def __init__(self, directory):
         assert shutil.which("prometheus-alertmanager") and shutil.which("amtool"), "scripts/deps installs them"

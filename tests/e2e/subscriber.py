@@ -72,7 +72,7 @@ def ask(publish, request, timeout=DEADLINE_S):
 
 
 class Target:
-    """What is known of one target; the newest message of each kind, parts put together."""
+    """The state of one target: the newest message of each kind, parts put together."""
 
     def __init__(self):
         self.sequence = {}      # kind: newest
@@ -94,8 +94,8 @@ class Follower:
     KINDS = {"daemon": 1, "target_state": 2, "heap": 3, "gc": 4, "census": 5, "bands": 6, "notes": 7, "profile": 8,
              "ticky": 9, "sched": 10, "health": 11, "trends": 12, "alerts": 13}
     TOPICS = {"target_state": "target", "bands": "band", "notes": "note", "trends": "trend", "alerts": "alert"}
-    PATIENCE = 5.0      # seconds a snapshot may stand still: a busy machine must never meet them
-    HEAL_PAUSE = 1.0    # between two snapshots
+    SNAPSHOT_TIMEOUT_S = 5.0      # seconds that a snapshot may make no progress: more than on any busy machine
+    RESYNC_PAUSE_S = 1.0    # between two snapshots
 
     def __init__(self, publish, targets=None):
         self.pb = schema()
@@ -189,7 +189,7 @@ class Follower:
         return self.targets[name].live.get(kind, 0) if name in self.targets else 0
 
     def run_until_quiet(self, name, condition):
-        """Until the condition holds and nothing is missed: what was lost is told by the heads of heartbeats."""
+        """Until the condition holds and nothing is missing: losses are found by the heads of heartbeats."""
         def whole(f):
             named = f.daemon and {"", *f.daemon.targets}
             return (f.ready and not f.behind and f.asked is None and named and set(f.targets) <= named and
@@ -201,7 +201,7 @@ class Follower:
 
     def _timers(self):
         now = time.monotonic()
-        if self.asked is not None and now - self.progress > self.PATIENCE:
+        if self.asked is not None and now - self.progress > self.SNAPSHOT_TIMEOUT_S:
             self.behind.update(self.asked)
             self._finish(False)
         if self.asked is None and (self.whole or self.behind) and now >= self.ask_at:
@@ -219,7 +219,7 @@ class Follower:
         self.asked = names
         self.behind.difference_update(names)
         self.progress = now
-        self.ask_at = now + self.HEAL_PAUSE
+        self.ask_at = now + self.RESYNC_PAUSE_S
         self.snapshots += 1
 
     # -------------------------------------------------- the Clone pattern
@@ -261,7 +261,7 @@ class Follower:
     def _accept(self, u):
         t = self.targets.setdefault(u.target, Target())
         kind = self.KINDS[u.WhichOneof("body")]
-        if u.sequence <= t.live.get(kind, 0):   # made again: counts from 1 again
+        if u.sequence <= t.live.get(kind, 0):   # added again: counts from 1 again
             t = self.targets[u.target] = Target()
             self.behind.add(u.target)
         t.live[kind] = u.sequence
@@ -319,7 +319,7 @@ class Follower:
     # -------------------------------------------------------------- state
 
     def _forget_removed(self, daemon):
-        """Whom two heartbeats in a row do not name has been removed, and its last message was lost."""
+        """A target that two heartbeats in a row do not name was removed, and its last message lost."""
         before = set(self.daemon.targets) if self.daemon else set(self.targets)
         for name in [n for n in self.targets if n and n not in before and n not in daemon.targets]:
             del self.targets[name]
@@ -360,8 +360,8 @@ class Follower:
     def state(self):
         """Name of each target -> a dict of plain values that can be compared and printed.
 
-        Left out is what late joiners cannot have (samples, single collections, notes beyond the newest 512) and what
-        changes although nothing happens (heads, health, alerts, the process in /proc) or is told again now and then only
+        Left out are parts that late joiners cannot have (samples, single collections, notes beyond the newest 512) and what
+        changes although nothing happens (heads, health, alerts, the process in /proc) or is only repeated now and then
         (trends).
         """
         return {name: self._target_state(t) for name, t in sorted(self.targets.items()) if name}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A program in a real terminal: a tmux server of its own, keys in, the screen out."""
+"""A program in a real terminal: its own tmux server, keys in, the screen out."""
 import os
 import subprocess
 
@@ -37,7 +37,7 @@ class Terminal:
         return self.wait_screen(lambda s: all(t in s for t in texts), f"{texts}")
 
     def wait_screen(self, condition, what):
-        """Waits until condition(screen) holds; returns that screen. A picture may be seen half drawn: all that a test
+        """Waits until condition(screen) holds; returns that screen. A screen may be seen half drawn: all that a test
         wants of one goes into one condition."""
         try:
             return wait_for(lambda: (lambda s: condition(s) and s)(self.screen()), what)

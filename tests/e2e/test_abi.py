@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""scripts/check-abi: what would break a program built with the last release is found, what would not is let through."""
+"""scripts/check-abi finds what would break a program built with the last release, and accepts the rest."""
 import subprocess
 
 import pytest

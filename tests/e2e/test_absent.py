@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is not there: a daemon, a target, a safe directory, a disk to write on. Said in one line, with what to do."""
+"""A daemon, target, safe directory or disk is missing: reported in one line, with what to do."""
 import gzip
 import json
 import shutil
@@ -34,7 +34,7 @@ def test_without_a_daemon_both_ways_to_start_one_are_named(directory, args):
 def test_a_directory_that_others_can_enter_is_said_at_once(directory, args):
     (directory / "open").mkdir(mode=0o755)
     (directory / "open").chmod(0o755)
-    # No time-out passes: a client that waited for a daemon would still wait then.
+    # Faster than any time-out: a client that waited for a daemon would still be waiting.
     done = client(*args, timeout=10 if DEADLINE_S < 60 else DEADLINE_S, env={"HEAPWATCH_DIR": str(directory / "open")})
     one_line(done, "can be entered by others", "chmod 700")
 

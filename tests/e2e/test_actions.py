@@ -118,7 +118,7 @@ def test_fires_and_resolves(directory):
         wait_for((directory / "said.resolved").exists, "the exec of its end")
         wait_for(lambda: len(hook.bodies) == 2, "the webhook of its end")
         wait_for(lambda: client("alerts", "--connect", d.publish).returncode == 0, "nothing to fire")
-        # The server was told before the daemon has its answer.
+        # The server is notified before the daemon has its answer.
         wait_for(lambda: b"actions done 6  failed 0  dropped 0" in client("ctl", "--connect", d.publish, "status").stdout,
                  "all actions to be counted")
         daemon_log = d.log.read_text()
@@ -189,7 +189,7 @@ def test_the_real_alertmanager(directory):
         wait_for(lambda: [a for a in am.alerts() if a["endsAt"] > first["endsAt"]], "the alert to be sent again")
         assert [r.ok for r in results(d, 1)] == [True]
 
-        # Silenced: withdrawn, so that nobody is notified any more; told again when the silence ends.
+        # Silenced: resolved there, so that nobody is notified any more; sent again when the silence ends.
         assert client("ctl", "--connect", d.publish, "silence", "big", "t", "2h", "--why", "known").returncode == 0
         wait_for(lambda: not am.alerts(), "the alert to be withdrawn")
         wait_for(lambda: results(d, 1)[0].detail == "resolved on silence: HTTP 200", "the result that says so")
@@ -213,7 +213,7 @@ def test_bands_of_one_label_stay_apart(directory):
     """Info tables of one function share a label: an Alertmanager merges alerts of equal labels."""
     log = (LOGS / "leaky-hi-ghc9103" / "run.eventlog").read_bytes()
     assert log[-2:] == b"\xff\xff"
-    later = 5 * 10**9                                       # it goes on running: a block of nothing, seconds later
+    later = 5 * 10**9                                       # it keeps running: an empty block, seconds later
     marker = struct.pack(">HQ", BLOCK_MARKER, later) + struct.pack(">IQH", 24, later, 0)
     (directory / "t.eventlog").write_bytes(log[:-2] + marker)
     rules = directory / "rules.yaml"
@@ -244,7 +244,7 @@ def test_reload_while_alerts_fire(directory):
 
             feeder.mib = 40
             wait_for(lambda: len(hook.bodies) == 2, "both to be told")
-            assert reload("      - alert: broken\n").returncode == 1        # refused whole: the old rules go on
+            assert reload("      - alert: broken\n").returncode == 1        # all refused: the old rules stay in force
             assert {a.rule for u in d.snapshot("t")["alerts"] for a in u.alerts.alerts
                     if a.state == pb.Alert.STATE_FIRING} == {"kept", "gone"}
             changed = rule([{"webhook": other.url}], "kept").replace("search", "else")
@@ -253,12 +253,12 @@ def test_reload_while_alerts_fire(directory):
             feeder.mib = 10
             wait_for(lambda: len(hook.bodies) == 4, "the end of the rule that was kept")
     assert hook.told()[2:] == [("resolved", "gone", "t"), ("resolved", "kept", "t")]
-    assert hook.bodies[3]["commonLabels"]["team"] == "search"   # to whom, and as what, its beginning was told
+    assert hook.bodies[3]["commonLabels"]["team"] == "search"   # to the receiver, and with the labels, of its beginning
     assert not other.bodies
 
 
 def test_actions_that_a_reload_brings(directory):
-    """An alert that fires and has had no actions gets those that its rule has now; with none left, its end is told."""
+    """An alert that fires and has had no actions gets those that its rule has now; with none left, its end is notified."""
     with Webhook() as hook, watched(directory, rule([], "first"), rule([{"webhook": hook.url}], "second")) as (d, feeder):
         feeder.mib = 40
         fires(d, "first")
@@ -298,7 +298,7 @@ def test_silences(directory):
         files = wait_for(lambda: list(kept.glob("state-*.json")), "the state file")
         assert stat.S_IMODE(os.stat(files[0]).st_mode) == 0o600
 
-        # A restart reads the same log again: the silence is there, and what was done is not done again.
+        # A restart reads the same log again: the silence holds, and what was done is not done again.
         done = wait_for(lambda: list(kept.glob("notify-*.json")), "the notifier's record")[0]
         wait_for(lambda: json.loads(done.read_text())["done"], "what was done to be kept")
         d.stop()
@@ -329,7 +329,7 @@ def test_a_broken_state_file_is_set_aside(directory):
 
 
 def notifier(d):
-    """The notifier's state as the daemon tells it."""
+    """The notifier's state as the daemon reports it."""
     return d.status().daemon.notifier
 
 
@@ -372,7 +372,7 @@ def test_a_killed_notifier_is_started_again(directory):
         wait_for(lambda: told() == ["done firing", "slow begun"], "both to begin")
         wait_for(lambda: len(kept(directory)) == 1, "what is over to be kept")
         os.kill(first.pid, signal.SIGKILL)
-        feeder.mib = 70                                                     # fires while nobody is there, or soon after
+        feeder.mib = 70                                                     # fires while no notifier is there, or soon after
         second = running_notifier(d, other_than=first.pid)
         assert second.restarts >= 1 and b"notifier running  pid" in client("ctl", "--connect", d.publish, "status").stdout
         wait_for(lambda: told() == ["done firing", "later firing", "slow begun", "slow begun"], "the rest to be done")
@@ -439,7 +439,7 @@ def test_notifiers_that_connect_by_themselves(directory):
                 one.terminate()
                 assert one.wait(DEADLINE_S) == 0
                 assert running_notifier(d, other_than=one.pid).pid == two.pid
-                d.stop(signal.SIGKILL)                                      # it stays, and waits for the next daemon
+                d.stop(signal.SIGKILL)                                      # the Daemon object stays, for the next process
                 d.start()
                 fires(d)
                 assert running_notifier(d).pid == two.pid

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The agent in real programs of the system's GHC, built without any flag: what it shows, and what it leaves alone."""
+"""The agent in real programs of the system's GHC, built without any flag: what it shows, and what it does not touch."""
 import concurrent.futures
 import contextlib
 import os
@@ -19,7 +19,7 @@ BUILDS = {"threaded": ["-threaded"], "plain": [], "threaded-log": ["-threaded", 
 
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory):
-    """Programs that know nothing of heapwatch: no flag but what is in the name."""
+    """Programs built without regard to heapwatch: only the flags in the name."""
     out = tmp_path_factory.mktemp("bare")
 
     def compile_once(source):
@@ -27,7 +27,7 @@ def bare(tmp_path_factory):
                        cwd=ROOT)
 
     def link(source, name, *flags):
-        """The builds differ by the runtime that is linked alone."""
+        """The builds differ only by the runtime that is linked."""
         packages = [f"-package={p}" for p in ("containers", "process", "unix")]
         subprocess.run(["ghc", "-v0", "-o", out / name, *packages, *flags, out / source / "Main.o"], check=True, cwd=ROOT)
         return out / name
@@ -93,7 +93,7 @@ class Asker:
 
 
 def of_every_build(directory, check):
-    """One check of every build, all at the same time, each in a directory of its own."""
+    """One check of every build, all at the same time, each in its own directory."""
     def one(build):
         (directory / build).mkdir(mode=0o700)
         check(directory / build, build)
@@ -160,7 +160,7 @@ def test_requests(directory, bare):
 
 
 def test_censuses_are_those_that_were_asked_for(directory, bare):
-    """Not the runtime's own timer's, which would be ten a second; by `ctl census`, which says when one was taken."""
+    """Not by the runtime's own timer, which would take ten a second; by `ctl census`, which says when one was taken."""
     env = {"HEAPWATCH_DIR": str(directory)}
 
     def asked(*words):
@@ -219,7 +219,7 @@ def test_the_environment_is_clean_and_wrappers_are_passed(directory, bare):
         log.read_until(rb"datb")
         out, err = program.communicate(timeout=DEADLINE_S)
         assert program.returncode == 0, err
-        assert err == ""        # the second one is passed over in silence
+        assert err == ""        # the second one is skipped silently
     assert (directory / "agent.pid").exists()
 
 
@@ -266,7 +266,7 @@ def test_a_service_that_may_have_no_sockets(directory, bare):
 
 
 def test_many_at_once_below_one_wrapper(directory, bare):
-    """One is watched, the others are left alone in silence; also those that fork themselves."""
+    """One is watched, the others are silently left alone, also those that fork themselves."""
     each = f"{bare['threaded']} fork 0.2 & {bare['plain']} fork-status 0.1 & {bare['threaded-log']} exec-self 0.1 &"
     with watched(directory, "sh", "-c", each * 10 + " wait", settings="once=1;await=60;flush=0.02") as program:
         log = Asker(directory)
@@ -331,7 +331,7 @@ def test_the_socket_is_the_users_own(directory, bare):
 
 
 def test_many_starts_and_ends(bare):
-    """A few of what `make agent-stress` does by the hundred."""
+    """A small part of what `make agent-stress` does."""
     done = subprocess.run([sys.executable, ROOT / "tests/agent/stress.py", "--agent", AGENT, "--heapwatch", CLIENT, "--runs", "40",
                            "--jobs", "8", "--seed", str(os.getpid()), *(bare[b] for b in BUILDS)], capture_output=True, text=True)
     assert done.returncode == 0 and "nothing wrong" in done.stdout, done.stdout + done.stderr

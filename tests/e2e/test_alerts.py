@@ -101,7 +101,7 @@ def test_one_leak_is_one_alert():
         shown = json.loads(client("top", "--once", "--view", "targets", "--format", "json", "--connect", fake.endpoint).stdout)
         assert [t["alerts_firing"] for t in shown["targets"]] == [2]
         rows = json.loads(client("top", "--once", "--view", "alerts", "--format", "json", "--connect", fake.endpoint).stdout)
-        assert [r["rule"] for r in rows["alerts"]][:2] == ["odd", "leak"], "the gravest first, parts last"
+        assert [r["rule"] for r in rows["alerts"]][:2] == ["odd", "leak"], "the most severe first, parts last"
 
 
 @pytest.mark.parametrize("severity, fail_on, status", [
@@ -129,7 +129,7 @@ def test_follow_prints_each_change_once():
         wait_for(lambda: lines(1), "the pending alert")
         now[:] = [alert("leak", ALERT.STATE_FIRING, "critical", sentence="It grows.")]
         wait_for(lambda: lines(2), "the firing alert")
-        # Whole in one step: the daemon publishes meanwhile.
+        # In one step: the daemon publishes meanwhile.
         now[:] = [alert("leak", ALERT.STATE_RESOLVED, "critical", sentence="It grows.", resolved_ns=200 * 10**9)]
         wait_for(lambda: lines(3), "the resolved alert")
         del now[:]

@@ -64,7 +64,7 @@ int heapwatch_agent_attach(const char *settings, char *said, size_t size)
 
 
 def test_killed_in_the_middle(directory, serving):
-    """attach is killed while the program loads the agent: the borrowed thread finishes that and goes back by itself."""
+    """attach is killed while the program loads the agent: the borrowed thread finishes that and returns by itself."""
     shutil.copy(CLIENT, directory / "heapwatch")
     (directory / "slow.c").write_text(SLOW_AGENT)
     subprocess.run(["gcc", "-shared", "-fPIC", f'-DFOLDER="{directory}"', "-o", directory / "libheapwatch-agent.so",

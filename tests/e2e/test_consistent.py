@@ -266,7 +266,7 @@ def of_answers(state, target):
     f.say("verdict", "live", a["word"])
     f.say("slope", "live", a["slope"])
     f.say("onset", "live", float(a["onsetNs"]))
-    if "limitInNs" in a:     # not of a run that is over
+    if "limitInNs" in a:     # absent for a run that is over
         f.say("until", "mid", float(a["limitInNs"]))
     assert a["culprit"] == "Main.cache" and "eak" in text["wrong"]["text"]
     interval(g, "live", re.search(r"(?:grows|grew) by (.*)\)", text["wrong"]["text"])[1])

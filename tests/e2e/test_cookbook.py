@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The cookbook of leaks (docs/COOKBOOK.md): what `trend`, `top --once` and `alerts` say of each, while it runs.
 
-All run at once under one daemon; what is asked is waited for, so a slow machine is only slower.
+All run at once under one daemon; each answer is waited for, so a slow machine is only slower.
 """
 import contextlib
 import json
@@ -66,7 +66,7 @@ def says(daemon, *args):
 
 
 def until(ask, *words):
-    """Asks until all words are in the answer, and gives it."""
+    """Asks until all words are in the answer, and returns it."""
     last = ""
 
     def there():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/dashboards in the real Prometheus: it takes every expression, and has an answer to those that this log has one for."""
+"""docs/dashboards in the real Prometheus: it accepts every expression, and has results for those that this log has data for."""
 import json
 import re
 import shutil

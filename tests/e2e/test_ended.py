@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What stays of a program that has ended: its target with all that was seen, on every face, until somebody removes it."""
+"""What remains of a program that has ended: its target with everything seen, on every face, until it is removed."""
 import itertools
 import json
 import os
@@ -58,7 +58,7 @@ def test_a_killed_program_stays_on_every_face(daemon, programs):
     points = client("ctl", "history", "mine", "live", env=env).stdout.decode()
     assert len(points.splitlines()) > 1
 
-    # Until it is removed by hand.
+    # Until it is removed.
     assert client("ctl", "remove", "mine", env=env).returncode == 0
     wait_for(lambda: daemon.target("mine") is None, "the removal")
     assert client("alerts", env=env).returncode == 0
@@ -156,7 +156,7 @@ def test_no_longer_than_asked_for(directory, programs):
 
 
 def test_a_connection_that_breaks_is_no_crash(directory):
-    """Of a process that cannot be seen from here nobody knows whether it has ended."""
+    """Whether a process that cannot be seen from here has ended is unknown."""
     log = (LOGS / "leaky-hT-ghc9103" / "run.eventlog").read_bytes()
     server = socket.socket(socket.AF_UNIX)
     server.bind(f"{directory}/s")
@@ -179,7 +179,7 @@ def test_a_connection_that_breaks_is_no_crash(directory):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to mount a small disk")
 def test_a_full_disk_is_no_crash(directory, programs):
-    """The log stops in the middle, however the program ends: nobody knows, and nobody says crashed."""
+    """The log stops in the middle, however the program ends: that is unknown, and not reported as a crash."""
     disk = directory / "disk"
     disk.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=128k", "none", disk], stderr=subprocess.DEVNULL).returncode:
@@ -199,7 +199,7 @@ def test_a_full_disk_is_no_crash(directory, programs):
 
 @pytest.mark.parametrize("kind", ["file", "fifo", "unix", "unix-listen"])
 def test_the_run_before_in_the_same_source_stays(directory, kind):
-    """A target whose source goes on: what its last run was is there as NAME~1, on every face, and no part of the next."""
+    """A target whose source continues: its last run is there as NAME~1, on every face, and not mixed with the next."""
     path = directory / "s"
     runs = []
     for number, mib in enumerate((100, 20, 30)):
@@ -261,7 +261,7 @@ def test_the_run_before_in_the_same_source_stays(directory, kind):
 
 
 def test_a_restart_loop_pushes_no_other_run_out(directory, programs):
-    """Of one name the four runs before are kept, also of thousands in one gulp; those of others stay."""
+    """The four previous runs of a name are kept, even of thousands at once; those of other names stay."""
     one = LiveLog(directory / "one", known_length=False)
     one.live(1 << 20, at_ns=10**9)
     one.end()

@@ -21,7 +21,7 @@ TOKEN = "0123456789abcdef0123"
 
 
 class Export:
-    """One exporter with a configuration of its own; `sinks` are lines of YAML."""
+    """One exporter with its own configuration; `sinks` are lines of YAML."""
 
     def __init__(self, directory, daemon, *sinks, interval="1s", common=()):
         self.directory, self.config, self.log = directory, directory / "export.yaml", directory / "export.log"
@@ -64,7 +64,7 @@ class Export:
         return self.sheet().get((f"heapwatch_export_{metric}", frozenset({("sink", sink)})))
 
     def settled(self, sink):
-        """Nothing waits but what was collected last."""
+        """Only the last collection is waiting."""
         queued = self.own("queued_samples", sink)
         return queued is not None and queued < 300
 
@@ -120,7 +120,7 @@ def test_all_receivers_have_the_same_numbers(directory, daemon):
                                    unix=by_unix, graphite=graphite).items():
             found = wait_for(lambda: receiver.of_target("api"), name)
             wrong = {k: (v, found.get(k)) for k, v in expected.items() if found.get(k) != v}
-            # a line's text has no blanks, and no word for infinity
+            # lines have no blanks and no infinity
             wrong = {k: v for k, v in wrong.items() if not (receiver is graphite and any(" " in l for _, l in k[1]))}
             assert not {k: v for k, v in wrong.items() if abs(v[0]) != float("inf")}, name
         assert by_udp.longest <= 1400
@@ -145,7 +145,7 @@ def test_all_receivers_have_the_same_numbers(directory, daemon):
 
 
 def test_faults_cost_nothing(directory, daemon):
-    """Whatever it answers: later it has every moment, and the other receivers never notice."""
+    """Whatever it answers: in the end it has every collection, and the other receivers are not affected."""
     with HTTP(of_remote_write) as r, Export(
             directory, daemon, f"{{kind: remote-write, url: '{r.url}', timeout: 1s}}") as x:
         wait_for(lambda: r.asked.get("ok") and x.sheet(), "a good start")
@@ -207,7 +207,7 @@ def test_a_queue_is_bounded_and_says_so(directory, daemon):
 
 
 def test_a_full_disk_is_counted(directory, daemon):
-    """No journal, no textfile: what is sent is sent all the same."""
+    """Without journal and textfile sending still works."""
     full = directory / "full"
     full.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", full], stderr=subprocess.DEVNULL).returncode:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `make install` leaves is enough: programs that run, a library that a stranger's program links with."""
+"""What `make install` installs is enough: programs that run, a library that other programs link with."""
 import contextlib
 import os
 import re
@@ -32,7 +32,7 @@ int main(int argc, char **argv)
 """
 
 
-# A program of names that the library's rooms use among themselves.
+# A program that defines names which the library uses internally.
 NAMES = """
 #include <heapwatch/eventlog.h>
 #include <heapwatch/requester.h>
@@ -59,9 +59,9 @@ int main(void)
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
     if WATCHED:
-        pytest.skip("a library with a sanitizer is not for strangers")
+        pytest.skip("a library with a sanitizer cannot be linked elsewhere")
     root = tmp_path_factory.mktemp("root")
-    # The build folder in the words of the build itself: other words are other flags, and all is compiled again.
+    # The build folder as the build itself names it: another spelling means other flags, and all is compiled again.
     build = os.environ.get("BUILD") or os.path.relpath(BUILD, ROOT)
     subprocess.run(["make", "-s", "install", f"BUILD={build}", "PREFIX=/opt/hw", f"DESTDIR={root}"], cwd=ROOT, check=True,
                    stdout=subprocess.DEVNULL)
@@ -145,11 +145,11 @@ class Zsh:
             raise AssertionError(f"{e}; it wrote {self.seen!r}") from None
 
     def completes(self, begun, whole):
-        """A tab behind `begun` makes it `whole`."""
+        """A tab after `begun` makes it `whole`."""
         self.seen = ""
         self.type(begun + "\t")
         self.wait(whole)
-        self.type("\x15")   # the line is taken back
+        self.type("\x15")   # clears the line
 
     def __enter__(self):
         return self
@@ -231,7 +231,7 @@ def test_no_name_of_the_library_is_in_the_way(installed, directory, compiler, li
     source.write_text(NAMES)
     libs = pkg_config(installed, "--libs")
     private = set(pkg_config(installed, "--libs", "--static")) & {"-lm"}
-    if linked == "static":      # only ours: Debian's static libzmq names a library that it does not bring
+    if linked == "static":      # only ours: Debian's static libzmq needs a library that it does not come with
         libs = [installed / "lib" / "libheapwatch.a", "-lzmq", "-lprotobuf-c", *private]
     subprocess.run([*compiler, "-Wall", "-Werror", *pkg_config(installed, "--cflags"), source, "-x", "none", "-o", program,
                     *libs], check=True)

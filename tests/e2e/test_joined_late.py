@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A FIFO or socket that is entered in the middle of a run goes on there, and every face says so."""
+"""A FIFO or socket that is joined in the middle of a run continues from there, and every face says so."""
 import contextlib
 import json
 import os

@@ -13,7 +13,7 @@ CONNECTIONS = sorted(f"{p.parent.name}/{p.name}" for p in LOGS.glob("*/conn*.eve
 
 
 class Seen:
-    """All that one log's messages said."""
+    """Everything in one log's messages."""
 
     def __init__(self, path):
         self.bands, self.censuses, self.notes, self.collections = {}, [], [], []
@@ -136,7 +136,7 @@ def test_collections_equal_gc_s(run):
 def test_a_connection_that_ends_is_an_unfinished_run(log):
     s = seen(LOGS / log)
     assert s.last["targetState"]["state"] in ("STATE_CRASHED", "STATE_ENDED")
-    if "noflush" not in log:            # that one never wrote out who it is
+    if "noflush" not in log:            # that one never flushed its identity
         assert s.last["targetState"]["runInfo"]["ghcVersion"] in ("9.6.6", "9.10.3")
     assert int(s.last["health"].get("lostBytes", 0)) == 0
 

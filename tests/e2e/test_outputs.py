@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where commands write: a full disk, a closed output, a reader that leaves, a file that is somebody else's."""
+"""Where commands write: a full disk, a closed output, a reader that leaves, a file that is not ours."""
 import os
 import subprocess
 import time
@@ -11,8 +11,8 @@ from harness import CLIENT, DAEMON, DEADLINE_S, LOGS, client, piped
 LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
 SMALL = sorted(p for p in LOGS.glob("*/run.eventlog") if p.stat().st_size < 100_000)
 
-# Each command with arguments with which it writes to its standard output without a daemon. None: it has nothing to write
-# there, or runs until it is ended.
+# Each command with arguments for which it writes to its standard output without a daemon. None: it writes nothing there,
+# or runs until it is ended.
 COMMANDS = {
     "run": None,            # standard output is the program's
     "ctl": None,            # asks daemons: test_ctl_on_a_full_disk
@@ -84,7 +84,7 @@ def test_a_slow_reader_is_nothing_to_report(directory):
     with subprocess.Popen([CLIENT, "events", "--format", "json", log], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE) as reading:
         reading.stdout.read(1)
-        time.sleep(0.5)         # all that is between is full meanwhile
+        time.sleep(0.5)         # meanwhile everything in between fills up
         rest = reading.stdout.read()
         assert reading.stderr.read() == b"" and rest.endswith(b"}\n")
     assert reading.returncode == 0

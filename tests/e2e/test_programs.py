@@ -82,7 +82,7 @@ def test_program_restarted_in_the_same_file(directory, programs):
 
 
 def test_the_log_restarted_in_the_middle(directory, programs):
-    """One process ends its log and begins another in the same stream: two runs, each with what is its own."""
+    """One process ends its log and begins another in the same stream: two runs, each with its own data."""
     fifo = directory / "log"
     os.mkfifo(fifo)
     with Daemon(directory, f"t=fifo:{fifo}") as d:
@@ -94,11 +94,11 @@ def test_the_log_restarted_in_the_middle(directory, programs):
 
 
 def test_the_source_is_drained_whatever_subscribers_do(directory, programs):
-    """A subscriber that stands still while the program writes does not hold it up: it would never end."""
+    """A subscriber that is stopped while the program writes does not block it: it would never end."""
     fifo = directory / "log"
     os.mkfifo(fifo)
     with Daemon(directory, f"t=fifo:{fifo}") as d:
-        # A subscriber of its own process that is stopped before the program starts and never reads.
+        # A subscriber in its own process that is stopped before the program starts and never reads.
         with running(sys.executable, "-c", (
                 "import zmq,sys,time\ns=zmq.Context().socket(zmq.SUB)\ns.subscribe(b'')\ns.connect(sys.argv[1])\n"
                 "s.recv()\nprint('up',flush=True)\ntime.sleep(3600)"), d.publish, stdout=subprocess.PIPE) as reader:

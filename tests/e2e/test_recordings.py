@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The flight recorder: what was seen outlives program and daemon, and any stretch of it is a valid eventlog."""
+"""The flight recorder: recordings outlive program and daemon, and any stretch of one is a valid eventlog."""
 import json
 import pathlib
 import random
@@ -82,7 +82,7 @@ def test_a_recording_outlives_daemon_and_file(directory, record):
 
 
 def test_a_dump_has_what_was_read_a_moment_ago(directory, record):
-    """What is not on disk yet is written when somebody asks for it, also of a run that goes on."""
+    """What is not on disk yet is written on request, also of a run that goes on."""
     log = pathlib.Path(directory) / "api.eventlog"
     whole = (LOGS / "leaky-hT-ghc9103" / "run.eventlog").read_bytes()
     log.write_bytes(whole[:200_000])
@@ -148,7 +148,7 @@ def test_the_environment_is_nowhere(directory, record):
 
 @pytest.fixture(scope="session")
 def readable(tmp_path_factory):
-    """A program that reads eventlogs with the ghc-events library: another's idea of what is valid."""
+    """A program that reads eventlogs with the ghc-events library: an independent check of validity."""
     out = tmp_path_factory.mktemp("readable")
     made = subprocess.run(["ghc", "-v0", "-O0", "-package", "ghc-events", "-outputdir", out, "-o", out / "readable",
                            "tests/programs/Readable.hs"], cwd=ROOT, capture_output=True, check=False)
@@ -183,5 +183,5 @@ def test_stretches_of_all_logs_are_read_by_ghc_events(directory, record, readabl
     whole = [dump(record, n, pathlib.Path(directory) / f"{n}.eventlog") for n in logs]
     for path, n in readable(whole).items():
         if "torn" in path:
-            continue    # where the original is damaged, the recording goes on behind it
+            continue    # where the original is damaged, the recording continues after it
         assert abs(int(n) - int(good[str(logs[pathlib.Path(path).stem])])) <= 1, path   # without the environment

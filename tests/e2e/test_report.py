@@ -150,7 +150,7 @@ def test_all_notes_are_there_beyond_what_clients_keep(tmp_path):
 
 
 def test_nothing_is_lost_when_the_reader_is_slow(tmp_path):
-    """The daemon is done long before its client has read everything."""
+    """The daemon finishes long before its client has read everything."""
     log_with_notes(tmp_path / "many.eventlog", [b"note %d" % i for i in range(9000)])
     pipe = subprocess.Popen([CLIENT, "pipe", "--format", "json", "--kinds", "note", tmp_path / "many.eventlog"],
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -204,7 +204,7 @@ def test_what_cannot_be_done(tmp_path):
 
 
 def test_progress_on_a_terminal():
-    """Only a terminal sees it, and it is wiped away."""
+    """Only shown on a terminal, and erased at the end."""
     main, terminal = pty.openpty()
     done = subprocess.run([CLIENT, "report", LEAKY, "--json", "-o", "/dev/null/x"], stdin=subprocess.DEVNULL, stderr=terminal,
                           stdout=subprocess.DEVNULL, timeout=DEADLINE_S)

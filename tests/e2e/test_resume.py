@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A daemon that is killed and started again knows what it knew: verdict, onset, windows, alerts, history.
+"""A daemon that is killed and restarted keeps its state: verdict, onset, windows, alerts, history.
 
-An hour of a leaking program's log goes by in seconds, and the daemon is killed at moments spread over it; at the end it
-says what one says that was never killed. HEAPWATCH_RESUME_KILLS=100 for more of these moments.
+An hour of a leaking program's log is played in seconds, and the daemon is killed at moments spread over it; at the end it
+has the same state as one that was never killed. HEAPWATCH_RESUME_KILLS=100 for more of these moments.
 """
 import difflib
 import os
@@ -76,7 +76,7 @@ def none_is_left():
 
 
 def plain(message, *without):
-    """A message as text without what differs between two daemons that say the same."""
+    """A message as text, without what differs between two daemons with the same state."""
     copy = type(message)()
     copy.CopyFrom(message)
     for field in without:
@@ -85,7 +85,7 @@ def plain(message, *without):
 
 
 def known(d, name):
-    """All that a daemon says of a target, but for who it is and when it says so."""
+    """Everything a daemon publishes of a target, without the daemon's identity and the time."""
     found = {}
     for kind, updates in d.snapshot(name).items():
         if kind in ("health", "daemon"):

@@ -85,7 +85,7 @@ def test_a_test_that_fails_says_what_was_there(directory):
 
 
 def test_a_test_that_fails_tells_what_happened_instead(directory):
-    """At the very second: what is made up is judged as soon as it is there, whatever its interval."""
+    """To the second: synthetic values are judged as soon as they are there, whatever their interval."""
     rules_file(directory, group("{alert: big, expr: live > 150MiB, for: 2m}", "{alert: wide, expr: band > 20MiB}"))
     path = rules_file(directory, """
 rule_files: [rules.yaml]
@@ -188,7 +188,7 @@ def test_list_and_explain(directory):
 
 
 def test_the_examples_of_the_documents(directory):
-    """What is printed there runs as it is printed."""
+    """The examples work as printed."""
     rules, actions = ((ROOT / "docs" / name).read_text() for name in ("RULES.md", "ACTIONS.md"))
     man = (ROOT / "docs" / "man" / "heapwatch-rules.5").read_text()
     yaml = re.findall(r"```yaml\n(.*?)```", rules + actions, re.S) + re.findall(r"\.SH EXAMPLE\n\.nf\n(.*?)\.fi", man, re.S)
@@ -262,7 +262,7 @@ def test_check_tells_by_its_status(directory):
     (("--rules", "none.yaml", "good"), "cannot be read: No such file"), (("--resolution", "1ns", "good"), "100ms to 1h"),
     (("--resolution", "1m", "--leak-after", "5m", "good"), "leak_after"), (("--limit", "much", "good"), "amount of memory")])
 def test_bad_input_is_an_error_everywhere(directory, args, what):
-    """Exit status 2, a reason, and no result of an earlier run where CI looks for one."""
+    """Exit status 2, a reason, and no stale result where CI looks for one."""
     log = (LOGS / "leaky-hT-ghc9103" / "run.eventlog").read_bytes()
     for name, content in (("good", log), ("empty", b""), ("cut", log[:20]), ("bad.yaml", b"groups: 5\n")):
         (directory / name).write_bytes(content)
@@ -420,7 +420,7 @@ def test_leaky_leaks_and_steady_does_not(directory, programs):
         wait_for(watch, "the ends of both programs", poll_s=0.05)
         watch()
         live = alerts(d, "t")
-    # Looking now and then may miss a state; its times tell of all three.
+    # Polling may miss a state; its times show all three.
     assert seen["t"] and seen["s"] == []
     last = seen["t"][-1]
     assert Alert.State.Name(last.state) == "STATE_RESOLVED"
@@ -429,7 +429,7 @@ def test_leaky_leaks_and_steady_does_not(directory, programs):
     assert "leaks" in last.sentence and "iB/s" in last.sentence
     assert words["verdict"] and words["where"] and "ago" in words["onset"], words
 
-    # The same log afterwards, judged by the same rules: the same alerts at the same moments.
+    # The same log afterwards, by the same rules: the same alerts at the same times.
     found = client("alerts", "--rules", path, "--resolution", "250ms", "--leak-after", "5s", "--format", "json",
                    directory / "t.eventlog").stdout.decode().splitlines()
     again = {a["rule"]: tuple(int(a[t]) for t in ("sinceNs", "firedNs", "resolvedNs"))

@@ -44,7 +44,7 @@ def pid_of(daemon, name):
 
 
 def wait_told(process, text):
-    """Reads what it says until it has said this."""
+    """Reads its output until this has come."""
     limit = threading.Timer(DEADLINE_S, process.kill)
     limit.start()
     try:
@@ -78,7 +78,7 @@ def test_growth_is_judged_in_the_step_that_is_asked_for(daemon, programs):
     run.send_signal(signal.SIGTERM)
     _, _, err = finish(run)
     told = [line for line in err.splitlines() if line.startswith("heapwatch run: live data of mine: ")]
-    # A program that gets little of the processor may have been judged again meanwhile: judged it is.
+    # A program that gets little CPU time may have been judged again meanwhile: it has a verdict.
     assert len(told) == 1 and ("growth began" in told[0] and "into the run" in told[0] or
                                "no lasting growth" in told[0]), err
 
@@ -140,7 +140,7 @@ def test_stopped_daemon_does_not_stop_the_program(daemon, programs):
 
 
 def test_a_full_pipe_does_not_stop_the_program(daemon, programs):
-    """Nobody reads standard error, the daemon is gone: what is said of that waits, the program's log does not."""
+    """Nobody reads standard error, the daemon is gone: the message waits, the program's log does not."""
     run = start(daemon, "--name", "flood", "--heap-profile", "none", "--", programs["stress"], 600000, "wait")
     wait_for(lambda: daemon.target("flood") is not None, "the target")
     os.set_blocking(run.stderr.fileno(), False)
@@ -206,7 +206,7 @@ def test_scripts_are_started_once(daemon, tmp_path):
 
 
 def test_without_a_daemon_it_runs_all_the_same(programs, tmp_path):
-    """A directory in which none can be started."""
+    """A directory in which no daemon can be started."""
     (tmp_path / "file").write_text("")
     done = client("run", "--no-top", "--", programs["stress"], "3", env={"HEAPWATCH_DIR": str(tmp_path / "file")})
     assert (done.returncode, done.stdout) == (0, b"3\n") and b"stress runs unwatched: " in done.stderr
@@ -220,7 +220,7 @@ DEBIANS_OWN = {
 
 @pytest.mark.parametrize("name", DEBIANS_OWN)
 def test_a_stripped_program_of_debian_is_what_it_was(daemon, name):
-    """The same output and status, byte for byte, and one sentence that says why nothing is seen."""
+    """The same output and status, byte for byte, and one sentence that says why it is not watched."""
     if not shutil.which(name):
         pytest.skip(f"{name} is not installed here (apt install {name})")
     (daemon.directory / "script").write_text("#!/bin/sh\necho $1 `date`\n")
@@ -247,7 +247,7 @@ def bare(tmp_path_factory):
 
 
 def test_from_inside_nothing_is_needed_of_the_program(daemon, bare):
-    """No flag, no option: bands while it runs, its status, and what it starts sees nothing of it."""
+    """No flag, no option: bands while it runs, its status, and its children are not affected."""
     run = start(daemon, "--name", "mine", "--rts", "-i0.1", "--", bare / "Serve", relay=False)
     wait_for(lambda: "census" in daemon.snapshot("mine"), "bands while it runs")
     assert daemon.target("mine").run_info.ghc_version == "9.0.2"
@@ -302,7 +302,7 @@ def test_tools_that_start_the_program(daemon, bare, tmp_path, tool, way):
 
 
 def test_children_are_targets_with_follow(daemon, bare):
-    """Each GHC-compiled program below, named as its file; without it none but the first."""
+    """Each GHC-compiled program below, named after its file; without --follow only the first."""
     for options, expected in (([], {"mine"}), (["--follow"], {"mine", "Exits"})):
         status, out, err = finish(start(daemon, "--name", "mine", *options, "--", bare / "Launch", "fork", bare / "Exits", "print",
                                         "0.5", relay=False))

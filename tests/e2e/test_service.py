@@ -76,7 +76,7 @@ def unit(name):
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze, of Debian's systemd")
 @pytest.mark.parametrize("name", UNITS)
 def test_units_allow_little(directory, name):
-    """systemd's own judgement of the sandbox: at most 2.0 of 10."""
+    """The score of systemd-analyze security: at most 2.0 of 10."""
     path = directory / f"{name}.service"
     path.write_text(unit(name))
     done = subprocess.run(["systemd-analyze", "security", "--offline=yes", "--no-pager", path], stdout=subprocess.PIPE,
@@ -97,7 +97,7 @@ def test_the_unit_counts_on_the_watchdog():
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root, to become another user")
 def test_the_units_user_and_privileges_are_enough(directory, monkeypatch):
-    """As the unit starts it: a user of its own, three capabilities. It reads other users' logs and /proc; requests may not."""
+    """As the unit starts it: its own user, three capabilities. It reads other users' logs and /proc; requests may not."""
     words = re.search(r"^AmbientCapabilities=(.*)$", unit("heapwatchd"), re.M)[1].lower().replace("cap_", "+").split()
     script = directory / "as-service"
     script.write_text("#!/bin/sh\nexec setpriv --reuid 54321 --regid 54321 --clear-groups --no-new-privs "

@@ -143,7 +143,7 @@ def test_connects_and_reconnects(directory, kind):
 
 
 def test_the_same_log_again_is_another_run(directory):
-    """The same process and the same start, but time begins again: it is played a second time."""
+    """The same process and start, but time begins again: it is replayed."""
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(str(directory / "s"))
     listener.listen(5)
@@ -227,7 +227,7 @@ def test_one_bad_target_harms_no_other(directory):
 
 
 def test_a_flood_is_drained_while_others_are_served(directory):
-    """Bytes come as fast as they are taken until requests were answered and a subscriber heard of runs in between."""
+    """Bytes come as fast as they are read, until requests were answered and a subscriber was sent runs in between."""
     fifo, answered, written = directory / "log", threading.Event(), []
     os.mkfifo(fifo)
 

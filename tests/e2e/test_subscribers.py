@@ -55,7 +55,7 @@ def test_late_and_returning_subscribers_have_the_same_state(directory, log):
 
 
 def test_every_census_of_a_burst_is_sent(directory):
-    """A log that comes all at once gives who listens all that it gives who reads it slowly."""
+    """A log that arrives all at once gives subscribers the same as one that arrives slowly."""
     path = directory / "log"
     expected = [int(u["census"]["number"]) for u in piped(LOG) if "census" in u]
     with Daemon(directory) as d, closing(d.context.socket(zmq.SUB)) as sub:
@@ -89,14 +89,14 @@ pb = schema()
 f = Follower(sys.argv[1])
 f.run_until(lambda f: f.ready)
 print("ready", flush=True)
-sys.stdin.readline()            # stopped here by the test, then told to go on
+sys.stdin.readline()            # stopped here by the test, then resumed
 f.run_until_quiet("t", lambda t: t.target and t.target.state == pb.Target.STATE_ENDED)
 print(json.dumps([f.lost, f.state()]), flush=True)
 """
 
 
 def test_a_stopped_subscriber_loses_counts_and_heals(directory):
-    """More updates than its queue and the sockets hold while it does not read: it sees the gap and is whole again."""
+    """More updates than its queue and the sockets hold while it does not read: it detects the gap and resyncs."""
     import json
 
     fifo = directory / "log"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page's first tab: what is wrong, since when, what grows, where, until when, what next, on one screen of a telephone and of
-a desk, for targets that run, were killed, have no heap profile, no verdict yet, or a damaged log."""
+"""The page's first tab: what is wrong, since when, what grows, where, until when, what next, on one screen of a phone and of a
+desktop, for targets that run, were killed, have no heap profile, no verdict yet, or a damaged log."""
 import contextlib
 import json
 import urllib.request

@@ -77,7 +77,7 @@ def test_a_heap_profile_that_is_cut_or_compressed(directory):
         found = censuses(cut)
         assert found == whole[:len(found)] and len(found) >= text[:at].count(b"END_SAMPLE") - 2
         state = [u["targetState"] for u in piped(cut) if "targetState" in u][-1]
-        assert state["state"] == "STATE_CRASHED"            # without its end nobody knows that it ended
+        assert state["state"] == "STATE_CRASHED"            # without an end it is not known to have ended
 
 
 def test_damaged_lines_are_said_with_their_number(directory):
@@ -101,7 +101,7 @@ def test_the_lines_of_S(run):
     rows = [(int(m[0]), int(m[1]), int(m[2]), float(m[3]), float(m[4]), int(m[5])) for m in S_ROW.findall(path.read_text())]
     found = [c for u in piped(path) for c in u.get("gc", {}).get("collections", [])]
     assert [(c["generation"], int(c["copiedBytes"])) for c in found] == [(r[5], r[1]) for r in rows]
-    assert all("slopBytes" not in c and "fragmentationBytes" not in c for c in found)       # -S does not say
+    assert all("slopBytes" not in c and "fragmentationBytes" not in c for c in found)       # -S does not have them
     live = [line.split("\t") for line in client("convert", path, "--to", "resid").stdout.decode().splitlines()[1:]]
     assert [(float(t), int(n)) for t, n, _ in live] == [(r[4], r[2]) for r in rows if r[5] >= 1]
     assert {heap for _, _, heap in live} == {"NaN"}

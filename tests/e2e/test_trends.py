@@ -52,9 +52,9 @@ def test_a_leak_is_found_and_a_steady_program_is_not(directory, programs):
     with Daemon(directory, f"leaky={leaky}", f"steady={steady}", args=(*FINE, "--limit", "1GiB")) as d, \
             launch(programs["leaky"], leaky, WHOLE_TEST_S) as program, launch(programs["steady"], steady, WHOLE_TEST_S):
         wait_for(lambda: verdict(d, "leaky", pb.SERIES_LIVE) >= pb.VERDICT_GROWING, "growth of live data")
-        # All at one moment: on a busy machine the next one may be judged otherwise.
+        # All at one time: on a busy machine the next verdict may differ.
         state, series, bands = wait_for(lambda: leaks(trends(d, "leaky")), "a leak")
-        assert program.poll() is None, "the leak was to be found while it runs"
+        assert program.poll() is None, "the leak should be found while the program runs"
         live = series[pb.SERIES_LIVE]
         assert 0 < live.slope_low <= live.slope <= live.slope_high
         assert live.HasField("onset_ns") and live.onset_ns < live.as_of_ns
@@ -160,7 +160,7 @@ def test_memory_that_the_runtime_holds():
 
 
 def test_a_finished_log_says_the_same_as_the_live_run(directory, programs):
-    """The newest trend of each series of the log, whole, as the daemon told it live."""
+    """The newest complete trend of each series of the log, as the daemon published it live."""
     log = directory / "log"
     with Daemon(directory, f"t={log}", args=FINE) as d:
         with launch(programs["leaky"], log, 12) as program:
@@ -213,7 +213,7 @@ GOLDEN = sorted((ROOT / "tests" / "leaklab" / "golden").glob("*.txt"))
 
 @pytest.mark.parametrize("series", GOLDEN, ids=lambda p: p.stem)
 def test_golden_timelines_through_the_whole_chain(directory, series):
-    """The leak lab's series as eventlogs: decoder, model, tracker and messages say what the trend stage alone says."""
+    """The leak lab's series as eventlogs: decoder, model, tracker and messages give the same as the trend stage alone."""
     want = json.loads(series.with_suffix(".json").read_text())
     log = LiveLog(directory / "log", start_wall_ns=1_700_000_000 * 10**9, known_length=False)
     for line in series.read_text().splitlines()[1:-1]:

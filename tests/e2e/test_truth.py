@@ -95,7 +95,7 @@ def test_events_are_those_of_the_reference_reader(run):
 
 @pytest.mark.parametrize("run", [r for r in RUNS if facts(r, "oracle.json").get("log_gc_stats_events")])
 def test_fields_of_events_are_the_runtimes_numbers(run):
-    """The same sums as the runtime's, from single events: their fields are decoded rightly."""
+    """The same sums as the runtime's, from single events: their fields are decoded correctly."""
     oracle = facts(run, "oracle.json")
     found = events(run, "--kind", "HEAP_ALLOCATED,HEAP_LIVE,GC_STATS_GHC")
     allocated, live, copied = {}, [], []
@@ -193,7 +193,7 @@ def test_summary_equals_rts_s(run):
     text, s = gc_s(run), summary(run)
     memory = s.get("memory", {})
     if not has_collections(run):
-        # GC events were switched off: none of its numbers is in the log, so none is shown, not even as 0.
+        # GC events were off: none of these numbers is in the log, so none is shown, not even as 0.
         assert "collections" not in s and "mutNs" not in s["time"] and not memory
         return
     if "bytes allocated in the heap" not in text:
@@ -366,7 +366,7 @@ def test_convert_equals_the_runtimes_hp(run, directory):
     out = directory / "run.hp"
     output("convert", log_of(run), "--to", "hp", "-o", out)
     ours, theirs = out.read_text(), (LOGS / run / "run.hp").read_text(errors="replace")
-    # The same four lines first; the program's own arguments are not shown, and options stand behind +RTS.
+    # The same four lines first; the program's own arguments are not shown, and options follow +RTS.
     assert [line.split()[0] for line in ours.splitlines()[:4]] == ["JOB", "DATE", "SAMPLE_UNIT", "VALUE_UNIT"]
     assert ours.splitlines()[2:4] == theirs.splitlines()[2:4]
     assert ours.splitlines()[0].split()[1].strip('"') == theirs.splitlines()[0].split()[1].strip('"')
@@ -407,7 +407,7 @@ HOSTILE = ["a b", "a_b", "\"quoted", "JOB", "END_SAMPLE", "tab\there", "line\nbr
 
 
 def hostile_log():
-    """A heap profile by type whose labels are all that a .hp reader trips over."""
+    """A heap profile by type whose labels contain everything that .hp readers stumble over."""
     sizes = {18: 14, 160: 0xffff, 162: 8, 164: 0xffff, 165: 8}
     log = b"hdrbhetb"
     for event, size in sizes.items():

@@ -122,7 +122,7 @@ class Stream:
 
 @contextlib.contextmanager
 def following(*targets):
-    """A daemon that has read its targets to the end, and a web server that has heard so."""
+    """A daemon that has read its targets to the end, and a web server that knows it."""
     with private_directory() as d, Daemon(d, *targets) as daemon:
         for t in targets:
             daemon.wait_state(t.split("=")[0], "ENDED", "CRASHED")
@@ -309,7 +309,7 @@ def test_sizes(served):
 
 def test_history_is_not_asked_without_end(served):
     _, web = served
-    # All at once, and what needs no daemon: a slow machine might not ask more than it may one after the other.
+    # All at once, and without the daemon: one after the other a slow machine might not exceed the limit.
     with web.raw() as s:
         s.sendall(b"".join(b"GET /api/history?target=nobody&series=live&from=%d HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" % i
                            for i in range(400)))
@@ -371,7 +371,7 @@ def test_the_printed_address_has_the_token_once(served):
         name, value = headers["Set-Cookie"].split(";")[0].split("=")
         assert status == 303 and name == f"heapwatch-{web.port}" and value == web.token
         assert "HttpOnly" in headers["Set-Cookie"] and "SameSite=Strict" in headers["Set-Cookie"]
-        # Cookies know no ports: the browser sends both servers the same ones.
+        # Cookies are not bound to ports: the browser sends both servers the same ones.
         both = {"Authorization": "", "Cookie": f"heapwatch-{other.port}={other.token}; {name}={value}"}
         assert web.ask("/api/targets", headers=both)[0] == other.ask("/api/targets", headers=both)[0] == 200
         secure = web.ask(f"/?token={web.token}", headers={"Authorization": "", "X-Forwarded-Proto": "https"})[1]
@@ -578,7 +578,7 @@ def test_daemon_restarted():
             daemon.stop(signal.SIGKILL)
             _, gone = stream.until(lambda name, data: name == "daemon" and data["stale"])
             assert int(gone["heardWallNs"]) > 0
-            # On a busy machine it may have seemed gone before it was: that is over, and then it is gone for good.
+            # On a busy machine it may have seemed gone too early: then it was back, and now it is gone for good.
             wait_for(lambda: web.json("/api/state")["daemons"][0]["stale"] is True, "the daemon to be given up")
             assert "error" in web.history(target="leaky", series="live")[0]
             assert web.bodies()[("leaky", "heap")], "what was known is still shown"

@@ -499,7 +499,7 @@ HOSTILE = ["<img src=x onerror=\"alert(1)\">", "</script><script>alert(2)</scrip
 
 
 def hostile(schema, tick):
-    """A target whose every text is an attack."""
+    """A target in which every text is an attack."""
     updates = leaky(schema, tick)
     for u in updates:
         if u.WhichOneof("body") == "target_state":

@@ -75,7 +75,7 @@ def fill(message, rng):
 
 
 def fix(message):
-    """What the schema's comments ask for beyond types."""
+    """What the schema's comments require beyond types."""
     name = message.DESCRIPTOR.name
     if name == "Update":
         message.target = "" if message.HasField("daemon") else "api-1"

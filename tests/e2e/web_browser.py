@@ -104,9 +104,9 @@ class Tab:
 
 
 class Web:
-    """`heapwatch web` on a port of the system's choosing: of files, or of daemons by `--connect`.
+    """`heapwatch web` on a port chosen by the system: of files, or of daemons by `--connect`.
 
-    Without a token, unless it must have one: then `url` is the address that was printed, token and all."""
+    Without a token, unless it must have one: then `url` is the printed address with its token."""
 
     def __init__(self, *args, token=False):
         token = token or "--allow-control" in args

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fuzz_once.c - the whole way of a finished log: decoder, model, publisher, in
+ * fuzz_once.c - the whole path of a finished log: decoder, model, publisher, in
  * this process and without sockets.
  *
- * Byte 0, bit 0: the rest are events behind a header that declares every known
+ * Byte 0, bit 0: the rest are events after a header that declares every known
  * kind; else the rest is the whole stream. Bytes 0-3 seed the pieces it comes
  * in. What must hold: every message is one that our own readers accept, its
  * topic's sequence has no gap, and the messages do not depend on the pieces.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fuzz_request.c - what a client may ask of the daemon, byte for byte as it
- * comes, answered from two targets that have read logs.
+ * fuzz_request.c - requests to the daemon, byte for byte, answered from two
+ * targets that have read logs.
  *
- * The functions of targets.h, reload.h and bus.h stand here, so that no socket is opened
+ * The functions of targets.h, reload.h and bus.h are replaced here, so that no socket is opened
  * and no target comes or goes. What must hold: every answer is one that our own
  * readers accept, the last one and only that one says that no more come.
  */

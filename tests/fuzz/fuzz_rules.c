@@ -2,7 +2,7 @@
 /*
  * Rule files and expressions as a user may write them. The first byte chooses:
  * an expression, or a whole file. What is accepted prints, reads back as the
- * same, is told in words and can be judged; what is refused says why.
+ * same, can be put in words and evaluated; a refusal has a reason.
  */
 #include <math.h>
 #include <stdint.h>

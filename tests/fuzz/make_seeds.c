@@ -4,8 +4,8 @@
  *
  *     make_seeds LOG WIRE_DIR REQUEST_DIR
  *
- * The first update of each kind that a log gives, and one request of each
- * sort. Wire seeds have a byte in front that chooses the message (fuzz_wire.c).
+ * The first update of each kind from a log, and one request of each
+ * kind. Wire seeds have a byte in front that chooses the message (fuzz_wire.c).
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Families that the lab does not have, scored by the same code: what docs/VERDICT.md says of them.
+"""Families that the lab does not have, scored by the same code; docs/VERDICT.md has the results.
 
   other_families.py score --detector build/heapwatch-trend [--ok N] [--leak N] [--seed S]     (defaults of leaklab.py)
 """
@@ -33,7 +33,7 @@ def daily_wave(r):
 
 
 def below_noise(r):
-    """0.3 to 1 % an hour under noise of 3 to 6 % that remembers for 2 to 20 min."""
+    """0.3 to 1 % an hour under noise of 3 to 6 % with a memory of 2 to 20 min."""
     b, d = size(r), 2 * DAY
     t = clock(r, d)
     return leak_of(r, d, b, b * logu(r, .003, .01), t=t, nz=False,
@@ -60,14 +60,14 @@ def two_collectors(r, d):
 
 
 def other_collector(r):
-    """Midway collections become rare and tell a tenth more as live."""
+    """Midway collections become rare and report a tenth more as live."""
     b, d = size(r), hours(r, 24, 48)
     change, t = two_collectors(r, d)
     return leak_of(r, d, b, b * logu(r, .03, .2), t=t, extra=b * .1 * (t >= change), hi=.02)
 
 
 def megablocks(r):
-    """A heap that is told in whole megablocks."""
+    """A heap that is reported in whole megablocks."""
     b, d = logu(r, 50e6, 2e9), hours(r, 24, 48)
     rate, t = b * logu(r, .02, .2), clock(r, d)
     y = b + rate / H * t
@@ -83,7 +83,7 @@ def each_request(r):
 
 # ---------------------------------------------------------------- not a leak
 def cache(r):
-    """Fills for one to five hours, which is a leak for all anyone can know, and stops."""
+    """Fills for one to five hours, which cannot be distinguished from a leak, and stops."""
     b, d = size(r), hours(r, 12, 24, 48)
     full, t = b * logu(r, .5, 10), r.uniform(1, 5) * H
     return flat_of(r, d, b, lambda s: b + full * np.minimum(s / t, 1), hi=.02)
@@ -115,7 +115,7 @@ def three_an_hour_flat(r):
 
 
 def nightly_batch(r):
-    """Two to six hours of growth, then all is let go; every day."""
+    """Two to six hours of growth, then all is freed; every day."""
     b, d = size(r), 4 * DAY
     t, height, begins = r.uniform(2, 6) * H, b * logu(r, .1, 2), r.uniform(0, 18) * H
     since = lambda s: (s - begins) % DAY

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- | What memory looks like that grows, and what only looks so: docs/COOKBOOK.md says how each is told and mended.
+-- | Kinds of growing memory, and of what only looks like it: docs/COOKBOOK.md says how to recognise and fix each.
 -- usage: Cookbook thunks|map|pinned|malloc|cache|saw [MS]     (a tick every MS, 20, until its stdin ends; flushes every 100 ms)
 module Main (main) where
 
@@ -20,10 +20,10 @@ import qualified Data.Map.Strict as Map
 import Flush (flushEvery, flushNow)
 import Until
 
--- | Makes what it needs, and gives the work of a tick, by number.
+-- | Sets up, and returns the work of a tick, by number.
 type Recipe = IO (Int -> IO ())
 
--- | A counter that nobody looks at: each step is a thunk on top of the one before.
+-- | A counter that nobody reads: each step is a thunk on top of the one before.
 thunks :: Recipe
 thunks = do
   counter <- newIORef (0 :: Int)
@@ -35,7 +35,7 @@ unbounded = do
   seen <- newIORef Map.empty
   return (\t -> forM_ [1 .. 500] (\i -> modifyIORef' seen (Map.insert (t * 500 + i) i)))
 
--- | Ten bytes are wanted of each buffer, and all of it is kept.
+-- | Ten bytes of each buffer are needed, and all of it is kept.
 pinned :: Recipe
 pinned = do
   slices <- newIORef ([] :: [ForeignPtr Word8])
@@ -53,7 +53,7 @@ offHeap = return (\_ -> do
   return ())
   where size = 256 * 1024 -- the C library maps each by itself
 
--- | Fills for so many ticks and is full then.
+-- | Fills for a number of ticks and is then full.
 cache :: Recipe
 cache = do
   entries <- newIORef Map.empty
@@ -62,7 +62,7 @@ cache = do
     forM_ [1 .. 500] (\i -> modifyIORef' entries (Map.insert (min t full * 500 + i) t)))
   where full = 60
 
--- | A batch that grows and is thrown away, again and again.
+-- | A batch that grows and is dropped, repeatedly.
 saw :: Recipe
 saw = do
   batch <- newIORef []

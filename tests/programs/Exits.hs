@@ -1,6 +1,6 @@
 {-# LANGUAGE ForeignFunctionInterface #-}
--- Exits WAY [SECONDS]: allocates for so long, then ends, or forks, or changes the runtime, in one of many ways.
--- The exit status is 0 where nothing else is said. Built with no flag at all, so that only the agent makes a log.
+-- Exits WAY [SECONDS]: allocates for this long, then ends, or forks, or changes the runtime, in one of many ways.
+-- The exit status is 0 unless stated otherwise. Built without any flag, so that only the agent makes a log.
 module Main (main) where
 
 import Control.Concurrent

@@ -25,7 +25,7 @@ flushNow :: IO Int
 flushNow = fromIntegral <$> cFlush
 #endif
 
--- | A thread that flushes every so many milliseconds, for as long as the program runs.
+-- | A thread that flushes at an interval in milliseconds, for as long as the program runs.
 flushEvery :: Int -> IO ThreadId
 flushEvery ms = do
   r <- flushNow

@@ -1,4 +1,4 @@
--- | Starts what its arguments say, as tools do that build and then run: "fork" and waits for it, "exec" in its place.
+-- | Starts the command in its arguments, like tools that build and then run: "fork" and wait for it, "exec" in its place.
 module Main (main) where
 
 import System.Environment

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- | Steady on the heap; what it takes from malloc is touched and never given back.
+-- | Steady on the heap; what it takes from malloc is touched and never freed.
 -- usage: OffHeap SECONDS      (2 MiB a second; flushes every 100 ms)
 module Main (main) where
 

@@ -1,4 +1,4 @@
--- Reads eventlogs with the ghc-events library and prints of each how many events it has, or why it cannot be read.
+-- Reads eventlogs with the ghc-events library and prints for each how many events it has, or why it cannot be read.
 import Control.Exception (SomeException, evaluate, try)
 import Control.Monad (forM_)
 import GHC.RTS.Events (dat, events, readEventLogFromFile)

@@ -1,4 +1,4 @@
--- | Works and keeps a share of it until its standard input ends. Built with no flag at all: nothing here flushes.
+-- | Works and keeps some of its data until its standard input ends. Built without any flag: nothing here flushes.
 module Main (main) where
 
 import Control.Concurrent

@@ -10,7 +10,7 @@
  * DESIGN - the buffers are private to the RTS; a statically linked program
  * can name them, and their layout is that of 9.0 (rts/eventlog/EventLog.c).
  * Each buffer is checked before it is touched; when it does not look right
- * nothing is done and -1 is returned, once and for all.
+ * nothing is done and -1 is returned, from then on always.
  * The caller must be an *unsafe* foreign call: it holds its capability, so no
  * Haskell code and no collection runs meanwhile. With more than one capability
  * the others' buffers would be written to at the same time: refused (-2).

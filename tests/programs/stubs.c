@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stubs.c - what the test programs ask of the runtime system and of C. */
+/* stubs.c - what the test programs need from the runtime system and C. */
 #include <pthread.h>
 
 #include "Rts.h"
@@ -15,7 +15,7 @@ void restart_eventlog(void)
         (void)startEventLogging(&FileEventLogWriter);
 }
 
-/* Waits for a lock that it holds: as the runtime's own dead end at exit looks from outside. */
+/* Waits for a lock that it holds: which looks from outside like the runtime's own deadlock at exit. */
 void hang_for_ever(void)
 {
         static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

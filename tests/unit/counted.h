@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* counted.h - from messages that a test put together on its stack to such as the library hands out. */
+/* counted.h - turns messages that a test made on its stack into counted ones, as the library allocates them. */
 #ifndef HW_TESTS_UNIT_COUNTED_H
 #define HW_TESTS_UNIT_COUNTED_H
 
@@ -19,7 +19,7 @@ static inline void counted_release(void *ctx, void *memory)
         message_release(memory);
 }
 
-/* A counted message that says the same, also what the wire's checks would refuse. For hw_message_unref. */
+/* A counted copy, even of what the wire's checks would refuse. For hw_message_unref. */
 static inline void *counted(const ProtobufCMessage *made)
 {
         ProtobufCAllocator allocator = { .alloc = counted_take, .free = counted_release };

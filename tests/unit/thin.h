@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * thin.h - fewer cases of tests that try very many. Under valgrind a program
- * is some thirty times slower, so scripts/valgrind sets HEAPWATCH_THIN=N: every
- * Nth case then, N odd or not, and the output says so. Unset, all are tried.
+ * is about thirty times slower, so scripts/valgrind sets HEAPWATCH_THIN=N: then
+ * every Nth case is tried, and the output says so. Unset, all are.
  */
 #ifndef HW_TESTS_UNIT_THIN_H
 #define HW_TESTS_UNIT_THIN_H
@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-/* How far to go from one case to the next: `step`, or N times as far. `what` names the cases, in the plural. */
+/* The distance from one case to the next: `step`, or N times that. `what` names the cases, in the plural. */
 static inline size_t thin(size_t step, const char *what)
 {
         const char *text = getenv("HEAPWATCH_THIN");

@@ -28,7 +28,7 @@
 #include "agent/control.h"
 #include "agent/life.c" /* it acts by being linked */
 
-/* What follows is declared by GHC, and keeps functions as words. */
+/* What follows is declared by GHC, and stores functions as words. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC diagnostic ignored "-Wpedantic"
 

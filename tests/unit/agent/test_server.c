@@ -352,7 +352,7 @@ static void test_early_and_late_readers(void **state)
         assert_int_equal(in_child(early_and_late), 0);
 }
 
-/* Never waits for a reader that does not read; leaves out whole blocks and says so. */
+/* Never waits for a reader that does not read; drops whole blocks and reports them. */
 static void slow(const char *path)
 {
         struct text t = { NULL, 0 };
@@ -371,7 +371,7 @@ static void slow(const char *path)
         while (thread_now_ns() < until)
                 ;
         say(1, "seen again");
-        /* Room comes with reading; what is said then comes with the number of blocks left out. */
+        /* Room comes with reading; the next message reports the number of blocks dropped. */
         for (int64_t end = thread_now_ns() + DEADLINE_NS; !holds(t.bytes, t.size, "left out");) {
                 MUST(thread_now_ns() < end);
                 t.bytes = realloc(t.bytes, t.size + 65536);
@@ -381,7 +381,7 @@ static void slow(const char *path)
                 else
                         say(1, "more");
         }
-        /* All of it are whole blocks. */
+        /* All of it is whole blocks. */
         size_t at = sizeof(header) - 1;
         while (at + 24 <= t.size) {
                 MUST(get_be(t.bytes + at, 2) == 18);
@@ -455,7 +455,7 @@ static void refusals(const char *path)
         MUST(access(path, F_OK) == 0);
         (void)close(fd);
         MUST(unlink(path) == 0);
-        /* Once means once, also after the first has gone. */
+        /* Once means once, even after the first is gone. */
         s.once = true;
         MUST(server_open(&s, &error));
         snprintf(other, sizeof(other), "%s.pid", path);
@@ -488,7 +488,7 @@ static void messages(const char *path)
         int fd = reader(path);
         MUST(send(fd, "5 nonsense\n6 ce", 15, 0) == 15);
         read_to(fd, &t, "answer 5 no no such request");
-        MUST(send(fd, "nsus\n", 5, 0) == 5); /* nobody does requests here */
+        MUST(send(fd, "nsus\n", 5, 0) == 5); /* nobody handles requests here */
         read_to(fd, &t, "answer 6 no busy");
         char flood[1024];
         memset(flood, 'x', sizeof(flood)); /* a line that does not end */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the agent is asked to do: settings, the program's own options, requests. */
+/* The agent's inputs: settings, the program's own options, requests. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A live target whose stream falls silent, by the built-in rules: the one of the
- * pack that no log can show (the others: tests/data/rules/builtin-test.yaml).
+ * A live target whose stream falls silent: the one built-in rule that no log can
+ * show (the others: tests/data/rules/builtin-test.yaml).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -84,7 +84,7 @@ static int tear_down(void **state)
         return 0;
 }
 
-/* The state after a heartbeat so many seconds after the beginning; all other rules are quiet. */
+/* The state after a heartbeat at this second; all other rules are quiet. */
 static enum alert_state at(uint64_t s)
 {
         const struct alerts *alerts = alerting_alerts(alerting);

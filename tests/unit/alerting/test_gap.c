@@ -52,7 +52,7 @@ static struct publisher *publisher;
 static struct ruleset *rules;
 static struct fanout fanout;
 
-/* Both judge the same: one is told of gaps. */
+/* Both judge the same data: one is given gaps as such. */
 struct judge {
         struct alerts *alerts;
         struct rule_data data;

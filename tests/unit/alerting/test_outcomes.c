@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Outcomes by alert: replaced, bounded, refused when too long, forgotten when nobody asks for them. */
+/* Outcomes by alert: replaced, bounded, refused when too long, forgotten when no longer needed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

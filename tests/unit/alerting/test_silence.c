@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Silences: which alerts they are for, what is refused, and the text that is kept, broken in every way. */
+/* Silences: which alerts they match, what is refused, and the stored text, broken in every way. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,7 +96,7 @@ static void broken_state_is_refused_whole(void **state)
         }
 }
 
-/* Every single byte changed, and every cut: it is taken whole or refused with a reason; nothing worse. */
+/* Every single byte changed, and every cut: it is accepted as a whole or refused with a reason. */
 static void damaged_state_is_survived(void **state)
 {
         static const char with[] = "\0\"{}[]:,-09aez\\\x80\xff";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The silences of a daemon over restarts: a child writes the file, a broken one is set aside, failures are said. */
+/* A daemon's silences over restarts: a child writes the file, a broken one is moved aside, failures are reported. */
 #include <event2/event.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -109,7 +109,7 @@ static void a_broken_file_is_set_aside(void **state)
         assert_int_equal(whole_file_read(broken, 1000, &kept, &size), 0);
         assert_string_equal(kept, text);
         free(kept);
-        make_silence("leak"); /* goes on as if nothing had been */
+        make_silence("leak"); /* continues as if nothing had happened */
         restart();
         assert_int_equal(silence_store_list(store)->n, 1);
 

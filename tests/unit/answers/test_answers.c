@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_answers.c - what a screen says first: from states, verdicts, bands, ends and alerts to words and advice. */
+/* test_answers.c - the answers: from states, verdicts, bands, ends and alerts to words and advice. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 #define MINUTE (60 * SECOND)
 
-/* A target put together by hand; whatever is NULL is not known. */
+/* A synthetic target; whatever is NULL is not known. */
 struct made {
         struct world_target t;
         Hw__Target state;

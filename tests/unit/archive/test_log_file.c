@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Logs as they were written and compressed: the same bytes; what is cut or damaged gives what there is, and says so. */
+/* Plain and compressed logs give the same bytes; cut or damaged ones give what can be read, and say so. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -140,7 +140,7 @@ static void what_is_damaged_says_so(void **state)
                 memset(packed + n / 2, 0xff, 100);
                 write_file(packed, n);
                 struct log_file *f = reopen();
-                (void)read_all(f, 4096); /* a checksum stands behind what it is of */
+                (void)read_all(f, 4096); /* a checksum comes after its data */
                 assert_non_null(strstr(log_file_damage(f), "is damaged"));
                 log_file_close(&f);
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * short_memory.h - makes the allocation number `fail_at` fail while `counting`
- * is on, and with `ever_after` all behind it too. One test program includes it,
+ * is on, and with `ever_after` all later ones too. One test program includes it,
  * linked with --wrap for the three allocating functions.
  */
 #ifndef HW_TESTS_UNIT_BASE_SHORT_MEMORY_H

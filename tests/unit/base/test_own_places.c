@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Private directories, and sockets whose listener has gone. */
+/* Private directories, and sockets whose listener is gone. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>

@@ -10,7 +10,7 @@
                 sizeof(struct cell), cell_is_empty, cell_reset, cell_merge, NULL                                       \
         }
 
-/* A time that mostly goes on, is sometimes late, and rarely jumps far, either way. */
+/* A time that mostly advances, is sometimes late, and rarely jumps far, either way. */
 static uint64_t next_time(uint64_t now, uint64_t width, uint32_t capacity)
 {
         uint64_t r = random_u64() % 100;
@@ -56,7 +56,7 @@ static void check_ring(const struct pyramid_shape *shape, const struct pyramid *
         same(&got, &want);
 }
 
-/* One level of full size from its birth on. */
+/* One level that has its full size from the start. */
 static void ring_against_naive(uint32_t capacity, uint64_t width, uint64_t start, uint64_t seed)
 {
         const struct pyramid_shape shape = { CELL, 1, { { width, capacity, capacity } } };

@@ -37,7 +37,7 @@ static void test_cells_tile_the_line(void **unused)
         }
 }
 
-/* The formula of the header, with another way to the logarithm. */
+/* The formula of the header, with the logarithm computed in another way. */
 static void test_cells_are_the_formula(void **unused)
 {
         (void)unused;

@@ -51,7 +51,7 @@ static void test_strings(void **unused)
         strings_done(&s);
 }
 
-/* A text's size and whether it is ASCII are in front of it, wherever it lies. */
+/* A text's size and whether it is ASCII are in front of it, wherever it is. */
 static void test_strings_head(void **unused)
 {
         struct strings s;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is kept stays as it was read, whatever is read afterwards; and nothing grows when nothing is kept. */
+/* Kept pieces stay as they were read, whatever is read afterwards; without any, nothing grows. */
 #include "daemon/buffer/read_buffer.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* heapwatchd's command line: what each option sets, what is refused and how, and what wins over the file. */
+/* heapwatchd's command line: what each option sets, what is refused and how, and its precedence over the file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -132,7 +132,7 @@ static void each_option(void **state)
         assert_string_equal(o.c.rules[1], "b.yaml");
         assert_string_equal(o.c.targets[0].uri.text, "file:x");
 
-        assert_int_equal(parse("x --log-level debug"), CONFIG_RUN); /* options may come behind targets */
+        assert_int_equal(parse("x --log-level debug"), CONFIG_RUN); /* options may follow targets */
         assert_int_equal(o.c.log_level.common, LOG_DEBUG);
         assert_int_equal(o.c.n_targets, 1);
         assert_int_equal(parse("-- --log-level"), CONFIG_RUN);
@@ -332,7 +332,7 @@ static int tear_down(void **state)
 {
         (void)state;
         config_done(&o.c);
-        config_done(&o.c); /* of nothing is nothing */
+        config_done(&o.c); /* nothing to free */
         return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* drawn.h - a console used as people use it, without a terminal: keys in, the picture as text out. */
+/* drawn.h - a console without a terminal, used like a real one: keys in, the picture as text out. */
 #ifndef HW_TESTS_UNIT_CONSOLE_DRAWN_H
 #define HW_TESTS_UNIT_CONSOLE_DRAWN_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* made_up.h - updates that tests of the client make by hand. */
+/* made_up.h - synthetic updates for tests of the client. */
 #ifndef HW_TESTS_UNIT_CONSOLE_MADE_UP_H
 #define HW_TESTS_UNIT_CONSOLE_MADE_UP_H
 

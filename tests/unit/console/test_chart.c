@@ -83,7 +83,7 @@ static void a_line_rises(void **state)
         assert_non_null(strstr(text, "▲"));
         free(text);
         text = row_of(canvas, 14);
-        assert_non_null(strstr(text, "1m 00s")); /* event time, for the start is not known */
+        assert_non_null(strstr(text, "1m 00s")); /* event time, as the start is not known */
         free(text);
         c.has_cursor = true;
         c.cursor_ns = 50 * S;
@@ -125,7 +125,7 @@ static void limit_is_drawn_when_near(void **state)
         }
 }
 
-/* Without colours each line, and the sign before its name, is made of something else. */
+/* Without colours each line, and the sign before its name, has its own character. */
 static void lines_differ_by_shape(void **state)
 {
         struct past_point points[4][2];

@@ -113,7 +113,7 @@ static void memory(void **state)
         assert_true(shows(c, "│"));
         for (int i = 0; i < 200; i++)
                 press(c, SCREEN_LEFT);
-        assert_true(shows(c, "cache on"));      /* the note stands at the first sample */
+        assert_true(shows(c, "cache on"));      /* the note is at the first sample */
         assert_true(shows(c, "live 10.0 MiB")); /* values at the cursor */
         press(c, SCREEN_ESCAPE);
         assert_true(hides(c, "│"));
@@ -460,7 +460,7 @@ static void the_overview_answers(void **state)
         send_trend(w, "api-1", HW__VERDICT__VERDICT_STEADY, 0);
         assert_true(shows(c, "Is anything wrong? No: memory shows no lasting growth"));
         send_damage(w, "api-1", "a block of the stream whose length is more than its capability's buffer can hold");
-        char *all = drawn(c, 24, 80, false); /* what to do is whole, the caveat behind it has what is left */
+        char *all = drawn(c, 24, 80, false); /* the advice is complete, the caveat after it gets the rest */
         char *next = strstr(all, "\n next "), *but = strstr(all, "\n but ");
         if (!next || !but || memmem(next, (size_t)(but - next), "…", 3) ||
             !memmem(next, (size_t)(but - next), "change", 6))
@@ -539,7 +539,7 @@ static void one_leak_is_one_alert(void **state)
         assert_true(shows(c, "2 alerts"));
 }
 
-/* A moment of days ago says its day, and is not wider for it. */
+/* A time of days ago shows its day, and is not wider for it. */
 static void moments_of_other_days(void **state)
 {
         const uint64_t hour = 3600 * SECOND, wall = 1700000000 * SECOND; /* a Tuesday, 22:13:20 */
@@ -551,7 +551,7 @@ static void moments_of_other_days(void **state)
         assert_string_equal(time_of_day(text, sizeof(text), wall, wall + 1000 * hour), "14 Nov");
 }
 
-/* No number is cut where it stands: a column has room for the longest text of its unit. */
+/* No number is cut: a column has room for the longest text of its unit. */
 static void numbers_fit_their_columns(void **state)
 {
         static const struct {
@@ -663,7 +663,7 @@ static void no_census_says_why(void **state)
         world_destroy(&empty);
 }
 
-/* A daemon that was restarted without the target: its last picture stays, and nobody is moved to another. */
+/* A daemon that was restarted without the target: its last picture stays, and no other target is chosen. */
 static void picture_outlives_its_daemon(void **state)
 {
         struct world *w = *state;
@@ -725,7 +725,7 @@ static int send_collections(struct world *v, const char *name)
         return apply_made(v, 0, &u);
 }
 
-/* Of what has ended nothing is called new, and no time goes on; 80x24 shows the generation that was collected. */
+/* Nothing of an ended run is called new, and its times do not advance; 80x24 shows the collected generation. */
 static void what_has_ended_is_shown_as_it_ended(void **state)
 {
         struct world *w = *state;

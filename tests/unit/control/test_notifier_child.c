@@ -82,7 +82,7 @@ static int tear_down(void **state)
         return rmdir(directory);
 }
 
-/* Turns the loop until the child has ended `n` times, or has written its file when `n` is 0. */
+/* Runs the loop until the child has ended `n` times, or has written its file when `n` is 0. */
 static void run_until(unsigned n)
 {
         const uint64_t until = clock_mono_ns() + DEADLINE_NS;

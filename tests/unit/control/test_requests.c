@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each request, right and wrong, as a client asks it: through the socket. */
+/* Each request, valid and invalid, sent as a client does: through the socket. */
 #include "tests/unit/publish/support.h"
 
 #include "daemon/alerting/outcomes.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_shift.c - differences with intervals: known values, and how often decisions are wrong, over pairs of groups that
- * are drawn from a fixed seed.
+ * test_shift.c - differences with intervals: known values, and the rate of wrong decisions over pairs of groups drawn
+ * from a fixed seed.
  */
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* logs.h - for the decoder's tests: loads logs, decodes them in given pieces, digests what came out. */
+/* logs.h - for the decoder's tests: loads logs, decodes them in given pieces, digests the results. */
 #ifndef HW_TESTS_UNIT_EVENTLOG_LOGS_H
 #define HW_TESTS_UNIT_EVENTLOG_LOGS_H
 
@@ -46,7 +46,7 @@ static inline uint64_t mix(uint64_t x)
         return x ^ x >> 31;
 }
 
-/* What came out of a stream: equal digests mean equal events and statuses in equal order. */
+/* Digest of a decoded stream: equal digests mean equal events and statuses in equal order. */
 struct digest {
         uint64_t order; /* hash of all, in order; OK and NEED_MORE left out */
         uint64_t times; /* sum of mix(time) */

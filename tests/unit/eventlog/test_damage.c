@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Damage of every sort: nothing crashes, little is lost, events far away come as before. */
+/* Damage of every kind: nothing crashes, little is lost, events far away are decoded as before. */
 #include "tests/unit/eventlog/logs.h"
 #include "tests/unit/thin.h"
 
@@ -7,7 +7,7 @@
 
 #define MAX_EVENTS 20000
 
-/* An event's mark: its time, id and payload, wherever it stands. */
+/* An event's mark: its time, id and payload, wherever it is. */
 struct marks {
         uint64_t of[MAX_EVENTS];
         uint64_t offset[MAX_EVENTS];
@@ -104,7 +104,7 @@ static void test_every_byte_changed(void **state)
 
 #define FILLER_BYTES 66000u /* more than any length that a header may give */
 
-/* Headers are not guessed at: each change is survived, and a whole log after it is read. */
+/* Headers are not guessed: every change is survived, and a whole log after it is read. */
 static void test_every_header_byte_changed(void **state)
 {
         (void)state;
@@ -193,7 +193,7 @@ static void test_bytes_removed(void **state)
         free(b.p);
 }
 
-/* Cut at every byte: what comes is the whole log's beginning, without damage. */
+/* Cut at every byte: the result is the whole log's beginning, without damage. */
 static void test_truncation(void **state)
 {
         (void)state;

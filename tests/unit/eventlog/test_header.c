@@ -79,7 +79,7 @@ static void check_foreign(const void *bytes, size_t size, const char *word)
         free(whole.p);
 }
 
-/* Said once, with what it is; a log that comes later is still read. */
+/* Reported once, with what it is; a log that comes later is still read. */
 static void test_no_eventlog(void **state)
 {
         (void)state;
@@ -262,7 +262,7 @@ static void test_logs_with_lying_headers_are_refused(void **state)
         assert_int_equal(s.runs, 0);
 }
 
-/* Event 169: announced one too long, announced rightly, and with later additions. */
+/* Event 169: announced one too long, announced correctly, and with later additions. */
 static void test_ipe_ends(void **state)
 {
         (void)state;

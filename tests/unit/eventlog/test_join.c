@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Streams that are entered in the middle of a run: from the next block on, what a reader of the whole log has. */
+/* Streams that are joined in the middle of a run: from the next block on, the same as for a reader of the whole log. */
 #include "tests/unit/eventlog/logs.h"
 
 #include <glob.h>
@@ -56,7 +56,7 @@ static struct hw_eventlog *joining(void)
         return log;
 }
 
-/* The first marker at or behind `at`; NULL: none. */
+/* The first marker at or after `at`; NULL: none. */
 static const struct seen *next_marker(const struct events *whole, uint64_t at)
 {
         for (size_t i = 0; i < whole->n; i++)
@@ -141,7 +141,7 @@ static void test_every_log_cut_at_every_997th_byte(void **state)
         globfree(&g);
 }
 
-/* How the bytes come makes no difference. */
+/* How the bytes are split makes no difference. */
 static void test_pieces_of_any_size(void **state)
 {
         (void)state;
@@ -165,7 +165,7 @@ static void test_pieces_of_any_size(void **state)
         free(b.p);
 }
 
-/* Bytes that are no log are passed over, then doubted; the run behind them is found all the same. */
+/* Bytes that are not a log are skipped, then reported; the run after them is still found. */
 static void test_a_run_behind_megabytes_of_nothing(void **state)
 {
         (void)state;
@@ -243,7 +243,7 @@ static void test_sizes_of_older_releases(void **state)
         }
 }
 
-/* A whole log behind the middle of another one: its header counts, and is not taken for the run that was entered. */
+/* A whole log after the middle of another one: its header counts, and is not taken for the joined run. */
 static void test_a_header_is_believed(void **state)
 {
         (void)state;
@@ -264,7 +264,7 @@ static void test_a_header_is_believed(void **state)
         free(b.p);
 }
 
-/* Candidates without end: what is looked at stays in proportion to what came. */
+/* Endless candidates: the work stays proportional to the input. */
 static void test_a_stream_of_candidates_is_soon_read(void **state)
 {
         (void)state;

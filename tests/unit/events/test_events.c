@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events out of a message's columns: what does not fit its types is refused, never read beyond; text made safe. */
+/* Events from a message's columns: what does not match the types is refused, with no read beyond; text is made safe. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -141,7 +141,7 @@ static void what_is_not_sent_comes_back(void **state)
         journal_close(&j);
 }
 
-/* Cut anywhere, and with any byte wrong: a prefix comes back, never anything else, and it goes on. */
+/* Cut anywhere, and with any byte wrong: a prefix is restored, never anything else, and it continues. */
 static void damage_costs_the_rest(void **state)
 {
         static const char *const prefixes[] = { "", "one,", "one,two,", "one,two,three," };
@@ -238,7 +238,7 @@ static void pauses_double_within_bounds(void **state)
                 assert_int_equal(delivery_pause_ms(n, 1, 0), middle[n - 1] * 5 / 4);
         }
         assert_int_equal(delivery_pause_ms(4000000000u, 0.5, 0), 60000);
-        assert_int_equal(delivery_pause_ms(1, 0.5, UINT64_C(30000000000)), 30000); /* as it asks */
+        assert_int_equal(delivery_pause_ms(1, 0.5, UINT64_C(30000000000)), 30000); /* as requested */
         assert_int_equal(delivery_pause_ms(1, 0.5, UINT64_MAX), 300000);           /* within reason */
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The feed of finished logs with a reader that says nothing: a script in PATH named heapwatchd. */
+/* The feed of finished logs with a silent reader: a script in PATH named heapwatchd. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>

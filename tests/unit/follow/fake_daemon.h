@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fake_daemon.h - a daemon that a test plays by hand: XPUB and ROUTER on private ipc sockets. */
+/* fake_daemon.h - a daemon that the test controls step by step: XPUB and ROUTER on private ipc sockets. */
 #ifndef HW_TESTS_UNIT_FOLLOW_FAKE_DAEMON_H
 #define HW_TESTS_UNIT_FOLLOW_FAKE_DAEMON_H
 

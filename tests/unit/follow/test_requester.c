@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The requester against a daemon played by hand, in one thread: the requester
+ * The requester against a fake daemon, in one thread: the requester
  * is pumped only when its descriptor says so, as a caller's loop would do it.
  */
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 #define DEADLINE_MS 120000
 
-/* What a handler heard. */
+/* What a handler received. */
 struct heard {
         int parts, last, status;    /* status: the first one that was not a part */
         struct hw_requester *again; /* sends another request from within the handler */
@@ -208,7 +208,7 @@ static void test_deadlines(void **state)
         hw_requester_destroy(&r);
 }
 
-/* The daemon wants to be asked later: so it is, also for the others, and nobody hears of it; but deadlines hold. */
+/* A refusal by the rate limit delays this request and the others, and is not reported; but deadlines hold. */
 static void test_asked_too_often(void **state)
 {
         struct fake_daemon d;
@@ -226,7 +226,7 @@ static void test_asked_too_often(void **state)
         refusal.retry_after_ns = 300 * UINT64_C(1000000);
         fake_reply(&d, &refusal);
         while (clock_mono_ms() < began_ms + 100)
-                turn(r); /* it hears so */
+                turn(r); /* it receives the refusal */
         assert_int_equal(send_status(r, 0, DEADLINE_MS, &second, NULL), 0);
         assert_int_equal(send_status(r, 0, 50, &hasty, NULL), 0);
         take_requests(r, &d, 1);
@@ -241,7 +241,7 @@ static void test_asked_too_often(void **state)
         wait_last(r, &second, 1);
         assert_int_equal(first.status, HW_REPLY_LAST);
 
-        refusal.retry_after_ns = UINT64_MAX; /* longer than its time: it is said why */
+        refusal.retry_after_ns = UINT64_MAX; /* longer than its time-out: the status says why */
         assert_int_equal(send_status(r, 0, 200, &first, NULL), 0);
         take_requests(r, &d, 1);
         fake_reply(&d, &refusal);
@@ -324,7 +324,7 @@ static void test_malformed(void **state)
         assert_int_equal(send_status(r, 0, DEADLINE_MS, &a, &ids[0]), 0);
         assert_int_equal(send_status(r, 0, DEADLINE_MS, &b, &ids[1]), 0);
         take_requests(r, &d, 2);
-        send_raw(&d, "\xff\xff", 2); /* nobody can tell whose this was */
+        send_raw(&d, "\xff\xff", 2); /* the request of this is unknown */
         reply_to(&d, ids[1]);
         wait_last(r, &b, 1);
         assert_int_equal(b.status, HW_REPLY_LAST);
@@ -358,7 +358,7 @@ static void test_handler_sends_and_cancels(void **state)
         take_requests(r, &d, 50);
         assert_int_equal(hw_requester_pump(r), 50);
         reply_to(&d, h.cancel);
-        reply_to(&d, d.id); /* unknown again, or the last one's: either way nothing is heard twice */
+        reply_to(&d, d.id); /* unknown again, or the last one's: either way no handler is called twice */
         h.again = r;        /* from within destroy nothing is sent any more */
         hw_requester_destroy(&r);
         assert_int_equal(other.last, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The subscriber against a daemon played by hand. Every wait has a deadline; a test moves when its condition holds. */
+/* The subscriber against a fake daemon. Every wait has a deadline; a test continues when its condition holds. */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -222,7 +222,7 @@ static void test_new_epoch(void **state)
         fake_snapshot_end(&d);
         expect_live(s, "a", 11);
         expect(s, HW_SUBSCRIBER_READY);
-        d.epoch = 77; /* a straggler */
+        d.epoch = 77; /* a late message of the old epoch */
         fake_heap(&d, "a", 6, 600, false);
         expect_quiet(s);
         hw_subscriber_destroy(&s);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * replay.h - what a fuzzer once found, told to its target again. The file that
+ * replay.h - a fuzzer's findings, replayed to its target. The file that
  * includes this one includes the target first; a finding that comes back ends
  * the program, and its name is the last that was printed.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Censuses as columns, and statistics computed by hand (eventlog2html's definition, see docs/WEB.md). */
+/* Censuses as columns, and statistics against hand-computed values (eventlog2html's definition, see docs/WEB.md). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

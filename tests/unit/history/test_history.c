@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The one store of the past: filled by updates and by what a daemon remembers, in any order. Each sample is in one
- * point, charts have no jump where the two meet, bands and their total are known at the same moments.
+ * The one store of the past: filled by updates and by a daemon's history, in any order. Each sample is in one point,
+ * charts have no jump where the two meet, bands and their total are known at the same times.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -137,7 +137,7 @@ static void the_seam_is_not_seen(void **state)
         }
 }
 
-/* A spike survives whatever is thinned, and the newest samples are single ones. */
+/* A spike survives all thinning, and the newest samples are single ones. */
 static void long_run_stays_bounded(void **state)
 {
         struct history *h = history_new(&wanted);
@@ -160,7 +160,7 @@ static void long_run_stays_bounded(void **state)
         history_destroy(&h);
 }
 
-/* Samples that come late have their place; those of the time before belong to what the daemon remembers. */
+/* Late samples are put in their place; those of the time before the seam are in the daemon's history. */
 static void late_samples_are_not_taken_twice(void **state)
 {
         struct history *h = history_new(&wanted);
@@ -180,7 +180,7 @@ static void late_samples_are_not_taken_twice(void **state)
         history_destroy(&h);
 }
 
-/* The answer may come before the first sample by itself does: live data has one at a major collection only. */
+/* The answer may come before the first sample of an update: live data has one at a major collection only. */
 static void a_first_sample_keeps_what_is_remembered(void **state)
 {
         struct history *h = history_new(&wanted);
@@ -216,7 +216,7 @@ static double both(uint64_t s)
         return one(s) + two(s);
 }
 
-/* Bands and total at one row of times, whose sums agree at each: remembered, then seen, thinned or not. */
+/* Bands and total at the same times, whose sums agree at each: from the history, then from updates, thinned or not. */
 static void bands_add_up(void **state)
 {
         (void)state;
@@ -253,7 +253,7 @@ static void bands_add_up(void **state)
         }
 }
 
-/* By what the daemon remembers where that is fine enough, else by the censuses seen; not known is not 0. */
+/* By the daemon's history where that is fine enough, else by the censuses received; unknown is not 0. */
 static void change_is_over_the_window(void **state)
 {
         struct history *h = history_new(&wanted);

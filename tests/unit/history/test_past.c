@@ -63,7 +63,7 @@ static void late_samples_find_their_place(void **state)
         past_done(&p);
 }
 
-/* One that fades has its newest samples singly, and of its oldest still least, greatest, mean and count. */
+/* A fading one has its newest samples singly, and still the least, greatest, mean and count of its oldest. */
 static void the_past_fades(void **state)
 {
         struct past p = { .max = 256, .fades = true };
@@ -97,7 +97,7 @@ static void the_past_fades(void **state)
 
 static void add(struct past *p, uint64_t from_ns, uint64_t width_ns, uint64_t last_ns, double last);
 
-/* What a daemon remembers comes before what came by itself, the finer part in place of the coarser: nothing twice. */
+/* A daemon's history comes before the samples of updates, finer parts replace coarser ones: nothing is there twice. */
 static void remembered_points_are_put_in_place(void **state)
 {
         struct past p = { .max = 64, .fades = true }, coarse = { 0 }, fine = { 0 }, copy;

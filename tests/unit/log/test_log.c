@@ -192,7 +192,7 @@ static void fill(int thousands)
         }
 }
 
-/* A reader that stopped must not stop us; what was lost is reported, behind what was kept. */
+/* A reader that stopped must not stop us; losses are reported, after the lines that were kept. */
 static void unread_does_not_block(void)
 {
         char tail[8192];
@@ -256,7 +256,7 @@ static void losses_are_counted(void **state)
         assert_string_equal(strchr(report, '\n'), "\ninfo after\n");
 }
 
-/* What the bug was: a terminal promises room for a line that it then has not. */
+/* The bug was: a terminal claims to have room for a line, and then does not. */
 static void an_unread_terminal_does_not_block(void **state)
 {
         int reader = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
@@ -306,7 +306,7 @@ static void journald_gets_priorities(void **state)
         expect("info c\n");
 }
 
-/* One place that is run through without end writes a burst, then a few a second; the rest is counted. */
+/* A log statement in an endless loop writes a burst, then a few a second; the rest is counted. */
 static void repeats_are_left_out_and_counted(void **state)
 {
         unsigned long lines = 0, left_out = 0;

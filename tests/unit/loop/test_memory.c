@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The daemon's memory against its budget: the marks, that it does not flicker, that what was freed goes back. */
+/* The daemon's memory against its budget: the marks, their hysteresis, and that freed memory is returned. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

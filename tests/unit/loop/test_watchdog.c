@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Turns of the loop: whose time is whose, the longest by processor time, what waits and what nobody announced. */
+/* Turns of the loop: which work their time is attributed to, the longest by CPU time, waits, and unattributed work. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ static void the_inner_time_is_not_the_outer_one(void **state)
 
         const struct watchdog_turn *t = watchdog_longest();
         assert_true(t->kind == WATCHDOG_RULES || t->part_ns[WATCHDOG_SOURCE] > t->part_ns[WATCHDOG_RULES]);
-        assert_string_equal(t->target, "api"); /* it was said first */
+        assert_string_equal(t->target, "api"); /* it was named first */
         assert_true(t->part_ns[WATCHDOG_RULES] >= 20 * MS);
         assert_true(t->part_ns[WATCHDOG_SOURCE] >= 5 * MS);
         assert_int_equal(t->part_ns[WATCHDOG_RULES] + t->part_ns[WATCHDOG_SOURCE], t->wall_ns);
@@ -56,7 +56,7 @@ static void the_inner_time_is_not_the_outer_one(void **state)
         assert_int_equal(watchdog_share(WATCHDOG_REQUEST)->times, 0);
 }
 
-/* A turn that was not given the processor is long by the clock and not the longest. */
+/* A turn that did not get the CPU is long in wall time, but not the longest. */
 static void waiting_is_not_work(void **state)
 {
         static const struct timespec pause = { .tv_nsec = 120 * 1000000 };

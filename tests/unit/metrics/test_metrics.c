@@ -79,7 +79,7 @@ static void a_band_keeps_its_place(void **state)
         metrics_destroy(&m);
 }
 
-/* Ids are a run's own: what was chosen in the run before gives nobody a place. */
+/* Ids belong to a run: the choice in the previous run does not count. */
 static void a_new_run_chooses_anew(void **state)
 {
         struct metrics *m = metrics_new(&(struct metrics_options){ .bands = 1 });
@@ -99,7 +99,7 @@ static void a_new_run_chooses_anew(void **state)
         metrics_destroy(&m);
 }
 
-/* As many as there is room for, the largest, whatever the order that they are in. */
+/* The largest, as many as there is room for, in any order of the input. */
 static void the_largest_are_chosen(void **state)
 {
         enum { N = 400, ROOM = 50 };
@@ -129,7 +129,7 @@ static void the_largest_are_chosen(void **state)
 
 /* -------------------------------------------------------------- histograms */
 
-/* Against a count of the values themselves: too small by those within 1/32 of the bound at most, never too large. */
+/* Against a count of the values: too small at most by those within 1/32 of the bound, never too large. */
 static void a_histogram_counts_pauses(void **state)
 {
         enum { CELLS = SKETCH_CELLS(5, 42) };
@@ -167,7 +167,7 @@ static void a_histogram_counts_pauses(void **state)
         }
 }
 
-/* A cell that no value has: what a broken message may say. */
+/* A cell that no value has, as in a broken message. */
 static void cells_beyond_the_last_are_the_last(void **state)
 {
         Hw__Generation g = HW__GENERATION__INIT;

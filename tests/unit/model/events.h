@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * events.h - events built by hand, and a sink that writes down what it is told.
+ * events.h - synthetic events, and a sink that records what it receives.
  *
  *     struct feed f;
  *     feed_open(&f);
@@ -32,7 +32,7 @@ struct feed {
         struct model *m;
         uint64_t offset;
         uint8_t payload[70000];
-        /* what the sink heard */
+        /* what the sink received */
         unsigned n_bands, n_censuses, n_notes, n_collections, n_samples[SERIES_COUNT];
         uint64_t newest_sample[SERIES_COUNT];
         struct band band;
@@ -102,7 +102,7 @@ static inline void feed_close(struct feed *f)
         assert_null(f->m);
 }
 
-/* Puts one event together; the payload lives in the feed until the next. */
+/* Makes one event; the payload is kept in the feed until the next one. */
 static inline struct hw_event make_event(struct feed *f, uint16_t id, uint16_t cap, uint64_t time_ns,
                                          const char *layout, va_list args)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* small_log.h - a short run that makes use of every part of the model. */
+/* small_log.h - a short run that uses every part of the model. */
 #ifndef HW_TESTS_UNIT_MODEL_SMALL_LOG_H
 #define HW_TESTS_UNIT_MODEL_SMALL_LOG_H
 
@@ -7,7 +7,7 @@
 
 #include "tests/unit/model/events.h"
 
-/* One collection on `cap`, told as the RTS does; `other` takes part. */
+/* One collection on `cap`, with the events that the RTS writes; `other` takes part. */
 static inline void tell_collection(struct feed *f, uint16_t cap, uint64_t t, uint64_t i)
 {
         ev(f, HW_REQUEST_PAR_GC, cap, t, "");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Censuses, bands and what they are named by, told by hand. */
+/* Censuses, bands and their names, from synthetic events. */
 #include "daemon/model/limits.h"
 #include "proto/base/limits.h"
 #include "tests/unit/model/events.h"
@@ -72,7 +72,7 @@ static void test_rows_and_bands(void **unused)
         begin(20 * SECOND);
         row("base:GHC.Types.I#", 60);
         row("ARR_WORDS", 1);
-        assert_int_equal(model_census(f.m)->number, 1); /* the newest finished stays while the next is told */
+        assert_int_equal(model_census(f.m)->number, 1); /* the newest finished one stays while the next arrives */
         assert_int_equal(model_census(f.m)->rows[0].bytes, 107);
         end(21 * SECOND);
         assert_int_equal(f.n_bands, 3);
@@ -158,7 +158,7 @@ static void test_biography(void **unused)
         }
         ev(&f, HW_HEAP_BIO_PROF_SAMPLE_BEGIN, NONE, 100 * SECOND, "88", U(7), UINT64_MAX);
         end(100 * SECOND);
-        assert_int_equal(f.census.time_ns, 100 * SECOND); /* a sample is not younger than what tells it */
+        assert_int_equal(f.census.time_ns, 100 * SECOND); /* a sample is not later than its event */
 }
 
 static void centre(uint32_t id, const char *label, const char *module)
@@ -275,7 +275,7 @@ static void test_info_tables(void **unused)
         assert_int_equal(bands_info_tables_left_out(model_bands(f.m)), 0);
 }
 
-/* More of them than are asked for at once, each with a table, in two orders. */
+/* More of them than are prefetched at once, each with a table, in two orders. */
 static void test_many_info_tables(void **unused)
 {
         enum { MANY = 3000 };
@@ -382,7 +382,7 @@ static void many(uint32_t from, uint32_t to)
         }
 }
 
-/* For want of memory. */
+/* Out of memory. */
 static void test_closed_to_new_bands(void **unused)
 {
         (void)unused;
@@ -505,7 +505,7 @@ static void test_history_of_a_band(void **unused)
         }
 }
 
-/* What the history of a band says of a moment: `last` of its newest cell that begins by then; 0 before the first. */
+/* A band's bytes at a time, by its history: `last` of the newest cell that begins by then; 0 before the first. */
 static double held(const struct band *b, uint64_t time_ns)
 {
         double v = 0;
@@ -624,7 +624,7 @@ static void test_total(void **unused)
         }
 }
 
-/* The next row mostly is that of the census before: what only begins like it is another band. */
+/* The next row is usually that of the previous census: a label that only begins like it is another band. */
 static void test_expected_rows(void **unused)
 {
         static const char *const labels[][3] = {

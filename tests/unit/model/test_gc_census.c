@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_gc_census.c - which collections were the heap profile's own, in whatever order they are told. */
+/* test_gc_census.c - which collections were made for the heap profile, whatever the order of their events. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,11 +15,11 @@ static void either_may_come_first(void **state)
         (void)state;
         gc_censuses_clear(&c);
         assert_int_equal(gc_censuses_collection(&c, 10, 30), 0);
-        assert_int_equal(gc_censuses_census(&c, 20), 20); /* the collection was told before */
+        assert_int_equal(gc_censuses_census(&c, 20), 20); /* the collection came first */
         assert_int_equal(gc_censuses_census(&c, 25), 0);  /* it counts once */
         assert_int_equal(gc_censuses_census(&c, 50), 0);
         assert_int_equal(gc_censuses_collection(&c, 60, 70), 0);  /* none of its own */
-        assert_int_equal(gc_censuses_collection(&c, 45, 55), 10); /* the census was told before */
+        assert_int_equal(gc_censuses_collection(&c, 45, 55), 10); /* the census came first */
         assert_int_equal(gc_censuses_collection(&c, 45, 55), 0);
         assert_int_equal(gc_censuses_census(&c, 60), 10); /* bounds belong to it */
 }
@@ -37,7 +37,7 @@ static void the_oldest_are_forgotten(void **state)
         assert_int_equal(gc_censuses_census(&c, UNKNOWN_U64 - 1), 0);
 }
 
-/* What they took is known by the second, in whatever order it is told, for half a minute. */
+/* Their time is known by the second, whatever the order of events, for half a minute. */
 static void how_long_they_took(void **state)
 {
         const uint64_t s = 1000000000;

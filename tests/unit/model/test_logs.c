@@ -2,7 +2,7 @@
 /*
  * The model against what the runtime itself wrote of the same run: run.hp for
  * censuses, gc.S and oracle.json for collections, run.prof for ticks. Every log
- * of tests/data/logs that has such files is read; damaged ones are not asked.
+ * of tests/data/logs that has such files is read; damaged ones are skipped.
  */
 #include <dirent.h>
 #include <math.h>
@@ -111,7 +111,7 @@ static void read_hp(char *text)
                 if (!strncmp(line, "BEGIN_SAMPLE", 12))
                         s = start(samples, &n_samples);
                 else if (!strncmp(line, "END_SAMPLE", 10) && s && !s->n)
-                        n_samples--; /* empty ones stand at both ends */
+                        n_samples--; /* there are empty ones at both ends */
                 else if (tab && s) {
                         *tab = '\0';
                         add_row(s, line, strtoull(tab + 1, NULL, 10));

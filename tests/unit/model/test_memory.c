@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Out of memory: a small log is told again and again, and each time another
+ * Out of memory: a small log is fed repeatedly, and each time another
  * allocation fails (and, in a second sweep, all after it too). Nothing may
  * crash or leak, and what needs no new memory must still be counted. Linked
  * with --wrap for the three allocating functions.
@@ -10,7 +10,7 @@
 
 static struct feed f;
 
-/* Makes a model and tells it the log; the number of allocations. */
+/* Makes a model and feeds it the log; returns the number of allocations. */
 static unsigned long tell(unsigned long fail, bool after)
 {
         struct model_sink sink = { &f, told_band, told_census, told_note, told_collection, told_sample, NULL, NULL };

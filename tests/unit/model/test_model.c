@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every concept of the model but censuses, told by hand. */
+/* Every concept of the model but censuses, from synthetic events. */
 #include "daemon/model/limits.h"
 #include "tests/unit/model/events.h"
 
@@ -142,7 +142,7 @@ static void test_clock(void **unused)
         block(0, 100, 1500, 24);
         assert_true(model_watermark_ns(f.m) == UNKNOWN_U64); /* the first block of a capability may still lack events */
         block(1, 200, 3000, 24);
-        assert_true(model_watermark_ns(f.m) == UNKNOWN_U64); /* nothing of the other capability is sure */
+        assert_true(model_watermark_ns(f.m) == UNKNOWN_U64); /* nothing is known of the other capability yet */
         block(0, 1500, 4000, 24);
         assert_int_equal(model_watermark_ns(f.m), 1500); /* begun, not whole */
         block(1, 3000, 5000, 24);
@@ -177,7 +177,7 @@ static void test_times_outside_their_block(void **unused)
         assert_int_equal(model_time_anomalies(f.m), 2);
         assert_int_equal(model_sched(f.m)->caps[0].gc_ns, 50);
         assert_int_equal(model_time_ns(f.m), 2000);
-        f.offset += 10 * 24; /* behind the block its range says nothing */
+        f.offset += 10 * 24; /* after the block its range does not apply */
         ev(&f, HW_HEAP_LIVE, 0, 5000, "48", U(0), U(12));
         assert_int_equal(model_time_anomalies(f.m), 2);
         assert_int_equal(model_heap(f.m)->live_bytes, 12);
@@ -202,7 +202,7 @@ static void test_collections(void **unused)
         ev(&f, HW_GC_GLOBAL_SYNC, 1, 1400, "");
         stats(1, 1400, 0, 1000, 10, 2);
         assert_int_equal(f.n_collections, 0);
-        ev(&f, HW_GC_END, 1, 1350, ""); /* older than what stands before it */
+        ev(&f, HW_GC_END, 1, 1350, ""); /* older than the event before it */
         assert_int_equal(f.n_collections, 1);
         assert_int_equal(f.collection.pause_ns, 250);
         assert_int_equal(f.collection.sync_ns, 100);
@@ -479,7 +479,7 @@ static void test_notes(void **unused)
         assert_true(f.note.what == NOTE_MESSAGE && f.note.cap == 1 && f.note.number == 1 && f.note.time_ns == 5);
         ev(&f, HW_USER_MARKER, 0, 6, "t", "\x1b[31mphase");
         assert_int_equal(f.note.what, NOTE_MARKER);
-        assert_string_equal(f.note.text, "\x1b[31mphase"); /* kept raw, cleaned where it leaves */
+        assert_string_equal(f.note.text, "\x1b[31mphase"); /* kept raw, cleaned on output */
         ev(&f, HW_THREAD_LABEL, 0, 7, "4t", U(99), "worker");
         assert_int_equal(f.note.thread, 99);
         assert_string_equal(f.note.text, "worker");
@@ -604,7 +604,7 @@ static void test_advice(void **unused)
         enum hw_advice one[1];
 
         (void)unused;
-        assert_int_equal(model_advice(f.m, 0, one, 1), 0); /* nothing is known: nothing is blamed */
+        assert_int_equal(model_advice(f.m, 0, one, 1), 0); /* nothing is known, so no advice */
         identifier("GHC-9.6.6 rts_v");
         ARGS("api", "+RTS", "-l-au", "--eventlog-flush-interval=1");
         assert_true(advised(HW_ADVICE_FLUSH_NOT_THREADED));

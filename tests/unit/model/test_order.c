@@ -2,7 +2,7 @@
 /*
  * Blocks of different capabilities come in any order: whichever it is, the
  * final state is the same. Real logs of two capabilities are cut into blocks
- * and told in many orders that keep only the order within each buffer.
+ * and fed in many orders that keep only the order within each buffer.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -175,7 +175,7 @@ static void same_state(const struct model *a, const struct model *b)
         assert_int_equal(model_census(a)->total_bytes, model_census(b)->total_bytes);
         assert_int_equal(bands_count(model_bands(a)), bands_count(model_bands(b)));
         for (unsigned id = 1; id < SERIES_COUNT; id++)
-                if (id != SERIES_ALLOCATED) /* a sum over capabilities as far as they were told */
+                if (id != SERIES_ALLOCATED) /* a sum over the capabilities that have come so far */
                         same_series(model_series(a, id), model_series(b, id));
 }
 

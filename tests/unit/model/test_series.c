@@ -139,7 +139,7 @@ static void test_history_of_a_late_start(void **unused)
         series_done(&s);
 }
 
-/* What is merged from wider buckets is what the ring's own say, also where stretches begin before it. */
+/* Merging wider buckets gives the same as the ring's own, also where intervals begin before it. */
 static void test_merge_of_wider_buckets(void **unused)
 {
         uint64_t time_ns = 7777 * SECOND;

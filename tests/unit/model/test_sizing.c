@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_sizing.c - the heap that the runtime holds for so much live data: by flags, by release, as it said itself. */
+/* test_sizing.c - the heap that the runtime holds for an amount of live data: by flags, release, and its own events. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* support.h - a made-up alert event, and an event loop that runs until a condition holds or half a minute is over. */
+/* support.h - a synthetic alert event, and an event loop that runs until a condition holds or a deadline passes. */
 #ifndef HW_TESTS_UNIT_NOTIFY_SUPPORT_H
 #define HW_TESTS_UNIT_NOTIFY_SUPPORT_H
 

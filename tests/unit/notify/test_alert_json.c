@@ -138,7 +138,7 @@ static void alertmanager_ends(void **state)
         alert_event_unref(&n);
 }
 
-/* A rule's own label that has the name of one of ours keeps its place and gets our value: no key comes twice. */
+/* A rule's own label that has the name of one of ours keeps its place and gets our value: no key is there twice. */
 static void ours_win(void **state)
 {
         struct alert_event *n = made_up_event(FIRING);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which alerts are acted on, and when: lists, silences, limits, reloads, restarts, the past. Time is made up. */
+/* Which alerts are acted on, and when: lists, silences, limits, reloads, restarts, the past. Time is simulated. */
 #include "tests/unit/notify/support.h"
 
 #include <stdio.h>
@@ -291,7 +291,7 @@ static void silenced_alerts_wait(void **state)
         assert_string_equal(result(1), "not done: silenced");
         second(NOW + 30 * S);
         assert_int_equal(seen.acted, 1);
-        resolve(3, NOW + 40 * S); /* came and went in silence */
+        resolve(3, NOW + 40 * S); /* began and ended while silenced */
         assert_int_equal(seen.acted, 1);
         assert_int_equal(dispatcher_stats(dispatcher)->silenced, 2);
         second(NOW + 61 * S);
@@ -301,7 +301,7 @@ static void silenced_alerts_wait(void **state)
         assert_int_equal(dispatcher_results(dispatcher, 1, &n)->outcome, OUTCOME_UNDER_WAY);
 
         silenced_until[1] = NOW + 130 * S;
-        resolve(1, NOW + 80 * S); /* who was told of its beginning is told of its end */
+        resolve(1, NOW + 80 * S); /* whoever was notified of its beginning is notified of its end */
         assert_int_equal(seen.acted, 3);
 }
 
@@ -318,7 +318,7 @@ static void report_of(unsigned id, uint32_t step, bool resolved)
         dispatcher_report(dispatcher, &r);
 }
 
-/* An Alertmanager would go on notifying: it is told of the end, and of the alert again when the silence is over. */
+/* An Alertmanager would go on notifying: it is sent the end, and the alert again when the silence is over. */
 static void what_keeps_a_state_is_resolved_on_silence(void **state)
 {
         struct action_plan *am = plan_of(ACTION_ALERTMANAGER);
@@ -338,7 +338,7 @@ static void what_keeps_a_state_is_resolved_on_silence(void **state)
         assert_int_equal(seen.acted, 3);
         assert_int_equal(seen.fingerprint, 1);
         assert_true(seen.resolved);
-        assert_true(seen.known); /* that alone: the log has said it */
+        assert_true(seen.known); /* only that: the log action is done */
         assert_string_equal(seen.silenced, "until 2023-11-14T22:31:01.000Z: deploy");
         assert_int_equal(dispatcher_stats(dispatcher)->silenced, 1);
         assert_int_equal(dispatcher_stats(dispatcher)->firing, 2);
@@ -358,7 +358,7 @@ static void what_keeps_a_state_is_resolved_on_silence(void **state)
         r = dispatcher_results(dispatcher, 1, &n);
         assert_string_equal(r[n - 1].detail, "HTTP 200");
 
-        /* Its end under a silence is told to all who were told of its beginning. */
+        /* Its end under a silence is sent to all that were notified of its beginning. */
         silenced_until[1] = NOW + 100 * S;
         second(NOW + 40 * S);
         assert_int_equal(seen.acted, 5);
@@ -373,7 +373,7 @@ static void what_keeps_a_state_is_resolved_on_silence(void **state)
 
 /* ---------------------------------------------------------------- restarts */
 
-/* What a notifier that was killed leaves behind is its file; the daemon goes on, or begins anew. */
+/* A killed notifier leaves its file behind; the daemon goes on, or is restarted. */
 static void restart(void)
 {
         struct error error;
@@ -426,7 +426,7 @@ static void an_end_in_between_is_told(void **state)
         assert_true(seen.resolved);
 }
 
-/* A kill in the middle: the next one does it again, rather than nobody. */
+/* A kill in the middle: the next notifier repeats the action rather than losing it. */
 static void what_was_under_way_is_done_again(void **state)
 {
         (void)state;
@@ -456,7 +456,7 @@ static void a_daemon_that_begins_anew_repeats_nothing(void **state)
         dispatcher_reset(dispatcher);
         assert_int_equal(dispatcher_stats(dispatcher)->firing, 0);
         second(NOW + 5 * S);
-        assert_int_equal(seen.acted, 3); /* an Alertmanager is told again that it still fires */
+        assert_int_equal(seen.acted, 3); /* the Alertmanager is sent again that it still fires */
         assert_true(seen.known);
         assert_int_equal(seen.fingerprint, 2);
         assert_int_equal(dispatcher_stats(dispatcher)->firing, 2);
@@ -512,7 +512,7 @@ static void other_actions_hold_for_what_was_not_acted_on(void **state)
         assert_ptr_equal(seen.plan, other);
         resolve(3, NOW + 102 * S);
         assert_int_equal(seen.acted, 4);
-        assert_ptr_equal(seen.plan, plan); /* told to whom its beginning was told */
+        assert_ptr_equal(seen.plan, plan); /* the receivers of its beginning */
         plans[1] = NULL;                   /* the rule has no actions any more */
         generation++;
         second(NOW + 103 * S);
@@ -686,7 +686,7 @@ static void a_broken_record_is_refused_whole(void **state)
         assert_int_equal(seen.acted, 0);
 }
 
-/* Every single byte changed, and every cut: it is taken whole or refused with a reason; nothing worse. */
+/* Every single byte changed, and every cut: it is accepted as a whole or refused with a reason. */
 static void a_damaged_record_is_survived(void **state)
 {
         static const char with[] = "\0\"{}[]:,-09aez\\\x80\xff";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* exec: what the program gets, and that none of hanging, forking, flooding and dying does harm. */
+/* exec: what the program gets, and that hanging, forking, flooding and dying do no harm. */
 #include "tests/unit/notify/support.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Orders become steps in order; failing, retried, hanging and too many ones are all reported, and nothing overtakes. */
+/* Steps run in order; failed, retried, hanging and too many ones are all reported, and none overtakes another. */
 #include "tests/unit/post/http_server.h"
 
 #include <fcntl.h>
@@ -276,7 +276,7 @@ static void what_was_done_before_a_restart_is_not_done_again(void **state)
         server_stop(&s);
 }
 
-/* As the dispatcher does when an alert is silenced and when the silence ends: only the Alertmanager hears of it. */
+/* As the dispatcher does when an alert is silenced and when the silence ends: only the Alertmanager is notified. */
 static void an_alert_is_resolved_on_silence_and_told_again(void **state)
 {
         struct action_plan *plan = action_plan_new();
@@ -308,7 +308,7 @@ static void an_alert_is_resolved_on_silence_and_told_again(void **state)
         server_stop(&s);
 }
 
-/* The daemon is silent: nobody knows whether alerts still fire, so nobody is told that they do. */
+/* The daemon is silent: it is unknown whether alerts still fire, so no receiver is sent that they do. */
 static void nothing_is_sent_again_while_held(void **state)
 {
         struct action_plan *plan = action_plan_new();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the daemon's rules want done: all of a message or nothing, found by group and rule. */
+/* Plans of the daemon's rules: all of a message or none, found by group and rule. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

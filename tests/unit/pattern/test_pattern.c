@@ -144,8 +144,8 @@ static uint64_t now_us(void)
 }
 
 /*
- * No expression of these pieces takes more than a moment, to compile and to match against a text made for it. The bound
- * is a hundred times what is measured: it fails for seconds, not for a busy machine.
+ * No expression made of these pieces takes long to compile and to match against a text made for it. The bound is a
+ * hundred times what was measured: it fails for seconds, not for a busy machine.
  */
 static void nothing_is_slow(void **state)
 {

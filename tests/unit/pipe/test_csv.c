@@ -63,7 +63,7 @@ static void samples_become_rows(void **state)
                             "a,1,2.000000001,2023-11-14T22:13:22.000Z,live,B,18446744073709551615,,\n"
                             "a,1,2.000000000,2023-11-14T22:13:22.000Z,allocation_rate,B/s,1.5,,\n");
         csv_clear(&out);
-        u.run = 2; /* the world has not seen it: no rows under a false name */
+        u.run = 2; /* not in the world yet: no rows under a wrong name */
         csv_update(&out, v, 0, &u);
         assert_int_equal(out.length, 0);
         csv_done(&out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The picture of a run: which bands are chosen, what is among the others, and that no two texts overlap. */
+/* The picture of a run: which bands are chosen, which are among the others, and that no two texts overlap. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* http_server.h - a bad HTTP server in the test's own loop: says what the test wants, in bytes, or nothing at all. */
+/* http_server.h - a bad HTTP server in the test's own loop: answers with the test's bytes, or not at all. */
 #ifndef HW_TESTS_UNIT_POST_HTTP_SERVER_H
 #define HW_TESTS_UNIT_POST_HTTP_SERVER_H
 

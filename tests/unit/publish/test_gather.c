@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is gathered between two messages: arrays grow with a burst and are given back behind it. */
+/* Data gathered between two messages: arrays grow with a burst and are freed after it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What bands are called, and what tells those of one label apart: the same in every run of the same program. */
+/* The labels of bands, and what distinguishes bands of one label: the same in every run of the same program. */
 #include "tests/unit/model/events.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages packed by hand, read back by protobuf-c: every number of any size, texts of any kind, messages inside. */
+/* Messages of our packer, read back by protobuf-c: numbers of every size, texts of every kind, nested messages. */
 #include "tests/unit/publish/support.h"
 
 #include "daemon/publish/packer.h"

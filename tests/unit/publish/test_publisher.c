@@ -2,7 +2,7 @@
 /*
  * The publisher behind the real model. A follower takes every update as bytes,
  * checks its sequence and keeps the state; at the end a late joiner who got the
- * snapshot must hold the very same.
+ * snapshot must have the same state.
  */
 #include "daemon/model/limits.h"
 #include "daemon/publish/limits.h"
@@ -376,7 +376,7 @@ static void test_unknown_is_absent(void **state)
         close_publisher(f);
 }
 
-/* Program arguments go out only when asked for, RTS options always; no environment ever. */
+/* Program arguments are published only when requested, RTS options always; the environment never. */
 static void test_arguments_are_kept_back(void **state)
 {
         static const char args[] = "\0\0\0\1prog\0--password=x\0+RTS\0-hT\0-RTS";
@@ -404,7 +404,7 @@ static void test_arguments_are_kept_back(void **state)
         close_publisher(f);
 }
 
-/* A new run: sequences go on, what the run before knew is gone. */
+/* A new run: sequences go on, the previous run's data is gone. */
 static void test_new_run(void **state)
 {
         struct follower *f = open_publisher();

@@ -66,7 +66,7 @@ static void verdicts(void **state)
         r.evidence.basis = TREND_BASIS_HOLDS;
         says(sentence_verdict(out, sizeof(out), &r),
              "a leak: grows and does not slow down, " SLOPE "; confirmed earlier and still rising");
-        r.slope_low = r.slope_high = r.slope; /* one number is no interval */
+        r.slope_low = r.slope_high = r.slope; /* one number is not an interval */
         r.over = true;
         says(sentence_verdict(out, sizeof(out), &r),
              "a leak: grew and did not slow down, by 2.00 MiB/s over its last 1h 00m; confirmed earlier, and it rose "
@@ -74,7 +74,7 @@ static void verdicts(void **state)
              "end");
 }
 
-/* Every test that can be missing has words of its own. */
+/* Every test that can be missing has its own words. */
 static void what_is_missing(void **state)
 {
         (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* recorded.h - for the recorder's tests: what of a log must be in a recording of it, as digests. */
+/* recorded.h - for the recorder's tests: what a recording must have of its log, as digests. */
 #ifndef HW_TESTS_UNIT_RECORD_RECORDED_H
 #define HW_TESTS_UNIT_RECORD_RECORDED_H
 
@@ -50,7 +50,7 @@ static inline const uint8_t *event_begin(const struct hw_eventlog *log, const st
         return e->payload - (hw_eventlog_declared_size(log, e->id) == (int32_t)HW_EVENT_VARIABLE ? 12 : 10);
 }
 
-/* How many of the events lie one behind the other; an info table is the last of its stretch. */
+/* How many of the events are contiguous; an info table is the last of its sequence. */
 static inline size_t one_behind_the_other(const struct hw_eventlog *log, const struct hw_event *events, size_t n)
 {
         size_t i = 1;

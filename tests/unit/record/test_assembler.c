@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is taken apart into events and put together again is the same log, wherever it is cut meanwhile. */
+/* A log that is split into events and assembled again is the same, wherever it is cut meanwhile. */
 #include "daemon/record/assembler.h"
 
 #include <glob.h>
@@ -155,7 +155,7 @@ static void begin_or_take(void *ctx, const struct hw_eventlog *log, const struct
         counting = false;
 }
 
-/* Whatever finds no memory is counted: with that, as many bytes as ever. */
+/* What is dropped when out of memory is counted: with it, the bytes add up. */
 static void test_out_of_memory(void **state)
 {
         struct bytes b = load("tests/data/logs/leaky-hi-ghc9103/run.eventlog");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is recorded can be read again: as a whole, in stretches, when a file is
- * cut anywhere; and what a disk does not take is counted.
+ * Recordings can be read: as a whole, in stretches, and with a file cut
+ * anywhere; and what a disk cannot take is counted.
  */
 #include "daemon/record/recorder.h"
 #include "daemon/record/recording.h"
@@ -409,7 +409,7 @@ static void count_labels(void *ctx, const struct hw_eventlog *log, const struct 
                 *labels += events[i].id == HW_THREAD_LABEL;
 }
 
-/* While the disk hangs nothing waits for it: what does not fit is counted, and every definition is kept. */
+/* Nothing waits for a hanging disk: what does not fit is counted, and every definition is kept. */
 static void test_a_disk_that_hangs(void **state)
 {
         struct recording_state s;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* made_up.h - data for rules that the test makes up: series, verdicts, facts, bands; and the alerts that come of it. */
+/* made_up.h - synthetic data for rules: series, verdicts, facts, bands; and the alerts that result. */
 #ifndef HW_TESTS_UNIT_RULES_MADE_UP_H
 #define HW_TESTS_UNIT_RULES_MADE_UP_H
 
@@ -68,7 +68,7 @@ static inline double made_integral(void *ctx, struct rule_subject s, struct time
         return m->born[s.id] ? history_integral(&m->series[s.id], range) : (double)NAN;
 }
 
-/* The largest sample is every quantile here: enough to see that it is asked. */
+/* The largest sample is every quantile here: enough to check that it is called. */
 static inline double made_quantile(void *ctx, struct rule_subject s, struct time_range range, double q)
 {
         struct bucket b;

@@ -135,7 +135,7 @@ static void each_band_has_its_own(void **state)
         end(w);
 }
 
-/* What belongs together stays together: while the whole holds, and when both are over. */
+/* Parts of a whole: while the whole holds, and when both are over. */
 static void a_part_names_its_whole(void **state)
 {
         struct world *w =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values of expressions over series that are known, and three-valued logic. */
+/* Values of expressions over known series, and three-valued logic. */
 #include "tests/unit/rules/made_up.h"
 #include "daemon/rules/eval.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Expressions: what is taken, what is refused and at which column, and that the printer's text is the same tree. */
+/* Expressions: what is accepted, what is refused and at which column, and that printed text parses to the same tree. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

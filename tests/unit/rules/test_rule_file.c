@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rule files: what they may say, how they change the built-in pack, and that a mistake gives nothing. */
+/* Rule files: what is allowed, how they change the built-in rules, and that with a mistake none is used. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -286,7 +286,7 @@ static void templates(void **state)
                 values[i] = placeholder_name(i);
         template_expand("a {{value}}{{ target }} {b} }} {", values, out, sizeof(out));
         assert_string_equal(out, "a valuetarget {b} }} {");
-        values[PLACE_NOTE] = "{{value}}"; /* what the program said is never filled in again */
+        values[PLACE_NOTE] = "{{value}}"; /* placeholders in the program's text are not expanded */
         template_expand("{{note}}", values, out, sizeof(out));
         assert_string_equal(out, "{{value}}");
         assert_false(template_check("\xc3\xbc {{valu}}", false, &column, &error));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The machine of one alert, over scripts of answers: 1 holds, 0 does not, ? unknown, one a second. */
+/* The state machine of one alert, over scripts of results: 1 holds, 0 does not, ? unknown, one a second. */
 #include "tests/unit/rules/made_up.h"
 
 static const char letters[] = { 'i', 'P', 'F', 'r' };

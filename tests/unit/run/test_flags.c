@@ -123,7 +123,7 @@ static void path_with_space(void **state)
         assert_int_equal(flags_compose(&request, &f), FLAGS_BAD_PATH);
 }
 
-/* No flush when the program flushes by itself; and what is known is told. */
+/* No flush when the program flushes by itself; known facts are reported. */
 static void no_flush(void **state)
 {
         char *no_arguments[] = { NULL };

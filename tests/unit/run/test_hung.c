@@ -96,7 +96,7 @@ static void all_wait(void **state)
         assert_int_equal(hung_look(&h, "", 9600, false), 0);
         assert_int_equal(hung_look(&h, "", 9700, false), 100);
         end(pid);
-        assert_int_equal(hung_look(&h, "", 99000, false), 0); /* gone is not hung */
+        assert_int_equal(hung_look(&h, "", 99000, false), 0); /* ended is not hung */
 }
 
 static void one_can_wake(void **state)

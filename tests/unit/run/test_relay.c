@@ -147,7 +147,7 @@ static void bench_close(struct bench *b)
         assert_int_equal(rmdir(b->directory), 0);
 }
 
-/* Lets the relay do all there is to do now. */
+/* Runs the relay until it has nothing to do. */
 static void settle(struct relay *r)
 {
         struct pollfd fds[RELAY_POLLFDS];
@@ -159,7 +159,7 @@ static void settle(struct relay *r)
         }
 }
 
-/* As the program does: the write must go through, the relay reading beside it. */
+/* As the program does: the write must not block, with the relay reading concurrently. */
 static void write_all(struct bench *b, const void *bytes, size_t size)
 {
         const uint8_t *p = bytes;
@@ -251,7 +251,7 @@ static void second_reader(void **state)
         bench_close(&b);
 }
 
-/* A reader that stops reading: 40 MB go in without a wait, whole blocks are left out and counted. */
+/* A reader that stops reading: 40 MB are written without blocking, whole blocks are dropped and counted. */
 static void stopped_reader(void **state)
 {
         enum { BLOCK = 100000, BLOCKS = 400 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who may ask. */
+/* Which requests are allowed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

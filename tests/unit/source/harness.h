@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* harness.h - a real event loop, a private directory, and a sink that remembers what it was told. */
+/* harness.h - a real event loop, a private directory, and a sink that records its calls. */
 #ifndef HW_TESTS_UNIT_SOURCE_HARNESS_H
 #define HW_TESTS_UNIT_SOURCE_HARNESS_H
 
@@ -103,7 +103,7 @@ __attribute__((unused, format(printf, 2, 3))) static void hear(struct heard *h, 
         h->source = source_open(base, &uri, &sink, NULL, &error);
         if (!h->source)
                 fail_msg("%s: %s", text, error.text);
-        assert_int_equal(h->states, 0); /* nothing is told inside source_open */
+        assert_int_equal(h->states, 0); /* source_open itself reports nothing */
 }
 
 static double now_s(void)

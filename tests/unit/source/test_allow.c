@@ -69,7 +69,7 @@ static void bad_patterns(void **state)
         source_allow_done(&allow);
 }
 
-/* What only root's privileges reach is refused, there or not, in the same words; what anybody may read is not. */
+/* What only root's privileges reach is refused, existing or not, in the same words; what anybody may read is not. */
 static void reach(void **state)
 {
         char folder[] = "/tmp/hw-allow-XXXXXX", log[64], missing[64], fifo[64], pattern[64];

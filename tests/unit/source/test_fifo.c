@@ -91,7 +91,7 @@ static void replaced_waits_for_the_last_writer(void **state)
 
 /* ------------------------------------------------------------------- stdin */
 
-/* Puts `fd` in the place of standard input; returns the old one. */
+/* Replaces standard input by `fd`; returns the old one. */
 static int swap_stdin(int fd)
 {
         int old = dup(STDIN_FILENO);
@@ -174,7 +174,7 @@ static void stdin_has_one_reader(void **state)
         restore_stdin(old);
 }
 
-/* The end comes behind what its sink has not taken yet. */
+/* The end comes after what its sink has not taken yet. */
 static void taken_in_several_turns(void **state)
 {
         (void)state;

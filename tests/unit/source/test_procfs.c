@@ -7,7 +7,7 @@
 #include "daemon/source/process_watch.h"
 #include "daemon/source/procfs.h"
 
-/* Writes a file of the made-up tree, and the directories on the way. */
+/* Writes a file of the synthetic tree, with its directories. */
 static void tree(const char *path, const char *text)
 {
         char whole[512];

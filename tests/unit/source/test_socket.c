@@ -121,7 +121,7 @@ static void tcp_connects(void **state)
         close(server);
 }
 
-/* Nobody there: pauses grow, so that attempts stay few. */
+/* Nobody there: the backoff grows, so that attempts stay few. */
 static void backs_off(void **state)
 {
         struct backoff back = { 0 };
@@ -164,7 +164,7 @@ static void listens_to_one_writer_at_a_time(void **state)
         run_until(a.state == SOURCE_OPEN);
         int second = unix_client("l");
         assert_true(second >= 0);
-        run_until(recv(second, &c, 1, MSG_DONTWAIT) == 0); /* told no */
+        run_until(recv(second, &c, 1, MSG_DONTWAIT) == 0); /* refused */
         assert_int_equal(write(first, "one", 3), 3);
         run_until(a.size == 3);
         close(first);

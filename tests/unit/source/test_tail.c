@@ -39,8 +39,8 @@ static void directory_comes_later(void **state)
 }
 
 /*
- * Appends to "x" until h has `more` bytes more, waiting for each. Seconds of the quickest behind the first: each would
- * take one by the timer alone, for it begins right behind a tick; and on a busy machine some may.
+ * Appends to "x" until h has `more` bytes more, waiting for each. Returns the seconds of the quickest after the first:
+ * each would take one by the timer alone, as it begins right after a tick; and on a busy machine some may.
  */
 static double quickest_growth(const struct heard *h, size_t more)
 {
@@ -80,7 +80,7 @@ static void truncated(void **state)
         source_close(&a.source);
 }
 
-/* What a sink has no time for stays where it is, others go on, and nothing is read or cut before it is taken. */
+/* What a sink has no time for stays where it is, others continue, and nothing is read or cut before it is taken. */
 static void taken_in_several_turns(void **state)
 {
         (void)state;

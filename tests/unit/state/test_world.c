@@ -39,7 +39,7 @@ static void gauges_and_samples(void **state)
         assert_null(v);
 }
 
-/* All targets share what may be kept, evenly; who keeps nothing has none. */
+/* All targets share the bound evenly; a target that keeps nothing gets none. */
 static void pasts_are_bounded_together(void **state)
 {
         static const struct history_options few = { .points = 1 << 20, .columns = 16, .cells = 1 << 16 };
@@ -64,7 +64,7 @@ static void pasts_are_bounded_together(void **state)
         world_destroy(&without);
 }
 
-/* Of the run and target that were asked for, else it comes too late. */
+/* For the requested run and target; otherwise it comes too late. */
 static void what_daemons_remember_finds_its_run(void **state)
 {
         struct world *v = world_new(&kept), *frozen;
@@ -512,7 +512,7 @@ static bool has_body(const struct world_target *t, Hw__Update__BodyCase body)
                                                        : t->alerts != NULL;
 }
 
-/* What a message's run decides: the table that the browser page has, too. */
+/* Effect of a message's run: the table that the browser page has, too. */
 static void runs_decide_as_on_the_page(void **state)
 {
         FILE *f = fopen("client/page/test/run_cases.json", "r");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * play.h - a log through the whole chain of a finished log, bytes in and
- * messages out, without files or sockets; and what the messages said.
+ * messages out, without files or sockets; and the content of the messages.
  */
 #ifndef HW_TESTS_UNIT_TARGET_PLAY_H
 #define HW_TESTS_UNIT_TARGET_PLAY_H
@@ -56,7 +56,7 @@ static inline struct log log_of(const char *run)
         return log_read(path);
 }
 
-/* One event as the messages told it. */
+/* One event as published. */
 struct told_event {
         uint64_t hash; /* of its type, time and fields */
         uint64_t time_ns, offset;
@@ -80,7 +80,7 @@ struct said {
         uint64_t state_hash; /* of the newest heap, gc and sched, without what depends on the way there */
         uint64_t kind_hash[3];
 
-        /* When the events are told. */
+        /* When events are published. */
         enum event_wish wish;
         struct told_event *events; /* said_done frees them */
         size_t n_events, events_room;
@@ -176,7 +176,7 @@ static inline void hear_events(struct said *s, const Hw__Update *u)
                 s->counted += u->events->types[i]->count;
 }
 
-/* What is left of state when the way there is taken out of it. */
+/* The state without what depends on how it was reached. */
 static inline void hear_state(struct said *s, const Hw__Update *u)
 {
         const uint64_t start = 14695981039346656037u;
@@ -292,7 +292,7 @@ static inline struct said play(const uint8_t *bytes, size_t size, size_t (*piece
         return s;
 }
 
-/* With its events told. Free with said_done. */
+/* With its events published. Free with said_done. */
 static inline struct said play_events(const uint8_t *bytes, size_t size, size_t (*piece)(void *ctx), void *ctx)
 {
         struct said s = { .wish = EVENTS_FULL };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A target that was written down anywhere in its log and read again goes on as if nothing had been: all that it says at
- * the end is the same. And whatever is wrong with what is read, it is refused or does no harm.
+ * A target that is saved anywhere in its log and restored continues as if nothing had happened: everything it publishes
+ * at the end is the same. And whatever is wrong with a checkpoint, it is refused or does no harm.
  */
 #include "tests/unit/target/play.h"
 
@@ -70,7 +70,7 @@ static void listen_in(void *ctx, const Hw__Update *u)
         s->n++;
 }
 
-/* All that a late joiner hears, in numbers by kind of message. */
+/* Everything that a late joiner receives, as numbers by kind of message. */
 static struct saying say(struct pipeline *p)
 {
         struct saying s = { .n = 0 };
@@ -178,7 +178,7 @@ static void test_cut_anywhere(void **state)
         assert_true(try(&c, &l, cut));
         size_t step = thin(997, "lengths");
         for (size_t n = 0; n < c.n; n += step) {
-                uint8_t *part = malloc(n ? n : 1); /* so that reading behind it is noticed */
+                uint8_t *part = malloc(n ? n : 1); /* so that reading beyond it is noticed */
                 assert_non_null(part);
                 memcpy(part, c.image, n);
                 assert_false(try(&(struct checkpoint){ .image = part, .n = n }, &l, cut));
@@ -215,7 +215,7 @@ static void test_other_targets_are_refused(void **state)
         free(c.image);
 }
 
-/* What stood among the program's arguments, its RTS options apart, is not in it. */
+/* The program's arguments, other than RTS options, are not in it. */
 static void test_arguments_are_left_out(void **state)
 {
         struct log l = log_of("leaky-hi-ghc9103");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Out of memory in the whole chain, decoder, model and publisher together: a
- * log is played again and again, and each time another allocation fails (and,
- * in a second sweep, all after it too). Nothing may crash or leak; what was
- * told is the truth, and what was not is known by an error or a gap. Linked
+ * log is played repeatedly, and each time another allocation fails (and, in a
+ * second sweep, all after it too). Nothing may crash or leak; what was
+ * published is true, and what was not shows by an error or a gap. Linked
  * with --wrap for the three allocating functions.
  */
 #include "tests/unit/target/play.h"
@@ -111,7 +111,7 @@ static void sweep(const struct log *l, enum event_wish wish)
                         struct outcome o = play_short(l, i, after, wish);
                         if (!o.made || o.error)
                                 continue;
-                        /* Told to its end: every collection and event is there or counted, or its loss is a gap. */
+                        /* Played to its end: every collection and event is there or counted, or its loss is a gap. */
                         assert_true(o.collections == all.collections || o.gaps > 0 || after);
                         assert_true(o.censuses == all.censuses || o.gaps > 0 || after);
                         if (wish == EVENTS_FULL)

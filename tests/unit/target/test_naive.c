@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is kept in bounded memory against a model that keeps everything: all
- * samples and collections that the messages told, of every recorded log, with
+ * Bounded stores against a model that keeps everything: all samples and
+ * collections in the messages, of every recorded log, with
  * the series' windows and the histograms of pauses.
  */
 #include <glob.h>
@@ -123,7 +123,7 @@ static void keep(void *ctx, const Hw__Update *u)
         assert_non_null(newest);
 }
 
-/* Each point of a history holds just the samples of its stretch. */
+/* Each point of a history has exactly the samples of its interval. */
 static size_t compare_points(const struct series *s, unsigned id, uint64_t step_ns)
 {
         size_t n = series_history(s, (struct time_range){ 0, UINT64_MAX }, step_ns, points, MAX_POINTS), inside = 0;

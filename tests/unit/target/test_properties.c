@@ -3,10 +3,10 @@
  * What holds for any log, of the whole chain from bytes to messages:
  *
  *   - any split of its bytes gives the same messages;
- *   - cut anywhere, everything before the cut is told and the run is
+ *   - cut anywhere, everything before the cut is published and the run is
  *     unfinished;
  *   - the order of blocks of different buffers does not change the final state;
- *   - what is damaged is lost, counted and placed, and nothing else is.
+ *   - what is damaged is lost, counted and located, and nothing else is.
  *
  * Inputs are the recorded logs, changed in ways that a seed determines.
  */
@@ -94,7 +94,7 @@ static bool is_note(uint32_t id)
                id == HW_LOG_MSG;
 }
 
-/* Of the whole log's events, those that end before the cut are told, the same ones, and what they make. */
+/* The whole log's events that end before the cut are published unchanged, and so is the state from them. */
 static void assert_all_before(const struct said *whole, const struct said *cut, size_t size)
 {
         uint64_t notes = 0, collections = 0, begun = 0, ended = 0;
@@ -104,7 +104,7 @@ static void assert_all_before(const struct said *whole, const struct said *cut, 
                 const struct told_event *e = &whole->events[n];
                 uint64_t end = n + 1 < whole->n_events ? whole->events[n + 1].offset : UINT64_MAX;
                 if (end > size)
-                        break; /* the next one begins behind the cut: this one may not be whole */
+                        break; /* the next one begins after the cut: this one may not be complete */
                 notes += is_note(e->id);
                 collections += e->id == HW_GC_STATS_GHC;
                 begun += e->id == HW_HEAP_PROF_SAMPLE_BEGIN || e->id == HW_HEAP_BIO_PROF_SAMPLE_BEGIN;
@@ -190,7 +190,7 @@ struct block {
 static struct block blocks[BUFFERS][BLOCKS];
 static size_t n_blocks[BUFFERS];
 
-/* Finds the chain of blocks; returns where the first begins. What stands behind the last one is `*ret_rest`. */
+/* Finds the chain of blocks; returns where the first begins. What follows the last one is `*ret_rest`. */
 static size_t find_blocks(const struct log *l, size_t *ret_rest)
 {
         const uint8_t *data = memmem(l->bytes, l->size, "hdredatb", 8);
@@ -281,7 +281,7 @@ static void test_order_of_blocks_does_not_matter(void **state)
 /*
  * How many of `want` are not in `got`, which has them in the same order. The
  * capability is not compared: where a block was broken it is unknown up to the
- * next block, and told as none.
+ * next block, and published as none.
  */
 static size_t missing(const struct said *want, const struct said *got)
 {
@@ -353,7 +353,7 @@ static void test_every_byte_changed(void **state)
 
 enum junk { ZERO, ONES, NOISE, HUGE_BLOCKS, TEXT, OTHER_LOG, JUNKS };
 
-/* Fills `out` with what may stand in a broken stream. */
+/* Fills `out` with bytes as in a broken stream. */
 static void make_junk(enum junk kind, uint8_t *out, size_t size, const struct log *other)
 {
         static const uint8_t marker[MARKER_BYTES] = {
@@ -439,7 +439,7 @@ static void test_junk_anywhere(void **state)
         free(other.bytes);
 }
 
-/* No log at all: nothing is believed, nothing is kept, and it is said. */
+/* Not a log at all: nothing is accepted or kept, and this is reported. */
 static void test_only_junk(void **state)
 {
         struct log other = log_of("steady-gc-ghc902");
@@ -460,7 +460,7 @@ static void test_only_junk(void **state)
         free(other.bytes);
 }
 
-/* Torn by the runtime itself: at most 1 KiB for each place, every place told. */
+/* Torn by the runtime itself: at most 1 KiB for each place, every place reported. */
 static void test_torn_logs(void **state)
 {
         static const char *const runs[] = { "torn-9103-10", "torn-966-10" };

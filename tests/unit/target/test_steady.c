@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The steady state allocates nothing: logs are told again and again through
+ * The steady state allocates nothing: logs are played repeatedly through
  * decoder, model and publisher, messages packed, and once everything has its
  * size, thousands of events need no memory. Linked with --wrap for the
  * allocating functions.
@@ -20,7 +20,7 @@
 #include "tests/unit/base/short_memory.h"
 #include "proto/base/error.h"
 
-#define WARM_UP  550u /* repetitions: each tells a note at least, and the ring of 512 notes has gone round */
+#define WARM_UP  550u /* repetitions: each has a note at least, and the ring of 512 notes has wrapped */
 #define MEASURED 50u
 
 struct said {
@@ -54,7 +54,7 @@ static struct pipeline *new_pipeline(const char *path, struct said *said)
         return p;
 }
 
-/* Tells the log over and over; what is said in the measured part goes to *said. */
+/* Plays the log repeatedly; what is published in the measured part goes to *said. */
 static void check(const char *run, struct said *said)
 {
         static uint8_t bytes[1u << 20];

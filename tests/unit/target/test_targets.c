@@ -55,7 +55,7 @@ static int tear_down(void **state)
 
         targets_destroy(&f->targets);
         assert_null(f->targets);
-        targets_destroy(&f->targets); /* of nothing is nothing */
+        targets_destroy(&f->targets); /* nothing to destroy */
         bus_destroy(&f->bus);
         event_base_free(f->base);
         assert_int_equal(rmdir(f->dir), 0);
@@ -72,7 +72,7 @@ static int add(struct fixture *f, const char *name, const char *uri)
         return targets_add(f->targets, name, &parsed, &(struct target_wish){ 0 }, &f->error);
 }
 
-/* The names in the daemon's state, each behind a blank. */
+/* The names in the daemon's state, each after a blank. */
 static const char *names(struct fixture *f)
 {
         static char text[512];
@@ -172,7 +172,7 @@ static void none_is_added_without_memory(void **state)
         memory_set_budget(UNKNOWN_U64);
 }
 
-/* What subscribers tell daemons apart by, and what `status` shows. */
+/* What distinguishes daemons for subscribers, and what `status` shows. */
 static void the_daemon_says_how_it_is(void **state)
 {
         struct fixture *f = *state;

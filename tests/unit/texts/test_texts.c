@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Heap profiles and the lines of -S as eventlogs: which events come out, which lines are left out and counted. */
+/* Heap profiles and the lines of -S as eventlogs: which events result, which lines are skipped and counted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What one client may ask, by made-up clocks. */
+/* The rate limit of one client, with simulated clocks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static void a_burst_then_the_rate(void **state)
         assert_int_equal(asked(1, 100 * SECOND, 0, 5000), LIMIT_REQUESTS_BURST); /* full again */
 }
 
-/* What it is told to wait is enough, and no less is. */
+/* The delay that it is given is sufficient, and no less is. */
 static void the_wait_is_right(void **state)
 {
         uint64_t wait;
@@ -51,7 +51,7 @@ static void the_wait_is_right(void **state)
         assert_int_equal(allowance_ask(&a, 1, SECOND + wait, &why), 0);
 }
 
-/* One expensive request is answered whatever it costs; afterwards its client waits, as long as is due. */
+/* An expensive request is answered whatever it costs; afterwards its client waits accordingly. */
 static void cost_counts(void **state)
 {
         (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The daemon's two sockets, spoken to by plain ZeroMQ sockets from outside. */
+/* The daemon's two sockets, used by plain ZeroMQ sockets from outside. */
 #include "tests/unit/publish/support.h"
 
 #include <errno.h>
@@ -208,7 +208,7 @@ static void test_slow_subscriber(void **state)
         for (uint64_t end_ms = clock_mono_ms() + DEADLINE_MS; last <= N;) {
                 assert_true(clock_mono_ms() < end_ms);
                 while ((sequence = receive_sequence(slow))) {
-                        assert_true(sequence > last); /* with holes, but in order and never a half */
+                        assert_true(sequence > last); /* with gaps, but in order and always complete */
                         gap = gap || sequence > last + 1;
                         last = sequence;
                         received++;
@@ -369,8 +369,8 @@ static void test_client_gone(void **state)
 }
 
 /*
- * A client asks for much and does not read: what waits is bounded, the rest is
- * dropped, and no last reply follows a hole.
+ * A client requests much and does not read: what waits is bounded, the rest is
+ * dropped, and no last reply follows a gap.
  */
 static void test_client_that_does_not_read(void **state)
 {

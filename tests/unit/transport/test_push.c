@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The lossless way: nothing is lost however slow the client reads, memory does
+ * The lossless transport: nothing is lost however slowly the client reads, memory does
  * not grow, and neither a send nor the end hangs when the client is gone.
  *
  * push.h takes its parent for the client. So each test forks a client, which

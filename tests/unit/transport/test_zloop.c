@@ -101,7 +101,7 @@ static void test_publishing_xpub_sees_subscriptions(void **state)
         }
         wait_for_input(p.ours);
         uint64_t end_ms = clock_mono_ms() + DEADLINE_MS;
-        while (sink.received < 100) { /* the loop never turns: only the pump behind our own sends sees them */
+        while (sink.received < 100) { /* the loop never turns: only the pump after our own sends sees them */
                 assert_true(clock_mono_ms() < end_ms);
                 assert_int_equal(zmq_send(p.ours, "nobody", 6, ZMQ_DONTWAIT), 6);
                 zloop_pump(sink.loop);
@@ -138,8 +138,8 @@ static void on_source(evutil_socket_t fd, short what, void *ctx)
 }
 
 /*
- * A flood of messages that take 0.1 ms each, and a source that always has work: between two turns of the source stand
- * no more messages than LIMIT_PUMP_NS allows, and the source has several turns for each such pump.
+ * A flood of messages that take 0.1 ms each, and a source that always has work: between two turns of the source
+ * there are no more messages than LIMIT_PUMP_NS allows, and the source has several turns for each such pump.
  */
 static void test_a_flood_leaves_a_busy_source_its_share(void **state)
 {
@@ -166,7 +166,7 @@ static void test_a_flood_leaves_a_busy_source_its_share(void **state)
         pair_close(&p);
 }
 
-/* With nothing else to do all is taken without a rest: after the rest of the first pump the loop would take seconds. */
+/* With nothing else to do everything is taken without a pause: otherwise the loop would take seconds. */
 static void test_a_flood_alone_has_the_whole_loop(void **state)
 {
         struct pair p;

@@ -148,7 +148,7 @@ static void a_band_that_grows(void **state)
         }
 }
 
-/* Two levels far apart are told exactly, to the width of a cell: nothing in between is made up. */
+/* Two levels far apart are exact to the width of a cell: no value in between is invented. */
 static void two_levels(void **state)
 {
         double q = 0.5, v;

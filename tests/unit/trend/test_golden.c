@@ -50,7 +50,7 @@ static char *read_text(const char *name)
         return text;
 }
 
-/* Just as much JSON as these files have. */
+/* Just enough of JSON for these files. */
 static void read_expected(const char *name, struct timeline *want)
 {
         const char *json = read_text(name), *at = strstr(json, "\"timeline\"");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* onset.c: bends at known minutes, one miss forgiven, coarse levels, and never behind the window. */
+/* onset.c: bends at known minutes, one miss tolerated, coarse levels, and never after the window. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -84,7 +84,7 @@ static void the_window_itself(void **state)
         assert_in_range(onset(7), 464, 480);
 }
 
-/* Bucket 100 of level 1 (minutes 400 .. 404) is far off the line and is passed over. */
+/* Bucket 100 of level 1 (minutes 400 .. 404) is far off the line and is skipped. */
 static void one_miss_is_forgiven(void **state)
 {
         (void)state;
@@ -101,7 +101,7 @@ static void two_misses_are_the_bend(void **state)
         assert_int_equal(onset(4), 404);
 }
 
-/* Two empty buckets of 4 minutes end the walk: nothing is known of what lies behind. */
+/* Two empty buckets of 4 minutes end the walk: nothing is known of what lies beyond. */
 static void a_hole_ends_the_walk(void **state)
 {
         (void)state;

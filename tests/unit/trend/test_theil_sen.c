@@ -176,7 +176,7 @@ static void like_the_naive_model(void **state)
         }
 }
 
-/* A quarter of the points anywhere: the slope does not care. */
+/* A quarter of the points anywhere: the slope does not change. */
 static void wild_points(void **state)
 {
         double p[24];
@@ -227,7 +227,7 @@ static void too_few(void **state)
         assert_true(isnan(theil_sen_slope(NULL, 0)));
 }
 
-/* 18 or 24 points: noise that remembers or not, on a level or on a rise, with steps, holes and wild points. */
+/* 18 or 24 points: noise with memory or without, on a level or on a rise, with steps, holes and outliers. */
 static unsigned random_points(struct random *r, double *p)
 {
         unsigned n = random_below(r, 2) ? 18 : 24, step = random_below(r, 2 * n);
@@ -243,7 +243,7 @@ static unsigned random_points(struct random *r, double *p)
         return n;
 }
 
-/* What is said to be lost in the noise is; and most of what is, is said to be, even of such wild series. */
+/* A rise called lost in the noise is; and most of those that are lost are found, even in such wild series. */
 static void lost_in_noise(void **state)
 {
         struct random r = { 11 };

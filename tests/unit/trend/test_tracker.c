@@ -150,7 +150,7 @@ static void test_minutes_close_when_blocks_are_whole(void **state)
         assert_int_equal(closed(&r), 0); /* its own block may still bring older ones */
         block(&r, 0, 200 * SECOND, 300 * SECOND);
         assert_int_equal(closed(&r), 3); /* up to 200 s all is there */
-        live(&r, 170 * SECOND, MIB);     /* by no honest log */
+        live(&r, 170 * SECOND, MIB);     /* not possible in a valid log */
         assert_int_equal(tracker_late(r.t), 1);
         rig_close(&r);
 }
@@ -193,7 +193,7 @@ static void test_a_buffer_that_never_comes_is_not_waited_for(void **state)
         rig_close(&r);
 }
 
-/* The process's samples come by the clock, not from the log: they must not move anything. */
+/* The process's samples come by wall time, not from the log: they must not close minutes. */
 static void test_process_samples_move_no_time(void **state)
 {
         static struct rig r;
@@ -349,7 +349,7 @@ static void test_bands(void **state)
         rig_close(&r);
 }
 
-/* What a band had before a second, while censuses behind it have come already. */
+/* A band's bytes before a second, while later censuses have already come. */
 static void test_what_a_band_had_a_little_earlier(void **state)
 {
         static const uint64_t intervals_ms[] = { 100, 700, 1000, 3000, 45000 };
@@ -492,7 +492,7 @@ static void test_notes_around_a_time(void **state)
         rig_close(&r);
 }
 
-/* The marker of an onset, told a week of messages later; and a marker is told though a message is nearer. */
+/* The marker of an onset, reported a week of messages later; and a marker is reported though a message is nearer. */
 static void test_the_note_of_an_onset_is_not_crowded_out(void **state)
 {
         static struct rig r;
@@ -539,9 +539,9 @@ static void test_due(void **state)
         assert_int_equal(tracker_take_due(r.t, s, 4), 1);
         assert_true(tracker_watermark_ns(r.t) < 21 * SECOND);
         end(&r);
-        assert_int_equal(tracker_take_due(r.t, s, 4), 1); /* the last word is as of the end ... */
+        assert_int_equal(tracker_take_due(r.t, s, 4), 1); /* the last tick is at the end ... */
         assert_int_equal(tracker_watermark_ns(r.t), 21 * SECOND);
-        assert_int_equal(tracker_take_due(r.t, s, 4), 0); /* ... and said once */
+        assert_int_equal(tracker_take_due(r.t, s, 4), 0); /* ... and comes once */
         while (tracker_next(r.t, &at, &one))
                 n++;
         assert_int_equal(n, 1);
@@ -652,7 +652,7 @@ static void test_retention_needs_flat_live_data(void **state)
         }
 }
 
-/* Before the first verdict: the line through what there is, and how long it takes; afterwards neither. */
+/* Before the first verdict: a line through the points so far, and how long the verdict takes; afterwards neither. */
 static void test_provisional_growth(void **state)
 {
         static struct rig r;
@@ -724,7 +724,7 @@ static void test_growth_in_doubt(void **state)
         rig_close(&r);
 }
 
-/* What other processes of its control group hold is not this program's growth. */
+/* Memory of other processes in its control group is not this program's growth. */
 static void test_a_shared_group_is_not_judged(void **state)
 {
         static struct rig r;

@@ -294,7 +294,7 @@ static void quiet_intervals(void **state)
         assert_true(grew > 0 && leaked > 0);
 }
 
-/* The clock jumps by hours and days: what was known ages; nothing grows because of it. */
+/* The clock jumps by hours and days: old data ages, and nothing grows because of it. */
 static void jumps(void **state)
 {
         (void)state;
@@ -470,7 +470,7 @@ static void earlier_with_a_smaller_leak_after(void **state)
         assert_int_equal(answer().since_ns, 40 * MIN); /* 24 minutes, and 16 more */
 }
 
-/* What must hold for any input at all. */
+/* Invariants for any input. */
 static void assert_sane(void)
 {
         struct trend_result r = answer();

@@ -24,7 +24,7 @@ static void begin(void)
                 (void)ladder_push(&l, 1000);
 }
 
-/* Window `index` says this from now on; filled == 0: it has no result. */
+/* Window `index` has this result from now on; filled == 0: none. */
 static void say(unsigned index, uint32_t passed, unsigned filled)
 {
         windows_put(&w, index,

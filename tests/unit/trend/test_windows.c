@@ -152,7 +152,7 @@ static void missing_numbers(void **state)
         assert_int_equal(result(1)->filled, 0); /* 15 of 24 */
 }
 
-/* In a calm series the window that would speak of the limit has its line; its shape waits for a clear rise. */
+/* In a calm series the window that a limit would need has its line; its shape waits for a clear rise. */
 static void the_widest_recent_one_has_a_line(void **state)
 {
         unsigned without = 0;
@@ -176,14 +176,14 @@ static void the_widest_recent_one_has_a_line(void **state)
         growing = true;
 }
 
-/* Without the shape, which is not looked at where the rise is lost in the noise. */
+/* Without the shape, which is not computed where the rise is lost in the noise. */
 static bool same_line(const struct window_result *a, const struct window_result *b)
 {
         return a->slope == b->slope && a->end == b->end && a->record == b->record && a->se == b->se && a->sd == b->sd &&
                a->sxx == b->sxx && a->life == b->life && a->ended == b->ended && a->filled == b->filled;
 }
 
-/* Judged calmly, what decides is the same: the tests that sets ask for, and the widest recent result. */
+/* Judged in calm mode, the decisive results are the same: the tests that sets need, and the widest recent one. */
 static void calm_like_growing(void **state)
 {
         struct random r = { 3 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parameters of /api/history: what is understood, what is refused and how. */
+/* Parameters of /api/history: what is accepted, what is refused and how. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

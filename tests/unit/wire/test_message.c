@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counted messages: what is kept outlives what it came in; what is not kept is gone (a sanitizer says so). */
+/* Counted messages: a kept part outlives the message it came in; the rest is freed (a sanitizer checks it). */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whose sockets a client speaks to: the directory, those above it, and who listens. */
+/* Whose sockets a client connects to: the directory, those above it, and who listens. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -137,7 +137,7 @@ static void planted(void **state)
         assert_int_equal(chown(f->top, 0, 0), 0);
 }
 
-/* In a child of another user: who may not enter, and who listens. */
+/* In a child of another user: no right to enter, and who listens. */
 static int as_another_user(int (*act)(struct fixture *f), struct fixture *f)
 {
         int status = 0;
