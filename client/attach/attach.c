@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* heapwatch attach, heapwatch detach - a program that runs already is watched from inside; and no more. */
+/* heapwatch attach, heapwatch detach - watch a running program from inside; and stop watching it. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,12 +31,13 @@ static const struct option attach_options[] = {
         OPTION_TEXT("heap-profile", 0, "KIND", struct request, heap_profile, COMPLETE_NOTHING,
                     "T by closure type, i by info table, or none (default: T)"),
         OPTION_TEXT("classes", 0, "CLASSES", struct request, classes, COMPLETE_NOTHING,
-                    "of events, as after +RTS -l (default: gu, collections and user events)"),
+                    "classes of events, as after +RTS -l (default: gu, collections and user events)"),
         OPTION_DURATION("interval", 0, struct request, interval_ns, 10000000, UINT64_C(86400000000000),
-                        "from census to census, by the wall's clock (default: 1s)"),
-        OPTION_NUMBER("budget", 0, unsigned, struct request, budget, 0, 100,
-                      "largest share of the time in censuses, in percent: dear ones are taken more rarely; 0: no limit "
-                      "(default: 1)"),
+                        "wall-clock time from census to census (default: 1s)"),
+        OPTION_NUMBER(
+                "budget", 0, unsigned, struct request, budget, 0, 100,
+                "largest share of the time in censuses, in percent: expensive ones are taken less often; 0: no limit "
+                "(default: 1)"),
         OPTION_DURATION("resolution", 0, struct request, resolution_ns, LIMIT_RESOLUTION_LEAST_NS,
                         LIMIT_RESOLUTION_MOST_NS,
                         "step in which growth is judged, 100ms to 1h (default: the daemon's, 1m)"),
@@ -68,12 +69,11 @@ static bool library_of(pid_t pid, char *path, size_t size, struct error *error)
                 return error_set(error, "libheapwatch-agent.so is not beside this program nor in ../lib");
         snprintf(there, sizeof(there), "/proc/%ld/root%s", (long)pid, path);
         return access(there, R_OK) == 0 ||
-               error_set(error,
-                         "it sees other files than we (a container, a chroot), among which %s is not; copy it there",
+               error_set(error, "it has a file system of its own (a container, a chroot) without %s; copy it there",
                          path);
 }
 
-/* Not in the middle: whoever ends us does it before or after. */
+/* With signals blocked, so that we are ended before or after it, but not in the middle. */
 static bool inject_whole(const struct ghc_process *p, const char *library, const char *settings, int *ret, char *said,
                          size_t said_size, struct error *error)
 {
@@ -86,7 +86,7 @@ static bool inject_whole(const struct ghc_process *p, const char *library, const
         return good;
 }
 
-/* Brings the agent in, and its log on; the socket's path in `socket`. */
+/* Loads the agent and switches its log on; the socket's path in `socket`. */
 static bool bring_in(const struct request *q, const struct ghc_process *p, const struct daemon_link *link, char *socket,
                      size_t size, struct error *error)
 {
@@ -98,7 +98,7 @@ static bool bring_in(const struct request *q, const struct ghc_process *p, const
         if (!library_of(p->pid, library, sizeof(library), error))
                 return false;
         process_socket(link->directory, p->pid, own, sizeof(own));
-        if (same_user(p->pid)) /* else in its user's directory, which the agent knows */
+        if (same_user(p->pid)) /* otherwise in its user's directory, which the agent knows */
                 n = snprintf(settings, sizeof(settings), "socket=%s;", own);
         snprintf(settings + n, sizeof(settings) - (size_t)n, "heap=%s;classes=%s;interval=%.3f;budget=%u",
                  q->heap_profile ? q->heap_profile : "T", q->classes ? q->classes : "gu", (double)q->interval_ns / 1e9,
@@ -134,7 +134,7 @@ static int attach(void *filled)
                 return fail(&command_attach, q->program, &error);
         printf("attached to %s, process %d, GHC %s%s: heapwatch top %s\n", p.name, (int)p.pid, p.fit.version,
                p.fit.eventlog ? "" : " without eventlog, so no threads and no user events", target);
-        printf("what happened before is not known; `heapwatch detach %d` ends it\n", (int)p.pid);
+        printf("what happened before is unknown; `heapwatch detach %d` stops watching\n", (int)p.pid);
         return EXIT_OK;
 }
 
@@ -163,7 +163,7 @@ static int detach(void *filled)
 
 const struct command command_attach = {
         .name = "attach",
-        .summary = "watch a program that runs already",
+        .summary = "watch a program that is already running",
         .usage = (const char *const[]){ "PID|NAME [OPTION]...", NULL },
         .about = "Loads the agent (docs/AGENT.md) into a GHC-compiled program that runs, whatever flags it was built "
                  "and started "
@@ -175,7 +175,7 @@ const struct command command_attach = {
                  "lists what "
                  "can be attached to. x86-64 with glibc.",
         .options = attach_options,
-        .status = "0, or 2 when it could not be attached: the program is as before then.",
+        .status = "0, or 2 when it could not be attached to: then the program is unchanged.",
         .examples = (const char *const[]){ "heapwatch attach Server", "heapwatch attach 1234 --name api-1", NULL },
         .size = sizeof(struct request),
         .defaults = &(const struct request){ .interval_ns = UINT64_C(1000000000), .budget = 1 },
@@ -186,9 +186,10 @@ const struct command command_detach = {
         .name = "detach",
         .summary = "end watching a program that was attached to",
         .usage = (const char *const[]){ "PID|NAME [OPTION]...", NULL },
-        .about = "Ends the log and the heap profile in the program, and takes its target from the daemon. The agent's "
-                 "library "
-                 "stays mapped, and its threads sleep, until the program ends; `heapwatch attach` begins again.",
+        .about =
+                "Ends the log and the heap profile in the program, and removes its target from the daemon. The agent's "
+                "library "
+                "stays mapped, and its threads sleep, until the program ends; `heapwatch attach` begins again.",
         .options = detach_options,
         .status = "0, or 2 when the program or its agent does not answer.",
         .examples = (const char *const[]){ "heapwatch detach Server", NULL },

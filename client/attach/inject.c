@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN - one thread is stopped, and none but this one: the runtime's ticker.
- * It holds no lock where it waits in a system call, never allocates, and runs
- * no Haskell code; the program notices a tick that comes late. A runtime that
- * is not threaded lends its main thread instead, in the select(2) or poll(2) in
- * which it waits: there the agent can begin the log at once, and before 9.2 there
- * is no other thread. Only there a thread is taken: PTRACE_SEIZE,
- * PTRACE_INTERRUPT, and its instruction pointer is behind a `syscall`
- * instruction of one of the calls it waits in. With it
+ * DESIGN - only one thread is stopped: the runtime's ticker. It holds no lock
+ * where it waits in a system call, never allocates, and runs no Haskell code; all
+ * the program notices is a late tick. In a non-threaded runtime it is the main
+ * thread instead, in the select(2) or poll(2) in which it waits: there the agent
+ * can begin the log at once, and before 9.2 there is no other thread. A thread is
+ * only stopped there: PTRACE_SEIZE, PTRACE_INTERRUPT, and its instruction pointer
+ * is after a `syscall` instruction of one of the calls it waits in. With it
  *
- *      1. memory is mapped, by running that very `syscall` instruction again,
+ *      1. memory is mapped, by running that same `syscall` instruction again,
  *      2. a few instructions written there call dlopen, dlsym and the agent's
- *         entry, on a stack of that memory, and end in a getpid(2) with a magic
- *         argument, which is how their end is seen: no signal is used,
- *      3. the memory is unmapped and all registers are as before; the kernel
- *         then goes on with the interrupted call as after any signal.
+ *         entry, on a stack in that memory, and end in a getpid(2) with a magic
+ *         argument, by which we notice their end: no signal is used,
+ *      3. the memory is unmapped and all registers are restored; the kernel
+ *        then continues the interrupted call as after any signal.
  *
- * Signals for the thread that come meanwhile are given to it. There is a limit
- * in time for each step. When it is passed before anything was changed, the
- * thread is let go. When it is passed in the calls, or we are killed in them,
- * the thread finishes them by itself: what follows the getpid(2) loads the
- * registers and goes back, and only the memory stays mapped.
+ * Signals for the thread that come meanwhile are delivered to it. Each step has
+ * a time limit. If it is exceeded before anything was changed, the thread is
+ * released. If it is exceeded in the calls, or we are killed during them, the
+ * thread finishes them by itself: the code after the getpid(2) loads the
+ * registers and returns, and only the memory stays mapped.
  */
 #include "client/attach/inject.h"
 
@@ -50,7 +49,7 @@
 #define TRY_MS     1000  /* the same, where there is another one to try */
 #define CALLS_MS   20000 /* for dlopen and the agent's entry */
 #define PAGE_BYTES 131072
-#define TEXT_AT    1024 /* of the memory: code, then the texts, then the stack */
+#define TEXT_AT    1024 /* offset in the memory: first code, then the texts, then the stack */
 #define SAID_AT    8192
 #define SAID_BYTES 1024
 #define MAGIC      0x48574147u
@@ -59,8 +58,8 @@
 struct injection {
         pid_t pid, ticker; /* 0: it has none */
         pid_t tid;         /* the thread that is borrowed */
-        bool main_thread;  /* the one that is borrowed */
-        bool single;       /* no other thread than these two */
+        bool main_thread;  /* that is the borrowed one */
+        bool single;       /* there is no thread besides these two */
         struct user_regs_struct before;
         uint64_t dlopen_at, dlsym_at;
         uint64_t memory; /* 0: none */
@@ -100,7 +99,7 @@ static void find_threads(struct injection *j)
                 (void)closedir(d);
 }
 
-/* Where the file of the C library begins in the process; its path as seen there. */
+/* Where the file of the C library is mapped in the process; its path as seen there. */
 static bool find_libc(const struct injection *j, uint64_t *ret_base, char *path, size_t size)
 {
         char line[4600], name[64];
@@ -161,7 +160,7 @@ static uint64_t dynamic_symbol(const uint8_t *image, size_t size, const char *wa
         return 0;
 }
 
-/* dlopen and dlsym in the process, by its own C library's file. */
+/* Finds dlopen and dlsym in the process, from its own C library's file. */
 static bool find_functions(struct injection *j)
 {
         char path[4400], inside[4096];
@@ -172,7 +171,7 @@ static bool find_functions(struct injection *j)
         if (find_libc(j, &base, inside, sizeof(inside))) {
                 snprintf(path, sizeof(path), "/proc/%d/root%s", (int)j->pid, inside);
                 fd = open(path, O_RDONLY | O_CLOEXEC);
-                if (fd < 0) /* in a chroot the kernel shows us the whole path */
+                if (fd < 0) /* for a chroot the kernel shows us the full path */
                         fd = open(inside, O_RDONLY | O_CLOEXEC);
         }
         if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0) {
@@ -193,7 +192,7 @@ static bool find_functions(struct injection *j)
 
 /* ------------------------------------------------------------ the borrowed thread */
 
-/* Waits for the next stop; its status in *ret. False when the time is over or the thread is gone. */
+/* Waits for the next stop; its status in *ret. False on timeout, or when the thread has ended. */
 static bool wait_stop(const struct injection *j, uint64_t until_ms, int *ret)
 {
         for (;;) {
@@ -203,7 +202,7 @@ static bool wait_stop(const struct injection *j, uint64_t until_ms, int *ret)
                 if (r == j->tid)
                         return error_set(j->error, "it has just ended");
                 if (r < 0 && errno != EINTR)
-                        return error_set(j->error, "waiting for it: %s", strerror(errno));
+                        return error_set(j->error, "cannot wait for it: %s", strerror(errno));
                 if (clock_mono_ms() > until_ms)
                         return error_set(j->error, "its thread did not stop in time");
                 (void)usleep(500);
@@ -215,7 +214,7 @@ static bool is_group_or_event(int status)
         return status >> 16 != 0;
 }
 
-/* The signal that the stop was for, to be given to the thread; 0: none of its own. */
+/* The signal that caused the stop, to be delivered to the thread; 0: not a signal of its own. */
 static int own_signal(int status)
 {
         int s = WSTOPSIG(status);
@@ -228,7 +227,7 @@ static bool waits_in_call(const struct injection *j)
         static const long calls[] = { SYS_select,     SYS_pselect6,   SYS_poll,  SYS_ppoll,
                                       SYS_read,       SYS_nanosleep,  SYS_futex, SYS_clock_nanosleep,
                                       SYS_epoll_wait, SYS_epoll_pwait };
-        enum { OF_TICKER = 6 }; /* the last ones: a main thread may be anywhere when it is in them */
+        enum { OF_TICKER = 6 }; /* from here on only for the ticker: a main thread in them may be anywhere */
         uint8_t code[2] = { 0 };
         struct iovec here = { code, sizeof(code) }, there = { (void *)(j->before.rip - 2), sizeof(code) };
 
@@ -250,7 +249,10 @@ static bool seize(const struct injection *j)
                          "you need CAP_SYS_PTRACE (root; in a container --cap-add SYS_PTRACE)");
 }
 
-/* Until the thread waits in a system call. It is stopped then, and when the time was over; a signal for it in *ret. */
+/*
+ * Waits until the thread waits in a system call. It is stopped then, also on timeout; a signal for it in
+ * *ret_signal.
+ */
 static bool stop_quietly(struct injection *j, uint64_t ms, int *ret_signal)
 {
         uint64_t until = clock_mono_ms() + ms;
@@ -271,7 +273,7 @@ static bool stop_quietly(struct injection *j, uint64_t ms, int *ret_signal)
         }
 }
 
-/* Goes on to the next entry into, or return from, a system call, giving the thread its own signals. */
+/* Continues to the next entry into, or return from, a system call, delivering the thread's own signals. */
 static bool next_call(const struct injection *j, uint64_t until_ms, struct user_regs_struct *ret)
 {
         int status = 0, signal = 0;
@@ -317,9 +319,9 @@ static bool call_kernel(struct injection *j, long number, const uint64_t argumen
 }
 
 /*
- * The registers with which the thread goes on. An interrupted system call is begun again by hand: the kernel does so
- * only on the way out of the stop in which it was interrupted, and that one is over. Its codes for it (-512 to -516)
- * must not reach the program.
+ * The registers with which the thread continues. An interrupted system call is restarted explicitly: the kernel does
+ * so only when it leaves the stop in which the call was interrupted, which has passed. Its codes for this (-512 to
+ * -516) must not reach the program.
  */
 static struct user_regs_struct as_before(const struct injection *j)
 {
@@ -369,7 +371,7 @@ static void put_value(struct code *c, const char *opcode, uint64_t value)
 #define MOV_R11      "\x49\xbb"
 #define CALL_RAX     "\xff\xd0"
 
-/* A jump to the end if rax is 0: returns where its distance is to be put. */
+/* A jump to the end if rax is 0; returns where to put its distance. */
 static size_t jump_if_zero(struct code *c)
 {
         PUT(c,
@@ -378,7 +380,7 @@ static size_t jump_if_zero(struct code *c)
         return c->size - 1;
 }
 
-/* Loads the registers and goes where they say; rcx and r11 are free behind a system call. */
+/* Loads the registers and jumps where they say; rcx and r11 are free after a system call. */
 static void put_return(struct code *c, const struct user_regs_struct *r)
 {
         put_value(c, MOV_RAX, r->rax);
@@ -427,7 +429,7 @@ static struct code make_code(const struct injection *j, uint64_t library, uint64
         PUT(&c, "\x4c\x89\xe2"); /* mov rdx, r12 */
         put_value(&c, MOV_RDI, MAGIC);
         put_value(&c, MOV_RAX, SYS_getpid);
-        PUT(&c, "\x0f\x05"); /* syscall; what follows is reached when nobody takes the thread back there */
+        PUT(&c, "\x0f\x05"); /* syscall; what follows is reached only if nobody takes the thread back there */
         struct user_regs_struct back = as_before(j);
         put_return(&c, &back);
         return c;
@@ -483,9 +485,10 @@ static bool run_code(struct injection *j, int *ret_outcome)
         bool loaded = r.rdx != 0;
         if (!next_call(j, until, &r)) /* out of it */
                 return false;
-        return loaded || error_set(j->error,
-                                   "its dynamic linker could not load the agent: is the library's file there, in its "
-                                   "own file system, and readable for it?");
+        return loaded ||
+               error_set(j->error,
+                         "its dynamic linker could not load the agent: is the library's file there, in the program's "
+                         "own file system, and readable for it?");
 }
 
 static bool borrow(struct injection *j, const char *library, const char *settings, int *ret_outcome, char *said,
@@ -509,17 +512,17 @@ static bool borrow(struct injection *j, const char *library, const char *setting
                 ssize_t n = process_vm_readv(j->pid, &here, 1, &there, 1, 0);
                 said[n > 0 ? n : 0] = '\0';
         }
-        if (!is_stopped(j)) /* it finishes by itself, in that memory */
+        if (!is_stopped(j)) /* it finishes by itself, using that memory */
                 return false;
         const uint64_t unmap[6] = { j->memory, PAGE_BYTES, 0, 0, 0, 0 };
         struct error *error = j->error;
-        j->error = NULL; /* what went wrong first is said */
+        j->error = NULL; /* only the first error is reported */
         (void)call_kernel(j, SYS_munmap, unmap, &result);
         j->error = error;
         return good;
 }
 
-/* Stops a thread where it may be borrowed. */
+/* Stops a thread where it can be borrowed. */
 static bool take_thread(struct injection *j, pid_t tid, uint64_t ms)
 {
         int signal;
@@ -571,7 +574,7 @@ bool inject(pid_t pid, bool threaded, const char *library, const char *settings,
             size_t said_size, struct error *error)
 {
         (void)pid, (void)threaded, (void)library, (void)settings, (void)ret_outcome, (void)said, (void)said_size;
-        return error_set(error, "attaching is known for x86-64 only; start it under `heapwatch run`");
+        return error_set(error, "attaching works on x86-64 only; start it with `heapwatch run`");
 }
 
 #endif

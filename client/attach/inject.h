@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * inject.h - loads the agent into a process that runs (ptrace(2), x86-64,
- * glibc), and calls its entry.
+ * inject.h - loads the agent into a running process (ptrace(2), x86-64, glibc),
+ * and calls its entry point.
  */
 #ifndef HW_CLIENT_ATTACH_INJECT_H
 #define HW_CLIENT_ATTACH_INJECT_H
@@ -14,7 +14,7 @@
 
 /*
  * Loads `library` in process `pid`, whose runtime is threaded or not, and calls heapwatch_agent_attach(settings) there.
- * What it returned is in *ret_outcome, what it said in `said`. False with one plain sentence: the process is as it was.
+ * What it returned is in *ret_outcome, what it said in `said`. False with an error message: the process is unchanged.
  */
 bool inject(pid_t pid, bool threaded, const char *library, const char *settings, int *ret_outcome, char *said,
             size_t said_size, struct error *error);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define PROCESSES_MAX 65536
-#define FILE_MAX      (UINT64_C(4) << 30) /* a larger program is not looked at */
+#define FILE_MAX      (UINT64_C(4) << 30) /* a larger program is not inspected */
 
 static bool proc_path(pid_t pid, const char *file, char *out, size_t size)
 {
@@ -78,12 +78,12 @@ static void judge(struct ghc_process *p, const struct maps *maps)
         p->why.text[0] = '\0';
         each_line(p->pid, "status", see_tracer, &tracer);
 #if !defined(__x86_64__)
-        (void)error_set(&p->why, "attaching is known for x86-64 only");
+        (void)error_set(&p->why, "attaching works on x86-64 only");
 #endif
         if (p->fit.fits && !maps->libc)
                 (void)error_set(&p->why, "it does not use glibc as a shared library, whose dlopen is needed");
         else if (tracer != 0)
-                (void)error_set(&p->why, "process %d traces it already", tracer);
+                (void)error_set(&p->why, "process %d already traces it", tracer);
 }
 
 bool process_look(pid_t pid, struct ghc_process *ret)
@@ -173,7 +173,8 @@ bool process_find(const char *text, struct ghc_process *ret, struct error *error
                        error_set(error, "process %s is not a GHC-compiled program, or belongs to somebody else", text);
         }
         if (!processes_each(match, &s) || s.count == 0)
-                return error_set(error, "no GHC-compiled program %s runs here; `heapwatch ps` lists them", text);
+                return error_set(error, "no GHC-compiled program %s runs here; `heapwatch ps` lists those that do",
+                                 text);
         return s.count == 1 ||
                error_set(error,
                          "%u programs of that name run here; give the number of one of them, from `heapwatch ps`",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * processes.h - the GHC-compiled programs that run on this machine, from /proc
- * and their files; nothing is asked of them.
+ * and their files; the programs themselves are not touched.
  */
 #ifndef HW_CLIENT_ATTACH_PROCESSES_H
 #define HW_CLIENT_ATTACH_PROCESSES_H
@@ -18,20 +18,20 @@ struct ghc_process {
         char name[64]; /* of its file */
         struct agent_fit fit;
         uint64_t rss_bytes;
-        bool agent;       /* it is in there already */
-        struct error why; /* it cannot be attached to; "": it can */
+        bool agent;       /* it is already in the process */
+        struct error why; /* why it cannot be attached to; "": it can */
 };
 
-/* Fills *ret. False when it is not a GHC-compiled program, or may not be looked at. */
+/* Fills *ret. False when it is not a GHC-compiled program, or may not be inspected. */
 bool process_look(pid_t pid, struct ghc_process *ret);
 
 /* Calls `each` for all of them, in the order of their numbers. False when /proc cannot be read. */
 bool processes_each(void (*each)(void *ctx, const struct ghc_process *p), void *ctx);
 
-/* The one that is meant: a number, or the name of a file that is only there once. False with a sentence. */
+/* The process of a number, or of the name of a file that runs only once. False with an error message. */
 bool process_find(const char *text, struct ghc_process *ret, struct error *error);
 
-/* The heapwatch directory's socket of an agent in this process. */
+/* The socket of this process's agent in the heapwatch directory. */
 void process_socket(const char *directory, pid_t pid, char *ret, size_t size);
 
 #endif

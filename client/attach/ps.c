@@ -62,8 +62,7 @@ const struct command command_ps = {
         .about = "Lists the GHC-compiled programs of this machine that you may look at: process, file, GHC's version, "
                  "whether "
                  "the runtime is threaded and can write an eventlog, whether the file is stripped, resident memory, "
-                 "and whether "
-                 "`heapwatch attach` can watch it, or why not. Nothing is asked of the programs.",
+                 "and whether `heapwatch attach` can watch it, or why not. The programs are not touched.",
         .options = options,
         .examples = (const char *const[]){ "heapwatch ps", NULL },
         .size = sizeof(struct nothing),

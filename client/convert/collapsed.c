@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * collapsed.c - stacks as one line each, outermost first, with a number behind: what flamegraph.pl, inferno and
- * speedscope read. The number is ticks of the time profile, or bytes of one census.
+ * collapsed.c - one line per stack, outermost frame first, followed by a number: what flamegraph.pl, inferno
+ * and speedscope read. The number is ticks of the time profile, or bytes of one census.
  *
  * A name must not look like the end of a frame or of a line: ';' becomes ',', a control character '_'.
  */
@@ -126,7 +126,7 @@ const struct format format_collapsed = {
         .update = collapsed_update,
         .finish = collapsed_finish,
         .no_data =
-                "has no such profile: -p (of a program built for profiling) makes one of time, -hT and its like of "
-                "the heap",
+                "has no such profile: -p (of a program built for profiling) makes one of time, -hT and similar "
+                "flags one of the heap",
         .destroy = collapsed_destroy,
 };

@@ -71,13 +71,13 @@ static const struct option options[] = {
                         "collapsed, speedscope, pprof: the heap at this event time (12.5, 90s, 5m), at its `peak` "
                         "(default), or, speedscope and pprof, `all` of its censuses"),
         OPTION_CHOICE("profile", 0, "time|heap", int, struct request, options.of, profiles,
-                      "of a log that has both: which (default: heap when --at is given, else time; speedscope: both)"),
+                      "which profile, if the log has both (default: heap with --at, otherwise time; speedscope: both)"),
         OPTION_NUMBER("bands", 'n', uint32_t, struct request, options.n_bands, 0, UINT32_MAX,
                       "csv-wide: columns for the N largest bands, one more for all others (default: 0, all)"),
         OPTION_FLAG("names", 0, struct request, options.names,
                     "hp: info tables (-hi) by name and source instead of their address"),
         OPTION_NUMBER("run", 0, uint32_t, struct request, run, 1, UINT32_MAX,
-                      "the N-th run of a log that holds several (default: the first)"),
+                      "the N-th run of a log with several (default: the first)"),
         OPTION_TEXT("output", 'o', "FILE", struct request, output, COMPLETE_FILE,
                     "write to FILE (default: standard output)"),
         OPTIONS_END,
@@ -90,11 +90,11 @@ static const struct term format_terms[] = {
           "seconds, which are "
           "not "
           "in the log), and cost-centre stacks have numbers of our own and are not cut at 25 characters" },
-        { "csv", NULL, "one number a row, the rows of `heapwatch pipe --format csv`" },
+        { "csv", NULL, "one number per row, the rows of `heapwatch pipe --format csv`" },
         { "csv-wide", NULL,
           "a row for each census, a column for each band, largest first, beside residency, heap, blocks and RSS" },
         { "json", NULL,
-          "an object a line: each band, census, sample, collection and note once, then stacks of the time profile, "
+          "one object per line: each band, census, sample, collection and note once, then stacks of the time profile, "
           "ticky "
           "counters and the run; plain numbers, times in nanoseconds" },
         { "collapsed", NULL,
@@ -104,7 +104,8 @@ static const struct term format_terms[] = {
           "heap "
           "of one census, or all" },
         { "pprof", NULL,
-          "for pprof and what reads its format, compressed: inuse_space of the bands of one census (of all: each "
+          "for pprof and other tools that read its format, compressed: inuse_space of the bands of one census (of all: "
+          "each "
           "sample with the label `time`), or the time profile" },
         { "perfetto", NULL,
           "a trace for ui.perfetto.dev: threads on capabilities, collections with their pauses, notes, and memory and "
@@ -124,7 +125,7 @@ static int check(void *filled)
                         r->format = formats[i];
         if (!r->format)
                 return command_usage_error(&command_convert,
-                                           "to which format? add --to hp, csv, json, speedscope, pprof or another");
+                                           "expected a format: add --to hp, csv, json, speedscope, pprof or another");
         if (r->options.at_ns == AT_ALL && !r->format->any_moment)
                 return command_usage_error(&command_convert, "%s shows one moment; --at takes a time or peak", r->to);
         return 0;
@@ -134,7 +135,7 @@ static int check(void *filled)
 
 static int explain(const struct request *r, uint32_t runs_seen, int status)
 {
-        if (status == 0 || status == -EPIPE) /* -EPIPE: the reader has seen enough */
+        if (status == 0 || status == -EPIPE) /* -EPIPE: the reader of the pipe has exited */
                 return EXIT_OK;
         if (status == -ENODATA && runs_seen < r->run)
                 command_error(&command_convert, "%s has %u run%s, not %u", r->log, runs_seen, runs_seen == 1 ? "" : "s",
@@ -172,7 +173,7 @@ static int convert(struct request *r)
         run_reader_done(&reader);
         status = out_file_close(&out, status);
         if (status == 0 && reader.runs_seen > 1)
-                command_error(&command_convert, "%s holds %u runs; this is run %u (--run chooses)", r->log,
+                command_error(&command_convert, "%s has %u runs; this is run %u (--run chooses)", r->log,
                               reader.runs_seen, r->run);
         return explain(r, reader.runs_seen, status);
 }
@@ -192,9 +193,9 @@ const struct command command_convert = {
         .about = "Writes a finished eventlog in a format that other tools read.",
         .sections = sections,
         .options = options,
-        .notes =
-                "A log that holds several runs is converted one run at a time. What a log does not have is said in one "
-                "sentence, and nothing is written to FILE. In hp, white space in a label becomes an underscore.",
+        .notes = "A log with several runs is converted one run at a time. If a log does not have the data, one "
+                 "sentence says so, "
+                 "and nothing is written to FILE. In hp, white space in a label becomes an underscore.",
         .status = "0 all was written, 2 bad input, or the log has nothing to convert.",
         .examples =
                 (const char *const[]){

@@ -2,10 +2,10 @@
 /*
  * csv_wide.c - a row for each census, a column for each band, largest first: for spreadsheets.
  *
- * DESIGN: which columns there are is known at the end, so censuses wait in a spool. Beside a census are the newest
- * residency, heap, blocks and RSS at its time. Their samples come before or after it, as blocks of the log came, so
- * they wait in files too and are read beside the censuses. A band that a census does not have holds 0 bytes there; a
- * gauge that is not known is empty.
+ * DESIGN: the columns are only known at the end, so censuses wait in a spool. Beside a census are the newest
+ * residency, heap, blocks and RSS at its time. Their samples come before or after it, in the order of the log's
+ * blocks, so they wait in files, too, and are read along with the censuses. A band without a row in a census has 0
+ * bytes there; an unknown gauge is empty.
  */
 #include "client/convert/format.h"
 
@@ -22,7 +22,7 @@
 
 #define NS_PER_S 1000000000u
 #define GAUGES   4
-#define AHEAD    64 /* samples come out of order by a few, never by so many */
+#define AHEAD    64 /* samples come out of order by a few, never by this many */
 
 static const Hw__Series gauge_series[GAUGES] = { HW__SERIES__SERIES_LIVE, HW__SERIES__SERIES_HEAP_SIZE,
                                                  HW__SERIES__SERIES_BLOCKS_SIZE, HW__SERIES__SERIES_RSS };
@@ -105,7 +105,7 @@ static void gauge_take(struct gauge *g, const struct sample *s)
         g->known = true;
 }
 
-/* Goes on to the newest sample at or before a time. */
+/* Advances to the newest sample at or before a time. */
 static void gauge_go(struct gauge *g, uint64_t time_ns)
 {
         struct sample s;
@@ -151,7 +151,7 @@ static int put_field(FILE *out, const char *text)
         return field.error;
 }
 
-/* Two bands may have the same label: then their numbers tell them apart. */
+/* Bands with the same label get their numbers appended. */
 static bool is_only(const struct world_target *t, const uint32_t *ids, size_t n, uint32_t id, const char *label)
 {
         for (size_t i = 0; i < n; i++) {

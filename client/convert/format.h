@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * format.h - what `heapwatch convert` can write: a format takes the updates of
- * one run in, in order, and writes to a stream. What was said before (names of
- * bands, stacks, the run itself) is in the world, so most formats keep little.
- * Another format is another line of the table in convert.c.
+ * format.h - what `heapwatch convert` can write: a format gets the updates of
+ * one run, in order, and writes to a stream. Earlier facts (names of bands,
+ * stacks, the run itself) are in the world, so most formats keep little. To add
+ * a format, add a line to the table in convert.c.
  */
 #ifndef HW_CLIENT_CONVERT_FORMAT_H
 #define HW_CLIENT_CONVERT_FORMAT_H
@@ -25,10 +25,10 @@ struct format_options {
         uint64_t at_ns;   /* event time of the census, AT_PEAK or AT_ALL */
         bool at_given;    /* the user chose it */
         int of;           /* enum profile_of */
-        uint32_t n_bands; /* columns of bands at most; 0: all */
+        uint32_t n_bands; /* most columns of bands; 0: all */
 };
 
-/* The run as it is known so far, the newest update taken in. */
+/* The run as it is known so far, with the newest update applied. */
 struct format_run {
         const struct world *world;
         const struct world_target *t;
@@ -41,14 +41,14 @@ struct format {
 
         /* State of one conversion, writing to `out` (borrowed, as the options). NULL when out of memory. */
         void *(*begin)(FILE *out, const struct format_options *options);
-        /* Takes an update of the run in. 0 or -errno. */
+        /* Takes an update of the run. 0 or -errno. */
         int (*update)(void *state, const struct format_run *run, const Hw__Update *update);
         /*
-         * The run is over: writes what is left. 0, -errno, or -ENODATA when the log holds nothing to convert. Not
+         * The run is over: writes the rest. 0, -errno, or -ENODATA when the log has nothing to convert. Not
          * called when no update came.
          */
         int (*finish)(void *state, const struct format_run *run);
-        const char *no_data; /* a sentence for -ENODATA: what is missing, what gives it */
+        const char *no_data; /* a sentence for -ENODATA: what is missing, and how to get it */
         void (*destroy)(void *state);
 };
 

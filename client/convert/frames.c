@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: cost centres have their place as GHC prints a span: "Main.hs:12:5-20" or "Main.hs:(12,5)-(14,9)"; its
- * beginning is the place. What is no span ("<no location info>") is no place.
+ * DESIGN: a cost centre's place is a span as GHC prints it: "Main.hs:12:5-20" or "Main.hs:(12,5)-(14,9)"; we
+ * use its beginning. Anything else ("<no location info>") is not a place.
  */
 #include "client/convert/frames.h"
 
@@ -27,7 +27,7 @@ void frames_done(struct frames *f)
 
 /* ------------------------------------------------------------------ places */
 
-/* Digits at *text; moves on. 0 when there are none or they are too many. */
+/* Reads and skips digits at *text. 0 when there are none or too many. */
 static uint32_t read_number(const char **text)
 {
         uint64_t n = 0;
@@ -37,7 +37,7 @@ static uint32_t read_number(const char **text)
         return n < UINT32_MAX ? (uint32_t)n : 0;
 }
 
-/* Where a span begins. Returns the length of the file's name, 0: no place. */
+/* Where a span begins. Returns the length of the file's name, 0: not a place. */
 static size_t parse_place(const char *source, uint32_t *ret_line, uint32_t *ret_column)
 {
         const char *colon = source;

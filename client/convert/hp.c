@@ -3,18 +3,18 @@
  * hp.c - censuses as the runtime's own .hp text, for hp2ps, hp2pretty and others.
  *
  * DESIGN: a census is written as it comes. The header names the program, which
- * the daemon publishes within the first tenth of a second of event time: censuses
- * that come before are kept in memory until then.
+ * the daemon publishes within the first tenth of a second of event time: earlier
+ * censuses are kept in memory until then.
  *
- * As the runtime does it, there is an empty sample at 0 and at the end. Not as
- * the runtime does it: times are elapsed seconds, for mutator CPU time is not
- * in the log; a cost centre stack has our number in front, for the runtime's
- * is not in the log; labels are not cut at 25 characters, but at LABEL_BYTES,
- * for hp2ps reads them into a buffer of fixed size.
+ * As in the runtime's own file, there is an empty sample at 0 and at the end.
+ * Unlike there, times are elapsed seconds, because mutator CPU time is not in the
+ * log; a cost-centre stack is prefixed with our number, because the runtime's is
+ * not in the log; labels are cut not at 25 characters but at LABEL_BYTES, because
+ * hp2ps reads them into a buffer of fixed size.
  *
- * A label is one word that does not look like a keyword or a string. Two bands
- * never have the same one: what changes a label may make it equal to another,
- * and then the band's number is put behind it.
+ * A label is one word that does not look like a keyword or a string. No two bands
+ * have the same one: if changing a label makes it equal to another, the band's
+ * number is appended.
  */
 #include "client/convert/format.h"
 
@@ -29,7 +29,7 @@
 #include "proto/base/utf8.h"
 
 #define LABEL_BYTES 1000u
-#define EARLY_BYTES (16u << 20) /* kept while the header waits; then it is written with what is known */
+#define EARLY_BYTES (16u << 20) /* kept while the header waits; beyond that it is written with what is known */
 #define NS_PER_S    1000000000u
 #define LEFT_OUT    "(left-out)" /* bytes of bands beyond the daemon's limit */
 
@@ -44,8 +44,8 @@ struct hp {
         Hw__Breakdown breakdown;
         char **labels; /* by band id - 1; NULL: not defined */
         uint32_t n_labels;
-        bool any_changed; /* a label was changed: others may be equal to it */
-        uint64_t last_ns; /* of the newest sample; samples never go back */
+        bool any_changed; /* some label was changed, and may equal another */
+        uint64_t last_ns; /* of the newest sample; times never go back */
         uint64_t end_ns;  /* newest event time */
         uint64_t samples;
 };
@@ -93,7 +93,7 @@ static size_t one_word(char *out, size_t size, const char *text)
         return used;
 }
 
-/* Appends with a format, as far as there is room for it. */
+/* Appends formatted text, as far as there is room. */
 __attribute__((format(printf, 2, 3))) static void append(char *out, const char *format, ...)
 {
         size_t used = strlen(out);
@@ -104,7 +104,7 @@ __attribute__((format(printf, 2, 3))) static void append(char *out, const char *
         va_end(ap);
 }
 
-/* "(n)inner/.../outer"; the label CAF says its module. */
+/* "(n)inner/.../outer"; the label CAF is followed by its module. */
 static void stack_label(char *out, const Hw__Band *band)
 {
         append(out, "(%" PRIu32 ")", band->id);
@@ -161,7 +161,7 @@ static char *make_label(struct hp *h, const Hw__Band *band)
         return strdup(word);
 }
 
-/* The first definition stays: a band that changed its name would be two in a picture. */
+/* The first definition stays: a band that changed its name would be drawn as two. */
 static int define(struct hp *h, const Hw__Band *band)
 {
         if (band->id > h->n_labels) {
@@ -180,7 +180,7 @@ static int define(struct hp *h, const Hw__Band *band)
 
 /* --------------------------------------------------------------- header */
 
-/* A string token: quotes doubled, no line ends. */
+/* A string token: quotes doubled, no newlines. */
 static void put_string(FILE *out, const char *text)
 {
         size_t n = strlen(text);
@@ -205,7 +205,7 @@ static void put_date(FILE *out, const Hw__Run *run)
 
         if (run && run->has_start_wall_ns) {
                 time_t at = (time_t)(run->start_wall_ns / NS_PER_S);
-                if (localtime_r(&at, &tm)) /* the runtime's own form: ctime without seconds */
+                if (localtime_r(&at, &tm)) /* the runtime's format: ctime without seconds */
                         (void)strftime(date, sizeof(date), "%a %b %e %H:%M %Y", &tm);
         }
         (void)fprintf(out, "DATE \"%s\"\n", date);
@@ -363,6 +363,6 @@ const struct format format_hp = {
         .begin = hp_begin,
         .update = hp_update,
         .finish = hp_finish,
-        .no_data = "holds no heap profile; run the program with +RTS -l -hT -i1 (or another -h)",
+        .no_data = "has no heap profile; run the program with +RTS -l -hT -i1 (or another -h)",
         .destroy = hp_destroy,
 };

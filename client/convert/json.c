@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * json.c - the run as facts, each once, an object a line: what was measured, in plain numbers, without the messages
- * that it travelled in (`pipe` has those) and without what is derived from it (`summary` and `trend` have that).
+ * json.c - the run as facts, each once, one object per line: what was measured, in plain numbers, without the
+ * messages that carried it (see `pipe`) and without what is derived from it (see `summary` and `trend`).
  *
  *     {"kind":"band","band":3,"label":"ARR_WORDS"}                                      before its first census
  *     {"kind":"census","timeNs":31000000,"totalBytes":90,"bands":[[3,90]]}               pairs of band and bytes
@@ -242,6 +242,6 @@ const struct format format_json = {
         .begin = json_begin,
         .update = json_update,
         .finish = json_finish,
-        .no_data = "holds nothing",
+        .no_data = "is empty",
         .destroy = free,
 };

@@ -3,9 +3,9 @@
  * perfetto.c - the run as a trace for ui.perfetto.dev: which Haskell thread ran when on which capability, collections
  * as slices (their length is the pause), notes as instants, series and larger bands as counters.
  *
- * DESIGN: a packet is written as its fact comes, for the format wants no order; each fact has its event time. A track
- * is defined before its first packet. A band has a track from the first census on in which it holds a hundredth of
- * the bytes: thousands of flat lines help nobody.
+ * DESIGN: packets are written as their facts come, because the format requires no order; each has its event time. A
+ * track is defined before its first packet. A band has a track from the first census on in which it has a hundredth
+ * of the bytes: thousands of flat lines help nobody.
  */
 #include "client/convert/format.h"
 
@@ -20,7 +20,7 @@
 #include "heapwatch/eventlog.h"
 
 #define CAPABILITIES 4096u
-#define BAND_SHARE   100u /* of a census: a band that holds this part has a track */
+#define BAND_SHARE   100u /* a band with this fraction of a census has a track */
 
 /* Numbers of tracks. */
 enum {
@@ -42,9 +42,10 @@ struct band_track {
 struct perfetto {
         FILE *out;
         struct event_types *types;
-        bool process, named, collections, notes, threads, bands; /* has a track; the process its own name */
+        bool process, named, collections, notes, threads,
+                bands; /* has a track; `named`: the process has its real name */
         bool series[WORLD_SERIES];
-        bool capabilities[CAPABILITIES], runs[CAPABILITIES]; /* has a track; a thread runs on it */
+        bool capabilities[CAPABILITIES], runs[CAPABILITIES]; /* has a track; has a running thread */
         struct band_track *band;                             /* by id - 1 */
         uint32_t n_band;
         uint64_t censuses, facts;
@@ -91,7 +92,7 @@ static void put_track(struct perfetto *p, uint64_t uuid, uint64_t parent, const 
         put_packet(p, &packet);
 }
 
-/* The track of the process, before all others; once more when its name is known. */
+/* The track of the process, before all others; defined again once its name is known. */
 static void need_process(struct perfetto *p, const struct world_target *t)
 {
         Perfetto__Packet packet = PERFETTO__PACKET__INIT;
@@ -188,7 +189,7 @@ static void annotate(Perfetto__Annotation *a, Perfetto__Annotation **list, size_
         ++*n;
 }
 
-/* A collection whose beginning was not seen has no length: an instant. */
+/* A collection whose start was not seen has no length: an instant. */
 static void take_collection(struct perfetto *p, const struct world_target *t, const Hw__Collection *c)
 {
         Perfetto__Annotation a[NOTED], *list[NOTED];
@@ -220,7 +221,7 @@ static void take_note(struct perfetto *p, const struct world_target *t, const Hw
         put_event(p, TRACK_NOTES, n->time_ns, PERFETTO__EVENT__TYPE__TYPE_INSTANT, n->text ? n->text : text, NULL, 0);
 }
 
-/* Series of bytes; of collections there are the slices. */
+/* Series of bytes; collections are slices. */
 static bool is_level(Hw__Series series)
 {
         return series != HW__SERIES__SERIES_GC_PAUSE && series != HW__SERIES__SERIES_COPIED &&
@@ -292,7 +293,7 @@ static void take_census(struct perfetto *p, const struct world_target *t, const 
                 if (p->band[id - 1].shown)
                         put_counter(p, TRACK_BAND + id, c->time_ns, c->bytes[i]);
         }
-        for (uint32_t i = 0; i < p->n_band; i++) /* what it does not have is gone */
+        for (uint32_t i = 0; i < p->n_band; i++) /* bands without a row dropped to 0 */
                 if (p->band[i].shown && p->band[i].census + 1 == p->censuses)
                         put_counter(p, TRACK_BAND + i + 1, c->time_ns, 0);
 }
@@ -314,7 +315,7 @@ static void take_event(struct perfetto *p, const struct world_target *t, const s
         if ((e->type->id != HW_RUN_THREAD && e->type->id != HW_STOP_THREAD) || e->capability >= CAPABILITIES ||
             !e->fields)
                 return;
-        stop_running(p, e->capability, e->time_ns); /* also when the end of the one before was lost */
+        stop_running(p, e->capability, e->time_ns); /* also if the stop of the previous one was lost */
         if (e->type->id == HW_STOP_THREAD)
                 return;
         (void)snprintf(name, sizeof(name), "capability %" PRIu32, e->capability);

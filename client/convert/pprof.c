@@ -2,11 +2,10 @@
 /*
  * pprof.c - a profile for `pprof` and what reads its format (Pyroscope, Grafana, the Firefox profiler).
  *
- * DESIGN: protobuf messages that follow each other are one message with all their fields. So each sample is packed by
- * itself, with the texts, functions and locations that it is the first to use, and goes to gzip: nothing but those
- * tables is kept. A profile of the heap has one value, inuse_space, of the bands of one census; of all censuses, each
- * sample has its time as the label `time`. A profile of time has the ticks, and ns when the log says how long a tick
- * is.
+ * DESIGN: concatenated protobuf messages are one message with all their fields. So each sample is packed by itself,
+ * with the texts, functions and locations that it is the first to use, and goes to gzip: only those tables are kept.
+ * A profile of the heap has one value, inuse_space, of the bands of one census; with all censuses, each sample has
+ * its time as the label `time`. A profile of time has ticks, and ns if the log says how long a tick is.
  */
 #include "client/convert/format.h"
 
@@ -23,7 +22,7 @@
 
 #define VALUES  2
 #define MOST    INT64_MAX
-#define NEW_MAX (FRAMES_DEEP * 2 + 16) /* texts that one piece may bring */
+#define NEW_MAX (FRAMES_DEEP * 2 + 16) /* texts that one piece may add */
 
 struct pprof {
         const struct format_options *options;
@@ -36,7 +35,7 @@ struct pprof {
         char **texts;         /* by index */
         uint32_t n_texts, texts_room;
         struct idtable text_ids; /* index + 1 */
-        char *fresh[NEW_MAX];    /* texts of the piece at hand, borrowed from `texts` */
+        char *fresh[NEW_MAX];    /* texts of the current piece, borrowed from `texts` */
         size_t n_fresh;
 };
 
@@ -88,7 +87,7 @@ static int put_piece(struct pprof *p, Pprof__Profile *piece)
         return whole ? 0 : errno ? -errno : -EIO;
 }
 
-/* One location and function, of a frame that is used for the first time. */
+/* The location and function of a frame that is used for the first time. */
 struct definition {
         Pprof__Location location, *location_at;
         Pprof__Line line, *line_at;
@@ -119,7 +118,7 @@ static bool define(struct pprof *p, struct definition *d, uint32_t number)
         return name >= 0 && file >= 0;
 }
 
-/* Writes what the tables are, before the first sample. `duration_ns` 0: a moment. */
+/* Writes the header, before the first sample. `duration_ns` 0: a moment. */
 static int put_head(struct pprof *p, const struct world_target *t, bool time, uint64_t at_ns, uint64_t duration_ns)
 {
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
@@ -162,7 +161,7 @@ static int put_head(struct pprof *p, const struct world_target *t, bool time, ui
         return whole ? put_piece(p, &piece) : -ENOMEM;
 }
 
-/* A sample of `n` frames with its values; `known` frames were there before. `time_ns` UINT64_MAX: without its time. */
+/* A sample of `n` frames with its values; the first `known` frames are already defined. `time_ns` UINT64_MAX: none. */
 static int put_sample(struct pprof *p, uint32_t known, const uint32_t *numbers, size_t n, const int64_t *values,
                       size_t n_values, uint64_t time_ns)
 {
@@ -258,7 +257,7 @@ static void pprof_destroy(void *state)
         if (!p)
                 return;
         if (p->gz)
-                (void)gzclose(p->gz); /* pprof_finish closes what is to be kept */
+                (void)gzclose(p->gz); /* after an error; pprof_finish closes a complete file */
         moment_done(&p->moment);
         frames_done(&p->frames);
         for (uint32_t i = 0; i < p->n_texts; i++)
@@ -334,7 +333,7 @@ const struct format format_pprof = {
         .update = pprof_update,
         .finish = pprof_finish,
         .no_data =
-                "has no such profile: -p (of a program built for profiling) makes one of time, -hT and its like of "
-                "the heap",
+                "has no such profile: -p (of a program built for profiling) makes one of time, -hT and similar "
+                "flags one of the heap",
         .destroy = pprof_destroy,
 };

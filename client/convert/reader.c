@@ -8,7 +8,7 @@
 #include "client/feed/feed.h"
 #include "proto/base/error.h"
 
-/* Passes on what belongs to the run. Of runs before and after only their number is noted. */
+/* Passes on updates of the run. Other runs are only counted. */
 static int take(struct run_reader *r, struct progress *progress, const Hw__Update *u)
 {
         if (u->has_run && u->run > r->runs_seen)
@@ -19,7 +19,7 @@ static int take(struct run_reader *r, struct progress *progress, const Hw__Updat
                 return 0;
         int e = u->body_case == HW__UPDATE__BODY_EVENTS ? 0 : world_apply(r->world, 0, u);
         r->seen.t = world_find(r->world, u->target);
-        if (e || !r->seen.t) /* events before all else: nothing is known of the run yet */
+        if (e || !r->seen.t) /* events come first, when nothing is known of the run yet */
                 return e;
         return r->take(r->state, &r->seen, u);
 }

@@ -3,10 +3,11 @@
  * speedscope.c - profiles in speedscope's own format: of time, one for each capability, in the order and at the time
  * of its samples; of the heap, a census by cost-centre stack, or all of them.
  *
- * DESIGN: samples of time come from single events, for messages have only sums. A capability's samples are a list in
- * the file and come mixed with those of others, so they wait in a temporary file, which is read once for each list.
- * A sample lasts a tick; where the next one is later by more than half a tick, nothing was sampled (the runtime's
- * ticker stops with an idle program): an empty stack fills the gap, so that times in the picture are times of the run.
+ * DESIGN: samples of time come from single events, because messages have only sums. In the file, a capability's
+ * samples are one list, but they arrive mixed with those of others, so they wait in a temporary file, which is read
+ * once for each list. A sample lasts a tick; where the next one is late by more than half a tick, nothing was sampled
+ * (the runtime's ticker stops when the program is idle): an empty stack fills the gap, so that displayed times are
+ * times of the run.
  */
 #include "client/convert/format.h"
 
@@ -22,7 +23,7 @@
 #include "proto/base/json_out.h"
 
 #define CAPABILITIES 4096u
-#define LIMIT_CENTRE (1u << 22) /* ids of cost centres beyond are not named */
+#define LIMIT_CENTRE (1u << 22) /* cost centres with higher ids are not named */
 
 struct tick {
         uint64_t time_ns;
@@ -203,9 +204,9 @@ static int take_events(struct speedscope *s, const Hw__Events *events)
         return r ? r : cursor.broken ? -EBADMSG : 0;
 }
 
-/* How the time of a capability is walked: what each sample and each gap before it weighs. */
+/* Walks the time of a capability, for the weight of each sample and of the gap before it. */
 struct walk {
-        uint64_t first_ns, at_ns; /* of the picture: where the last sample ended */
+        uint64_t first_ns, at_ns; /* of the profile; where the last sample ended */
         uint64_t n;
 };
 
@@ -396,7 +397,7 @@ const struct format format_speedscope = {
         .update = speedscope_update,
         .finish = speedscope_finish,
         .no_data =
-                "has no such profile: -p (of a program built for profiling) makes one of time, -hT and its like of "
-                "the heap",
+                "has no such profile: -p (of a program built for profiling) makes one of time, -hT and similar "
+                "flags one of the heap",
         .destroy = speedscope_destroy,
 };

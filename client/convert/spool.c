@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DESIGN: a row is its struct, then its ids, then its bytes: read and written by this process alone, so as they are. */
+/* DESIGN: a row is its struct, then its ids, then its bytes, unencoded: only this process reads and writes them. */
 #include "client/convert/spool.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIMIT_ROWS (1u << 24) /* of one census; the daemon's limits are far below */
+#define LIMIT_ROWS (1u << 24) /* of one census; far above the daemon's limits */
 
 int spool_init(struct spool *s)
 {
@@ -18,7 +18,7 @@ int spool_init(struct spool *s)
 void spool_done(struct spool *s)
 {
         if (s->file)
-                (void)fclose(s->file); /* nobody reads it any more */
+                (void)fclose(s->file); /* an unnamed file: errors do not matter any more */
         free(s->bands);
         free(s->band);
         free(s->bytes);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * spool.h - all censuses of a run in a temporary file without a name, for what has to know the whole run before it can
- * write its first line: which bands there are and which are the largest. Memory is that of the bands, however long the
- * log is. Not threadsafe; one writer, who then reads.
+ * spool.h - all censuses of a run in an unnamed temporary file, for formats that must know all bands and the largest
+ * ones before they can write the first line. Memory depends on the number of bands, not on the length of the log.
+ * Written completely, then read; not thread-safe.
  */
 #ifndef HW_CLIENT_CONVERT_SPOOL_H
 #define HW_CLIENT_CONVERT_SPOOL_H
@@ -16,7 +16,7 @@
 
 struct spool_band {
         uint32_t id;
-        uint32_t censuses;   /* that have a row of it */
+        uint32_t censuses;   /* with a row of it */
         double sum, squares; /* of bytes, over them */
         uint64_t max_bytes;
 };
@@ -43,7 +43,7 @@ void spool_done(struct spool *s);
 /* Appends a census. 0 or -errno. */
 int spool_add(struct spool *s, const Hw__Census *census);
 
-/* From here on it is read, from the beginning; may be called again. 0 or -errno. */
+/* Switches to reading, from the beginning; may be called again. 0 or -errno. */
 int spool_rewind(struct spool *s);
 
 /* The next census; its rows are in s->band and s->bytes until the next call. 1, 0 at the end, -errno. */

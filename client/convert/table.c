@@ -2,8 +2,8 @@
 /*
  * table.c - the run as rows.
  *
- * csv: the rows of `heapwatch pipe --format csv`, by the same code: one number a row.
- * resid: residency and heap over time in columns for gnuplot, what stat2resid drew from +RTS -S.
+ * csv: the rows of `heapwatch pipe --format csv`, by the same code: one number per row.
+ * resid: residency and heap over time in columns for gnuplot, as stat2resid drew them from +RTS -S.
  */
 #include "client/convert/format.h"
 
@@ -145,6 +145,6 @@ const struct format format_resid = {
         .begin = resid_begin,
         .update = resid_update,
         .finish = resid_finish,
-        .no_data = "has no residency: no major collection is in it (+RTS -l logs them, -l-g does not)",
+        .no_data = "has no residency, because it has no major collection (+RTS -l logs them, -l-g does not)",
         .destroy = free,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * heapwatch doctor - the command: finds out what it was given (program, log,
- * target of a running daemon), gathers rows, prints them.
+ * target of a running daemon), collects rows, prints them.
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,13 +21,13 @@
 
 #define FILE_URI       "file:"
 #define REQUEST_MS     2000
-#define LOG_SILENCE_MS 60000 /* a log's reader that says nothing for so long has failed */
+#define LOG_SILENCE_MS 60000 /* a log's reader that is silent this long has failed */
 
-struct patient {
+struct subject {
         const char *what; /* "program", "log", "target" */
         const char *name;
         const struct rtsinfo *info;  /* PROGRAM */
-        bool deaf;                   /* PROGRAM: it hears GHCRTS, and not +RTS */
+        bool ghcrts_only;            /* PROGRAM: it accepts GHCRTS, but not +RTS */
         const char *not_inside;      /* PROGRAM: why the agent cannot watch it; "": it can */
         const struct stream *stream; /* LOG, SOURCE */
 };
@@ -44,7 +44,7 @@ static void print_inside(const char *not_inside)
                        not_inside);
 }
 
-static void print_text(const struct patient *p, const struct features *f)
+static void print_text(const struct subject *p, const struct features *f)
 {
         char line[512];
 
@@ -64,8 +64,9 @@ static void print_text(const struct patient *p, const struct features *f)
                 printf("%s%s\n", line[0] != '\0' ? "; " : "", line);
         }
         features_print(f);
-        if (p->deaf)
-                puts("\n- It was linked with -rtsopts=ignore, so +RTS is no option to it: give these by the variable "
+        if (p->ghcrts_only)
+                puts("\n- It was linked with -rtsopts=ignore, so it does not accept +RTS: give these flags in the "
+                     "variable "
                      "GHCRTS, or link it with -rtsopts.");
         for (size_t i = 0; p->stream != NULL && i < p->stream->n_advice; i++) {
                 (void)hw_terminal_text(line, sizeof(line), p->stream->advice[i]);
@@ -73,7 +74,7 @@ static void print_text(const struct patient *p, const struct features *f)
         }
 }
 
-static void print_json(const struct patient *p, const struct features *f)
+static void print_json(const struct subject *p, const struct features *f)
 {
         struct json_out j = { .to = stdout };
 
@@ -99,7 +100,7 @@ static void print_json(const struct patient *p, const struct features *f)
                 json_key(&j, "withRtsopts");
                 json_text(&j, p->info->with_rtsopts);
                 json_key(&j, "hearsRtsArguments");
-                json_bool(&j, !p->deaf);
+                json_bool(&j, !p->ghcrts_only);
         }
         if (p->not_inside) {
                 json_key(&j, "inside");
@@ -113,7 +114,7 @@ static void print_json(const struct patient *p, const struct features *f)
         putchar('\n');
 }
 
-static int report(const struct patient *p, const struct features *f, bool json)
+static int report(const struct subject *p, const struct features *f, bool json)
 {
         bool well = features_complete(f) && (p->stream == NULL || p->stream->n_advice == 0);
 
@@ -124,9 +125,9 @@ static int report(const struct patient *p, const struct features *f, bool json)
         return well ? EXIT_OK : EXIT_FINDING;
 }
 
-/* ---------------------------------------------------------------- patients */
+/* ---------------------------------------------------------------- subjects */
 
-static int see_program(const char *path, bool json)
+static int examine_program(const char *path, bool json)
 {
         struct features f = { .n = 0 };
         struct rtsinfo info;
@@ -149,15 +150,15 @@ static int see_program(const char *path, bool json)
                 return EXIT_USAGE;
         }
         features_of_program(&f, path, &info, &fit);
-        return report(&(struct patient){ .what = "executable",
+        return report(&(struct subject){ .what = "executable",
                                          .name = path,
                                          .info = &info,
-                                         .deaf = !inquire_takes_arguments(path),
+                                         .ghcrts_only = !inquire_takes_arguments(path),
                                          .not_inside = inside.text },
                       &f, json);
 }
 
-static int see_log(const char *path, bool json)
+static int examine_log(const char *path, bool json)
 {
         struct features f = { .n = 0 };
         struct stream s = { .any = false };
@@ -173,7 +174,7 @@ static int see_log(const char *path, bool json)
         do {
                 event = feed_next(feed, LOG_SILENCE_MS, &update);
                 if (event == FEED_UPDATE)
-                        stream_see(&s, update);
+                        stream_take(&s, update);
         } while (event != FEED_END && event != FEED_FAILED && event != FEED_NOTHING);
         bool whole = event == FEED_END;
         if (!whole)
@@ -183,12 +184,12 @@ static int see_log(const char *path, bool json)
         if (!whole)
                 return EXIT_USAGE;
         if (s.events == 0) {
-                command_error(&command_doctor, "%s holds no events of an eventlog%s%s", path,
+                command_error(&command_doctor, "%s contains no events of an eventlog%s%s", path,
                               s.detail[0] != '\0' ? ": " : "", s.detail);
                 return EXIT_USAGE;
         }
         features_of_stream(&f, &s);
-        return report(&(struct patient){ .what = "log", .name = path, .stream = &s }, &f, json);
+        return report(&(struct subject){ .what = "log", .name = path, .stream = &s }, &f, json);
 }
 
 struct search {
@@ -216,10 +217,10 @@ static void on_status(void *ctx, const Hw__Reply *reply)
 static void on_snapshot(void *ctx, const Hw__Reply *reply)
 {
         if (reply->what_case == HW__REPLY__WHAT_UPDATE)
-                stream_see(ctx, reply->update);
+                stream_take(ctx, reply->update);
 }
 
-/* Asks the user's own daemon. False when it does not answer. */
+/* Sends a request to the user's own daemon. False when it does not answer. */
 static bool ask(Hw__Request *request, void (*each)(void *ctx, const Hw__Reply *reply), void *ctx)
 {
         char publish[512], endpoint[512];
@@ -237,7 +238,7 @@ static bool ask_snapshot(const char *target, struct stream *s)
         return answered;
 }
 
-static int see_target(const char *wanted, bool json)
+static int examine_target(const char *wanted, bool json)
 {
         Hw__Request *status = hw_request_new(HW__REQUEST__WHAT_STATUS);
         struct search search = { .wanted = wanted };
@@ -249,8 +250,8 @@ static int see_target(const char *wanted, bool json)
         if (!answered) {
                 command_error(
                         &command_doctor,
-                        "%s is no file, and no daemon answers that could watch it; start one with `heapwatchd %s`, "
-                        "or the program itself with `heapwatch run`, and ask again",
+                        "%s is not a file, and no daemon answers that could watch it; start one with `heapwatchd %s`, "
+                        "or the program itself with `heapwatch run`, and try again",
                         wanted, wanted);
                 return EXIT_USAGE;
         }
@@ -266,7 +267,7 @@ static int see_target(const char *wanted, bool json)
                 return EXIT_USAGE;
         }
         features_of_stream(&f, &s);
-        return report(&(struct patient){ .what = "target", .name = search.name, .stream = &s }, &f, json);
+        return report(&(struct subject){ .what = "target", .name = search.name, .stream = &s }, &f, json);
 }
 
 /* Whether the file is an executable program rather than a log. */
@@ -299,10 +300,10 @@ static int run(void *filled)
         if (!strncmp(what, FILE_URI, strlen(FILE_URI)) && stat(what + strlen(FILE_URI), &st) == 0)
                 what += strlen(FILE_URI);
         if (stat(what, &st) == 0 && S_ISREG(st.st_mode))
-                return is_program(what) ? see_program(what, r->json) : see_log(what, r->json);
+                return is_program(what) ? examine_program(what, r->json) : examine_log(what, r->json);
         if (strchr(what, '/') == NULL && inquire_find(what, path, sizeof(path)))
-                return see_program(path, r->json);
-        return see_target(what, r->json);
+                return examine_program(path, r->json);
+        return examine_target(what, r->json);
 }
 
 static const struct option options[] = {
@@ -312,7 +313,7 @@ static const struct option options[] = {
 };
 
 static const struct help_section sections[] = {
-        { "What it is asked about",
+        { "What it can examine",
           (const struct term[]){
                   { "PROGRAM", NULL,
                     "an executable made by GHC: it is asked through its +RTS --info, its main is not run" },

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN - a table of what each feature needs, tried against the program
- * itself: the flags in `try` are given to its own RTS, which takes or refuses
- * them. Where taking is not enough (the interval on the non-threaded RTS, -p
- * beside other events there) a condition is added in code.
+ * DESIGN - a table of what each feature needs, tried on the program itself: the
+ * flags in `try` are given to its own RTS, which accepts or refuses them. Where
+ * that is not enough (the interval on the non-threaded RTS, -p beside other
+ * events there) a condition is added in code.
  */
 #include "client/doctor/features.h"
 
@@ -81,7 +81,10 @@ void features_of_program(struct features *f, const char *path, const struct rtsi
         for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
                 const struct wanted *w = &table[i];
                 bool seen = info->eventlog && inquire_accepts(path, w->try, reason, sizeof(reason));
-                /* Any runtime takes -hi, and then finds nothing; in a stripped file the tables have no names. */
+                /*
+                 * Any runtime accepts -hi, even if it then finds nothing; in a stripped file the tables have
+                 * no names.
+                 */
                 if (!strncmp(w->try, "-hi", 3) && rtsinfo_at_least(info, 9, 4) && !fit->stripped)
                         seen = seen && fit->tables;
                 if (seen)

@@ -18,8 +18,8 @@
 struct feature {
         const char *name; /* static */
         bool seen;
-        bool needed;   /* counts for the exit status; the others are nice to have */
-        char add[768]; /* what to add when not seen, or how to get it when it is; may be "" */
+        bool needed;   /* counts for the exit status; the others are optional */
+        char add[768]; /* what to add if not seen, or how it can be seen; may be "" */
 };
 
 struct features {
@@ -33,7 +33,7 @@ void features_add(struct features *f, const char *name, bool seen, bool needed, 
 /* Whether every needed row is seen. */
 bool features_complete(const struct features *f);
 
-/* The rows of a program, judged by its own parser of flags (inquire.h). */
+/* The rows of a program, according to its own parser of flags (inquire.h). */
 void features_of_program(struct features *f, const char *path, const struct rtsinfo *info, const struct agent_fit *fit);
 
 /* Prints a table. */

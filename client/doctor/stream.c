@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN - the daemon judges what a stream lacks (health.advice); here only
- * what came is noted, newest state last, so the rows say what was seen and the
- * advice says what to do.
+ * what came is recorded, so the rows say what was seen and the advice says what
+ * to do.
  */
 #include "client/doctor/stream.h"
 
@@ -14,7 +14,7 @@ static void copy(char *out, size_t size, const char *text)
         snprintf(out, size, "%s", text != NULL ? text : "");
 }
 
-static void see_target(struct stream *s, const Hw__Target *t)
+static void take_target(struct stream *s, const Hw__Target *t)
 {
         s->any = true;
         s->ended = t->state == HW__TARGET__STATE__STATE_ENDED;
@@ -27,7 +27,7 @@ static void see_target(struct stream *s, const Hw__Target *t)
         copy(s->way, sizeof(s->way), t->run_info->rts_way);
 }
 
-static void see_health(struct stream *s, const Hw__Health *h)
+static void take_health(struct stream *s, const Hw__Health *h)
 {
         s->lost_bytes = h->lost_bytes;
         s->events = h->events;
@@ -36,7 +36,7 @@ static void see_health(struct stream *s, const Hw__Health *h)
                 copy(s->advice[s->n_advice++], sizeof(s->advice[0]), h->advice[i]->text);
 }
 
-/* Whether the message says anything: an empty state is not "seen". */
+/* Whether the message has content: an empty state does not count as seen. */
 static bool has_content(const Hw__Update *u)
 {
         switch (u->body_case) {
@@ -59,16 +59,16 @@ static bool has_content(const Hw__Update *u)
         }
 }
 
-void stream_see(struct stream *s, const Hw__Update *update)
+void stream_take(struct stream *s, const Hw__Update *update)
 {
         Hw__Kind kind = hw_update_kind(update);
 
         if ((size_t)kind < sizeof(s->kinds) / sizeof(s->kinds[0]) && has_content(update))
                 s->kinds[kind] = true;
         if (update->body_case == HW__UPDATE__BODY_TARGET_STATE)
-                see_target(s, update->target_state);
+                take_target(s, update->target_state);
         else if (update->body_case == HW__UPDATE__BODY_HEALTH)
-                see_health(s, update->health);
+                take_health(s, update->health);
 }
 
 void features_of_stream(struct features *f, const struct stream *s)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stream.h - what a log or a live target showed, gathered from messages, as rows of features.h. */
+/* stream.h - what a log or a live target showed, collected from messages, as rows of features.h. */
 #ifndef HW_CLIENT_DOCTOR_STREAM_H
 #define HW_CLIENT_DOCTOR_STREAM_H
 
@@ -9,8 +9,8 @@
 #define STREAM_ADVICE_MAX 32
 
 struct stream {
-        bool any;       /* a target was heard of */
-        bool kinds[32]; /* by Hw__Kind: such a message came with something in it */
+        bool any;       /* there was a target */
+        bool kinds[32]; /* by Hw__Kind: a message with content came */
         bool ended, crashed;
         char detail[256]; /* of the target's state */
         char program[128], version[32], way[64];
@@ -19,10 +19,10 @@ struct stream {
         uint64_t lost_bytes, events;
 };
 
-/* Takes one update in. */
-void stream_see(struct stream *s, const Hw__Update *update);
+/* Takes one update. */
+void stream_take(struct stream *s, const Hw__Update *update);
 
-/* Rows for all that appeared or did not. */
+/* Rows for everything, whether it appeared or not. */
 void features_of_stream(struct features *f, const struct stream *s);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * events.c - `heapwatch events`: what a finished log holds, event by event.
+ * events.c - `heapwatch events`: what a finished log contains, event by event.
  *
- * DESIGN: `heapwatchd --once --events` decodes and sends, we choose and print.
- * Only for a count of the whole log no event travels: the decoder has counted.
+ * DESIGN: `heapwatchd --once --events` decodes and sends, we select and print.
+ * For a count of the whole log no events are sent: the decoder has counted
+ * them.
  */
 #include "client/cli/command.h"
 
@@ -86,7 +87,7 @@ static const struct option options[] = {
         OPTION_DURATION("from", 0, struct request, from_ns, 0, 0, "from this event time on (500ms, 30s, 2m)"),
         OPTION_DURATION("to", 0, struct request, to_ns, 0, 0, "up to and including this event time"),
         OPTION_FLAG("show-arguments", 0, struct request, show_arguments,
-                    "the program's own arguments too; they may hold secrets"),
+                    "show the program's own arguments, too; they may contain secrets"),
         OPTIONS_END,
 };
 
@@ -131,7 +132,7 @@ static int take(struct request *r, const Hw__Update *u)
                 return 0;
         if (u->events->n_type || counts_alone(r))
                 return take_events(r, u);
-        return 0; /* the log's own counts: ours are of the chosen time */
+        return 0; /* these are the whole log's counts, not those of the chosen time */
 }
 
 static int finish(struct request *r)
@@ -147,7 +148,7 @@ static int finish(struct request *r)
 
 static int fail(int r)
 {
-        if (r == -EPIPE) /* the reader has seen enough */
+        if (r == -EPIPE) /* the reader of the pipe has exited */
                 return EXIT_OK;
         command_error(&command_events, "%s",
                       r == -EBADMSG ? "heapwatchd sent events that do not fit their types" : strerror(-r));
@@ -199,11 +200,11 @@ const struct command command_events = {
         .name = "events",
         .summary = "every event of a finished log as decoded, or how many of each type",
         .usage = (const char *const[]){ "LOG [OPTION]...", NULL },
-        .about = "Prints every event of a finished eventlog as decoded, one a line, in the order of the file; or how "
+        .about = "Prints every event of a finished eventlog as decoded, one per line, in the order of the file; or how "
                  "many of each type there are.",
         .options = options,
         .notes = "Event times count from the start of the program's runtime. Each capability writes its own blocks, so "
-                 "times do not rise from line to line. The program's environment is never shown.",
+                 "times do not always rise from line to line. The program's environment is never shown.",
         .status = "0 the log was read, 2 bad input.",
         .examples =
                 (const char *const[]){

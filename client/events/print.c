@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * print.c - DESIGN: a text line has the time, the capability, the name and the
- * fields as name=value. Text is in JSON's quotes in both forms: nothing
- * that a program wrote can steer a terminal or break a line.
+ * fields as name=value. Text is quoted as in JSON in both forms: nothing that a
+ * program wrote can control a terminal or break a line.
  */
 #include "client/events/print.h"
 

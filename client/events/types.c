@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* types.c - DESIGN: columns are only walked within their bounds. */
+/* types.c - DESIGN: every access to a column is checked against its bounds. */
 #include "client/events/types.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ const char *event_type_name(const Hw__EventType *type, char out[static 16])
         return out;
 }
 
-/* Passes over one field. False when the columns end inside it. */
+/* Skips one field. False when the columns end inside it. */
 static bool pass(struct event_cursor *c, Hw__EventField__Form form)
 {
         size_t numbers = c->message->n_numbers - c->number, texts = c->message->n_texts - c->text;

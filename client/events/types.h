@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * types.h - the types of events that a log's messages define, how often each
- * was seen, and single events read out of a message's columns.
+ * was seen, and single events read from a message's columns.
  */
 #ifndef HW_CLIENT_EVENTS_TYPES_H
 #define HW_CLIENT_EVENTS_TYPES_H
@@ -20,7 +20,7 @@ struct event_types {
         uint64_t count[EVENT_IDS];
 };
 
-/* Takes the definitions of a message in; counts that it gives replace those kept. */
+/* Takes the definitions of a message; counts in it replace those kept. */
 void event_types_define(struct event_types *t, const Hw__Events *e);
 void event_types_done(struct event_types *t);
 
@@ -40,7 +40,7 @@ struct event_cursor {
         const struct event_types *types;
         const Hw__Events *message;
         size_t at, number, text;
-        bool broken; /* the columns do not fit their types: the rest cannot be read */
+        bool broken; /* the columns do not match their types: the rest cannot be read */
 };
 
 /* The next event of the message; false at its end, or when it is broken. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: two requests go back and forth, at most one of each at a time. `plans`
- * is asked for when the daemon is there, when the rules have changed, and once a
- * second as long as it is refused (another notifier acts: this one waits for its
- * place). `outcomes` carries what has changed, FLUSH_MS after it has, and goes at
- * least once a second: by that the daemon knows that we live. What an answer has
- * not confirmed is sent again; it is full state of each alert, so twice is once.
+ * DESIGN: there are two kinds of requests, at most one of each pending. `plans`
+ * is sent when the daemon appears, when the rules have changed, and once a second
+ * as long as it is refused (another notifier acts: this one waits to take over).
+ * `outcomes` has what has changed, is sent FLUSH_MS after that, and at least once
+ * a second: it tells the daemon that we are alive. What was not acknowledged is
+ * sent again; it is the full state of each alert, so sending it twice does no
+ * harm.
  */
 #include "client/notify/acting.h"
 
@@ -31,9 +32,9 @@
 
 #define UPDATES_PER_TURN 256
 #define REQUEST_MS       5000
-#define LEAVE_MS         500   /* for the last word to a daemon that goes on */
-#define FLUSH_MS         20    /* outcomes gather this long */
-#define RECORD_MS        200   /* and what is over: so much may be done twice after SIGKILL */
+#define LEAVE_MS         500   /* for the last report to a daemon that keeps running */
+#define FLUSH_MS         20    /* how long outcomes are collected */
+#define RECORD_MS        200   /* the same for the record; what is newer may be done twice after SIGKILL */
 #define OUTCOMES_MAX     64u   /* alerts in one request ... */
 #define OUTCOMES_BYTES   40000 /* ... and their size, about: well below LIMIT_REQUEST_BYTES */
 
@@ -46,15 +47,15 @@ struct acting {
         struct record record;
         struct dispatcher *dispatcher;
         struct executor *executor;
-        bool met;      /* the daemon has been heard of */
-        bool silent;   /* and is silent now */
-        bool admitted; /* it has given us its work */
+        bool contacted; /* there was a message from the daemon */
+        bool silent;    /* the daemon is silent now */
+        bool admitted;  /* it has accepted us as its notifier */
         bool asking, reporting;
-        char refusal[256];           /* the newest one; said once */
-        uint64_t sent[OUTCOMES_MAX]; /* alerts in the request that is under way */
+        char refusal[256];           /* the newest one; logged once */
+        uint64_t sent[OUTCOMES_MAX]; /* alerts in the pending request */
         size_t n_sent;
         uint64_t done, failed, dropped; /* actions */
-        uint64_t kept_changes;          /* of the record, that the file has */
+        uint64_t kept_changes;          /* changes of the record that the file has */
         bool not_kept;                  /* the file could not be written */
 };
 
@@ -63,7 +64,7 @@ static void arm(struct event *timer, long ms)
         struct timeval after = { .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000 };
 
         if (!evtimer_pending(timer, NULL))
-                (void)evtimer_add(timer, &after); /* out of memory: the next second looks again */
+                (void)evtimer_add(timer, &after); /* if out of memory, the next second retries */
 }
 
 /* -------------------------------------------------------------------- record */
@@ -81,7 +82,7 @@ static void write_record(struct acting *a)
         a->not_kept = err < 0;
 }
 
-/* Each time we get the work: whoever had it before us, with the same file, has done some of it. */
+/* Each time we are admitted: a notifier before us, with the same file, has done some of the work. */
 static void read_record(struct acting *a)
 {
         if (a->options.record_path)
@@ -108,7 +109,7 @@ static void say_refusal(struct acting *a, const char *what, const char *why)
         say_warning("%s: %s", what, safe);
 }
 
-/* Another one acts now, or nobody: what waits here is not ours any more; what is under way ends. */
+/* Another notifier acts now, or none: drops what waits here; what is running finishes. */
 static void lose_work(struct acting *a)
 {
         a->admitted = false;
@@ -126,7 +127,7 @@ static void on_plans(void *ctx, int status, const Hw__Reply *reply)
 
         a->asking = false;
         if (status < 0)
-                return; /* the next second asks again */
+                return; /* the next second retries */
         if (reply->error) {
                 if (a->admitted)
                         lose_work(a);
@@ -134,7 +135,7 @@ static void on_plans(void *ctx, int status, const Hw__Reply *reply)
                 return;
         }
         if (reply->what_case != HW__REPLY__WHAT_PLANS) {
-                say_refusal(a, "waiting", "the daemon answered something else than plans");
+                say_refusal(a, "waiting", "the daemon answered something other than plans");
                 return;
         }
         if (!plans_take(&a->plans, reply->plans, &error)) {
@@ -244,7 +245,7 @@ static void on_outcomes(void *ctx, int status, const Hw__Reply *reply)
         a->reporting = false;
         if (status < 0) {
                 not_taken(a);
-                return; /* the next second tries again */
+                return; /* the next second retries */
         }
         a->n_sent = 0;
         if (reply->error) {
@@ -256,7 +257,7 @@ static void on_outcomes(void *ctx, int status, const Hw__Reply *reply)
                 arm(a->flush, FLUSH_MS);
 }
 
-/* `always`: also without news, as a sign of life. */
+/* `always`: also without changes, as a sign of life. */
 static void report(struct acting *a, bool always)
 {
         Hw__Request request = HW__REQUEST__INIT;
@@ -342,12 +343,12 @@ static void take_update(struct acting *a, const Hw__Update *u)
                 dispatcher_take_targets(a->dispatcher, u->daemon->targets, u->daemon->n_targets, clock_wall_ns());
 }
 
-/* First contact, or the daemon was restarted: it numbers its rules from 1 again, and knows nothing of us. */
-static void begin_anew(struct acting *a)
+/* First contact, or the daemon was restarted: it numbers its rules from 1 again, and does not know us. */
+static void start_over(struct acting *a)
 {
-        if (a->met)
+        if (a->contacted)
                 lose_work(a);
-        a->met = true;
+        a->contacted = true;
         ask_plans(a);
 }
 
@@ -370,7 +371,7 @@ static bool take_next(struct acting *a)
                 take_update(a, u);
                 return true;
         case HW_SUBSCRIBER_RESET:
-                begin_anew(a);
+                start_over(a);
                 return true;
         case HW_SUBSCRIBER_STALE:
                 set_silent(a, true);
@@ -379,7 +380,7 @@ static bool take_next(struct acting *a)
         case HW_SUBSCRIBER_ALIVE:
                 set_silent(a, false);
                 return true;
-        default: /* nothing, or out of memory: the second comes back */
+        default: /* nothing, or out of memory: the next second retries */
                 return false;
         }
 }
@@ -484,7 +485,7 @@ static void no_reply(void *ctx, const Hw__Reply *reply)
         (void)reply;
 }
 
-/* So that another one need not wait until we count as silent. */
+/* So that another notifier need not wait until we count as silent. */
 static void leave(struct acting *a)
 {
         Hw__Request request = HW__REQUEST__INIT;

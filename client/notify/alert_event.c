@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* alert_event.c - a copy is made by packing and unpacking; what is cut or replaced is changed in the copy. */
+/* alert_event.c - the message is copied by packing and unpacking; texts are cut or replaced in the copy. */
 #include "client/notify/alert_event.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ static void cut(char *text)
         if (n < ALERT_EVENT_TEXT_BYTES)
                 return;
         n--;
-        while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80) /* not in the middle of a character */
+        while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80) /* not within a character */
                 n--;
         text[n] = '\0';
 }

@@ -2,9 +2,9 @@
 /*
  * alert_event.h - one thing to act on: an alert that began to fire, or its end.
  *
- * An own copy of the daemon's message, its texts cut at ALERT_EVENT_TEXT_BYTES;
- * never changed, shared by reference. Pure. What is not known is absent in the
- * message; a time that is not known is UNKNOWN_U64 here.
+ * A copy of the daemon's message with texts cut at ALERT_EVENT_TEXT_BYTES;
+ * immutable, shared by reference. Pure. What is unknown is absent in the
+ * message; an unknown time is UNKNOWN_U64 here.
  */
 #ifndef HW_CLIENT_NOTIFY_ALERT_EVENT_H
 #define HW_CLIENT_NOTIFY_ALERT_EVENT_H
@@ -16,29 +16,30 @@
 #include "heapwatch/wire.h"
 #include "proto/base/process.h"
 
-#define ALERT_EVENT_TEXT_BYTES 4096u /* one text, its NUL included: longer ones are cut */
-#define ALERT_EVENT_PAIRS      64u   /* labels, and annotations: later ones are left out */
+#define ALERT_EVENT_TEXT_BYTES 4096u /* one text with its NUL; longer ones are cut */
+#define ALERT_EVENT_PAIRS      64u   /* of labels, and of annotations; further ones are left out */
 
 struct alert_event {
         unsigned refs;
         bool resolved; /* its end */
         char *target;
-        Hw__Alert *alert; /* `state` says the same as `resolved` */
+        Hw__Alert *alert; /* its `state` agrees with `resolved` */
 };
 
 /* All return an event with one reference, or NULL when out of memory. Arguments are copied. */
 struct alert_event *alert_event_new(const char *target, const Hw__Alert *alert, bool resolved);
 
 /*
- * The end of what began with `firing`. What identifies an alert stays as it was then: severity and labels; the
- * rest is the daemon's last word, `last`. Without one (NULL) it ends now, for the reason given (a sentence, or NULL).
+ * The end of what began with `firing`. Severity and labels, which identify the alert, stay as they were then; the
+ * rest is the daemon's newest message, `last`. Without one (NULL) it ends now, for the given reason (a sentence, or
+ * NULL).
  */
 struct alert_event *alert_event_end(const struct alert_event *firing, const Hw__Alert *last, const char *why,
                                     uint64_t now_wall_ns);
 
 /*
- * For those who keep an alert as a state (Alertmanager), when it is silenced: that it is over, and in the annotation
- * `silenced` that this is a silence and not the end.
+ * For receivers that keep an alert as a state (Alertmanager), when it is silenced: resolved, with the annotation
+ * `silenced` to say that this is a silence and not the end.
  */
 struct alert_event *alert_event_resolve_on_silence(const struct alert_event *firing, const Hw__Silence *silence,
                                                    uint64_t now_wall_ns);
@@ -46,7 +47,7 @@ struct alert_event *alert_event_resolve_on_silence(const struct alert_event *fir
 struct alert_event *alert_event_ref(const struct alert_event *event);
 void alert_event_unref(struct alert_event **event); /* clears the pointer; NULL allowed */
 
-/* Unix time of what happened: when it began to fire, or ended. UNKNOWN_U64 */
+/* Unix time of the event: when it began to fire, or ended; or UNKNOWN_U64. */
 uint64_t alert_event_wall_ns(const struct alert_event *event);
 uint64_t alert_event_fired_wall_ns(const struct alert_event *event);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: written piece by piece into memory. Labels are what an alert is told
- * apart by, so they hold what never changes while it fires (rule, target, band
- * and what tells it from others of its label, severity and the rule's own
- * labels); value and times are annotations, as Alertmanager wants them. A label
- * of the rule that has the name of one of ours keeps its place and gets our value.
+ * DESIGN: written piece by piece into memory. Labels identify an alert, so they
+ * have what never changes while it fires (rule, target, band and what
+ * distinguishes it from others with its label, severity and the rule's own
+ * labels); value and times are annotations, as Alertmanager expects. A label of
+ * the rule that has the name of one of ours keeps its place and gets our value.
  *
  * The webhook body follows Alertmanager's notification documentation, version
  * "4"; alerts follow its OpenAPI v2 (postableAlerts).
@@ -21,7 +21,7 @@
 #include "proto/base/document.h"
 #include "proto/base/json_out.h"
 
-#define NEVER     "0001-01-01T00:00:00Z" /* Alertmanager's way to say that something has not ended */
+#define NEVER     "0001-01-01T00:00:00Z" /* Alertmanager's value for something that has not ended */
 #define PAIRS_MAX (ALERT_EVENT_PAIRS + 8u)
 
 /* -------------------------------------------------------------------- pieces */
@@ -239,7 +239,7 @@ static void put_webhook_alert(struct json_out *j, const struct alert_event *e)
         json_close(j, '}');
 }
 
-/* As Alertmanager writes the key of a group: route, then the labels it is grouped by. */
+/* The key of a group as Alertmanager writes it: route, then the labels that it is grouped by. */
 static void put_group(struct json_out *j, const struct alert_event *e)
 {
         char key[2 * ALERT_EVENT_TEXT_BYTES + 64];

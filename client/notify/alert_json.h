@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * alert_json.h - an alert event as the texts that leave the notifier.
+ * alert_json.h - an alert event as the texts that the notifier sends.
  *
  * Pure. Every function returns a string to free(), or NULL when out of memory.
- * A number that is not known, or is not finite, is left out. docs/ACTIONS.md
- * shows each of them.
+ * Numbers that are unknown or not finite are left out. docs/ACTIONS.md shows
+ * each text.
  */
 #ifndef HW_CLIENT_NOTIFY_ALERT_JSON_H
 #define HW_CLIENT_NOTIFY_ALERT_JSON_H
@@ -14,7 +14,7 @@
 
 #include "client/notify/alert_event.h"
 
-/* heapwatch's own form, which `exec` gets on standard input. One line. */
+/* heapwatch's own form, the standard input of `exec`. One line. */
 char *json_event(const struct alert_event *event);
 
 /* Alertmanager's webhook body, version 4, with this one alert. */

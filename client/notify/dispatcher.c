@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: an open alert is in one of these states, and each list and each tick
- * asks again about all that wait:
+ * rechecks all that wait:
  *
  *      OLD ─settled─▶ WAITING ─▶ ACTED ─resolved─▶ DONE ─DISPATCHER_KEEP_NS─▶ forgotten
- *                        │        │ ▲ silenced, not any more
+ *                        │        │ ▲ silenced, no longer silenced
  *                        │        ▼ │                ▲
  *                        │      SILENCED ─resolved───┤
  *                        └──────────resolved─────────┘
  *
- * Most actions are done once and stay done. An Alertmanager keeps a state that
- * is sent to it again and again: only that can be, and is, SILENCED.
+ * Most actions are done once. An Alertmanager keeps a state that is sent to it
+ * repeatedly: only alerts with such an action become SILENCED.
  *
- * Every list has a number; after one has been taken in, what does not carry its
- * number was not in it.
+ * Every list has a number; after one has been processed, alerts without its number were
+ * not in it.
  */
 #include "client/notify/dispatcher.h"
 
@@ -30,10 +30,10 @@ struct dispatcher {
         struct record *record;
         struct limit_table *limits;
         struct open_alerts table;
-        struct action_plan *nothing; /* of an alert whose rule has no actions */
+        struct action_plan *nothing; /* for alerts whose rule has no actions */
         struct dispatcher_stats stats;
         uint64_t lists;       /* taken so far */
-        uint64_t now_wall_ns; /* of the call at hand */
+        uint64_t now_wall_ns; /* of the current call */
 };
 
 /* ------------------------------------------------------------------- acting */
@@ -43,7 +43,7 @@ static uint64_t rule_of(const struct alert_event *e)
         return hash_text(e->alert->rule, hash_text(e->alert->group, 0));
 }
 
-/* Puts the newest result of a step into its place. */
+/* Stores the newest result of a step. */
 static void put_result(struct open_alert *a, const struct action_report *r)
 {
         size_t i = 0;
@@ -58,7 +58,7 @@ static void put_result(struct open_alert *a, const struct action_report *r)
         a->changed = true;
 }
 
-/* The results before there are any: the same for all steps that are to be done. Those of known alerts are kept. */
+/* Initial results, the same for all steps that are to be done. Those of known alerts are kept. */
 static void preset(struct open_alert *a, bool known, enum action_outcome outcome, const char *detail, uint64_t now)
 {
         if (!known)
@@ -98,7 +98,10 @@ static void count_silenced(struct dispatcher *d, struct open_alert *a)
         a->counted_silenced = true;
 }
 
-/* Who keeps the alert as a state would go on notifying people. What cannot be sent now is tried by the next tick. */
+/*
+ * Otherwise a receiver that keeps the alert as a state would go on notifying people. The next tick retries what
+ * cannot be sent now.
+ */
 static void resolve_on_silence(struct dispatcher *d, struct open_alert *a)
 {
         Hw__Silence silence = HW__SILENCE__INIT;
@@ -115,7 +118,7 @@ static void resolve_on_silence(struct dispatcher *d, struct open_alert *a)
         count_silenced(d, a);
 }
 
-static void tell_again(struct dispatcher *d, struct open_alert *a)
+static void resume_after_silence(struct dispatcher *d, struct open_alert *a)
 {
         if (!d->handler.act(d->handler.ctx, a->event, a->plan, true))
                 return;
@@ -166,7 +169,7 @@ static bool is_old(uint64_t wall_ns, uint64_t now)
         return wall_ns != UNKNOWN_U64 && wall_ns < now && now - wall_ns > DISPATCHER_OLD_NS;
 }
 
-/* What the daemon knows of an alert's actions from before a restart. */
+/* Takes what the daemon knows of an alert's actions from before a restart. */
 static void take_results(struct open_alert *a)
 {
         const Hw__Alert *m = a->event->alert;
@@ -186,8 +189,8 @@ static void take_results(struct open_alert *a)
         }
 }
 
-/* Acted on before a restart: what keeps a state is sent again, the rest is done. */
-static void go_on_known(struct dispatcher *d, struct open_alert *a)
+/* Acted on before a restart: actions that keep a state are sent again, the others are done. */
+static void resume_known(struct dispatcher *d, struct open_alert *a)
 {
         bool keeps_state = action_plan_keeps_state(a->plan);
 
@@ -220,13 +223,13 @@ static void begin(struct dispatcher *d, struct open_alert *a)
         if (!action_plan_has_work(a->plan))
                 a->state = STATE_ACTED;
         else if (a->known)
-                go_on_known(d, a);
+                resume_known(d, a);
         else if (a->state == STATE_WAITING)
                 try_to_act(d, a);
 }
 
-/* Asks again about one that waits, or that is silenced, or is not any more. */
-static void look_again(struct dispatcher *d, struct open_alert *a)
+/* Rechecks an alert that waits, or whose silence began or ended. */
+static void recheck(struct dispatcher *d, struct open_alert *a)
 {
         if (a->state == STATE_OLD && d->now_wall_ns - a->since_wall_ns >= DISPATCHER_SETTLE_NS)
                 a->state = STATE_WAITING;
@@ -235,13 +238,13 @@ static void look_again(struct dispatcher *d, struct open_alert *a)
         else if (a->state == STATE_ACTED && a->silenced && action_plan_keeps_state(a->plan))
                 resolve_on_silence(d, a);
         else if (a->state == STATE_SILENCED && !a->silenced)
-                tell_again(d, a);
+                resume_after_silence(d, a);
 }
 
 /*
- * After a reload: an alert that nothing has been done for takes the actions that
- * its rule has now. One that was acted on keeps those of its beginning, so that
- * whoever was notified of it is notified of its end.
+ * After a reload: an alert that was not acted on gets the actions that its rule
+ * has now. One that was acted on keeps those of its beginning, so that whoever
+ * was notified of it is notified of its end.
  */
 static void change_plan(struct open_alert *a, struct action_plan *plan)
 {
@@ -258,7 +261,7 @@ static void change_plan(struct open_alert *a, struct action_plan *plan)
 
 /* --------------------------------------------------------------------- ends */
 
-/* `last`: the daemon's word of it; NULL: there is none any more, for this reason (NULL: none is known). It may stay. */
+/* `last`: the daemon's message about it; NULL: it ended for the reason `why` (NULL: unknown). The alert may remain. */
 static void end(struct dispatcher *d, struct open_alert *a, const Hw__Alert *last, const char *why)
 {
         enum open_state before = a->state;
@@ -269,7 +272,7 @@ static void end(struct dispatcher *d, struct open_alert *a, const Hw__Alert *las
 
         alert_event_unref(&e);
         if (!replaced)
-                return; /* out of memory: the next list says it again */
+                return; /* out of memory: the next list repeats it */
         d->stats.firing--;
         a->state = STATE_DONE;
         a->since_wall_ns = d->now_wall_ns;
@@ -306,7 +309,7 @@ static uint64_t fired_of(const Hw__Alert *m)
         return m->has_fired_wall_ns ? m->fired_wall_ns : UNKNOWN_U64;
 }
 
-/* It begins to fire: a new one, or one that had ended. NULL when there is no room for it. */
+/* An alert that begins to fire: a new one, or one that had ended. NULL when there is no room. */
 static struct open_alert *take_new(struct dispatcher *d, const char *target, const Hw__Alert *m, uint64_t generation)
 {
         struct open_alert *a = open_alerts_find(&d->table, m->fingerprint);
@@ -334,7 +337,7 @@ static void take_firing(struct dispatcher *d, const char *target, const Hw__Aler
         struct open_alert *a = open_alerts_find(&d->table, m->fingerprint);
 
         if (a && a->state != STATE_DONE && alert_event_fired_wall_ns(a->event) != fired_of(m))
-                end(d, a, NULL, NULL); /* and fires again: nobody saw its end */
+                end(d, a, NULL, NULL); /* it fires again, and its end was never seen */
         if (!a || a->state == STATE_DONE) {
                 (void)take_new(d, target, m, generation);
                 return;
@@ -345,11 +348,11 @@ static void take_firing(struct dispatcher *d, const char *target, const Hw__Aler
                 a->generation = generation;
                 change_plan(a, plan_of(d, m));
         }
-        look_again(d, a);
+        recheck(d, a);
 }
 
-/* Ended before it was heard of: acted on before a restart, or so short that its beginning was never seen. */
-static void take_unheard_end(struct dispatcher *d, const char *target, const Hw__Alert *m, uint64_t generation)
+/* Ended before it became known: acted on before a restart, or so short that its beginning was never seen. */
+static void take_unseen_end(struct dispatcher *d, const char *target, const Hw__Alert *m, uint64_t generation)
 {
         const struct record_entry *entry = record_find(d->record, m->fingerprint, fired_of(m));
         bool recent = m->has_fired_wall_ns && !is_old(m->fired_wall_ns, d->now_wall_ns);
@@ -369,7 +372,7 @@ static void take_resolved(struct dispatcher *d, const char *target, const Hw__Al
         if (a && a->state != STATE_DONE)
                 end(d, a, same ? m : NULL, NULL);
         if (!same)
-                take_unheard_end(d, target, m, generation);
+                take_unseen_end(d, target, m, generation);
 }
 
 struct ended {
@@ -401,7 +404,7 @@ void dispatcher_take(struct dispatcher *d, const char *target, const Hw__Alerts 
                 else if (m->state == HW__ALERT__STATE__STATE_RESOLVED)
                         take_resolved(d, target, m, alerts->rules_generation);
         }
-        if (!alerts->left_out) /* else it may be one of those */
+        if (!alerts->left_out) /* otherwise it may be one of those */
                 open_alerts_visit(&d->table, end_if_not_listed, &e);
 }
 
@@ -439,7 +442,7 @@ static bool tick_one(void *ctx, struct open_alert *a)
 
         if (a->state == STATE_DONE)
                 return a->changed || (now >= a->since_wall_ns && now - a->since_wall_ns <= DISPATCHER_KEEP_NS);
-        look_again(d, a);
+        recheck(d, a);
         return true;
 }
 

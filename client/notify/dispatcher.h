@@ -4,19 +4,17 @@
  *
  *      lists ─▶ new? acted on before? silenced? over a limit? old? ─▶ act, wait, or leave it
  *
- * It keeps every alert that fires and the newest result of each of its actions.
- * The same alert is acted on once: when it begins to fire, and when it
- * resolves if its beginning was acted on. One that is silenced or over a limit
- * waits: if it still fires when the silence ends, or the limit allows it, it is
- * acted on then. One that began long ago (a log that is caught up with) waits
- * a moment, so that what has resolved long since bothers nobody. One that is
- * silenced after it was acted on is resolved with those who keep it as a state
+ * It keeps every firing alert and the newest result of each of its actions. The same alert
+ * is acted on once: when it begins to fire, and when it resolves if its beginning was acted
+ * on. One that is silenced or over a limit waits: if it still fires when the silence ends or
+ * the limit allows, it is acted on then. One that began long ago (while catching up with a
+ * log) waits a moment, so that nobody is notified of what has long been resolved. One that
+ * is silenced after it was acted on is resolved for receivers that keep it as a state
  * (Alertmanager), and sent to them again when the silence ends.
  *
- * What it is given is the daemon's lists, not transitions: a list that was lost
- * is made good by the next one. An alert that a list does not name any more is
- * over; one that a list names as resolved and that began less than
- * DISPATCHER_OLD_NS ago, unheard of, is acted on for its beginning and its end.
+ * Its input is the daemon's lists, not transitions: the next list makes up for a lost one.
+ * An alert that is no longer in a list is over; one that is resolved when it is first seen
+ * and began less than DISPATCHER_OLD_NS ago is acted on for its beginning and its end.
  *
  * Pure: time is an argument, Unix time in ns.
  */
@@ -32,7 +30,7 @@
 #include "client/notify/report.h"
 #include "proto/wire/action_plan.h"
 
-#define DISPATCHER_OLD_NS    60000000000u  /* began longer ago than this when it is heard of ... */
+#define DISPATCHER_OLD_NS    60000000000u  /* began longer ago than this when it becomes known ... */
 #define DISPATCHER_SETTLE_NS 5000000000u   /* ... then it waits this long */
 #define DISPATCHER_KEEP_NS   600000000000u /* results of a resolved alert are kept this long */
 
@@ -40,23 +38,23 @@ struct dispatcher;
 
 struct dispatcher_handler {
         void *ctx;
-        /* To be done now. Both are borrowed; `known`: see executor_take(). False: it cannot be taken. */
+        /* Acts now. Both are borrowed; `known`: see executor_take(). False: it cannot be taken. */
         bool (*act)(void *ctx, const struct alert_event *event, struct action_plan *plan, bool known);
-        /* What this rule wants done, borrowed; NULL: nothing. */
+        /* The actions of this rule, borrowed; NULL: none. */
         struct action_plan *(*plan_of)(void *ctx, const char *group, const char *rule);
 };
 
-/* `record` is borrowed: what was acted on, before too. NULL when out of memory. */
+/* `record` is borrowed: what was acted on, also by earlier notifiers. NULL when out of memory. */
 struct dispatcher *dispatcher_new(const struct dispatcher_handler *handler, struct record *record);
 void dispatcher_destroy(struct dispatcher **d);
 
 /*
- * The newest list of one target: all its alerts. When its rules_generation has changed, each alert that was not acted
+ * The newest list of one target: all its alerts. If its rules_generation has changed, each alert that was not acted
  * on gets the plan that its rule has now.
  */
 void dispatcher_take(struct dispatcher *d, const char *target, const Hw__Alerts *alerts, uint64_t now_wall_ns);
 
-/* The targets that the daemon has: alerts of others are over. */
+/* The daemon's targets: alerts of others are over. */
 void dispatcher_take_targets(struct dispatcher *d, char *const *names, size_t n, uint64_t now_wall_ns);
 
 /* The daemon was restarted: forgets all alerts, but not the record. */
@@ -72,8 +70,8 @@ void dispatcher_report(struct dispatcher *d, const struct action_report *report)
 const struct action_report *dispatcher_results(const struct dispatcher *d, uint64_t fingerprint, size_t *ret_n);
 
 /*
- * Calls `each` for the alerts whose results have changed since they were last taken, until it says false (that one is
- * not taken then). dispatcher_not_taken: it did not reach the daemon.
+ * Calls `each` for the alerts whose results have changed since they were last taken, until it returns false (that one
+ * is then not taken). dispatcher_not_taken: the results did not reach the daemon.
  */
 void dispatcher_take_changed(struct dispatcher *d,
                              bool (*each)(void *ctx, uint64_t fingerprint, const struct action_report *results,
@@ -82,7 +80,7 @@ void dispatcher_take_changed(struct dispatcher *d,
 void dispatcher_not_taken(struct dispatcher *d, uint64_t fingerprint);
 
 struct dispatcher_stats {
-        uint64_t acted, silenced, limited, past, dropped, no_room; /* alerts; silenced, limited: at least for a while */
+        uint64_t acted, silenced, limited, past, dropped, no_room; /* alerts; silenced, limited: at least temporarily */
         uint64_t firing;                                           /* now */
 };
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: three descriptors are watched: a pipe with the program's output, a
- * descriptor of the keeper process (pidfd) that reports its end, and a timer. The
- * keeper's end is the end of everything: all writers of the pipes are gone, so
- * what is left in them is read and the result is complete. Where the kernel has
- * no pidfd the report pipe does: the keeper writes there and ends.
+ * DESIGN: three things are watched: a pipe with the program's output, a pidfd
+ * that reports the keeper's exit, and a timer. When the keeper has exited, all
+ * writers of the pipes are gone, so what is left in them is read and the result
+ * is complete. Where the kernel has no pidfd, the report pipe is used: the keeper
+ * writes there and exits.
  *
- * The time-out asks the keeper to kill (SIGTERM); a keeper that does not answer
- * within GRACE is killed itself. Output is read at most READ_TURN bytes a turn;
- * a program that prints without end is soon over EXEC_FLOOD_BYTES.
+ * On timeout the keeper is told to kill (SIGTERM); a keeper that does not exit
+ * within GRACE is killed itself. At most READ_TURN bytes of output are read per
+ * turn; a program that prints endlessly soon exceeds EXEC_FLOOD_BYTES.
  */
 #include "client/notify/exec.h"
 
@@ -43,13 +43,13 @@ struct exec {
         int pidfd, output, report; /* -1: not open */
         struct event *on_end, *on_output, *on_time;
         uint64_t timeout_ns;
-        enum why why; /* it is being killed */
+        enum why why; /* why it is being killed */
         struct exec_result result;
 };
 
 /* ------------------------------------------------------------- descriptors */
 
-/* The descriptor moved above those that the child uses; -1 stays. */
+/* Moves a descriptor above those that the child uses; -1 stays. */
 static int move_up(int fd)
 {
         if (fd < 0 || fd >= LEAST_FD)
@@ -81,7 +81,7 @@ static int open_pipe(int ret_ends[2])
         return -err;
 }
 
-/* A file in memory with the event as JSON and a line's end, at its beginning. */
+/* A memory file with the event as JSON and a newline, positioned at its beginning. */
 static int open_input(const struct alert_event *event)
 {
         char *text = json_event(event);
@@ -125,7 +125,7 @@ static void describe_end(struct exec *e, const struct exec_report *r)
                 snprintf(out, size, "killed: it printed more than %s",
                          hw_bytes_text(text, sizeof(text), EXEC_FLOOD_BYTES));
         else if (!r)
-                snprintf(out, size, "its end is not known: somebody killed its keeper");
+                snprintf(out, size, "unknown end: its keeper process was killed");
         else if (r->end == EXEC_SIGNALLED)
                 snprintf(out, size, "ended by signal %d", r->number);
         else
@@ -136,7 +136,7 @@ static void describe_end(struct exec *e, const struct exec_report *r)
 
 static void kill_keeper(struct exec *e, int sig)
 {
-        (void)kill(e->keeper, sig); /* not waited for yet, so the number is still its own */
+        (void)kill(e->keeper, sig); /* not reaped yet, so the pid is still its own */
 }
 
 static void begin_kill(struct exec *e, enum why why)
@@ -306,7 +306,7 @@ void exec_cancel(struct exec **ep)
         if (!e)
                 return;
         if (e->keeper > 0) {
-                (void)kill(e->keeper, SIGTERM);    /* not waited for yet, so the number is still its own */
+                (void)kill(e->keeper, SIGTERM);    /* not reaped yet, so the pid is still its own */
                 (void)waitpid(e->keeper, NULL, 0); /* at most two seconds: the keeper's rounds are bounded */
         }
         release(e);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: the keeper learns its children from /proc/self/task/TID/children,
- * again and again until there are none: what a killed child leaves behind
- * becomes a child of the keeper and is killed in the next round. A program that
- * forks faster than it is killed meets the bound of rounds; then the process
- * group is all that was tried, and the daemon counts the action as failed.
+ * DESIGN: the keeper reads its children from /proc/self/task/TID/children,
+ * repeatedly until there are none: orphans of a killed child become children of
+ * the keeper and are killed in the next round. The number of rounds is bounded,
+ * for programs that fork faster than they are killed; then only the process
+ * group was killed, and the notifier counts the action as failed.
  */
 #include "client/notify/exec_child.h"
 
@@ -26,12 +26,12 @@
 static void report(enum exec_end end, int number)
 {
         struct exec_report r = { .end = end, .number = number };
-        ssize_t ignored = write(REPORT_FILENO, &r, sizeof(r)); /* a pipe that has room; without it the daemon says so */
+        ssize_t ignored = write(REPORT_FILENO, &r, sizeof(r)); /* the pipe has room; a missing report is noticed */
 
         (void)ignored;
 }
 
-/* Nothing of the daemon's stays: no signal handlers, no descriptors but the three that were given. */
+/* Inherits nothing from the notifier: no signal handlers, no descriptors but the three given ones. */
 static void leave_daemon(const struct exec_child *c)
 {
         struct sigaction action = { .sa_handler = SIG_DFL };
@@ -80,7 +80,7 @@ static void put_string(char **at, const char *text)
                 *(*at)++ = *text++;
 }
 
-/* Kills every child that the kernel names. */
+/* Kills every child that the kernel lists. */
 static void kill_children(void)
 {
         char path[64], text[4096], *at = path;
@@ -106,7 +106,7 @@ static void kill_children(void)
         }
 }
 
-/* Takes the ends of all children that have ended. False when none is left. */
+/* Reaps all children that have ended. False when none is left. */
 static bool reap(pid_t program, int *status, bool *ended)
 {
         int s;
@@ -139,7 +139,7 @@ static void kill_all(pid_t program, int *status, bool *ended)
         }
 }
 
-/* Waits until the program ends (it stays a zombie, so that its number stays ours) or SIGTERM comes. */
+/* Waits until the program ends (it stays a zombie, so that its pid stays ours) or SIGTERM comes. */
 static void await(pid_t program, const sigset_t *awaited)
 {
         do {
@@ -148,7 +148,7 @@ static void await(pid_t program, const sigset_t *awaited)
                 while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0) {
                         if (info.si_pid == program)
                                 return;
-                        (void)waitpid(info.si_pid, NULL, WNOHANG); /* an orphan that came to us */
+                        (void)waitpid(info.si_pid, NULL, WNOHANG); /* an adopted orphan */
                         info.si_pid = 0;
                 }
         } while (sigwaitinfo(awaited, NULL) != SIGTERM);
@@ -169,7 +169,7 @@ noreturn void exec_child(const struct exec_child *c)
         (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
         (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
         if (getppid() != c->parent)
-                _exit(1); /* heapwatchd is gone already */
+                _exit(1); /* the notifier has already died */
 
         pid_t program = _Fork();
         if (program == 0)

@@ -2,14 +2,15 @@
 /*
  * exec_child.h - what happens in the forked process of one exec action.
  *
- *      heapwatchd ─fork─▶ keeper ─fork─▶ the program ─▶ whatever it starts
+ *      notifier ─fork─▶ keeper ─fork─▶ the program ─▶ whatever it starts
  *
  * The keeper adopts every orphan below it (PR_SET_CHILD_SUBREAPER), so nothing
- * that the program starts can slip away by forking twice or by making a session
- * of its own. When the program ends, or on SIGTERM, it kills all that is left
- * and ends itself. It dies with heapwatchd, and the program dies with it.
+ * that the program starts can escape by forking twice or by making a session of
+ * its own. When the program ends, or on SIGTERM, it kills everything that is
+ * left and exits. It dies with the notifier, and the program dies with it.
  *
- * Only async-signal-safe calls: heapwatchd has threads.
+ * Only async-signal-safe calls: libcurl and ZeroMQ have threads in the
+ * notifier.
  */
 #ifndef HW_CLIENT_NOTIFY_EXEC_CHILD_H
 #define HW_CLIENT_NOTIFY_EXEC_CHILD_H
@@ -22,7 +23,7 @@ struct exec_child {
         char *const *env;
         int input, output; /* of the program: standard input; standard output and error */
         int report;        /* a pipe that gets one struct exec_report, two when the program could not start */
-        int parent;        /* process id of heapwatchd */
+        int parent;        /* process id of the notifier */
 };
 
 enum exec_end {

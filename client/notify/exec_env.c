@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: an open memory stream would need a second pass to find the lines, so
- * the strings are gathered one by one into a fixed table and then put into one
- * block behind it. A label becomes HEAPWATCH_LABEL_<NAME>: letters in upper case,
- * everything that is no letter or digit as '_'.
+ * DESIGN: a memory stream would need a second pass to find the lines, so the
+ * strings are collected in a fixed table and then copied into one block after the
+ * pointers. A label becomes HEAPWATCH_LABEL_<NAME>: in upper case, with '_' for
+ * everything that is not a letter or digit.
  */
 #include "client/notify/exec_env.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* exec_env.h - the environment of an exec action: an event's fields, and nothing of the notifier's own. Pure. */
+/*
+ * exec_env.h - the environment of an exec action: an event's fields, and nothing of the notifier's own
+ * environment. Pure.
+ */
 #ifndef HW_CLIENT_NOTIFY_EXEC_ENV_H
 #define HW_CLIENT_NOTIFY_EXEC_ENV_H
 

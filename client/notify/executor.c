@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: a job is an order and the number of the step it is at. Every step
- * ends in step_over(), which reports and goes on with the next; no step calls
- * it from within its own start, other than through a zero timer, so that a
- * plan of failing steps is no recursion.
+ * DESIGN: a job is an order and the number of its current step. Every step ends
+ * in step_over(), which reports and continues with the next; a step never calls
+ * it from within its own start, except through a zero timer, so that a plan of
+ * failing steps does not recurse.
  *
- * Waiting orders are in one list in order of arrival. Whenever a job ends the
- * list is searched for the first whose alert no job is busy with.
+ * Waiting orders are in one list in order of arrival. Whenever a job ends, the
+ * list is searched for the first order whose alert has no job.
  */
 #include "client/notify/executor.h"
 
@@ -32,7 +32,7 @@ struct job {
         struct action_plan *plan;
         bool known;
         uint32_t step, attempts;
-        struct event *timer; /* goes on: with the next step, or with another attempt */
+        struct event *timer; /* for the next step, or for another attempt */
         struct exec *exec;   /* at most one of the two */
         struct http_request *request;
 };
@@ -124,17 +124,17 @@ static void log_failure(const struct job *j, const char *detail)
 
 static void start_waiting(struct executor *a);
 
-/* Comes back to the job from the loop. */
+/* Continues the job from the loop. */
 static void go_on_after(struct job *j, uint64_t ns)
 {
         struct timeval after = { .tv_sec = (time_t)(ns / 1000000000u),
                                  .tv_usec = (suseconds_t)(ns % 1000000000u / 1000) };
 
         if (evtimer_add(j->timer, &after) != 0)
-                event_active(j->timer, EV_TIMEOUT, 0); /* out of memory: at once, rather than never */
+                event_active(j->timer, EV_TIMEOUT, 0); /* when out of memory: at once, rather than never */
 }
 
-/* The step at hand is over, in one way or the other. */
+/* The current step is over, successful or not. */
 static void step_over(struct job *j, bool ok, const char *detail)
 {
         j->executor->stats.done += ok;
@@ -255,7 +255,7 @@ static void do_alertmanager(struct job *j)
         if (e->resolved)
                 resend_close(j->executor->resend, e->alert->fingerprint, s);
         else if (!resend_open(j->executor->resend, e, s))
-                say_warning("alertmanager: too many alerts fire; one is sent once only");
+                say_warning("alertmanager: too many alerts fire; one is only sent once");
         do_post(j, resend_url(url, sizeof(url), s->url),
                 json_alertmanager(&e, 1, now, now + RESEND_LIVES * s->resend_ns));
 }
@@ -276,7 +276,7 @@ static void attempt(struct job *j)
         case ACTION_ALERTMANAGER:
                 do_alertmanager(j);
                 return;
-        case ACTION_CENSUS: /* a plan cannot hold these two yet: action_plan_add refuses them */
+        case ACTION_CENSUS: /* not possible in a plan yet: action_plan_add refuses these two */
         case ACTION_DUMP:
         case ACTION_PUBLISH:
         case ACTION_KINDS:
@@ -292,7 +292,7 @@ static bool has_to_be_done(const struct job *j)
         return action_step_applies(step_of(j), j->event->resolved, j->known);
 }
 
-static void tell_over(const struct job *j)
+static void report_over(const struct job *j)
 {
         if (!j->known)
                 j->executor->options.over(j->executor->options.ctx, j->event);
@@ -313,7 +313,7 @@ static void on_turn(evutil_socket_t fd, short what, void *ctx)
         }
         list_remove(&a->working, j);
         a->stats.working--;
-        tell_over(j);
+        report_over(j);
         job_destroy(j);
         start_waiting(a);
 }
@@ -349,7 +349,7 @@ static void drop(struct job *j, const char *why)
         for (j->step = 0; j->step < action_plan_steps(j->plan); j->step++)
                 if (has_to_be_done(j))
                         report(j, OUTCOME_SKIPPED, why);
-        tell_over(j);
+        report_over(j);
         job_destroy(j);
 }
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * executor.h - does what plans say, in order, and reports the outcome.
+ * executor.h - executes plans, in order, and reports the outcome.
  *
- *      order ─▶ waiting ─▶ job: step, step, step ─▶ a report of each
+ *      order ─▶ waiting ─▶ job: step, step, step ─▶ a report for each
  *
- * The steps of one order go one after the other; a step that fails does not
- * keep the next from being done. Orders of one alert go one after the other
- * too, so that its end never overtakes its beginning; those of different
- * alerts run side by side, EXECUTOR_JOBS_MAX at once. A step that is tried again
- * after a pause keeps its place. Belongs to one event loop.
+ * The steps of an order are done one after the other, also after a failed one.
+ * Orders of one alert are done one after the other, too, so that its end never
+ * overtakes its beginning; those of different alerts run in parallel,
+ * EXECUTOR_JOBS_MAX at once. A step that is retried after a pause keeps its
+ * place. Belongs to one event loop.
  */
 #ifndef HW_CLIENT_NOTIFY_EXECUTOR_H
 #define HW_CLIENT_NOTIFY_EXECUTOR_H
@@ -19,9 +19,9 @@
 #include "client/notify/alert_event.h"
 #include "client/notify/report.h"
 
-#define EXECUTOR_JOBS_MAX     16u         /* at work at once */
-#define EXECUTOR_WAITING_MAX  1000u       /* orders that wait: beyond, they are dropped, reported and counted */
-#define EXECUTOR_RETRY_NS     1000000000u /* pause before the second attempt; doubled for each further one */
+#define EXECUTOR_JOBS_MAX     16u         /* running at once */
+#define EXECUTOR_WAITING_MAX  1000u       /* orders that wait; further ones are dropped, reported and counted */
+#define EXECUTOR_RETRY_NS     1000000000u /* pause before the second attempt; doubles with each further one */
 #define EXECUTOR_RETRY_MAX_NS 30000000000u
 
 struct event_base;
@@ -30,7 +30,7 @@ struct executor;
 struct executor_options {
         struct event_base *base;
         action_report_fn *report;
-        /* All steps of an event are over, or it was dropped; not for known ones. */
+        /* All steps of an event are over, or it was dropped; not called for known ones. */
         void (*over)(void *ctx, const struct alert_event *event);
         void *ctx;
         uint64_t retry_ns; /* 0: EXECUTOR_RETRY_NS */
@@ -39,7 +39,7 @@ struct executor_options {
 /* NULL when out of memory. */
 struct executor *executor_new(const struct executor_options *options);
 
-/* Kills what runs, forgets what waits, reports nothing. */
+/* Kills what is running, drops what waits, reports nothing. */
 void executor_destroy(struct executor **executor);
 
 /*
@@ -50,12 +50,12 @@ void executor_destroy(struct executor **executor);
 void executor_take(struct executor *executor, const struct alert_event *event, struct action_plan *plan, bool known);
 
 /*
- * While held, nothing is sent to Alertmanagers again: the daemon is silent, nobody knows. They let the
- * alerts go by themselves.
+ * While held, nothing is sent to Alertmanagers again: the daemon is silent, so the state of alerts is
+ * unknown. They expire there.
  */
 void executor_hold(struct executor *executor, bool held);
 
-/* The daemon was restarted: only alerts that are given to executor_take from now on are sent to Alertmanagers again. */
+/* The daemon was restarted: only alerts passed to executor_take from now on are sent to Alertmanagers again. */
 void executor_forget_open(struct executor *executor);
 
 struct executor_stats {

@@ -2,9 +2,9 @@
 /*
  * notify.c - `heapwatch notify`: does what rules say when alerts fire.
  *
- * DESIGN: a loop with the daemon in it (acting.c) and what ends it: signals, and
- * for one that the daemon started, the end of its standard input: the kernel
- * closes the daemon's side of it in whatever way the daemon dies.
+ * DESIGN: a loop with the connection to the daemon (acting.c) and what ends it:
+ * signals, and if the daemon started it, the end of its standard input, whose
+ * other side the kernel closes however the daemon dies.
  */
 #include "client/cli/command.h"
 
@@ -44,7 +44,7 @@ static const struct option options[] = {
         OPTIONS_END,
 };
 
-/* The number that identifies us: from the daemon that started us, else our own. 0: there is none. */
+/* The number that identifies us: from the daemon that started us, or our own. 0: none. */
 static uint64_t take_id(const struct notify *n)
 {
         char line[32];
@@ -103,7 +103,7 @@ static int act(struct notify *n, uint64_t id)
                 how.record_path = record;
                 how.record_before = before;
         } else {
-                say_warning("there is no directory for what is to be kept over a restart; set XDG_STATE_HOME");
+                say_warning("there is no directory for what has to be kept over a restart; set XDG_STATE_HOME");
         }
         char reason[ERROR_TEXT_MAX];
         if (hw_endpoint_check(n->endpoint, reason, sizeof(reason)) < 0) {
@@ -156,14 +156,15 @@ const struct command command_notify = {
         .name = "notify",
         .summary = "act on alerts: run programs, post webhooks, feed Alertmanager",
         .usage = (const char *const[]){ "[--connect EP] [OPTION]...", NULL },
-        .about = "Acts on the alerts of a daemon as its rules say with `do:`, and reports on the alerts what became of "
-                 "it. The daemon starts this by itself when a rule has actions. Start it yourself, as another user or "
-                 "on another machine, beside a daemon with --notify=off: of several one acts, the others wait for its "
-                 "place. It does what the daemon says: connect only to one that you trust with your account.",
+        .about =
+                "Acts on the alerts of a daemon as its rules say with `do:`, and reports the outcome, which alerts "
+                "show. The daemon starts this by itself when a rule has actions. Start it yourself, as another user or "
+                "on another machine, for a daemon with --notify=off: one of several acts, the others wait to take "
+                "over. It does what the daemon says: connect only to one that you trust with your account.",
         .options = options,
         .notes = "It ends on SIGINT, SIGTERM and SIGHUP, and kills the programs that it has started. What was done is "
-                 "kept in heapwatch/notify.json below $XDG_STATE_HOME, else /var/lib for root, else ~/.local/state.",
-        .status = "0 ended as asked, 2 bad usage.",
+                 "kept in heapwatch/notify.json below $XDG_STATE_HOME, by default /var/lib for root or ~/.local/state.",
+        .status = "0 stopped by a signal or the daemon, 2 bad usage.",
         .examples =
                 (const char *const[]){
                         "heapwatchd --notify=off --rules leaks.yaml api=/var/log/api.eventlog &",

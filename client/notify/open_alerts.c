@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* open_alerts.c - chains by fingerprint: alerts come and go singly, and are walked through once a second. */
+/* open_alerts.c - a hash table by fingerprint: alerts come and go one by one, and are visited once a second. */
 #include "client/notify/open_alerts.h"
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ bool open_alert_replace(struct open_alert *a, const struct alert_event *event, s
 
         if (!results)
                 return false;
-        struct alert_event *next = alert_event_ref(event); /* before the old ones go: they may be the same */
+        struct alert_event *next = alert_event_ref(event); /* before the old ones are released: they may be the same */
         struct action_plan *next_plan = action_plan_ref(plan);
         alert_event_unref(&a->event);
         action_plan_unref(&a->plan);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plans.h - what each rule of the daemon wants done, as it answered. Pure. */
+/* plans.h - the actions of each rule, as the daemon answered. Pure. */
 #ifndef HW_CLIENT_NOTIFY_PLANS_H
 #define HW_CLIENT_NOTIFY_PLANS_H
 
@@ -8,7 +8,7 @@
 
 #include "proto/wire/action_plan.h"
 
-#define PLANS_MAX 4096u /* rules; further ones are refused with the rest */
+#define PLANS_MAX 4096u /* rules; a message with more is refused */
 
 struct error;
 struct plans_entry;
@@ -16,16 +16,16 @@ struct plans_entry;
 struct plans {
         struct plans_entry *items;
         size_t n;
-        uint64_t generation; /* of the rules; 0: nothing is known */
+        uint64_t generation; /* of the rules; 0: none known */
 };
 
-/* Replaces all. False with a sentence (which rule, what is wrong): then nothing has changed. */
+/* Replaces all. False with a message (which rule, what is wrong): then nothing has changed. */
 bool plans_take(struct plans *p, const Hw__Plans *message, struct error *error);
 
-/* Forgets all. For one that is zeroed, too. */
+/* Forgets all. Also for a zeroed one. */
 void plans_clear(struct plans *p);
 
-/* Borrowed until the next change; NULL: nothing is to be done. */
+/* Borrowed until the next change; NULL: no actions. */
 struct action_plan *plans_find(const struct plans *p, const char *group, const char *rule);
 
 #endif

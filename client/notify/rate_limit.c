@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: a rule remembers its newest `count` actions in a ring, which is all
- * that the question needs: it may act again when the oldest of them is outside
- * of the window, and one alert's share is counted among them.
+ * DESIGN: a rule remembers its newest `count` actions in a ring, which is
+ * enough: it may act again when the oldest of them is outside the window, and
+ * an alert's own actions are counted among them.
  */
 #include "client/notify/rate_limit.h"
 
@@ -49,7 +49,7 @@ static struct rule_memory *find(const struct limit_table *t, uint64_t rule)
         return NULL;
 }
 
-/* Inside of the window that ends now. A clock that was set back counts as inside. */
+/* Whether it is inside the window that ends now; if the clock was set back, it is. */
 static bool is_recent(const struct action *a, const struct action_limits *limits, uint64_t now_wall_ns)
 {
         return a->wall_ns > now_wall_ns || now_wall_ns - a->wall_ns < limits->window_ns;
@@ -102,7 +102,7 @@ static struct rule_memory *add(struct limit_table *t, uint64_t rule)
         return &t->rules[t->n++];
 }
 
-/* A ring of another size, the newest actions kept. */
+/* A ring of another size, keeping the newest actions. */
 static bool resize(struct rule_memory *m, uint32_t capacity)
 {
         struct action *ring = capacity == m->capacity ? m->ring : calloc(capacity, sizeof(*ring));

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * limits.h - how often is acted: at most `count` times in any window for a
- * rule, at most `per_alert` times of these for one of its alerts.
+ * rate_limit.h - how often actions are done: at most `count` times in any
+ * window for a rule, and of these at most `per_alert` times for one of its
+ * alerts.
  *
- * Counted are alerts that began to fire and were acted on; the end of such an
+ * It counts alerts that began to fire and were acted on; the end of such an
  * alert is always reported. Pure: time is an argument, Unix time in ns.
  */
 #ifndef HW_CLIENT_NOTIFY_RATE_LIMIT_H
@@ -13,7 +14,7 @@
 
 #include "proto/wire/action_plan.h"
 
-#define LIMITS_RULES_MAX 4096u /* rules with a memory; beyond, the one not acted on for longest is forgotten */
+#define LIMITS_RULES_MAX 4096u /* rules that are remembered; beyond, the one least recently acted on is forgotten */
 
 struct limit_table;
 
@@ -27,7 +28,7 @@ enum limit_answer { LIMIT_FREE, LIMIT_RULE, LIMIT_ALERT };
 enum limit_answer limit_ask(const struct limit_table *t, const struct action_limits *limits, uint64_t rule,
                             uint64_t fingerprint, uint64_t now_wall_ns);
 
-/* It was. Without memory it is not remembered: then the limit is too generous, never too strict. */
+/* It was acted on. If out of memory that is not remembered: the limit is then too generous, never too strict. */
 void limit_note(struct limit_table *t, const struct action_limits *limits, uint64_t rule, uint64_t fingerprint,
                 uint64_t now_wall_ns);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* record.c - an array, searched from its newest end: alerts are few, and asked about when they change only. */
+/* record.c - an array, searched from its newest end: alerts are few, and looked up only when they change. */
 #include "client/notify/record.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ void record_add(struct record *r, const struct record_entry *entry)
         r->items[r->n++] = *entry;
 }
 
-/* Identified by a time that a file can hold: others (none, or a log's nonsense) are not remembered. */
+/* Whether its time is valid: an alert without one, or with nonsense from a log, is not recorded. */
 static bool can_be_remembered(const struct alert_event *e)
 {
         uint64_t fired = alert_event_fired_wall_ns(e);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: the text is checked as a whole before anything is taken from it, so a
- * broken file has no effect at all. Other members of the object are ignored.
+ * DESIGN: the whole text is checked before anything is taken from it, so a broken file has no
+ * effect. Other members of the object are ignored.
  *
  *      {"version": 1, "done": [{"alert": "0123456789abcdef", "fired": ns, "resolved": false}]}
  */
@@ -88,8 +88,8 @@ static void set_aside(const char *path, const char *why)
 
         (void)snprintf(aside, sizeof(aside), "%s.broken", path);
         if (rename(path, aside) == 0)
-                say_error("record %s is not usable: %s; it is now %s: alerts that fire are acted on once more", path,
-                          why, aside);
+                say_error("record %s is not usable: %s; it is now %s: firing alerts are acted on again", path, why,
+                          aside);
         else
                 say_error("record %s is not usable: %s; it could not be moved aside: %s", path, why, strerror(errno));
 }
@@ -109,7 +109,7 @@ void record_read(struct record *r, const char *path, const char *before)
                 set_aside(path, "it is larger than 4 MiB");
         else if (err == -ENOENT || err == -ENOTDIR) {
                 if (before && whole_file_read(before, RECORD_FILE_BYTES_MAX, &text, &size) == 0)
-                        (void)record_parse(r, text, size, &error); /* the daemon says what is wrong with it */
+                        (void)record_parse(r, text, size, &error); /* the daemon reports what is wrong with it */
         } else if (err < 0)
                 say_error("record %s cannot be read: %s", path, strerror(-err));
         free(text);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* report.h - what became of one action: goes to the daemon, and from there onto the alert's message. Plain data. */
+/*
+ * report.h - the outcome of one action, which goes to the daemon, and from there into the alert's message. Plain
+ * data.
+ */
 #ifndef HW_CLIENT_NOTIFY_REPORT_H
 #define HW_CLIENT_NOTIFY_REPORT_H
 
@@ -11,16 +14,16 @@
 #define REPORT_DETAIL_MAX 256u
 
 enum action_outcome {
-        OUTCOME_UNDER_WAY, /* begun, or waiting for its turn */
+        OUTCOME_UNDER_WAY, /* running, or waiting for its turn */
         OUTCOME_DONE,
-        OUTCOME_FAILED, /* for good: all attempts are over, or another would not help */
+        OUTCOME_FAILED, /* finally: all attempts are over, or another would not help */
         OUTCOME_SKIPPED /* not tried: silenced, limited, dropped; the detail says which */
 };
 
 struct action_report {
         uint64_t fingerprint; /* of the alert */
-        bool resolved;        /* of its end */
-        uint32_t step;        /* index into its plan */
+        bool resolved;        /* an action for its end */
+        uint32_t step;        /* index in its plan */
         enum action_kind kind;
         enum action_outcome outcome;
         uint32_t attempts;              /* 0: skipped */

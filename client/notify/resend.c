@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: a peer is one Alertmanager as some step names it (URL, token file,
+ * DESIGN: a peer is an Alertmanager as a step names it (URL, token file,
  * authorities, interval); it has a timer and a list of open alerts. When the
- * timer rings, the list is sent in batches, one request after the other, so
- * that one peer never has more than one connection busy with it.
+ * timer fires, the list is sent in batches, one request after the other, so
+ * that a peer never uses more than one connection for it.
  */
 #include "client/notify/resend.h"
 
@@ -30,8 +30,8 @@ struct peer {
         uint64_t resend_ns, timeout_ns;
         struct event *timer;
         struct resent_alert *open;
-        struct resent_alert *unsent;  /* of this round: where the next batch begins */
-        struct http_request *request; /* under way, or NULL */
+        struct resent_alert *unsent;  /* where the next batch of this round begins */
+        struct http_request *request; /* pending, or NULL */
         bool failing;
 };
 
@@ -72,9 +72,9 @@ static void report(struct peer *p, bool ok, const char *detail)
         p->failing = !ok;
         action_step_text(name, sizeof(name), &step);
         if (ok)
-                say_info("alertmanager=%s takes alerts again", name);
+                say_info("alertmanager=%s accepts alerts again", name);
         else
-                say_warning("alertmanager=%s does not take alerts: %s; they are sent again", name, detail);
+                say_warning("alertmanager=%s does not accept alerts: %s; they will be sent again", name, detail);
 }
 
 static void on_sent(void *ctx, const struct http_result *result)
@@ -120,7 +120,7 @@ static void arm(struct peer *p)
                                  .tv_usec = (suseconds_t)(p->resend_ns % 1000000000u / 1000) };
 
         if (p->open && !evtimer_pending(p->timer, NULL))
-                (void)evtimer_add(p->timer, &after); /* if out of memory, the next open alert tries again */
+                (void)evtimer_add(p->timer, &after); /* if out of memory, the next open alert retries */
 }
 
 static void on_time(evutil_socket_t fd, short what, void *ctx)
@@ -191,7 +191,7 @@ static struct peer *peer_new(struct resend *r, const struct action_step *s)
         return NULL;
 }
 
-/* A peer without alerts is of no use, and its place may be needed after a reload. */
+/* A peer without alerts is useless, and its place may be needed after a reload. */
 static void drop_if_empty(struct resend *r, struct peer *p)
 {
         if (p->open)

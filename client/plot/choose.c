@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * choose.c - DESIGN: as hp2ps does it, bands are measured by their sum over all censuses; those beyond the wanted
- * number or below the threshold are one band, "(other)", on top. Largest lowest, so that what fills the heap has a flat
- * ground. Of more censuses than columns, each column is the one of its few with most bytes: peaks stay.
+ * choose.c - DESIGN: as in hp2ps, bands are ranked by their sum over all censuses; those beyond the wanted number or
+ * below the threshold become one band, "(other)", on top. The largest is at the bottom, so that it has a flat base. If
+ * there are more censuses than columns, each column shows the one of several with the most bytes: peaks stay.
  *
  * An order file has the scales and the labels of another plot, lowest first, as hp2ps' .aux:
  *     X_RANGE 12.5 / Y_RANGE 1048576 / ORDER label
@@ -174,7 +174,7 @@ static int make_columns(struct plot_chart *c, size_t n)
         return whole && c->times_ns ? 0 : -ENOMEM;
 }
 
-/* The rows of the census at hand as a column. */
+/* The rows of the current census as a column. */
 static void fill_column(struct plot_chart *c, const struct spool *s, const struct spool_row *row, const uint32_t *index,
                         size_t column)
 {
@@ -218,7 +218,7 @@ static int fill_columns(struct plot_chart *c, struct spool *s, const uint32_t *i
         return r;
 }
 
-/* (other) goes when nothing is in it. */
+/* Removes (other) if it is empty. */
 static void drop_empty_other(struct plot_chart *c)
 {
         struct plot_band *other = &c->bands[c->n_bands - 1];

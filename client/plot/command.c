@@ -2,8 +2,8 @@
 /*
  * command.c - `heapwatch plot`: a finished log as a picture.
  *
- * DESIGN: the run goes by once and is gathered within bounds; then it is drawn with cairo on the surface that the
- * name's ending asks for.
+ * DESIGN: the run is read once and collected within bounds; then it is drawn with cairo on a surface chosen by
+ * the file name's suffix.
  */
 #include <cairo-pdf.h>
 #include <cairo-ps.h>
@@ -22,7 +22,7 @@
 
 #define LEAST_SIZE 300
 #define MOST_SIZE  10000
-#define PNG_SCALE  2.0 /* pixels of a point */
+#define PNG_SCALE  2.0 /* pixels per point */
 
 struct request {
         const char *log, *output, *save_order;
@@ -124,32 +124,32 @@ static int take_threshold(const struct command *c, const struct option *o, void 
 static const struct option options[] = {
         OPERAND_TEXT("LOG", struct request, log, COMPLETE_FILE, NULL),
         OPTION_TEXT("output", 'o', "FILE", struct request, output, COMPLETE_FILE,
-                    "the picture; .svg, .png, .pdf, .eps or .ps says what it is"),
+                    "the output file; its suffix .svg, .png, .pdf, .eps or .ps chooses the format"),
         OPTION_NUMBER("bands", 'n', uint32_t, struct request, plot.bands, 0, PLOT_BANDS,
                       "the N largest; all others are one band, (other), on top (default 20; hp2ps -m)"),
         OPTION_CALLBACK("threshold", 0, "PERCENT", take_threshold, COMPLETE_NOTHING,
                         "a band with less of the sum of all censuses is among the others (default 1; hp2ps -t)"),
         OPTION_CHOICE(
                 "sort", 0, "size|stddev|name", int, struct request, plot.sort, sorts,
-                "by sum (default), by standard deviation, the most moving first (hp2ps -d), or by name (hp2ps -i)"),
+                "by sum (default), by standard deviation, the most variable first (hp2ps -d), or by name (hp2ps -i)"),
         OPTION_CHOICE("theme", 0, "light|dark|print", int, struct request, plot.theme, themes,
                       "light (default), dark, or print: greys and hatching, for black ink"),
         OPTION_CALLBACK("lines", 0, "LIST", take_lines, COMPLETE_NOTHING,
-                        "live, heap, rss: which of them are drawn where known (default: live; all, when there are no "
+                        "live, heap, rss: which of them are drawn if known (default: live, or all if there are no "
                         "censuses), or none"),
         OPTION_FLAG("traces", 0, struct request, plot.traces, "each band as a line of its own, not stacked"),
         OPTION_FLAG("no-notes", 0, struct request, plot.no_notes,
                     "without the program's markers and messages (hp2ps -y)"),
         OPTION_FLAG("small-title", 0, struct request, plot.small_title, "the title in one small line (hp2ps -s)"),
         OPTION_NUMBER("width", 0, uint32_t, struct request, width, LEAST_SIZE + 300, MOST_SIZE,
-                      "in points, 72 an inch; a PNG has two pixels a point (default 960; hp2ps -e)"),
+                      "in points, 72 per inch; a PNG has two pixels per point (default 960; hp2ps -e)"),
         OPTION_NUMBER("height", 0, uint32_t, struct request, height, LEAST_SIZE, MOST_SIZE, "in points (default 540)"),
         OPTION_TEXT("save-order", 0, "FILE", struct request, save_order, COMPLETE_FILE,
                     "write scales and order of this picture to FILE, as hp2ps does to its .aux"),
         OPTION_TEXT("order", 0, "FILE", struct request, plot.order, COMPLETE_FILE,
                     "scales and order of another picture, so that the two can be compared (hp2ps -p)"),
         OPTION_NUMBER("run", 0, uint32_t, struct request, run, 1, UINT32_MAX,
-                      "the N-th run of a log that holds several (default: the first)"),
+                      "the N-th run of a log with several (default: the first)"),
         OPTIONS_END,
 };
 
@@ -158,7 +158,8 @@ static int check(void *filled)
         struct request *r = filled;
 
         if (!kind_of(r->output))
-                return command_usage_error(&command_plot, "what picture? add -o FILE.svg (or .png, .pdf, .eps, .ps)");
+                return command_usage_error(&command_plot,
+                                           "expected an output file: add -o FILE.svg (or .png, .pdf, .eps, .ps)");
         r->plot.width = r->width;
         r->plot.height = r->height;
         return 0;
@@ -203,7 +204,7 @@ static int explain(const struct request *r, const struct run_reader *reader, int
                               reader->runs_seen == 1 ? "" : "s", r->run);
         else if (status == -ENODATA)
                 command_error(&command_plot,
-                              "%s has neither censuses nor what --lines asks for; run the program with "
+                              "%s has neither censuses nor the lines of --lines; run the program with "
                               "+RTS -l -hT -i1 (or another -h)",
                               r->log);
         else if (status < 0 && status != -EINTR)
@@ -211,7 +212,7 @@ static int explain(const struct request *r, const struct run_reader *reader, int
         return EXIT_USAGE;
 }
 
-/* Gathered: chooses, draws. Order files are said here, for they have names of their own. */
+/* After reading: chooses and draws. Reports errors of order files itself, because they name other files. */
 static int make(const struct request *r, struct plot_data *d, const struct run_reader *reader, FILE *to)
 {
         struct plot_chart *c = calloc(1, sizeof(*c));
@@ -272,9 +273,8 @@ const struct command command_plot = {
         .about = "Draws the heap of a finished log by band over time, as hp2ps does from a .hp file, with live data "
                  "and the program's notes. The key has the bytes of each band in the census with the most bytes.",
         .options = options,
-        .notes = "Colours are told apart with any colour vision. Logs with more than 4096 censuses are drawn with the "
-                 "largest "
-                 "of each few. A log without censuses is drawn with its lines alone.",
+        .notes = "Colours are distinguishable with any colour vision. Of more than 4096 censuses, the largest of each "
+                 "few are drawn. For a log without censuses only its lines are drawn.",
         .status = "0 the picture was written, 2 bad input, or the log has nothing to draw.",
         .examples =
                 (const char *const[]){

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * draw.c - DESIGN: from the back to the front: paper, grid, bands, notes, lines, axes, texts. The key stands at the
- * right in the order of the bands, highest first, each with its bytes at the peak. A text is cut to its room with an
- * ellipsis; a note's text is drawn where the texts before it leave room, in one of three rows, and counted otherwise.
+ * draw.c - DESIGN: from back to front: paper, grid, bands, notes, lines, axes, texts. The key is at the right in the
+ * order of the bands, highest first, each with its bytes at the peak. A text that is too long ends in an ellipsis; a
+ * note's text is drawn where earlier texts leave room, in one of three rows, and otherwise only counted.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -17,7 +17,7 @@
 #define FONT       "DejaVu Sans"
 #define MARGIN     18.0
 #define KEY_WIDTH  260.0
-#define NOTE_GAP   3.0 /* lines of notes that are nearer stand for each other */
+#define NOTE_GAP   3.0 /* of notes closer together only one line is drawn */
 #define NOTE_ROWS  3
 #define NOTE_WIDTH 150.0
 #define TICKS      6
@@ -95,7 +95,7 @@ static double step_of(double range)
                                              : 10 * step;
 }
 
-/* The same of powers of two: bytes are counted so. */
+/* The same with powers of two, for bytes. */
 static double byte_step_of(double range)
 {
         double step = 1;
@@ -191,7 +191,7 @@ static void draw_area(struct plot_picture *p, cairo_t *cr, const struct theme *t
                 cairo_append_path(cr, path);
                 cairo_path_destroy(path);
         }
-        theme_use(cr, theme->paper); /* a seam, so that neighbours of one hue stay two */
+        theme_use(cr, theme->paper); /* a seam, so that neighbours of the same hue stay distinct */
         cairo_set_line_width(cr, 0.4);
         cairo_stroke(cr);
 }
@@ -248,7 +248,7 @@ static void draw_lines(struct plot_picture *p, cairo_t *cr, const struct theme *
 
 /* -------------------------------------------------------------------- notes */
 
-/* Texts of notes that stand: from, to, which row. */
+/* A note's text that was placed: from, to, which row. */
 struct row_text {
         double from, to;
         int row;
@@ -300,7 +300,7 @@ static void draw_note_lines(struct plot_picture *p, cairo_t *cr)
         cairo_set_dash(cr, NULL, 0, 0);
 }
 
-/* Returns how many notes have no text in the picture: markers are put first. */
+/* Returns how many notes found no room for their text; markers go first. */
 static size_t draw_notes(struct plot_picture *p, cairo_t *cr, const struct theme *theme)
 {
         struct row_text texts[PLOT_NOTES];

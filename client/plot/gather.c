@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DESIGN: censuses go to a spool on disk, lines are thinned with their peaks kept, of notes the first are kept. */
+/* DESIGN: censuses go to a spool on disk, lines are thinned but keep their peaks, the first notes are kept. */
 #include "client/plot/plot.h"
 
 #include <errno.h>

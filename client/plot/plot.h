@@ -2,8 +2,8 @@
 /*
  * plot.h - one run as a picture: its bands stacked over time, live data, heap and RSS as lines, notes.
  *
- * gather.c takes the run in, choose.c says which bands are drawn and in which order, layout.c where all stands, draw.c
- * draws with cairo. Sizes and places are in points (1/72 inch), y downwards.
+ * gather.c reads the run, choose.c decides which bands are drawn and in which order, draw.c draws with cairo. Sizes
+ * and places are in points (1/72 inch), y downwards.
  */
 #ifndef HW_CLIENT_PLOT_PLOT_H
 #define HW_CLIENT_PLOT_PLOT_H
@@ -17,8 +17,8 @@
 #include "client/convert/spool.h"
 #include "client/history/past.h"
 
-#define PLOT_BANDS   60    /* drawn at most, (other) not counted */
-#define PLOT_COLUMNS 4096u /* censuses drawn at most: of more, the largest of each few */
+#define PLOT_BANDS   60    /* most that are drawn, besides (other) */
+#define PLOT_COLUMNS 4096u /* most censuses that are drawn: of more, the largest of each few */
 #define PLOT_NOTES   200u  /* kept; further ones are counted */
 #define PLOT_LINES   3     /* live, heap, RSS */
 
@@ -28,8 +28,8 @@ enum plot_sort { SORT_SIZE, SORT_STDDEV, SORT_NAME };
 enum plot_theme { THEME_LIGHT, THEME_DARK, THEME_PRINT };
 
 struct plot_options {
-        uint32_t bands;   /* the largest; all others are one */
-        double threshold; /* percent of the sum of all censuses: a smaller band is among the others */
+        uint32_t bands;   /* how many of the largest; all others are one */
+        double threshold; /* percent of the sum of all censuses; smaller bands are among the others */
         int sort;         /* enum plot_sort */
         int theme;        /* enum plot_theme */
         double width, height;
@@ -44,7 +44,7 @@ struct plot_options {
 struct plot_note {
         uint64_t time_ns;
         char *text;
-        bool marker; /* its text goes before those of messages */
+        bool marker; /* its text takes precedence over those of messages */
 };
 
 struct plot_data {
@@ -60,7 +60,7 @@ struct plot_data {
 int plot_data_init(struct plot_data *d);
 void plot_data_done(struct plot_data *d);
 
-/* Takes an update of the run in: `take` of a run_reader, the state being the data. */
+/* Takes an update of the run: `take` of a run_reader whose state is the data. */
 int plot_data_take(void *data, const struct format_run *run, const Hw__Update *update);
 
 /* ------------------------------------------------------------------- choice */
@@ -68,7 +68,7 @@ int plot_data_take(void *data, const struct format_run *run, const Hw__Update *u
 struct plot_band {
         uint32_t id; /* 0: all others */
         char *label;
-        uint64_t peak_bytes; /* in the census with most bytes, whose number the legend has */
+        uint64_t peak_bytes; /* in the census with the most bytes, as shown in the key */
         uint64_t *bytes;     /* of each column */
 };
 
@@ -80,7 +80,7 @@ struct plot_chart {
         bool lines[PLOT_LINES]; /* that are drawn */
         double integral;        /* byte seconds under all censuses */
         uint64_t peak_ns, peak_bytes;
-        uint64_t x_ns, y_bytes; /* scales: to where the axes go */
+        uint64_t x_ns, y_bytes; /* scales: the ends of the axes */
 };
 
 /* 0, -ENODATA when there is neither a census nor a line, or -errno. */
@@ -92,7 +92,7 @@ int plot_save_order(const struct plot_chart *c, const char *path);
 
 /* ------------------------------------------------------------------ picture */
 
-/* A text and the room it takes, for those who look whether any two overlap. */
+/* A text and the room it takes, for checks that no two overlap. */
 struct plot_text {
         double x, y, width, height;
 };
@@ -107,7 +107,7 @@ struct plot_picture {
         double left, top, right, bottom; /* of the axes */
 };
 
-/* Draws all of it; what was drawn where is in the picture afterwards. */
+/* Draws everything; afterwards the picture says what was drawn where. */
 void plot_draw(struct plot_picture *p, cairo_t *cr);
 
 #endif

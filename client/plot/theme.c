@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * theme.c - DESIGN: hues are those of Okabe and Ito (2008, jfly.uni-koeln.de/color), which people with any colour
- * vision tell apart; each further round of them is lighter. In print, bands are light and dark greys by turns and
+ * theme.c - DESIGN: hues are those of Okabe and Ito (2008, jfly.uni-koeln.de/color), distinguishable with any
+ * colour vision; each further round of them is lighter. In print, bands are alternately light and dark grey and
  * hatched in five ways.
  */
 #include "client/plot/theme.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* theme.h - colours. A band's fill is told from its neighbours' by hue, lightness and, in print, by hatching. */
+/* theme.h - colours. A band's fill differs from its neighbours' in hue, lightness and, in print, hatching. */
 #ifndef HW_CLIENT_PLOT_THEME_H
 #define HW_CLIENT_PLOT_THEME_H
 
@@ -24,7 +24,7 @@ void theme_use(cairo_t *cr, struct colour c);
 /* Of the n-th band, lowest first. */
 struct colour theme_band(const struct theme *t, size_t n);
 
-/* Hatches what is clipped, inside a box, with the n-th of several patterns; the first is none. */
+/* Hatches the clipped part of a box with the n-th of several patterns; the first is none. */
 void theme_hatch(cairo_t *cr, size_t n, double x, double y, double width, double height);
 
 #endif

@@ -5,8 +5,8 @@
  * taken out of the multi handle and reported after curl_multi_socket_action has
  * returned, so `done` may start and cancel requests freely.
  *
- * CURLOPT_QUICK_EXIT: without it libcurl waits for the thread that looks up a
- * name when the request's time is over, as long as that takes.
+ * CURLOPT_QUICK_EXIT: without it, when a request times out, libcurl waits for
+ * the thread that resolves its name, however long that takes.
  */
 #include "client/post/http.h"
 
@@ -21,15 +21,15 @@
 
 #define CONNECTIONS_MAX      32L
 #define HOST_CONNECTIONS_MAX 4L
-#define CONNECT_MS           5000L /* of the time-out, for the connection */
+#define CONNECT_MS           5000L /* of the timeout, for connecting */
 #define RETRY_AFTER_MAX_S    86400
-#define TEXT_MAX             96u /* of an answer, shown when it is an error */
+#define TEXT_MAX             96u /* of an answer, shown if it is an error */
 
 struct http {
         struct event_base *base;
         CURLM *multi; /* NULL until the first request */
         struct event *timer;
-        struct http_request *requests; /* all that are under way */
+        struct http_request *requests; /* all pending ones */
         size_t n;
 };
 
@@ -41,7 +41,7 @@ struct http_request {
         http_done_fn *done;
         void *ctx;
         size_t received;         /* bytes of headers and body */
-        char text[TEXT_MAX + 1]; /* the body's beginning */
+        char text[TEXT_MAX + 1]; /* the beginning of the body */
         size_t text_size;
         char curl_error[CURL_ERROR_SIZE];
 };
@@ -74,22 +74,22 @@ static size_t on_header(char *data, size_t one, size_t n, void *ctx)
         return r->received <= HTTP_BODY_MAX ? n : 0;
 }
 
-/* What is no HTTP at all is an unsupported protocol too: something else is there, perhaps not for long. */
-static bool may_help_to_try_again(CURL *easy, CURLcode code, long status)
+/* An answer that is not HTTP also counts as an unsupported protocol: another server is there, perhaps not for long. */
+static bool is_worth_retrying(CURL *easy, CURLcode code, long status)
 {
-        long asked = 0; /* bytes of the request that went out */
+        long sent = 0; /* bytes of the request that went out */
 
-        (void)curl_easy_getinfo(easy, CURLINFO_REQUEST_SIZE, &asked);
-        if (code == CURLE_OK || status >= 300) /* of 200 and half an answer nobody knows */
+        (void)curl_easy_getinfo(easy, CURLINFO_REQUEST_SIZE, &sent);
+        if (code == CURLE_OK || status >= 300) /* a 200 with a partial answer proves nothing */
                 return status >= 500 || status == 408 || status == 425 || status == 429;
         if (code == CURLE_UNSUPPORTED_PROTOCOL)
-                return asked > 0;
+                return sent > 0;
         return code != CURLE_PEER_FAILED_VERIFICATION && code != CURLE_SSL_CACERT_BADFILE &&
                code != CURLE_URL_MALFORMAT && code != CURLE_WRITE_ERROR;
 }
 
 /* Retry-After, in seconds or as a date. */
-static uint64_t asked_to_wait(CURL *easy)
+static uint64_t retry_after(CURL *easy)
 {
         curl_off_t seconds = 0;
 
@@ -98,7 +98,7 @@ static uint64_t asked_to_wait(CURL *easy)
         return (uint64_t)(seconds < RETRY_AFTER_MAX_S ? seconds : RETRY_AFTER_MAX_S) * 1000000000u;
 }
 
-/* libcurl's sentence names hosts and ports, never a path or a token. */
+/* libcurl's message names hosts and ports, never a path or a token. */
 static void describe(struct http_result *result, CURLcode code, const struct http_request *r)
 {
         const char *why = r->curl_error[0] ? r->curl_error : curl_easy_strerror(code);
@@ -140,14 +140,14 @@ static void finish(struct http_request *r, CURLcode code)
 
         (void)curl_easy_getinfo(r->easy, CURLINFO_RESPONSE_CODE, &result.status);
         result.ok = code == CURLE_OK && result.status >= 200 && result.status < 300;
-        result.again = !result.ok && may_help_to_try_again(r->easy, code, result.status);
-        result.retry_after_ns = asked_to_wait(r->easy);
+        result.again = !result.ok && is_worth_retrying(r->easy, code, result.status);
+        result.retry_after_ns = retry_after(r->easy);
         describe(&result, code, r);
         release(r);
         done(ctx, &result);
 }
 
-static void tell_finished(struct http *h)
+static void report_finished(struct http *h)
 {
         CURLMsg *message;
         int left;
@@ -171,7 +171,7 @@ static void on_socket_event(evutil_socket_t fd, short what, void *ctx)
         int running, action = (what & EV_READ ? CURL_CSELECT_IN : 0) | (what & EV_WRITE ? CURL_CSELECT_OUT : 0);
 
         (void)curl_multi_socket_action(h->multi, fd, action, &running);
-        tell_finished(h);
+        report_finished(h);
 }
 
 static void on_timer(evutil_socket_t fd, short what, void *ctx)
@@ -182,7 +182,7 @@ static void on_timer(evutil_socket_t fd, short what, void *ctx)
         (void)fd;
         (void)what;
         (void)curl_multi_socket_action(h->multi, CURL_SOCKET_TIMEOUT, 0, &running);
-        tell_finished(h);
+        report_finished(h);
 }
 
 static int want_timer(CURLM *multi, long timeout_ms, void *ctx)
@@ -310,7 +310,7 @@ static bool set_multi_options(struct http *h)
                curl_multi_setopt(h->multi, CURLMOPT_MAX_HOST_CONNECTIONS, HOST_CONNECTIONS_MAX) == CURLM_OK;
 }
 
-/* Has libcurl ready. */
+/* Initialises libcurl on first use. */
 static bool begin(struct http *h)
 {
         if (h->multi)

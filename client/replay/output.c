@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: every descriptor is nonblocking, and every wait is one ppoll that lets
- * the two signals in, so that there is no moment at which a signal is overlooked
- * and none at which it interrupts anything but waiting.
+ * DESIGN: every descriptor is nonblocking, and every wait is one ppoll that
+ * unblocks the two signals, so that no signal is missed and none interrupts
+ * anything but waiting.
  */
 #include "client/replay/output.h"
 
@@ -17,7 +17,7 @@
 
 #include "proto/base/unix_socket.h"
 
-#define FIFO_LOOK_S 0.05 /* how often a FIFO without reader is tried: there is nothing to poll */
+#define FIFO_LOOK_S 0.05 /* how often a FIFO without a reader is tried, since there is nothing to poll */
 
 static volatile sig_atomic_t stopped;
 static sigset_t while_waiting;
@@ -51,7 +51,7 @@ int output_wait(int fd, short events, double seconds)
         struct timespec t = { 0, 0 };
 
         if (seconds > 0) {
-                double bounded = seconds < 3600 ? seconds : 3600; /* callers look again */
+                double bounded = seconds < 3600 ? seconds : 3600; /* callers check again */
                 t.tv_sec = (time_t)bounded;
                 t.tv_nsec = (long)((bounded - (double)t.tv_sec) * 1e9);
         }
@@ -125,7 +125,7 @@ static int bind_listener(struct output *o)
         if (o->listener < 0)
                 return -errno;
         if (unix_is_left_over(o->path))
-                (void)unlink(o->path); /* if it stays, bind says why */
+                (void)unlink(o->path); /* if that fails, bind reports why */
         if (fchmod(o->listener, 0600) < 0 || bind(o->listener, (struct sockaddr *)&un, sizeof(un)) < 0)
                 return -errno;
         o->made = true;
@@ -161,7 +161,7 @@ int output_begin(struct output *o, const struct stat *log)
 int output_write(struct output *o, const void *data, size_t size)
 {
         const char *p = data;
-        int r = output_wait(-1, 0, 0); /* a file never makes us wait: let a signal in now and then */
+        int r = output_wait(-1, 0, 0); /* a file never makes us wait: let signals in now and then */
 
         while (r == 0 && size) {
                 ssize_t n = write(o->fd, p, size);
@@ -196,7 +196,7 @@ void output_close(struct output *o)
         if (o->listener >= 0)
                 (void)close(o->listener);
         if (o->made)
-                (void)unlink(o->path); /* as well as can be */
+                (void)unlink(o->path); /* best effort */
         o->fd = o->listener = -1;
         o->made = false;
 }

@@ -3,8 +3,8 @@
  * output.h - where a replay goes: `fifo:PATH`, `file:PATH` or `unix-listen:PATH`.
  *
  * Behaves as a program does: a FIFO waits for its reader, a file is truncated
- * when a run begins, a socket is served to one reader at a time. All waiting
- * ends when SIGINT or SIGTERM comes.
+ * when a run begins, a socket serves one reader at a time. SIGINT or SIGTERM ends
+ * all waiting.
  */
 #ifndef HW_CLIENT_REPLAY_OUTPUT_H
 #define HW_CLIENT_REPLAY_OUTPUT_H
@@ -27,19 +27,19 @@ struct output {
 /* Parses the argument of --to; opens nothing. */
 bool output_parse(struct output *o, const char *text);
 
-/* Lets SIGINT and SIGTERM in only while waiting, which then returns -EINTR. Ignores SIGPIPE. */
+/* Blocks SIGINT and SIGTERM except while waiting, which then returns -EINTR. Ignores SIGPIPE. */
 void output_catch_signals(void);
 
-/* Waits until `fd` takes bytes (-1 = none) or `seconds` passed (< 0 = no end). 0, or -EINTR when asked to stop. */
+/* Waits until `fd` is writable (-1 = none) or `seconds` have passed (< 0 = no end). 0, or -EINTR when stopped. */
 int output_wait(int fd, short events, double seconds);
 
 /*
- * Begins a run. `log` is what is played: writing over it is refused (-EDEADLK).
- * Returns 0, -EINTR when asked to stop, or another -Exxx.
+ * Begins a run. `log` is what is played: overwriting it is refused (-EDEADLK).
+ * Returns 0, -EINTR when stopped, or another -Exxx.
  */
 int output_begin(struct output *o, const struct stat *log);
 
-/* Writes all; 0, -EPIPE when the reader left, -EINTR, or another -Exxx. */
+/* Writes everything; 0, -EPIPE when the reader has disconnected, -EINTR, or another -Exxx. */
 int output_write(struct output *o, const void *data, size_t size);
 
 /* Ends a run: a FIFO stays open for the next one. 0 or -Exxx. */

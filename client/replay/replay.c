@@ -2,8 +2,8 @@
 /*
  * DESIGN: the log is a stream of bytes with arrival times; nothing here knows
  * what the bytes mean. A loop sends what is due, then waits for the next
- * arrival. When the reader is slow, time goes on, and what became due meanwhile
- * follows at once, as it would from a program.
+ * arrival. When the reader is slow, what became due meanwhile follows at once,
+ * as it would from a program.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 #include "proto/base/error.h"
 
 #define CHUNK_BYTES    65536
-#define TIMING_BYTES   (16u << 20) /* a timing file may be this long */
+#define TIMING_BYTES   (16u << 20) /* longest timing file */
 #define BETWEEN_RUNS_S 0.01        /* of --loop: an empty log must not spin */
 #define PROGRESS_S     0.25        /* how often progress is drawn on a terminal */
 
@@ -31,10 +31,10 @@ struct replay {
         const char *log_path, *to, *timing;
         struct log_file *log; /* open while it is played */
         struct stat stat;
-        uint64_t size; /* UINT64_MAX: compressed, known when its end is met */
+        uint64_t size; /* UINT64_MAX: compressed, known once its end is reached */
         bool loop;
         bool progress;  /* stderr is a terminal */
-        double drawn_s; /* when progress was drawn last */
+        double drawn_s; /* when progress was last drawn */
 };
 
 static double now_s(void)
@@ -70,7 +70,7 @@ static int send_due(struct replay *r, uint64_t *played, uint64_t due)
                 if (n < 0)
                         return (int)n;
                 if (n == 0 && !log_file_is_packed(r->log))
-                        return -ENODATA; /* the log became shorter under us */
+                        return -ENODATA; /* the log was truncated meanwhile */
                 if (n == 0) {
                         r->size = *played;
                         return 0;
@@ -90,7 +90,7 @@ static int play_once(struct replay *r)
         int e = output_begin(&r->output, &r->stat);
         double start = now_s();
 
-        if (e == 0 && !(r->log = log_file_open(r->log_path, NULL)) /* from its beginning, for each run */)
+        if (e == 0 && !(r->log = log_file_open(r->log_path, NULL)) /* from the beginning, for each run */)
                 e = -EIO;
         while (e == 0) {
                 e = send_due(r, &played, schedule_due(&r->schedule, now_s() - start, r->size));
@@ -100,7 +100,7 @@ static int play_once(struct replay *r)
                 e = output_wait(-1, 0, pause > 0 ? pause : 0);
         }
         if (e == 0 && log_file_damage(r->log))
-                command_error(&command_replay, "%s: %s; played is what there was", r->log_path,
+                command_error(&command_replay, "%s: %s; what could be read was played", r->log_path,
                               log_file_damage(r->log));
         log_file_close(&r->log);
         int closed = output_end(&r->output);
@@ -194,9 +194,9 @@ static const struct option options[] = {
         OPTION_TEXT("timing", 0, "FILE", struct replay, timing, COMPLETE_FILE,
                     "when the bytes arrived: lines `seconds offset`"),
         OPTION_POSITIVE("rate", "N", struct replay, schedule.bytes_per_s,
-                        "without --timing: N bytes/s; without both: as fast as it is taken"),
+                        "without --timing: N bytes/s; without both: as fast as it is read"),
         OPTION_POSITIVE("speed", "X", struct replay, schedule.speed, "X times as fast (default 1)"),
-        OPTION_FLAG("loop", 0, struct replay, loop, "again and again: each time a new run of the same program"),
+        OPTION_FLAG("loop", 0, struct replay, loop, "repeat forever, each time as a new run of the same program"),
         OPTIONS_END,
 };
 
@@ -217,7 +217,7 @@ static int check(void *filled)
 static int exit_status(const struct replay *r, int e)
 {
         if (e == 0 || e == -EPIPE || e == -EINTR)
-                return EXIT_OK; /* played, or the reader or the user had enough */
+                return EXIT_OK; /* played, or ended by the reader or the user */
         if (e == -EDEADLK)
                 command_error(&command_replay, "%s is the log itself; write to another file", r->output.path);
         else if (e == -ENODATA)

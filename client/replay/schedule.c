@@ -19,7 +19,7 @@ void schedule_done(struct schedule *s)
         schedule_init(s);
 }
 
-/* One line; *text moves behind it. */
+/* One line; *text moves past it. */
 static bool parse_line(const char **text, struct arrival *ret_arrival)
 {
         char *end;
@@ -99,7 +99,7 @@ uint64_t schedule_due(const struct schedule *s, double seconds, uint64_t size)
         seconds *= s->speed;
         if (s->arrivals) {
                 size_t i = after_time(s, seconds);
-                if (i < s->n) /* after the last arrival all is due, even what the file does not speak of */
+                if (i < s->n) /* after the last arrival everything is due, even bytes that the file does not mention */
                         due = i ? s->arrivals[i - 1].offset : 0;
         } else if (s->bytes_per_s > 0 && seconds * s->bytes_per_s < (double)size) {
                 due = (uint64_t)(seconds * s->bytes_per_s);

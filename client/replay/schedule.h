@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * schedule.h - how many bytes of a log have arrived after so many seconds.
+ * schedule.h - how many bytes of a log have arrived by a given time.
  *
  * Either recorded (a timing file, lines `seconds offset`), or a steady rate, or
  * everything at once. Pure: time is an argument.
@@ -15,7 +15,7 @@
 struct error;
 
 struct arrival {
-        double seconds;  /* since the first byte could have come */
+        double seconds;  /* since the first byte could have arrived */
         uint64_t offset; /* bytes that had arrived then */
 };
 
@@ -30,13 +30,13 @@ struct schedule {
 void schedule_init(struct schedule *s);
 void schedule_done(struct schedule *s);
 
-/* Reads a timing file's text (terminated). False with a sentence in `error`, naming the line; s is unchanged. */
+/* Parses a timing file's text (terminated). False with a message in `error` that names the line; s is unchanged. */
 bool schedule_parse(struct schedule *s, const char *text, struct error *error);
 
 /* How many of `size` bytes may have been played `seconds` after the start. */
 uint64_t schedule_due(const struct schedule *s, double seconds, uint64_t size);
 
-/* Seconds after the start when byte number `played` + 1 (at most `size`) may go. */
+/* Seconds after the start when byte number `played` + 1 (at most `size`) is due. */
 double schedule_next(const struct schedule *s, uint64_t played, uint64_t size);
 
 #endif

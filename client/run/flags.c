@@ -3,10 +3,12 @@
  * DESIGN - first look at what the user already gives in the three places that
  * the RTS reads, then add as little as possible:
  *
- *      -l            unless the user chose classes -ol<path>     always; a
- *      user's own -ol is refused, since the log would then never come here -hT
- *      -i1       unless the user chose a heap profile; left out if the program
- *      does not accept it (-rtsopts=some accepts -l and -ol)
+ *      -l            unless the user chose classes
+ *      -ol<path>     always; a user's own -ol is refused, since the log
+ *                    would then never come here
+ *      -hT -i1       unless the user chose a heap profile; left out if the
+ *                    program does not accept it (-rtsopts=some accepts -l
+ *                    and -ol)
  *      --eventlog-flush-interval=1
  *                    GHC 9.2 and later, threaded only: on the non-threaded
  *                    RTS the interval damages the log (GHC issue 26222)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * collections.c - the table of generations as `+RTS -s` has it, with quantiles
- * besides; parallel work; the nonmoving collector. A pause is the leading
- * capability's, census included; its average is over the collections whose
- * start was seen.
+ * collections.c - the table of generations as in `+RTS -s`, with quantiles;
+ * parallel work; the nonmoving collector. A pause is the leading capability's,
+ * census included; its average is over the collections whose start was seen.
  */
 #include <inttypes.h>
 
@@ -15,7 +14,7 @@ bool collections_known(const struct summary *s)
         return s->t->gc && s->t->gc->n_generations > 0;
 }
 
-/* Collections of which the pause is known. */
+/* Collections whose pause is known. */
 static uint64_t measured(const Hw__Generation *g)
 {
         uint64_t n = 0;
@@ -89,7 +88,7 @@ void collections_text(FILE *to, const struct summary *s)
                 (void)fprintf(to, "%s  Waiting for capabilities to stop: %s\n", gc->has_parallel_balance ? "" : "\n",
                               hw_duration_text(text, sizeof(text), (double)gc->sync_total_ns));
         if (gc->unmatched)
-                (void)fprintf(to, "  %s starts or ends of collections without the other\n",
+                (void)fprintf(to, "  %s starts or ends of collections without their counterpart\n",
                               hw_count_text(text, sizeof(text), gc->unmatched));
 }
 

@@ -2,9 +2,9 @@
 /*
  * command.c - `heapwatch summary`: what `+RTS -s` prints, of finished logs.
  *
- * DESIGN: messages are taken into a world. When the first message of another run
- * or another log comes, all of the one before is there, so it is printed and
- * its world forgotten: memory does not grow with the number of logs.
+ * DESIGN: messages are applied to a world. When the first message of another run
+ * or another log comes, the previous one is complete, so it is printed and its
+ * world destroyed: memory does not grow with the number of logs.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ struct request {
         bool json;
 };
 
-/* What is being gathered; `world` is NULL before the first message. */
+/* The run being collected; `world` is NULL before the first message. */
 struct gathering {
         const struct request *request;
         struct world *world;
@@ -36,7 +36,8 @@ struct gathering {
 
 static const struct option options[] = {
         OPERAND_LIST("LOG...", 1, struct request, logs, COMPLETE_FILE, NULL),
-        OPTION_JSON(struct request, json, "for people (default), or one object a line for each run, numbers exact"),
+        OPTION_JSON(struct request, json,
+                    "for people (default), or one object per line for each run, with exact numbers"),
         OPTIONS_END,
 };
 
@@ -144,7 +145,7 @@ static int read_logs(const struct request *r)
                 status = -(errno ? errno : EIO);
         if (event == FEED_FAILED)
                 command_error(&command_summary, "%s", feed_error(feed));
-        if (status && status != -EPIPE) /* -EPIPE: the reader has seen enough */
+        if (status && status != -EPIPE) /* -EPIPE: the reader of the pipe has exited */
                 command_error(&command_summary, "%s", strerror(-status));
         feed_close(&feed);
         world_destroy(&g.world);
@@ -162,17 +163,17 @@ static int run(void *filled)
 
 const struct command command_summary = {
         .name = "summary",
-        .summary = "what +RTS -s prints, of finished logs, and what else they hold",
+        .summary = "what +RTS -s prints, for finished logs, and what else they contain",
         .usage = (const char *const[]){ "[OPTION]... LOG...", NULL },
-        .about = "Prints of each run in finished eventlogs what +RTS -s prints at a program's end, as far as the log "
-                 "holds it: bytes allocated and copied, maximum residency, collections and pauses of each generation, "
+        .about = "Prints for each run in finished eventlogs what +RTS -s prints at a program's end, as far as the log "
+                 "has it: bytes allocated and copied, maximum residency, collections and pauses of each generation, "
                  "mutator and GC time, productivity; then the heap profile's mode and largest bands, the time "
-                 "profile, notes, threads, and what of the log was lost. What the log does not hold is left out.",
+                 "profile, notes, threads, and what of the log was lost. What the log does not have is left out.",
         .options = options,
         .notes = "Times are elapsed times: CPU times are not in an eventlog. MUT time is all time outside "
                  "collections, so it includes what +RTS -s calls INIT and EXIT; a pause includes the heap census taken "
-                 "in it. A log that was connected late holds only what came since.",
-        .status = "0, or 2 when a log could not be read; the others are printed all the same.",
+                 "in it. A log that was joined late has only what came since then.",
+        .status = "0, or 2 when a log could not be read; the others are still printed.",
         .examples =
                 (const char *const[]){
                         "heapwatch summary run.eventlog",

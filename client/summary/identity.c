@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* identity.c - whose log it is and how it ended; what its stream was like: the first and the last of a summary. */
+/*
+ * identity.c - which program's log it is and how it ended, and its stream: the first and the last section of a
+ * summary.
+ */
 #include <inttypes.h>
 #include <string.h>
 
@@ -135,13 +138,15 @@ static void print_losses(FILE *to, const Hw__Health *h)
 {
         char bytes[HW_NUMBER_MAX], at[HW_NUMBER_MAX], safe[TEXT];
 
-        print_count(to, h->has_unknown_events, h->unknown_events, "events of kinds that heapwatch does not know");
-        print_count(to, h->has_short_events, h->short_events, "events dropped: shorter than their kind needs");
+        print_count(to, h->has_unknown_events, h->unknown_events, "events of types that heapwatch does not know");
+        print_count(to, h->has_short_events, h->short_events, "events dropped: shorter than their type needs");
         print_count(to, h->has_late_samples, h->late_samples, "samples too late for their window");
         print_count(to, h->has_time_anomalies, h->time_anomalies, "times outside their block");
         print_count(to, h->has_bands_left_out, h->bands_left_out, "bands left out: beyond the daemon's limit");
-        print_count(to, h->has_info_tables_left_out, h->info_tables_left_out, "info tables left out: the same");
-        print_count(to, h->has_cost_centres_left_out, h->cost_centres_left_out, "cost centres left out: the same");
+        print_count(to, h->has_info_tables_left_out, h->info_tables_left_out,
+                    "info tables left out: beyond the daemon's limit");
+        print_count(to, h->has_cost_centres_left_out, h->cost_centres_left_out,
+                    "cost centres left out: beyond the daemon's limit");
         for (size_t i = 0; i < h->n_damages; i++) {
                 const Hw__Damage *d = h->damages[i];
                 (void)fprintf(to, "  damage: %s bytes lost at offset %s: %s\n",

@@ -66,7 +66,10 @@ bool time_known(const struct summary *s)
 
 static bool rate_known(const struct summary *s, const struct elapsed *e)
 {
-        /* Allocation is counted since the program began: what came before the log has no time to divide by. */
+        /*
+         * Allocation is counted since the program's start: for a log that was joined late, the time before
+         * it is unknown.
+         */
         return e->gc_known && !e->late && e->mut_ns > 0 && s->t->heap && s->t->heap->has_allocated_bytes;
 }
 

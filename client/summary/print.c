@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* print.c - DESIGN: widths are those of `+RTS -s`, so that both can be read side by side. */
+/* print.c - DESIGN: widths are those of `+RTS -s`, so that both can be compared side by side. */
 #include "client/summary/print.h"
 
 #include <inttypes.h>

@@ -25,7 +25,7 @@ static const struct {
         [HW__BREAKDOWN__BREAKDOWN_ERA] = { "-he", "era" },
 };
 
-/* 0 when it is not known. */
+/* 0 if unknown. */
 static size_t mode_of(const struct summary *s)
 {
         const Hw__Run *run = s->t->target ? s->t->target->run_info : NULL;
@@ -84,7 +84,7 @@ void profile_text(FILE *to, const struct summary *s)
         print_bands(to, s);
 }
 
-/* All bands, in order of their numbers: programs choose for themselves. */
+/* All bands, in order of id: programs select for themselves. */
 void profile_json(struct json_out *j, const struct summary *s)
 {
         const Hw__Run *run = s->t->target ? s->t->target->run_info : NULL;
@@ -118,7 +118,7 @@ bool ticks_known(const struct summary *s)
         return s->t->ticks > 0;
 }
 
-/* Whether the runtime counts the stack among the program's own time: not those of these four centres. */
+/* Whether the runtime counts the stack as the program's own time: all but those of these four centres. */
 static bool is_own(const Hw__Stack *stack)
 {
         static const char *const others[] = { "IDLE", "GC", "SYSTEM", "OVERHEAD_of" };

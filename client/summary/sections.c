@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sections.c - DESIGN: the order of a summary; counting of what the world does not keep. */
+/* sections.c - DESIGN: the order of the sections; counts of what the world does not keep. */
 #include "client/summary/summary.h"
 
-#define START_NS 10000000u /* a log whose oldest event is this early was there from the start */
+#define START_NS 10000000u /* a log whose oldest event is this early was joined from the start */
 
 const struct summary_section summary_sections[] = {
         { NULL, identity_text, identity_json, NULL },

@@ -3,8 +3,8 @@
  * summary.h - one run of a finished log, in sections.
  *
  * The state is the world's; what the world does not keep (how many notes of each
- * sort, how many censuses) is counted here. A section shows what the log
- * holds and nothing else: a number that is not known has no line and no key.
+ * sort, how many censuses) is counted here. A section shows only what the log
+ * has: an unknown number has no line and no key.
  *
  * To add a section: two functions and a line of the table in sections.c.
  */
@@ -24,19 +24,19 @@
 struct summary {
         const struct world_target *t; /* borrowed */
         uint64_t notes[NOTE_SORTS];
-        uint64_t censuses; /* whole ones; the unfinished last one is not counted */
+        uint64_t censuses; /* complete ones; an unfinished last one is not counted */
         bool census_unfinished;
         bool last; /* the last run of its log: the stream's health belongs to it */
 };
 
-/* Counts what a message of the run brings. */
+/* Counts what is in a message of the run. */
 void summary_count(struct summary *s, const Hw__Update *update);
 
 /* What is derived from several messages; each member with whether it is known. */
 struct elapsed {
         bool known;       /* span */
         uint64_t span_ns; /* from the oldest event to the newest */
-        bool late;        /* the log begins well after the program: the oldest event is not near 0 */
+        bool late;        /* the log begins well after the program's start: the oldest event is not near 0 */
         bool gc_known;    /* some collections were logged, all with their pauses */
         uint64_t gc_ns;   /* sum of the leaders' pauses */
         uint64_t mut_ns;  /* the rest of the span */

@@ -8,7 +8,7 @@ static const Hw__Trends *state(const struct summary *s)
         return s->t->trend_state;
 }
 
-/* A log without any sample that is judged has nothing to say about growth. */
+/* A log without any judged sample says nothing about growth. */
 bool growth_known(const struct summary *s)
 {
         const Hw__Growth *g = state(s) ? state(s)->growth : NULL;

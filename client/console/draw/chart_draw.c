@@ -2,10 +2,11 @@
 /*
  * chart_draw.c - a chart on a canvas.
  *
- *   row 0        the lines' names and values: at the cursor, or the newest ...
- *   the plot, two by four dots per cell, its axis at the left height - 3
- *   marks: notes, and small ticks height - 2   times height - 1   what the
- *   cursor points at
+ *   row 0        the lines' names and values: at the cursor, or the newest
+ *   ...          the plot, two by four dots per cell, its axis at the left
+ *   height - 3   marks: notes, and small ticks
+ *   height - 2   times
+ *   height - 1   what the cursor points at
  *
  * DESIGN: the dots of all lines are collected in a grid of bits, and a cell
  * keeps the number of the line that was drawn last: so lines are drawn from the

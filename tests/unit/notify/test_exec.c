@@ -123,7 +123,7 @@ static void ends_are_told_apart(void **state)
         assert_string_equal(r.detail, "cannot start: Permission denied");
         r = shell("kill -KILL $PPID; sleep 60", LONG);
         assert_false(r.ok);
-        assert_string_equal(r.detail, "its end is not known: somebody killed its keeper");
+        assert_string_equal(r.detail, "unknown end: its keeper process was killed");
 }
 
 /* A process that still exists, and is no zombie, has a command line. */
