@@ -4,7 +4,7 @@
  *
  *      daemon ──lists, plans──▶ dispatcher (what, when) ─▶ executor (how)
  *        ▲                                                   │
- *        └────────── outcomes ──────┘
+ *        └--------------------- outcomes --------------------┘
  *
  * One thread, one libevent loop: the subscriber and the requester of libheapwatch
  * are descriptors in it, as are libcurl's sockets and the pipes of programs.
@@ -29,7 +29,7 @@ struct acting_options {
         uint64_t id;               /* not 0; given by the daemon that started this program */
         const char *record_path;   /* where the record is stored; NULL: nowhere */
         const char *record_before; /* see record_read() */
-        bool attached;             /* the daemon started this program, and stops when it ends */
+        bool attached;             /* the daemon started this program, and is gone when this one ends */
 };
 
 /* Starts. NULL with errno: ENOMEM, EINVAL (a malformed endpoint). */
