@@ -31,14 +31,14 @@ GEN := $(O)/gen
 # Rooms in the order of the flow; each lists its own sources, in that order too, in its sources.mk.
 # Some are in both programs and not in the library, which needs no options, no PCRE2 and no zlib.
 PROTO_ROOMS  := $(addprefix proto/, base eventlog wire follow)
-BOTH_ROOMS   := $(addprefix proto/, cli pattern yaml recording texts archive)
+BOTH_ROOMS   := $(addprefix proto/, cli pattern yaml keys recording texts archive)
 DAEMON_ROOMS := $(addprefix daemon/, buffer loop source image model trend rules record checkpoint publish transport alerting config \
                 rules/file rules/test \
                 target control)
-CLIENT_ROOMS := $(addprefix client/, cli feed history state program alerts answers \
+CLIENT_ROOMS := $(addprefix client/, hosts cli feed history state program alerts answers \
                 console/draw console/table console/scene console/overview console/views console \
                 metrics page api serve web report pipe trend archive diff ctl rules run attach doctor replay events convert plot summary post notify export \
-                completion recordings post_mortem)
+                completion recordings post_mortem keys)
 
 define read_room
 sources :=

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "client/completion/completion.h"
+#include "client/hosts/endpoints.h"
 #include "proto/base/nearest.h"
 #include "proto/cli/help.h"
 #include "proto/cli/options.h"
@@ -16,12 +17,12 @@
 static const struct command command_help, command_version;
 
 static const struct command *const commands[] = {
-        &command_run,         &command_attach,     &command_detach,  &command_ps,         &command_top,
-        &command_pipe,        &command_alerts,     &command_check,   &command_rules,      &command_ctl,
-        &command_doctor,      &command_replay,     &command_summary, &command_trend,      &command_diff,
-        &command_web,         &command_report,     &command_events,  &command_convert,    &command_plot,
-        &command_notify,      &command_export,     &command_archive, &command_recordings, &command_dump,
-        &command_post_mortem, &command_completion, &command_help,    &command_version,
+        &command_run,         &command_attach, &command_detach,     &command_ps,         &command_top,
+        &command_pipe,        &command_alerts, &command_check,      &command_rules,      &command_ctl,
+        &command_doctor,      &command_replay, &command_summary,    &command_trend,      &command_diff,
+        &command_web,         &command_report, &command_events,     &command_convert,    &command_plot,
+        &command_notify,      &command_export, &command_archive,    &command_recordings, &command_dump,
+        &command_post_mortem, &command_keys,   &command_completion, &command_help,       &command_version,
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
@@ -181,5 +182,6 @@ int main(int argc, char **argv)
         command_standard_descriptors();
         (void)setlocale(LC_CTYPE, "");
         command_ignore_pipe();
+        option_endpoints = &endpoints_by_name;
         return command_exit("heapwatch", run(argc, argv));
 }

@@ -46,9 +46,11 @@ static void on_hangup(evutil_socket_t signal_number, short what, void *ctx)
 {
         struct requests *requests = ctx;
         struct diagnostics diagnostics;
+        struct error error;
 
         (void)signal_number;
         (void)what;
+        (void)bus_reload_keys(requests->bus, &error);
         (void)reload_rules(requests->rulebook, requests->targets, requests->notifier,
                            &diagnostics); /* the log says what was wrong */
 }
@@ -207,6 +209,8 @@ static int serve(const struct config *config, struct rulebook *rulebook)
         struct bus_options options = {
                 .publish_endpoint = config->publish_endpoint,
                 .request_endpoint = config->request_endpoint,
+                .listen = config->listen[0] ? config->listen : NULL,
+                .keys = config->keys,
         };
         struct bus_handler handler = { .ctx = &requests, .request = requests_handle };
         bus = bus_new(base, &options, &handler, &error);

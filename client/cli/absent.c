@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "heapwatch/keys.h"
 #include "heapwatch/requester.h"
 #include "heapwatch/wire.h"
 #include "proto/base/error.h"
@@ -21,8 +22,34 @@
 #define ASK_MS    1000
 #define NAMES_MAX 1000
 
+#define PROBE_MS 3000
+
+/* Of a daemon on another machine: how it takes us, and what to do about that. */
+static const char *why_not(const char *endpoint)
+{
+        switch (hw_endpoint_probe(endpoint, PROBE_MS)) {
+        case HW_PROBE_REFUSED:
+                return "it does not let your key in: there, `heapwatch keys authorize NAME KEY` with what `heapwatch "
+                       "keys show` prints here, then `heapwatch ctl reload`";
+        case HW_PROBE_ANOTHER:
+                return "what listens there has another key than the one that you know of it, or none: compare with "
+                       "`heapwatch keys show server` there";
+        case HW_PROBE_OPEN:
+                return "it lets you in and does not answer: look at its log";
+        case HW_PROBE_NOBODY:
+                break;
+        }
+        return "nobody listens there, or the network lets nothing through: is `heapwatchd --listen` there, are its "
+               "port "
+               "and the one above it open?";
+}
+
 char *absent_daemon(char *out, size_t size, const char *endpoint)
 {
+        if (!strncmp(endpoint, "tcp://", 6)) {
+                (void)snprintf(out, size, "no daemon answers at %s: %s", endpoint, why_not(endpoint));
+                return out;
+        }
         (void)snprintf(out, size,
                        "no daemon answers at %s; `heapwatch run -- PROGRAM` starts one with the program that it "
                        "watches, `heapwatchd FILE` one that watches a growing eventlog",

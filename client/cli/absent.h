@@ -12,7 +12,7 @@ struct error;
 
 #define ABSENT_TEXT 1024
 
-/* "no daemon answers at EP; ..." Returns `out`. */
+/* "no daemon answers at EP; ..." Returns `out`. Of a TCP endpoint it connects to see why, 3 s at most. */
 char *absent_daemon(char *out, size_t size, const char *endpoint);
 
 /*

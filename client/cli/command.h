@@ -31,5 +31,6 @@ extern const struct command command_export;
 extern const struct command command_recordings;
 extern const struct command command_dump;
 extern const struct command command_post_mortem;
+extern const struct command command_keys;
 
 #endif

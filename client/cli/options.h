@@ -4,6 +4,7 @@
 #define HW_CLIENT_CLI_OPTIONS_H
 
 #include "client/cli/command.h"
+#include "client/hosts/endpoints.h"
 #include "heapwatch/wire.h"
 #include "proto/cli/options.h"
 
@@ -14,8 +15,17 @@ struct kind_list {
 
 #define OPTION_CONNECT(T, m)                                                                                           \
         OPTION_LIST("connect", 'c', "EP", T, m, COMPLETE_ENDPOINT,                                                     \
-                    "follow the daemon whose publish endpoint is EP (ipc://PATH or tcp://HOST:PORT); may be "          \
-                    "repeated; default: your own daemon")
+                    "follow the daemon whose publish endpoint is EP (ipc://PATH, tcp://HOST:PORT, or a host of "       \
+                    "~/.config/heapwatch/hosts); may be repeated; default: your own daemon"),                          \
+                OPTIONS_KEYS
+
+/* Of a command that asks one daemon. */
+#define OPTION_CONNECT_ONE(T, m, text)                                                                                 \
+        OPTION_TEXT("connect", 'c', "EP", T, m, COMPLETE_ENDPOINT,                                                     \
+                    text                                                                                               \
+                    " (ipc://PATH, tcp://HOST:PORT, or a host of ~/.config/heapwatch/hosts); default: your own "       \
+                    "daemon"),                                                                                         \
+                OPTIONS_KEYS
 
 /* How a daemon started by the command judges growth. */
 #define OPTIONS_OF_TREND(T, m)                                                                                         \

@@ -294,8 +294,7 @@ static const struct term terms[] = {
 
 static const struct option options[] = {
         OPERAND(OPTION_IS_LIST, "VERB", struct text_list, 0, 4, struct ctl, given, COMPLETE_VERB, NULL),
-        OPTION_TEXT("connect", 'c', "EP", struct ctl, endpoint, COMPLETE_ENDPOINT,
-                    "the daemon's publish endpoint (ipc://PATH or tcp://HOST:PORT); default: your own daemon"),
+        OPTION_CONNECT_ONE(struct ctl, endpoint, "the daemon's publish endpoint"),
         OPTION_JSON(struct ctl, json, "json: each reply as a line of JSON"),
         OPTION_DURATION("from", 0, struct ctl, from_ns, 0, 0,
                         "history from this event time (since the program started): 90s, 5m, 2h"),

@@ -72,6 +72,25 @@ static void print_loop(const Hw__DaemonState *d)
         (void)putchar('\n');
 }
 
+/* Who came in over TCP and who did not; what changed something. */
+static void print_doors(const Hw__DaemonState *d)
+{
+        char safe[256], text[HW_NUMBER_MAX];
+
+        if (d->listen) {
+                (void)hw_terminal_text(safe, sizeof(safe), d->listen);
+                (void)printf("listens at %s  keys %s", safe, hw_count_text(text, sizeof(text), d->authorized_keys));
+                (void)printf("  handshakes refused %s", hw_count_text(text, sizeof(text), d->handshakes_refused));
+                (void)printf("  failed %s\n", hw_count_text(text, sizeof(text), d->handshakes_failed));
+        }
+        if (d->strangers_refused > 0)
+                (void)printf("connections of other users refused %s\n",
+                             hw_count_text(text, sizeof(text), d->strangers_refused));
+        if (d->forbidden_requests > 0)
+                (void)printf("requests forbidden by their key's role %s\n",
+                             hw_count_text(text, sizeof(text), d->forbidden_requests));
+}
+
 static void print_daemon(const Hw__DaemonState *d)
 {
         char safe[256], text[HW_NUMBER_MAX];
@@ -101,6 +120,7 @@ static void print_daemon(const Hw__DaemonState *d)
                                      hw_count_text(text, sizeof(text), d->descriptors_limit));
                 (void)putchar('\n');
         }
+        print_doors(d);
         if (d->has_actions_done)
                 (void)printf("actions done %s", hw_count_text(text, sizeof(text), d->actions_done));
         if (d->has_actions_done && d->has_actions_failed)

@@ -23,6 +23,7 @@
 #include "client/cli/say.h"
 #include "heapwatch/wire.h"
 #include "proto/base/error.h"
+#include "client/cli/options.h"
 #include "proto/cli/options.h"
 #include "proto/wire/state_path.h"
 
@@ -35,8 +36,7 @@ struct notify {
 };
 
 static const struct option options[] = {
-        OPTION_TEXT("connect", 'c', "EP", struct notify, endpoint, COMPLETE_ENDPOINT,
-                    "the daemon's publish endpoint; default: your own daemon"),
+        OPTION_CONNECT_ONE(struct notify, endpoint, "the daemon's publish endpoint"),
         OPTION_CHOICE("log-level", 0, "LEVEL", enum log_level, struct notify, level, log_level_names,
                       "error, warning, info (default) or debug"),
         OPTION_FLAG("attached", 0, struct notify, attached,

@@ -19,6 +19,7 @@
 #include "client/feed/locate.h"
 #include "heapwatch/text.h"
 #include "proto/base/ckd.h"
+#include "client/cli/options.h"
 #include "proto/cli/options.h"
 #include "proto/recording/cutout.h"
 #include "proto/recording/stretch.h"
@@ -187,8 +188,7 @@ static const struct option options[] = {
         OPTION_TEXT("output", 'o', "FILE", struct dump, output, COMPLETE_FILE,
                     "a new file, which only you can read; - is standard output"),
         OPTION_FLAG("force", 'f', struct dump, force, "FILE may be there: it is overwritten"),
-        OPTION_TEXT("connect", 'c', "EP", struct dump, where.endpoint, COMPLETE_ENDPOINT,
-                    "the daemon that records, by its publish endpoint; default: your own daemon"),
+        OPTION_CONNECT_ONE(struct dump, where.endpoint, "the daemon that records, by its publish endpoint"),
         OPTION_TEXT("dir", 'd', "DIR", struct dump, where.directory, COMPLETE_FILE,
                     "the directory of recordings; no daemon is needed then"),
         OPTIONS_END,

@@ -11,6 +11,7 @@
 #include "heapwatch/text.h"
 #include "proto/base/ckd.h"
 #include "proto/base/json_out.h"
+#include "client/cli/options.h"
 #include "proto/cli/options.h"
 #include "proto/recording/run_dir.h"
 
@@ -137,8 +138,7 @@ static int run(void *filled)
 
 static const struct option options[] = {
         OPERAND(OPTION_IS_LIST, "VERB", struct text_list, 0, 2, struct recordings, words, COMPLETE_VERB, NULL),
-        OPTION_TEXT("connect", 'c', "EP", struct recordings, where.endpoint, COMPLETE_ENDPOINT,
-                    "the daemon that records, by its publish endpoint; default: your own daemon"),
+        OPTION_CONNECT_ONE(struct recordings, where.endpoint, "the daemon that records, by its publish endpoint"),
         OPTION_TEXT("dir", 'd', "DIR", struct recordings, where.directory, COMPLETE_FILE,
                     "the directory of recordings; no daemon is needed then"),
         OPTION_JSON(struct recordings, json, "json: each run as a line of JSON"),

@@ -17,6 +17,7 @@
 #include "daemon/trend/tracker.h"
 #include "proto/cli/complete.h"
 #include "proto/cli/help.h"
+#include "proto/keys/key.h"
 #include "proto/base/error.h"
 
 static const struct command command_heapwatchd;
@@ -180,6 +181,18 @@ static int take_endpoint(const struct command *c, const struct option *o, void *
         return 0;
 }
 
+static int take_keys(const struct command *c, const struct option *o, void *filled, char *value)
+{
+        struct config *config = ((struct arguments *)filled)->config;
+        const bool listen = !strcmp(o->name, "listen");
+        const size_t size = listen ? sizeof(config->listen) : sizeof(config->keys);
+
+        if (strlen(value) >= size)
+                return option_error(c, o, "it has at most %zu bytes", size - 1);
+        (void)snprintf(listen ? config->listen : config->keys, size, "%s", value);
+        return 0;
+}
+
 static int take_log_level(const struct command *c, const struct option *o, void *filled, char *value)
 {
         struct config *config = ((struct arguments *)filled)->config;
@@ -319,6 +332,14 @@ static const struct option options[] = {
         OPTION_CALLBACK("request", 0, "ENDPOINT", take_endpoint, COMPLETE_NOTHING,
                         "where requests are answered; default of both: ipc sockets in $XDG_RUNTIME_DIR/heapwatch, or "
                         "/run/heapwatch as root"),
+        OPTION_CALLBACK(
+                "listen", 0, "ENDPOINT", take_keys, COMPLETE_NOTHING,
+                "also listen at tcp://ADDRESS:PORT and at the port above it, for other machines: encrypted, and "
+                "for those alone whose key is authorised (see `heapwatch keys`)"),
+        OPTION_CALLBACK(
+                "keys", 0, "DIR", take_keys, COMPLETE_FILE,
+                "with --listen: the directory of this daemon's key, server.key, and of authorized.yaml (default "
+                "~/.config/heapwatch/keys); read again on SIGHUP and `heapwatch ctl reload`"),
         FLAG("show-arguments",
              "publish the programs' own arguments too; they may hold secrets, so only RTS options are published "
              "otherwise. The programs' environment is never published"),
@@ -493,6 +514,18 @@ static bool fill_endpoints(struct config *c)
         return true;
 }
 
+/* With keys there is no TCP without them. */
+static bool check_keys(struct config *c)
+{
+        struct error error;
+
+        if (!c->listen[0])
+                return !c->keys[0] || refuse("--keys belongs to --listen tcp://ADDRESS:PORT");
+        if (!strncmp(c->publish_endpoint, "tcp:", 4) || !strncmp(c->request_endpoint, "tcp:", 4))
+                return refuse("--publish and --request by tcp are without keys; with --listen give them ipc endpoints");
+        return c->keys[0] || keys_directory(c->keys, sizeof(c->keys), &error) || refuse(error.text);
+}
+
 static void print_config(const struct config *c)
 {
         char levels[LOG_LEVELS_TEXT];
@@ -506,6 +539,8 @@ static void print_config(const struct config *c)
                t.trend.leak_after_ns / 1000000);
         if (c->trend.limit_bytes)
                 printf("  limit: %" PRIu64 "\n", c->trend.limit_bytes);
+        if (c->listen[0])
+                printf("listen: \"%s\"\nkeys: \"%s\"\n", c->listen, c->keys);
         if (c->memory_bytes)
                 printf("memory: %" PRIu64 "\n", c->memory_bytes);
         printf("keep_ended:\n  targets: %" PRIu32 "\n  time: %" PRIu64 "ms\n", c->keep_ended.most,
@@ -535,7 +570,7 @@ static enum config_result fill(struct config *c, const struct arguments *a)
         if (c->task != TASK_WATCH)
                 return parse_rule_files(c, a) ? CONFIG_RUN : CONFIG_BAD;
         if (!parse_targets(c, a) || (a->file && !config_read_file(c, a->file)) || !check(c) ||
-            (!c->once && !fill_endpoints(c)))
+            (!c->once && (!fill_endpoints(c) || !check_keys(c))))
                 return CONFIG_BAD;
         if (!c->keep_ended.has_most)
                 c->keep_ended.most = CONFIG_KEEP_ENDED;

@@ -23,6 +23,7 @@
 #include "proto/base/error.h"
 
 #define CONFIG_ENDPOINT_MAX 256
+#define CONFIG_PATH_MAX     4096
 #define CONFIG_RULES_MAX    64
 
 struct config_target {
@@ -46,6 +47,8 @@ struct config {
         size_t n_targets;
         char publish_endpoint[CONFIG_ENDPOINT_MAX];
         char request_endpoint[CONFIG_ENDPOINT_MAX];
+        char listen[CONFIG_ENDPOINT_MAX]; /* tcp, for those who have keys; "": nowhere */
+        char keys[CONFIG_PATH_MAX];       /* the directory of these keys; "": not given */
         struct log_levels log_level;
         bool has_log_level;          /* set by the user */
         bool notify_set, notify_off; /* notify_off: `heapwatch notify` is not started by the daemon */

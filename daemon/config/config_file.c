@@ -47,6 +47,15 @@ static bool take_endpoint(struct yaml_file *f, const yaml_node_t *node, char *en
         return text != NULL;
 }
 
+static bool take_path(struct yaml_file *f, const yaml_node_t *node, char *path)
+{
+        const char *text = short_text(f, node, "a directory", CONFIG_PATH_MAX - 1);
+
+        if (text && !path[0])
+                snprintf(path, CONFIG_PATH_MAX, "%s", text);
+        return text != NULL;
+}
+
 static bool take_log_level(struct yaml_file *f, const yaml_node_t *node, struct config *c)
 {
         const char *text = short_text(f, node, "error, warning, info or debug", LOG_LEVELS_TEXT);
@@ -292,6 +301,10 @@ static bool take_value(struct yaml_file *f, const struct yaml_entry *e, struct c
                 return take_endpoint(f, e->value, c->publish_endpoint);
         if (!strcmp(e->key, "request"))
                 return take_endpoint(f, e->value, c->request_endpoint);
+        if (!strcmp(e->key, "listen"))
+                return take_endpoint(f, e->value, c->listen);
+        if (!strcmp(e->key, "keys"))
+                return take_path(f, e->value, c->keys);
         if (!strcmp(e->key, "log_level"))
                 return take_log_level(f, e->value, c);
         if (!strcmp(e->key, "show_arguments"))
@@ -315,9 +328,9 @@ static bool take_value(struct yaml_file *f, const struct yaml_entry *e, struct c
 
 static bool take(struct yaml_file *f, struct config *c)
 {
-        static const char *const keys[] = { "publish", "request", "notify",    "log_level",  "show_arguments",
-                                            "trend",   "rules",   "targets",   "keep_ended", "sources",
-                                            "record",  "memory",  "checkpoint" };
+        static const char *const keys[] = { "publish", "request", "notify",     "log_level",  "show_arguments",
+                                            "trend",   "rules",   "targets",    "keep_ended", "sources",
+                                            "record",  "memory",  "checkpoint", "listen",     "keys" };
         const yaml_node_t *root = yaml_root(f);
         struct yaml_entry e;
         bool good = true;

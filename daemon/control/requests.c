@@ -24,6 +24,7 @@
 #include "daemon/control/reload.h"
 #include "daemon/control/notifier_requests.h"
 #include "daemon/control/recording_requests.h"
+#include "daemon/control/roles.h"
 #include "daemon/control/silence_requests.h"
 #include "proto/base/error.h"
 
@@ -360,9 +361,14 @@ static void handle_end(struct requests *r, const Hw__EndTargetRequest *request, 
 static void handle_reload(struct requests *r, struct bus_client *client)
 {
         struct diagnostics diagnostics;
+        struct error error;
         Hw__Reply reply = HW__REPLY__INIT;
         Hw__Reloaded reloaded = HW__RELOADED__INIT;
 
+        if (!bus_reload_keys(r->bus, &error)) {
+                reply_error(client, error.text);
+                return;
+        }
         if (!reload_rules(r->rulebook, r->targets, r->notifier, &diagnostics)) {
                 reply_error(client, diagnostics.text);
                 return;
@@ -425,9 +431,16 @@ void requests_handle(void *ctx, const Hw__Request *request, struct bus_client *c
 {
         const ProtobufCFieldDescriptor *what =
                 protobuf_c_message_descriptor_get_field(&hw__request__descriptor, (unsigned)request->what_case);
+        struct requests *r = ctx;
         uint64_t began_ns = clock_mono_ns();
+        struct error error;
+        const bool allowed = role_allows(client, request, &error);
 
-        handle(ctx, request, client);
+        if (allowed)
+                handle(r, request, client);
+        else
+                reply_error(client, error.text);
+        role_audit(r->bus, client, request, allowed);
         uint64_t took_ns = clock_mono_ns() - began_ns;
         PROBE_REQUEST_ANSWERED(request->what_case, took_ns);
         log_debug("request=%s id=%llu took_us=%llu", what ? what->name : "unknown", (unsigned long long)request->id,

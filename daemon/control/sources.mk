@@ -1,1 +1,1 @@
-sources := service.c notifier_child.c notifier.c notifier_requests.c reload.c recording_requests.c silence_requests.c requests.c
+sources := service.c notifier_child.c notifier.c notifier_requests.c reload.c recording_requests.c silence_requests.c roles.c requests.c

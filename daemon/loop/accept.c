@@ -24,11 +24,18 @@
 #include <unistd.h>
 
 #include "daemon/log.h"
+#include "daemon/loop/accept.h"
 #include "daemon/loop/descriptors.h"
 
 static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER;
 static int spare = -1;
 static atomic_ulong n_refused;
+static _Atomic(accept_look *) looks;
+
+void accept_looks(accept_look *look)
+{
+        atomic_store(&looks, look);
+}
 
 unsigned long descriptors_refused(void)
 {
@@ -74,6 +81,18 @@ static void turn_away(int listener)
         (void)pthread_mutex_unlock(&spare_lock);
 }
 
+/* What is not let in is closed: to the caller it was never there. */
+static int look_at(int listener, int fd)
+{
+        accept_look *look = atomic_load(&looks);
+
+        if (!look || look(listener, fd))
+                return fd;
+        (void)close(fd);
+        errno = EAGAIN;
+        return -1;
+}
+
 /* As <sys/socket.h> declares it, with a union of all kinds of addresses. */
 int accept4(int listener, __SOCKADDR_ARG address, socklen_t *restrict size, int flags)
 {
@@ -82,8 +101,10 @@ int accept4(int listener, __SOCKADDR_ARG address, socklen_t *restrict size, int 
 
         if (fd < 0 && errno == EMFILE)
                 turn_away(listener);
-        else if (fd < 0 || (size_t)fd + DESCRIPTORS_KEPT < limit)
+        else if (fd < 0)
                 return fd;
+        else if ((size_t)fd + DESCRIPTORS_KEPT < limit)
+                return look_at(listener, fd);
         else
                 (void)close(fd);
         say_refused();

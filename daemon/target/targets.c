@@ -8,6 +8,8 @@
  * at a time: a thousand of them would be away from the sources for half a second.
  */
 #include "daemon/target/targets.h"
+#include "daemon/transport/admission.h"
+#include "daemon/transport/connections.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -50,6 +52,27 @@ struct targets {
         struct daemon_loop loop; /* also */
 };
 
+#define PUT(field, value) (t->state.has_##field = 1, t->state.field = (value))
+
+/* Who was let in, who was not, and what was asked for that changes something. */
+static void fill_doors(struct targets *t, const struct bus_stats *stats)
+{
+        const struct admission *a = bus_admission(t->bus);
+        const struct admission_stats *s = a ? admission_stats(a) : NULL;
+
+        PUT(control_requests, stats->controls);
+        PUT(forbidden_requests, stats->forbidden);
+        PUT(strangers_refused, connections_strangers());
+        if (!a)
+                return;
+        t->state.listen = (char *)admission_listens(a);
+        PUT(authorized_keys, s->authorized);
+        PUT(handshakes_admitted, s->admitted);
+        PUT(handshakes_refused, s->refused);
+        PUT(handshakes_failed, s->failed);
+        PUT(connections_shut, s->shut);
+}
+
 const Hw__Update *targets_daemon_state(struct targets *t)
 {
         const struct bus_stats *stats = bus_stats(t->bus);
@@ -69,6 +92,7 @@ const Hw__Update *targets_daemon_state(struct targets *t)
         t->state.has_requests = t->state.has_bad_requests = true;
         t->state.requests = stats->requests;
         t->state.bad_requests = stats->bad_requests;
+        fill_doors(t, stats);
 
         daemon_loop_fill(&t->loop, &t->state);
         if (t->options.fill_state)

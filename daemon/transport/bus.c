@@ -33,7 +33,9 @@
 #include <string.h>
 #include <zmq.h>
 
+#include "daemon/transport/admission.h"
 #include "daemon/transport/allowance.h"
+#include "daemon/transport/connections.h"
 #include "daemon/transport/limits.h"
 #include "daemon/log.h"
 #include "proto/base/clock.h"
@@ -60,6 +62,7 @@ struct bus {
         struct bus_handler handler;
         struct bus_stats stats;
         struct allowances allowances;
+        struct admission *admission;         /* NULL: no TCP for others */
         atomic_size_t updates_waiting_bytes; /* handed to ZeroMQ and not yet freed by it */
         atomic_size_t replies_waiting_bytes; /* likewise */
 };
@@ -71,6 +74,9 @@ struct bus_client {
         bool has_id;
         uint64_t id;
         bool dropped; /* a reply was not taken: send no more */
+        bool refused; /* an error was sent */
+        struct guest guest;
+        char name[KEY_NAME_MAX + PEER_TEXT + 2];
 };
 
 /* ------------------------------------------------------------ packing */
@@ -191,6 +197,7 @@ void bus_reply(struct bus_client *client, Hw__Reply *reply)
         struct bus *bus = client->bus;
         zmq_msg_t msg;
 
+        client->refused = client->refused || reply->error;
         reply->has_id = client->has_id;
         reply->id = client->id;
         size_t size = hw__reply__get_packed_size(reply), waiting = atomic_load(&bus->replies_waiting_bytes);
@@ -213,6 +220,28 @@ void bus_reply(struct bus_client *client, Hw__Reply *reply)
 bool bus_client_lost(const struct bus_client *client)
 {
         return client->dropped;
+}
+
+/* -------------------------------------------------------------- who asks */
+
+const struct guest *bus_client_guest(const struct bus_client *client)
+{
+        return &client->guest;
+}
+
+const char *bus_client_name(struct bus_client *client)
+{
+        char peer[PEER_TEXT];
+
+        (void)connections_peer(client->guest.fd, peer);
+        (void)snprintf(client->name, sizeof(client->name), "%s%s%s", client->guest.name,
+                       client->guest.name[0] ? "@" : "", peer);
+        return client->name;
+}
+
+bool bus_client_refused(const struct bus_client *client)
+{
+        return client->refused;
 }
 
 /* ----------------------------------------------------------- requests */
@@ -284,7 +313,9 @@ static void take_request(struct bus_client *client, const void *bytes, size_t si
         }
         client->has_id = request->has_id;
         client->id = request->id;
-        if (may_ask(client))
+        if (client->guest.revoked)
+                refuse_request(client, "the key was revoked");
+        else if (may_ask(client))
                 handle(client, request);
         hw_request_destroy(&request);
 }
@@ -296,6 +327,7 @@ static void take_message(struct bus *bus, zmq_msg_t *frames, size_t n)
 
         client.delimiter = n > 1 && zmq_msg_size(&frames[1]) == 0;
         size_t payload = client.delimiter ? 2 : 1;
+        admission_who(bus->admission, &frames[n - 1], &client.guest);
         if (n != payload + 1)
                 refuse_request(&client, "a request is one frame");
         else
@@ -372,6 +404,25 @@ static bool bind_socket(void *socket, struct endpoint *endpoint, const char *tex
         return bound;
 }
 
+/* After the ipc endpoints: what is bound from then on is by keys. */
+static bool open_admission(struct bus *bus, struct event_base *base, const struct bus_options *options,
+                           struct error *error)
+{
+        const char *const paths[2] = { bus->publish_endpoint.path, bus->request_endpoint.path };
+        const struct admission_options o = { .base = base,
+                                             .context = bus->context,
+                                             .sockets = { bus->publish, bus->request },
+                                             .listen = options->listen,
+                                             .keys = options->keys,
+                                             .ipc_paths = paths };
+
+        if (options->listen)
+                bus->admission = admission_new(&o, error);
+        else
+                connections_begin(paths, (const uint16_t[]){ 0, 0 });
+        return bus->admission || !options->listen;
+}
+
 struct bus *bus_new(struct event_base *base, const struct bus_options *options, const struct bus_handler *handler,
                     struct error *error)
 {
@@ -389,8 +440,11 @@ struct bus *bus_new(struct event_base *base, const struct bus_options *options, 
                 goto failed;
         bus->publish_loop = zloop_new(base, bus->publish, receive_subscription, bus);
         bus->request_loop = zloop_new(base, bus->request, receive_request, bus);
-        if (bus->publish_loop && bus->request_loop)
+        if (!bus->publish_loop || !bus->request_loop)
+                goto no_memory;
+        if (open_admission(bus, base, options, error))
                 return bus;
+        goto failed;
 no_memory:
         error_set(error, "no memory or descriptors left for the daemon's sockets");
 failed:
@@ -406,6 +460,7 @@ void bus_destroy(struct bus **b)
                 return;
         zloop_destroy(&bus->publish_loop);
         zloop_destroy(&bus->request_loop);
+        admission_destroy(&bus->admission);
         endpoint_remove(&bus->publish_endpoint);
         endpoint_remove(&bus->request_endpoint);
         if (bus->publish)
@@ -414,7 +469,8 @@ void bus_destroy(struct bus **b)
                 (void)zmq_close(bus->request);
         while (bus->context && zmq_ctx_term(bus->context) && errno == EINTR)
                 ;
-        free(bus); /* after the context: its thread counts in it */
+        connections_end(); /* after the context: its thread looks there, and counts in the bus */
+        free(bus);
         *b = NULL;
 }
 
@@ -426,4 +482,23 @@ struct update_sink bus_sink(struct bus *bus)
 const struct bus_stats *bus_stats(const struct bus *bus)
 {
         return &bus->stats;
+}
+
+void bus_count_control(struct bus *bus, bool forbidden)
+{
+        bus->stats.controls++;
+        bus->stats.forbidden += forbidden;
+}
+
+bool bus_reload_keys(struct bus *bus, struct error *error)
+{
+        if (!bus->admission || admission_reload(bus->admission, error))
+                return true;
+        log_error("keys: not read again, the old ones hold: %s", error->text);
+        return false;
+}
+
+const struct admission *bus_admission(const struct bus *bus)
+{
+        return bus->admission;
 }

@@ -2,6 +2,7 @@
 /*
  * bus.h - the daemon's two sockets: XPUB for updates, ROUTER for requests.
  *
+ * With keys they listen at a TCP port each as well (admission.h).
  * Endpoints are checked before anything is bound: ipc in a directory that only
  * the user can enter, or tcp on loopback; anything else is refused. A stale
  * ipc socket file of a dead daemon is replaced, a running daemon's is not
@@ -18,7 +19,9 @@
 #include "daemon/publish/update_sink.h"
 #include "proto/base/error.h"
 
+struct admission;
 struct event_base;
+struct guest;
 struct bus;
 struct bus_client; /* whom to answer; valid only inside the handler */
 
@@ -32,6 +35,8 @@ struct bus_options {
         const char *publish_endpoint;
         const char *request_endpoint;
         int high_water_mark; /* messages per subscriber; 0: 4096 */
+        const char *listen;  /* tcp://ADDRESS:PORT, also, for those who have keys; NULL: nowhere */
+        const char *keys;    /* the directory of these keys */
 };
 
 /* Binds both sockets. NULL with a sentence in `error`. */
@@ -49,14 +54,34 @@ void bus_reply(struct bus_client *client, Hw__Reply *reply);
 /* Whether a reply could not be sent: further ones to the same request will not be either. */
 bool bus_client_lost(const struct bus_client *client);
 
+/* Who asks: over ipc it is us, and may control. Borrowed until the handler returns. */
+const struct guest *bus_client_guest(const struct bus_client *client);
+
+/* As people read it: "alice@192.0.2.7:40312", "uid 1000 pid 4711". Borrowed, as above. */
+const char *bus_client_name(struct bus_client *client);
+
+/* An error was the answer, so far. */
+bool bus_client_refused(const struct bus_client *client);
+
+/* Reads the keys again, when there are any. False with a sentence, all as it was. */
+bool bus_reload_keys(struct bus *bus, struct error *error);
+
+/* NULL: there are no keys. */
+const struct admission *bus_admission(const struct bus *bus);
+
 struct bus_stats {
         uint64_t published, bytes;
         uint64_t requests, bad_requests;
         uint64_t dropped;         /* out of memory, or too much is waiting: subscribers see a gap */
         uint64_t subscriptions;   /* different prefixes subscribed to now */
         uint64_t replies_dropped; /* the client did not take them */
+        uint64_t forbidden;       /* requests: the key's role does not allow them */
+        uint64_t controls;        /* requests that changed something, or tried to */
 };
 
 const struct bus_stats *bus_stats(const struct bus *bus);
+
+/* What the handler counts. */
+void bus_count_control(struct bus *bus, bool forbidden);
 
 #endif

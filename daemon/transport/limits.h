@@ -6,6 +6,7 @@
 #define LOOP_PRIORITIES             3        /* of the event loop: LOOP_PRIORITIES / 2 by default ... */
 #define LOOP_FIRST                  0        /* ... or first: requests, signals, the heartbeat; or last (zloop.c) */
 #define LIMIT_SUBSCRIPTION_BYTES    128      /* of one subscription; beyond, ZeroMQ closes the connection */
+#define LIMIT_KEYED_SUBSCRIPTION    512      /* over TCP: messages of the CURVE handshake are as long */
 #define LIMIT_PUMP_NS               5000000u /* one turn of a socket; then it rests ... */
 #define PUMP_REST                   3u       /* ... for this many times as long while others have work */
 #define LIMIT_UPDATES_WAITING_BYTES ((size_t)8 << 20) /* for slow subscribers; beyond, large updates are left out */
@@ -17,5 +18,7 @@
 #define LIMIT_COST_BURST_NS         UINT64_C(2000000000)
 #define LIMIT_REPLIES_WAITING       65536 /* messages per client; the rest of the answer is dropped and counted */
 #define LIMIT_REPLIES_WAITING_BYTES ((size_t)64 << 20) /* over all clients; likewise */
+#define HEARTBEAT_MS                5000               /* TCP: a peer is asked for a sign of life so often ... */
+#define HEARTBEAT_LOST_MS           15000              /* ... and is gone when none came in that time */
 
 #endif

@@ -62,7 +62,8 @@ int command_main(const struct command *c, int argc, char **argv)
                 memcpy(filled, c->defaults, c->size);
         switch (options_parse(c, filled, argc, argv)) {
         case OPTIONS_GO:
-                status = c->check ? c->check(filled) : 0;
+                status = option_endpoints ? option_endpoints->ready(c) : 0;
+                status = !status && c->check ? c->check(filled) : status;
                 status = status ? status : c->run(filled);
                 break;
         case OPTIONS_DONE:

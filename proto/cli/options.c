@@ -241,11 +241,15 @@ static int take_choice(const struct command *c, const struct option *o, void *at
         return option_error(c, o, "unknown '%s'; %s", value, option_meant(o, value, NULL, meant, sizeof(meant)));
 }
 
+const struct option_endpoints *option_endpoints;
+
 static int take(const struct parser *p, const struct option *o, char *value)
 {
         const struct command *c = p->command;
         void *at = (char *)p->filled + o->at;
 
+        if (o->complete == COMPLETE_ENDPOINT && option_endpoints && option_endpoints->take(c, o, &value))
+                return EXIT_USAGE;
         switch (o->type) {
         case OPTION_IS_FLAG:
                 *(bool *)at = true;

@@ -155,6 +155,18 @@ struct option {
 extern const char *const option_formats[];
 #define OPTION_JSON(T, m, t) OPTION_CHOICE("format", 'f', "text|json", bool, T, m, option_formats, t)
 
+/*
+ * What values mean that are a daemon's endpoint (COMPLETE_ENDPOINT): a program that knows daemons by names has them put
+ * in their place here. NULL: they are taken as typed.
+ */
+struct option_endpoints {
+        /* Sets *value to what is taken instead, which lives on. 0, or EXIT_USAGE after a report by option_error. */
+        int (*take)(const struct command *c, const struct option *o, char **value);
+        /* After the last word of a command line, before it is checked and run. The same. */
+        int (*ready)(const struct command *c);
+};
+extern const struct option_endpoints *option_endpoints;
+
 enum options_result { OPTIONS_GO, OPTIONS_DONE /* help or version was printed */, OPTIONS_BAD /* reported */ };
 
 /* Fills *filled from the words after argv[0]. */

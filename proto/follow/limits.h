@@ -10,4 +10,7 @@
 #define LIMIT_REPLIES_PER_PUMP 64u                   /* of one daemon; then it is the others' turn */
 #define LIMIT_QUIET_NS         UINT64_C(10000000000) /* the longest delay that a daemon may demand */
 
+#define LIMIT_TRY_KEY_NS   UINT64_C(1500000000) /* of several keys of a daemon, one is tried so long */
+#define LIMIT_TRY_AGAIN_NS UINT64_C(5000000000) /* the only one: libzmq gives up when we were not let in */
+
 #endif

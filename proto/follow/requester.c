@@ -28,6 +28,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "proto/base/clock.h"
 #include "proto/follow/limits.h"
@@ -57,6 +58,10 @@ struct line {
         uint32_t first, last; /* of the queue; NONE: empty */
         size_t n;             /* requests under way, including queued ones */
         uint64_t quiet_ns;    /* nothing is sent until then: the daemon's rate limit */
+        char *publish;
+        int n_keys;         /* of the daemon's, that are tried in turn while nobody takes what waits */
+        size_t key;         /* the one that is tried, or was answered to */
+        uint64_t opened_ns; /* since then; what was taken pushes it on */
 };
 
 struct hw_requester {
@@ -274,14 +279,58 @@ static void receive(struct hw_requester *r, struct line *line)
         zparts_close(parts);
 }
 
+/* ---------------------------------------------------------------- sockets */
+
+static int open_socket(struct hw_requester *r, struct line *line)
+{
+        char endpoint[ENDPOINT_MAX];
+
+        if (endpoint_request(endpoint, sizeof(endpoint), line->publish) < 0)
+                return -EINVAL;
+        line->socket = zparts_open(r->zmq, ZMQ_DEALER);
+        if (!line->socket)
+                return -errno;
+        line->opened_ns = clock_mono_ns();
+        line->n_keys = zparts_key(line->socket, line->publish, line->key);
+        if (line->n_keys < 0)
+                return line->n_keys;
+        return zmq_connect(line->socket, endpoint) < 0 ? -EINVAL : wakeup_add(&r->wakeup, line->socket);
+}
+
+/* When the daemon's next key is to be tried, or the only one again: nobody takes what waits. UINT64_MAX: never. */
+static uint64_t next_key_ns(const struct line *line)
+{
+        if (line->n_keys == 0 || line->first == NONE || line->quiet_ns)
+                return UINT64_MAX;
+        return line->opened_ns + (line->n_keys > 1 ? LIMIT_TRY_KEY_NS : LIMIT_TRY_AGAIN_NS);
+}
+
+static void try_next_key(struct hw_requester *r, struct line *line)
+{
+        void *before = line->socket;
+
+        line->key++;
+        if (open_socket(r, line) < 0) { /* out of descriptors: what there is stays, and the requests' time runs out */
+                if (line->socket && line->socket != before)
+                        (void)zmq_close(line->socket);
+                line->socket = before;
+                return;
+        }
+        (void)zmq_close(before);
+}
+
 /* False: the budget is spent and there may be more. */
 static bool pump_line(struct hw_requester *r, struct line *line)
 {
         for (unsigned budget = LIMIT_REPLIES_PER_PUMP;; budget--) {
+                if (next_key_ns(line) <= clock_mono_ns())
+                        try_next_key(r, line);
                 int events = events_of(line);
 
-                if (events & ZMQ_POLLOUT)
+                if (events & ZMQ_POLLOUT) {
+                        line->opened_ns = clock_mono_ns(); /* it is answered to */
                         send_queue(r, line);
+                }
                 if (!(events & ZMQ_POLLIN))
                         return true;
                 if (budget == 0)
@@ -298,6 +347,9 @@ static uint64_t next_ns(const struct hw_requester *r)
         for (size_t i = 0; i < r->n_lines; i++)
                 if (r->lines[i].first != NONE && r->lines[i].quiet_ns > 0 && r->lines[i].quiet_ns < next)
                         next = r->lines[i].quiet_ns;
+        for (size_t i = 0; i < r->n_lines; i++)
+                if (next_key_ns(&r->lines[i]) < next)
+                        next = next_key_ns(&r->lines[i]);
         return next;
 }
 
@@ -414,11 +466,9 @@ static int open_line(struct hw_requester *r, struct line *line, const char *publ
                 return -EINVAL;
         if (trust_endpoint(endpoint, NULL) < 0)
                 return -EPERM;
-        line->socket = zparts_open(r->zmq, ZMQ_DEALER);
-        if (!line->socket)
-                return -errno;
+        line->publish = strdup(publish);
         r->n_lines++;
-        return zmq_connect(line->socket, endpoint) < 0 ? -EINVAL : wakeup_add(&r->wakeup, line->socket);
+        return line->publish ? open_socket(r, line) : -ENOMEM;
 }
 
 static int open_lines(struct hw_requester *r, const char *const *endpoints, size_t n)
@@ -474,8 +524,11 @@ void hw_requester_destroy(struct hw_requester **r)
                 if (s->slots[i].id)
                         finish(s, &s->slots[i], -ECANCELED, NULL);
         wakeup_close(&s->wakeup);
-        for (size_t i = 0; i < s->n_lines; i++)
-                (void)zmq_close(s->lines[i].socket);
+        for (size_t i = 0; i < s->n_lines; i++) {
+                if (s->lines[i].socket)
+                        (void)zmq_close(s->lines[i].socket);
+                free(s->lines[i].publish);
+        }
         if (s->zmq)
                 (void)zmq_ctx_term(s->zmq);
         free(s->lines);

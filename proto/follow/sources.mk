@@ -1,1 +1,1 @@
-sources := queue.c clone.c zparts.c wakeup.c subscriber.c requester.c request.c
+sources := queue.c clone.c zparts.c wakeup.c subscriber.c requester.c request.c probe.c

@@ -33,6 +33,10 @@ struct link {
         void *updates;  /* SUB */
         void *requests; /* DEALER */
         struct clone clone;
+        char *publish;
+        int n_keys;         /* of the daemon's, that are tried in turn */
+        size_t key;         /* the one that is tried, or was answered to */
+        uint64_t opened_ns; /* since then */
 };
 
 struct hw_subscriber {
@@ -98,26 +102,68 @@ static int subscribe_all(const struct hw_subscriber *s, void *socket)
         return r;
 }
 
-static int open_link(struct hw_subscriber *s, struct link *l, const char *publish)
+static void close_sockets(struct link *l)
 {
+        if (l->updates)
+                zmq_close(l->updates);
+        if (l->requests)
+                zmq_close(l->requests);
+        l->updates = l->requests = NULL;
+}
+
+/* Both sockets, by the link's key. */
+static int open_sockets(struct hw_subscriber *s, struct link *l)
+{
+        const char *publish = l->publish;
         char request[ENDPOINT_MAX];
         int r = endpoint_request(request, sizeof(request), publish);
 
         if (r < 0)
                 return -EINVAL;
-        if (trust_endpoint(publish, NULL) < 0 || trust_endpoint(request, NULL) < 0)
-                return -EPERM;
         l->updates = zparts_open(s->zmq, ZMQ_SUB);
         l->requests = zparts_open(s->zmq, ZMQ_DEALER);
         if (!l->updates || !l->requests)
                 return -ENOMEM;
-        clone_init(&l->clone, kind_bits(s), &s->stats, clock_mono_ns());
-        r = subscribe_all(s, l->updates);
+        l->opened_ns = clock_mono_ns();
+        l->n_keys = zparts_key(l->updates, publish, l->key);
+        r = l->n_keys < 0 ? l->n_keys : zparts_key(l->requests, publish, l->key);
+        if (r >= 0)
+                r = subscribe_all(s, l->updates);
         if (r == 0 && (zmq_connect(l->updates, publish) < 0 || zmq_connect(l->requests, request) < 0))
                 r = -EINVAL;
         if (r == 0)
                 r = wakeup_add(&s->wakeup, l->updates);
         return r == 0 ? wakeup_add(&s->wakeup, l->requests) : r;
+}
+
+static int open_link(struct hw_subscriber *s, struct link *l, const char *publish)
+{
+        char request[ENDPOINT_MAX];
+
+        if (endpoint_request(request, sizeof(request), publish) < 0)
+                return -EINVAL;
+        if (trust_endpoint(publish, NULL) < 0 || trust_endpoint(request, NULL) < 0)
+                return -EPERM;
+        clone_init(&l->clone, kind_bits(s), &s->stats, clock_mono_ns());
+        l->publish = strdup(publish);
+        return l->publish ? open_sockets(s, l) : -ENOMEM;
+}
+
+/* When the next key of the daemon is to be tried, or the only one again. UINT64_MAX: it is answered to, or has none. */
+static uint64_t next_key_ns(const struct link *l)
+{
+        const bool silent = l->clone.stale || l->clone.heard_ns <= l->opened_ns;
+
+        if (l->n_keys == 0 || !silent)
+                return UINT64_MAX;
+        return l->opened_ns + (l->n_keys > 1 ? LIMIT_TRY_KEY_NS : LIMIT_TRY_AGAIN_NS);
+}
+
+static int try_next_key(struct hw_subscriber *s, struct link *l)
+{
+        close_sockets(l);
+        l->key++;
+        return open_sockets(s, l);
 }
 
 static int open_links(struct hw_subscriber *s, const char *const *endpoints, size_t n)
@@ -205,11 +251,9 @@ void hw_subscriber_destroy(struct hw_subscriber **subscriber)
         *subscriber = NULL;
         queue_item_free(s->current);
         for (size_t i = 0; i < s->n_links; i++) {
-                if (s->links[i].updates)
-                        zmq_close(s->links[i].updates);
-                if (s->links[i].requests)
-                        zmq_close(s->links[i].requests);
+                close_sockets(&s->links[i]);
                 clone_done(&s->links[i].clone);
+                free(s->links[i].publish);
         }
         wakeup_close(&s->wakeup);
         if (s->zmq)
@@ -329,7 +373,11 @@ static int ask(struct hw_subscriber *s, struct link *l, uint64_t now)
 /* Returns more than 0 when it did something or an event waits, or -errno. */
 static int turn(struct hw_subscriber *s, struct link *l, uint64_t now)
 {
-        int r = clone_tick(&l->clone, now);
+        int r = now >= next_key_ns(l) ? try_next_key(s, l) : 0;
+
+        if (r < 0)
+                return r;
+        r = clone_tick(&l->clone, now);
         int asked = r < 0 ? r : ask(s, l, now);
         int update = asked < 0 ? asked : receive_update(s, l, now);
         int reply = update < 0 ? update : receive_reply(s, l, now);
@@ -362,6 +410,8 @@ static uint64_t next_deadline(const struct hw_subscriber *s)
         for (size_t i = 0; i < s->n_links; i++) {
                 uint64_t due = clone_deadline(&s->links[i].clone);
 
+                at = due < at ? due : at;
+                due = next_key_ns(&s->links[i]);
                 at = due < at ? due : at;
         }
         return at;

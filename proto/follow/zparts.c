@@ -4,11 +4,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "proto/wire/endpoint_keys.h"
 #include "proto/wire/limits.h"
 
-#define RECONNECT_MS     50
-#define RECONNECT_MAX_MS 2000
-#define RECEIVE_QUEUE    100000 /* messages of one daemon that wait for a slow reader; beyond, the daemon drops */
+#define RECONNECT_MS      50
+#define RECONNECT_MAX_MS  2000
+#define REFUSED_MS        300  /* libzmq's pauses grow only while nobody listens, not when we are not let in */
+#define HEARTBEAT_MS      5000 /* other machines: a cut that nobody closed is noticed ... */
+#define HEARTBEAT_LOST_MS 15000
+#define RECEIVE_QUEUE     100000 /* messages of one daemon that wait for a slow reader; beyond, the daemon drops */
 
 void *zparts_open(void *zmq, int type)
 {
@@ -29,6 +33,23 @@ void *zparts_open(void *zmq, int type)
                 (void)zmq_setsockopt(socket, options[i][0], &options[i][1], sizeof(int)); /* known, in range */
         (void)zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &max, sizeof(max));
         return socket;
+}
+
+int zparts_key(void *socket, const char *publish, size_t which)
+{
+        const struct endpoint_keys *k = endpoint_keys_of(publish);
+        const int alive_ms = HEARTBEAT_MS, lost_ms = HEARTBEAT_LOST_MS, again_ms = REFUSED_MS;
+
+        if (!k)
+                return 0;
+        if (zmq_setsockopt(socket, ZMQ_CURVE_SECRETKEY, k->secret, HW_KEY_BYTES) ||
+            zmq_setsockopt(socket, ZMQ_CURVE_PUBLICKEY, k->public, HW_KEY_BYTES) ||
+            zmq_setsockopt(socket, ZMQ_CURVE_SERVERKEY, k->server[which % k->n_server], HW_KEY_BYTES))
+                return -ENOTSUP;
+        (void)zmq_setsockopt(socket, ZMQ_RECONNECT_IVL, &again_ms, sizeof(again_ms));
+        (void)zmq_setsockopt(socket, ZMQ_HEARTBEAT_IVL, &alive_ms, sizeof(alive_ms));
+        (void)zmq_setsockopt(socket, ZMQ_HEARTBEAT_TIMEOUT, &lost_ms, sizeof(lost_ms));
+        return (int)k->n_server;
 }
 
 static int receive_more(void *socket, zmq_msg_t *last)

@@ -14,6 +14,12 @@
 void *zparts_open(void *zmq, int type);
 
 /*
+ * Gives a new socket our keys for this publish endpoint (heapwatch/keys.h), and of the daemon's the `which`-th, counted
+ * in a circle. Returns how many of the daemon's there are, 0: it is met without keys; or -ENOTSUP.
+ */
+int zparts_key(void *socket, const char *publish, size_t which);
+
+/*
  * Takes one message with all its parts; the first two are left in `parts`
  * (always initialised: close both). Returns the number of parts, 0 when there
  * is no message, or -errno.

@@ -1,1 +1,1 @@
-sources := kinds.c topic.c endpoints.c trust.c state_path.c fields.c message.c validate.c unpack.c json.c action_plan.c
+sources := kinds.c topic.c endpoints.c endpoint_keys.c trust.c state_path.c fields.c message.c validate.c unpack.c json.c action_plan.c

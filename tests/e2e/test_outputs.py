@@ -19,6 +19,7 @@ COMMANDS = {
     "replay": None,         # writes where --to says
     "notify": None, "export": None, "archive": None,     # services
     "recordings": None,     # asks daemons
+    "keys": None,           # writes files of its own: test_keys.py
     "dump": None, "plot": None,     # write into a file that is named
     "attach": None, "detach": None, "ps": None,     # of programs that run
     "top": ["--once", LOG], "pipe": ["--format", "csv", LOG], "alerts": [LOG], "check": [LOG], "rules": ["list"],

@@ -43,7 +43,9 @@ static void on_request(void *ctx, const Hw__Request *request, struct bus_client 
 
 static struct bus *open_bus(struct fixture *f, int high_water_mark)
 {
-        struct bus_options options = { f->publish, f->request, high_water_mark };
+        struct bus_options options = { .publish_endpoint = f->publish,
+                                       .request_endpoint = f->request,
+                                       .high_water_mark = high_water_mark };
         struct bus_handler handler = { f, on_request };
 
         return bus_new(f->base, &options, &handler, &f->error);

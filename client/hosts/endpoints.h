@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * endpoints.h - what --connect means: an endpoint, or the name of a host (hosts.h); and the keys for it.
+ *
+ * Beyond this machine nobody listens without keys, so tcp://HOST:PORT needs the daemon's public key: from the hosts
+ * file, or by --server-key. Ours is --key, else what the hosts file says, else the only one in
+ * ~/.config/heapwatch/keys.
+ */
+#ifndef HW_CLIENT_HOSTS_ENDPOINTS_H
+#define HW_CLIENT_HOSTS_ENDPOINTS_H
+
+#include "proto/cli/options.h"
+
+/* For the option tables: --key and --server-key, beside --connect. */
+#define OPTIONS_KEYS                                                                                                   \
+        OPTION_CALLBACK("key", 0, "NAME|FILE", endpoints_take_key, COMPLETE_FILE,                                      \
+                        "your own key for a daemon of another machine; default: the only one in "                      \
+                        "~/.config/heapwatch/keys (see `heapwatch keys`)"),                                            \
+                OPTION_CALLBACK("server-key", 0, "KEY", endpoints_take_server_key, COMPLETE_NOTHING,                   \
+                                "the public key of the daemon at tcp://HOST:PORT; one of the hosts file needs none")
+
+option_taker endpoints_take_key, endpoints_take_server_key;
+
+/* For `option_endpoints`. */
+extern const struct option_endpoints endpoints_by_name;
+
+#endif

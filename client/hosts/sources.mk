@@ -1,0 +1,1 @@
+sources := hosts.c endpoints.c

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* private_file.c - opened without waiting (a FIFO would hang), then checked through its descriptor, not by its name. */
+#include "proto/base/private_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "proto/base/error.h"
+
+/* What is wrong with the file; NULL: nothing. */
+static const char *objection(const struct stat *st)
+{
+        if (!S_ISREG(st->st_mode))
+                return "expected a regular file";
+        if (st->st_mode & 077)
+                return "others may read or change it; chmod 600 it";
+        if (st->st_uid != geteuid() && st->st_uid != 0)
+                return "it belongs to another user";
+        return NULL;
+}
+
+bool private_file_read(const char *path, char *text, size_t size, struct error *error)
+{
+        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        const char *wrong = NULL;
+        struct stat st;
+        ssize_t n = -1;
+
+        if (fd >= 0 && fstat(fd, &st) == 0 && !(wrong = objection(&st)))
+                n = read(fd, text, size - 1);
+        if (n < 0)
+                error_set(error, "%s: %s", path, wrong ? wrong : strerror(errno));
+        if (fd >= 0)
+                (void)close(fd);
+        if (n < 0)
+                return false;
+        text[n] = '\0';
+        return true;
+}

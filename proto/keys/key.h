@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * key.h - the keys by which programs on other machines recognise each other: Curve25519, as ZeroMQ's CURVE has it.
+ *
+ * A pair has a name, of a host or of a person. The public half is what others write down: 64 hexadecimal digits, which
+ * neither a shell nor YAML reads as anything else. What the holder of a key may do is its role, each one including
+ * those before it.
+ */
+#ifndef HW_PROTO_KEYS_KEY_H
+#define HW_PROTO_KEYS_KEY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define KEY_BYTES    32u
+#define KEY_TEXT     (2 * KEY_BYTES + 1) /* as hexadecimal digits, with a NUL */
+#define KEY_NAME_MAX 64u
+
+/* In a directory of keys, which nobody else may enter: NAME.key, and of a daemon these. */
+#define KEYS_SERVER     "server.key"
+#define KEYS_AUTHORIZED "authorized.yaml"
+
+struct error;
+
+enum key_role {
+        ROLE_READ,    /* follow and ask */
+        ROLE_SILENCE, /* and silence alerts */
+        ROLE_CONTROL, /* and add and remove targets, reload, act on alerts */
+};
+
+struct key_pair {
+        char name[KEY_NAME_MAX + 1];
+        uint8_t public[KEY_BYTES], secret[KEY_BYTES];
+};
+
+/* 1 to 64 of [A-Za-z0-9._@-], not beginning with a '.' or '-'. */
+bool key_name_valid(const char *name);
+
+/* 64 hexadecimal digits. False: it is something else. */
+bool key_parse(const char *text, uint8_t ret_key[KEY_BYTES]);
+void key_print(const uint8_t key[KEY_BYTES], char ret_text[KEY_TEXT]);
+
+const char *role_name(enum key_role role); /* "read" */
+bool role_parse(const char *text, enum key_role *ret_role);
+extern const char *const role_names[]; /* ended by NULL */
+
+/* Where keys are when no place is named: heapwatch/keys below $XDG_CONFIG_HOME or ~/.config. False with a sentence. */
+bool keys_directory(char *ret_path, size_t size, struct error *error);
+
+/* A new pair. False with a sentence: no name, or this libzmq has no CURVE. */
+bool key_pair_new(struct key_pair *pair, const char *name, struct error *error);
+
+/* From a private file (proto/base/private_file.h). False with a sentence that has nothing of the secret. */
+bool key_pair_read(struct key_pair *pair, const char *path, struct error *error);
+
+/* Writes the file, mode 0600, whole or not at all. False with a sentence. */
+bool key_pair_write(const struct key_pair *pair, const char *path, struct error *error);
+
+/* Overwrites it, in a way that is not optimised away. */
+void key_pair_wipe(struct key_pair *pair);
+
+#endif

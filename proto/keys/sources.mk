@@ -1,0 +1,1 @@
+sources := key.c authorized.c

@@ -1,0 +1,477 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Keys: who gets in over TCP and who does not, what each role may do, revoking and changing keys under way."""
+import contextlib
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+import pytest
+import zmq
+
+from harness import CLIENT, Daemon, client, pb, running, wait_for
+
+pytestmark = pytest.mark.skipif(not zmq.has("curve"), reason="this libzmq has no CURVE")
+
+
+def free_port():
+    """Of two ports that follow each other."""
+    for _ in range(50):
+        with socket.socket() as a, socket.socket() as b:
+            a.bind(("127.0.0.1", 0))
+            port = a.getsockname()[1]
+            try:
+                b.bind(("127.0.0.1", port + 1))
+                return port
+            except (OSError, OverflowError):
+                continue
+    raise AssertionError("no two free ports")
+
+
+class Door(Daemon):
+    """A daemon that listens with keys, and the files of those who know it."""
+
+    def __init__(self, directory, *targets, args=()):
+        super().__init__(directory, *targets, args=args)
+        self.port = free_port()
+        self.tcp = f"tcp://127.0.0.1:{self.port}"
+        self.keys = self.directory / "keys"
+        self.config = self.directory / "config"
+        self.env = {"XDG_CONFIG_HOME": str(self.config)}
+        self.server = self.new("server")
+        self.args += ["--listen", self.tcp, "--keys", str(self.keys)]
+        self.write_hosts([self.server])
+
+    def new(self, name, *more):
+        """The public half of a new key of the daemon's directory."""
+        done = client("keys", "new", name, "--dir", self.keys, *more)
+        assert done.returncode == 0, done.stderr.decode()
+        return done.stdout.decode().split()[1]
+
+    def guest(self, name, role=None):
+        """A key of somebody else; with a role it is let in. Its file."""
+        directory = self.directory / f"of-{name}"
+        done = client("keys", "new", name, "--dir", directory)
+        assert done.returncode == 0, done.stderr.decode()
+        if role:
+            self.keys_("authorize", *done.stdout.decode().split(), "--role", role)
+        return directory / f"{name}.key"
+
+    def keys_(self, *args):
+        done = client("keys", *args, "--dir", self.keys)
+        assert done.returncode == 0, done.stderr.decode()
+        return done.stdout.decode()
+
+    def write_hosts(self, keys):
+        (self.config / "heapwatch").mkdir(parents=True, exist_ok=True, mode=0o700)
+        (self.config / "heapwatch" / "hosts").write_text(
+            f"prod-1: {{ endpoint: '{self.tcp}', server_key: [{', '.join(keys)}] }}\n")
+
+    def by(self, key, *args, timeout=60):
+        return client(*args, "--connect", "prod-1", "--key", key, env=self.env, timeout=timeout)
+
+    def reload(self):
+        assert client("ctl", "reload", "--connect", self.publish).returncode == 0
+
+    def state(self):
+        return self.status().daemon
+
+
+@pytest.fixture
+def door(directory):
+    d = Door(directory, f"a={directory}/a.eventlog")
+    d.files = {name: d.guest(name, name) for name in ("read", "silence", "control")}
+    with d:
+        yield d
+
+
+def raw(key_file):
+    text = key_file.read_text()
+    return [bytes.fromhex(re.search(rf"^{what}: (\w+)$", text, re.M).group(1)) for what in ("public", "secret")]
+
+
+@contextlib.contextmanager
+def dealer(door, key_file, server=None, port=None):
+    s = zmq.Context.instance().socket(zmq.DEALER)
+    s.linger, s.immediate = 0, 1
+    if key_file:
+        s.curve_publickey, s.curve_secretkey = raw(key_file)
+        s.curve_serverkey = bytes.fromhex(server or door.server)
+    s.connect(f"tcp://127.0.0.1:{port or door.port + 1}")
+    try:
+        yield s
+    finally:
+        s.close()
+
+
+def ask(s, request, timeout_ms=60000):
+    request.id = 5
+    s.send(request.SerializeToString())
+    assert s.poll(timeout_ms), "no reply"
+    return pb.Reply.FromString(s.recv())
+
+
+def connected(s, timeout_ms=60000):
+    return bool(s.poll(timeout_ms, zmq.POLLOUT))
+
+
+def one_of_each():
+    """Each request of the schema, with the least role that it needs."""
+    needs = {"snapshot": "read", "history": "read", "status": "read", "silences": "read", "recording": "read",
+             "silence": "silence", "unsilence": "silence"}
+    for field in pb.Request.DESCRIPTOR.oneofs_by_name["what"].fields:
+        request = pb.Request()
+        getattr(request, field.name).SetInParent()
+        if field.name == "silence":
+            request.silence.rule, request.silence.target, request.silence.duration_ns = "leak", "*", 10**12
+        yield field.name, request, needs.get(field.name, "control")
+
+
+def test_each_role_may_what_it_says(door):
+    roles = ["read", "silence", "control"]
+    for role in roles:
+        with dealer(door, door.files[role]) as s:
+            for what, request, needs in one_of_each():
+                if role == "control" and what in ("plans", "outcomes"):
+                    continue        # it would take the notifier's place
+                reply = ask(s, request)
+                while reply.more:
+                    assert s.poll(60000)
+                    reply = pb.Reply.FromString(s.recv())
+                refused = f"the key '{role}' has the role {role}; this needs {needs}" in reply.error
+                assert refused == (roles.index(role) < roles.index(needs)), (role, what, reply.error)
+    log = door.log.read_text()
+    assert re.search(r"audit request=reload of='' by=read@127\.0\.0\.1:\d+ outcome=forbidden", log), log
+    assert re.search(r"audit request=reload of='' by=control@127\.0\.0\.1:\d+ outcome=done", log), log
+    state = door.state()
+    assert state.forbidden_requests == sum(n != "read" for _, _, n in one_of_each()) + sum(
+        n == "control" for _, _, n in one_of_each())
+    assert state.control_requests > state.forbidden_requests
+    recording = pb.Request(recording=pb.RecordingRequest(seal=True))
+    with dealer(door, door.files["read"]) as s:
+        assert "this needs control" in ask(s, recording).error
+
+
+def test_commands_take_a_host(door):
+    read = door.files["read"]
+    assert b"a " in door.by(read, "ctl", "targets").stdout
+    assert json.loads(door.by(read, "top", "--once", "--format", "json").stdout)
+    assert door.by(read, "alerts").returncode == 0
+    done = door.by(read, "ctl", "add", "b=/nowhere")
+    assert done.returncode == 1 and b"this needs control" in done.stderr
+    assert door.by(door.files["control"], "ctl", "add", f"b={door.directory}/b").returncode == 0
+    done = client("ctl", "status", "--connect", "prod-2", env=door.env)
+    assert done.returncode == 2 and b"did you mean 'prod-1'?" in done.stderr
+    done = client("ctl", "status", "--connect", "tcp://198.51.100.1:7700", env=door.env)
+    assert done.returncode == 2 and b"--server-key" in done.stderr
+    done = client("ctl", "status", "--connect", door.tcp, "--server-key", door.server, "--key", read, env=door.env)
+    assert done.returncode == 0, done.stderr
+    hosts = door.config / "heapwatch" / "hosts"
+    hosts.chmod(0o666)
+    done = door.by(read, "ctl", "status")
+    assert done.returncode == 2 and b"others may change it" in done.stderr
+    hosts.chmod(0o600)
+    hosts.write_text("prod-1: { endpoint: here }\n")
+    done = door.by(read, "ctl", "status")
+    assert done.returncode == 2 and re.search(rb"hosts:1:9: the host's server_key is missing", done.stderr), done.stderr
+
+
+def test_wrong_key_no_key_wrong_server(door):
+    stranger = door.guest("stranger")
+    for key, server, words in ((stranger, None, b"does not let your key in"),
+                               (door.files["read"], "ab" * 32, b"has another key than the one")):
+        if server:
+            door.write_hosts([server])
+        done = door.by(key, "ctl", "status")
+        assert done.returncode == 2 and words in done.stderr, done.stderr
+    door.write_hosts([door.server])
+    with dealer(door, None) as s:                   # plain ZMTP
+        assert not connected(s, 500)
+    with socket.create_connection(("127.0.0.1", door.port)) as s:       # no ZeroMQ at all
+        s.sendall(b"GET / HTTP/1.1\r\n\r\n" * 20)
+        s.settimeout(60)
+        with contextlib.suppress(OSError):
+            while s.recv(4096):
+                pass
+    wait_for(lambda: door.state().handshakes_refused >= 1 and door.state().handshakes_failed >= 3, "refusals counted")
+    log = door.log.read_text()
+    public = raw(stranger)[0].hex()
+    assert re.search(rf"refused=\d+ handshake from=127\.0\.0\.1: not authorised: key {public}", log), log
+    assert re.search(r"failed=\d+ handshake from=127\.0\.0\.1:\d+: it is not by CURVE", log), log
+    secrets = [raw(f)[1].hex() for f in (stranger, door.keys / "server.key", *door.files.values())]
+    assert not any(secret in log for secret in secrets)
+    status = client("ctl", "status", "--connect", door.publish).stdout.decode()
+    assert re.search(rf"listens at {door.tcp}  keys 3  handshakes refused \d+  failed \d+", status), status
+
+
+class Wire:
+    """Between a client and the daemon: keeps what the client sends."""
+
+    def __init__(self, to):
+        self.to, self.sent = to, b""
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        here, _ = self.listener.accept()
+        there = socket.create_connection(("127.0.0.1", self.to))
+        threading.Thread(target=self.pump, args=(there, here, False), daemon=True).start()
+        self.pump(here, there, True)
+
+    def pump(self, a, b, keep):
+        with contextlib.suppress(OSError):
+            while data := a.recv(65536):
+                self.sent += data if keep else b""
+                b.sendall(data)
+            b.shutdown(socket.SHUT_WR)
+
+
+def test_a_replayed_handshake_is_worth_nothing(door):
+    wire = Wire(door.port + 1)
+    with dealer(door, door.files["control"], port=wire.port) as s:
+        request = pb.Request(add_target=pb.AddTargetRequest(name="once", uri=f"file:{door.directory}/x"))
+        assert ask(s, request).WhichOneof("what") == "done"
+    assert client("ctl", "remove", "once", "--connect", door.publish).returncode == 0
+    failed = door.state().handshakes_failed
+    with socket.create_connection(("127.0.0.1", door.port + 1)) as s:
+        s.sendall(wire.sent)
+        s.settimeout(60)
+        with contextlib.suppress(OSError):
+            while s.recv(4096):
+                pass
+    wait_for(lambda: door.state().handshakes_failed > failed, "the replay to be refused")
+    assert not door.target("once")
+
+
+def test_revoked(door):
+    """What a revoked key still asks is refused, its connections end; others go on."""
+    with dealer(door, door.files["read"]) as other, dealer(door, door.files["control"]) as s:
+        assert ask(s, pb.Request(status=pb.StatusRequest())).status
+        assert ask(other, pb.Request(status=pb.StatusRequest())).status
+        sub = zmq.Context.instance().socket(zmq.SUB)
+        sub.linger = 0
+        sub.curve_publickey, sub.curve_secretkey = raw(door.files["control"])
+        sub.curve_serverkey = bytes.fromhex(door.server)
+        sub.subscribe(b"hw1/")
+        sub.connect(door.tcp)
+        assert sub.poll(30000)
+        before = door.state()
+        door.keys_("revoke", "control")
+        door.reload()
+        wait_for(lambda: not s.poll(0, zmq.POLLOUT), "the connection to end")
+        state = wait_for(lambda: door.state().handshakes_refused > before.handshakes_refused and door.state(),
+                         "its next handshake to be refused")
+        assert state.connections_shut >= 2 and state.authorized_keys == 2
+        while sub.poll(0):
+            sub.recv_multipart()
+        assert not sub.poll(2500), "it is still published to"        # the heartbeat comes once a second
+        sub.close()
+        admitted = door.state().handshakes_admitted
+        assert ask(other, pb.Request(status=pb.StatusRequest())).status
+        assert door.state().handshakes_admitted == admitted, "the other had to connect again"
+    assert "revoked key=control" in door.log.read_text()
+    done = door.by(door.files["control"], "ctl", "status")
+    assert done.returncode == 2 and b"does not let your key in" in done.stderr
+
+
+def test_let_in_later(door):
+    """Who waits outside, refused, is in as soon as the key is authorised."""
+    late = door.guest("late")
+    with running(CLIENT, "pipe", "--format", "json", "--connect", "prod-1", "--key", late,
+                 env={**os.environ, **door.env}, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as pipe:
+        wait_for(lambda: door.state().handshakes_refused >= 1, "it to be refused")
+        door.keys_("authorize", "late", raw(late)[0].hex())
+        door.reload()
+        assert json.loads(pipe.stdout.readline())
+
+
+def test_a_role_changes_at_once(door):
+    with dealer(door, door.files["read"]) as s:
+        add = pb.Request(add_target=pb.AddTargetRequest(name="late", uri=f"file:{door.directory}/x"))
+        assert "this needs control" in ask(s, add).error
+        door.keys_("authorize", "read", raw(door.files["read"])[0].hex(), "--role", "control")
+        door.reload()
+        assert ask(s, add).WhichOneof("what") == "done"
+
+
+def test_a_mistake_leaves_the_old_keys(door):
+    file = door.keys / "authorized.yaml"
+    good = file.read_text()
+    file.write_text(good + "- { name: eve, role: root, public: " + "0" * 64 + " }\n")
+    done = client("ctl", "reload", "--connect", door.publish)
+    assert done.returncode == 1 and re.search(rb"authorized.yaml:4:\d+: unknown role 'root'", done.stderr), done.stderr
+    assert door.by(door.files["read"], "ctl", "status").returncode == 0
+    file.write_text(good)
+    file.chmod(0o622)
+    done = client("ctl", "reload", "--connect", door.publish)
+    assert done.returncode == 1 and b"others may change it" in done.stderr
+    file.unlink()
+    door.reload()
+    assert door.state().authorized_keys == 0
+
+
+def test_the_servers_key_changes_under_load(door):
+    """Who is connected goes on; who knows old and new key gets in all the while; the old key alone ends."""
+    def wanted():
+        return door.state().handshakes_admitted
+
+    with running(CLIENT, "pipe", "--format", "json", "--connect", "prod-1", "--key", door.files["read"],
+                 env={**os.environ, **door.env}, stdout=subprocess.PIPE) as pipe:
+        lines = iter(pipe.stdout.readline, b"")
+        assert json.loads(next(lines))
+        old, failures, asked = door.server, [], 0
+        wait_for(lambda: wanted() >= 2, "pipe's two connections", 30)
+        for _ in range(3):
+            new = door.new("server", "--replace")
+            door.write_hosts([door.server, new])
+            stop = threading.Event()
+
+            def load():
+                nonlocal asked
+                while not stop.is_set():
+                    done = door.by(door.files["silence"], "ctl", "targets")
+                    asked += 1
+                    if done.returncode:
+                        failures.append(done.stderr)
+
+            thread = threading.Thread(target=load)
+            thread.start()
+            begun = asked
+            wait_for(lambda: asked > begun + 2, "some requests before")
+            door.process.send_signal(signal.SIGHUP)
+            wait_for(lambda: asked > begun + 6, "some requests after")
+            stop.set()
+            thread.join()
+            door.server = new
+        assert not failures, failures
+        shut = door.state().connections_shut
+        for _ in range(3):
+            assert json.loads(next(lines))
+        assert shut == 0
+    door.write_hosts([old])
+    done = door.by(door.files["read"], "ctl", "status")
+    assert done.returncode == 2 and b"has another key" in done.stderr
+
+
+def test_ten_thousand_refused_a_minute(door):
+    """A flood of strangers: those who are let in notice nothing."""
+    count, over = int(os.environ.get("HEAPWATCH_REFUSED", 2500)), threading.Event()
+    stranger, context = door.guest("stranger"), zmq.Context()
+    public, secret = raw(stranger)
+    began, waits = time.monotonic(), []
+    with dealer(door, door.files["read"]) as good:
+        assert ask(good, pb.Request(status=pb.StatusRequest())).status
+
+        def knock():
+            """libzmq gives up when it was refused: each time another socket."""
+            while not over.is_set():
+                s = context.socket(zmq.DEALER)
+                s.linger, s.immediate = 0, 1
+                s.curve_publickey, s.curve_secretkey, s.curve_serverkey = public, secret, bytes.fromhex(door.server)
+                monitor = s.get_monitor_socket(zmq.EVENT_HANDSHAKE_FAILED_AUTH)
+                s.connect(f"tcp://127.0.0.1:{door.port + 1}")
+                monitor.poll(5000)
+                s.disable_monitor()
+                s.close()
+
+        threads = [threading.Thread(target=knock) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        while door.state().handshakes_refused < count:
+            at = time.monotonic()
+            assert ask(good, pb.Request(status=pb.StatusRequest())).status
+            waits.append(time.monotonic() - at)
+            assert at - began < 60, f"{door.state().handshakes_refused} refusals so far"
+            time.sleep(0.02)
+        took = time.monotonic() - began
+        over.set()
+        for thread in threads:
+            thread.join()
+        context.term()
+        assert count / took > 10000 / 60, f"only {count / took * 60:.0f} a minute"
+        assert sorted(waits)[len(waits) * 99 // 100] < 0.25, sorted(waits)[-5:]
+    lines = [line for line in door.log.read_text().splitlines() if "refused=" in line]
+    assert len(lines) < 1200 + 20 * (took + 5), "the log is not rate-limited"
+    wait_for(lambda: "more like the one before were left out" in door.log.read_text(), "the log to say what it left out")
+
+
+def test_refused_at_the_start(directory):
+    from harness import DAEMON
+
+    def start(*args):
+        return subprocess.run([DAEMON, "--publish", f"ipc://{directory}/publish", "--request", f"ipc://{directory}/request", *args],
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+
+    keys, port = directory / "keys", free_port()
+    for args, code, words in (
+            (["--listen", f"tcp://0.0.0.0:{port}", "--keys", str(keys)], 1, b"`heapwatch keys new server"),
+            (["--listen", "tcp://example.org:7700", "--keys", str(keys)], 1, b"keys new server"),
+            (["--keys", str(keys)], 2, b"--keys belongs to --listen"),
+    ):
+        done = start(*args)
+        assert done.returncode == code and words in done.stderr, (args, done.stderr)
+    assert client("keys", "new", "server", "--dir", keys).returncode == 0
+    for args, words in ((["--listen", "tcp://example.org:7700"], b"is no address"), (["--listen", "0.0.0.0"], b"expected tcp://"),
+                        (["--listen", "tcp://0.0.0.0:65535"], b"1 to 65534")):
+        done = start(*args, "--keys", str(keys))
+        assert done.returncode == 1 and words in done.stderr, (args, done.stderr)
+    (keys / "server.key").chmod(0o644)
+    done = start("--listen", f"tcp://0.0.0.0:{port}", "--keys", str(keys))
+    assert done.returncode == 1 and b"chmod 600" in done.stderr
+    (keys / "server.key").chmod(0o600)
+    keys.chmod(0o755)
+    done = start("--listen", f"tcp://0.0.0.0:{port}", "--keys", str(keys))
+    assert done.returncode == 1 and b"chmod 700" in done.stderr
+    keys.chmod(0o700)
+    done = subprocess.run([DAEMON, "--publish", f"tcp://127.0.0.1:{port}", "--request", f"tcp://127.0.0.1:{port + 1}",
+                           "--listen", f"tcp://127.0.0.1:{port}", "--keys", str(keys)], capture_output=True, timeout=60)
+    assert done.returncode == 2 and b"without keys" in done.stderr
+
+
+def test_another_user_is_not_let_in(directory):
+    """Also where somebody has opened the directory to all."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to be another user")
+    with Daemon(directory) as daemon:
+        directory.chmod(0o711)
+        for name in ("publish", "request"):
+            (directory / name).chmod(0o777)
+        code = f"import socket; s = socket.socket(socket.AF_UNIX); s.connect({str(directory / 'request')!r}); s.settimeout(60); print(len(s.recv(99)))"
+        done = subprocess.run(["/usr/bin/python3", "-c", code], capture_output=True, timeout=90,
+                              preexec_fn=lambda: (os.setgid(65534), os.setuid(65534)))
+        assert done.stdout.strip() == b"0", done
+        wait_for(lambda: daemon.status().daemon.strangers_refused == 1, "the stranger counted")
+        assert "uid=65534" in daemon.log.read_text()
+
+
+def test_the_command(directory):
+    keys = directory / "k"
+    made = client("keys", "new", "alice@laptop", "--dir", keys)
+    assert made.returncode == 0 and re.fullmatch(rb"alice@laptop [0-9a-f]{64}\n", made.stdout)
+    assert keys.stat().st_mode & 0o777 == 0o700 and (keys / "alice@laptop.key").stat().st_mode & 0o777 == 0o600
+    assert client("keys", "show", "--dir", keys).stdout == made.stdout == client("keys", "show", "alice@laptop", "--dir", keys).stdout
+    done = client("keys", "new", "alice@laptop", "--dir", keys)
+    assert done.returncode == 2 and b"is there already" in done.stderr
+    name, public = made.stdout.decode().split()
+    (keys / "authorized.yaml").write_text("# those on call\n- name: bob\n  role: read\n  public: " + "1" * 64 + "\n# the rest\n")
+    assert client("keys", "authorize", name, public, "--role", "silence", "--dir", keys).returncode == 0
+    assert client("keys", "list", "--dir", keys).stdout.decode().split() == ["bob", "read", "1" * 64, name, "silence", public]
+    assert client("keys", "authorize", name, public, "--dir", keys).returncode == 0                 # another role
+    done = client("keys", "authorize", name, "2" * 64, "--dir", keys)
+    assert done.returncode == 2 and b"--replace" in done.stderr
+    assert client("keys", "authorize", name, "2" * 64, "--replace", "--dir", keys).returncode == 0
+    assert client("keys", "list", "--dir", keys).stdout.decode().split() == ["bob", "read", "1" * 64, name, "read", "2" * 64]
+    assert client("keys", "revoke", "bob", "--dir", keys).returncode == 0
+    text = (keys / "authorized.yaml").read_text()
+    assert "# those on call" in text and "bob" not in text and name in text
+    done = client("keys", "revoke", "alice@lapto", "--dir", keys)
+    assert done.returncode == 2 and b"did you mean 'alice@laptop'?" in done.stderr
+    for args, words in ((["new", "a/b"], b"cannot be a key's name"), (["authorize", "a", "b"], b"expected: heapwatch keys"),
+                        (["authorise", "a", "b"], b"did you mean 'authorize'?"), ([], b"what?")):
+        done = client("keys", *args, "--dir", keys)
+        assert done.returncode == 2 and words in done.stderr, done.stderr

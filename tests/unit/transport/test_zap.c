@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What libzmq asks is read whole or refused, and never believed in part. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "daemon/transport/zap.h"
+
+static const char key[KEY_BYTES + 1] = "0123456789abcdef0123456789abcdef";
+
+#define FRAME(text)                                                                                                    \
+        {                                                                                                              \
+                text, sizeof(text) - 1                                                                                 \
+        }
+#define QUESTION                                                                                                       \
+        {                                                                                                              \
+                FRAME("1.0"), FRAME("17"), FRAME("heapwatch"), FRAME("192.0.2.7"), FRAME(""), FRAME("CURVE"),          \
+                {                                                                                                      \
+                        key, KEY_BYTES                                                                                 \
+                }                                                                                                      \
+        }
+
+static void test_a_question(void **state)
+{
+        const struct zap_frame frames[] = QUESTION;
+        struct zap_request r;
+
+        (void)state;
+        assert_null(zap_read(frames, 7, &r));
+        assert_string_equal(r.address, "192.0.2.7");
+        assert_memory_equal(r.public, key, KEY_BYTES);
+        assert_memory_equal(r.id, "17", r.n_id);
+}
+
+static void test_each_cut(void **state)
+{
+        const struct zap_frame frames[] = QUESTION;
+        struct zap_request r;
+
+        (void)state;
+        for (size_t n = 0; n < 7; n++) {
+                assert_non_null(zap_read(frames, n, &r));
+                assert_true((r.id != NULL) == (n > 1)); /* then it can be answered */
+        }
+}
+
+static void test_wrong_frames(void **state)
+{
+        static const struct {
+                size_t at;
+                struct zap_frame frame;
+        } wrong[] = {
+                { 0, FRAME("2.0") },   { 0, FRAME("") },       { 5, FRAME("NULL") },
+                { 5, FRAME("PLAIN") }, { 5, FRAME("CURVE ") }, { 6, { key, KEY_BYTES - 1 } },
+        };
+        struct zap_request r;
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+                struct zap_frame frames[] = QUESTION;
+                frames[wrong[i].at] = wrong[i].frame;
+                assert_non_null(zap_read(frames, 7, &r));
+        }
+}
+
+static void test_an_address_for_logs(void **state)
+{
+        static const char long_one[] =
+                "\x1b[31m evil\n0123456789012345678901234567890123456789012345678901234567890123456789";
+        struct zap_frame frames[] = QUESTION;
+        struct zap_request r;
+
+        (void)state;
+        frames[3] = (struct zap_frame){ long_one, sizeof(long_one) };
+        assert_null(zap_read(frames, 7, &r));
+        assert_int_equal(strlen(r.address), sizeof(r.address) - 1);
+        assert_memory_equal(r.address, "?[31m?evil?0", 12);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_a_question),
+                cmocka_unit_test(test_each_cut),
+                cmocka_unit_test(test_wrong_frames),
+                cmocka_unit_test(test_an_address_for_logs),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
