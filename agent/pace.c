@@ -317,7 +317,7 @@ static void turn(void)
                 p.due |= flush_due;
                 p.waiting |= request;
                 if (request && p.profile && logs())
-                        ask_census(); /* brings the collection at which it is carried out */
+                        ask_census(); /* causes the collection at which the request is carried out */
         }
         pthread_cond_broadcast(&p.changed);
 }

@@ -264,7 +264,7 @@ bool symbols_find(char *ret_version, size_t version_size)
         return rts.defaultRtsConfig.address && rts.RtsFlags.address;
 }
 
-/* The text is made here, so that it is not found in whatever this is linked into. */
+/* The text is put together here, so that it is not found in programs that this is linked into. */
 bool symbols_have_runtime(const uint8_t *image, size_t size)
 {
         char text[] = "GHC rts";

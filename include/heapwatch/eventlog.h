@@ -4,7 +4,7 @@
  *
  * Bytes go in, in pieces of any size; events come out. The decoder does no
  * input or output, reads no clock and allocates only when it is made, and while
- * it looks for the first block of a run that is entered late. It may be
+ * it searches for the first block of a run that is joined late. It may be
  * suspended at any byte: any split of the same bytes gives the same events.
  *
  *     struct hw_event events[256];
@@ -25,7 +25,7 @@
  * time outside its block's, an event longer than its block are damage: skipped
  * up to the next plausible event, reported once, counted. A block marker in
  * front of a restarted log's header is skipped silently. A stream that is
- * entered in its middle goes on if that is allowed (hw_eventlog_allow_join).
+ * joined in its middle continues if that is allowed (hw_eventlog_allow_join).
  *
  * It does not interpret: what events mean is the model's business. Typed
  * access to an event's fields is below (hw_event_u64 ..., hw_event_field).
@@ -90,7 +90,7 @@ struct hw_eventlog_stats {
         uint64_t short_payload; /* dropped: payload shorter than the event's kind needs */
         uint64_t resyncs;       /* damaged places */
         uint64_t lost_bytes;    /* in them, including those still being skipped */
-        uint64_t passed_bytes;  /* before the first whole block of runs that were entered in their middle: no damage */
+        uint64_t passed_bytes;  /* before the first whole block of runs that were joined late: not damage */
 };
 
 /*
@@ -106,18 +106,18 @@ void hw_eventlog_destroy(struct hw_eventlog **log);
 void hw_eventlog_reset(struct hw_eventlog *log);
 
 /*
- * From now on a stream that does not begin with a header may be the middle of a run: the decoder looks for its next
- * block, by several blocks or many events that fit together, and goes on from there, with HW_EVENTLOG_RUN. The events
- * that heapwatch knows count as declared, in the size that the stream shows. Of streams that can be entered late: a
- * FIFO, a socket. Only at the start, and after hw_eventlog_reset; not behind an end marker. Takes up to 4.2 MiB while
- * it looks, as far as a block is long; without that memory it waits for a header.
+ * From now on a stream that does not begin with a header may be the middle of a run: the decoder searches for its next
+ * block, by several blocks or many events that fit together, and continues from there, with HW_EVENTLOG_RUN. The events
+ * that heapwatch knows count as declared, with the size that the stream shows. For streams that can be joined late: a
+ * FIFO, a socket. Only at the start, and after hw_eventlog_reset; not after an end marker. Takes up to 4.2 MiB while it
+ * searches; when out of memory it waits for a header.
  */
 void hw_eventlog_allow_join(struct hw_eventlog *log);
 
-/* Whether such a block is being looked for. The bytes passed over so far are in hw_eventlog_stats. */
+/* Whether it is searching for such a block. The bytes passed so far are in hw_eventlog_stats. */
 bool hw_eventlog_searching(const struct hw_eventlog *log);
 
-/* Whether the run at hand was entered so: what it said before is not known. */
+/* Whether the current run was joined in this way: what came before is not known. */
 bool hw_eventlog_joined(const struct hw_eventlog *log);
 
 /*

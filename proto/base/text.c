@@ -83,7 +83,7 @@ char *hw_duration_text(char *out, size_t size, double ns)
         if (value >= 59.95e9)
                 return long_duration(out, size, sign, value < 1e24 ? value / 1e9 : 1e15);
         if (value < 0.5)
-                return number_with_unit(out, size, "", 0, 0, "s"); /* no time at all has no digits to be fine about */
+                return number_with_unit(out, size, "", 0, 0, "s"); /* "0 s", not "0.00 s" */
         while (unit < 3 && value >= 999.5) {
                 value /= 1000;
                 unit++;

@@ -12,7 +12,7 @@
  * itself. Room: p is inside the carried bytes (fewer than CURSOR_NEED_MAX,
  * since a request of at most that was refused), and asks for at most
  * CURSOR_NEED_MAX: twice that is enough, and nothing moves while events that
- * point into the carry are in use. Who needs more has it widened for a while.
+ * point into the carry are in use. For more it is widened for a while.
  */
 #include "proto/eventlog/cursor.h"
 
@@ -36,7 +36,7 @@ static size_t need_max(const struct cursor *v)
         return v->wide ? CURSOR_WIDE_NEED_MAX : CURSOR_NEED_MAX;
 }
 
-/* The carried bytes move to another carry; nothing else points there any more, or the old one stays. */
+/* Moves the carried bytes to another carry. The old one stays while anything else points there. */
 static void move_carry(struct cursor *v, uint8_t *to)
 {
         const size_t n = v->carried ? (size_t)(v->end - v->carry) : 0, used = (size_t)(v->p - v->carry);

@@ -21,7 +21,7 @@
 /* The most that cursor_need may be asked for: an event, and the start of the next one (a block marker is 24 bytes). */
 #define CURSOR_NEED_MAX (HW_EVENT_MAX_BYTES + 32u)
 
-/* While it is wide: a block, and that behind it. */
+/* While it is wide: a block, and the start of the next one. */
 #define CURSOR_WIDE_NEED_MAX (JOIN_BLOCK_BYTES + CURSOR_NEED_MAX)
 
 struct cursor {
@@ -33,18 +33,18 @@ struct cursor {
         const uint8_t *input_end;
         size_t carried; /* of earlier pieces, at the carry's start; 0: the cursor is the input */
         uint8_t *carry; /* `narrow` or `wide` */
-        uint8_t *wide;  /* of 2 * CURSOR_WIDE_NEED_MAX; owned; NULL: it is not */
-        bool narrows;   /* it need not be wide any longer */
+        uint8_t *wide;  /* of 2 * CURSOR_WIDE_NEED_MAX; owned; NULL: not wide */
+        bool narrows;   /* it no longer needs to be wide */
         uint8_t narrow[2 * CURSOR_NEED_MAX];
 };
 
-/* Empty, at stream offset 0. Of a new one all is zero. */
+/* Empty, at stream offset 0. A new one must be zeroed. */
 void cursor_reset(struct cursor *v);
 
 /* From now on cursor_need may be asked for more. False when out of memory. */
 bool cursor_widen(struct cursor *v);
 
-/* That is over; the memory goes back with the next cursor_stash. */
+/* Ends that; the memory is freed by the next cursor_stash. */
 void cursor_narrow(struct cursor *v);
 
 /* Lends the next piece. Only after cursor_stash. */

@@ -48,7 +48,7 @@
 #define KIND_IPE      0x400000u /* announces a wrong length */
 #define KIND_EARLY    0x800000u /* carries a time of its own, which may be before its block's start */
 #define KIND_UNSETTLED                                                                                                 \
-        0x1000000u /* of a run without its header: KIND_SIZE bytes or more, whichever the program's release writes */
+        0x1000000u /* of a run without its header: KIND_SIZE bytes or more, depending on the program's release */
 
 /* Of struct hw_eventlog, quick[]. */
 #define QUICK_SIZE     0x7fffu
@@ -62,7 +62,7 @@ enum stage {
         STAGE_EVENTS,
         STAGE_END,  /* after the end marker */
         STAGE_LOST, /* skipping damage */
-        STAGE_JOIN  /* entered in the middle: looking for a block */
+        STAGE_JOIN  /* joined in the middle: searching for a block */
 };
 
 enum header_item {
@@ -140,12 +140,12 @@ struct hw_eventlog {
         bool lost_reported; /* reported when it began */
         bool input_ended;   /* no more bytes will come */
 
-        bool may_join; /* a run may be entered in its middle */
-        bool joined;   /* the run at hand was: its header is not known */
+        bool may_join; /* a run may be joined in its middle */
+        bool joined;   /* the current run was: its header is not known */
         struct {
                 uint64_t steps;      /* in the whole search */
-                uint32_t at;         /* looked at behind `p`; 0: nothing yet */
-                uint32_t blocks;     /* markers in there */
+                uint32_t at;         /* followed after `p`; 0: nothing yet */
+                uint32_t blocks;     /* markers in these bytes */
                 uint32_t events;     /* and other events */
                 struct block newest; /* the block in force there */
         } join;

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN. Who opens a FIFO or socket late finds the middle of a run: the header,
- * which declares the events, is gone. If that is allowed, the events of
+ * DESIGN. Opening a FIFO or socket late finds the middle of a run: the header,
+ * which declares the events, is gone. If this is allowed, the events of
  * event_table.c are declared instead, and the stream is searched, byte by byte,
  * for a block marker. One that fits proves little, so what follows it has to fit
- * as well, event by event, until there is evidence enough:
+ * as well, event by event, until there is enough evidence:
  *
  *     JOIN_BLOCKS blocks, each of which ends exactly where the next one begins, or
  *     one, and JOIN_EVENTS events in it.
  *
- * Every event of it is known and lies in its block by size and by time. Events
- * alone prove nothing: in a row of samples a stack of two cost centres may look
- * like a marker (its length, 18, is the marker's number), and real events follow.
- * All is looked at again when it is read: only the marker's place is taken from
- * here.
+ * Every event is known and inside its block by size and by time. Events alone
+ * prove nothing: in a row of samples a stack of two cost centres may look like a
+ * marker (its length, 18, is the marker's number), and real events follow.
+ * Everything is checked again when it is read: only the marker's place is taken
+ * from here.
  *
- * A candidate is followed once, however small the pieces are in which bytes come,
- * and a stream that is made of candidates has only so much patience
- * (JOIN_STEPS_A_BYTE): looking costs what is looked at.
+ * A candidate is followed once, however small the pieces of input are, and the
+ * steps are limited in proportion to the bytes (JOIN_STEPS_A_BYTE), also for a
+ * stream that is made of candidates.
  *
- * A few kinds have grown over the years. Which size a program writes shows where
- * its first one is read: an event begins behind it, or the block ends
- * (settle_size). Until then such a kind is unsettled. Kinds that the table does
- * not know cost their bytes: nobody can say how long they are.
+ * A few kinds have grown over the years. The size that a program writes shows
+ * when the first one is read: an event begins after it, or the block ends
+ * (settle_size). Until then such a kind is unsettled. Kinds that are not in the
+ * table are lost: their length is unknown.
  */
 #include "proto/eventlog/internal.h"
 
@@ -32,7 +32,7 @@
 #define JOIN_BLOCKS     3u
 #define JOIN_EVENTS     32u
 #define JOIN_END_EVENTS 4u                  /* markers and events, where the stream ends */
-#define JOIN_MAX_NS     (UINT64_C(1) << 60) /* no clock says 36 years; letters read as a time do */
+#define JOIN_MAX_NS     (UINT64_C(1) << 60) /* no clock reads 36 years; letters taken for a time do */
 
 /* ------------------------------------------------------------- known events */
 
@@ -184,7 +184,7 @@ static enum answer at_end(struct hw_eventlog *log)
         return be16(log->cursor.p + at) == DATA_END ? ANSWER_YES : ANSWER_NO;
 }
 
-static bool has_patience(const struct hw_eventlog *log)
+static bool steps_left(const struct hw_eventlog *log)
 {
         return log->join.steps <= JOIN_FREE_STEPS + JOIN_STEPS_A_BYTE * log->damage.lost_bytes;
 }
@@ -197,7 +197,7 @@ static enum answer block_found(struct hw_eventlog *log)
                 const bool some = blocks + events >= JOIN_END_EVENTS;
                 if (blocks > JOIN_BLOCKS || (blocks > 1 && events >= JOIN_EVENTS))
                         return ANSWER_YES;
-                if (log->join.at > JOIN_BLOCK_BYTES || !has_patience(log))
+                if (log->join.at > JOIN_BLOCK_BYTES || !steps_left(log))
                         return ANSWER_NO;
                 if (some && at_end(log) == ANSWER_YES)
                         return ANSWER_YES;
@@ -232,7 +232,7 @@ bool join_begin(struct hw_eventlog *log)
         return true;
 }
 
-/* Passed over. Loss only once it is doubted that there is a run. */
+/* Counts bytes as passed, or as lost once it is reported that there may be no run. */
 static void account(struct hw_eventlog *log, uint64_t until)
 {
         if (log->lost_reported)
@@ -243,7 +243,7 @@ static void account(struct hw_eventlog *log, uint64_t until)
         log->damage.lost_bytes = until - log->damage.offset;
 }
 
-static enum step doubt(struct hw_eventlog *log)
+static enum step report_doubt(struct hw_eventlog *log)
 {
         log->lost_reported = true;
         log->stats.lost_bytes += log->damage.lost_bytes;
@@ -268,7 +268,7 @@ enum step join_step(struct hw_eventlog *log)
         for (;;) {
                 account(log, cursor_offset(v));
                 if (!log->lost_reported && log->damage.lost_bytes >= JOIN_DOUBT_BYTES)
-                        return doubt(log);
+                        return report_doubt(log);
                 if (!cursor_need(v, 2))
                         return STEP_MORE;
                 const enum answer header = header_found(log);
@@ -291,5 +291,5 @@ void join_finish(struct hw_eventlog *log, uint64_t left)
 {
         account(log, cursor_offset(&log->cursor) + left);
         if (!log->lost_reported)
-                (void)doubt(log);
+                (void)report_doubt(log);
 }
