@@ -26,6 +26,7 @@ extern const struct command command_plot;
 extern const struct command command_trend;
 extern const struct command command_diff;
 extern const struct command command_archive;
+extern const struct command command_history;
 extern const struct command command_notify;
 extern const struct command command_export;
 extern const struct command command_recordings;

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/archive/as_log.h"
+#include "client/archive/select.h"
 #include "client/cli/command.h"
 #include "client/cli/absent.h"
 #include "client/feed/gather.h"
@@ -15,6 +17,7 @@
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
 #include "client/trend/trend.h"
+#include "proto/base/clock.h"
 #include "proto/base/error.h"
 
 struct request {
@@ -23,6 +26,9 @@ struct request {
         int order, fails; /* as chosen; fails: -1 never */
         bool json;
         Hw__Verdict fail_on; /* UNKNOWN: never */
+        uint64_t since_ns;   /* 0: what daemons know now, or files */
+        const char *db;
+        struct archived_logs archived;
         struct text_list daemon_args;
 };
 
@@ -49,6 +55,10 @@ static const struct option options[] = {
                     "statistics over 10 m, 1 h, 6 h, 24 h and the run under each row"),
         OPTION_CHOICE("fail-on", 0, "growing|leak", int, struct request, fails, verdicts,
                       "exit with 1 when something is growing, or a leak"),
+        OPTION_DURATION("since", 0, struct request, since_ns, UINT64_C(60000000000), 0,
+                        "of an archive: each run of these targets in this time, such as 30d (docs/ARCHIVE.md)"),
+        OPTION_TEXT("db", 0, "FILE", struct request, db, COMPLETE_FILE,
+                    "the archive for --since; default: that of `heapwatch archive`"),
         OPTION_CONNECT(struct request, endpoints),
         OPTIONS_OF_TREND(struct request, daemon_args),
         OPTIONS_END,
@@ -69,7 +79,11 @@ static int check(void *filled)
         if (r->files.n && (r->targets.n || r->endpoints.n))
                 return command_usage_error(&command_trend, "%s is not a file; files and targets exclude each other",
                                            r->targets.n ? r->targets.items[0] : "--connect");
-        if (!r->files.n && r->daemon_args.n)
+        if (r->since_ns && (r->files.n || r->endpoints.n || !r->targets.n))
+                return command_usage_error(&command_trend, "--since: expected targets that an archive has");
+        if (r->db && !r->since_ns)
+                return command_usage_error(&command_trend, "--db belongs to --since");
+        if (!r->files.n && !r->since_ns && r->daemon_args.n)
                 return command_usage_error(&command_trend, "%s belongs to files; a daemon has its own",
                                            r->daemon_args.items[0]);
         return 0;
@@ -179,10 +193,51 @@ static int show(const struct request *request)
         return status;
 }
 
+/* Its runs become logs, which are read like any other. */
+static bool take_archived(struct request *r, struct error *error)
+{
+        uint64_t now = clock_wall_ns(), from = now > r->since_ns ? now - r->since_ns : 0;
+        struct archived_runs runs = { .n = 0 };
+        struct database d = { .lock = -1 };
+        char path[PATH_MAX];
+        bool good = r->db || database_default_path(path, sizeof(path)) ||
+                    error_set(error, "there is no home with an archive in it; give --db FILE");
+
+        good = good && database_open_to_read(&d, r->db ? r->db : path, error);
+        for (size_t i = 0; good && i < r->targets.n; i++) {
+                size_t before = runs.n;
+                good = select_between(&d, r->targets.items[i], from, now, &runs, error);
+                if (good && runs.n == before)
+                        good = error_set(error, "%s has no run of %s in that time", d.path, r->targets.items[i]);
+        }
+        if (good && runs.n >= OPTIONS_MAX)
+                good = error_set(error, "%zu runs are too many at once; give a shorter --since", runs.n);
+        good = good && archived_logs_write(&r->archived, &d, &runs, error);
+        for (size_t i = 0; good && i < r->archived.n; i++)
+                (void)text_list_add(&command_trend, &r->files, r->archived.paths[i]);
+        if (good)
+                r->targets.n = 0;        /* these are files now */
+        if (good && !r->daemon_args.n) { /* as a live run is judged, where minutes are kept */
+                (void)text_list_add(&command_trend, &r->daemon_args, "--resolution");
+                (void)text_list_add(&command_trend, &r->daemon_args, r->archived.by_hour ? "1h" : "1m");
+        }
+        archived_runs_done(&runs);
+        database_close(&d);
+        return good;
+}
+
 static int run(void *filled)
 {
+        struct request *r = filled;
+        struct error error;
+        int status = EXIT_USAGE;
+
         signals_catch();
-        int status = show(filled);
+        if (!r->since_ns || take_archived(r, &error))
+                status = show(r);
+        else
+                command_error(&command_trend, "%s", error.text);
+        archived_logs_done(&r->archived);
         signals_die();
         return status;
 }
@@ -190,7 +245,8 @@ static int run(void *filled)
 const struct command command_trend = {
         .name = "trend",
         .summary = "does it leak, where, since when, until when",
-        .usage = (const char *const[]){ "[TARGET]... [--connect EP]... [OPTION]...", "FILE... [OPTION]...", NULL },
+        .usage = (const char *const[]){ "[TARGET]... [--connect EP]... [OPTION]...", "FILE... [OPTION]...",
+                                        "TARGET... --since TIME [--db FILE] [OPTION]...", NULL },
         .about =
                 "For each target, or each run in finished eventlogs: whether memory leaks, where it grows, since when, "
                 "and when it reaches the limit; then a row for each series and for the bands of the heap "
@@ -203,6 +259,7 @@ const struct command command_trend = {
         .examples =
                 (const char *const[]){
                         "heapwatch trend api-1",
+                        "heapwatch trend api-1 --since 30d",
                         "heapwatch trend run.eventlog --resolution 1s --fail-on leak",
                         "heapwatch trend --format json run.eventlog | jq .trends.growth.where",
                         NULL,

@@ -279,3 +279,77 @@ def test_beyond_its_size_the_finest_goes_first(directory):
     archive(db, "--target", "other", "--max-size", "1MiB", "--keep", "bands_10m=forever", LOG)
     assert before > 3 << 19 and db.stat().st_size <= 1 << 20
     assert query(db, "SELECT count(*) FROM bands_1h WHERE run = 1") == hours
+
+
+def made_up(db, target, level, minutes):
+    """A run that ends now, with the given live data in each of its minutes (None: a gap)."""
+    end = time.time_ns() // (60 * NS) * 60
+    with contextlib.closing(sqlite3.connect(db)) as c:
+        run = c.execute("INSERT INTO runs (target, host, program, start_ns, first_ns, seen_ns, state) VALUES (?, 'h', 'p', ?, ?, ?, 'running')",
+                        (target, (end - minutes * 60) * NS, (end - minutes * 60) * NS, end * NS)).lastrowid
+        for minute in range(minutes):
+            value, at = level(minute), end - (minutes - minute) * 60
+            if value is not None:
+                for table, width in (("series_1m", 60), ("series_1h", 3600)):
+                    c.execute(f"INSERT INTO {table} (run, series, time, n, min, max, sum, last, last_ns, area, covered_ns, rise)"
+                              " VALUES (?, 1, ?, 1, ?3, ?3, ?3, ?3, ?4, ?3 * 6e10, 60000000000, 0) ON CONFLICT DO UPDATE SET n = n + 1,"
+                              " min = min(min, ?3), max = max(max, ?3), sum = sum + ?3, last = ?3", (run, at // width * width, value, at * NS))
+        c.commit()
+    return run
+
+
+def trend(db, target, *args):
+    done = client("trend", "--db", db, target, "--since", "30d", "--format", "json", *args)
+    assert done.returncode in (0, 1), done.stderr.decode()
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def verdict_of(shown):
+    return next(t for t in shown["trends"]["trends"] if t.get("series") == "SERIES_LIVE")["verdict"]
+
+
+def test_trend_judges_what_the_archive_has(directory):
+    db = directory / "a.db"
+    archive(db, "--target", "api", LOG)
+    made_up(db, "leaky", lambda m: 1e8 + 2e5 * m + 1e6 * (m % 7), 3 * 1440)
+    made_up(db, "steady", lambda m: 1e8 + 1e6 * (m % 7), 3 * 1440)
+    made_up(db, "gap", lambda m: None if 1000 < m < 2000 else 1e8 + 2e5 * m, 3 * 1440)
+    assert [verdict_of(t) for t in trend(db, "leaky")] == ["VERDICT_LEAK"]
+    assert [verdict_of(t) for t in trend(db, "steady")] == ["VERDICT_STEADY"]
+    assert [verdict_of(t) for t in trend(db, "gap")] == ["VERDICT_LEAK"]
+    live = next(t for t in trend(db, "leaky")[0]["trends"]["trends"] if t.get("series") == "SERIES_LIVE")
+    assert live["slope"] == pytest.approx(2e5 / 60, rel=0.02)
+    assert client("trend", "--db", db, "leaky", "--since", "30d", "--fail-on", "leak").returncode == 1
+    with contextlib.closing(sqlite3.connect(db)) as c:      # minutes are forgotten: hours do
+        c.execute("DELETE FROM series_1m")
+        c.commit()
+    assert [verdict_of(t) for t in trend(db, "leaky")] == ["VERDICT_GROWING"]     # a leak: after 180 steps
+    assert [verdict_of(t) for t in trend(db, "steady")] == ["VERDICT_STEADY"]
+    made_up(db, "leaky", lambda m: 1e8, 100)        # the next run is judged by itself
+    assert len(trend(db, "leaky")) == 2
+    for bad in (["--since", "30d"], ["leaky", "--db", db], [LOG, "--since", "30d"], ["none", "--since", "30d", "--db", db]):
+        done = client("trend", *bad)
+        assert done.returncode == 2 and done.stderr.count(b"\n") == 1, done
+
+
+def test_history_shows_runs_and_series_with_their_gaps(directory):
+    db = directory / "a.db"
+    archive(db, "--target", "other", "--label", "version=1.0", LOG)
+    run = made_up(db, "api", lambda m: None if 30 <= m < 90 else 1e6 * m, 120)
+    lines = client("history", "--db", db, "api", "live", "--format", "csv").stdout.decode().splitlines()
+    assert lines[0] == "time,seconds,run,n,min,mean,max,last,rise" and len(lines) == 61
+    assert [float(line.split(",")[6]) for line in lines[1:]] == [1e6 * m for m in [*range(30), *range(90, 120)]]
+    hours = [json.loads(line) for line in client("history", "--db", db, "api", "live", "--step", "2h", "--format", "json").stdout.splitlines()]
+    assert sum(h["n"] for h in hours) == 60 and max(h["max"] for h in hours) == 119e6 and all(h["run"] == run for h in hours)
+    (shown,) = [json.loads(line) for line in client("history", "--db", db, "other", "--format", "json").stdout.splitlines()]
+    assert shown["labels"] == "version=1.0" and shown["program"] == "leaky" and shown["state"] == "ended"
+    assert b"version=1.0" in client("history", "--db", db, "other").stdout
+    for bad in (["api", "rss"], ["none"], ["api", "lives"], ["api", "--since", "1h", "--until", "2h"]):
+        done = client("history", "--db", db, *bad)
+        assert done.returncode == 2 and not done.stdout and done.stderr.count(b"\n") == 1, done
+
+
+def test_what_reads_an_archive_says_that_there_is_none(directory):
+    for args in (["history", "api"], ["trend", "api", "--since", "1d"], ["diff", "api@now", "api@run:-1"]):
+        done = client(*args, "--db", directory / "none.db")
+        assert done.returncode == 2 and b"there is no archive at" in done.stderr, done

@@ -18,6 +18,7 @@ COMMANDS = {
     "ctl": None,            # asks daemons: test_ctl_on_a_full_disk
     "replay": None,         # writes where --to says
     "notify": None, "export": None, "archive": None,     # services
+    "history": None,        # reads an archive
     "recordings": None,     # asks daemons
     "keys": None,           # writes files of its own: test_keys.py
     "dump": None, "plot": None,     # write into a file that is named
