@@ -151,6 +151,12 @@ static void on_exit_hook(void)
         }
 }
 
+static void on_log_piece(void)
+{
+        if (a.ending && !a.child)
+                runtime_hold_leaving_threads();
+}
+
 /* The runtime has ended its log: also when the process goes on, or ends by a signal that it sends to itself. */
 static void on_log_end(void)
 {
@@ -298,7 +304,7 @@ static bool understand(struct error *error)
 static bool ready(struct error *error)
 {
         queue_open(a.setup.settings.queue_bytes);
-        writer_on_stop(on_log_end);
+        writer_on(on_log_piece, on_log_end);
         if (!server_open(&a.setup.settings, error))
                 return false;
         (void)pthread_atfork(fork_prepare, fork_parent, fork_child);

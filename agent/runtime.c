@@ -19,6 +19,7 @@
  */
 #include "agent/runtime.h"
 
+#include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -352,4 +353,17 @@ void runtime_stop_profile(void)
 {
         if (rts.performHeapProfile.address)
                 *(volatile uint8_t *)rts.performHeapProfile.address = 0;
+}
+
+void runtime_hold_leaving_threads(void)
+{
+        pthread_mutex_t *lock = rts.all_tasks_mutex.address;
+        int r = lock && rts.all_tasks_mutex.size == sizeof(*lock) ? pthread_mutex_trylock(lock) : EBUSY;
+
+        if (r == EINVAL) { /* what glibc says of one that was destroyed */
+                pthread_mutex_init(lock, NULL);
+                pthread_mutex_lock(lock);
+        } else if (r == 0) {
+                pthread_mutex_unlock(lock);
+        }
 }

@@ -29,6 +29,7 @@
         X(pending_sync)                                                                                                \
         X(rts_isThreaded)                                                                                              \
         X(prog_name)                                                                                                   \
+        X(all_tasks_mutex)                                                                                             \
         X(n_capabilities)                                                                                              \
         X(enabled_capabilities)                                                                                        \
         /* the eventlog */                                                                                             \

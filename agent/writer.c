@@ -14,12 +14,13 @@
 
 static struct {
         const struct event_log_writer *program;
-        void (*stopped)(void);
+        void (*piece)(void), (*stopped)(void);
         _Atomic bool child;
 } w;
 
-void writer_on_stop(void (*stopped)(void))
+void writer_on(void (*piece)(void), void (*stopped)(void))
 {
+        w.piece = piece;
         w.stopped = stopped;
 }
 
@@ -45,6 +46,8 @@ bool writer_write(void *bytes, size_t size)
 {
         if (w.child)
                 return true;
+        if (w.piece)
+                w.piece();
         if (w.program && w.program->write)
                 (void)w.program->write(bytes, size);
         (void)queue_push(CHUNK_LOG, bytes, size, must_arrive(bytes, size));

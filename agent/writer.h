@@ -20,8 +20,8 @@ struct event_log_writer {
 
 extern const struct event_log_writer writer;
 
-/* Called when the runtime ends its log, after the last piece. */
-void writer_on_stop(void (*stopped)(void));
+/* Called with each piece, and when the runtime ends its log, after the last one. */
+void writer_on(void (*piece)(void), void (*stopped)(void));
 
 /* The program's own writer gets the log, too. To be called before the log begins. */
 void writer_tee(const struct event_log_writer *program);

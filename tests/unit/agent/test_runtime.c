@@ -416,6 +416,24 @@ static void test_one_that_is_not(void **state)
         assert_int_equal(in_child(whole_life), 0);
 }
 
+/* A lock that the runtime still has is left to it; one that it destroyed lets nobody through any more. */
+static void test_threads_that_leave_late(void **state)
+{
+        pthread_mutex_t tasks = PTHREAD_MUTEX_INITIALIZER;
+
+        (void)state;
+        rts.all_tasks_mutex = (struct rts_symbol){ &tasks, sizeof(tasks) };
+        runtime_hold_leaving_threads();
+        assert_int_equal(pthread_mutex_trylock(&tasks), 0);
+        assert_int_equal(pthread_mutex_unlock(&tasks), 0);
+        assert_int_equal(pthread_mutex_destroy(&tasks), 0);
+        for (int piece = 0; piece < 2; piece++) {
+                runtime_hold_leaving_threads();
+                assert_int_equal(pthread_mutex_trylock(&tasks), EBUSY);
+        }
+        rts.all_tasks_mutex = (struct rts_symbol){ NULL, 0 };
+}
+
 static int make_directory(void **state)
 {
         (void)state;
@@ -443,6 +461,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_a_threaded_runtime),
                 cmocka_unit_test(test_one_that_is_not),
+                cmocka_unit_test(test_threads_that_leave_late),
         };
 
         return cmocka_run_group_tests(tests, make_directory, remove_directory);
