@@ -2,12 +2,16 @@
 /*
  * DESIGN - a list under a mutex. Only bytes not yet taken count against the
  * limit; the server bounds what it holds for its readers itself.
+ *
+ * Pieces are mapped, not allocated: what malloc gives the runtime has never been
+ * ours, so that what the runtime does with memory that it forgot to initialise is
+ * as it would be without us.
  */
 #include "agent/queue.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "agent/thread.h"
 
@@ -22,9 +26,9 @@ static struct {
 
 struct chunk *chunk_new(enum chunk_kind kind, const void *bytes, size_t size)
 {
-        struct chunk *c = malloc(sizeof(*c) + size);
+        struct chunk *c = mmap(NULL, sizeof(*c) + size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-        if (!c)
+        if (c == MAP_FAILED)
                 return NULL;
         *c = (struct chunk){ .kind = kind, .holders = 1, .size = size };
         if (size > 0 && bytes)
@@ -35,7 +39,7 @@ struct chunk *chunk_new(enum chunk_kind kind, const void *bytes, size_t size)
 void chunk_release(struct chunk *c)
 {
         if (c && --c->holders == 0)
-                free(c);
+                (void)munmap(c, sizeof(*c) + c->size);
 }
 
 void queue_open(size_t limit_bytes)

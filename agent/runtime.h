@@ -61,9 +61,9 @@ bool runtime_start_profile(char letter, int64_t interval_ns, struct error *error
 void runtime_stop_profile(void);
 
 /*
- * At the end of the runtime, which destroys the lock of its list of tasks while the OS thread of a bound Haskell thread may
- * still be on its way through it: GHC 9.10 aborts then ("internal error", also without us). The lock is made again and
- * kept, so that such a thread waits there for the end of the process. Does nothing while the lock is a lock.
+ * At the end of the runtime, which destroys the lock of its list of tasks while the OS thread of a bound Haskell thread
+ * may still be on its way through it: GHC 9.10 aborts then ("internal error", also without us). The lock is made again
+ * and kept, so that such a thread waits there for the end of the process. Does nothing while the lock is a lock.
  */
 void runtime_hold_leaving_threads(void);
 void runtime_set_classes(const char *classes);
