@@ -46,7 +46,7 @@ static bool refused(struct scrape *s, struct evhttp_request *req)
         char local[INET6_ADDRSTRLEN];
 
         place_of_connection(c ? bufferevent_getfd(evhttp_connection_get_bufferevent(c)) : -1, local);
-        if (!guard_host(&s->guard, host, local) && !s->guard.token[0])
+        if (!guard_host(&s->guard, host, local) && s->guard.n_tokens == 0)
                 answer_error(req, 421, "this server does not answer to the name '%s'", host ? host : "");
         else if (!guard_token(&s->guard, evhttp_find_header(in, "Authorization"), NULL)) {
                 (void)evhttp_add_header(evhttp_request_get_output_headers(req), "WWW-Authenticate", "Bearer");

@@ -8,8 +8,8 @@
 #include <strings.h>
 #include <sys/random.h>
 
-#include "client/cli/secret.h"
 #include "proto/base/error.h"
+#include "proto/base/private_file.h"
 
 #define HOST_MAX 256
 
@@ -132,15 +132,27 @@ static bool cookie_value(const char *cookie, const char *name, char out[TOKEN_MO
         return false;
 }
 
-bool guard_token(const struct guard *g, const char *authorization, const char *cookie)
+const struct guard_token *guard_find(const struct guard *g, const char *text)
 {
+        const struct guard_token *found = NULL;
+
+        for (size_t i = 0; i < g->n_tokens; i++)
+                if (guard_equal(text, g->tokens[i].text)) /* all of them, so that the time says nothing */
+                        found = &g->tokens[i];
+        return found;
+}
+
+const struct guard_token *guard_token(const struct guard *g, const char *authorization, const char *cookie)
+{
+        static const struct guard_token anyone = { .name = "anyone", .role = ROLE_READ };
+        const struct guard_token *found = NULL;
         char value[TOKEN_MOST + 1];
 
-        if (!g->token[0])
-                return true;
-        if (authorization && !strncasecmp(authorization, "Bearer ", 7) && guard_equal(authorization + 7, g->token))
-                return true;
-        return cookie && cookie_value(cookie, g->cookie, value) && guard_equal(value, g->token);
+        if (g->n_tokens == 0)
+                return &anyone;
+        if (authorization && !strncasecmp(authorization, "Bearer ", 7))
+                found = guard_find(g, authorization + 7);
+        return found || !cookie || !cookie_value(cookie, g->cookie, value) ? found : guard_find(g, value);
 }
 
 /* Whether it can appear in a cookie, a header and a URL as it is. */
@@ -149,19 +161,77 @@ static bool plain(const char *token)
         return strspn(token, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~+/=-") == strlen(token);
 }
 
+static bool usable(const char *text)
+{
+        return strlen(text) >= TOKEN_LEAST && strlen(text) <= TOKEN_MOST && plain(text);
+}
+
+/* "NAME ROLE TOKEN"; the line is cut up. NULL, or what is wrong. */
+static const char *take_line(struct guard *g, char *line)
+{
+        struct guard_token *t = &g->tokens[g->n_tokens];
+        char *save = NULL, *name = strtok_r(line, " \t", &save), *role = strtok_r(NULL, " \t", &save),
+             *text = strtok_r(NULL, " \t", &save);
+
+        if (!text || strtok_r(NULL, " \t", &save))
+                return "expected NAME ROLE TOKEN";
+        if (g->n_tokens == TOKENS_MOST)
+                return "there are too many tokens";
+        if (!key_name_valid(name))
+                return "the name may have 1 to 64 of A-Z a-z 0-9 . _ @ -";
+        if (!role_parse(role, &t->role))
+                return "expected one of the roles read, silence or control";
+        if (!usable(text))
+                return "expected a token of 16 to 512 letters, digits or ._~+/=-";
+        if (guard_find(g, text))
+                return "another line has this token";
+        (void)snprintf(t->name, sizeof(t->name), "%s", name);
+        (void)snprintf(t->text, sizeof(t->text), "%s", text);
+        g->n_tokens++;
+        return NULL;
+}
+
+static bool take_lines(struct guard *g, char *text, const char *path, struct error *error)
+{
+        unsigned number = 1;
+
+        for (char *line = text, *next; line; line = next, number++) {
+                next = strchr(line, '\n');
+                if (next)
+                        *next++ = '\0';
+                line[strcspn(line, "\r")] = '\0';
+                line += strspn(line, " \t");
+                const char *wrong = *line && *line != '#' ? take_line(g, line) : NULL;
+                if (wrong)
+                        return error_set(error, "%s:%u: %s", path, number, wrong);
+        }
+        return g->n_tokens > 0 || error_set(error, "%s: there is no token in it", path);
+}
+
 bool guard_read_token(struct guard *g, const char *path, struct error *error)
 {
-        char line[TOKEN_MOST + 2];
+        char text[TOKENS_MOST * (TOKEN_MOST + KEY_NAME_MAX + 32)];
+        bool good = private_file_read(path, text, sizeof(text), error);
+        const size_t first = good ? strcspn(text, "\r\n") : 0;
 
-        if (!secret_read(path, line, sizeof(line), error))
-                return false;
-        if (strlen(line) < TOKEN_LEAST || strlen(line) > TOKEN_MOST || !plain(line))
-                return error_set(error,
-                                 "%s: expected a token of %d to %d letters, digits or ._~+/=- in its first "
-                                 "line; make one with: openssl rand -hex 24",
-                                 path, TOKEN_LEAST, TOKEN_MOST);
-        memcpy(g->token, line, strlen(line) + 1);
-        return true;
+        g->n_tokens = 0;
+        if (good && (memchr(text, ' ', first) || memchr(text, '\t', first) || *text == '#')) {
+                good = take_lines(g, text, path, error);
+        } else if (good) {
+                text[first] = '\0';
+                good = usable(text) || error_set(error,
+                                                 "%s: expected a token of %d to %d letters, digits or ._~+/=- in its "
+                                                 "first line, or lines "
+                                                 "NAME ROLE TOKEN; make one with: openssl rand -hex 24",
+                                                 path, TOKEN_LEAST, TOKEN_MOST);
+                if (good) {
+                        g->tokens[0] = (struct guard_token){ .name = "token", .role = ROLE_CONTROL };
+                        (void)snprintf(g->tokens[0].text, sizeof(g->tokens[0].text), "%s", text);
+                        g->n_tokens = 1;
+                }
+        }
+        explicit_bzero(text, sizeof(text));
+        return good;
 }
 
 bool guard_make_token(struct guard *g)
@@ -171,6 +241,9 @@ bool guard_make_token(struct guard *g)
         if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
                 return false;
         for (size_t i = 0; i < sizeof(random); i++)
-                (void)snprintf(g->token + 2 * i, 3, "%02x", random[i]);
+                (void)snprintf(g->tokens[0].text + 2 * i, 3, "%02x", random[i]);
+        (void)snprintf(g->tokens[0].name, sizeof(g->tokens[0].name), "token");
+        g->tokens[0].role = ROLE_CONTROL;
+        g->n_tokens = 1;
         return true;
 }

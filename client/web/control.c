@@ -11,9 +11,11 @@
 #include <event2/buffer.h>
 #include <event2/keyvalq_struct.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/cli/say.h"
 #include "proto/wire/json.h"
 #include "client/serve/answer.h"
 #include "client/web/limits.h"
@@ -21,9 +23,30 @@
 
 #define BODY_MOST 16384
 
-static void on_reply(void *ctx, int status, const Hw__Reply *reply)
+#define OBJECT_MOST 200
+
+/* A request that the daemon has, and what the audit says of it. */
+struct performed {
+        struct evhttp_request *req;
+        const char *action; /* static */
+        char object[OBJECT_MOST];
+        char holder[KEY_NAME_MAX + 1];
+};
+
+static void audit(const struct performed *p, const char *outcome)
 {
-        struct evhttp_request *req = ctx;
+        struct evhttp_connection *c = evhttp_request_get_connection(p->req);
+        char *address = NULL;
+        uint16_t port = 0;
+
+        if (c)
+                evhttp_connection_get_peer(c, &address, &port);
+        say_info("audit action=%s of='%s' by=%s from=%s outcome=%s", p->action, p->object, p->holder,
+                 address && *address ? address : "?", outcome);
+}
+
+static void answer_reply(struct evhttp_request *req, int status, const Hw__Reply *reply)
+{
         struct document d;
 
         if (!reply) {
@@ -36,6 +59,15 @@ static void on_reply(void *ctx, int status, const Hw__Reply *reply)
                         json_message(&(struct json_out){ .to = d.to }, &reply->base, false);
                 answer_document(req, &d);
         }
+}
+
+static void on_reply(void *ctx, int status, const Hw__Reply *reply)
+{
+        struct performed *p = ctx;
+
+        audit(p, !reply ? hw_reply_error(status) : reply->error ? "refused" : "done");
+        answer_reply(p->req, status, reply);
+        free(p);
 }
 
 static const char *field(const struct evkeyvalq *form, const char *name)
@@ -81,37 +113,58 @@ static bool make_unsilence(Hw__Request *r, const struct evkeyvalq *form)
 static const struct {
         const char *name, *expected;
         Hw__Request__WhatCase what;
+        enum key_role role;
+        const char *object; /* the field that says of what */
         bool (*make)(Hw__Request *r, const struct evkeyvalq *form);
 } actions[] = {
-        { "add", "uri, and optionally name", HW__REQUEST__WHAT_ADD_TARGET, make_add },
-        { "remove", "target", HW__REQUEST__WHAT_REMOVE_TARGET, make_remove },
-        { "silence", "rule and for (e.g. 30m), and optionally target and why", HW__REQUEST__WHAT_SILENCE,
-          make_silence },
-        { "unsilence", "rule, and target if it was given", HW__REQUEST__WHAT_UNSILENCE, make_unsilence },
+        { "add", "uri, and optionally name", HW__REQUEST__WHAT_ADD_TARGET, ROLE_CONTROL, "uri", make_add },
+        { "remove", "target", HW__REQUEST__WHAT_REMOVE_TARGET, ROLE_CONTROL, "target", make_remove },
+        { "silence", "rule and for (e.g. 30m), and optionally target and why", HW__REQUEST__WHAT_SILENCE, ROLE_SILENCE,
+          "rule", make_silence },
+        { "unsilence", "rule, and target if it was given", HW__REQUEST__WHAT_UNSILENCE, ROLE_SILENCE, "rule",
+          make_unsilence },
 };
 
-static void send_request(struct evhttp_request *req, struct hw_requester *requester, size_t daemon,
+static void send_request(const struct performed *about, struct hw_requester *requester, size_t daemon,
                          Hw__Request *request)
 {
-        int r = hw_requester_send(requester, daemon, request, WEB_REQUEST_MS, on_reply, req, NULL);
+        struct performed *p = malloc(sizeof(*p));
+
+        if (!p) {
+                answer_error(about->req, 500, "out of memory");
+                return;
+        }
+        *p = *about;
+        int r = hw_requester_send(requester, daemon, request, WEB_REQUEST_MS, on_reply, p, NULL);
 
         if (r < 0)
-                on_reply(req, r, NULL);
+                on_reply(p, r, NULL);
 }
 
 static void perform(struct evhttp_request *req, struct hw_requester *requester, size_t daemon,
-                    const struct evkeyvalq *form)
+                    const struct evkeyvalq *form, const struct guard_token *holder)
 {
-        const char *name = field(form, "action");
+        const char *name = field(form, "action"), *object;
+        struct performed about = { .req = req };
 
         for (size_t i = 0; name && i < sizeof(actions) / sizeof(actions[0]); i++) {
                 if (strcmp(actions[i].name, name))
                         continue;
+                object = field(form, actions[i].object);
+                about.action = actions[i].name;
+                (void)snprintf(about.holder, sizeof(about.holder), "%s", holder->name);
+                (void)hw_terminal_text(about.object, sizeof(about.object), object ? object : "");
+                if (holder->role < actions[i].role) {
+                        audit(&about, "forbidden");
+                        answer_error(req, 403, "the token '%s' has the role %s; this needs %s", holder->name,
+                                     role_name(holder->role), role_name(actions[i].role));
+                        return;
+                }
                 Hw__Request *request = hw_request_new(actions[i].what);
                 if (!request)
                         answer_error(req, 500, "out of memory");
                 else if (actions[i].make(request, form))
-                        send_request(req, requester, daemon, request);
+                        send_request(&about, requester, daemon, request);
                 else
                         answer_error(req, 400, "%s: expected %s", name, actions[i].expected);
                 hw_request_destroy(&request);
@@ -133,7 +186,8 @@ static char *body_text(struct evhttp_request *req)
         return text;
 }
 
-void control_answer(struct evhttp_request *req, struct hw_requester *requester, size_t n_daemons)
+void control_answer(struct evhttp_request *req, struct hw_requester *requester, size_t n_daemons,
+                    const struct guard_token *holder)
 {
         struct evkeyvalq form;
         const char *daemon;
@@ -159,7 +213,7 @@ void control_answer(struct evhttp_request *req, struct hw_requester *requester, 
         if (index >= n_daemons || (daemon && (*end || daemon[0] < '0' || daemon[0] > '9')))
                 answer_error(req, 400, "there is no daemon with that number");
         else
-                perform(req, requester, index, &form);
+                perform(req, requester, index, &form, holder);
         evhttp_clear_headers(&form);
         free(text);
 }

@@ -112,6 +112,14 @@ static void no_room(struct evhttp_request *req)
         answer_error(req, 503, "too much data waits to be read by other clients; try again in a second");
 }
 
+static const struct guard_token *holder_of(const struct server *s, struct evhttp_request *req)
+{
+        const struct evkeyvalq *in = evhttp_request_get_input_headers(req);
+
+        return guard_token(&s->options.guard, evhttp_find_header(in, "Authorization"),
+                           evhttp_find_header(in, "Cookie"));
+}
+
 static void dispatch(struct server *s, struct evhttp_request *req, const char *path, const char *query)
 {
         bool post = evhttp_request_get_command(req) == EVHTTP_REQ_POST, control = !strcmp(path, "/api/control");
@@ -121,7 +129,7 @@ static void dispatch(struct server *s, struct evhttp_request *req, const char *p
         else if (post != control)
                 answer_error(req, 405, control ? "expected POST" : "expected GET or HEAD");
         else if (control)
-                control_answer(req, s->parts.requester, s->parts.n_daemons);
+                control_answer(req, s->parts.requester, s->parts.n_daemons, holder_of(s, req));
         else if (strcmp(path, "/") && !connections_have_room(s->parts.connections))
                 no_room(req);
         else if (!strcmp(path, "/api/state"))
@@ -146,18 +154,19 @@ static bool take_token(struct server *s, struct evhttp_request *req, const char 
         struct evkeyvalq *out = evhttp_request_get_output_headers(req), parameters;
         const char *proxied = evhttp_find_header(evhttp_request_get_input_headers(req), "X-Forwarded-Proto");
         char cookie[TOKEN_MOST + 128];
-        const char *token;
-        bool good, tls = proxied && !strcasecmp(proxied, "https");
+        const struct guard_token *token;
+        const char *text;
+        bool tls = proxied && !strcasecmp(proxied, "https");
 
         if (strcmp(path, "/") || !query || evhttp_parse_query_str(query, &parameters) < 0)
                 return false;
-        token = evhttp_find_header(&parameters, "token");
-        good = token && guard_equal(token, s->options.guard.token);
+        text = evhttp_find_header(&parameters, "token");
+        token = text ? guard_find(&s->options.guard, text) : NULL;
         evhttp_clear_headers(&parameters);
-        if (!good)
+        if (!token)
                 return false;
         (void)snprintf(cookie, sizeof(cookie), "%s=%s; HttpOnly; SameSite=Strict; Path=/%s", s->options.guard.cookie,
-                       s->options.guard.token, tls ? "; Secure" : "");
+                       token->text, tls ? "; Secure" : "");
         (void)evhttp_add_header(out, "Set-Cookie", cookie);
         (void)evhttp_add_header(out, "Location", "./");
         answer_headers(req);
@@ -192,7 +201,7 @@ static bool refused(struct server *s, struct evhttp_request *req, const char *pa
                 answer_error(req, 403, "a page of another site may not use this server");
                 return true;
         }
-        if (guard_token(g, evhttp_find_header(in, "Authorization"), evhttp_find_header(in, "Cookie")))
+        if (holder_of(s, req))
                 return false;
         if (take_token(s, req, path, query))
                 return true;

@@ -61,7 +61,8 @@ static const struct option options[] = {
                 "address that others can reach needs --token-file"),
         OPTION_CONNECT(struct web, endpoints),
         OPTION_TEXT("token-file", 0, "FILE", struct web, token_file, COMPLETE_FILE,
-                    "the token that clients must have: this private file's first line (16 to 512 characters); open "
+                    "the token that clients must have: this private file's first line (16 to 512 characters), or lines "
+                    "NAME ROLE TOKEN of several, with the roles read, silence and control; open "
                     "the page as /?token=TOKEN once, or send it as a Bearer token; default: a new one that the printed "
                     "address has"),
         OPTION_FLAG("no-token", 0, struct web, no_token, "answer every user of this machine, without a token"),
@@ -69,8 +70,10 @@ static const struct option options[] = {
                     "accept this name or address, too, behind a proxy or in a network; may be repeated"),
         OPTION_RULES(struct web, daemon_args),
         OPTIONS_OF_TREND(struct web, daemon_args),
-        OPTION_FLAG("allow-control", 0, struct web, options.allow_control,
-                    "let /api/control add and remove targets and silence alerts; by default the page is read-only"),
+        OPTION_FLAG(
+                "allow-control", 0, struct web, options.allow_control,
+                "let /api/control add and remove targets and silence alerts, each token by its role; by default the "
+                "page is read-only. Each such request is a line on standard error, with the token's name"),
         OPTIONS_END,
 };
 
@@ -140,7 +143,8 @@ static void announce(struct web *w)
         w->announced = true;
         (void)printf("heapwatch web: %s", server_url(w->server));
         if (w->token_made)
-                (void)printf("%s?token=%s", place_is_unix(&w->options.place) ? " /" : "", w->options.guard.token);
+                (void)printf("%s?token=%s", place_is_unix(&w->options.place) ? " /" : "",
+                             w->options.guard.tokens[0].text);
         (void)printf("\n");
         if (fflush(stdout) == 0)
                 return;

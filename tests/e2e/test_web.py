@@ -518,6 +518,31 @@ def test_control():
         wait_for(lambda: web.json("/api/targets") == [], "the target's end")
 
 
+def test_tokens_have_names_and_roles():
+    roles = {"reader": "read", "oncall": "silence", "admin": "control"}
+    tokens = {name: name * 4 for name in roles}
+    with private_directory() as d, Daemon(d) as daemon:
+        file = d / "tokens"
+        file.write_text("".join(f"{name} {role} {tokens[name]}\n" for name, role in roles.items()))
+        file.chmod(0o600)
+        with Web("--connect", daemon.publish, "--allow-control", "--token-file", file) as web:
+            for name, role in roles.items():
+                form = {"Content-Type": "application/x-www-form-urlencoded", "X-Heapwatch": "control",
+                        "Authorization": f"Bearer {tokens[name]}"}
+                assert web.ask("/api/state", headers={"Authorization": form["Authorization"]})[0] == 200
+                for body, needs in (("action=silence&rule=leak&for=30m", "silence"), ("action=add&uri=/nowhere", "control")):
+                    status, _, answer = web.ask("/api/control", method="POST", body=body, headers=form)
+                    allowed = list(roles.values()).index(role) >= list(roles.values()).index(needs)
+                    assert (status == 403) != allowed, (name, body, answer)
+                    assert allowed or f"the token '{name}' has the role {role}; this needs {needs}" in answer.decode()
+            assert web.ask("/api/state", headers={"Authorization": "Bearer " + "x" * 16})[0] == 401
+            web.process.terminate()
+            log = web.process.stderr.read()
+            assert "audit action=silence of='leak' by=oncall from=127.0.0.1 outcome=done" in log, log
+            assert "audit action=add of='/nowhere' by=oncall from=127.0.0.1 outcome=forbidden" in log
+            assert not any(token in log for token in tokens.values())
+
+
 # ------------------------------------------------------------------ the stream
 
 def test_stream_begins_with_the_state_and_goes_on(served):

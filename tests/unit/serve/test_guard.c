@@ -80,7 +80,9 @@ static void origins(void **state)
 
 static void tokens(void **state)
 {
-        struct guard open = { .n_hosts = 0 }, g = { .cookie = "heapwatch-80", .token = "0123456789abcdef" };
+        struct guard open = { .n_hosts = 0 }, g = { .cookie = "heapwatch-80",
+                                                    .n_tokens = 1,
+                                                    .tokens = { { "token", ROLE_CONTROL, "0123456789abcdef" } } };
         char huge[2000];
 
         (void)state;
@@ -131,11 +133,21 @@ static void token_files(void **state)
 
         (void)state;
         assert_true(read_text("0123456789abcdef\nmore\n", &g));
-        assert_string_equal(g.token, "0123456789abcdef");
+        assert_string_equal(g.tokens[0].text, "0123456789abcdef");
         assert_false(read_text("short\n", &g));
         assert_false(read_text("", &g));
         assert_false(read_text("0123456789abcdef;x\n", &g));
         assert_false(read_text("0123456789 abcdef\n", &g));
+        assert_true(read_text("# who\nalice control 0123456789abcdef\n\n prom@mon read\tfedcba9876543210\r\n", &g));
+        assert_int_equal(g.n_tokens, 2);
+        assert_string_equal(guard_token(&g, "Bearer fedcba9876543210", NULL)->name, "prom@mon");
+        assert_int_equal(guard_find(&g, "fedcba9876543210")->role, ROLE_READ);
+        assert_null(guard_find(&g, "fedcba987654321"));
+        assert_false(read_text("alice root 0123456789abcdef\n", &g));
+        assert_false(read_text("alice read short\n", &g));
+        assert_false(read_text("alice read 0123456789abcdef\nbob read 0123456789abcdef\n", &g));
+        assert_false(read_text("alice read 0123456789abcdef more\n", &g));
+        assert_false(read_text("# nobody\n", &g));
         memset(longest, 'a', sizeof(longest));
         longest[TOKEN_MOST] = '\0';
         assert_true(read_text(longest, &g));
@@ -151,9 +163,9 @@ static void made_tokens(void **state)
 
         (void)state;
         assert_true(guard_make_token(&a) && guard_make_token(&b));
-        assert_int_equal(strlen(a.token), 48);
-        assert_int_equal(strspn(a.token, "0123456789abcdef"), 48);
-        assert_string_not_equal(a.token, b.token);
+        assert_int_equal(strlen(a.tokens[0].text), 48);
+        assert_int_equal(strspn(a.tokens[0].text, "0123456789abcdef"), 48);
+        assert_string_not_equal(a.tokens[0].text, b.tokens[0].text);
 }
 
 int main(void)
