@@ -2,21 +2,21 @@
 /*
  * DESIGN: one message is one line (proto/base/log_line.h).
  *
- * The loop must not block on whoever reads stderr, and O_NONBLOCK is a flag of the open file, which the shell and the
- * other programs of the terminal share: it is never set on descriptor 2. Instead
+ * The loop must not block on the reader of stderr. O_NONBLOCK is a flag of the open file, which the shell and other
+ * programs of the terminal share, so it is never set on descriptor 2. Instead
  *
- *   pipe, FIFO, terminal   a second open file of the same object, through /proc/self/fd/2, nonblocking
- *   socket (journald)      cannot be opened again; send(2) has a flag for it
- *   file                   takes what it is given
- *   what may not be opened again (a terminal of another user)
- *                          poll(2), then a byte: POLLOUT promises room, on a terminal not for a line
+ *   pipe, FIFO, terminal   a second, nonblocking open file of the same object, through /proc/self/fd/2
+ *   socket (journald)      cannot be reopened; send(2) has a nonblocking flag
+ *   file                   never blocks
+ *   no permission to reopen it (a terminal of another user)
+ *                          poll(2), then one byte: on a terminal POLLOUT does not promise room for a line
  *
- * Lines go through a ring. What is in it is written as far as stderr takes it, by each message and by a timer of the
- * loop; a line that finds no room is dropped and counted, and the count goes before the next line that fits.
+ * Lines go through a ring, which each message and a timer of the loop write to stderr as far as it accepts them. A line
+ * that finds no room is dropped and counted; the count is reported before the next line that fits.
  *
- * Each place that logs has a token bucket (struct log_site): RATE messages a second, more in a burst. What it leaves
- * out is counted and reported before its next line or, when none comes, by the timer. So one damaged log cannot fill a
- * disk.
+ * Each place that logs has a token bucket (struct log_site): RATE messages a second, BURST at once. Suppressed messages
+ * are counted and reported before its next line or, when none comes, by the timer. So one damaged eventlog cannot fill
+ * a disk.
  */
 #include "daemon/log.h"
 
@@ -35,23 +35,23 @@
 
 #include "proto/base/clock.h"
 
-#define RATE     20   /* messages a second of one place */
-#define BURST    1200 /* at once: a line for each target of a full daemon */
+#define RATE     20   /* messages a second from one place */
+#define BURST    1200 /* enough for a line per target at the maximum of targets */
 #define RETRY_MS 100
-#define LAST_MS  200 /* the end waits so long for stderr */
+#define LAST_MS  200 /* how long log_detach() waits for stderr */
 
 enum sink { SINK_UNKNOWN, SINK_PLAIN, SINK_SOCKET, SINK_POLLED };
 
 enum log_level log_most_verbose = LOG_INFO;
 
 static struct log_levels wanted;
-static bool chosen; /* else LOG_INFO */
+static bool chosen; /* false: LOG_INFO everywhere */
 
-/* Rooms that log, scripts/check-layers compares them with the tree; 0 is for those not resolved yet. */
+/* Rooms that log; scripts/check-layers compares them with the tree. 0: not determined yet. */
 static const char *const rooms[LOG_ROOMS] = { "",     "alerting", "checkpoint", "config", "control",  "daemon",
                                               "loop", "record",   "source",     "target", "transport" };
 
-/* Guards what follows. Held for the time of a write that does not block. */
+/* Guards what follows. Held only during writes that do not block. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static enum sink sink;
 static int sink_fd = -1;
@@ -59,7 +59,7 @@ static bool to_journal;
 static char ring[LOG_BUFFER_BYTES];
 static size_t ring_start, ring_size;
 static unsigned long n_dropped;
-static struct log_site *suppressing; /* places that have left out something */
+static struct log_site *suppressing; /* places with suppressed messages */
 static struct event *timer;
 
 /* ------------------------------------------------------------------ levels */
@@ -72,7 +72,7 @@ static int room_by_name(const char *name, size_t size)
         return 0;
 }
 
-/* daemon/source/tail.c is of source, daemon/main.c of daemon. */
+/* daemon/source/tail.c: source; daemon/main.c: daemon. */
 static int room_of(const char *file)
 {
         const char *folder = strstr(file, "daemon/");
@@ -123,7 +123,7 @@ bool log_parse_level(const char *text, struct log_levels *ret_levels)
                 enum log_level level;
 
                 if (!equals) {
-                        if (part != text || !parse_name(part, size, &level)) /* for all: the first, if any */
+                        if (part != text || !parse_name(part, size, &level)) /* for all rooms: only first */
                                 return false;
                         levels = log_level_everywhere(level);
                 } else {
@@ -199,7 +199,7 @@ void log_open(void)
         pthread_mutex_unlock(&lock);
 }
 
-/* Bytes that stderr took; 0 when it takes none now. What fails for good (its reader is gone) takes all. */
+/* Bytes that stderr accepted; 0: none now. After a permanent failure (its reader is gone) all count as written. */
 static size_t give(const char *bytes, size_t size)
 {
         struct pollfd p = { .fd = sink_fd, .events = POLLOUT };
@@ -254,7 +254,7 @@ static size_t finish_line(char *line, int printed)
         return log_line_end(line, printed < 0 ? 0 : (size_t)printed);
 }
 
-/* `level `, for developers `debug source: `, before it what journald wants. */
+/* `level `, or `debug source: `; under journald the priority comes first. */
 static int put_head(char *line, const struct log_site *site)
 {
         size_t size = log_line_begin(line, site->level, to_journal);
@@ -264,7 +264,7 @@ static int put_head(char *line, const struct log_site *site)
         return (int)size + snprintf(line + size, LOG_LINE_BYTES - size, "%s: ", rooms[site->room]);
 }
 
-/* One line about the log itself, in the name of `site`. */
+/* One line about the log itself, with level and room of `site`. */
 __attribute__((format(printf, 2, 3))) static bool put_own(const struct log_site *site, const char *format, ...)
 {
         char line[LOG_LINE_BYTES];
@@ -312,13 +312,13 @@ static void suppress(struct log_site *site)
         }
 }
 
-/* Says how many messages each place has left out. */
+/* Reports how many messages each place has suppressed. */
 static void report_suppressed(void)
 {
         while (suppressing) {
                 struct log_site *site = suppressing;
-                if (!put_own(site, "%lu more like the one before were left out: %s:%d", site->n_suppressed, site->file,
-                             site->line))
+                if (!put_own(site, "%lu more like the previous one were left out: %s:%d", site->n_suppressed,
+                             site->file, site->line))
                         return;
                 site->n_suppressed = 0;
                 suppressing = site->next;
@@ -343,7 +343,7 @@ static void write_line(struct log_site *site, const char *line, size_t size)
         } else {
                 if (site->n_suppressed)
                         report_suppressed();
-                if (n_dropped && ring_size > LOG_BUFFER_BYTES / 2) /* one gap, not one a line */
+                if (n_dropped && ring_size > LOG_BUFFER_BYTES / 2) /* one gap, not one per line */
                         n_dropped++;
                 else if (!report_dropped() || !put(line, size))
                         n_dropped++;
@@ -395,7 +395,7 @@ static void on_timer(evutil_socket_t fd, short what, void *ctx)
 
 void log_attach(struct event_base *base)
 {
-        timer = evtimer_new(base, on_timer, NULL); /* without it lines wait for the next message */
+        timer = evtimer_new(base, on_timer, NULL); /* if NULL, lines wait for the next message */
 }
 
 void log_detach(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * heapwatchd - reads eventlogs of running programs and publishes what their
- * heaps do. Built up in order, torn down in reverse.
+ * heapwatchd - reads eventlogs of running programs and publishes what their heaps do. Parts are created in order and
+ * destroyed in reverse.
  */
 #include <event2/event.h>
 #include <signal.h>
@@ -52,7 +52,7 @@ static void on_hangup(evutil_socket_t signal_number, short what, void *ctx)
         (void)what;
         (void)bus_reload_keys(requests->bus, &error);
         (void)reload_rules(requests->rulebook, requests->targets, requests->notifier,
-                           &diagnostics); /* the log says what was wrong */
+                           &diagnostics); /* errors are in the log */
 }
 
 static size_t count_targets(const void *targets)
@@ -60,7 +60,7 @@ static size_t count_targets(const void *targets)
         return targets_count(targets);
 }
 
-/* Targets of the configuration. A source that can never work is a mistake in it. */
+/* Adds the targets of the configuration. A source that can never work is a mistake in the configuration. */
 static int add_targets(struct targets *targets, const struct config *config)
 {
         struct error error;
@@ -76,7 +76,7 @@ static int add_targets(struct targets *targets, const struct config *config)
         return 0;
 }
 
-/* Silences are kept where the system keeps state, if it has such a place. */
+/* Silences are kept in the user's or system's directory for state, if there is one. */
 static struct silence_store *open_silences(struct event_base *base, const struct config *config)
 {
         char path[SOURCE_PATH_MAX];
@@ -95,7 +95,7 @@ static struct notifier *open_notifier(struct event_base *base, const struct conf
         return notifier_new(&options);
 }
 
-/* False after saying why: recordings were asked for and cannot be. */
+/* False after reporting why: recording was requested but is not possible. */
 static bool open_recorder(const struct config *config, struct recorder **ret)
 {
         const struct config_record *c = &config->record;
@@ -113,7 +113,7 @@ static bool open_recorder(const struct config *config, struct recorder **ret)
         return false;
 }
 
-/* False after saying why: checkpoints were asked for and cannot be. */
+/* False after reporting why: checkpoints were requested but are not possible. */
 static bool open_checkpoints(const struct config *config, struct checkpoint_store **ret)
 {
         struct error error;
@@ -126,8 +126,8 @@ static bool open_checkpoints(const struct config *config, struct checkpoint_stor
 }
 
 /*
- * A loop that asks the kernel again after LOOP_ROUND_US and not only when all sources had their turn: with many logs to
- * catch up with, a round of all their turns is long, and requests go before it.
+ * A loop that polls the kernel again after LOOP_ROUND_US, not only when all sources have had their turn: with many logs
+ * to catch up with, a round of all turns is long, and requests must not wait for it.
  */
 static struct event_base *new_loop(void)
 {
@@ -146,7 +146,7 @@ static struct event_base *new_loop(void)
         return base;
 }
 
-/* A signal's event, ahead of all sources. NULL when out of memory. */
+/* An event for a signal, with priority over all sources. NULL when out of memory. */
 static struct event *on(struct event_base *base, int number, event_callback_fn callback, void *ctx)
 {
         struct event *event = evsignal_new(base, number, callback, ctx);
@@ -158,7 +158,7 @@ static struct event *on(struct event_base *base, int number, event_callback_fn c
         return event;
 }
 
-/* What was given, else what the control group allows; UNKNOWN_U64: no limit. */
+/* The memory limit: the lower of the configured one and the control group's; UNKNOWN_U64: none. */
 static uint64_t own_memory(const struct config *config)
 {
         uint64_t current, most;
@@ -167,7 +167,7 @@ static uint64_t own_memory(const struct config *config)
         return config->memory_bytes && config->memory_bytes < most ? config->memory_bytes : most;
 }
 
-/* Until a signal ends it; 1 when it cannot go on. What the watchdog has seen is said at its end. */
+/* Runs until a signal ends it, then logs the longest turn. Returns 1 after a failure, or 0. */
 static int run_loop(struct event_base *base)
 {
         int going;
@@ -202,7 +202,7 @@ static int serve(const struct config *config, struct rulebook *rulebook)
         log_adopt_libevent();
         struct event_base *base = new_loop();
         if (!base) {
-                fprintf(stderr, "heapwatchd: cannot make an event loop\n");
+                fprintf(stderr, "heapwatchd: cannot create an event loop\n");
                 return 1;
         }
         log_attach(base);
@@ -268,7 +268,7 @@ static int serve(const struct config *config, struct rulebook *rulebook)
         status = run_loop(base);
 out:
         service_destroy(&service);
-        notifier_destroy(&requests.notifier); /* first: it must not see the targets go */
+        notifier_destroy(&requests.notifier); /* first: it must not see the targets removed */
         checkpoints_destroy(&checkpoints);
         targets_destroy(&targets);
         checkpoint_store_destroy(&store);
@@ -287,7 +287,7 @@ out:
         return status;
 }
 
-/* Reads the rules; with a mistake in them nothing is started. */
+/* Reads the rules; when they have a mistake nothing is started. */
 static int watch(const struct config *config)
 {
         struct rulebook rulebook;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: one current buffer, which the reading thread itself holds. Whoever
- * keeps a piece holds it too; when the count is back at one, reading begins at
- * its start again. A buffer without room for a further piece is left only when
- * the next one is there already (`ahead`): so there is room always, and whoever
- * would need memory that is not there learns it when he wants to keep.
+ * DESIGN: one current buffer, of which the reading thread itself is a holder.
+ * Whoever keeps a piece is a holder too; when only one holder remains, reading
+ * starts at its beginning again. A buffer without room for another piece is
+ * replaced only when the next one is already allocated (`ahead`): so there is
+ * always room, and out of memory is reported by read_buffer_keep.
  *
- * A few buffers stay at rest, for a buffer of fresh memory costs more in page
- * faults than the bytes that are read to it.
+ * A few free buffers are kept for reuse: fresh memory costs more in page faults
+ * than reading the bytes into it.
  */
 #include "daemon/buffer/read_buffer.h"
 
@@ -19,19 +19,19 @@
 
 struct read_buffer {
         atomic_uint holders;
-        struct read_buffer *next; /* at rest */
-        size_t kept;              /* bytes at its start that somebody may still need; the reading thread's */
+        struct read_buffer *next; /* in the list of free buffers */
+        size_t kept;              /* bytes at its start that a holder may still need; used by the reading thread only */
         uint8_t bytes[READ_PIECES_BYTES];
 };
 
 static struct read_buffer first = { .holders = 1 };
-static struct read_buffer *current = &first, *ahead; /* the reading thread's */
+static struct read_buffer *current = &first, *ahead; /* used by the reading thread only */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
 static struct read_buffer *at_rest;
 static uint32_t n_at_rest, in_use = 1;
 
-/* Held once. */
+/* A buffer with one holder. NULL: `most` are in use, or out of memory. */
 static struct read_buffer *take(uint32_t most)
 {
         struct read_buffer *b = NULL;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * read_buffer.h - where the bytes of all sources are read to, and how what one
- * read(2) brought stays there for those who need it longer.
+ * read_buffer.h - the buffers that the bytes of all sources are read into; the
+ * bytes of one read(2) can be kept there for longer use.
  *
  *     room = read_buffer_room(&b);  read(fd, room, ...);  hand it on;
  *     read_buffer_keep(b, end)  ...  read_buffer_release(b), in any thread
  *
- * Nothing is copied: while nobody keeps anything, all is read to the same place,
- * which the cache holds; what is kept is followed by the next piece, and a full
- * buffer by another. All but the release belongs to the one thread that reads.
+ * Nothing is copied: while nothing is kept, every read goes to the same place,
+ * which stays in the CPU cache. The next read goes after what is kept, or to
+ * another buffer when this one is full. All functions but read_buffer_release
+ * and read_buffers_in_use are for the one thread that reads.
  */
 #ifndef HW_DAEMON_BUFFER_READ_BUFFER_H
 #define HW_DAEMON_BUFFER_READ_BUFFER_H
@@ -17,32 +18,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define READ_PIECE_BYTES  (16u * 1024)  /* there is always room for so much */
+#define READ_PIECE_BYTES  (16u * 1024)  /* there is always room for this many */
 #define READ_PIECES_BYTES (128u * 1024) /* in one buffer */
 #define READ_BUFFERS_ANY  UINT32_MAX
 
 struct read_buffer;
 
-/* What one read brought, or what is left of it. */
+/* The bytes of one read, or the rest of them. */
 struct read_piece {
-        struct read_buffer *buffer; /* NULL: the bytes lie elsewhere, and can only be copied */
+        struct read_buffer *buffer; /* NULL: the bytes are elsewhere and must be copied to be kept */
         const uint8_t *data;
         size_t size;
 };
 
-/* Room for READ_PIECE_BYTES, until the next call. */
+/* Room for READ_PIECE_BYTES, valid until the next call. */
 uint8_t *read_buffer_room(struct read_buffer **ret_buffer);
 
 /*
- * Keeps what lies before `end` in a buffer whose bytes are at hand. False: that would need more than `most` buffers in
- * all, or memory that is not there; then it is as before.
+ * Keeps all bytes before `end` in a buffer that is current or already kept. False: that would need more than `most`
+ * buffers in total, or out of memory; then nothing has changed.
  */
 bool read_buffer_keep(struct read_buffer *b, const uint8_t *end, uint32_t most);
 
-/* Of one who kept. Any thread. */
+/* Undoes one read_buffer_keep. Any thread. */
 void read_buffer_release(struct read_buffer *b);
 
-/* Of all targets together, those at rest left out. */
+/* Of all targets together, without the free ones. Any thread. */
 uint32_t read_buffers_in_use(void);
 
 #endif

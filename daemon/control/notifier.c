@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: a notifier counts its actions from when it began. The sums of those
- * that were here before are kept, so that the daemon's own counters never fall.
+ * DESIGN: a notifier counts its actions from its own start. The sums of earlier notifiers are kept, so that the
+ * daemon's counters never decrease.
  */
 #include "daemon/control/notifier.h"
 
@@ -24,9 +24,9 @@ struct counters {
 struct notifier {
         struct notifier_child *child; /* NULL: --notify=off */
         bool has_work;
-        uint64_t id; /* of the one that acts; 0: none */
+        uint64_t id; /* of the one that acts; 0: none does */
         uint32_t pid;
-        uint64_t heard_ns, heard_wall_ns; /* by the steady clock; Unix time */
+        uint64_t heard_ns, heard_wall_ns; /* monotonic; Unix time */
         struct counters before, now;
         char detail[256];
         Hw__Notifier message;
@@ -37,7 +37,7 @@ static uint64_t silent_ns(const struct notifier *n)
         return clock_mono_ns() - n->heard_ns;
 }
 
-/* Nobody has the work any more. */
+/* No notifier acts any more. */
 static void leave(struct notifier *n)
 {
         n->before.done += n->now.done;
@@ -67,7 +67,7 @@ bool notifier_admit(struct notifier *n, const Hw__PlansRequest *request, struct 
         if (n->child && request->notifier != notifier_child_key(n->child))
                 return error_set(
                         error,
-                        "this daemon starts its notifier itself; start it with --notify=off to let another one act");
+                        "this daemon starts its own notifier; start it with --notify=off to let another one act");
         if (n->id && n->id != request->notifier && silent_ns(n) < NOTIFIER_SILENT_NS)
                 return error_set(error, "another notifier acts on the alerts of this daemon, pid %" PRIu32, n->pid);
         if (n->id != request->notifier) {
@@ -85,7 +85,7 @@ bool notifier_report(struct notifier *n, const Hw__OutcomesRequest *request, str
 {
         if (!n->id || !request->has_notifier || request->notifier != n->id)
                 return error_set(error,
-                                 "this notifier does not act on the alerts of this daemon; it may ask for plans");
+                                 "this notifier does not act on the alerts of this daemon; it may request plans");
         hear(n);
         n->now = (struct counters){ request->done, request->failed, request->dropped };
         if (request->leaving)
@@ -103,7 +103,7 @@ static bool has_work(const struct ruleset *rules)
         return false;
 }
 
-/* A child stays when the rules want nothing any more: alerts that it acted on have not ended yet. */
+/* The child stays when no rule has actions any more: alerts that it acted on may not have ended yet. */
 void notifier_rules(struct notifier *n, const struct ruleset *rules)
 {
         n->has_work = has_work(rules);

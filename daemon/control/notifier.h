@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * notifier.h - who acts on the alerts of this daemon, and how that goes.
+ * notifier.h - which notifier acts on the alerts of this daemon, and its state.
  *
- * One notifier acts at a time, or people would be notified twice. Usually it is a
- * child of the daemon (notifier_child.h), which proves itself by the key that it
- * was given; nobody else is let in then. With --notify=off the first that asks
- * has the work until it leaves or has been silent for NOTIFIER_SILENT_NS; others
- * wait, and one of them takes its place.
+ * Only one notifier acts at a time, or people would be notified twice. Usually
+ * it is a child of the daemon (notifier_child.h), which identifies itself by
+ * the key that it was given; others are refused. With --notify=off the first
+ * that requests plans acts until it leaves or has been silent for
+ * NOTIFIER_SILENT_NS; others keep requesting, and one of them replaces it.
  */
 #ifndef HW_DAEMON_CONTROL_NOTIFIER_H
 #define HW_DAEMON_CONTROL_NOTIFIER_H
@@ -26,7 +26,7 @@ struct ruleset;
 
 struct notifier_options {
         struct event_base *base;
-        bool start;                   /* by the daemon itself, when a rule has actions */
+        bool start;                   /* whether the daemon starts it itself, when a rule has actions */
         const char *publish_endpoint; /* borrowed */
         const char *log_level;        /* its name; static */
 };
@@ -37,16 +37,16 @@ struct notifier *notifier_new(const struct notifier_options *options);
 /* Ends the child; waits at most NOTIFIER_STOP_S. */
 void notifier_destroy(struct notifier **n);
 
-/* The rules in force, at the start and after each reload: whether there is anything to do. */
+/* Sets the rules in force, at the start and after each reload; starts the child if a rule has actions. */
 void notifier_rules(struct notifier *n, const struct ruleset *rules);
 
-/* It asks for its work. False with a sentence: another one has it. */
+/* A notifier requests its plans. False with a sentence: it is not allowed to act. */
 bool notifier_admit(struct notifier *n, const Hw__PlansRequest *request, struct error *error);
 
-/* It reports. False with a sentence: it is not the one that acts, and must stop. */
+/* A notifier reports outcomes. False with a sentence: it is not the one that acts, and must stop. */
 bool notifier_report(struct notifier *n, const Hw__OutcomesRequest *request, struct error *error);
 
-/* Its part of the daemon's state; ctx is the notifier. What is filled in is valid until the next call. */
+/* Fills in its part of the daemon's state; ctx is the notifier. The data is valid until the next call. */
 void notifier_fill_state(void *ctx, Hw__DaemonState *state);
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: the daemon's end of the socket pair is only ever written to once: the
- * key, by which the child proves in its requests that it is the one that was
- * started. The child is in a process group of its own, so that Ctrl-C in a
- * terminal ends the daemon and the daemon ends the child.
+ * DESIGN: the daemon writes to the socket pair only once: the key, with which
+ * the child proves in its requests that it is the one that was started. The
+ * child is in its own process group, so that Ctrl-C in a terminal ends only the
+ * daemon, and the daemon ends the child.
  *
- * A child that lived for GOOD_LIFE_NS was a good one: the pause before the next
- * begins small again.
+ * A child that lived for GOOD_LIFE_NS resets the backoff.
  */
 #include "daemon/control/notifier_child.h"
 
@@ -61,7 +60,7 @@ static int set_attributes(posix_spawnattr_t *attributes)
                                         POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
 }
 
-/* Standard input is the socket, output goes nowhere, errors where the daemon's go; nothing else is open. */
+/* Standard input is the socket, output /dev/null, standard error the daemon's; nothing else is open. */
 static int set_files(posix_spawn_file_actions_t *files, int end)
 {
         int err;
@@ -144,7 +143,7 @@ static void try_later(struct notifier_child *c)
 
         close_lifeline(c);
         if (event_add(c->again, &pause) != 0)
-                log_error("notifier: out of memory; it is not started again");
+                log_error("notifier: out of memory; it will not be restarted");
         if (c->options.ended)
                 c->options.ended(c->options.ctx);
 }
@@ -161,7 +160,7 @@ static void try_to_start(struct notifier_child *c)
         bool said = c->backoff.attempts > 0;
         snprintf(c->detail, sizeof(c->detail), "heapwatch notify cannot be started: %s", strerror(err));
         if (!said)
-                log_error("notifier: %s; alerts are published and not acted on until it can", c->detail);
+                log_error("notifier: %s; until it starts, alerts are published but not acted on", c->detail);
         try_later(c);
 }
 
@@ -191,7 +190,7 @@ static void on_ended(struct notifier_child *c, int status)
                 snprintf(c->detail, sizeof(c->detail), "it was ended by signal %d", WTERMSIG(status));
         else
                 snprintf(c->detail, sizeof(c->detail), "it ended with exit status %d", WEXITSTATUS(status));
-        log_warning("notifier: pid=%d: %s; it is started again", (int)c->pid, c->detail);
+        log_warning("notifier: pid=%d: %s; restarting it", (int)c->pid, c->detail);
         c->pid = 0;
         if (clock_mono_ns() - c->started_ns > GOOD_LIFE_NS)
                 backoff_reset(&c->backoff);
@@ -209,7 +208,7 @@ static void on_child(evutil_socket_t signal_number, short what, void *ctx)
                 on_ended(c, status);
 }
 
-/* The daemon has stopped reading: waiting is harmless now. */
+/* The daemon has stopped reading, so blocking is harmless now. */
 static void stop(struct notifier_child *c)
 {
         const struct timespec pause = { .tv_nsec = 10000000 };
@@ -220,9 +219,9 @@ static void stop(struct notifier_child *c)
                         return;
                 (void)nanosleep(&pause, NULL);
         }
-        log_warning("notifier: pid=%d does not end; it is killed", (int)c->pid);
+        log_warning("notifier: pid=%d does not end; killing it", (int)c->pid);
         (void)kill(c->pid, SIGKILL);
-        (void)waitpid(c->pid, NULL, WNOHANG); /* should the kernel hold it, the daemon does not wait */
+        (void)waitpid(c->pid, NULL, WNOHANG); /* WNOHANG: it may be stuck in the kernel */
 }
 
 /* --------------------------------------------------------------------- life */

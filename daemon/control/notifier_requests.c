@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* notifier_requests.c - plans as messages that borrow from the rules; outcomes one to one into their table. */
+/* notifier_requests.c - plans are messages that borrow from the rules; outcomes go into their table unchanged. */
 #include "daemon/control/notifier_requests.h"
 
 #include "daemon/alerting/outcomes.h"
@@ -96,7 +96,7 @@ void notifier_requests_plans(struct notifier *notifier, const struct ruleset *ru
         reply.what_case = HW__REPLY__WHAT_PLANS;
         reply.plans = &plans;
         if (!fill_plans(&arena, &plans, rules))
-                refuse(client, "the daemon is out of memory; ask again later");
+                refuse(client, "the daemon is out of memory; retry later");
         else if (hw__reply__get_packed_size(&reply) > LIMIT_MESSAGE_BYTES)
                 refuse(client, "the actions of all rules together are larger than 16 MiB");
         else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* notifier_requests.h - answers the requests of the notifier: what is to be done, and what became of it. */
+/* notifier_requests.h - answers the requests of the notifier: plans (what to do) and outcomes. */
 #ifndef HW_DAEMON_CONTROL_NOTIFIER_REQUESTS_H
 #define HW_DAEMON_CONTROL_NOTIFIER_REQUESTS_H
 

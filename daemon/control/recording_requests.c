@@ -15,7 +15,7 @@ static void refuse(struct bus_client *client, const char *error)
         bus_reply(client, &reply);
 }
 
-/* The recording of the target asked about. False: refused. */
+/* The recording of the requested target. False: the request has been refused. */
 static bool find(struct targets *targets, const char *name, struct bus_client *client, struct recording **ret)
 {
         struct pipeline *p = targets_find(targets, name);
@@ -25,7 +25,7 @@ static bool find(struct targets *targets, const char *name, struct bus_client *c
         if (*ret)
                 return true;
         if (p)
-                error_set(&error, "target '%s' is not recorded: its entry in the configuration says record: false",
+                error_set(&error, "target '%s' is not recorded: its entry in the configuration has record: false",
                           name);
         else
                 error_set(&error, "there is no target '%.64s'; a status request lists them", name);

@@ -12,13 +12,13 @@ static bool reload(struct rulebook *book, struct targets *targets, struct notifi
         struct ruleset *rules = rulebook_read(book, &says);
 
         if (!rules) {
-                log_error("rules: not read again, the old ones go on: %s", ret_diagnostics->text);
+                log_error("rules not reloaded, the old ones stay in force: %s", ret_diagnostics->text);
                 return false;
         }
         targets_reload(targets, rules);
         rulebook_change(book, rules);
         notifier_rules(notifier, rules);
-        log_info("rules=%zu read again", rules->n);
+        log_info("rules=%zu reloaded", rules->n);
         return true;
 }
 

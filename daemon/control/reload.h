@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reload.h - the rules of a running daemon read again: on SIGHUP, and when a client asks. */
+/* reload.h - reloads the rules of a running daemon: on SIGHUP, and at a client's request. */
 #ifndef HW_DAEMON_CONTROL_RELOAD_H
 #define HW_DAEMON_CONTROL_RELOAD_H
 
@@ -8,7 +8,7 @@
 
 struct notifier;
 
-/* Reads them, changes targets and notifier over, says so in the log. False, all as it was, with the diagnostics. */
+/* Reads the rules, applies them to targets and notifier, and logs it. False with diagnostics: nothing has changed. */
 bool reload_rules(struct rulebook *book, struct targets *targets, struct notifier *notifier,
                   struct diagnostics *ret_diagnostics);
 

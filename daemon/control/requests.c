@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: one function per request. Requests arrive checked for form
- * (hw_request_unpack); what they name is checked here, and a wrong name gets a
- * sentence that says what would be right. Replies borrow from the state and are
+ * DESIGN: one function per request. The form of requests has been checked (hw_request_unpack); names in them are
+ * checked here, and a wrong name gets a sentence that tells what would be right. Replies borrow from the state and are
  * packed by the bus before the next one is made.
  */
 #include "daemon/control/requests.h"
@@ -28,7 +27,7 @@
 #include "daemon/control/silence_requests.h"
 #include "proto/base/error.h"
 
-static const char out_of_memory[] = "the daemon is out of memory; ask again later, or for less";
+static const char out_of_memory[] = "the daemon is out of memory; retry later, or request less";
 
 /* ----------------------------------------------------------------- replies */
 
@@ -90,7 +89,7 @@ static void handle_snapshot(struct requests *r, const Hw__SnapshotRequest *reque
                 if (!wanted(request, pipeline_name(p)))
                         continue;
                 if (pipeline_snapshot(p, request->kinds, request->n_kinds, reply_update, client) != 0) {
-                        reply_error(client, out_of_memory); /* no end: it is no whole snapshot */
+                        reply_error(client, out_of_memory); /* no SNAPSHOT_END: it is incomplete */
                         return;
                 }
         }
@@ -132,7 +131,7 @@ static Hw__Point **points_to_messages(const struct series_point *points, size_t 
         return list;
 }
 
-/* The history that a band keeps, as points inside the range asked for. */
+/* The history that a band keeps, as points in the requested range. */
 static size_t band_points(const struct band *band, const Hw__HistoryRequest *request, struct series_point *points)
 {
         const struct fold *h = band->history;
@@ -155,7 +154,7 @@ static size_t band_points(const struct band *band, const Hw__HistoryRequest *req
         return n;
 }
 
-/* The totals of censuses in the steps of bands: with them, what each band held at one and the same census is known. */
+/* Census totals in the same steps as bands: so a band's share of the same census can be computed. */
 static size_t total_points(const struct census_history *h, const Hw__HistoryRequest *request,
                            struct series_point *points)
 {
@@ -239,7 +238,7 @@ static void handle_history(struct requests *r, const Hw__HistoryRequest *request
 
 /* ------------------------------------------------------------------ status */
 
-/* Copies of the updates of all targets, gathered for one reply. */
+/* Copies of the updates of all targets, for one reply. */
 struct gathered {
         Hw__Update **updates;
         size_t n, capacity;
@@ -305,7 +304,7 @@ static void handle_add(struct requests *r, const Hw__AddTargetRequest *request, 
                 return;
         }
         if (uri.kind == SOURCE_STDIN) {
-                reply_error(client, "stdin: can be given on the daemon's command line only");
+                reply_error(client, "stdin: can only be given on the daemon's command line");
                 return;
         }
         if (!source_allowed(r->allow, &uri, &error)) {

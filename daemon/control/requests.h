@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* requests.h - answers clients: snapshot, history, status, add and remove targets, silences, what the notifier asks. */
+/* requests.h - answers clients: snapshot, history, status, targets, rules, silences, notifier, recordings. */
 #ifndef HW_DAEMON_CONTROL_REQUESTS_H
 #define HW_DAEMON_CONTROL_REQUESTS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* service.c - DESIGN: a datagram socket that never waits: what the manager does not take is sent at the next beat. */
+/* service.c - DESIGN: a nonblocking datagram socket; what the manager does not accept is sent at the next beat. */
 #include "daemon/control/service.h"
 
 #include <errno.h>
@@ -51,7 +51,7 @@ static void on_beat(evutil_socket_t fd, short what, void *ctx)
                 notify_state(s, "");
 }
 
-/* A socket connected to $NOTIFY_SOCKET: a path, or a name in the abstract space behind an '@'. -1 with errno. */
+/* A socket connected to $NOTIFY_SOCKET: a path, or '@' and a name in the abstract namespace. -1 with errno. */
 static int open_socket(const char *name)
 {
         struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -77,7 +77,7 @@ static int open_socket(const char *name)
         return -1;
 }
 
-/* Half of what the manager waits at most, if it is us whom it watches. */
+/* Half of the manager's timeout, if it watches this process. */
 static uint64_t beat_us(void)
 {
         const char *every = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * service.h - notifies the service manager that started us of our state: systemd's
- * protocol, datagrams of KEY=VALUE lines to the socket of $NOTIFY_SOCKET. Without
- * that variable nothing is sent.
+ * service.h - notifies the service manager that started the daemon of its
+ * state: systemd's protocol, datagrams of KEY=VALUE lines to the socket of
+ * $NOTIFY_SOCKET. Without that variable nothing is sent.
  *
- * READY=1 once all is set up; STATUS= how many targets there are; WATCHDOG=1
- * twice in each $WATCHDOG_USEC, from the event loop itself: one that does not
- * turn sends nothing, and is started again. STOPPING=1 at the end.
+ * READY=1 once setup is complete; STATUS= the number of targets; WATCHDOG=1
+ * twice in each $WATCHDOG_USEC, from the event loop itself: a loop that hangs
+ * sends nothing, and the manager restarts the daemon. STOPPING=1 at the end.
  */
 #ifndef HW_DAEMON_CONTROL_SERVICE_H
 #define HW_DAEMON_CONTROL_SERVICE_H
@@ -19,10 +19,10 @@ struct service;
 /* How many targets there are now. */
 typedef size_t service_count(const void *ctx);
 
-/* Before others are started, who must not notify in our name. NULL: there is no manager, or it cannot be reached. */
+/* Call it before child processes start: it removes the variables. NULL: no manager, or an unreachable one. */
 struct service *service_new(struct event_base *base, service_count *count, const void *ctx);
 
-/* All is set up. NULL is allowed here and below. */
+/* Setup is complete. NULL is allowed here and below. */
 void service_ready(struct service *s);
 
 /* Sends STOPPING=1. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* silence_requests.c - every answer is a list of silences: the new one, the ended ones, or all. */
+/* silence_requests.c - every reply is a list of silences: the new one, the ended one, or all. */
 #include "daemon/control/silence_requests.h"
 
 #include <stdio.h>
@@ -53,12 +53,12 @@ static void answer(const struct silence_store *store, const struct silence *item
         if (messages && pointers)
                 bus_reply(client, &reply);
         else
-                refuse(client, "the daemon is out of memory; ask again later");
+                refuse(client, "the daemon is out of memory; retry later");
         free(messages);
         free(pointers);
 }
 
-/* False when it is too long to be a name or pattern of any use. */
+/* False: longer than any name or useful pattern. */
 static bool take_pattern(char out[SILENCE_PATTERN_MAX], const char *text)
 {
         size_t n = strlen(text);
@@ -69,7 +69,7 @@ static bool take_pattern(char out[SILENCE_PATTERN_MAX], const char *text)
         return true;
 }
 
-/* True when it is a pattern, or a rule has this name. Otherwise says in `error` which one may be meant. */
+/* True when it is a pattern, or a rule has this name. False with a sentence that suggests the nearest name. */
 static bool names_a_rule(const struct ruleset *rules, const char *name, struct error *error)
 {
         const char *names[RULES_MAX], *meant;

@@ -8,7 +8,7 @@
 struct ruleset;
 struct silence_store;
 
-/* A name that no rule has is refused, with the nearest one: it would silence nothing. Patterns may be of any kind. */
+/* A name that no rule has is refused, with the nearest name: it would silence nothing. Any pattern is accepted. */
 void silence_requests_add(struct silence_store *store, const struct ruleset *rules, const Hw__SilenceRequest *request,
                           struct bus_client *client);
 void silence_requests_remove(struct silence_store *store, const Hw__UnsilenceRequest *request,

@@ -9,7 +9,7 @@
 /* Everything between the cursor and the tables by id. */
 #define MIDDLE_BYTES (offsetof(struct hw_eventlog, kinds) - offsetof(struct hw_eventlog, stage))
 
-/* The event cut by the end of the input. Who looks for a run begins anew. */
+/* The event cut by the end of the input. A decoder that searches for a run starts over. */
 static void image_carry(struct image *im, struct hw_eventlog *log)
 {
         struct cursor *v = &log->cursor;

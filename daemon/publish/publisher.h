@@ -48,7 +48,7 @@ struct target_facts {
         bool show_arguments;
         bool kept; /* its source is gone for good */
         struct run_exit ended;
-        bool joined_late; /* the run was entered in its middle */
+        bool joined_late; /* the run was joined in its middle */
         uint64_t passed_bytes;
 };
 

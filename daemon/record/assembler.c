@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: what is copied are stretches; an event is looked at only for its size,
- * its time, and whether its id is one of a few. The decoder has judged the
- * bytes: a size that leads beyond them ends the stretch, and cannot be.
+ * DESIGN: events are copied in stretches; of each event only size, time and id
+ * are read. The decoder has checked the bytes: a size that leads beyond them
+ * cannot occur, and would end the stretch.
  *
  * The marker of a block is copied when it comes and its size set when the block
  * is closed. A batch that is taken in the middle of a block ends it there, with
@@ -145,12 +145,12 @@ static uint32_t head_of(const struct assembler *a, uint16_t id)
         return a->sizes[id] == HW_EVENT_VARIABLE ? HEAD_VARIABLE : HEAD_FIXED;
 }
 
-/* Makes sure that a block is open in which an event of that time may be. */
+/* Opens a block for an event of that time, unless one is open. */
 static bool need_block(struct assembler *a, uint64_t time_ns)
 {
         if (a->stream.open != SIZE_MAX)
                 return true;
-        if (!a->resume) { /* events outside of blocks: of old runtime systems, behind damage or behind a gap */
+        if (!a->resume) { /* events outside of blocks: of old runtime systems, after damage or after a gap */
                 make_marker(a->marker, time_ns, time_ns, a->cap);
                 a->has_marker = false;
                 a->marker_end = UINT64_MAX;
@@ -160,7 +160,7 @@ static bool need_block(struct assembler *a, uint64_t time_ns)
         return open_block(a, &a->stream, a->marker, be64(a->marker + 2));
 }
 
-/* Events of one block, their times being between these two. */
+/* Events of one block, with times between these two. */
 static void copy_events(struct assembler *a, const uint8_t *bytes, size_t size, uint64_t oldest_ns, uint64_t newest_ns)
 {
         if (size == 0)
@@ -249,7 +249,7 @@ static void keep_some_arguments(struct assembler *a, const struct hw_event *e)
         free(copy);
 }
 
-/* The event at `p`, of which no more than `left` bytes are there. False: it is longer. */
+/* The event at `p`, where `left` bytes remain. False: it is longer. */
 static inline bool event_at(const struct assembler *a, const uint8_t *p, size_t left, struct hw_event *ret)
 {
         if (left < HEAD_FIXED)
@@ -263,7 +263,7 @@ static inline bool event_at(const struct assembler *a, const uint8_t *p, size_t 
         ret->payload = p + HEAD_VARIABLE;
         ret->size = be16(p + HEAD_FIXED);
         if (ret->id == HW_IPE && ret->size > left - HEAD_VARIABLE)
-                ret->size = (uint32_t)(left - HEAD_VARIABLE); /* some writers announce one too many */
+                ret->size = (uint32_t)(left - HEAD_VARIABLE); /* some writers declare one byte too many */
         return ret->size <= left - HEAD_VARIABLE;
 }
 
@@ -278,7 +278,7 @@ static enum fate fate_of(const struct assembler *a, const struct hw_event *e)
         return fate == ARGUMENTS && a->keep_arguments ? BEFORE : fate;
 }
 
-/* An event that does not simply stay where it is. */
+/* Handles an event that is not just copied. */
 static void take_special(struct assembler *a, const struct hw_event *e, uint64_t offset, enum fate fate)
 {
         switch (fate) {
@@ -298,7 +298,7 @@ static void take_special(struct assembler *a, const struct hw_event *e, uint64_t
         }
 }
 
-/* Behind the block in force, if that is known and in the stretch; else behind the stretch. */
+/* The end of the current block, if known and inside the stretch; otherwise the end of the stretch. */
 static const uint8_t *end_of_block(const struct assembler *a, const struct event_span *s, const uint8_t *p)
 {
         const uint64_t offset = s->offset + (uint64_t)(p - s->bytes);
@@ -308,7 +308,7 @@ static const uint8_t *end_of_block(const struct assembler *a, const struct event
         return a->marker_end > offset ? s->bytes + (a->marker_end - s->offset) : p;
 }
 
-/* What follows is in no block that is known. */
+/* The following events are in no known block. */
 static void leave_block(struct assembler *a, uint16_t cap)
 {
         end_block(a);

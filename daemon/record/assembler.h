@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * assembler.h - the events of a stream back into whole blocks of an eventlog.
- * Pure.
+ * assembler.h - puts the events of a stream back into whole blocks of an
+ * eventlog. Pure.
  *
  * The result is what the decoder delivered, byte by byte, in blocks that may be
  * cut anywhere: each has a marker of its own with its true size, so any number
@@ -39,15 +39,15 @@ struct assembler {
         bool has_marker, resume; /* resume: the block continues in the next batch */
         uint64_t marker_end;     /* stream offset of its end, as announced */
         uint64_t offset;         /* of the stream, after the newest event */
-        uint16_t cap;            /* of events that no marker is known of */
+        uint16_t cap;            /* of events outside of known blocks */
         uint64_t oldest_ns;      /* of a block's events so far, including its beginning */
         uint64_t newest_ns;
         struct whole_blocks stream;
         struct whole_blocks always; /* definitions that every cut-out has */
-        struct whole_blocks before; /* those of cut-outs that begin after them */
+        struct whole_blocks before; /* definitions that cut-outs have which begin after them */
 };
 
-/* Events one behind the other, as they were in the stream. */
+/* Consecutive events, as they were in the stream. */
 struct event_span {
         const uint8_t *bytes;
         size_t size;
@@ -55,22 +55,22 @@ struct event_span {
         uint16_t cap;    /* of the first */
 };
 
-/* Whether events of that kind are kept for what comes behind them: they must never be left out. */
+/* Whether later events need events of this kind: they must never be left out. */
 bool assembler_is_definition(uint16_t id);
 
-/* A run begins, as the decoder has just said. False: out of memory. */
+/* A run begins, as the decoder has just reported. False: out of memory. */
 bool assembler_init(struct assembler *a, const struct hw_eventlog *log, bool keep_arguments);
 
 /* The run's header: to free(), *ret_size bytes; NULL when out of memory. */
 uint8_t *assembler_header(const struct hw_eventlog *log, size_t *ret_size);
 
-/* What the decoder has delivered; of an info table (IPE), the decoder alone knows its end: it is the stretch's last. */
+/* Takes delivered events. Only the decoder knows where an info table (IPE) ends: it must be the last event of `s`. */
 void assembler_events(struct assembler *a, const struct event_span *s);
 
-/* Only the definitions of what else is left out: as no block has them, every cut-out gets them. */
+/* Takes only the definitions in `s`, its other events are left out. Every cut-out gets them. */
 void assembler_definitions(struct assembler *a, const struct event_span *s);
 
-/* Something was left out, and all before it has been taken. */
+/* Something was left out here; everything before it must have been taken (assembler_take). */
 void assembler_gap(struct assembler *a);
 
 /* The run is over. `marked`: it had an end marker, and the result gets one too. */

@@ -76,7 +76,7 @@ static void give_definitions(struct gather *g, struct whole_blocks *which, uint3
         free(b.bytes);
 }
 
-/* A segment that is long enough is followed by another. */
+/* Starts a new segment when the current one is long enough. */
 static void turn_segment(struct gather *g, const struct frame_head *head)
 {
         if (g->segment_bytes == 0)

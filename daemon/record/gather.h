@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gather.h - the stretches of one run, gathered into frames: so many bytes, or
- * so long, and then they are due. The writing thread's; waits for nothing.
+ * gather.h - collects the stretches of one run into frames; the caller decides by size and age when they are written.
+ * Used by the writing thread only; never blocks.
  */
 #ifndef HW_DAEMON_RECORD_GATHER_H
 #define HW_DAEMON_RECORD_GATHER_H
@@ -20,7 +20,7 @@ struct gather {
         uint32_t segment;
         uint64_t segment_bytes, segment_begin_ns;
         uint64_t wall_ns;  /* Unix time at which the newest byte was read */
-        uint64_t since_ns; /* by the monotonic clock: since then something waits; 0: nothing does */
+        uint64_t since_ns; /* monotonic: since when data has been waiting; 0: none is */
         uint64_t definition_bytes;
         uint64_t lost_bytes; /* before the next frame */
         uint32_t lost_pieces;
@@ -36,16 +36,16 @@ void gather_done(struct gather *g);
 void gather_events(struct gather *g, const struct event_span *s, uint64_t wall_ns, uint64_t mono_ns);
 void gather_definitions(struct gather *g, const struct event_span *s, uint64_t wall_ns, uint64_t mono_ns);
 
-/* Something was left out behind all that was given; what waits has been taken. */
+/* Something was left out here; everything before it must have been taken (gather_frames). */
 void gather_gap(struct gather *g, uint64_t bytes, uint32_t pieces);
 
 /* The run is over; `marked`: with an end marker. */
 void gather_end(struct gather *g, bool marked);
 
-/* Bytes that wait. */
+/* Bytes waiting to be taken. */
 size_t gather_waiting(const struct gather *g);
 
-/* All that waits. What belongs to every cut-out comes first: it must not be missing in what comes behind it. */
+/* Hands over everything that waits. Definitions come first: the blocks after them may refer to them. */
 void gather_frames(struct gather *g, gather_frame *each, void *ctx);
 
 #endif

@@ -17,11 +17,11 @@ struct recorder;
 /* A run, shared by both threads; the last one to release it frees it. */
 struct shared_run;
 
-/* A run begins, as the decoder has just said. NULL when out of memory. */
+/* A run begins, as the decoder has just reported. NULL when out of memory. */
 struct shared_run *recorder_run_begin(struct recorder *r, const char *target, const struct hw_eventlog *log,
                                       uint64_t wall_ns);
 
-/* Nothing more comes; what waits is still written. `how`: what was lost since the newest job, and how it ended. */
+/* No more data follows; what waits is still written. `how`: losses since the newest job, and how the run ended. */
 void recorder_run_end(struct recorder *r, struct shared_run *run, const struct job *how);
 
 struct jobs *recorder_jobs(struct recorder *r);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: one list under one lock, which is held for a few instructions. What
- * lies in memory behind the newest job of its run, and is not taken yet, becomes
- * part of that job: a decoder delivers a piece in several batches. Jobs are used
- * again, for memory that one thread takes and another frees is dear.
+ * DESIGN: one list under one lock, which is held for a few instructions. Events that follow those of the newest waiting
+ * job in memory are joined to that job: a decoder delivers a piece in several batches. Jobs are reused, because memory
+ * that one thread allocates and another frees is expensive.
  */
 #include "daemon/record/jobs.h"
 
@@ -59,7 +58,7 @@ static void wake(struct jobs *q)
         q->asleep = false;
 }
 
-/* What must not be missing has some room more. */
+/* Definitions have a reserve, and the end of a run always fits. */
 static bool fits(const struct jobs *q, const struct job *job)
 {
         if (job->kind == JOB_SEAL || job->kind == JOB_END)
@@ -80,7 +79,7 @@ static void join(struct job *last, const struct job *job)
         last->span.size += job->span.size;
         last->wall_ns = job->wall_ns;
         last->ends_span = job->ends_span;
-        read_buffer_release(job->buffer); /* it is kept once already */
+        read_buffer_release(job->buffer); /* the last job already holds it */
 }
 
 static bool append(struct jobs *q, const struct job *job)

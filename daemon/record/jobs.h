@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * jobs.h - what waits for the recorder's thread.
+ * jobs.h - the queue of jobs for the recorder's thread.
  *
- * A job is a stretch of events where they were read to (read_buffer.h), so the
- * reading thread copies nothing. What the jobs.has no room for is not taken.
- * Jobs are not worth a thread's waking each: the writing one sleeps until enough
- * of them wait, until one must not, or until the next tick.
+ * A job is a stretch of events in the buffer that they were read into
+ * (read_buffer.h), so the reading thread copies nothing. A full queue refuses
+ * jobs. Waking the writing thread for every job would cost too much: it sleeps
+ * until enough of them wait, until one is urgent, or until the next tick.
  */
 #ifndef HW_DAEMON_RECORD_JOBS_H
 #define HW_DAEMON_RECORD_JOBS_H
@@ -23,7 +23,7 @@ struct shared_run;
 enum job_kind {
         JOB_EVENTS,
         JOB_DEFINITIONS, /* of events that were left out; the bytes are owned */
-        JOB_SEAL,        /* all before it is to be written now */
+        JOB_SEAL,        /* write everything before it now */
         JOB_END          /* of the run */
 };
 
@@ -32,11 +32,11 @@ struct job {
         struct shared_run *run;
         enum job_kind kind;
         struct event_span span;
-        struct read_buffer *buffer; /* that has its bytes; NULL: they are owned */
+        struct read_buffer *buffer; /* holds its bytes; NULL: they are owned */
         uint64_t wall_ns;
         uint64_t lost_bytes; /* left out before it */
         uint32_t lost_pieces;
-        bool ends_span;    /* nothing may be joined to it: see assembler_events */
+        bool ends_span;    /* must not be extended: see assembler_events */
         bool marked;       /* JOB_END: the run had an end marker */
         uint64_t sequence; /* set when it is taken */
 };
@@ -46,10 +46,10 @@ struct jobs {
         pthread_cond_t more;
         struct job *first, *last, *spare;
         size_t n_spare;
-        size_t n, bytes;           /* that wait */
+        size_t n, bytes;           /* waiting */
         uint64_t added;            /* sequence of the newest job */
-        uint64_t written;          /* of the newest one done */
-        bool asleep, wanted, stop; /* wanted: there is something that must not wait for the next tick */
+        uint64_t written;          /* sequence of the newest finished job */
+        bool asleep, wanted, stop; /* wanted: work that must not wait for the next tick */
 };
 
 void jobs_init(struct jobs *q);
@@ -57,16 +57,16 @@ void jobs_done(struct jobs *q);
 
 /* ------------------------------------------------------------ reading thread */
 
-/* Takes over the job, and what it owns or keeps. False: there is no room for it, `job` is as it was. */
+/* Takes ownership of the bytes or buffer. False: the queue is full, or out of memory; the caller still owns them. */
 bool jobs_add(struct jobs *q, const struct job *job);
 
-/* Whether there is so much room again that what was left out is worth going on with. */
+/* Whether the queue is at most half full: then recording resumes after a gap. */
 bool jobs_has_room(struct jobs *q);
 
-/* A second has passed. */
+/* To be called every second: wakes the writing thread. */
 void jobs_tick(struct jobs *q);
 
-/* What waits is still to be done, and then jobs_sleep returns false. */
+/* Waiting jobs are still done; then jobs_sleep returns false. */
 void jobs_stop(struct jobs *q);
 
 uint64_t jobs_added(struct jobs *q);
@@ -77,10 +77,10 @@ uint64_t jobs_written(struct jobs *q);
 /* The next job; NULL: none waits. */
 struct job *jobs_next(struct jobs *q);
 
-/* It is done: frees it and what it has. */
+/* The job is done: frees it and its bytes. */
 void jobs_did(struct jobs *q, struct job *job);
 
-/* Until there is something to do, or for so many seconds. False: nothing more comes. */
+/* Sleeps until there is something to do, at most `seconds`. False: no more jobs follow. */
 bool jobs_sleep(struct jobs *q, unsigned seconds);
 
 #endif

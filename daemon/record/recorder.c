@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: the thread takes one job after the other (jobs.h) and gathers the
- * events of each run into frames (gather.h). Whenever nothing waits, and once a
- * second at least, it writes what is old enough, so that what a power cut takes
- * is seconds at most.
+ * DESIGN: the thread takes one job after the other (jobs.h) and collects the events of each run into frames (gather.h).
+ * Whenever the queue is empty, and at least once a second, it writes what is old enough, so that a power cut loses a
+ * few seconds at most.
  */
 #include "daemon/record/recorder.h"
 
@@ -31,8 +30,8 @@ struct shared_run {
         bool paused;
         char detail[256];
 
-        /* the writing thread's, once the first job is given */
-        struct shared_run *next; /* among those of which events wait to become frames */
+        /* used by the writing thread only, once the first job has been added */
+        struct shared_run *next; /* in the list of runs with events not yet written */
         bool listed;
         struct gather gather;
         struct run_writer *writer;
@@ -50,13 +49,13 @@ struct recorder {
         pthread_mutex_t lock; /* guards what follows */
         uint64_t disk_bytes;
 
-        /* of the writing thread alone */
+        /* used by the writing thread only */
         struct frame_packer *packer;
-        struct shared_run *runs; /* that are listed */
-        size_t gathered;         /* bytes of all of them */
-        uint64_t retry_ns;       /* nothing is written before this; 0: all is well */
+        struct shared_run *runs; /* runs with events not yet written */
+        size_t gathered;         /* bytes of all of them, not yet written */
+        uint64_t retry_ns;       /* nothing is written before this; 0: no failure */
         uint64_t look_ns;        /* when to enforce the budget next */
-        uint64_t tidy_ns;        /* what is old is written again */
+        uint64_t tidy_ns;        /* when to look for old events next */
         char trouble[256];
 };
 
@@ -149,7 +148,7 @@ static void write_frame(void *ctx, uint32_t segment, const struct frame_head *he
         report(job->run, good, good || definitions ? 0 : head->raw, error.text);
 }
 
-/* All that waits of a run. */
+/* Writes all waiting events of a run. */
 static void write_run(struct recorder *r, struct shared_run *run)
 {
         struct writing writing = { r, run };

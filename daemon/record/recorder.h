@@ -5,9 +5,8 @@
  *
  *     pipeline ─▶ recording: where events lie ─stretches─▶ queue ─▶ thread: blocks, zstd, files, budget
  *
- * The thread that reads never waits and copies nothing: what the queue does not
- * take is left out up to the beginning of a further block, and counted. Here is
- * the thread; the recording of one target is recording.h.
+ * The reading thread never blocks and copies nothing: when the queue is full, events are left out until a later block
+ * begins, and counted. This file is the thread; the recording of one target is recording.h.
  */
 #ifndef HW_DAEMON_RECORD_RECORDER_H
 #define HW_DAEMON_RECORD_RECORDER_H
@@ -32,7 +31,7 @@ struct recorder *recorder_new(const struct recorder_options *options, struct err
 /* Writes what is queued, for at most STOP_S, and ends the thread. All recordings must have been destroyed. */
 void recorder_destroy(struct recorder **r);
 
-/* What was sealed by that number (recording_seal) is on disk, or lost and counted. */
+/* Everything sealed with a number up to this one (recording_seal) is on disk, or lost and counted. */
 uint64_t recorder_written(struct recorder *r);
 
 const char *recorder_directory(const struct recorder *r);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: events that a decoder delivers from one piece lie one behind the
- * other in it, so a batch is one stretch, and where it begins and ends is all
- * that is handed over. What is not in the piece - an event that was cut between
- * two of them - is copied.
+ * DESIGN: events that a decoder delivers from one piece are consecutive in it,
+ * so a batch is one stretch, and only its beginning and end are handed over. An
+ * event that is not in the piece, because it was split between two pieces, is
+ * copied.
  *
- * Once something was refused, all is left out until the queue is half empty and
- * a block begins: gaps are few, and at the ends of blocks. Definitions in them
- * are copied, for what comes behind needs them.
+ * Once the queue has refused something, everything is left out until the queue
+ * is half empty and a block begins: so gaps are few and end where a block
+ * begins. Definitions in a gap are copied, because later events need them.
  */
 #include "daemon/record/recording.h"
 
@@ -27,15 +27,15 @@ struct recording {
         struct shared_run *run;       /* NULL: between runs */
         bool losing;                  /* the queue was full */
         uint64_t bytes;               /* of eventlog, of the run */
-        uint64_t lost_bytes;          /* refused by the queue since it took something last */
-        uint32_t lost_pieces;         /* times that it was */
+        uint64_t lost_bytes;          /* refused by the queue since it last accepted something */
+        uint32_t lost_pieces;         /* how often that began */
         uint64_t all_lost, all_times; /* the same since the run began */
         struct {
-                bool info_tables, blocks, definitions; /* the batch at hand has some; definitions: only while losing */
+                bool info_tables, blocks, definitions; /* in the current batch; definitions: exact only while losing */
         } batch;
         struct {
                 uint64_t info_tables, blocks, definitions;
-        } counts; /* of the decoder's, when last looked at */
+        } counts; /* the decoder's counts at the last look */
         uint16_t definition_ids[HW_KNOWN_IDS];
         size_t n_definition_ids;
 };
@@ -58,7 +58,7 @@ static bool in_piece(const struct read_piece *piece, const struct hw_event *e)
 
 /* ------------------------------------------------------------ what is left out */
 
-/* A definition of what is left out, one by one: they are few. */
+/* Definitions that are left out with their events are copied one by one: they are few. */
 static void copy_definition(struct recording *r, const struct hw_eventlog *log, const struct hw_event *e,
                             uint64_t wall_ns)
 {
@@ -74,7 +74,7 @@ static void copy_definition(struct recording *r, const struct hw_eventlog *log, 
                 free(copy);
 }
 
-/* Events of one stretch. */
+/* Leaves out events of one stretch, and counts them. */
 static void lose(struct recording *r, const struct hw_eventlog *log, const struct hw_event *events, size_t n,
                  uint64_t wall_ns)
 {
@@ -93,7 +93,7 @@ static void lose(struct recording *r, const struct hw_eventlog *log, const struc
         r->all_lost += bytes;
 }
 
-/* How many of them are still left out. */
+/* How many of the events are still left out. */
 static size_t goes_on_at(struct recording *r, const struct hw_event *events, size_t n)
 {
         size_t i = 0;
@@ -109,7 +109,7 @@ static size_t goes_on_at(struct recording *r, const struct hw_event *events, siz
 
 /* ------------------------------------------------------------ what is handed over */
 
-/* Events one behind the other, all in the piece or all out of it. */
+/* Hands over consecutive events: all in the piece, or none. */
 static void give(struct recording *r, const struct hw_eventlog *log, const struct read_piece *piece,
                  const struct hw_event *events, size_t n, uint64_t wall_ns)
 {
@@ -177,7 +177,7 @@ static bool passed(uint64_t *count, uint64_t now)
         return more;
 }
 
-/* What kinds of events it has, by what the decoder has counted: so they need not be looked at one by one. */
+/* Which kinds of events the batch has, from the decoder's counts: so events need not be examined one by one. */
 static void look_at_batch(struct recording *r, const struct hw_eventlog *log)
 {
         r->batch.info_tables = passed(&r->counts.info_tables, hw_eventlog_count(log, HW_IPE));

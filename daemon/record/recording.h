@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * recording.h - the recording of one target, as the reading thread has it:
- * tells the recorder where its events lie.
+ * recording.h - the recording of one target, used by the reading thread: tells
+ * the recorder where in memory its events are.
  *
- * A recording belongs to the reading thread. recording_state also has what the
- * writing thread reports about it.
+ * recording_state also has what the writing thread reports.
  */
 #ifndef HW_DAEMON_RECORD_RECORDING_H
 #define HW_DAEMON_RECORD_RECORDING_H
@@ -27,17 +26,17 @@ void recording_destroy(struct recording **r);
 /* A run begins, as the decoder has just reported. */
 void recording_begin(struct recording *r, const struct hw_eventlog *log, uint64_t wall_ns);
 
-/* What the decoder has delivered from `piece` and what it had kept of earlier ones. The piece is kept, not copied. */
+/* Records what the decoder has delivered from `piece`, which is kept (read_buffer_keep), and from its own copies. */
 void recording_events(struct recording *r, const struct hw_eventlog *log, const struct read_piece *piece,
                       const struct hw_event *events, size_t n, uint64_t wall_ns);
 
-/* A second has passed: what is old enough goes to the disk. */
+/* To be called every second: what is old enough is written to disk. */
 void recording_tick(struct recording *r);
 
 /* The run is over; `marked`: it had an end marker. */
 void recording_end(struct recording *r, bool marked);
 
-/* Hands over all that came so far. Returns the number to wait for: recorder_written. */
+/* Makes the recorder write everything so far. Returns the number to wait for: recorder_written. */
 uint64_t recording_seal(struct recording *r);
 
 void recording_state(struct recording *r, struct recording_state *ret);

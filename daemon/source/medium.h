@@ -41,7 +41,7 @@ struct source {
         enum source_state state;
         bool flowing;                /* bytes came since the last cut */
         struct source_position from; /* if known: where to go on */
-        struct read_buffer *held;    /* has a piece not fully taken by the sink: nothing is read meanwhile; or NULL */
+        struct read_buffer *held;    /* of a piece not fully taken by the sink: nothing is read meanwhile; or NULL */
         struct event *again;         /* goes on with it in the next round; NULL until needed */
         char why[WHY_BYTES];         /* the last sentence reported; "" = none yet */
 };

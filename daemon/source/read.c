@@ -3,8 +3,8 @@
  * DESIGN: all sources of the daemon share one read buffer. The loop has one
  * thread, the sink only borrows the bytes for its call, and a decoder keeps
  * what it still needs itself; so a thousand targets cost one buffer. A piece
- * that the sink could not take in its turn is kept where it was read to, until
- * the sink has: nothing is copied.
+ * that the sink could not take in its turn is kept in its buffer until the sink
+ * has taken it: nothing is copied.
  *
  * A turn is bounded by bytes and by time: what bytes cost depends on what is in
  * them. Descriptors that epoll watches level-triggered need nothing more: it
@@ -60,7 +60,7 @@ static void on_again(evutil_socket_t fd, short what, void *ctx)
         watchdog_end();
 }
 
-/* The piece stays where it is. Without memory to read on elsewhere, the sink takes all now, however long that takes. */
+/* Keeps the piece in its buffer. Without memory for another buffer, the sink takes all now, however long that takes. */
 static void hold(struct source *s, const struct read_piece *piece)
 {
         s->again = evtimer_new(s->base, on_again, s);

@@ -2,8 +2,8 @@
 /*
  * DESIGN: a tick ten times a second makes the checkpoints that are due, the
  * oldest first, until the tick has taken TICK_NS or enough waits for the disk.
- * So many targets share the work evenly, and one turn of the loop copies one
- * large target or some small ones.
+ * So the work of many targets is spread evenly, and one turn of the loop copies
+ * one large target or some small ones.
  */
 #include "daemon/target/checkpoints.h"
 
@@ -32,12 +32,12 @@ struct checkpoints {
         uint64_t every_ns;
 };
 
-/* That this thread has used. */
+/* Processor time of this thread. */
 static uint64_t processor_ns(void)
 {
         struct timespec now;
 
-        (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now); /* there is such a clock, so it has a time */
+        (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now); /* cannot fail: the clock exists */
         return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
@@ -56,7 +56,7 @@ static void make(struct checkpoints *c, struct pipeline *p, bool last)
         watchdog_end();
 }
 
-/* The target whose checkpoint is due for longest; NULL: none is. */
+/* The target whose checkpoint has been due for longest; NULL: none is due. */
 static struct pipeline *most_due(const struct checkpoints *c, uint64_t now_ns)
 {
         struct pipeline *oldest = NULL;
@@ -146,9 +146,9 @@ static void add_target(void *ctx, const char *name)
         free(c.image);
         const struct target_wish wish = { head.resolution_ns, head.one_run, head.no_record };
         if (!good)
-                log_warning("target=%s checkpoint refused: it does not say which source it is of", name);
+                log_warning("target=%s checkpoint refused: it does not name a valid source", name);
         else if (targets_add(a->targets, name, &uri, &wish, &error) != 0)
-                log_warning("target=%s cannot go on: %s", name, error.text);
+                log_warning("target=%s cannot be restored: %s", name, error.text);
 }
 
 void checkpoints_add_targets(struct targets *targets, const struct checkpoint_store *store)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * checkpoints.h - what is known of every target goes to the disk, every so often.
+ * checkpoints.h - writes the state of every target to the disk, periodically.
  *
- * A target whose state has changed gets a checkpoint when its newest is `every_ns` old; at the end all get one.
+ * A target whose state has changed gets a checkpoint when its newest is
+ * `every_ns` old; at shutdown all get one.
  */
 #ifndef HW_DAEMON_TARGET_CHECKPOINTS_H
 #define HW_DAEMON_TARGET_CHECKPOINTS_H
@@ -21,7 +22,7 @@ struct checkpoints *checkpoints_new(struct event_base *base, struct targets *tar
 /* Makes the last ones: nothing must be read afterwards. */
 void checkpoints_destroy(struct checkpoints **c);
 
-/* Adds those targets that have a checkpoint and are not there: requests had added them. */
+/* Adds the targets that have a checkpoint and do not exist yet: those that requests had added. */
 void checkpoints_add_targets(struct targets *targets, const struct checkpoint_store *store);
 
 #endif

@@ -5,7 +5,7 @@
 #include "daemon/loop/memory.h"
 #include "proto/base/process.h"
 
-_Static_assert(WATCHDOG_HOUSEKEEPING == (int)HW__LOOP_TURN__KIND__KIND_HOUSEKEEPING, "the wire's kinds are our own");
+_Static_assert(WATCHDOG_HOUSEKEEPING == (int)HW__LOOP_TURN__KIND__KIND_HOUSEKEEPING, "the kinds on the wire are ours");
 
 #define PUT(message, field, value) ((message)->has_##field = 1, (message)->field = (value))
 

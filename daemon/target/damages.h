@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * damages.h - the newest damaged places of a target's stream, LIMIT_DAMAGES of
- * them, and how many there were in all.
+ * damages.h - the newest LIMIT_DAMAGES damages of a target's stream, and how many there were in all.
  */
 #ifndef HW_DAEMON_TARGET_DAMAGES_H
 #define HW_DAEMON_TARGET_DAMAGES_H
@@ -20,7 +19,7 @@ struct damages {
 
 void damages_add(struct damages *d, const struct hw_eventlog_damage *place);
 
-/* A place that was reported before it was over has grown since: `newest` is what the decoder says of it now. */
+/* A damage that was reported before its end was known has grown: `newest` is its current extent. */
 void damages_measure(struct damages *d, const struct hw_eventlog_damage *newest);
 
 #endif

@@ -10,13 +10,13 @@
 struct fanout {
         struct model_sink sinks[FANOUT_MAX];
         unsigned n;
-        const bool *stop; /* of the one that may stop the model; NULL: none */
+        const bool *stop; /* of the sink that may stop the model; NULL: none */
 };
 
 /* Functions of `sink` that are NULL are not called. At most FANOUT_MAX. */
 void fanout_add(struct fanout *f, const struct model_sink *sink);
 
-/* The sink that calls them all; who stops the model was added before. f must outlive the model, and not move. */
+/* The sink that calls all sinks; call it after adding the one that stops the model. f must outlive it and not move. */
 struct model_sink fanout_sink(struct fanout *f);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: no event loop: read a piece, push it through, and wait for the
- * client when it is slower than we are. A file that cannot be read is named in
- * the last message, which the client says in its own name, and the others go on.
+ * DESIGN: no event loop: read a piece, pass it through, and wait for the client if it is slower. A file that cannot be
+ * read is listed in the last message, for the client to report, and the others go on.
  */
 #include "daemon/target/once.h"
 
@@ -25,9 +24,9 @@
 
 #define LIMIT_FAILURES 100u
 
-#define ONCE_EPOCH 1u /* finished logs give the same messages every time */
+#define ONCE_EPOCH 1u /* constant: finished logs give the same messages every time */
 
-/* What could not be read, in a sentence each. */
+/* What could not be read, one sentence each. */
 struct failures {
         char *text[LIMIT_FAILURES];
         size_t n, all;
@@ -51,7 +50,7 @@ static int read_through(struct pipeline *p, struct log_file *file, uint8_t *buff
         return r == 0 && n < 0 ? (int)n : r;
 }
 
-/* Event time that the file spans; 0: not a file that can be looked through first. */
+/* Event time that the file spans; 0: not a file that can be read twice. */
 static uint64_t length_ns(const char *path)
 {
         struct stat st;
@@ -72,11 +71,11 @@ static int read_file(struct pipeline *p, struct log_file *file, const char *path
         if (r == 0) {
                 r = pipeline_finish(p, log_file_damage(file));
                 if (r == 0 && log_file_damage(file) && pipeline_has_run(p))
-                        (void)fprintf(stderr, "heapwatchd: %s: %s; shown is what there was\n", path,
+                        (void)fprintf(stderr, "heapwatchd: %s: %s; what could be read is shown\n", path,
                                       log_file_damage(file));
         }
         if (r == -EPIPE)
-                return r; /* the client is gone, and asks for no reason */
+                return r; /* the client is gone and needs no reason */
         if (r != 0) {
                 note_failure(failures, path, strerror(-r));
         } else if (!pipeline_has_run(p)) {
@@ -133,7 +132,7 @@ static void say_finished(const struct update_sink *sink, uint64_t sequence, cons
         state.has_rss_bytes = state.rss_bytes > 0;
         state.failed = (char **)failures->text;
         state.n_failed = failures->n;
-        (void)sink->send(sink->ctx, &update); /* a client that is gone needs no end */
+        (void)sink->send(sink->ctx, &update); /* if it fails, the client is gone */
 }
 
 int once_run(const struct config *config, const struct ruleset *rules)
@@ -143,7 +142,7 @@ int once_run(const struct config *config, const struct ruleset *rules)
         struct push *push = push_new(config->push_endpoint, &error);
         struct failures failures = { .n = 0 };
 
-        watchdog_quiet(); /* its log would be lines among those of the command that started us */
+        watchdog_quiet(); /* its log lines would mix with the output of the command that started us */
         if (!buffer || !push) {
                 fprintf(stderr, "heapwatchd: %s\n", push ? "out of memory" : error.text);
                 free(buffer);

@@ -4,9 +4,10 @@
  *
  * DESIGN: at most every PACE_INTERVAL_NS, so that a flood of small writes does
  * not become a flood of messages, and an event is still at the subscribers
- * within that time of its arrival. While days of a log are caught up with every
- * flush has much to say: publishing takes a fifth of the time at most, but is
- * never put off by more than PACE_REST_MOST_NS. Times are of one steady clock.
+ * within that time of its arrival. While catching up with days of a log every
+ * flush has much to publish: publishing takes at most a fifth of the time, but
+ * is never delayed by more than PACE_REST_MOST_NS. Times are of one steady
+ * clock.
  */
 #ifndef HW_DAEMON_TARGET_PACE_H
 #define HW_DAEMON_TARGET_PACE_H
@@ -14,7 +15,7 @@
 #include <stdint.h>
 
 #define PACE_INTERVAL_NS  10000000u   /* 10 ms */
-#define PACE_REST         4u          /* after a flush, so many times what it took without one, ... */
+#define PACE_REST         4u          /* after a flush, none for this many times its duration, ... */
 #define PACE_REST_MOST_NS 1000000000u /* ... but not more than this */
 
 struct pace {
@@ -24,7 +25,7 @@ struct pace {
 
 void pace_flushed(struct pace *p, uint64_t began_ns, uint64_t ended_ns);
 
-/* Until the next flush may be; 0: now. */
+/* How long until the next flush is allowed; 0: now. */
 uint64_t pace_wait_ns(const struct pace *p, uint64_t now_ns);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * DESIGN: one struct holds the chain source -> decoder -> model -> publisher
  * of a target and the few facts that belong to none of them: its state, its
- * damaged places, when bytes last came. It is made and asked here; its other
- * files are named in pipeline_parts.h.
+ * damages, when bytes last came. It is created here, with its accessors; its
+ * other files are listed in pipeline_internal.h.
  */
 #include "daemon/target/pipeline.h"
 
@@ -25,7 +25,7 @@ void pipeline_wire(struct pipeline *p)
         struct model_sink sink = publisher_sink(p->publisher);
 
         p->fanout.n = 0;
-        fanout_add(&p->fanout, &sink); /* the publisher first, so that a verdict comes behind the samples it rests on */
+        fanout_add(&p->fanout, &sink); /* the publisher first, so that a verdict comes after its samples */
         sink = tracker_sink(p->tracker);
         fanout_add(&p->fanout, &sink);
         if (p->alerting) {
@@ -68,7 +68,7 @@ static int make_model(struct pipeline *p, const struct pipeline_options *given)
         return 0;
 }
 
-/* All but its source. NULL when out of memory. */
+/* Makes everything but its source. NULL when out of memory. */
 static struct pipeline *build(const struct pipeline_options *options)
 {
         struct pipeline *p = calloc(1, sizeof(*p));
@@ -99,7 +99,7 @@ static struct pipeline *build(const struct pipeline_options *options)
         return p;
 }
 
-/* With what its checkpoint knows, or, after saying why not, anew. NULL when out of memory. */
+/* Restores it from its checkpoint or, after logging why not, starts over. NULL when out of memory. */
 static struct pipeline *build_again(const struct pipeline_options *options)
 {
         struct pipeline *p = build(options);
@@ -114,7 +114,7 @@ static struct pipeline *build_again(const struct pipeline_options *options)
                 log_info("target=%s run=%" PRIu32 " goes on from its checkpoint", p->name, p->runs);
                 return p;
         }
-        log_warning("target=%s checkpoint refused: %s; begins anew", p->name, error.text);
+        log_warning("target=%s checkpoint refused: %s; starting over", p->name, error.text);
         pipeline_destroy(&p);
         return build(options);
 }
@@ -217,7 +217,7 @@ static int first_error(const struct pipeline *p)
 
 int pipeline_bytes(struct pipeline *p, const uint8_t *data, size_t size)
 {
-        (void)pipeline_decode(p, data, size); /* all, unless live */
+        (void)pipeline_decode(p, data, size); /* takes all, unless live */
         return first_error(p);
 }
 
@@ -246,6 +246,6 @@ const char *pipeline_why_no_run(const struct pipeline *p)
 {
         if (p->detail[0])
                 return p->detail;
-        return hw_eventlog_stats(p->decoder)->bytes ? "not an eventlog, or only its beginning: no whole header is in it"
+        return hw_eventlog_stats(p->decoder)->bytes ? "not an eventlog, or only its beginning: no complete header"
                                                     : "not an eventlog: it is empty";
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pipeline.h - the stages of one target, wired: bytes -> events -> model ->
- * messages. The only file that sees them all.
+ * pipeline.h - the stages of one target, connected: bytes -> events -> model ->
+ * messages.
  *
  * Live, a source feeds it and it publishes at once, at most every
- * FLUSH_INTERVAL. For finished logs bytes are pushed in by pipeline_bytes and
- * it publishes by event time, so that the messages depend on the log alone.
+ * PACE_INTERVAL_NS (pace.h). For finished logs bytes are passed in with
+ * pipeline_bytes and it publishes by event time, so that the messages depend
+ * only on the log.
  */
 #ifndef HW_DAEMON_TARGET_PIPELINE_H
 #define HW_DAEMON_TARGET_PIPELINE_H
@@ -41,28 +42,28 @@ struct pipeline_options {
         struct update_sink sink; /* copied */
         bool show_arguments;
         enum event_wish events;                /* finished logs only */
-        const struct tracker_config *trend;    /* copied; NULL: services' scale, no limit known */
+        const struct tracker_config *trend;    /* copied; NULL: one minute, no limit known */
         const struct ruleset *rules;           /* borrowed until pipeline_reload or _destroy; NULL: nothing is judged */
-        const struct alert_hooks *alert_hooks; /* copied; NULL: nobody */
-        struct recorder *recorder;             /* borrowed; NULL: its stream is not kept */
-        uint64_t resolution_ns;                /* as wished for of this target; kept in checkpoints */
-        const struct checkpoint *checkpoint;   /* live: what is known of it; NULL: nothing */
-        bool one_run; /* the source is of one run: when it is gone, the target is kept as it ended */
-        /* A further run is about to begin in the source: the time for pipeline_leave_run. NULL: nobody. */
+        const struct alert_hooks *alert_hooks; /* copied; NULL: none */
+        struct recorder *recorder;             /* borrowed; NULL: its stream is not recorded */
+        uint64_t resolution_ns;                /* as requested for this target; kept in checkpoints */
+        const struct checkpoint *checkpoint;   /* live: its saved state, or NULL */
+        bool one_run; /* the source is of one run: once it is gone, the target is kept as it ended */
+        /* Called before another run begins in the source, for pipeline_leave_run. May be NULL. */
         void (*next_run)(void *ctx, struct pipeline *p);
         void *next_run_ctx;
 };
 
-/* Starts to read. NULL with a sentence in `error`. */
+/* Creates it and starts reading. NULL with a sentence in `error`. */
 struct pipeline *pipeline_new(const struct pipeline_options *options, struct error *error);
 
 /*
- * Frees, clears the pointer; NULL allowed. Live: what is known is published, and subscribers keep it, for the target is
- * not removed when its daemon stops.
+ * Frees, clears the pointer; NULL allowed. Live: publishes the newest state, and subscribers keep it, because a target
+ * is not removed when its daemon stops.
  */
 void pipeline_destroy(struct pipeline **p);
 
-/* Also has subscribers forget the target. Not NULL. (pipeline_end.c) */
+/* The same, and subscribers forget the target. Not NULL. (pipeline_end.c) */
 void pipeline_remove(struct pipeline **p);
 
 const char *pipeline_name(const struct pipeline *p);
@@ -72,59 +73,59 @@ const struct tracker *pipeline_tracker(const struct pipeline *p);
 /* NULL: it is not recorded. */
 struct recording *pipeline_recording(const struct pipeline *p);
 
-/* How the program ended, from its parent; before or behind the end of its log. */
+/* How the program ended, as reported by its parent; before or after the end of its log. */
 void pipeline_exited(struct pipeline *p, const struct run_exit *how);
 
-/* A target of one run whose source has been gone for so long at least. */
+/* Whether it is a target of one run whose source has been gone for at least `for_ns`. */
 bool pipeline_is_over(const struct pipeline *p, uint64_t for_ns);
 
-/* Something was seen of it, or it failed before its log began. */
+/* It had a run, or its program failed before its log began. */
 bool pipeline_is_worth_keeping(const struct pipeline *p);
 
-/* Of such a target: nothing is read any more, all state stays. */
+/* Keeps such a target: nothing is read any more, all state stays. */
 void pipeline_keep(struct pipeline *p);
 bool pipeline_is_kept(const struct pipeline *p);
 uint64_t pipeline_ended_wall_ns(const struct pipeline *p);
 
 /*
- * Makes room for another run of that name: subscribers hear that the old name is removed and a kept target of the new
- * one is there; its alerts are resolved. -ENOMEM: nothing has changed.
+ * Renames a kept target, to make room for another run of that name: subscribers see the old name removed and a kept
+ * target of the new name; its alerts are resolved. -ENOMEM: nothing has changed.
  */
 int pipeline_set_aside(struct pipeline *p, const char *name);
 
 /*
- * The run that is over becomes a kept target of that name, with all that was seen of it; `p` goes on as if it had never
- * had it. NULL: out of memory, or nothing was seen of it; nothing has changed. (run_before.c)
+ * The previous run becomes a kept target of that name, with all its state; `p` goes on as if it had never had it. NULL:
+ * out of memory, or the run is empty; nothing has changed. (run_before.c)
  */
 struct pipeline *pipeline_leave_run(struct pipeline *p, const char *name);
 
-/* Goes on with other rules, if it was made with some. */
+/* Replaces the rules, if it was made with some. */
 void pipeline_reload(struct pipeline *p, const struct ruleset *rules);
 
-/* Whether new bands are left out, and counted, for want of memory. */
+/* Sets whether new bands are left out, and counted, because memory is tight. */
 void pipeline_close_bands(struct pipeline *p, bool closed);
 
 /* Once a second: looks at the process and repeats state, health and alerts. */
 void pipeline_heartbeat(struct pipeline *p, uint64_t wall_ns);
 
-/* Updates that bring a late joiner to the present state; see publisher_snapshot. */
+/* Updates that bring a late joiner to the current state; see publisher_snapshot. */
 int pipeline_snapshot(struct pipeline *p, const Hw__Kind *kinds, size_t n_kinds,
                       void (*each)(void *ctx, const Hw__Update *update), void *ctx);
 
 /*
- * Finished logs: the next bytes, then the end and why there is no more (NULL: the file ends). Returns 0 or the sink's
- * error.
+ * Finished logs: pass in the next bytes, then finish with the reason why there are no more (NULL: the file ends). Both
+ * return 0 or the sink's error.
  */
 int pipeline_bytes(struct pipeline *p, const uint8_t *data, size_t size);
 
-/* What its process was like at a time of its log: of made-up logs, whose process is made up as well. */
+/* A sample of its process at a time of its log: for synthetic logs, whose process is synthetic too. */
 void pipeline_process(struct pipeline *p, uint64_t time_ns, const struct process_sample *sample);
 int pipeline_finish(struct pipeline *p, const char *why);
 
-/* Whether a header was ever found: otherwise it was no eventlog. */
+/* Whether a header was ever found: otherwise it was not an eventlog. */
 bool pipeline_has_run(const struct pipeline *p);
 
-/* Finished logs in which there was none: what the file is instead. */
+/* For finished logs without one: what is wrong with the file. */
 const char *pipeline_why_no_run(const struct pipeline *p);
 
 #endif

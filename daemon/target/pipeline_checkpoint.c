@@ -12,7 +12,7 @@
 #include "daemon/trend/tracker_image.h"
 #include "proto/base/clock.h"
 
-/* What is the pipeline's own. */
+/* The pipeline's own state. */
 struct kept {
         Hw__Target__State state;
         char detail[sizeof(((struct pipeline *)0)->detail)];
@@ -90,7 +90,7 @@ static void take(struct pipeline *p, const struct kept *k)
         p->left_stats = k->left_stats;
 }
 
-/* Of a run that was left (run_before.c) nothing is read, judged or recorded any more. */
+/* A run set aside (run_before.c) is no longer read, judged or recorded. */
 static void leave_out(struct pipeline *p, const struct kept *k)
 {
         if (!k->has_decoder)
@@ -111,7 +111,7 @@ static bool is_sound(const struct kept *k)
                hw_enum_word(&hw__target__state__descriptor, (int)k->state);
 }
 
-/* What follows the pipeline's own, in both directions. */
+/* The states of the stages, which follow the pipeline's own; writes or reads. */
 static void image_stages(struct image *im, struct pipeline *p, bool has_alerting)
 {
         if (p->decoder)
@@ -133,7 +133,7 @@ uint8_t *pipeline_checkpoint(struct pipeline *p, bool last, size_t *ret_size)
                           (p->alerting ? alerting_held_bytes(p->alerting) : 0);
         struct image im;
 
-        while (pipeline_is_busy(p)) /* at the end of the daemon only, see pipeline_is_dirty */
+        while (pipeline_is_busy(p)) /* only at the daemon's shutdown, see pipeline_is_dirty */
                 (void)pipeline_go_on(p);
         struct kept k = keep(p);
         memcpy(head.name, p->name, sizeof(head.name));
@@ -152,7 +152,7 @@ uint8_t *pipeline_checkpoint(struct pipeline *p, bool last, size_t *ret_size)
 bool pipeline_is_dirty(const struct pipeline *p)
 {
         if (pipeline_is_busy(p))
-                return false; /* in the middle of a moment; it comes to its end soon */
+                return false; /* in the middle of a moment that will soon be over */
         return p->checkpoint_mono_ns == 0 || p->in_run || p->alerts_wait ||
                p->checkpoint_state_ns != p->state_since_wall_ns || p->last_bytes_mono_ns > p->checkpoint_mono_ns;
 }
@@ -185,12 +185,12 @@ bool pipeline_restore(struct pipeline *p, const uint8_t *image, size_t n, struct
         image_plain(&im, &head, sizeof(head));
         image_plain(&im, &k, sizeof(k));
         if (!is_sound(&k))
-                image_refuse(&im, "numbers of it contradict each other");
+                image_refuse(&im, "numbers in it contradict each other");
         if (image_fine(&im))
                 leave_out(p, &k);
         image_stages(&im, p, k.has_alerting);
         if (image_fine(&im) && k.has_alerting == (p->alerting != NULL) && im.at != n)
-                image_refuse(&im, "it goes on behind its end");
+                image_refuse(&im, "there is more after its end");
         if (!image_fine(&im))
                 (void)error_set(error, "%s", im.trouble);
         bool good = image_fine(&im);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pipeline_checkpoint.h - all that is known of a target, as bytes; and a target
- * that knows it again.
+ * pipeline_checkpoint.h - saves all state of a target as bytes, and restores it.
  *
- * What is read goes on by what its source is:
+ * How a restored target goes on depends on its source:
  *
  *     socket       the run is lost, as when a connection breaks: same_run.h decides with the next stream's header
- *     file         at the byte behind the last one that was read; another file is another run
- *     FIFO         inside the stream: exactly, when the checkpoint was the last deed of a daemon that was asked to end
- *                  and nothing has been read since; otherwise behind a gap of unknown length, which is counted
+ *     file         at the byte after the last one that was read; another file is another run
+ *     FIFO         inside the stream: exactly, if the checkpoint was made at the daemon's shutdown, after the last
+ *                  byte read; otherwise after a gap of unknown length, which is counted
  *     stdin        never
  *     kept         as it ended
  */
@@ -24,7 +23,7 @@
 
 struct pipeline;
 
-/* What stands first in an image: which target it is of. */
+/* What comes first in an image: which target it is of. */
 struct checkpoint_target {
         char name[TARGET_NAME_MAX + 1];
         char uri[SOURCE_PATH_MAX + 16];
@@ -33,25 +32,25 @@ struct checkpoint_target {
         bool last; /* nothing was read afterwards by the daemon that made it */
 };
 
-/* False: this is no image. */
+/* False: not an image. */
 bool checkpoint_target_read(const uint8_t *image, size_t n, struct checkpoint_target *ret);
 
 /* To free(); NULL when out of memory. Only between two callbacks of the source. */
 uint8_t *pipeline_checkpoint(struct pipeline *p, bool last, size_t *ret_size);
 
-/* Whether a checkpoint would have something new. */
+/* Whether there is anything new to checkpoint. */
 bool pipeline_is_dirty(const struct pipeline *p);
 
 /* When the newest was made, monotonic; 0: never. */
 uint64_t pipeline_checkpoint_mono_ns(const struct pipeline *p);
 
 /*
- * For a pipeline that was just made and has no source yet. False with a clause (`error`) when the image cannot be read
- * or is of another source: then the pipeline is to be destroyed.
+ * For a pipeline that was just made and has no source yet. False with a clause in `error` when the image cannot be read
+ * or is of another source: then the pipeline must be destroyed.
  */
 bool pipeline_restore(struct pipeline *p, const uint8_t *image, size_t n, struct error *error);
 
-/* Afterwards, before the source is opened: the run goes on, or waits for its next stream. */
+/* After pipeline_restore, before the source is opened: the run goes on, or waits for its next stream. */
 void pipeline_take_up(struct pipeline *p);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pipeline_end.c - how a run ended, and what stays of a target whose source is
- * gone for good.
+ * pipeline_end.c - how a run ended, and what is kept of a target whose source
+ * is gone for good.
  *
- * DESIGN: three know of an end. The log has an end marker, or none. The parent
- * of the program (`heapwatch run`) knows its status or signal. The kernel says
- * whether the process is there and whether its control group ran out of memory.
- * A connection that broke is not a crash: while nobody says that the process is
- * gone, the run is lost, and the crash is reported when it is found to be gone.
- * When the stream comes back and is of the same process (same_run.h), the run
- * goes on; until then its alerts stay, for a while.
+ * DESIGN: there are three sources about an end. The log has an end marker, or
+ * none. The parent of the program (`heapwatch run`) knows its status or signal.
+ * The kernel knows whether the process exists and whether its control group ran
+ * out of memory. A broken connection is not a crash: until the process is known
+ * to be gone, the run is lost, and the crash is reported only then. When the
+ * stream comes back from the same process (same_run.h), the run goes on; until
+ * then its alerts stay, for a while.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,16 +21,16 @@
 #include "proto/base/clock.h"
 #include "daemon/target/pipeline_internal.h"
 
-#define LOST_PATIENCE_NS UINT64_C(60000000000) /* a run may be lost for so long before its alerts end */
+#define LOST_PATIENCE_NS UINT64_C(60000000000) /* a run may be lost for this long before its alerts end */
 #define HEAP_EXHAUSTED   251u                  /* EXIT_HEAPOVERFLOW of Rts.h: more than -M allows */
-#define FULL_BYTES       65536u                /* left of a disk: a program's next buffer does not fit */
+#define FULL_BYTES       65536u                /* with less free disk space a program's next buffer does not fit */
 
 void pipeline_forget_end(struct pipeline *p)
 {
         p->ended = (struct run_exit){ .known = false };
 }
 
-/* A file or FIFO is left by its writer; a connection may break. */
+/* A file or FIFO ends with its writer; a connection may also break. */
 static bool source_may_break(const struct pipeline *p)
 {
         return p->uri.kind == SOURCE_UNIX || p->uri.kind == SOURCE_TCP || p->uri.kind == SOURCE_UNIX_LISTEN ||
@@ -50,7 +50,7 @@ static void say_exit(const struct run_exit *how, const char *why, char *detail, 
                          why ? why : "");
 }
 
-/* A run that is over before the first heartbeat: its process may still be there. */
+/* For a run that is over before the first heartbeat: its process may still exist. */
 static void look_once(struct pipeline *p, const struct run *run)
 {
         struct process_sample sample;
@@ -59,7 +59,7 @@ static void look_once(struct pipeline *p, const struct run *run)
                 (void)process_watch_look(&p->process, run->pid, run->start_wall_ns, clock_wall_ns(), &sample);
 }
 
-/* A log that could not be finished says nothing about its program's end. */
+/* A log that could not be written to its end does not show how the program ended. */
 static bool disk_is_full(const struct pipeline *p)
 {
         struct statvfs disk;
@@ -85,8 +85,7 @@ Hw__Target__State pipeline_state_at_end(struct pipeline *p, const char *why, cha
                 return HW__TARGET__STATE__STATE_LOST;
         }
         if (!p->ended.oom_killed && disk_is_full(p)) {
-                snprintf(detail, size, "%s; the disk that its log is on is full: how the program ended is not known",
-                         why);
+                snprintf(detail, size, "%s; the disk of its log is full: how the program ended is not known", why);
                 return HW__TARGET__STATE__STATE_LOST;
         }
         if (p->live && !seen && source_may_break(p)) {
@@ -109,7 +108,7 @@ void pipeline_give_up_lost(struct pipeline *p)
 {
         if (p->alerts_wait)
                 while (!alerting_end_run(p->alerting, false, p->detail))
-                        ; /* one moment: each time some of it */
+                        ; /* each call judges part of one moment */
         p->alerts_wait = false;
 }
 
@@ -140,7 +139,7 @@ void pipeline_exited(struct pipeline *p, const struct run_exit *how)
         p->ended = *how;
         p->ended.oom_killed = oom;
         if (p->runs == 0 && !p->open)
-                p->shut_mono_ns = clock_mono_ns(); /* what comes still comes soon; else it ended before its log began */
+                p->shut_mono_ns = clock_mono_ns(); /* data must come soon; if not, it ended before its log began */
         if (p->in_run || p->runs == 0)
                 return; /* the end of the log is still to come */
         say_exit(&p->ended, marked ? NULL : "its log has no end marker", detail, sizeof(detail));
@@ -158,7 +157,7 @@ bool pipeline_is_over(const struct pipeline *p, uint64_t for_ns)
                sub_sat(clock_mono_ns(), p->shut_mono_ns) >= for_ns;
 }
 
-/* Without a run it never was more than a name, unless it failed before there was anything to see. */
+/* A target without a run is not worth keeping, unless its program failed before its log began. */
 bool pipeline_is_worth_keeping(const struct pipeline *p)
 {
         return pipeline_has_run(p) || (p->ended.known && (p->ended.signal || p->ended.status));
@@ -188,7 +187,7 @@ uint64_t pipeline_ended_wall_ns(const struct pipeline *p)
         return p->state_since_wall_ns;
 }
 
-/* Nothing follows it: a subscriber would take another message for the target's return. */
+/* Must be the last message: a subscriber would take another one for the target's return. */
 static void say_removed(struct pipeline *p, const char *detail)
 {
         struct target_facts removed = pipeline_facts(p);
@@ -208,7 +207,7 @@ void pipeline_remove(struct pipeline **p)
 int pipeline_set_aside(struct pipeline *p, const char *name)
 {
         if (p->alerting) {
-                alerting_know_end(p->alerting, false, ""); /* what was said of the end is over */
+                alerting_know_end(p->alerting, false, ""); /* withdraws the alerts about the end */
                 alerting_destroy(&p->alerting);
                 pipeline_wire(p);
         }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pipeline_internal.h - what the files of a pipeline share: its struct, and what
- * each of them does for the others. pipeline.c makes and asks it,
- * pipeline_live.c is its live source and process, pipeline_stream.c takes bytes
- * to runs and events, pipeline_state.c says how it is and sends what is new,
- * pipeline_end.c knows how runs end and what is kept then, pipeline_checkpoint.c
- * takes it to the disk and back.
+ * pipeline_internal.h - what the files of a pipeline share: its struct, and what each of them does for the others.
+ * pipeline.c creates it and has its accessors, pipeline_live.c drives its live source and process, pipeline_stream.c
+ * turns bytes into runs and events, pipeline_state.c reports its state and sends what is new, pipeline_end.c knows how
+ * runs end and what is kept then, pipeline_checkpoint.c saves and restores it.
  */
 #ifndef HW_DAEMON_TARGET_PIPELINE_INTERNAL_H
 #define HW_DAEMON_TARGET_PIPELINE_INTERNAL_H
@@ -30,7 +28,7 @@
 #include "daemon/trend/tracker.h"
 #include "proto/base/error.h"
 
-/* How a target is, and since when. */
+/* The state of a target, and since when. */
 struct pipeline_state {
         Hw__Target__State state;
         char detail[512];
@@ -43,13 +41,13 @@ struct pipeline {
         bool live, show_arguments, tell_events, one_run;
 
         struct source *source;               /* NULL for finished logs */
-        struct hw_eventlog *decoder;         /* NULL: of a run that was left nothing is read any more */
-        struct hw_eventlog_stats left_stats; /* what the decoder had counted then */
+        struct hw_eventlog *decoder;         /* NULL: a run set aside (run_before.c), no longer read */
+        struct hw_eventlog_stats left_stats; /* what its decoder had counted */
         struct model *model;
         struct tracker *tracker;
         struct alerting *alerting;   /* NULL: no rules */
         struct fanout fanout;        /* from the model to publisher, tracker and alerting */
-        struct recording *recording; /* NULL: its stream is not kept */
+        struct recording *recording; /* NULL: its stream is not recorded */
         struct publisher *publisher;
         struct event_stream *event_stream; /* finished logs whose events are wanted; else NULL */
         struct event *flush_timer;
@@ -60,45 +58,44 @@ struct pipeline {
         uint32_t runs;
         bool in_run;
 
-        bool open, was_open;   /* live: the source; it was so once */
-        uint64_t shut_mono_ns; /* when it was open last */
+        bool open, was_open;   /* live: whether the source is open; was ever open */
+        uint64_t shut_mono_ns; /* when it was last open */
         bool kept;
-        struct run_exit ended;     /* of the run at hand */
-        struct pipeline_state end; /* how the last run ended, also when its source has been opened again since */
-        void (*next_run)(void *ctx, struct pipeline *p); /* NULL: nobody wants to know */
+        struct run_exit ended;     /* of the current run */
+        struct pipeline_state end; /* how the last run ended, even if its source has been reopened since */
+        void (*next_run)(void *ctx, struct pipeline *p); /* NULL: not wanted */
         void *next_run_ctx;
 
-        struct same_run
-                *same_run;     /* the run was lost: does the stream that comes now go on with it? NULL: no question */
-        bool goes_on;          /* it does, from the next header on */
-        bool alerts_wait;      /* the run was lost, and its alerts are as they were then */
-        bool joined_late;      /* the run at hand was entered in its middle */
-        uint64_t gaps, gap_ns; /* in the run at hand: times that it was lost and found, event time not seen */
+        struct same_run *same_run; /* the run was lost: does the new stream continue it? NULL: not in question */
+        bool goes_on;              /* it does, from the next header */
+        bool alerts_wait;          /* the run was lost, and its alerts are kept as they were */
+        bool joined_late;          /* the current run was joined in its middle */
+        uint64_t gaps, gap_ns;     /* in the current run: how often it was lost and resumed, event time missed */
 
         struct read_piece piece; /* live: the newest, some of which may be left for the next turn */
 
-        /* Live: of the piece at hand, what a turn had no time for. */
+        /* Live: what a turn had no time for, of the current piece. */
         struct {
                 bool open;
                 struct hw_event *events;        /* of the batch; owned */
-                size_t from, n;                 /* the first that is not taken, and behind the last */
-                enum hw_eventlog_status status; /* what comes behind them */
-                const uint8_t *data;            /* then this, after what same_run held back; NULL: nothing */
+                size_t from, n;                 /* the first not taken, and the end */
+                enum hw_eventlog_status status; /* what comes after them */
+                const uint8_t *data;            /* bytes after those that same_run held back; or NULL */
                 size_t size;
         } left;
-        bool ending; /* the run at hand is: its last rules are not judged yet */
+        bool ending; /* the current run is: its rules are not all judged yet */
 
-        uint64_t resolution_ns; /* as wished for; 0: that of all targets */
+        uint64_t resolution_ns; /* as requested; 0: that of all targets */
         bool no_record;
-        uint64_t checkpoint_mono_ns;     /* when the newest was made; 0: never */
+        uint64_t checkpoint_mono_ns;     /* when the newest checkpoint was made; 0: never */
         uint64_t checkpoint_state_ns;    /* state_since_wall_ns then */
-        bool exact;                      /* restored: from the last deed of a daemon that was asked to end */
-        bool gap_opens;                  /* restored: the next event is behind a gap */
+        bool exact;                      /* restored from the checkpoint that a daemon made last, at its shutdown */
+        bool gap_opens;                  /* restored: there is a gap before the next event */
         struct source_position position; /* restored: of its file */
 
         struct pace pace;      /* live */
         uint64_t next_tick_ns; /* finished logs */
-        bool finished;         /* finished logs: all bytes were given */
+        bool finished;         /* finished logs: all bytes have been passed in */
         uint64_t last_bytes_wall_ns, last_bytes_mono_ns;
         struct process_watch process; /* live */
         struct damages damages;
@@ -106,7 +103,7 @@ struct pipeline {
 
 /* ------------------------------------------------------------ pipeline.c */
 
-/* Who listens to the model: in order, publisher, tracker and alerting; again after one of them has changed. */
+/* Connects the model to publisher, tracker and alerting, in this order; again after one of them has changed. */
 void pipeline_wire(struct pipeline *p);
 
 /* ------------------------------------------------------ pipeline_state.c */
@@ -120,20 +117,20 @@ uint64_t pipeline_lag_ns(const struct pipeline *p);
 struct target_facts pipeline_facts(const struct pipeline *p);
 struct health pipeline_health(struct pipeline *p);
 
-/* The newest damaged place may have grown since it was reported. */
+/* Updates the newest damage, which may have grown since it was reported. */
 void pipeline_measure_damage(struct pipeline *p);
 
 void pipeline_publish_state(struct pipeline *p);
 void pipeline_set_state(struct pipeline *p, Hw__Target__State state, const char *detail);
 
-/* Sends all that is new. */
+/* Sends everything new. */
 void pipeline_flush(struct pipeline *p);
 
 /* ----------------------------------------------------- pipeline_stream.c */
 
 /*
- * Takes bytes; live only for a while. False: some are left, `data` has to stay, and pipeline_go_on is called until that
- * is true. Nothing else that changes the run may be done meanwhile.
+ * Takes bytes; live, only for one turn. False: some are left, `data` has to stay valid, and pipeline_go_on must be
+ * called until it returns true. Meanwhile nothing else may change the run.
  */
 bool pipeline_decode(struct pipeline *p, const uint8_t *data, size_t size);
 bool pipeline_go_on(struct pipeline *p);
@@ -143,24 +140,24 @@ static inline bool pipeline_is_busy(const struct pipeline *p)
         return p->left.open;
 }
 
-/* The stream broke off: the run is lost until another stream goes on with it. */
+/* The stream broke: the run is lost until another stream continues it. */
 void pipeline_lose_run(struct pipeline *p, const char *why);
 
-/* The stream is over: closes decoder and run, ready for another stream. */
+/* The stream is over: closes the run and resets the decoder for another stream. */
 void pipeline_finish_stream(struct pipeline *p, const char *why);
 
 /* -------------------------------------------------------- pipeline_end.c */
 
-/* A run begins: nothing is known of its end. */
+/* A run begins: forgets how the previous one ended. */
 void pipeline_forget_end(struct pipeline *p);
 
-/* What a run has come to whose stream stopped without an end marker, and the sentence: `why` the stream stopped. */
+/* The state of a run whose stream stopped without an end marker, and a sentence; `why`: why the stream stopped. */
 Hw__Target__State pipeline_state_at_end(struct pipeline *p, const char *why, char *detail, size_t size);
 
-/* A run of unknown end: its process has gone meanwhile. */
+/* The process of a lost run is now gone. */
 void pipeline_lost_process_gone(struct pipeline *p);
 
-/* A lost run: once a second; and when it does not go on. */
+/* For a lost run: once a second; and when it will not be resumed. */
 void pipeline_look_after_lost(struct pipeline *p, uint64_t wall_ns);
 void pipeline_give_up_lost(struct pipeline *p);
 

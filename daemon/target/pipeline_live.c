@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pipeline_live.c - what drives a live target: its source, the process behind
- * it, and the timer that sends what came since the last message (pace.h).
+ * pipeline_live.c - what drives a live target: its source, its process, and the timer that sends what came since the
+ * last message (pace.h).
  */
 #include <errno.h>
 #include <event2/event.h>
@@ -34,7 +34,7 @@ static void schedule_flush(struct pipeline *p)
                 pipeline_flush(p);
 }
 
-/* Behind each turn. */
+/* After each turn. */
 static void took(struct pipeline *p, bool all)
 {
         if (all)
@@ -89,12 +89,12 @@ static void on_source_state(void *ctx, enum source_state state, const char *why)
         p->was_open |= p->open;
         switch (state) {
         case SOURCE_WAITING:
-                /* How the last run ended says more than that the source is gone. */
+                /* How the last run ended is more informative than that the source is gone. */
                 if (!has_ended(p))
                         pipeline_set_state(p, HW__TARGET__STATE__STATE_WAITING, why);
                 break;
         case SOURCE_OPEN:
-                /* So it does of a file that is opened by the next daemon, until another run begins in it. */
+                /* The same for a file opened after a restart of the daemon, until another run begins in it. */
                 if (!p->in_run && !(p->uri.kind == SOURCE_FILE && has_ended(p)))
                         pipeline_set_state(p, HW__TARGET__STATE__STATE_CONNECTED, why);
                 break;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pipeline_state.c - how a target is, and the moment when it is said. */
+/* pipeline_state.c - the state of a target, and when it is published. */
 #include <stdio.h>
 #include <string.h>
 
@@ -47,7 +47,7 @@ void pipeline_measure_damage(struct pipeline *p)
                 damages_measure(&p->damages, hw_eventlog_damage(p->decoder));
 }
 
-/* How long a program that runs has given nothing. */
+/* How long a running program has sent nothing. */
 static uint64_t silent_ns(const struct pipeline *p)
 {
         if (!p->live || !p->in_run || !p->open || p->last_bytes_wall_ns == UNKNOWN_U64)
@@ -89,7 +89,7 @@ struct health pipeline_health(struct pipeline *p)
         return h;
 }
 
-/* In the middle of a finished log the decoder is some events ahead, how far depends on the pieces: health waits. */
+/* In the middle of a finished log the decoder is ahead by a number of events that depends on the pieces: no health. */
 void pipeline_publish_state(struct pipeline *p)
 {
         struct target_facts f = pipeline_facts(p);
@@ -98,7 +98,7 @@ void pipeline_publish_state(struct pipeline *p)
         publisher_state(p->publisher, &f, p->live || p->finished ? &h : NULL, pipeline_now_ns(p));
 }
 
-/* "RUNNING" of STATE_RUNNING. */
+/* "RUNNING" for STATE_RUNNING. */
 static const char *state_name(Hw__Target__State state)
 {
         const char *word = hw_enum_word(&hw__target__state__descriptor, (int)state);

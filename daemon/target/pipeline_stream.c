@@ -2,17 +2,17 @@
 /*
  * pipeline_stream.c - from bytes to runs and events.
  *
- * DESIGN: a run begins with each header and ends with its end marker, with the
- * cut of its stream, or when its process is gone. Events that still come after
- * an end marker, without a header, show that it was damage: the run goes on.
+ * DESIGN: a run begins with each header and ends with its end marker, with the cut of its
+ * stream, or when its process is gone. Events that follow an end marker without a header
+ * show that the marker was damage: the run goes on.
  *
- * Finished logs are published whenever event time has passed the next tick of
- * ONCE_TICK_NS, decided event by event, so that the size of the pieces changes
- * nothing.
+ * Finished logs are published whenever event time has passed the next tick of ONCE_TICK_NS,
+ * decided event by event, so that the size of the pieces does not matter.
  *
- * A few bytes may say that days have passed, and rules are judged all along. Live they
- * are judged for TURN_NS at a time: then the model stops, and events that are left wait
- * for the next round of the loop, and the source with them. What comes of them is the same.
+ * A few bytes may mean that days have passed, and rules are judged for all of that time.
+ * Live, they are judged for TURN_NS at a time: then the model stops, and the remaining
+ * events, and the source, wait for the next iteration of the loop. The results are the
+ * same.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ static const char searching[] =
         "the stream does not begin with hdrb: not an eventlog, or the middle of one, whose next "
         "block is looked for";
 
-/* False: the turn is over before all that the end brings was judged. */
+/* False: the turn is over before everything due at the end was judged. */
 static bool end_run(struct pipeline *p, Hw__Target__State state, const char *detail)
 {
         if (!p->in_run)
@@ -64,7 +64,8 @@ static bool end_run(struct pipeline *p, Hw__Target__State state, const char *det
 
 static bool begin_run(struct pipeline *p)
 {
-        if (!end_run(p, HW__TARGET__STATE__STATE_CRASHED, "a new header came before the end marker of the run before"))
+        if (!end_run(p, HW__TARGET__STATE__STATE_CRASHED,
+                     "a new header came before the end marker of the previous run"))
                 return false;
         pipeline_give_up_lost(p);
         if (p->runs > 0 && p->next_run)
@@ -89,7 +90,7 @@ static bool begin_run(struct pipeline *p)
         return true;
 }
 
-/* Another stream of the run that was lost: what is known of it stays, and what was missed is counted. */
+/* Another stream of the lost run: its state stays, and what was missed is counted. */
 static void go_on(struct pipeline *p)
 {
         char detail[128], gap[32];
@@ -97,7 +98,7 @@ static void go_on(struct pipeline *p)
         p->goes_on = false;
         p->in_run = true;
         (void)hw_duration_text(gap, sizeof(gap), (double)same_run_gap_ns(p->same_run));
-        (void)snprintf(detail, sizeof(detail), "goes on behind a broken connection; %s of it were not seen", gap);
+        (void)snprintf(detail, sizeof(detail), "goes on after a broken connection; %s of it was missed", gap);
         p->gaps++;
         p->gap_ns += same_run_gap_ns(p->same_run);
         pipeline_forget_end(p);
@@ -111,7 +112,7 @@ static void go_on(struct pipeline *p)
         pipeline_set_state(p, HW__TARGET__STATE__STATE_RUNNING, detail);
 }
 
-/* With the status that its parent has reported, or will. */
+/* The end, with the exit status if the parent has already reported it. */
 static bool end_marked(struct pipeline *p)
 {
         struct run_exit ended = p->ended;
@@ -130,7 +131,7 @@ static void note_damage(struct pipeline *p, const struct hw_eventlog_damage *dam
         damages_add(&p->damages, damage);
         log_debug("target=%s resyncs=%" PRIu64 " damages=%" PRIu64, p->name, hw_eventlog_stats(p->decoder)->resyncs,
                   p->damages.all);
-        if (p->live || p->runs > 0) /* a file that is no log is one line of its own */
+        if (p->live || p->runs > 0) /* a file that is not an eventlog is reported elsewhere, in one line */
                 log_warning("target=%s offset=%" PRIu64 " lost_bytes=%" PRIu64 " damaged stream: %s", p->name,
                             damage->offset, damage->lost_bytes, damage->reason);
         if (p->alerting)
@@ -141,7 +142,7 @@ static void note_damage(struct pipeline *p, const struct hw_eventlog_damage *dam
 
 /* ---------------------------------------------------------------- events */
 
-/* Finished logs: gives the events to the model piece by piece, publishing whenever a tick is passed. */
+/* Finished logs: passes events to the model piece by piece, publishing whenever a tick is passed. */
 static void take_ticked(struct pipeline *p, const struct hw_event *events, size_t n)
 {
         size_t from = 0;
@@ -160,7 +161,7 @@ static void take_ticked(struct pipeline *p, const struct hw_event *events, size_
         model_events(p->model, events + from, n - from);
 }
 
-/* Events and what the model makes of them, one by one: so the order of messages depends on the log alone. */
+/* Publishes events and their effects on the model one by one, so the order of messages depends only on the log. */
 static void take_told(struct pipeline *p, const struct hw_event *events, size_t n)
 {
         for (size_t i = 0; i < n; i++) {
@@ -173,14 +174,14 @@ static void take_told(struct pipeline *p, const struct hw_event *events, size_t 
 static void resume_run(struct pipeline *p)
 {
         p->in_run = true;
-        log_debug("target=%s run=%" PRIu32 " goes on: events behind its end marker", p->name, p->runs);
+        log_debug("target=%s run=%" PRIu32 " goes on: events after its end marker", p->name, p->runs);
         model_resume_run(p->model);
         if (p->recording)
                 recording_begin(p->recording, p->decoder, p->last_bytes_wall_ns);
         pipeline_set_state(p, HW__TARGET__STATE__STATE_RUNNING, "");
 }
 
-/* The first event behind a gap that the daemon itself has made. */
+/* The first event after a gap that the daemon itself has caused. */
 static void count_gap(struct pipeline *p, const struct hw_event *first)
 {
         p->gap_opens = false;
@@ -188,7 +189,7 @@ static void count_gap(struct pipeline *p, const struct hw_event *first)
         p->gap_ns += sub_sat(first->time_ns, model_time_ns(p->model));
 }
 
-/* Returns how many are taken: live, the model stops where rules have no time to be judged. */
+/* Returns how many are taken: live, the model stops where rules run out of time. */
 static size_t give_events(struct pipeline *p, const struct hw_event *events, size_t n)
 {
         if (p->live && !p->tell_events)
@@ -214,7 +215,7 @@ static size_t take_events(struct pipeline *p, const struct hw_event *events, siz
         return give_events(p, events, n);
 }
 
-/* False: the turn is over before all that it brings was done; again in the next one. */
+/* False: the turn is over before all its effects were done; call again in the next one. */
 static bool take_status(struct pipeline *p, enum hw_eventlog_status status)
 {
         switch (status) {
@@ -245,7 +246,7 @@ static void begin_turn(struct pipeline *p, bool hurry)
                 alerting_turn(p->alerting, clock_mono_ns() + TURN_NS, hurry);
 }
 
-/* Takes what the turn before has left of its batch; false: not all of it. */
+/* Takes what the previous turn has left of its batch; false: not all of it. */
 static bool take_left(struct pipeline *p)
 {
         if (!p->left.open)
@@ -264,7 +265,7 @@ static bool take_left(struct pipeline *p)
         return true;
 }
 
-/* What a turn has no time for waits for the next one. Without memory for the events, they are taken now. */
+/* Keeps what a turn has no time for. When out of memory for the events, they are taken now. */
 static bool leave(struct pipeline *p, const struct hw_event *events, size_t n, enum hw_eventlog_status status)
 {
         struct hw_event *copy = n > 0 ? malloc(n * sizeof(*events)) : NULL;
@@ -285,7 +286,7 @@ static bool leave(struct pipeline *p, const struct hw_event *events, size_t n, e
         return true;
 }
 
-/* Takes all that the decoder can deliver by now, or until the turn is over. True: all. */
+/* Takes everything that the decoder can deliver, until the turn is over. True: all. */
 static bool drain(struct pipeline *p)
 {
         struct hw_event events[EVENTS_PER_READ];
@@ -307,7 +308,7 @@ static bool drain(struct pipeline *p)
         return true;
 }
 
-/* It is known whether the run goes on: what was held back is taken. */
+/* It is decided whether the run goes on: takes what was held back. */
 static void input_held(struct pipeline *p, bool goes_on)
 {
         size_t size;
@@ -331,7 +332,7 @@ bool pipeline_go_on(struct pipeline *p)
                 return false;
         if (!p->left.data)
                 return true;
-        hw_eventlog_input(p->decoder, p->left.data, p->left.size); /* behind what was held back */
+        hw_eventlog_input(p->decoder, p->left.data, p->left.size); /* after what was held back */
         p->left.data = NULL;
         const bool all = drain(p);
         forget_same_run(p);
@@ -368,12 +369,12 @@ void pipeline_finish_stream(struct pipeline *p, const char *why)
         char detail[sizeof(p->detail)], cause[sizeof(p->detail)];
         uint64_t left;
 
-        begin_turn(p, true); /* a stream that is over waits for nothing */
+        begin_turn(p, true); /* a stream that is over must not wait */
         if (p->same_run) {
                 size_t held;
                 (void)same_run_held(p->same_run, &held);
                 if (held == 0)
-                        return; /* nobody has said anything since the run was lost */
+                        return; /* nothing has come since the run was lost */
                 input_held(p, false);
                 (void)drain(p);
                 forget_same_run(p);
@@ -382,7 +383,7 @@ void pipeline_finish_stream(struct pipeline *p, const char *why)
         (void)drain(p);
         bool clean = hw_eventlog_finish(p->decoder, &left);
         pipeline_measure_damage(p);
-        if (hw_eventlog_stats(p->decoder)->resyncs > p->damages.all) /* the stream ends inside it */
+        if (hw_eventlog_stats(p->decoder)->resyncs > p->damages.all) /* the stream ends inside damage */
                 note_damage(p, hw_eventlog_damage(p->decoder));
         if (!clean && left > 0)
                 snprintf(cause, sizeof(cause),

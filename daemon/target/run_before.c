@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * run_before.c - the run that is over when another one begins in its source: it stays, as a kept target of its own.
+ * run_before.c - the previous run, when another one begins in its source: it is kept as a target of its own.
  *
  * DESIGN: nothing is copied. Model and tracker of the run move to a new pipeline, which has neither source nor decoder;
- * the one that goes on gets empty ones. Its alerts stay with it: rules of the target look beyond one run.
+ * the old pipeline gets empty ones. Alerts stay with the old pipeline: rules of the target span runs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static bool has_seen_any(const struct pipeline *p)
         return p->runs > 0 && !p->in_run && model_first_time_ns(p->model) != UNKNOWN_U64;
 }
 
-/* What is known of the run beyond its model. */
+/* A pipeline with what is known about the run beyond its model. */
 static struct pipeline *beside(const struct pipeline *p, const char *name)
 {
         struct pipeline *left = calloc(1, sizeof(*left));

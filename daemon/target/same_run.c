@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: the beginning of the new stream goes through a decoder and a model of
- * its own, which know how identity is written; what they say is compared, and
- * both are thrown away.
+ * DESIGN: the beginning of the new stream is fed to a decoder and a model of its own, which know how identity is
+ * written; the result is compared, and both are discarded.
  */
 #include "daemon/target/same_run.h"
 
@@ -12,7 +11,7 @@
 #include "heapwatch/eventlog.h"
 #include "proto/base/ckd.h"
 
-#define START_SLACK_NS  1000000u /* between two reckonings of one start: the clock is set a little while programs run */
+#define START_SLACK_NS  1000000u /* between two computations of one start: clocks are adjusted while programs run */
 #define EVENTS_PER_READ 64
 
 struct same_run {
@@ -59,7 +58,7 @@ void same_run_destroy(struct same_run **sp)
         free(s);
 }
 
-/* False when there is no room for it. */
+/* False when there is no room. */
 static bool hold(struct same_run *s, const uint8_t *data, size_t size)
 {
         if (!s->held)
@@ -71,7 +70,7 @@ static bool hold(struct same_run *s, const uint8_t *data, size_t size)
         return true;
 }
 
-/* What the decoder has by now, as far as it is identity. */
+/* Reads from the decoder as long as it is identity. */
 static void read_identity(struct same_run *s)
 {
         struct hw_event events[EVENTS_PER_READ];

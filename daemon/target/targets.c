@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: an array in order of adding; there are at most LIMIT_TARGETS and
- * names are looked up by people, so a scan is enough. The epoch is drawn once:
- * subscribers see by it that the daemon was restarted.
+ * names are looked up by people, so linear search is enough. The epoch is drawn
+ * once, at random: by it subscribers see that the daemon was restarted.
  *
- * What is done for all targets, once a second, is done for BEAT_NS
- * at a time: a thousand of them would be away from the sources for half a second.
+ * The heartbeats of all targets are made for BEAT_NS at a time: a thousand of
+ * them would block the sources for half a second.
  */
 #include "daemon/target/targets.h"
 #include "daemon/transport/admission.h"
@@ -41,7 +41,7 @@ struct targets {
         struct bus *bus;
         struct targets_options options;
         struct event *heartbeat;
-        struct event *rest; /* of those that have not had it yet */
+        struct event *rest; /* for those that have not had it yet */
         size_t beat_at;     /* the first of them */
         uint64_t epoch, sequence, started_wall_ns;
         struct pipeline *pipelines[LIMIT_TARGETS];
@@ -49,7 +49,7 @@ struct targets {
         char *names[LIMIT_TARGETS]; /* of the message below; borrowed from the pipelines */
         Hw__Update update;
         Hw__DaemonState state;
-        struct daemon_loop loop; /* also */
+        struct daemon_loop loop; /* of the message, too */
 };
 
 #define PUT(field, value) (t->state.has_##field = 1, t->state.field = (value))
@@ -111,7 +111,7 @@ const Hw__Update *targets_daemon_state(struct targets *t)
 
 /* ---------------------------------------------------------------- ended ones */
 
-#define GONE_AFTER_NS 2000000000u /* the source of one run is gone for so long: it does not come back */
+#define GONE_AFTER_NS 2000000000u /* when the source of one run has been gone for this long, it does not come back */
 
 static void remove_at(struct targets *t, size_t i)
 {
@@ -161,9 +161,9 @@ static void look_after_ended(struct targets *t, uint64_t wall_ns)
                 remove_at(t, oldest);
 }
 
-#define ASIDE_MOST 9999u /* and then from 1 again */
+#define ASIDE_MOST 9999u /* then starts at 1 again */
 
-/* NAME~1, or the number behind that of the newest run before; of a long name the beginning. */
+/* NAME~1, or the number after that of the newest previous run; of a long name the beginning. */
 static void name_aside(const struct targets *t, const char *name, char out[TARGET_NAME_MAX + 1])
 {
         unsigned number = 0;
@@ -180,7 +180,7 @@ static void name_aside(const struct targets *t, const char *name, char out[TARGE
         } while (targets_find(t, out));
 }
 
-#define KEEP_OF_ONE 4u /* runs before of one name: a program that restarts in a loop pushes nobody else's out */
+#define KEEP_OF_ONE 4u /* previous runs of one name: a program that restarts in a loop must not push out others' */
 
 static bool is_run_before(const struct pipeline *p, const char *name)
 {
@@ -190,7 +190,7 @@ static bool is_run_before(const struct pipeline *p, const char *name)
         return pipeline_is_kept(p) && !strncmp(other, name, n) && other[n] == '~';
 }
 
-/* The oldest runs before of that name go, until there is room for one more. They are in the order of their runs. */
+/* Removes the oldest previous runs of that name until there is room for one more. They are in order of their runs. */
 static void forget_oldest_of(struct targets *t, const char *name)
 {
         size_t kept = 0;
@@ -224,7 +224,7 @@ static int make_room(struct targets *t, const char *name)
         return 0;
 }
 
-/* A source has another run: the one before gets a name of its own, as that of `heapwatch run` does in make_room. */
+/* A source has another run: the previous one gets a name of its own, as that of `heapwatch run` does in make_room. */
 static void keep_run_before(void *ctx, struct pipeline *p)
 {
         struct targets *t = ctx;
@@ -241,10 +241,10 @@ static void keep_run_before(void *ctx, struct pipeline *p)
         if (!before)
                 return;
         t->pipelines[t->n++] = before;
-        log_info("target=%s run before kept as %s", name, aside);
+        log_info("target=%s previous run kept as %s", name, aside);
 }
 
-/* The next targets' heartbeats, for a while; then the loop goes round. */
+/* Heartbeats of the next targets, for BEAT_NS; the rest in the next iteration of the loop. */
 static void beat(struct targets *t)
 {
         static const struct timeval at_once = { 0, 0 };
@@ -256,7 +256,7 @@ static void beat(struct targets *t)
                 pipeline_heartbeat(p, wall_ns);
         }
         if (t->beat_at < t->n)
-                (void)event_add(t->rest, &at_once); /* without memory the next second goes on */
+                (void)event_add(t->rest, &at_once); /* if out of memory, the next second continues */
 }
 
 static void on_rest(evutil_socket_t fd, short what, void *ctx)
@@ -280,7 +280,7 @@ static void on_heartbeat(evutil_socket_t fd, short what, void *ctx)
         look_after_ended(t, clock_wall_ns());
         watchdog_end();
         if (evtimer_pending(t->rest, NULL))
-                return; /* the last one is still under way */
+                return; /* the last one is still in progress */
         t->beat_at = 0;
         beat(t);
 }
@@ -322,7 +322,7 @@ void targets_destroy(struct targets **tp)
         free(t);
 }
 
-/* What is known of a target since before the daemon was started. */
+/* The saved state of a target, if there is any. */
 static bool read_checkpoint(const struct targets *t, const char *name, struct checkpoint *ret)
 {
         struct error error;
@@ -332,7 +332,7 @@ static bool read_checkpoint(const struct targets *t, const char *name, struct ch
                 return false;
         r = checkpoint_read(checkpoint_store_directory(t->options.checkpoints), name, ret, &error);
         if (r != 0 && r != -ENOENT)
-                log_warning("target=%s checkpoint refused: %s; begins anew", name, error.text);
+                log_warning("target=%s checkpoint refused: %s; starting over", name, error.text);
         return r == 0;
 }
 
@@ -343,12 +343,11 @@ int targets_add(struct targets *t, const char *name, const struct source_uri *ur
         struct checkpoint checkpoint = { 0 };
 
         if (make_room(t, name) != 0) {
-                return error_code(error, -EEXIST, "there is a target '%s' already; remove it or give another name",
+                return error_code(error, -EEXIST, "there is already a target '%s'; remove it or give another name",
                                   name);
         }
         if (t->n == LIMIT_TARGETS) {
-                return error_code(error, -ENOSPC, "%u targets are the most one daemon takes; start another",
-                                  LIMIT_TARGETS);
+                return error_code(error, -ENOSPC, "one daemon takes at most %u targets; start another", LIMIT_TARGETS);
         }
         if (memory_now() == MEMORY_FULL)
                 return error_code(error, -ENOMEM, "%s; give it more (--memory, MemoryMax=) or remove targets",

@@ -2,8 +2,8 @@
 /*
  * targets.h - all targets of one daemon and their common heartbeat.
  *
- * Once a second the daemon says that it lives, and every target repeats its
- * state and health, so that losing one of these costs nothing.
+ * Once a second the daemon sends its heartbeat, and every target repeats its
+ * state and health, so that losing one of these messages does no harm.
  */
 #ifndef HW_DAEMON_TARGET_TARGETS_H
 #define HW_DAEMON_TARGET_TARGETS_H
@@ -24,11 +24,11 @@ struct targets;
 
 /* How long targets of one run are kept after their end. */
 struct keep_ended {
-        uint32_t most; /* of them; the oldest go first */
+        uint32_t most; /* at most this many; the oldest are removed first */
         uint64_t for_ns;
 };
 
-/* What holds for all targets. */
+/* Options of all targets. */
 struct targets_options {
         bool show_arguments;
         struct tracker_config trend;
@@ -36,8 +36,8 @@ struct targets_options {
         struct alert_hooks alert_hooks;
         struct keep_ended keep;
         struct recorder *recorder;                             /* borrowed; NULL: nothing is recorded */
-        struct checkpoint_store *checkpoints;                  /* borrowed; NULL: nothing is kept over a restart */
-        void (*fill_state)(void *ctx, Hw__DaemonState *state); /* what else the daemon's state says; NULL: nothing */
+        struct checkpoint_store *checkpoints;                  /* borrowed; NULL: nothing is kept across restarts */
+        void (*fill_state)(void *ctx, Hw__DaemonState *state); /* adds to the daemon's state; NULL: nothing to add */
         void *fill_ctx;
 };
 
@@ -47,16 +47,16 @@ struct targets *targets_new(struct event_base *base, struct bus *bus, const stru
 /* Removes all targets; subscribers forget them. */
 void targets_destroy(struct targets **t);
 
-/* Of one target. */
+/* Options of one target. */
 struct target_wish {
-        uint64_t resolution_ns; /* valid: its growth is judged in steps of that; 0: as of all targets */
+        uint64_t resolution_ns; /* the step in which its growth is judged, valid; 0: as for all targets */
         bool one_run;           /* see pipeline.h */
         bool no_record;
 };
 
 /*
- * A target of one run that has this name and has ended makes room: it is called NAME~1, NAME~2 and so on from then on.
- * Returns 0, or -EEXIST, -ENOSPC, -EINVAL with a sentence in `error`.
+ * A target of one run that has this name and has ended makes room: it is renamed to NAME~1, NAME~2 and so on. Returns
+ * 0, or a negative errno (such as -EEXIST, -ENOSPC, -EINVAL) with a sentence in `error`.
  */
 int targets_add(struct targets *t, const char *name, const struct source_uri *uri, const struct target_wish *wish,
                 struct error *error);
@@ -64,7 +64,7 @@ int targets_add(struct targets *t, const char *name, const struct source_uri *ur
 /* Returns 0 or -ENOENT. */
 int targets_remove(struct targets *t, const char *name);
 
-/* Goes on with other rules; the old ones may be destroyed afterwards. */
+/* Replaces the rules; the old ones may be destroyed afterwards. */
 void targets_reload(struct targets *t, const struct ruleset *rules);
 
 /* NULL when there is none. */

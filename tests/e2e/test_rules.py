@@ -356,7 +356,7 @@ def test_reload_keeps_state_and_refuses_a_bad_file(directory):
         replies = d.ask(pb.Request(reload=pb.ReloadRequest()))
         assert "did you mean 'live'" in replies[0].error and f"{path}:1:47" in replies[0].error
         d.process.send_signal(signal.SIGHUP)
-        wait_for(lambda: "not read again" in d.log.read_text(), "the diagnostic in the log")
+        wait_for(lambda: "not reloaded" in d.log.read_text(), "the diagnostic in the log")
         assert alert(d, "same", "FIRING") and alert(d, "other", "FIRING")
 
         path.write_text(group("{alert: new, expr: live > 10MiB, for: 1h}", "{alert: other, expr: live > 20MiB, for: 1h}",
@@ -367,7 +367,7 @@ def test_reload_keeps_state_and_refuses_a_bad_file(directory):
         now = alert(d, "same", "FIRING")
         assert now.fired_ns == same.fired_ns and now.since_ns == same.since_ns
         d.process.send_signal(signal.SIGHUP)
-        wait_for(lambda: d.log.read_text().count("read again") == 4, "another reading")
+        wait_for(lambda: d.log.read_text().count("reloaded") == 4, "another reading")
         assert alert(d, "same", "FIRING").fired_ns == same.fired_ns
     assert d.process.returncode == 0
 

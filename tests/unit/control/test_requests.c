@@ -264,13 +264,13 @@ static void adding_what_cannot_be(void **state)
         assert_refused(add(f, "a", NULL), "needs a uri");
         assert_refused(add(f, "a", "gopher:x"), "gopher");
         assert_refused(add(f, "a", "tcp:"), "expected HOST:PORT");
-        assert_refused(add(f, "a", "stdin:"), "command line only");
+        assert_refused(add(f, "a", "stdin:"), "command line");
         assert_refused(add(f, "-a", "file:/x"), "a target's name is");
         assert_refused(add(f, "a b", "file:/x"), "a target's name is");
         assert_refused(add(f, "../a", "file:/x"), "a target's name is");
         assert_refused(add(f, "", "file:/x"), "a target's name is");
         assert_null(add(f, "a", "file:/x")->error);
-        assert_refused(add(f, "a", "file:/y"), "a target 'a' already");
+        assert_refused(add(f, "a", "file:/y"), "already a target 'a'");
         add_target.uri = (char *)"file:/x";
         add_target.name = (char *)"r";
         add_target.has_resolution_ns = true;

@@ -318,7 +318,7 @@ static void repeats_are_left_out_and_counted(void **state)
                 log_info("damaged again");
                 while (fgets(line, sizeof(line), f)) {
                         unsigned long n = 0;
-                        if (sscanf(line, "info %lu more like the one before were left out", &n) == 1)
+                        if (sscanf(line, "info %lu more like the previous one were left out", &n) == 1)
                                 left_out += n;
                         else
                                 lines++;
@@ -330,7 +330,7 @@ static void repeats_are_left_out_and_counted(void **state)
         log_detach(); /* reports what no further line did */
         while (fgets(line, sizeof(line), f)) {
                 unsigned long n = 0;
-                if (sscanf(line, "info %lu more like the one before were left out", &n) == 1)
+                if (sscanf(line, "info %lu more like the previous one were left out", &n) == 1)
                         left_out += n;
                 else
                         assert_string_equal(line, "info another message is not kept back\n");

@@ -118,7 +118,7 @@ static void a_name_is_used_once(void **state)
         assert_int_equal(add(f, "a", "file:/nowhere/a"), 0);
         struct pipeline *first = targets_find(f->targets, "a");
         assert_int_equal(add(f, "a", "file:/nowhere/b"), -EEXIST);
-        assert_string_equal(f->error.text, "there is a target 'a' already; remove it or give another name");
+        assert_string_equal(f->error.text, "there is already a target 'a'; remove it or give another name");
         assert_int_equal(targets_count(f->targets), 1);
         assert_ptr_equal(targets_find(f->targets, "a"), first);
 }
