@@ -10,11 +10,11 @@
 
 #define AGENT_EXPORT __attribute__((visibility("default")))
 
-#define AGENT_REFUSED 0 /* `said` is why; nothing was changed */
-#define AGENT_BEGUN   1 /* `said` is the socket's path */
+#define AGENT_REFUSED 0 /* `answer` is why; nothing was changed */
+#define AGENT_BEGUN   1 /* `answer` is the socket's path */
 #define AGENT_THERE   2 /* it was there already; the same */
 
 /* `settings` as in HEAPWATCH_AGENT. Any thread with 32 KiB of stack may call it, one at a time. */
-AGENT_EXPORT int heapwatch_agent_attach(const char *settings, char *said, size_t said_size);
+AGENT_EXPORT int heapwatch_agent_attach(const char *settings, char *answer, size_t answer_size);
 
 #endif

@@ -359,43 +359,43 @@ __attribute__((constructor)) static void agent_begin(void)
 }
 
 /* For `heapwatch attach`: called in the process once dlopen has returned. */
-AGENT_EXPORT int heapwatch_agent_attach(const char *settings, char *said, size_t said_size)
+AGENT_EXPORT int heapwatch_agent_attach(const char *settings, char *answer, size_t answer_size)
 {
         struct error error;
 
         if (a.on) {
-                snprintf(said, said_size, "%s", server_path());
+                snprintf(answer, answer_size, "%s", server_path());
                 return AGENT_THERE;
         }
         if (!rts.defaultRtsConfig.address && !symbols_find(a.setup.version, sizeof(a.setup.version))) {
-                snprintf(said, said_size, "the runtime's symbols cannot be found: not a GHC program, or stripped");
+                snprintf(answer, answer_size, "the runtime's symbols cannot be found: not a GHC program, or stripped");
                 return AGENT_REFUSED;
         }
         if (!runtime_up()) {
-                snprintf(said, said_size, "the program's runtime is just starting, or was never started");
+                snprintf(answer, answer_size, "the program's runtime is just starting, or was never started");
                 return AGENT_REFUSED;
         }
         a.setup.attached = true;
         settings_default(&a.setup.settings);
         if (!settings_parse(&a.setup.settings, settings, &error) || !understand(&error) || !ready(&error)) {
-                snprintf(said, said_size, "%s", error.text);
+                snprintf(answer, answer_size, "%s", error.text);
                 return AGENT_REFUSED;
         }
         look_at_options();
         if (!rts.rtsConfig.address || rts.rtsConfig.size != sizeof(struct rts_config) ||
             !put_hooks(rts.rtsConfig.address, false)) {
-                snprintf(said, said_size, "the runtime's configuration cannot be found");
+                snprintf(answer, answer_size, "the runtime's configuration cannot be found");
                 server_abandon();
                 return AGENT_REFUSED;
         }
         if (begin() != 0) {
-                snprintf(said, said_size, "cannot start a thread");
+                snprintf(answer, answer_size, "cannot start a thread");
                 server_abandon();
                 return AGENT_REFUSED;
         }
         if (gettid() == getpid())
                 pace_point(); /* it waits in the runtime's select(2), which is a moment at which all is at rest */
-        snprintf(said, said_size, "%s", server_path());
+        snprintf(answer, answer_size, "%s", server_path());
         return AGENT_BEGUN;
 }
 

@@ -38,7 +38,7 @@ static struct {
         bool waiting;           /* a request waits for the program's own thread */
         struct request request; /* that one, or the one being carried out */
         bool ok;                /* its outcome */
-        struct error said;      /* in words; may be "" */
+        struct error reason;    /* in words; may be "" */
         bool profile;           /* censuses are requested */
         char letter;            /* of the profile that was set up; 0: none yet */
         uint64_t censuses;      /* requested */
@@ -60,14 +60,14 @@ static bool start_profile(char letter)
         const char *refused = options_refuse_profile(&p.setup.program);
 
         if (refused) {
-                error_set(&p.said, "no heap profile: %s", refused);
+                error_set(&p.reason, "no heap profile: %s", refused);
                 return false;
         }
         if (!runtime_kind.log && letter != 'T') {
-                error_set(&p.said, "without the runtime's eventlog there are bands by closure type only");
+                error_set(&p.reason, "without the runtime's eventlog there are bands by closure type only");
                 return false;
         }
-        if (!runtime_start_profile(letter, p.setup.settings.interval_ns, &p.said))
+        if (!runtime_start_profile(letter, p.setup.settings.interval_ns, &p.reason))
                 return false;
         if (!runtime_kind.log) {
                 FILE *text = synthetic_profile(p.setup.settings.interval_ns), **file = rts.hp_file.address;
@@ -89,7 +89,7 @@ static bool start_log(void)
                 return true;
         if (!runtime_kind.log)
                 synthetic_begin(p.setup.version, runtime_kind.threaded);
-        else if (!runtime_start_log(p.setup.settings.classes, &p.said))
+        else if (!runtime_start_log(p.setup.settings.classes, &p.reason))
                 return false;
         else if (!runtime_kind.recent)
                 synthetic_introduce(p.setup.version, runtime_kind.threaded, runtime_elapsed_ns());
@@ -112,8 +112,8 @@ static bool start_all(void)
         if (!start_log())
                 return false;
         if (profile && !start_profile(p.setup.settings.heap))
-                server_say("%s", p.said.text);
-        p.said.text[0] = '\0';
+                server_say("%s", p.reason.text);
+        p.reason.text[0] = '\0';
         return true;
 }
 
@@ -138,7 +138,7 @@ static bool set_profile(char letter)
 /* With everything stopped. */
 static void do_stopped(void)
 {
-        p.said.text[0] = '\0';
+        p.reason.text[0] = '\0';
         switch (p.request.verb) {
         case REQUEST_START:
                 p.ok = start_all();
@@ -148,15 +148,15 @@ static void do_stopped(void)
                 break;
         case REQUEST_HEAP:
                 p.ok = logs() && set_profile(p.request.letter);
-                if (!p.ok && !p.said.text[0])
-                        error_set(&p.said, "there is no log: start one first");
+                if (!p.ok && !p.reason.text[0])
+                        error_set(&p.reason, "there is no log: start one first");
                 break;
         case REQUEST_CLASSES:
                 p.ok = runtime_kind.log && logs();
                 if (p.ok)
                         runtime_set_classes(p.request.text);
                 else
-                        error_set(&p.said, "this runtime has no event classes, or no log runs");
+                        error_set(&p.reason, "this runtime has no event classes, or no log runs");
                 break;
         case REQUEST_STATUS:
         case REQUEST_CENSUS:
@@ -170,7 +170,7 @@ static void do_stopped(void)
 static void answer(void)
 {
         if (p.request.id > 0 || !p.ok)
-                control_answer(&p.request, p.ok, p.said.text);
+                control_answer(&p.request, p.ok, p.reason.text);
 }
 
 static int64_t census_interval(void)
@@ -188,7 +188,7 @@ static void say_status(void)
         struct server_facts f = server_facts();
 
         error_set(
-                &p.said,
+                &p.reason,
                 "ghc=%s threaded=%d log=%s classes=%s heap=%c interval=%.3f census_every=%.3f pause_ms=%.3f "
                 "budget=%.3f flush=%.3f censuses=%llu taken=%llu readers=%llu left_out=%llu definitions_left_out=%llu",
                 p.setup.version[0] ? p.setup.version : "?", runtime_kind.threaded,
@@ -212,7 +212,7 @@ static void ask_census(void)
 static bool do_at_once(void)
 {
         p.ok = true;
-        p.said.text[0] = '\0';
+        p.reason.text[0] = '\0';
         switch (p.request.verb) {
         case REQUEST_STATUS:
                 say_status();
@@ -222,7 +222,7 @@ static bool do_at_once(void)
                 if (p.ok)
                         ask_census();
                 else
-                        error_set(&p.said, "there is no heap profile");
+                        error_set(&p.reason, "there is no heap profile");
                 return true;
         case REQUEST_INTERVAL:
                 p.setup.settings.interval_ns = p.request.ns;

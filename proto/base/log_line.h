@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * log_line.h - what a line of a log looks like: `level what key=value`, behind a
+ * log_line.h - what a line of a log looks like: `level what key=value`, after a
  * priority where it goes to journald. Shared by heapwatchd and `heapwatch notify`,
  * whose lines usually go to the same place.
  */

@@ -6,7 +6,7 @@
  *      interval  first             last
  *                v                 v
  *      ----------[#][ ][#][#][ ][#]--------->  time / width
- *      below first: late, made when asked for while within the capacity
+ *      below first: late, made on demand while within the capacity
  *      above last: the ring advances; at most `capacity` cells are reset
  *
  * So a jump of any length, from hostile or from forked clocks, costs one pass at most. A ring grows before it would

@@ -2,7 +2,7 @@
 /*
  * Sizes and durations as people type them.
  *
- * DESIGN: digits are read by hand, so no locale, no sign, no hexadecimal, no
+ * DESIGN: digits are parsed here, so no locale, no sign, no hexadecimal, no
  * "nan": what is not [0-9]+(.[0-9]+)?[ ]?UNIT to its last byte is refused, and so is
  * what does not fit into 64 bits. Whole parts are exact; a fraction is rounded
  * to the nearest unit.

@@ -3,7 +3,7 @@
  * sketch.h - quantile sketches: counts of values in log-linear cells.
  *
  * The precision of a sketch is `bits`: every power of two is cut into 2^bits cells of one width, and whole numbers
- * below 2^bits have a cell each. A cell is the value's floating-point form, cut after so many bits of its fraction:
+ * below 2^bits have a cell each. A cell is the value's floating-point form, cut after that many bits of its fraction:
  *
  *      cell(v) = v                                     for v < 2^bits
  *              = (e - bits) * 2^bits + (v >> (e - bits))   else, e = floor(log2 v)
@@ -24,7 +24,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* How many cells all values of so many bits (at most 64) have. */
+/* How many cells all values of value_bits bits (at most 64) have. */
 #define SKETCH_CELLS(bits, value_bits) (((value_bits) - (bits) + 1u) << (bits))
 
 static inline unsigned sketch_cell(unsigned bits, uint64_t value)

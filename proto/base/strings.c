@@ -106,7 +106,7 @@ static uint32_t add_piece(struct strings *s, size_t size)
         return s->n_pieces;
 }
 
-/* A place for a text of `size` bytes, behind its head; 0 when out of memory. */
+/* A place for a text of `size` bytes, after its head; 0 when out of memory. */
 static uint32_t find_room(struct strings *s, uint32_t size)
 {
         uint32_t need = HEAD_BYTES + size + 1;

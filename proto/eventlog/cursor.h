@@ -18,7 +18,7 @@
 #include "heapwatch/eventlog.h"
 #include "proto/eventlog/limits.h"
 
-/* The most that cursor_need may be asked for: an event, and the start of the next one (a block marker is 24 bytes). */
+/* The most that cursor_need may request: an event, and the start of the next one (a block marker is 24 bytes). */
 #define CURSOR_NEED_MAX (HW_EVENT_MAX_BYTES + 32u)
 
 /* While it is wide: a block, and the start of the next one. */
@@ -41,7 +41,7 @@ struct cursor {
 /* Empty, at stream offset 0. A new one must be zeroed. */
 void cursor_reset(struct cursor *v);
 
-/* From now on cursor_need may be asked for more. False when out of memory. */
+/* From now on cursor_need may request more. False when out of memory. */
 bool cursor_widen(struct cursor *v);
 
 /* Ends that; the memory is freed by the next cursor_stash. */

@@ -171,7 +171,7 @@ static enum answer follow(struct hw_eventlog *log)
         return inside ? add_event(log, &f) : add_marker(log, &f);
 }
 
-/* Whether the run's end marker comes here, behind or at the end of a whole block. */
+/* Whether the run's end marker is here, after or at the end of a whole block. */
 static enum answer at_end(struct hw_eventlog *log)
 {
         const size_t at = log->join.at;

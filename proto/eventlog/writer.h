@@ -51,7 +51,7 @@ void writer_event(struct eventlog_writer *w, uint16_t id, uint64_t time_ns);
 size_t writer_length_begin(struct eventlog_writer *w);
 void writer_length_end(struct eventlog_writer *w, size_t begin, unsigned extra);
 
-/* The end marker, behind the last block. */
+/* The end marker, after the last block. */
 void writer_end(struct eventlog_writer *w);
 
 #endif

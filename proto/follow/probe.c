@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * probe.c - DESIGN: libzmq connects again and again and says nothing of why. A monitor beside a socket hears how the
- * handshake went: that it succeeded, that the other end refused us by ZAP, or that it broke off.
+ * probe.c - DESIGN: libzmq reconnects forever and does not report why. A monitor of a socket reports how the handshake
+ * went: that it succeeded, that the other end refused us by ZAP, or that it broke off.
  */
 #include "heapwatch/keys.h"
 
@@ -18,7 +18,7 @@
         (ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |       \
          ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL)
 
-/* What the next report says; NOBODY: none came in time. */
+/* The next report; NOBODY: none came in time. */
 static enum hw_probe report(void *monitor, int timeout_ms)
 {
         zmq_pollitem_t item = { .socket = monitor, .events = ZMQ_POLLIN };

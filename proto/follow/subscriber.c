@@ -6,7 +6,7 @@
  *
  * A turn takes at most one message from each socket and stops when a clone has
  * an event to give, so messages wait in ZeroMQ's queues only. hw_subscriber_next
- * returns NOTHING only after every socket said EAGAIN: ZeroMQ's descriptors
+ * returns NOTHING only after every socket returned EAGAIN: ZeroMQ's descriptors
  * are edge-triggered, and only then will they become readable again. The
  * descriptor for the caller (wakeup.h) has all of them and a timer, set to the
  * next thing that is due.

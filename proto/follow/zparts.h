@@ -21,8 +21,8 @@ int zparts_key(void *socket, const char *publish, size_t which);
 
 /*
  * Takes one message with all its parts; the first two are left in `parts`
- * (always initialised: close both). Returns the number of parts, 0 when there
- * is no message, or -errno.
+ * (always initialised: close both). Returns the number of parts, 0 without a
+ * message, or -errno.
  */
 int zparts_receive(void *socket, zmq_msg_t parts[2]);
 void zparts_close(zmq_msg_t parts[2]);

@@ -81,7 +81,7 @@ static bool take(struct yaml_file *f, struct authorized *a)
                 return false;
         a->keys = calloc(AUTHORIZED_MAX, sizeof(*a->keys));
         if (!a->keys)
-                return yaml_error(f, NULL, 0, "no memory left");
+                return yaml_error(f, NULL, 0, "out of memory");
         for (size_t i = 0; (node = yaml_item_at(f, root, i)) && a->n < AUTHORIZED_MAX && !yaml_enough_errors(f); i++)
                 good &= take_entry(f, node, a);
         if (node && a->n == AUTHORIZED_MAX)
@@ -89,7 +89,7 @@ static bool take(struct yaml_file *f, struct authorized *a)
         return good;
 }
 
-/* The file is read, or could not be: what it has is taken in. */
+/* After reading the file, successfully or not: takes its keys. */
 static bool finish(struct authorized *a, struct yaml_file *f, bool read)
 {
         bool good = read && take(f, a);

@@ -5,7 +5,7 @@
  *     - { name: alice, role: control, public: 3f0a... }
  *     - { name: prometheus@mon-1, role: read, public: 77c1... }
  *
- * YAML, read and checked whole; a mistake is reported with file, line and column, and nothing of the file holds then.
+ * YAML, read and checked as a whole; a mistake is reported with file, line and column, and then none of it is valid.
  */
 #ifndef HW_PROTO_KEYS_AUTHORIZED_H
 #define HW_PROTO_KEYS_AUTHORIZED_H
@@ -36,7 +36,7 @@ bool authorized_read(struct authorized *a, const char *path, const struct error_
 bool authorized_parse(struct authorized *a, const char *file, const char *text, const struct error_sink *says);
 void authorized_done(struct authorized *a);
 
-/* NULL: not there. */
+/* NULL: not listed. */
 const struct authorized_key *authorized_by_key(const struct authorized *a, const uint8_t public[KEY_BYTES]);
 const struct authorized_key *authorized_by_name(const struct authorized *a, const char *name);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * key.c - DESIGN: a file of three lines, "name: ", "public: ", "secret: ", in any order, and comments. No YAML: a
- * parser that reports a mistake quotes what it met, and that would be the secret. The public half is computed from the
- * secret when it is read; a file in which they do not belong together is refused.
+ * parser that reports a mistake quotes the text, which may be the secret. The public half is computed from the secret
+ * when it is read; a file in which they do not match is refused.
  */
 #include "proto/keys/key.h"
 
@@ -127,7 +127,7 @@ static bool public_of(const uint8_t secret[KEY_BYTES], uint8_t ret_public[KEY_BY
         return good;
 }
 
-/* "what" of a line "field: what"; NULL: it is another field. */
+/* The value of a line "field: value"; NULL: it is another field. */
 static const char *value_of(const char *line, const char *field)
 {
         const size_t n = strlen(field);

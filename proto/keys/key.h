@@ -2,8 +2,8 @@
 /*
  * key.h - the keys by which programs on other machines recognise each other: Curve25519, as ZeroMQ's CURVE has it.
  *
- * A pair has a name, of a host or of a person. The public half is what others write down: 64 hexadecimal digits, which
- * neither a shell nor YAML reads as anything else. What the holder of a key may do is its role, each one including
+ * A pair has a name, of a host or of a person. The public half is what others record: 64 hexadecimal digits, which
+ * neither a shell nor YAML reads as anything else. The role of a key is what its holder may do, each one including
  * those before it.
  */
 #ifndef HW_PROTO_KEYS_KEY_H
@@ -37,7 +37,7 @@ struct key_pair {
 /* 1 to 64 of [A-Za-z0-9._@-], not beginning with a '.' or '-'. */
 bool key_name_valid(const char *name);
 
-/* 64 hexadecimal digits. False: it is something else. */
+/* 64 hexadecimal digits. False: not a key. */
 bool key_parse(const char *text, uint8_t ret_key[KEY_BYTES]);
 void key_print(const uint8_t key[KEY_BYTES], char ret_text[KEY_TEXT]);
 
@@ -45,10 +45,10 @@ const char *role_name(enum key_role role); /* "read" */
 bool role_parse(const char *text, enum key_role *ret_role);
 extern const char *const role_names[]; /* ended by NULL */
 
-/* Where keys are when no place is named: heapwatch/keys below $XDG_CONFIG_HOME or ~/.config. False with a sentence. */
+/* The default directory of keys: heapwatch/keys below $XDG_CONFIG_HOME or ~/.config. False with a sentence. */
 bool keys_directory(char *ret_path, size_t size, struct error *error);
 
-/* A new pair. False with a sentence: no name, or this libzmq has no CURVE. */
+/* A new pair. False with a sentence: not a valid name, or this libzmq has no CURVE. */
 bool key_pair_new(struct key_pair *pair, const char *name, struct error *error);
 
 /* From a private file (proto/base/private_file.h). False with a sentence that has nothing of the secret. */

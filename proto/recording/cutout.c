@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: a state machine that always has one piece of eventlog at hand - the
- * header, the blocks of a frame, the end marker - and gives it away bit by bit.
+ * DESIGN: a state machine that always has one piece of eventlog - the header,
+ * the blocks of a frame, the end marker - and hands it out bit by bit.
  *
  * Opening reads the indexes of all segments once, to find those with a part in
  * the range. Of the definitions, those are used that came before the first frame
@@ -166,7 +166,7 @@ static bool open_next(struct cutout *c)
         return true;
 }
 
-/* The blocks of the frame at hand. */
+/* The blocks of the current frame. */
 static bool take_frame(struct cutout *c)
 {
         const struct frame_head *h = &c->file.head;

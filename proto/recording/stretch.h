@@ -18,7 +18,7 @@
 #define RECORDING_PREFIX "recording:"
 
 struct stretch {
-        char directory[RECORDED_PATH_MAX];             /* "": not said */
+        char directory[RECORDED_PATH_MAX];             /* "": not given */
         char which[RUN_TARGET_MAX + RUN_NAME_MAX + 2]; /* TARGET or TARGET@RUN */
         char from[32], to[32];                         /* ""; as typed */
 };

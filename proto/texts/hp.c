@@ -158,7 +158,7 @@ static const char *take_row(struct text_log *t, char *line)
 }
 
 /* What follows the keyword and its space, if the line begins with it. */
-static char *behind(char *line, const char *keyword)
+static char *after_keyword(char *line, const char *keyword)
 {
         size_t n = strlen(keyword);
 
@@ -171,18 +171,18 @@ static const char *hp_line(struct text_log *t, char *line)
                                               "Y_RANGE", "ORDER",       "SHADE",      "COMMENT" };
         char *text;
 
-        if ((text = behind(line, "BEGIN_SAMPLE")))
+        if ((text = after_keyword(line, "BEGIN_SAMPLE")))
                 return take_begin(t, text);
-        if ((text = behind(line, "END_SAMPLE")))
+        if ((text = after_keyword(line, "END_SAMPLE")))
                 return take_end(t, text);
         if (t->sample_open)
                 return take_row(t, line);
-        if ((text = behind(line, "MARK")))
+        if ((text = after_keyword(line, "MARK")))
                 return take_mark(t, text);
-        if ((text = behind(line, "JOB")))
+        if ((text = after_keyword(line, "JOB")))
                 return *text == '"' ? take_job(t, text + 1) : "a text in quotes after JOB";
         for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-                if (behind(line, others[i]))
+                if (after_keyword(line, others[i]))
                         return NULL;
         return take_row(t, line);
 }

@@ -83,8 +83,8 @@ export function searching(app: App, name: string, input: HTMLElement): (s: strin
     const m = matcher(app.route.get(name)), field = input.querySelector("input");
     field?.classList.toggle("wrong", !m);
     if (field) setAttr(field, "aria-invalid", m ? null : "true");
-    let said = input.querySelector(".search-error");
-    if (!said) input.append((said = h("span", { class: "search-error", role: "status" })));
-    setText(said, m ? "" : "not a regular expression: all are shown");
+    let message = input.querySelector(".search-error");
+    if (!message) input.append((message = h("span", { class: "search-error", role: "status" })));
+    setText(message, m ? "" : "not a regular expression: all are shown");
     return m ?? (() => true);
 }

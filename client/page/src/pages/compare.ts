@@ -65,16 +65,16 @@ export function compare(app: App): Page {
     const runs = new Table<Placed>({ id: "diff", title: "Whole runs", columns: QUANTITIES, key: (q) => q.name, route, sort: "title", height: 640, empty: "" });
     const notes = h("ul", { class: "muted" });
     const file = h("input", { type: "file", accept: "application/json,.json", class: "sr", tabindex: "-1", "aria-label": "Baseline file", onchange: () => void loadFile() });
-    const said = h("p", { class: "muted", role: "status" });
+    const message = h("p", { class: "muted", role: "status" });
     const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, h("h2", {}, "Compare"), h("span", { class: "spacer" }), filter.root),
         h("section", { class: "card" }, h("div", { class: "columns" }, ...sides.map((s) => s.root)),
             h("div", { class: "controls" }, h("button", { onclick: () => keep() }, "Keep A as baseline"), h("button", { onclick: () => saveFile() }, "Save A as file"),
-                h("button", { onclick: () => file.click() }, "Load baseline file"), file, said)), ...(app.view.diff ? [runs.root, notes] : []), table.root);
+                h("button", { onclick: () => file.click() }, "Load baseline file"), file, message)), ...(app.view.diff ? [runs.root, notes] : []), table.root);
 
     const sideA = (): Side | undefined => sides[0]!.side(baseline());
     function keep(): void {
         const a = sideA();
-        setText(said, a && remember(BASELINE, JSON.stringify(a)) ? `Kept ${visible(a.name)} in this browser.` : "It could not be kept: the browser has no room for it. Save it as a file.");
+        setText(message, a && remember(BASELINE, JSON.stringify(a)) ? `Kept ${visible(a.name)} in this browser.` : "It could not be kept: the browser has no room for it. Save it as a file.");
         update();
     }
     function saveFile(): void {
@@ -84,7 +84,7 @@ export function compare(app: App): Page {
     async function loadFile(): Promise<void> {
         const chosen = file.files?.[0], read = chosen && parseBaseline(await chosen.text());
         file.value = "";
-        setText(said, read ? `Loaded ${visible(read.name)}.` : "This file is not a baseline that this page wrote.");
+        setText(message, read ? `Loaded ${visible(read.name)}.` : "This file is not a baseline that this page wrote.");
         if (read) loaded = read;
         if (read) route.set({ a: BASELINE });
     }
@@ -122,13 +122,13 @@ class Picker {
     readonly root: HTMLElement;
     private readonly target = h("select", { onchange: () => this.app.route.set({ [this.name]: this.target.value }) });
     private readonly range = h("select", { onchange: () => this.pick() });
-    private readonly said = h("span", { class: "muted" });
+    private readonly message = h("span", { class: "muted" });
 
     constructor(private app: App, private name: "a" | "b") {
         const upper = name.toUpperCase();
         setAttr(this.target, "aria-label", `Side ${upper}`);
         setAttr(this.range, "aria-label", `Range of side ${upper}`);
-        this.root = h("div", { class: "controls" }, h("strong", {}, upper), this.target, this.range, this.said);
+        this.root = h("div", { class: "controls" }, h("strong", {}, upper), this.target, this.range, this.message);
     }
 
     key(): string {
@@ -173,6 +173,6 @@ class Picker {
         if (this.range.value !== text) this.range.value = text;
         this.range.hidden = key === BASELINE;
         const b = key === BASELINE ? baseline() : undefined;
-        setText(this.said, key === BASELINE ? (b ? `${visible(b.name)}, kept ${b.made}` : "none kept yet") : this.app.view.targets.has(key) ? "" : UNKNOWN);
+        setText(this.message, key === BASELINE ? (b ? `${visible(b.name)}, kept ${b.made}` : "none kept yet") : this.app.view.targets.has(key) ? "" : UNKNOWN);
     }
 }

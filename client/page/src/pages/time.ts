@@ -33,12 +33,12 @@ const TICKY: Column<TickyCounter>[] = [
 export function time(app: App): Page {
     const heading = title("Time"), filter = field(app.route, "qc", "Search", "cost centre or counter");
     const flame = new Flame("flame", "Cost-centre stacks by ticks");
-    const said = h("p", { class: "muted" });
+    const message = h("p", { class: "muted" });
     const table = new Table<CentreRow>({ id: "centres", title: "Cost centres", columns: CENTRES, key: (r) => r.name, route: app.route, sort: "-own", height: 420,
         empty: "No cost centre has ticks in this range." });
     const ticky = new Table<TickyCounter>({ id: "ticky", title: "Ticky counters, since the run began", columns: TICKY, key: (c) => String(c.id), route: app.route,
         sort: "-entries", height: 420, empty: "No ticky counters. A program built with -ticky and started with +RTS -lT has them." });
-    const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, heading.root, h("span", { class: "spacer" }), filter.root), said, flame.root, table.root, ticky.root);
+    const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, heading.root, h("span", { class: "spacer" }), filter.root), message, flame.root, table.root, ticky.root);
 
     function update(): void {
         const t = app.target();
@@ -47,12 +47,12 @@ export function time(app: App): Page {
         if (!t) return;
         const range = app.range(t), ticks = ticksIn(t, range.from, range.to), term = app.route.get("qc"), keep = searching(app, "qc", filter.root);
         const interval = num(t.state?.runInfo?.tickIntervalNs);
-        setText(said, t.stacks.size ? `${count(ticks.total)} ticks${interval ? ` of ${duration(interval)}` : ""} ` +
+        setText(message, t.stacks.size ? `${count(ticks.total)} ticks${interval ? ` of ${duration(interval)}` : ""} ` +
             (ticks.since ? `since ${when(app, t, ticks.since)}` : "since the run began") +
             (ticks.since === 0 && range.from > 0 ? ": ticks from before this page was opened cannot be split by time" : "") : "");
         flame.show(tree(ticks), t.stacks.size ? "No tick in this range." : "No time profile: a profiling build (-prof) started with +RTS -l -p writes one.", term);
         const rows = centres(ticks);
-        said.hidden = table.root.hidden = !t.stacks.size;
+        message.hidden = table.root.hidden = !t.stacks.size;
         table.show(rows.filter((r) => keep(`${r.name} ${r.source}`)), count(rows.length));
         const counters = [...t.ticky.values()];
         ticky.show(counters.filter((c) => keep(c.name ?? "")), count(counters.length));
