@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* main.c - heapwatch: subcommands only. Each is one line of the table. */
+/* main.c - heapwatch: only subcommands, each a line of the table. */
 #include "client/cli/command.h"
 
 #include <locale.h>
@@ -133,7 +133,7 @@ static const struct command command_version = {
 
 /* ------------------------------------------------------------------- main */
 
-/* `--complete WORD...`: for the shells; the first word is the command's name, or its beginning. */
+/* `--complete WORD...`, for shells; the first word is the command's name, or its beginning. */
 static int complete(int n, char **words)
 {
         const struct command *c = n > 1 ? find(words[0]) : NULL;
@@ -150,7 +150,7 @@ static int complete(int n, char **words)
         return EXIT_OK;
 }
 
-/* `--man`: what heapwatch(1) has of all commands. */
+/* `--man`: the part of heapwatch(1) about commands. */
 static int print_man(void)
 {
         for (size_t i = 0; i < COMMANDS; i++)

@@ -16,11 +16,11 @@
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
 
-#define PENDING     50000u   /* rows that are written at once */
-#define KEEP_MS     3600000u /* between two looks at what is old */
+#define PENDING     50000u   /* rows; when there are more they are written at once */
+#define KEEP_MS     3600000u /* between two checks for old rows */
 #define WAIT_MS     500
 #define HOST_BYTES  256
-#define PATIENCE_NS UINT64_C(1000000000) /* of event time: by then a run has said when it began, if it ever does */
+#define PATIENCE_NS UINT64_C(1000000000) /* of event time, within which a run reports when it began, if at all */
 
 struct archiver {
         const struct archiver_options *options;
@@ -28,7 +28,7 @@ struct archiver {
         struct writer writer;
         struct feed *feed;
         struct world *world;
-        struct observed *runs; /* those that are followed, and those over that are not written yet */
+        struct observed *runs; /* followed runs, and finished ones that are not written yet */
         char (*hosts)[HOST_BYTES];
         uint64_t written_ms, kept_ms; /* monotonic */
         uint64_t began_wall_ns;
@@ -45,7 +45,7 @@ static struct observed *run_of(const struct archiver *a, size_t daemon, const ch
         return NULL;
 }
 
-/* Unix time of event time 0: the run's own, else, when it has not said it by now, guessed. 0: wait. */
+/* Unix time of event time 0: the run's own, or an estimate if it has not reported it by now. 0: wait. */
 static uint64_t start_of(const struct archiver *a, const struct observed *o, uint64_t event_ns, uint64_t published_ns)
 {
         const Hw__Run *info = o->state ? o->state->run_info : NULL;
@@ -91,7 +91,7 @@ static void leave_run(struct archiver *a, struct observed *gone)
         observed_destroy(&gone);
 }
 
-/* Runs that are written and of which nothing more can come. */
+/* Drops runs that are written and cannot change any more. */
 static void leave_old(struct archiver *a)
 {
         for (struct observed *o = a->runs, *next; o; o = next) {
@@ -113,7 +113,7 @@ static size_t pending(const struct archiver *a)
         return n;
 }
 
-/* A damaged file is set aside; what is known of the runs goes into the new one. */
+/* Sets a damaged file aside and begins a new one with what is known of the runs. */
 static void renew(struct archiver *a)
 {
         struct error error;
@@ -132,7 +132,7 @@ static void report(struct archiver *a, int result)
         if (result == SQLITE_OK && a->failing)
                 say_info("archive=%s is written again", a->database.path);
         if (result != SQLITE_OK && !a->failing)
-                say_warning("archive=%s cannot be written: %s; what is new waits in memory", a->database.path,
+                say_warning("archive=%s cannot be written: %s; new data waits in memory", a->database.path,
                             sqlite3_errstr(result));
         a->failing = result != SQLITE_OK;
 }
@@ -182,7 +182,7 @@ static void on_time(struct archiver *a)
 
 /* ------------------------------------------------------------------------- messages */
 
-/* Nothing more comes of a target's run. One that never said when it began has begun when it was seen. */
+/* A target's run is over. If it never reported when it began, that is when it was first seen. */
 static void end_run(struct archiver *a, const struct world_target *t)
 {
         struct observed *o = t ? run_of(a, t->daemon, t->name, t->run) : NULL;
@@ -223,7 +223,7 @@ static void reset(struct archiver *a)
         world_reset(a->world, daemon);
         for (struct observed *o = a->runs, *next; o; o = next) {
                 next = o->next;
-                if (o->daemon == daemon && !o->changed) /* found again in the archive, whatever its number is then */
+                if (o->daemon == daemon && !o->changed) /* it is found again in the archive, whatever its new number */
                         leave_run(a, o);
         }
 }
@@ -260,7 +260,7 @@ static void on_event(struct archiver *a, enum feed_event event, const Hw__Update
 
 /* ------------------------------------------------------------------------- its life */
 
-/* The machine that a daemon runs on: of tcp://HOST:PORT that one, else this one. */
+/* The machine that a daemon runs on: HOST of tcp://HOST:PORT, otherwise this one. */
 static void name_host(char *out, const char *endpoint)
 {
         if (!strncmp(endpoint, "tcp://", 6))

@@ -32,18 +32,18 @@ static const struct option options[] = {
         OPTION_LIST("label", 'l', "NAME=VALUE", struct request, labels, COMPLETE_NOTHING,
                     "a label of each run that is archived, such as version=1.4.2; may be repeated"),
         OPTION_TEXT("of", 0, "TARGET@WHEN", struct request, of, COMPLETE_NOTHING,
-                    "only give --label to runs that the archive has, such as api@run:0, and end"),
+                    "only give --label to runs in the archive, such as api@run:0, and end"),
         OPTION_TEXT("target", 't', "NAME", struct request, name, COMPLETE_TARGET,
-                    "of logs: the target that they are runs of; default: as the file is called"),
+                    "for logs: the target that they are runs of; default: the file's name"),
         OPTION_LIST("keep", 'k', "TABLE=TIME", struct request, keep, COMPLETE_NOTHING,
                     "how long a table's rows are kept, such as series_1m=60d or bands_1h=forever; may be repeated"),
         OPTION_BYTES("max-size", 0, struct request, max_bytes, UINT64_C(1) << 20,
-                     "size of the archive at most: beyond it the oldest of the finest is forgotten; default 4GiB"),
+                     "largest size of the archive: beyond it the oldest rows of the finest tables are deleted; default "
+                     "4GiB"),
         OPTION_NUMBER("bands", 'b', uint64_t, struct request, bands, 1, 20000,
-                      "largest bands kept of each ten minutes; default 50. Of each hour all are"),
-        OPTION_DURATION(
-                "interval", 'i', struct request, interval_ns, UINT64_C(1000000000), UINT64_C(600000000000),
-                "how often what was seen is written, 1s to 10m; default 10s: so much is lost when it is killed"),
+                      "how many of the largest bands are kept for each ten minutes; default 50. For each hour all are"),
+        OPTION_DURATION("interval", 'i', struct request, interval_ns, UINT64_C(1000000000), UINT64_C(600000000000),
+                        "how often data is written, 1s to 10m; default 10s: this much is lost when it is killed"),
         OPTION_CONNECT(struct request, endpoints),
         OPTIONS_OF_TREND(struct request, daemon_args),
         OPTION_CHOICE("log-level", 0, "LEVEL", enum log_level, struct request, level, log_level_names,
@@ -59,7 +59,7 @@ static int check_labels(const struct request *r)
                         return command_usage_error(&command_archive, "--label '%s': expected NAME=VALUE", label);
         }
         if (r->of && !r->labels.n)
-                return command_usage_error(&command_archive, "--of: which --label?");
+                return command_usage_error(&command_archive, "--of needs --label");
         if (r->of && (r->operands.n || r->endpoints.n))
                 return command_usage_error(&command_archive, "--of only labels; nothing is archived then");
         return 0;
@@ -104,7 +104,7 @@ static int check(void *filled)
         return status;
 }
 
-/* Gives labels to runs that are there; whoever archives them meanwhile goes on. */
+/* Labels runs in the archive, also while another process writes it. */
 static int label(const struct request *r, const char *path)
 {
         struct database d;
@@ -144,7 +144,7 @@ static int run(void *filled)
         r->options.interval_ns = r->interval_ns;
         signals_catch();
         status = archiver_run(&r->options);
-        if (r->files.n) /* a service that was asked to end has ended well */
+        if (r->files.n) /* for a service, being stopped is a normal end */
                 signals_die();
         return status;
 }
@@ -162,10 +162,10 @@ const struct command command_archive = {
                  "are "
                  "in docs/ARCHIVE.md.",
         .options = options,
-        .notes = "What was not seen, because the daemon or the archiver was away, stays a gap. While the disk takes "
-                 "nothing, what is new waits in memory, within bounds. A damaged file is set aside under another name, "
+        .notes = "What was not seen, because the daemon or the archiver was away, stays a gap. While it cannot be "
+                 "written, new data waits in memory, within bounds. A damaged file is set aside under another name, "
                  "and a new one begins. One process at a time writes a file.",
-        .status = "0 ended as asked, 2 bad usage, or the archive could not be written.",
+        .status = "0 stopped by a signal, or all files were read, 2 bad usage, or the archive could not be written.",
         .examples =
                 (const char *const[]){
                         "heapwatch archive --db /var/lib/heapwatch/archive.db",

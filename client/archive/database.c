@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * database.c - DESIGN: write-ahead logging, so that readers never wait and a writer that is killed leaves what it had
- * committed. A lock file beside it keeps a second writer away, whose sums would be added twice; it stays, and says that
- * a file beside it is ours even when its first page is damaged.
+ * committed. A lock file beside it keeps out a second writer, whose sums would be added twice; it is not removed, and
+ * marks the file as ours even when its first page is damaged.
  */
 #include "client/archive/database.h"
 
@@ -24,7 +24,7 @@
 #include "proto/base/error.h"
 #include "proto/wire/state_path.h"
 
-#define BUSY_MS 10000 /* readers hold nothing back in a write-ahead log; whoever labels a run does, for moments */
+#define BUSY_MS 10000 /* with a write-ahead log readers block nobody; labelling a run does, for moments */
 
 #define ADD_VALUES                                                                                                     \
         " (run, series, time, n, min, max, sum, last, last_ns, area, covered_ns, rise)"                                \
@@ -47,7 +47,7 @@
 
 static const char *const sql[STATEMENTS] = {
         [ADD_RUN] = "INSERT INTO runs (target, host, start_ns, late_s) VALUES (?1, ?2, ?3, ?4)",
-        /* a clock that was set, or a start that was only estimated, makes no other run */
+        /* a clock that was set, or an estimated start, does not make it another run */
         [FIND_RUN] =
                 "SELECT id, start_ns, (SELECT max(last_ns) FROM series_1m WHERE run = id) FROM runs WHERE target = ?1 "
                 "AND host = ?2 AND start_ns BETWEEN ?3 - "
@@ -158,7 +158,7 @@ static int number_of(struct database *d, const char *pragma, int64_t *ret)
         return r;
 }
 
-/* SQLITE_OK, or SQLITE_CORRUPT with what is wrong. */
+/* SQLITE_OK, or SQLITE_CORRUPT with the reason. */
 static int check_whole(struct database *d, char *why, size_t size)
 {
         sqlite3_stmt *s = NULL;
@@ -208,7 +208,7 @@ static bool is_ours(const struct database *d)
         return stat(path, &st) == 0;
 }
 
-/* Whether what is there has the tables that we know. */
+/* Whether the file has the tables that we know. */
 static bool check_kind(struct database *d, struct error *error)
 {
         int64_t version = 0, application = 0;
@@ -237,7 +237,7 @@ static int connect(struct database *d, int flags, struct error *error)
         return r;
 }
 
-/* Opens what is there, or makes it. SQLITE_CORRUPT with `why`: it is damaged. */
+/* Opens or makes the file. SQLITE_CORRUPT with `why`: it is damaged. */
 static int open_whole(struct database *d, char *why, size_t size, struct error *error)
 {
         int64_t tables = 0;
@@ -295,7 +295,7 @@ static bool open_or_renew(struct database *d, struct error *error)
         if (!database_is_damage(r))
                 return false;
         if (!ours)
-                return error_set(error, "%s is no archive: %s; give another --db", d->path, why);
+                return error_set(error, "%s is not an archive: %s; give another --db", d->path, why);
         return set_aside(d, why, error) && open_whole(d, why, sizeof(why), error) == SQLITE_OK;
 }
 
@@ -344,7 +344,7 @@ bool database_open(struct database *d, const char *path, struct error *error)
         bool good = set_path(d, path, error) && make_directories(d, error);
 
         bool known = good && is_ours(d), there = good && stat(d->path, &st) == 0 && st.st_size > 0;
-        if (there && !known) { /* no lock file says yet that it is ours */
+        if (there && !known) { /* there is no lock file to mark it as ours */
                 good = connect(d, SQLITE_OPEN_READONLY, error) == SQLITE_OK && check_kind(d, error);
                 disconnect(d);
         }
@@ -399,7 +399,7 @@ bool database_renew(struct database *d, const char *why, struct error *error)
 {
         char reason[256];
 
-        (void)snprintf(reason, sizeof(reason), "%s", why); /* it may be the connection's */
+        (void)snprintf(reason, sizeof(reason), "%s", why); /* `why` may belong to the connection */
         disconnect(d);
         return set_aside(d, reason, error) && open_or_renew(d, error);
 }

@@ -2,8 +2,8 @@
 /*
  * database.h - the file of an archive: opened, checked, written by one process at a time, read by any number.
  *
- * A file that is damaged is set aside under another name, with its journal, and a new one begun; the reason and both
- * names are said (say.h). A file that is no archive of ours is refused and left as it is.
+ * A damaged file is renamed, with its journal, and a new one is begun; the reason and both names are logged (say.h).
+ * A file that is not an archive of ours is refused and left unchanged.
  */
 #ifndef HW_CLIENT_ARCHIVE_DATABASE_H
 #define HW_CLIENT_ARCHIVE_DATABASE_H
@@ -16,7 +16,7 @@
 
 struct error;
 
-/* What is done with a row; each is prepared once. */
+/* The statements, each prepared once. */
 enum statement {
         ADD_RUN,
         FIND_RUN,
@@ -44,30 +44,30 @@ struct database {
         int lock; /* -1: for reading only */
 };
 
-/* $HEAPWATCH_ARCHIVE, else heapwatch/archive.db where programs keep their state. False: there is no such place. */
+/* $HEAPWATCH_ARCHIVE, or heapwatch/archive.db in the user's state directory. False: there is none. */
 bool database_default_path(char *out, size_t size);
 
-/* For the one that writes: made when it is missing. False with a sentence. */
+/* For writing: made if it is missing. False with a message. */
 bool database_open(struct database *d, const char *path, struct error *error);
 
-/* For reading, while it may be written. False with a sentence. */
+/* For reading, also while it is written. False with a message. */
 bool database_open_to_read(struct database *d, const char *path, struct error *error);
 
-/* For labels of runs, while it may be written. False with a sentence. */
+/* For labelling runs, also while it is written. False with a message. */
 bool database_open_to_label(struct database *d, const char *path, struct error *error);
 bool database_label(struct database *d, int64_t run, const char *name_value, struct error *error);
 void database_close(struct database *d);
 
-/* Whether a result of SQLite says that the file is not what it was. */
+/* Whether a result of SQLite means that the file is damaged. */
 bool database_is_damage(int result);
 
-/* Sets the damaged file aside and begins a new one. False with a sentence. */
+/* Sets the damaged file aside and begins a new one. False with a message. */
 bool database_renew(struct database *d, const char *why, struct error *error);
 
 /* The statement, with nothing bound; NULL: it cannot be prepared. */
 sqlite3_stmt *database_statement(struct database *d, enum statement which);
 
-/* Runs a statement that gives no rows; SQLITE_OK or what went wrong. */
+/* Runs a statement that returns no rows; SQLITE_OK or an error. */
 int database_run(sqlite3_stmt *s);
 int database_exec(struct database *d, const char *sql);
 

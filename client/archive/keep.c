@@ -7,7 +7,7 @@
 #include "heapwatch/text.h"
 #include "proto/base/error.h"
 
-#define STEPS     64u /* at most, to get below the cap */
+#define STEPS     64u /* most steps to get below the cap */
 #define RUN_ROWS  "SELECT id, late_s FROM runs"
 #define STATEMENT 512
 
@@ -77,7 +77,7 @@ static int forget_rows(struct database *d, const struct schema_table *t, uint64_
         return one(d, text, run, before_s);
 }
 
-/* A run of which nothing is kept any more. */
+/* Deletes runs of which nothing is kept any more. */
 static int forget_runs(struct database *d, uint64_t now_s, uint64_t longest_s)
 {
         static const char gone[] = "SELECT id FROM runs WHERE coalesce(seen_ns, start_ns) / 1000000000 + late_s < ?1";
@@ -128,7 +128,7 @@ static int used_bytes(struct database *d, uint64_t *ret)
                       ret);
 }
 
-/* The oldest tenth of the finest table that has something. False in `ret`: there is nothing any more. */
+/* Deletes the oldest tenth of the finest table that is not empty. False in `ret`: there is none. */
 static int forget_finest(struct database *d, bool *ret)
 {
         char text[STATEMENT];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* limits.h - how much `heapwatch archive` holds in memory while the disk takes nothing, and how far lines are drawn. */
+/* limits.h - how much `heapwatch archive` holds in memory while it cannot write, and the longest interpolation. */
 #ifndef HW_CLIENT_ARCHIVE_LIMITS_H
 #define HW_CLIENT_ARCHIVE_LIMITS_H
 
@@ -7,8 +7,8 @@
 
 #define ARCHIVE_PENDING   400000u /* rows of one target that wait; later ones are counted as lost */
 #define ARCHIVE_MESSAGES  10000u  /* notes, verdicts, alerts of one target that wait */
-#define ARCHIVE_BRIDGE_NS (UINT64_C(604800) * 1000000000) /* no line is drawn between samples farther apart */
-#define ARCHIVE_RUNS      10000u                          /* that one selection may name */
-#define ARCHIVE_BANDS     20000u                          /* of one run, by name: later ones are counted as lost */
+#define ARCHIVE_BRIDGE_NS (UINT64_C(604800) * 1000000000) /* samples farther apart are not connected by a line */
+#define ARCHIVE_RUNS      10000u                          /* in one selection */
+#define ARCHIVE_BANDS     20000u                          /* of one run, by name; further ones are counted as lost */
 
 #endif

@@ -11,7 +11,7 @@
 #include "proto/base/hash.h"
 #include "proto/base/limits.h"
 
-#define FROM_START_NS UINT64_C(10000000000) /* seen first no later than this, a run is seen from its start */
+#define FROM_START_NS UINT64_C(10000000000) /* a run first seen before this counts as seen from its start */
 
 struct observed *observed_new(size_t daemon, const char *target, uint32_t run)
 {
@@ -27,7 +27,7 @@ struct observed *observed_new(size_t daemon, const char *target, uint32_t run)
         return o;
 }
 
-/* The newest message in the place of the one before, which it may be itself. */
+/* Keeps the newest message in place of the previous one, which may be the same. */
 static const void *replace(const ProtobufCMessage *old, const ProtobufCMessage *now)
 {
         hw_message_ref(now);
@@ -162,8 +162,8 @@ static void gauge(struct observed *o, Hw__Series series, uint64_t time_ns, doubl
 }
 
 /*
- * A counter is the sum over all capabilities, whose blocks come out of order: what an earlier time adds is added to the
- * newest one. Of a run that is followed from its start the first sample is what came since then.
+ * A counter is the sum over all capabilities, whose blocks come out of order: an increase at an earlier time is added
+ * to the newest one. For a run that is followed from its start the first sample is the total since then.
  */
 static void counter(struct observed *o, Hw__Series series, uint64_t time_ns, double total)
 {
@@ -189,7 +189,7 @@ static bool is_counter(Hw__Series series)
         return series == HW__SERIES__SERIES_ALLOCATED || series == HW__SERIES__SERIES_CPU;
 }
 
-/* What collections and censuses say themselves, once. */
+/* Series that are taken from collections and censuses instead, to count them once. */
 static bool is_derived(Hw__Series series)
 {
         switch (series) {
@@ -390,7 +390,7 @@ static bool is_new_verdict(const Hw__Trend *before, const Hw__Trend *now)
                (!before || before->verdict != now->verdict || before->since_ns != now->since_ns);
 }
 
-/* Of a band only growth, and its end. */
+/* For a band only growth and its end are recorded. */
 static void verdict_of_band(struct observed *o, const struct world_target *before, const Hw__Trend *t)
 {
         const struct world_band *was =

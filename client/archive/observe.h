@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * observe.h - one run of a target as its messages show it: what is to be written of it, and what its row says.
+ * observe.h - one run of a target as its messages show it: pending data to write, and the content of its row.
  *
- * Times of events become Unix times by the run's start. What the archive has already, because a source is read again
- * after a restart, is passed over; across a gap no line is drawn and no counter's rise is spread.
+ * Times of events become Unix times by the run's start. What the archive already has, because a source is read again
+ * after a restart, is skipped; across a gap no line is drawn and no counter's rise is spread.
  */
 #ifndef HW_CLIENT_ARCHIVE_OBSERVE_H
 #define HW_CLIENT_ARCHIVE_OBSERVE_H
@@ -17,7 +17,7 @@ struct observed_bands {
         struct observed_band {
                 char *name, *label; /* owned */
                 uint64_t id;        /* in the archive; 0: not yet */
-                double now;         /* in the census that is taken in */
+                double now;         /* in the current census */
                 bool in_census;
         } * items;
         uint32_t n, room;
@@ -43,9 +43,9 @@ struct observed {
         const char *host, *name; /* borrowed; the name in the archive, NULL: the target's */
         size_t daemon;
         uint32_t number;     /* of the run */
-        uint64_t start_ns;   /* Unix time of event time 0; 0: not known yet, and all updates are held */
+        uint64_t start_ns;   /* Unix time of event time 0; 0: unknown yet, all updates are held back */
         int64_t id;          /* in the archive; 0: not yet */
-        bool written;        /* and there for good */
+        bool written;        /* and the transaction was committed */
         bool whole;          /* it is followed from its beginning */
         uint64_t until_ns;   /* event time of the newest sample that the archive had when this began */
         uint64_t sampled_ns; /* event time of the newest sample since */
@@ -58,15 +58,15 @@ struct observed {
         } newest[WORLD_SERIES]; /* of gauges and counters */
         uint64_t gaps;          /* of the stream, so far */
         uint64_t newest_bands_s,
-                thin_s; /* ten minutes of the newest census; ten minutes before, to be thinned; 0: none */
+                thin_s; /* ten minutes of the newest census; the previous ones, to be thinned; 0: none */
 
         struct pending pending;
         struct observed_bands bands;
         struct observed_list notes, held;
         struct observed_verdict *verdicts;
         size_t n_verdicts;
-        uint64_t lost; /* samples, notes, bands for which there was no room, and those that the daemon dropped */
-        const Hw__Target *state; /* references; NULL until they came */
+        uint64_t lost;           /* samples, notes, bands without room, and those that the daemon dropped */
+        const Hw__Target *state; /* references; NULL until they come */
         const Hw__Alerts *alerts;
         const Hw__Trend *live;
         const Hw__Trends *trends;
@@ -79,28 +79,28 @@ struct observed {
 struct observed *observed_new(size_t daemon, const char *target, uint32_t run);
 void observed_destroy(struct observed **o);
 
-/* It is known when the run began: what was held is taken. */
+/* The run's start is known: takes the updates that were held back. */
 void observed_begin(struct observed *o);
 
-/* One update of this run, before the world takes it: `before` is the target in that world, NULL: it is new there. */
+/* One update of this run, before the world applies it: `before` is the target in that world, NULL: it is new. */
 void observed_take(struct observed *o, const struct world_target *before, const Hw__Update *update);
 
 /* The run is over, or is about to be forgotten by the world. */
 void observed_end(struct observed *o, const struct world_target *target);
 
-/* What follows does not belong to what was before. */
+/* What follows is not connected to what was before. */
 void observed_gap(struct observed *o);
 
 /* The archive has a band of that name. */
 void observed_recall_band(struct observed *o, const char *name, uint64_t id);
 
-/* What the target is now: its identity, and whether its run is over. */
+/* The target's current state: its identity, and whether its run is over. */
 void observed_state(struct observed *o, const Hw__Target *state);
 
-/* The archive is another one, and has nothing of it. */
+/* The archive is a new one, and has nothing of this run. */
 void observed_unwritten(struct observed *o);
 
-/* What is written is forgotten. */
+/* Discards what was written. */
 void observed_written(struct observed *o);
 
 static inline uint64_t observed_wall(const struct observed *o, uint64_t event_ns)

@@ -8,7 +8,7 @@
 #include "client/archive/schema.h"
 #include "proto/base/sketch.h"
 
-/* uthash ends the program when it finds no memory, unless it is said what else to do. */
+/* By default uthash exits when it is out of memory. */
 #undef uthash_nonfatal_oom
 #define uthash_nonfatal_oom(element) ((void)(element))
 
@@ -90,7 +90,7 @@ void pending_sample(struct pending *p, uint64_t series, uint64_t time_ns, double
         m->n++;
 }
 
-/* Calls for each minute of a time; never for more than ARCHIVE_BRIDGE_NS of them. */
+/* The end of the minute of from_ns, at most to_ns. */
 static uint64_t end_of_minute(uint64_t from_ns, uint64_t to_ns)
 {
         uint64_t end = (interval(from_ns, MINUTE_S) + MINUTE_S) * NS_PER_S;

@@ -3,9 +3,9 @@
  * pending.h - what was seen of one run since it was last written: sums by interval, which a writer adds to those on
  * disk.
  *
- * DESIGN: nothing here is a copy of a row on disk, only what has to be added to it. So a row is written as often as one
- * likes, a write that failed is simply done later with more in it, and what a killed writer had not written is missing
- * from its minute, but nothing is there twice. Pure; times are Unix times.
+ * DESIGN: this is never a copy of a row on disk, only what has to be added to it. So a row can be written any number of
+ * times, a failed write is simply done later with more data, and what a killed writer had not written is missing in its
+ * minute, but nothing is counted twice. Pure; times are Unix times.
  */
 #ifndef HW_CLIENT_ARCHIVE_PENDING_H
 #define HW_CLIENT_ARCHIVE_PENDING_H
@@ -21,7 +21,7 @@ struct pending_minute {
                 uint64_t time_s; /* its start */
                 uint64_t series;
         } key;
-        uint64_t n; /* samples; 0: min, max and last are nothing */
+        uint64_t n; /* samples; 0: min, max and last have no value */
         double min, max, sum, last;
         uint64_t last_ns;
         double area; /* under the lines between samples, in the unit times ns */
@@ -57,7 +57,7 @@ struct pending {
         struct pending_pause *pauses;
         struct pending_band *bands;
         size_t n;      /* of all of them */
-        uint64_t lost; /* samples for which there was no room, or no memory */
+        uint64_t lost; /* samples without room or memory */
 };
 
 void pending_done(struct pending *p);
@@ -68,12 +68,12 @@ void pending_sample(struct pending *p, uint64_t series, uint64_t time_ns, double
 /* A value went in a straight line from v0 to v1. */
 void pending_line(struct pending *p, uint64_t series, uint64_t from_ns, uint64_t to_ns, double v0, double v1);
 
-/* A counter rose by so much, evenly over the time; all of it at to_ns when that is no time. */
+/* A counter rose by `amount`, evenly over the time; all of it at to_ns if both are equal. */
 void pending_rise(struct pending *p, uint64_t series, uint64_t from_ns, uint64_t to_ns, double amount);
 
 void pending_add_pause(struct pending *p, uint64_t time_ns, uint32_t generation, uint64_t pause_ns);
 
-/* What a census has of a band. */
+/* A band's bytes in a census. */
 void pending_add_band(struct pending *p, uint64_t time_ns, uint64_t band, double bytes);
 
 /* The precision of pauses. Their cell is written as its middle, which lies in the same cell. */

@@ -43,7 +43,7 @@ static uint64_t number_of(sqlite3_stmt *s, int column)
         return value > 0 ? (uint64_t)value : 0;
 }
 
-/* The value of the enum whose word a column has; 0: none. */
+/* The enum value whose name a column has; 0: none. */
 static int enum_of(sqlite3_stmt *s, int column, const ProtobufCEnumDescriptor *kind)
 {
         const char *text = (const char *)sqlite3_column_text(s, column);
@@ -139,8 +139,8 @@ static sqlite3_stmt *ask(struct database *d, const char *sql, const struct archi
 }
 
 /*
- * Short intervals from the first one kept on, long ones before. When the first short one is in the first long one,
- * there is nothing before.
+ * Short intervals from the first remaining one on, long ones before. If the first short one is in the first long
+ * one, there is nothing before.
  */
 #define SEAM(short_rows, long_rows, width, of)                                                                         \
         "WITH seam(at) AS (SELECT CASE WHEN s IS NULL THEN 1 << 62 WHEN s - s % " #width                               \

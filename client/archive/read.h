@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * read.h - what an archive has of runs, for those who compare, judge and show it.
+ * read.h - what an archive has of runs, for comparing, judging and showing it.
  *
- * Times are Unix times. Where rows of short intervals are forgotten, those of long ones are read in their place; what
- * neither has is a gap, and nothing is made up for it.
+ * Times are Unix times. Where rows of short intervals have been deleted, those of long ones are read instead; what
+ * neither has is a gap, which is not filled in.
  */
 #ifndef HW_CLIENT_ARCHIVE_READ_H
 #define HW_CLIENT_ARCHIVE_READ_H
@@ -16,19 +16,19 @@
 
 struct error;
 
-/* Texts are owned, or NULL: not known. */
+/* Texts are owned; NULL: unknown. */
 struct archived_run {
         int64_t id;
         char *target, *host, *program, *build_id, *ghc, *state, *growth, *until, *labels; /* labels: "a=b, c=d" */
-        uint64_t start_ns, first_ns, seen_ns; /* event time 0; its events that are here */
-        uint64_t end_ns;                      /* 0: it is not over, or that is not known */
+        uint64_t start_ns, first_ns, seen_ns; /* event time 0; first and last of its events in the archive */
+        uint64_t end_ns;                      /* 0: not over, or unknown */
         uint64_t from_ns, to_ns;              /* what was selected, before to_ns */
         bool whole;                           /* that is all of it */
         Hw__Breakdown breakdown;
         Hw__Verdict verdict; /* of live data */
         uint64_t census_period_ns, lost;
-        double slope, slope_low, slope_high;              /* NaN: not known */
-        double limit_low_ns, limit_mid_ns, limit_high_ns; /* NaN: no limit is met, or not known */
+        double slope, slope_low, slope_high;              /* NaN: unknown */
+        double limit_low_ns, limit_mid_ns, limit_high_ns; /* NaN: no limit is reached, or unknown */
 };
 
 struct archived_runs {
@@ -40,7 +40,7 @@ void archived_runs_done(struct archived_runs *r);
 
 /*
  * Runs in order of their start, oldest first. `where`: SQL over the columns of runs, with ?1 the target and ?2 a text,
- * ?3 and ?4 numbers. Appended. False with a sentence.
+ * ?3 and ?4 numbers. Appended. False with a message.
  */
 bool archived_runs_read(struct database *d, const char *where, const char *target, const char *text, int64_t a,
                         int64_t b, struct archived_runs *ret, struct error *error);
@@ -48,12 +48,12 @@ bool archived_runs_read(struct database *d, const char *where, const char *targe
 /* A series in one interval. */
 struct archived_value {
         uint64_t time_s, width_s, n;
-        double min, max, mean, last; /* n 0: none of them */
+        double min, max, mean, last; /* no values if n is 0 */
         double sum, area, rise;
         uint64_t covered_ns;
 };
 
-/* Calls `take` in order of time. SQLITE_OK or what went wrong. */
+/* Calls `take` in order of time. SQLITE_OK or an error. */
 int archived_series(struct database *d, const struct archived_run *run, unsigned series,
                     void (*take)(void *ctx, const struct archived_value *value), void *ctx);
 
@@ -61,7 +61,7 @@ int archived_series(struct database *d, const struct archived_run *run, unsigned
 int archived_pauses(struct database *d, const struct archived_run *run,
                     void (*take)(void *ctx, uint64_t pause_ns, uint64_t n), void *ctx);
 
-/* A band in one hour, over the censuses that had it. In order of time. */
+/* A band in one hour, over the censuses that had it; in order of time. */
 struct archived_band {
         uint64_t time_s, n, id;
         const char *name; /* borrowed for the call */

@@ -2,9 +2,9 @@
 /*
  * schema.h - the tables of an archive, as docs/ARCHIVE.md describes them for people who read it with sqlite3.
  *
- * DESIGN: a row of an interval holds sums, not means, so that what was seen later, or after a restart, is added to it;
- * means are columns that SQLite computes. Each table of short intervals has one of long ones beside it, which is
- * written at the same time: rolling up is only to forget the short ones.
+ * DESIGN: a row of an interval has sums, not means, so that what comes later, or after a restart, can be added; means
+ * are columns that SQLite computes. Each table of short intervals has one of long ones beside it, which is written at
+ * the same time: rolling up only means deleting the short ones.
  */
 #ifndef HW_CLIENT_ARCHIVE_SCHEMA_H
 #define HW_CLIENT_ARCHIVE_SCHEMA_H
@@ -25,12 +25,12 @@
 
 extern const char *const schema_sql[]; /* ended by NULL */
 
-/* A table whose rows are forgotten when they are old. */
+/* A table whose rows are deleted when they are old. */
 struct schema_table {
         const char *name;
         const char *time; /* of a row, in s: SQL */
         uint64_t keep_s;  /* by default */
-        unsigned order;   /* in which the size cap takes from them: least first; 0: never */
+        unsigned order;   /* in which the size cap deletes from them, lowest first; 0: never */
 };
 
 extern const struct schema_table schema_tables[];

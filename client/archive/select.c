@@ -24,7 +24,7 @@ bool select_is(const char *text)
 
 /* ------------------------------------------------------------------------- times */
 
-/* Midnight of a day, UTC. False: it is none. */
+/* Midnight of a day, UTC. False: not a day. */
 static bool parse_day(const char *text, uint64_t *ret_ns)
 {
         struct tm tm = { .tm_isdst = 0 };
@@ -53,7 +53,7 @@ static bool parse_days(const char *text, uint64_t *ret_from, uint64_t *ret_to)
         return *ret_to > *ret_from;
 }
 
-/* The stretch that words mean. */
+/* The span that words mean. */
 static bool parse_when(const char *text, uint64_t now_ns, uint64_t *ret_from, uint64_t *ret_to)
 {
         static const struct {
@@ -156,7 +156,7 @@ static bool select_when(struct database *d, const char *target, const char *when
         if (parse_when(when, now_ns, &from, &to))
                 return select_between(d, target, from, to, ret, error);
         return error_set(error,
-                         "'%s' is no time of an archive; expected now, yesterday, last-week, last-month, -3h, "
+                         "'%s' is not a time in an archive; expected now, yesterday, last-week, last-month, -3h, "
                          "2026-11-03, 2026-11-03..2026-11-05, run:-1 or label:NAME=VALUE",
                          when);
 }
@@ -184,6 +184,6 @@ bool select_runs(struct database *d, const char *text, uint64_t now_ns, struct a
         good = good && select_when(d, target, at + 1, now_ns, ret, error);
         free(target);
         if (good && ret->n == before)
-                good = error_set(error, "%s: %s has no run then", text, d->path);
+                good = error_set(error, "%s: %s has no run at that time", text, d->path);
         return good;
 }

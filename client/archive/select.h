@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * select.h - which runs of an archive, or which stretches of them, as people type it: TARGET@WHEN.
+ * select.h - which runs of an archive, or which parts of them, as people type it: TARGET@WHEN.
  *
  *     api@now                     its newest run: the last day of it
  *     api@yesterday, @last-week, @last-month
@@ -17,13 +17,13 @@
 
 #include "client/archive/read.h"
 
-/* Whether an argument is meant so: it has an '@', is no recording, and no file has its name. */
+/* Whether an argument is one: it has an '@', is not a recording, and no file has its name. */
 bool select_is(const char *text);
 
-/* Appends at least one run. False with a sentence. */
+/* Appends at least one run. False with a message. */
 bool select_runs(struct database *d, const char *text, uint64_t now_ns, struct archived_runs *ret, struct error *error);
 
-/* All runs of a target, as far as they were in a time. It may be none. False with a sentence. */
+/* All runs of a target, clipped to a span of time; may be none. False with a message. */
 bool select_between(struct database *d, const char *target, uint64_t from_ns, uint64_t to_ns, struct archived_runs *ret,
                     struct error *error);
 

@@ -9,7 +9,7 @@
 #include "proto/base/sketch.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-#define LATE_S   60u /* what is written later than this after it happened is from a finished log */
+#define LATE_S   60u /* what is written this long after it happened is from a finished log */
 
 /* --------------------------------------------------------------------- values */
 
@@ -33,7 +33,7 @@ static void bind_real_if(sqlite3_stmt *s, int at, int known, double value)
         (void)(known ? sqlite3_bind_double(s, at, value) : sqlite3_bind_null(s, at));
 }
 
-/* "leak" of VERDICT_LEAK; NULL when it is not known. In `out`. */
+/* "leak" for VERDICT_LEAK, in `out`; NULL if unknown. */
 static const char *word_of(const ProtobufCEnumDescriptor *kind, int value, char *out, size_t size)
 {
         const ProtobufCEnumValue *v = protobuf_c_enum_descriptor_get_value(kind, value);
@@ -243,7 +243,7 @@ static int add_pauses(const struct writer *w, const struct observed *o)
 
 /* ---------------------------------------------------------------------- its bands */
 
-/* Ids of bands that an earlier session has named. */
+/* Reads the ids of bands that an earlier session has named. */
 static int recall_bands(const struct writer *w, struct observed *o, uint64_t *ret_last)
 {
         sqlite3_stmt *s = database_statement(w->database, BANDS_OF_RUN);
@@ -310,7 +310,7 @@ static int add_band(const struct writer *w, const struct observed *o, const stru
         return database_run(s);
 }
 
-/* Of ten minutes only the largest stay. */
+/* Keeps only the largest bands of ten minutes. */
 static int thin_bands(const struct writer *w, const struct observed *o, uint64_t time_s)
 {
         sqlite3_stmt *s = database_statement(w->database, THIN_BANDS);
@@ -439,7 +439,7 @@ static int write_run(const struct writer *w, struct observed *o)
         return r == SQLITE_OK ? add_events(w, o) : r;
 }
 
-/* What was given in a transaction that is undone. */
+/* Forgets ids that were assigned in a transaction that was rolled back. */
 static void forget_ids(struct observed *runs)
 {
         for (struct observed *o = runs; o; o = o->next) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* writer.h - what was observed of runs, into the file: all of it in one transaction, or nothing. */
+/* writer.h - writes what was observed of runs: everything in one transaction, or nothing. */
 #ifndef HW_CLIENT_ARCHIVE_WRITER_H
 #define HW_CLIENT_ARCHIVE_WRITER_H
 
@@ -9,11 +9,11 @@
 
 struct writer {
         struct database *database;
-        const struct text_list *labels; /* "NAME=VALUE", of every run that is written */
-        uint64_t bands;                 /* that stay of ten minutes, the largest */
+        const struct text_list *labels; /* "NAME=VALUE", for every run that is written */
+        uint64_t bands;                 /* how many of the largest are kept for ten minutes */
 };
 
-/* What the archive has of the run: its id and how far. Nothing changes when it has nothing, or cannot be read. */
+/* Looks up what the archive has of the run: its id, and up to when. No change if nothing, or if it cannot be read. */
 void writer_find(const struct writer *w, struct observed *o);
 
 /* Writes all runs of a list and marks them as written. SQLITE_OK, or the reason why nothing was. */

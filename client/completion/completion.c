@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * completion.c - DESIGN: the shells' scripts know nothing; what may follow is
- * decided here, from the same tables that parse. So a script stays right when
- * the programs change.
+ * completion.c - DESIGN: the shells' scripts know nothing; what can follow is
+ * decided here, from the same tables that parse. So a script remains correct
+ * when the programs change.
  */
 #include "client/completion/completion.h"
 
@@ -12,11 +12,11 @@
 #include "heapwatch/requester.h"
 #include "heapwatch/wire.h"
 
-#define WAIT_MS 300 /* a key was pressed and somebody waits */
+#define WAIT_MS 300 /* somebody has pressed a key and waits */
 
 /* ----------------------------------------------------------------- scripts */
 
-/* The words of COMP_WORDS are cut at = and : as well; they are joined again, and what readline keeps is taken off. */
+/* COMP_WORDS is also split at = and :; the words are joined again, and what readline keeps is removed. */
 static const char bash[] =
         "_heapwatch() {\n"
         "        local program=$1 words=() joined=0 word line cur\n"
@@ -118,7 +118,7 @@ const struct command command_completion = {
 
 /* ------------------------------------------------------------------ values */
 
-/* Offers each rule of a target's alerts, those once that follow each other. */
+/* Offers each rule of a target's alerts, consecutive ones once. */
 static void offer_rules(const struct complete_place *p, const Hw__Alerts *alerts)
 {
         const char *last = "";
@@ -144,7 +144,7 @@ static void on_reply(void *ctx, const Hw__Reply *reply)
                 offer_rules(p, reply->update->alerts);
 }
 
-/* Whatever goes wrong: nothing is offered. */
+/* On any error nothing is offered. */
 static void ask(const struct complete_place *p, Hw__Request__WhatCase what)
 {
         Hw__Request *request = hw_request_new(what);
@@ -155,7 +155,7 @@ static void ask(const struct complete_place *p, Hw__Request__WhatCase what)
         hw_request_destroy(&request);
 }
 
-/* What the n-th word after a verb of `ctl` is. */
+/* What completes the n-th word after a verb of `ctl`. */
 static enum complete after_verb(const char *verb, size_t n)
 {
         bool silence = !strcmp(verb, "silence") || !strcmp(verb, "unsilence");

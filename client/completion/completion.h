@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * completion.h - `heapwatch completion`: scripts for shells, which all ask
+ * completion.h - `heapwatch completion`: scripts for shells, which all call
  * `heapwatch --complete WORD...`, and the values that a daemon knows.
  */
 #ifndef HW_CLIENT_COMPLETION_COMPLETION_H
@@ -10,7 +10,7 @@
 
 extern const struct command command_completion;
 
-/* Targets, series and rules, of one's own daemon; nothing when it does not answer at once. */
+/* Targets, series and rules of the user's own daemon; nothing when it does not answer at once. */
 void completion_values(const struct complete_place *p);
 
 #endif

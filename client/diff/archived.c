@@ -17,16 +17,16 @@
 struct filling {
         struct run_meter *meter;
         const struct archived_run *run;
-        struct gauge *gauge; /* that is read; NULL: it is a flow */
+        struct gauge *gauge; /* being filled; NULL: it is a flow */
         struct flow *flow;
         double (*amount)(const struct archived_value *v); /* of the flow */
-        uint64_t hour_s;                                  /* of the bands that are read */
+        uint64_t hour_s;                                  /* of the bands being read */
         bool failed;
 };
 
 /* -------------------------------------------------------------------------- series */
 
-/* The part of an interval in which the run was there. */
+/* The part of an interval during which the run existed. */
 static void interval_of(const struct filling *f, const struct archived_value *v, uint64_t *ret_from, uint64_t *ret_to)
 {
         uint64_t from = v->time_s * NS_PER_S, to = from + v->width_s * NS_PER_S;

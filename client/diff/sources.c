@@ -15,7 +15,7 @@ static bool read_one(struct side *s, const struct command *command, const char *
                 return side_read(s, command, log, part ? part : &whole);
         if (!part || !part->text)
                 return side_read_archive(s, command, db, log);
-        command_error(command, "%s: a part of an archived run is chosen by its time, not by a range", log);
+        command_error(command, "%s: a part of an archived run is selected by its time, not by a range", log);
         return false;
 }
 

@@ -16,13 +16,13 @@ struct diff_source {
 
 struct diff_sources {
         struct diff_source a, b;
-        const char *db; /* the archive; NULL: the usual one */
+        const char *db; /* the archive; NULL: the default one */
 };
 
-/* What is compared, and of what it was read: both are released together. All bytes 0: nothing. */
+/* A comparison and its sides, released together. All bytes 0: empty. */
 struct compared {
         struct side a, b;
-        struct comparison comparison; /* borrows from the sides: it moves with them never */
+        struct comparison comparison; /* borrows from the sides, so this struct must not be moved */
 };
 
 /* False after a report in the name of `command`. compared_done() either way. */

@@ -15,14 +15,14 @@
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
 
-#define SAY_EVERY_NS UINT64_C(60000000000) /* a failure that lasts is a line a minute */
+#define SAY_EVERY_NS UINT64_C(60000000000) /* a lasting failure is logged once a minute */
 
 struct delivery {
         struct delivery_options options;
         struct send_queue queue;
         struct journal *journal;
         struct sender *sender;
-        struct event *timer; /* the end of a pause, and of the oldest's time */
+        struct event *timer; /* the end of a pause, or when the oldest expires */
         bool sending;
         unsigned failures;      /* in a row */
         uint64_t not_before_ns; /* monotonic */
@@ -52,7 +52,7 @@ static void drop_oldest(struct delivery *d)
         queue_drop(&d->queue);
 }
 
-/* The oldest that may not stay. The one under way is the sender's until it says what became of it. */
+/* Drops the oldest beyond the bounds. The one being sent belongs to the sender until it reports the outcome. */
 static void enforce_bounds(struct delivery *d)
 {
         uint64_t now = clock_wall_ns(), since = now > d->options.queue_ns ? now - d->options.queue_ns : 0;
@@ -92,7 +92,7 @@ static void on_timer(evutil_socket_t fd, short what, void *ctx)
         send_next(ctx);
 }
 
-/* Once, then once a minute, and when it is over. */
+/* Logs a failure at once, then once a minute. */
 static void say_failure(struct delivery *d, const struct sent *sent, uint64_t now)
 {
         if (d->said_ns && now - d->said_ns < SAY_EVERY_NS)
@@ -130,7 +130,7 @@ static void on_sent(void *ctx, const struct sent *sent)
                         drop_oldest(d);
                 }
         }
-        if (queue_oldest(&d->queue)) /* from the loop, so that a sender never calls itself */
+        if (queue_oldest(&d->queue)) /* from the loop, so that a sender is never called from within itself */
                 arm(d, d->not_before_ns > now ? (d->not_before_ns - now) / 1000000u + 1 : 0);
 }
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * delivery.h - brings batches to one receiver, however long that takes within its bounds.
+ * delivery.h - delivers batches to one receiver, retrying within bounds of size and age.
  *
  *      add --> queue (and journal) --> sender --> taken: dropped, the next one
  *                      ^                  +-----> failed for now: again after a pause that doubles, or as long as
  *                      |                  |       the receiver asks (Retry-After)
  *                      +------------------+-----> refused for good (400, 404 ...): dropped and counted
  *
- * More than the queue may hold, or older than it may be: the oldest is lost and counted. What is in the journal is
- * there after a restart. A delivery waits for nobody and nobody for it.
+ * When the queue exceeds its size or age, the oldest is lost and counted. What is in the journal survives a
+ * restart. Deliveries do not wait for each other.
  */
 #ifndef HW_CLIENT_EXPORT_DELIVERY_H
 #define HW_CLIENT_EXPORT_DELIVERY_H
@@ -24,10 +24,10 @@ struct delivery_options {
         const char *journal; /* path; NULL: none */
 };
 
-/* What `options` points to outlives it. NULL with a sentence in `error`. */
+/* What `options` points to outlives it. NULL with a message in `error`. */
 struct delivery *delivery_new(const struct delivery_options *options, struct error *error);
 
-/* What is not sent stays in the journal; without one it is lost. Returns how many samples are. */
+/* What was not sent stays in the journal; without one it is lost. Returns how many samples were lost. */
 uint64_t delivery_destroy(struct delivery **d);
 
 /* A batch_taker. */
@@ -42,7 +42,7 @@ void delivery_health(const struct delivery *d, struct sink_health *ret);
 /* Whether nothing waits. */
 bool delivery_idle(const struct delivery *d);
 
-/* The pause before the n-th repetition (from 1): doubled up to a bound, within a quarter by `random` from 0 to 1. */
+/* The pause before the n-th retry (from 1): doubles up to a bound, with a quarter of jitter by `random` from 0 to 1. */
 uint64_t delivery_pause_ms(unsigned n, double random, uint64_t retry_after_ns);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * encode_lines.c - the three forms that are a line a sample: Influx' line protocol, Graphite's plaintext with tags,
- * statsd.
+ * encode_lines.c - the three formats with one line per sample: Influx' line protocol, Graphite's plaintext with
+ * tags, statsd.
  *
- * None has a word for infinity: such a sample has no line. statsd has counters, but a datagram that is lost would be
- * lost for good from their sums: all goes as gauges, counters as their running values.
+ * None can express infinity: such a sample has no line. statsd has counters, but a lost datagram would be missing in
+ * their sums forever: everything is sent as gauges, counters as their running totals.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -17,7 +17,7 @@
 #include "proto/base/decimal.h"
 #include "proto/base/document.h"
 
-#define VALUE_BYTES 512 /* of a label; a longer one is cut */
+#define VALUE_BYTES 512 /* of a label; longer ones are cut */
 
 struct lines;
 typedef void line_writer(FILE *to, const struct lines *l, const struct metric_sample *s, const struct metric_part *p);
@@ -85,7 +85,10 @@ static void take(struct batcher *e, const struct metric_sample *sample)
         metric_flatten(sample, take_part, e);
 }
 
-/* Calls `put` with each label: the sample's own, the walk's, the part's. Empty ones are none in all three forms. */
+/*
+ * Calls `put` with each label: the sample's own, the walk's, the part's. Skips empty ones, which none of the
+ * formats has.
+ */
 static void each_label(FILE *to, const struct lines *l, const struct metric_sample *s, const struct metric_part *p,
                        void (*put)(FILE *to, const char *name, const char *value))
 {
@@ -108,7 +111,10 @@ static void put_number(FILE *to, double value)
         (void)fputs(decimal_shortest(number, value), to);
 }
 
-/* Text with the characters of `bad` and all controls replaced, or (`escape`) with a backslash before those of `bad`. */
+/*
+ * Text with the characters of `bad` and all control characters replaced, or (`escape`) a backslash before those of
+ * `bad`.
+ */
 static void put_text(FILE *to, const char *text, const char *bad, bool escape)
 {
         char clean[VALUE_BYTES];
@@ -128,7 +134,7 @@ static void put_text(FILE *to, const char *text, const char *bad, bool escape)
 
 /* ------------------------------------------------------------------- Influx */
 
-/* A backslash at the end would escape the comma behind it. */
+/* A backslash at the end would escape the comma after it. */
 static void influx_label(FILE *to, const char *name, const char *value)
 {
         size_t n = strlen(value);
@@ -182,7 +188,7 @@ static void statsd_name(FILE *to, const struct lines *l, const struct metric_sam
         each_label(to, l, s, p, statsd_label);
 }
 
-/* A sign means a difference there: a negative value is one below 0. */
+/* In statsd a sign means a difference, so a negative value is sent as 0 and then a difference. */
 static void statsd_line(FILE *to, const struct lines *l, const struct metric_sample *s, const struct metric_part *p)
 {
         if (p->value < 0) {

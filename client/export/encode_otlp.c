@@ -2,9 +2,8 @@
 /*
  * encode_otlp.c - OpenTelemetry's metrics, as protobuf or as JSON: one tree, written in two ways.
  *
- * DESIGN: a target is a resource, with its name as service.name; its metrics are found by going on from the resource of
- * the sample before, since a walk meets targets in the same order in each metric. All is in an arena until a batch is
- * full.
+ * DESIGN: a target is a resource, with its name as service.name; it is searched from the previous sample's resource on,
+ * since a walk visits targets in the same order for each metric. Everything is in an arena until a batch is full.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -43,7 +42,7 @@ struct otlp {
         bool json;
         struct arena arena;
         struct list resources; /* struct open_resource */
-        size_t at;             /* of the sample before */
+        size_t at;             /* of the previous sample */
         uint64_t n;            /* samples */
 };
 
@@ -165,7 +164,7 @@ static void *number_point(struct otlp *o, const struct metric_sample *s)
         return p->attributes ? p : NULL;
 }
 
-/* Counts of each bucket, where ours are of all up to its bound. */
+/* With the count of each bucket, where ours are cumulative. */
 static void *histogram_point(struct otlp *o, const struct metric_sample *s)
 {
         HwOtlp__HistogramDataPoint *p = arena_alloc(&o->arena, sizeof(*p));
@@ -232,7 +231,7 @@ static void *point(struct otlp *o, const struct metric_sample *s)
 
 /* --------------------------------------------------------------- the message */
 
-/* Hangs the points below the metric, in the message that its type needs. */
+/* Puts the points into the metric, in the message for its type. */
 static bool finish_metric(struct arena *a, struct open_metric *m)
 {
         HwOtlp__Metric *to = m->metric;
@@ -276,7 +275,7 @@ static bool finish_metric(struct arena *a, struct open_metric *m)
         return true;
 }
 
-/* The target's name is its service's; what every sample of the walk has is the resource's. */
+/* The target's name is the service's; labels common to the walk belong to the resource. */
 static HwOtlp__Resource *describe(struct otlp *o, const struct world_target *target)
 {
         const struct encoding *now = o->base.now;
@@ -361,7 +360,7 @@ static uint64_t flush(struct batcher *e)
         size_t size = 0;
 
         if (o->n) {
-                o->arena.max_bytes = 0; /* what is there must be finished, however little is left */
+                o->arena.max_bytes = 0; /* the batch must be finished, even if little memory is left */
                 request.resource_metrics = arena_calloc(&o->arena, o->resources.n, sizeof(void *));
                 for (size_t i = 0; request.resource_metrics && whole && i < o->resources.n; i++) {
                         HwOtlp__ResourceMetrics *r = finish_resource(o, o->resources.items[i]);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * encode_remote_write.c - Prometheus remote write 1.0: a snappy block of a WriteRequest, a series a sample.
+ * encode_remote_write.c - Prometheus remote write 1.0: a snappy block of a WriteRequest, one series per sample.
  *
- * DESIGN: series are built in an arena until a batch is full, then packed and compressed at once. Histograms go as
- * their classic parts.
+ * DESIGN: series are built in an arena until a batch is full, then packed and compressed at once. Histograms are
+ * sent as their classic parts.
  */
 #include <math.h>
 #include <snappy-c.h>
@@ -17,7 +17,7 @@
 #include "heapwatch/text.h"
 #include "proto/base/arena.h"
 
-#define VALUE_BYTES 1024 /* of a label; a longer one is cut */
+#define VALUE_BYTES 1024 /* of a label; longer ones are cut */
 
 struct remote_write {
         struct batcher base;
@@ -84,7 +84,7 @@ static char *copy(struct remote_write *w, const char *text)
         return arena_strndup(&w->arena, clean, n);
 }
 
-/* In order of their names, as the protocol demands. */
+/* In order of name, as the protocol requires. */
 static bool add_label(struct remote_write *w, HwRw__TimeSeries *t, const char *name, const char *value)
 {
         HwRw__Label *label = arena_alloc(&w->arena, sizeof(*label));
@@ -128,7 +128,7 @@ static HwRw__TimeSeries *make_series(struct remote_write *w, const struct metric
         (void)snprintf(name, sizeof(name), "%s%s", sample->name, part->suffix);
         whole = add_label(w, t, "__name__", name);
         for (size_t i = 0; whole && i < sample->n_labels; i++)
-                if (*sample->labels[i].value) /* an empty one is none, and is refused */
+                if (*sample->labels[i].value) /* an empty value means no label, and would be refused */
                         whole = add_label(w, t, sample->labels[i].name, sample->labels[i].value);
         for (size_t i = 0; whole && i < now->n_labels; i++)
                 if (!batcher_has_label(sample, now->labels[i].name))
@@ -145,7 +145,7 @@ static void take_part(void *ctx, const struct metric_sample *sample, const struc
         if (w->n == BATCH_SAMPLES_MAX)
                 (void)flush(&w->base);
         HwRw__TimeSeries *t = make_series(w, sample, part);
-        if (!t && w->n) { /* the arena is full: the batch goes, and there is room again */
+        if (!t && w->n) { /* the arena is full: emit the batch to make room */
                 (void)flush(&w->base);
                 t = make_series(w, sample, part);
         }

@@ -44,9 +44,9 @@ static const struct option options[] = {
                     "Graphite's plaintext with tags: tcp://HOST:PORT"),
         OPTION_TEXT("statsd", 0, "ADDRESS", struct export, statsd, COMPLETE_NOTHING, "statsd gauges: udp://HOST:PORT"),
         OPTION_TEXT("bearer-file", 0, "FILE", struct export, bearer_file, COMPLETE_FILE,
-                    "a private file with the token that all URLs above are sent"),
+                    "a private file with the token to send to all URLs above"),
         OPTION_TEXT("ca-file", 0, "FILE", struct export, ca_file, COMPLETE_FILE,
-                    "authorities of https for all of them; default: the system's"),
+                    "certificate authorities for https; default: the system's"),
         OPTION_CONNECT(struct export, endpoints),
         OPTION_TEXT("names", 0, "SET[,SET]", struct export, names, COMPLETE_NOTHING,
                     "names of metrics: heapwatch (default), prometheus-metrics-ghc, ekg, otel, eventlog-live"),
@@ -55,12 +55,12 @@ static const struct option options[] = {
         OPTION_DURATION("interval", 'i', struct export, interval_ns, UINT64_C(1000000000), UINT64_C(3600000000000),
                         "how often samples are sent or written, 1s to 1h; default 15s"),
         OPTION_NUMBER("bands", 'b', uint64_t, struct export, bands, 1, BANDS_MOST,
-                      "largest bands of a target, besides the sum of the others; default 20"),
+                      "how many of the largest bands of a target, besides the sum of the others; default 20"),
         OPTION_NUMBER("series", 0, uint64_t, struct export, series, 10, 100000,
-                      "samples of a target at most; default 1000"),
+                      "most samples of a target; default 1000"),
         OPTION_TEXT("journal", 0, "DIR", struct export, journal, COMPLETE_FILE,
-                    "where unsent samples outlive a restart, or off; default: heapwatch below $XDG_STATE_HOME"),
-        OPTION_FLAG("check", 0, struct export, check, "only say whether the configuration is good"),
+                    "where unsent samples survive a restart, or off; default: heapwatch below $XDG_STATE_HOME"),
+        OPTION_FLAG("check", 0, struct export, check, "only check the configuration"),
         OPTION_CHOICE("log-level", 0, "LEVEL", enum log_level, struct export, level, log_level_names,
                       "error, warning, info (default) or debug"),
         OPTIONS_END,
@@ -107,7 +107,7 @@ static bool add_labels(struct plan *p, const struct export *x, struct error *err
         return plan_label(p, "host", host, error);
 }
 
-/* Options go before the file. */
+/* Options take precedence over the file. */
 static bool fill(struct plan *p, const struct export *x, struct error *error)
 {
         const struct {
@@ -137,7 +137,7 @@ static bool fill(struct plan *p, const struct export *x, struct error *error)
         for (size_t i = 0; i < sizeof(sinks) / sizeof(sinks[0]); i++)
                 if (!add_sink(p, sinks[i].kind, sinks[i].address, x))
                         return false;
-        error->text[0] = '\0'; /* plan_read says by itself */
+        error->text[0] = '\0'; /* plan_read reports by itself */
         if (x->config && !plan_read(p, x->config))
                 return false;
         return add_labels(p, x, error) && plan_check(p, error);
@@ -173,8 +173,9 @@ const struct command command_export = {
         .summary = "metrics for Prometheus, OpenTelemetry, Influx, Graphite, statsd",
         .usage = (const char *const[]){ "--config FILE [OPTION]...", "[--listen|--remote-write|--otlp ...] [OPTION]...",
                                         NULL },
-        .about = "Follows daemons and brings what they know to other systems, several at once: every metric of "
-                 "docs/METRICS.md, verdicts and alerts too. What a receiver does not take now waits within bounds, in "
+        .about = "Follows daemons and exports their state to other systems, several at once: every metric of "
+                 "docs/METRICS.md, also verdicts and alerts. What a receiver does not accept now waits within bounds, "
+                 "in "
                  "memory and on disk, and is sent later; what is lost is counted and exported itself. No receiver "
                  "slows another, or the daemon.",
         .options = options,
@@ -182,7 +183,7 @@ const struct command command_export = {
                 "It ends on SIGINT, SIGTERM and SIGHUP. Secrets are in private files (mode 600), never in arguments "
                 "or URLs. Prometheus parses scrapes and remote writes under the same names; samples that are sent have "
                 "the label host.",
-        .status = "0 ended as asked, 2 bad usage or configuration.",
+        .status = "0 stopped by a signal, 2 bad usage or configuration.",
         .examples =
                 (const char *const[]){
                         "heapwatch export --listen 127.0.0.1:9464 --token-file ~/.heapwatch-token",

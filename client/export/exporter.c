@@ -27,10 +27,10 @@
 #include "proto/wire/state_path.h"
 
 #define UPDATES_PER_TURN 256
-#define TURN_MS          20    /* and no longer, for large ones */
-#define LAST_MS          2000u /* at the end: for what is under way */
+#define TURN_MS          20    /* and no longer, for large updates */
+#define LAST_MS          2000u /* at the end, for what is being sent */
 
-/* One sink. Of the last four there are those that its kind needs. */
+/* One sink. Of the last four it has those that its kind needs. */
 struct sink {
         struct exporter *exporter;
         const struct sink_plan *plan;
@@ -59,8 +59,8 @@ struct exporter {
         size_t n;
         struct sink_health health[EXPORT_SINKS_MAX];
         struct metrics_source source;
-        bool reported[OPTIONS_MAX]; /* of each daemon it is known whether it is there */
-        uint64_t last_ms;           /* monotonic: the end of ending */
+        bool reported[OPTIONS_MAX]; /* by daemon: its state is known, there or silent */
+        uint64_t last_ms;           /* monotonic: deadline of the shutdown */
         bool ending;
         int status;
 };
@@ -134,7 +134,7 @@ static const char *daemon_name(const void *ctx, size_t daemon)
 
 /* --------------------------------------------------------------------- sinks */
 
-/* What is known now, with how each sink does. */
+/* The current state, with the health of each sink. */
 static const struct metrics_source *source_now(void *ctx)
 {
         struct exporter *e = ctx;
@@ -190,7 +190,7 @@ static void write_file(struct sink *s)
         s->failing = n == 0;
 }
 
-/* Before it is known which daemons are there, there is nothing to say, and zeros would be lies. */
+/* Until the state of every daemon is known, nothing is exported: zeros would be wrong. */
 static bool all_reported(const struct exporter *e)
 {
         for (size_t i = 0; i < e->source.n_daemons; i++)
@@ -213,7 +213,7 @@ static void on_interval(evutil_socket_t fd, short what, void *ctx)
                 write_file(s);
 }
 
-/* Where it keeps what is not sent; empty: nowhere. False with a sentence. */
+/* Where it keeps what was not sent; empty: nowhere. False with a message. */
 static bool journal_path(struct sink *s, struct error *error)
 {
         const struct plan *p = s->exporter->plan;
@@ -231,7 +231,7 @@ static bool journal_path(struct sink *s, struct error *error)
                 return error_set(error, "the path of the journal is too long");
         for (char *c = s->journal + 1; (c = strchr(c, '/')); *c++ = '/') {
                 *c = '\0';
-                (void)mkdir(s->journal, 0700); /* what is wrong is said when the file is opened */
+                (void)mkdir(s->journal, 0700); /* errors are reported when the file is opened */
         }
         return true;
 }
@@ -316,7 +316,7 @@ static void on_end(evutil_socket_t fd, short what, void *ctx)
         stop(e, EXIT_OK);
 }
 
-/* What is known goes out once more; whatever cannot go at once is in a journal. A second signal ends it at once. */
+/* Exports the current state once more; what cannot be sent at once is in a journal. A second signal ends it at once. */
 static void on_signal(evutil_socket_t number, short what, void *ctx)
 {
         static const struct timeval often = { 0, 20000 };
@@ -389,7 +389,7 @@ struct exporter *exporter_new(const struct plan *plan, struct error *error)
         e->names =
                 e->base ? evdns_base_new(e->base, EVDNS_BASE_INITIALIZE_NAMESERVERS | EVDNS_BASE_DISABLE_WHEN_INACTIVE)
                         : NULL;
-        if (e->base && !e->names) /* no name server: addresses and /etc/hosts go on working */
+        if (e->base && !e->names) /* no name server: addresses and /etc/hosts still work */
                 e->names = evdns_base_new(e->base, EVDNS_BASE_DISABLE_WHEN_INACTIVE);
         e->http = e->base ? http_new(e->base) : NULL;
         e->connections = e->base ? connections_new(e->base) : NULL;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * exporter.h - follows daemons and brings what they know to every sink of a plan.
+ * exporter.h - follows daemons and exports their state to every sink of a plan.
  *
- * DESIGN: one loop with the feed, a timer a sink, and everything that travels. A sink that is pushed to walks the
- * tables at its own interval into its own batcher and queue; one that is scraped walks them when it is asked. They
- * share nothing but the world, so none waits for another.
+ * DESIGN: one loop with the feed, a timer per sink, and all transfers. A push sink walks the tables at its own
+ * interval into its own batcher and queue; a scraped one walks them on request. They share only the world, so none
+ * waits for another.
  */
 #ifndef HW_CLIENT_EXPORT_EXPORTER_H
 #define HW_CLIENT_EXPORT_EXPORTER_H
@@ -14,10 +14,10 @@
 struct error;
 struct exporter;
 
-/* The plan is checked and outlives it. NULL with a sentence in `error`. */
+/* The plan is checked and outlives it. NULL with a message in `error`. */
 struct exporter *exporter_new(const struct plan *plan, struct error *error);
 
-/* Until a signal ends it. Returns an exit status. */
+/* Runs until a signal. Returns an exit status. */
 int exporter_run(struct exporter *e);
 void exporter_destroy(struct exporter **e);
 

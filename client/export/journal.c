@@ -23,10 +23,10 @@
 struct journal {
         int fd;
         char path[PATH_MAX];
-        uint64_t begin, end; /* of the records that count */
+        uint64_t begin, end; /* of the valid records */
         uint64_t most;
         uint64_t failures;
-        bool broken;        /* a write failed: nothing is appended until the queue was empty once */
+        bool broken;        /* a write failed: nothing is appended until the queue has been empty */
         uint64_t unwritten; /* newest batches in memory that are not in the file */
 };
 
@@ -53,7 +53,7 @@ static bool write_head(struct journal *j)
         return pwrite(j->fd, head, sizeof(head), 0) == (ssize_t)sizeof(head);
 }
 
-static void start_anew(struct journal *j)
+static void start_over(struct journal *j)
 {
         j->begin = j->end = HEAD_BYTES;
         j->broken = false;
@@ -64,7 +64,7 @@ static void start_anew(struct journal *j)
 
 /* ------------------------------------------------------------------ reading */
 
-/* The record at `at`; its bytes are malloc'ed. False: there is no whole one. */
+/* The record at `at`; its bytes are malloc'ed. False: there is no complete one. */
 static bool read_record(const struct journal *j, uint64_t at, uint64_t size, struct batch *ret)
 {
         struct record r;
@@ -97,13 +97,13 @@ static void read_all(struct journal *j, batch_taker *take, void *ctx)
 
         if (fstat(j->fd, &st) < 0 || st.st_size < HEAD_BYTES || pread(j->fd, head, HEAD_BYTES, 0) != HEAD_BYTES ||
             memcmp(head, MAGIC, 8) != 0) {
-                start_anew(j);
+                start_over(j);
                 return;
         }
         memcpy(&begin, head + 8, 8);
         begin = le64toh(begin);
         if (begin < HEAD_BYTES || begin > (uint64_t)st.st_size) {
-                start_anew(j);
+                start_over(j);
                 return;
         }
         j->begin = j->end = begin;
@@ -112,7 +112,7 @@ static void read_all(struct journal *j, batch_taker *take, void *ctx)
                 take(ctx, &b);
         }
         if (j->begin == j->end)
-                start_anew(j);
+                start_over(j);
         else if (ftruncate(j->fd, (off_t)j->end) < 0)
                 j->failures++;
 }
@@ -149,7 +149,7 @@ void journal_close(struct journal **j)
 
 /* ------------------------------------------------------------------ writing */
 
-/* Drops what is before the beginning, by a copy; the old file stays when that fails. */
+/* Drops what is before the beginning by copying; if that fails, the old file stays. */
 static void compact(struct journal *j)
 {
         char beside[PATH_MAX + 8];
@@ -201,7 +201,7 @@ void journal_append(struct journal *j, const struct batch *b)
                 return;
         }
         j->failures++;
-        j->broken = true; /* later ones would be behind a hole */
+        j->broken = true; /* later ones would be after a gap */
         j->unwritten++;
         if (ftruncate(j->fd, (off_t)j->end) < 0)
                 j->failures++;
@@ -214,7 +214,7 @@ void journal_drop(struct journal *j, const struct batch *oldest)
         else if (j->unwritten)
                 j->unwritten--;
         if (j->begin >= j->end && j->unwritten == 0)
-                start_anew(j);
+                start_over(j);
         else if (!write_head(j))
                 j->failures++;
 }

@@ -5,16 +5,16 @@
 
 #define EXPORT_SINKS_MAX     32
 #define EXPORT_LABELS_MAX    16
-#define BATCH_SAMPLES_MAX    4000                 /* further samples go into a batch of their own */
-#define BATCH_BYTES_MAX      ((size_t)512 << 10)  /* of lines; also */
-#define BATCHER_BYTES_MAX    ((size_t)16 << 20)   /* what a batch may take while it is made */
+#define BATCH_SAMPLES_MAX    4000                 /* further samples go into another batch */
+#define BATCH_BYTES_MAX      ((size_t)512 << 10)  /* of lines; the same */
+#define BATCHER_BYTES_MAX    ((size_t)16 << 20)   /* memory of a batch while it is made */
 #define DATAGRAM_BYTES_MAX   1400u                /* of lines, in one datagram */
-#define QUEUE_BYTES_DEFAULT  ((uint64_t)16 << 20) /* of one sink: beyond, the oldest batch is lost */
+#define QUEUE_BYTES_DEFAULT  ((uint64_t)16 << 20) /* of one sink; beyond that the oldest batch is lost */
 #define QUEUE_BYTES_MOST     ((uint64_t)1 << 30)
 #define QUEUE_TIME_DEFAULT   UINT64_C(3600000000000) /* older batches are lost */
-#define RETRY_FIRST_MS       1000u                   /* doubled with each failure, up to */
+#define RETRY_FIRST_MS       1000u                   /* doubles with each failure, up to */
 #define RETRY_MOST_MS        60000u
-#define RETRY_AFTER_MOST_MS  300000u               /* that a receiver can ask for */
+#define RETRY_AFTER_MOST_MS  300000u               /* the most that a receiver can request */
 #define SEND_TIMEOUT_DEFAULT UINT64_C(10000000000) /* ns, of one attempt */
 
 #endif

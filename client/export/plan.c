@@ -42,8 +42,8 @@ struct sink_plan *plan_add(struct plan *p, enum sink_kind kind)
         return &p->sinks[p->n_sinks++];
 }
 
-/* As Prometheus has names of labels; target, daemon and le are ours. */
-static bool good_label(const char *name)
+/* As Prometheus requires; some names are reserved for our own labels. */
+static bool is_label_name(const char *name)
 {
         static const char *const taken[] = { "target", "daemon", "sink", "le", "quantile" };
 
@@ -62,9 +62,9 @@ bool plan_label(struct plan *p, const char *name, const char *value, struct erro
 {
         size_t at = 0;
 
-        if (!good_label(name))
+        if (!is_label_name(name))
                 return error_set(error,
-                                 "'%s' is no name for a label: expected letters, digits and _, and none that "
+                                 "'%s' is not a label name: expected letters, digits and _, and none that "
                                  "heapwatch uses itself (target, daemon, sink)",
                                  name);
         if (!*value)
@@ -125,8 +125,8 @@ const struct batcher_kind *sink_batcher(const struct sink_plan *s)
 
 /* ------------------------------------------------------------------ checks */
 
-/* What each kind can be reached by. */
-static bool good_address(const struct sink_plan *s, struct error *error)
+/* Checks the address against what each kind supports. */
+static bool check_address(const struct sink_plan *s, struct error *error)
 {
         static const char *const forms[SINK_KINDS] = {
                 [SINK_REMOTE_WRITE] = "http://… or https://…",
@@ -161,14 +161,14 @@ static bool check_sink(struct plan *p, struct sink_plan *s, struct error *error)
                                  s->kind == SINK_SCRAPE     ? "listen: ADDRESS:PORT"
                                  : s->kind == SINK_TEXTFILE ? "path:"
                                                             : "url:");
-        if (!pulled && !good_address(s, error))
+        if (!pulled && !check_address(s, error))
                 return false;
         if (s->kind == SINK_TEXTFILE &&
             (*s->address != '/' || strlen(s->address) < 6 || strcmp(s->address + strlen(s->address) - 5, ".prom") != 0))
-                return error_set(error, "sink %s: '%s': expected a path from the root that ends with .prom", s->name,
+                return error_set(error, "sink %s: '%s': expected an absolute path that ends with .prom", s->name,
                                  s->address);
         if ((s->bearer_file || s->basic_file || s->ca_file) && !http)
-                return error_set(error, "sink %s: bearer_file, basic_file and ca_file belong to http", s->name);
+                return error_set(error, "sink %s: bearer_file, basic_file and ca_file only go with http", s->name);
         if (s->bearer_file && s->basic_file)
                 return error_set(error, "sink %s: bearer_file and basic_file exclude each other", s->name);
         if (http && strchr(s->address, '@'))
@@ -193,7 +193,7 @@ static bool check_sink(struct plan *p, struct sink_plan *s, struct error *error)
         return true;
 }
 
-/* After its kind, "influx", and with a number where there are several, "influx-2". */
+/* Named after its kind, "influx", with a number if there are several, "influx-2". */
 static bool name_sink(struct plan *p, size_t i)
 {
         char name[64];

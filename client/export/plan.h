@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plan.h - what is to be exported where: from options, a configuration file, or both. Texts are the plan's own. */
+/* plan.h - what to export where: from options, a configuration file, or both. The plan owns its texts. */
 #ifndef HW_CLIENT_EXPORT_PLAN_H
 #define HW_CLIENT_EXPORT_PLAN_H
 
@@ -32,9 +32,9 @@ struct sink_plan {
         char *token_file, *bearer_file, *basic_file, *ca_file;
         bool no_token, json;
         const struct metric_set *sets[PLAN_SETS_MAX + 1]; /* ended by NULL; the first NULL: the plan's */
-        uint64_t interval_ns;                             /* 0: the plan's, as with the next two */
+        uint64_t interval_ns;                             /* 0: the plan's; the same for the next two */
         uint64_t bands, series;
-        uint64_t queue_bytes, queue_ns, timeout_ns; /* 0: the usual */
+        uint64_t queue_bytes, queue_ns, timeout_ns; /* 0: the default */
 };
 
 struct plan {
@@ -46,25 +46,25 @@ struct plan {
         size_t n_labels;
         const struct metric_set *sets[PLAN_SETS_MAX + 1];
         uint64_t interval_ns, bands, series;
-        char *journal; /* directory; NULL: the usual */
+        char *journal; /* directory; NULL: the default */
         bool no_journal;
 };
 
 void plan_done(struct plan *p);
 
-/* A further sink, zeroed but for its kind; NULL when there are too many. */
+/* Another sink, zeroed except for its kind; NULL when there are too many. */
 struct sink_plan *plan_add(struct plan *p, enum sink_kind kind);
 
-/* Adds or replaces. False with a sentence: a name that is none, too many. */
+/* Adds or replaces. False with a message: an invalid name, too many. */
 bool plan_label(struct plan *p, const char *name, const char *value, struct error *error);
 
 /* "heapwatch,ekg" into a list. */
 bool plan_sets(const struct metric_set *sets[PLAN_SETS_MAX + 1], const char *text, struct error *error);
 
-/* Completes it: names, defaults; says what is wrong or missing. */
+/* Completes it with names and defaults; reports what is wrong or missing. */
 bool plan_check(struct plan *p, struct error *error);
 
-/* Reads a configuration file into it. False after saying what is wrong, line by line. */
+/* Reads a configuration file into it. False after reporting what is wrong, line by line. */
 bool plan_read(struct plan *p, const char *path);
 
 /* How samples of the sink are encoded; NULL: as text for scrapers. */

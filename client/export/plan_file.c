@@ -2,8 +2,8 @@
 /*
  * plan_file.c - the configuration file of `heapwatch export`.
  *
- * DESIGN: the tree of yaml_file, walked once by two tables of keys. All mistakes are reported at once, each at its line
- * and column. What the command line gave stays; sinks of both are exported to.
+ * DESIGN: the tree of yaml_file is walked once, with two tables of keys. All mistakes are reported at once, each with
+ * line and column. Settings from the command line take precedence; sinks of both are used.
  */
 #include "client/export/plan.h"
 
@@ -129,7 +129,7 @@ static bool take_format(struct yaml_file *f, const yaml_node_t *node, struct sin
         return true;
 }
 
-/* An address has the key that its kind is used to. */
+/* The key of an address depends on the kind of sink. */
 static bool take_address(struct yaml_file *f, const yaml_node_t *node, struct sink_plan *s, const char *key)
 {
         const char *expected = s->kind == SINK_SCRAPE ? "listen" : s->kind == SINK_TEXTFILE ? "path" : "url";
@@ -274,7 +274,7 @@ static bool take_journal(struct yaml_file *f, const yaml_node_t *node, struct pl
         if (!strcmp(text, "off"))
                 p->no_journal = true;
         else if (*text != '/')
-                return yaml_error(f, node, 0, "'%s': expected a path from the root, or off", text);
+                return yaml_error(f, node, 0, "'%s': expected an absolute path, or off", text);
         else if (!p->journal)
                 p->journal = strdup(text);
         return true;

@@ -18,10 +18,10 @@ struct send_queue {
 void queue_init(struct send_queue *q);
 void queue_done(struct send_queue *q);
 
-/* Takes the bytes. False: out of memory, they are freed. */
+/* Takes over the bytes. False: out of memory, they are freed. */
 bool queue_add(struct send_queue *q, struct batch *batch);
 
-/* Whether the oldest must go: more than `most_bytes` wait, or it was collected before `since_wall_ns`. */
+/* Whether to drop the oldest: more than `most_bytes` wait, or it was collected before `since_wall_ns`. */
 bool queue_overdue(const struct send_queue *q, uint64_t most_bytes, uint64_t since_wall_ns);
 
 /* NULL: it is empty. */

@@ -75,15 +75,15 @@ static void on_request(struct evhttp_request *req, void *arg)
         }
 }
 
-/* Who may ask must be said, unless only one user's socket leads here. */
+/* A token is required, unless only one user's socket leads here. */
 static bool check(struct scrape *s, struct error *error)
 {
         const struct sink_plan *p = s->options.plan;
 
         if (!place_parse(&s->place, p->address))
                 return error_set(error,
-                                 "sink %s: '%s': expected ADDRESS:PORT, such as 127.0.0.1:9464, or unix:PATH with a "
-                                 "path from the root",
+                                 "sink %s: '%s': expected ADDRESS:PORT, such as 127.0.0.1:9464, or unix:PATH with an "
+                                 "absolute path",
                                  p->name, p->address);
         if (p->token_file)
                 return guard_read_token(&s->guard, p->token_file, error);

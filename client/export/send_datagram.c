@@ -2,9 +2,9 @@
 /*
  * send_datagram.c - whole lines in datagrams of at most DATAGRAM_BYTES_MAX: UDP or a Unix socket.
  *
- * DESIGN: a socket is made and connected for each batch, so that a name is looked up again and an answer of the other
- * machine (nobody listens there) fails a later datagram. A kernel that takes no more is asked again in a moment, with
- * what is left; a batch that fails begins anew.
+ * DESIGN: a socket is made and connected for each batch, so that the name is resolved again, and an error from the
+ * other machine (nobody listens there) fails a later datagram. If the kernel's buffer is full, the rest is retried in
+ * a moment; a failed batch is sent again from its beginning.
  */
 #include <errno.h>
 #include <event2/dns.h>
@@ -22,15 +22,15 @@
 #include "proto/base/clock.h"
 
 #define AGAIN_US 2000
-#define PER_TURN 64 /* datagrams, before others have their turn */
+#define PER_TURN 64 /* datagrams per turn of the loop */
 
 struct datagram_sender {
         struct sender base;
-        struct evdns_getaddrinfo_request *asked; /* for the address */
+        struct evdns_getaddrinfo_request *lookup; /* of the address */
         struct event *turn;
         const struct batch *batch;
         size_t at;         /* bytes of it that are sent */
-        uint64_t until_ns; /* then it has failed */
+        uint64_t until_ns; /* when it counts as failed */
         int fd;
         bool failed;
         char detail[160];
@@ -54,7 +54,7 @@ static void go_on(struct datagram_sender *d, long after_us)
         (void)event_add(d->turn, &after);
 }
 
-/* From the loop, since a failure may be known before sender_send has returned. */
+/* Reports from the loop, since a failure may be known before sender_send has returned. */
 static void fail(struct datagram_sender *d, const char *why)
 {
         (void)snprintf(d->detail, sizeof(d->detail), "%s", why);
@@ -62,7 +62,7 @@ static void fail(struct datagram_sender *d, const char *why)
         go_on(d, 0);
 }
 
-/* Bytes of whole lines from `at` that fit into a datagram; a longer line goes alone. */
+/* Bytes of whole lines from `at` that fit in a datagram; a longer line is sent alone. */
 static size_t next_lines(const struct batch *b, size_t at)
 {
         const char *text = b->bytes;
@@ -126,7 +126,7 @@ static void on_address(int result, struct evutil_addrinfo *found, void *ctx)
 {
         struct datagram_sender *d = ctx;
 
-        d->asked = NULL;
+        d->lookup = NULL;
         if (result == EVUTIL_EAI_CANCEL)
                 return;
         if (result || !found)
@@ -161,17 +161,17 @@ static void send_batch(struct sender *s, const struct batch *batch)
                 return;
         }
         (void)snprintf(number, sizeof(number), "%u", port);
-        struct evdns_getaddrinfo_request *asked = evdns_getaddrinfo(o->names, host, number, &hints, on_address, d);
-        if (d->fd < 0 && !d->failed) /* else it is answered already */
-                d->asked = asked;
+        struct evdns_getaddrinfo_request *lookup = evdns_getaddrinfo(o->names, host, number, &hints, on_address, d);
+        if (d->fd < 0 && !d->failed) /* otherwise it was already reported */
+                d->lookup = lookup;
 }
 
 static void destroy(struct sender *s)
 {
         struct datagram_sender *d = (struct datagram_sender *)s;
 
-        if (d->asked)
-                evdns_getaddrinfo_cancel(d->asked);
+        if (d->lookup)
+                evdns_getaddrinfo_cancel(d->lookup);
         if (d->turn)
                 event_free(d->turn);
         if (d->fd >= 0)

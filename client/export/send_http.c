@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * send_http.c - a batch is the body of a POST. What cannot even be started (a token's file is gone, too many requests)
- * is reported from the loop, as any other failure.
+ * send_http.c - a batch is the body of a POST. A request that cannot even be started (the token's file is missing, too
+ * many requests) is reported from the loop, like any other failure.
  */
 #include <event2/event.h>
 #include <stdlib.h>

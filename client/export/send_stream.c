@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * send_stream.c - lines down a connection that stays open: TCP or a Unix socket.
+ * send_stream.c - lines over a connection that stays open: TCP or a Unix socket.
  *
- * DESIGN: a batch is done when its last byte is with the kernel. The connection is made by the batch that needs it, and
- * a batch that meets a broken one is sent again as a whole by its owner: receivers keep one value for a series and
- * time. What the other side says is read and forgotten, so that its end is noticed.
+ * DESIGN: a batch is done when the kernel has its last byte. A batch that finds no connection makes one, and if the
+ * connection breaks, the owner sends the whole batch again: receivers keep one value per series and time. What the
+ * other side sends is read and dropped, to notice when it disconnects.
  */
 #include <errno.h>
 #include <event2/buffer.h>
@@ -22,12 +22,12 @@
 struct stream_sender {
         struct sender base;
         struct bufferevent *connection; /* NULL: there is none */
-        const struct batch *batch;      /* under way; NULL: none */
-        struct event *later;            /* reports what failed at once */
+        const struct batch *batch;      /* being sent; NULL: none */
+        struct event *later;            /* reports an immediate failure from the loop */
         char detail[160];
 };
 
-static void hang_up(struct stream_sender *t)
+static void disconnect(struct stream_sender *t)
 {
         if (t->connection)
                 bufferevent_free(t->connection);
@@ -40,7 +40,7 @@ static void finish(struct stream_sender *t, bool ok)
 
         t->batch = NULL;
         if (!ok)
-                hang_up(t);
+                disconnect(t);
         t->base.options.done(t->base.options.ctx, &sent);
 }
 
@@ -86,7 +86,7 @@ static void on_event(struct bufferevent *b, short what, void *ctx)
         if (t->batch)
                 finish(t, false);
         else
-                hang_up(t);
+                disconnect(t);
 }
 
 static bool connect_to(struct stream_sender *t)
@@ -129,7 +129,7 @@ static void send_batch(struct sender *s, const struct batch *batch)
                 return;
         }
         (void)snprintf(t->detail, sizeof(t->detail), "%s", errno ? strerror(errno) : "cannot connect");
-        hang_up(t);
+        disconnect(t);
         t->batch = NULL;
         (void)event_add(t->later, &now);
 }
@@ -138,7 +138,7 @@ static void destroy(struct sender *s)
 {
         struct stream_sender *t = (struct stream_sender *)s;
 
-        hang_up(t);
+        disconnect(t);
         if (t->later)
                 event_free(t->later);
         free(t);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sender.h - how a batch travels: by HTTP, a stream (TCP, Unix) or datagrams (UDP, Unix).
+ * sender.h - how a batch is sent: by HTTP, a stream (TCP, Unix) or datagrams (UDP, Unix).
  *
- * One batch at a time. A stream or datagrams have no answer: sent is what the kernel has taken.
+ * One batch at a time. Streams and datagrams have no answer: what the kernel has accepted
+ * counts as sent.
  */
 #ifndef HW_CLIENT_EXPORT_SENDER_H
 #define HW_CLIENT_EXPORT_SENDER_H
@@ -16,7 +17,7 @@ struct http;
 struct sender;
 
 struct sent {
-        bool ok, again; /* again: it may help to repeat it */
+        bool ok, again; /* again: worth retrying */
         uint64_t retry_after_ns;
         const char *detail; /* for people; borrowed */
 };
@@ -51,7 +52,7 @@ void sender_destroy(struct sender **s);
 /* Borrows the batch until `done`. */
 void sender_send(struct sender *s, const struct batch *batch);
 
-/* For senders of one kind. */
+/* What the kinds of senders implement. */
 struct sender_kind {
         struct sender *(*make)(const struct sender_options *options);
         void (*send)(struct sender *s, const struct batch *batch);

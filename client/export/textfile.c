@@ -16,13 +16,13 @@ uint64_t textfile_write(const char *path, struct metrics *m, const struct metric
 {
         char beside[PATH_MAX];
         uint64_t samples = 0;
-        int n = snprintf(beside, sizeof(beside), "%s.new", path); /* the collector reads *.prom only */
+        int n = snprintf(beside, sizeof(beside), "%s.new", path); /* the collector only reads *.prom */
 
         if (n < 0 || (size_t)n >= sizeof(beside)) {
                 error_set(error, "%s: the path is too long", path);
                 return 0;
         }
-        (void)unlink(beside); /* of one that was killed while it wrote */
+        (void)unlink(beside); /* left by an exporter that was killed while it wrote */
         int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
         FILE *to = fd >= 0 ? fdopen(fd, "w") : NULL;
         bool whole = to != NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: the answers that every screen gives (client/answers), then the facts
- * behind them, most important first: memory at the end against the limit, the
- * bands that grew most, the last notes, collections, what the stream lost. What
- * is not known is left out.
+ * behind them, most important first: memory at the end compared with the limit,
+ * the bands that grew most, the last notes, collections, what the stream lost.
+ * What is unknown is left out.
  */
 #include "client/post_mortem/account.h"
 
@@ -66,7 +66,7 @@ static void print_amount(FILE *to, const char **comma, const char *name, bool kn
         *comma = ", ";
 }
 
-/* The least limit that is known, and whose it is. */
+/* The lowest known limit, and whose it is. */
 static bool limit_of(const struct world_target *t, uint64_t *ret_bytes, const char **ret_whose)
 {
         const Hw__TimeToLimit *l = t->trend_state ? t->trend_state->time_to_limit : NULL;

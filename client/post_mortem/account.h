@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* account.h - what there is to say of a run's end, as text of one screen or as JSON, written to a stream. */
+/* account.h - a run's end, as a screen of text or as JSON, written to a stream. */
 #ifndef HW_CLIENT_POST_MORTEM_ACCOUNT_H
 #define HW_CLIENT_POST_MORTEM_ACCOUNT_H
 
@@ -8,7 +8,7 @@
 
 #include "client/state/world.h"
 
-/* How a run has come to its end. */
+/* How a run ended. */
 enum end { END_RUNS, END_WELL, END_BADLY, END_UNKNOWN };
 
 enum end account_end(const struct world_target *t);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * command.c - `heapwatch post-mortem`: how a program ended and what its memory
- * did before, on one screen; from a daemon that kept it, a log or a recording.
+ * did before, on one screen; from a daemon that has kept it, a log or a
+ * recording.
  */
 #include "client/cli/absent.h"
 #include "client/cli/command.h"
@@ -20,7 +21,7 @@ struct request {
 
 static const struct option options[] = {
         OPERAND(OPTION_IS_TEXT, "TARGET|FILE", const char *, 1, 1, struct request, what, COMPLETE_TARGET_OR_FILE, NULL),
-        OPTION_JSON(struct request, json, "text (default), or an object a run"),
+        OPTION_JSON(struct request, json, "text (default), or one object per run"),
         OPTION_CONNECT(struct request, endpoints),
         OPTIONS_OF_TREND(struct request, daemon_args),
         OPTIONS_END,
@@ -99,7 +100,7 @@ const struct command command_post_mortem = {
         .about = "How a target ended, or the last run in a finished eventlog or recording, on one screen: exit status, "
                  "signal or killed for memory, as far as its parent or the kernel says; its memory at the end and the "
                  "limit, since when it grew and where, the bands that grew most, the last "
-                 "notes, collections, and what the stream lost. What is not known is left out.",
+                 "notes, collections, and what the stream lost. What is unknown is left out.",
         .options = options,
         .status = "0, 1 when it ended badly, 2 when there is nothing to read.",
         .examples =

@@ -2,8 +2,8 @@
 /*
  * dump.c - `heapwatch dump`: a stretch of a recording as an eventlog.
  *
- * DESIGN: the daemon writes what it still has in memory, then the files are
- * read here: what a dump costs, the daemon does not pay.
+ * DESIGN: the daemon writes out what it still has in memory, then the files are
+ * read here, so that a dump costs the daemon nothing.
  */
 #include "client/cli/command.h"
 
@@ -25,7 +25,7 @@
 #include "proto/recording/stretch.h"
 
 #define PIECE_BYTES (256u << 10)
-#define LOOK_MS     500 /* at a recording that has not come far enough yet */
+#define LOOK_MS     500 /* between checks of a recording that is not far enough yet */
 
 struct dump {
         struct locate where;
@@ -43,7 +43,7 @@ static int open_output(const struct dump *d)
                 return dup(STDOUT_FILENO);
         int fd = open(d->output, flags, 0600);
         if (fd < 0 && errno == EEXIST)
-                command_error(&command_dump, "%s is there already; give another name, or --force", d->output);
+                command_error(&command_dump, "%s already exists; give another name, or --force", d->output);
         else if (fd < 0)
                 command_error(&command_dump, "%s: %s", d->output, strerror(errno));
         return fd;
@@ -95,7 +95,7 @@ static void draw_wait(const struct recorded_run *run, uint64_t to_ns)
                               hw_duration_text(left, sizeof(left), (double)sub_sat(to_ns, run->end_ns)), run->target);
 }
 
-/* Until the run has come so far, is over, or the user has enough. */
+/* Until the run has got that far, is over, or the user interrupts. */
 static bool wait_until(const struct dump *d, const char *directory, struct recorded_run *run, uint64_t to_ns,
                        struct error *error)
 {
@@ -110,7 +110,7 @@ static bool wait_until(const struct dump *d, const char *directory, struct recor
         return true;
 }
 
-/* Of which run, and which part. False with a sentence. */
+/* Which run, and which part. False with a message. */
 static bool choose(const struct dump *d, const char *directory, struct recorded_run *run, struct cutout_range *range,
                    struct error *error)
 {
@@ -133,13 +133,13 @@ static void say(const struct dump *d, const struct recorded_run *run, const stru
                       hw_bytes_text(size, sizeof(size), (double)bytes),
                       hw_duration_text(length, sizeof(length), (double)sub_sat(stats->end_ns, stats->begin_ns)));
         if (stats->lost_bytes)
-                (void)fprintf(stderr, "of it %s are missing: the disk had not taken them\n",
+                (void)fprintf(stderr, "%s of that are missing: they were not written to disk\n",
                               hw_bytes_text(lost, sizeof(lost), (double)stats->lost_bytes));
         if (stats->missing)
                 (void)fprintf(stderr, "%u parts inside it are missing: removed for the budget, or damaged\n",
                               stats->missing);
         if (stats->end_ns == 0)
-                (void)fprintf(stderr, "no event is in that stretch; the run has %s to %s\n",
+                (void)fprintf(stderr, "there is no event in that stretch; the run has %s to %s\n",
                               hw_duration_text(size, sizeof(size), (double)run->begin_ns),
                               hw_duration_text(length, sizeof(length), (double)run->end_ns));
         if (strcmp(d->output, "-") != 0)
@@ -156,7 +156,8 @@ static int run(void *filled)
         uint64_t bytes;
 
         if (!d->output)
-                return command_usage_error(&command_dump, "where to? expected -o FILE, or -o - for standard output");
+                return command_usage_error(&command_dump,
+                                           "expected an output file: -o FILE, or -o - for standard output");
         signals_catch();
         struct cutout *c = NULL;
         if (locate_directory(&d->where, directory, &error) && choose(d, directory, &run, &range, &error))
@@ -180,14 +181,15 @@ static int run(void *filled)
 
 static const struct option options[] = {
         OPERAND(OPTION_IS_TEXT, "TARGET[@RUN]", const char *, 1, 1, struct dump, which, COMPLETE_TARGET,
-                "of that target the newest run; RUN: one by the beginning of its name, or -1 for the one before"),
-        OPTION_TEXT("from", 0, "MOMENT", struct dump, from, COMPLETE_NOTHING,
-                    "from then on: 5m after the program began, or -10m: before the recording's end; default: all"),
+                "the newest run of that target; RUN: one by the beginning of its name, or -1 for the one before"),
+        OPTION_TEXT(
+                "from", 0, "MOMENT", struct dump, from, COMPLETE_NOTHING,
+                "from this moment on: 5m after the program's start, or -10m: before the recording's end; default: all"),
         OPTION_TEXT("to", 0, "MOMENT", struct dump, to, COMPLETE_NOTHING,
-                    "and up to then; +5m waits for what is to come; default: now"),
+                    "up to this moment; +5m waits for that long; default: now"),
         OPTION_TEXT("output", 'o', "FILE", struct dump, output, COMPLETE_FILE,
                     "a new file, which only you can read; - is standard output"),
-        OPTION_FLAG("force", 'f', struct dump, force, "FILE may be there: it is overwritten"),
+        OPTION_FLAG("force", 'f', struct dump, force, "overwrite FILE if it exists"),
         OPTION_CONNECT_ONE(struct dump, where.endpoint, "the daemon that records, by its publish endpoint"),
         OPTION_TEXT("dir", 'd', "DIR", struct dump, where.directory, COMPLETE_FILE,
                     "the directory of recordings; no daemon is needed then"),
@@ -199,7 +201,7 @@ const struct command command_dump = {
         .summary = "write a stretch of a recording as an eventlog",
         .usage = (const char *const[]){ "TARGET[@RUN] [--from MOMENT] [--to MOMENT] -o FILE", NULL },
         .about = "Writes what `heapwatchd --record` has kept of a target as a valid eventlog: header, what the stretch "
-                 "refers to, and its blocks, a second or 128 KiB more at both ends. Times stay what they were in the "
+                 "refers to, and its blocks, with up to a second or 128 KiB more at both ends. Times are those of the "
                  "run. heapwatch, ghc-events and eventlog2html read it.",
         .options = options,
         .status = "0 written, 2 usage, no such recording, no daemon, or FILE cannot be written.",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* recordings.c - `heapwatch recordings`: what the flight recorder has, and deleting of it. */
+/* recordings.c - `heapwatch recordings`: lists and deletes what the flight recorder has. */
 #include "client/cli/command.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ struct recordings {
 static const struct term terms[] = {
         { "list", "[TARGET]", "the recorded runs, oldest first (default)" },
         { "delete", "TARGET[@RUN]",
-          "removes a run that is over: the newest, RUN by its beginning, or -1 for the one "
+          "removes a finished run: the newest, RUN by the beginning of its name, or -1 for the one "
           "before the newest" },
         { NULL, NULL, NULL },
 };

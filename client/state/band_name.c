@@ -12,7 +12,7 @@
 
 /* ------------------------------------------------------------------- packages */
 
-/* Where the version begins in n bytes of a package's name and version; n: there is none. */
+/* Where the version begins in n bytes of a package's name and version; n if there is none. */
 static size_t version_at(const char *package, size_t n)
 {
         for (size_t i = 1; i + 1 < n; i++)
@@ -27,7 +27,7 @@ struct package_label package_label(const char *label)
         bool module = n > 0 && label[n] == ':' && label[n + 1] >= 'A' && label[n + 1] <= 'Z';
         size_t version = module ? version_at(label, n) : n;
 
-        /* "Data.Seq.:Foo" is a constructor's name: a package without version is in small letters */
+        /* "Data.Seq.:Foo" is a constructor's name: a package without a version is in lower case */
         if (!module || (version == n && strcspn(label, UPPER) < n))
                 return (struct package_label){ .package = 0, .rest = label };
         return (struct package_label){ .package = version, .rest = label + n + 1 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * band_name.h - a name of a band that means the same in another run of the program.
+ * band_name.h - a band's name, which means the same in another run of the program.
  *
  * It is the band's label, with module and source where the log gives them, and without the version of its package
  * ("containers-0.6.7:Data.Map.Internal.Bin" is one of containers, whichever build it comes from); for a cost-centre
@@ -16,7 +16,7 @@
 #include "heapwatch/wire.h"
 
 #define BAND_NAME_MAX      1024u
-#define BAND_NAME_LEFT_OUT "(bands beyond the limit)" /* what a census had beyond the daemon's limit of bands */
+#define BAND_NAME_LEFT_OUT "(bands beyond the limit)" /* bytes of a census in bands beyond the daemon's limit */
 
 struct band_name {
         char text[BAND_NAME_MAX]; /* longer ones are cut */
@@ -25,13 +25,13 @@ struct band_name {
 
 void band_name(struct band_name *ret, const Hw__Band *band);
 
-/* Of a cost centre alone: "Module.label"; NULL: MAIN. */
+/* A single cost centre: "Module.label"; NULL: MAIN. */
 void centre_name(struct band_name *ret, const Hw__CostCentre *centre);
 
-/* Whether a name is of several bands that cannot be told apart, so that they are not those of another run. */
+/* Whether a name stands for several indistinguishable bands, which must not be matched with another run. */
 bool band_name_is_shared(const char *name);
 
-/* "containers-0.6.4.1:Data.Map.Internal.Bin" taken apart; borrowed. */
+/* "containers-0.6.4.1:Data.Map.Internal.Bin" split; borrowed. */
 struct package_label {
         size_t package;   /* bytes of the package's name, without its version; 0: there is no package */
         const char *rest; /* "Data.Map.Internal.Bin" */
