@@ -13,6 +13,7 @@
 
 #define DEFAULT_F          2.0
 #define DEFAULT_LEAST_LIVE (UINT64_C(1) << 20)
+#define KEPT_FREE_PERCENT  3     /* -m; half of it, of two generations */
 #define FACTOR_MOST        100.0 /* a larger one in a log is damage */
 
 struct flags {
@@ -80,6 +81,15 @@ uint64_t sizing_heap(const struct sizing *s, uint64_t live_bytes)
         return s->most != UNKNOWN_U64 && bytes > (double)s->most ? s->most
                : bytes < 0x1p63                                  ? (uint64_t)bytes
                                                                  : INT64_MAX;
+}
+
+uint64_t sizing_most_live(const struct sizing *s)
+{
+        if (s->most == UNKNOWN_U64 || s->collector == SIZING_NONMOVING || s->one_generation)
+                return UNKNOWN_U64;
+        uint64_t kept_free = s->most / 200 * KEPT_FREE_PERCENT, least = s->areas / 2;
+
+        return sub_sat(s->most, kept_free > least ? kept_free : least);
 }
 
 uint64_t sizing_beyond(const struct sizing *s, uint64_t live_bytes, uint64_t heap_bytes)

@@ -46,6 +46,14 @@ struct sizing sizing_of(const struct run *run, const struct heap *heap);
 /* Heap that the runtime may hold for this much live data. */
 uint64_t sizing_heap(const struct sizing *s, uint64_t live_bytes);
 
+/*
+ * Most live data that -M allows. Once they are 30 % (-c) of it the old generation is compacted in place, so the
+ * heap may be as large as its data (GarbageCollect and resizeGenerations in rts/sm/GC.c): all of -M but the
+ * allocation areas, or 1.5 % of it if that is more. UNKNOWN_U64: no -M, or a collector that does not go over to
+ * compacting (nonmoving, -G1).
+ */
+uint64_t sizing_most_live(const struct sizing *s);
+
 /* Heap beyond that; UNKNOWN_U64 when either argument is. */
 uint64_t sizing_beyond(const struct sizing *s, uint64_t live_bytes, uint64_t heap_bytes);
 

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "proto/base/ckd.h"
+#include "daemon/model/sizing.h"
 #include "daemon/trend/tracker_private.h"
 
 #define HOUR_NS         UINT64_C(3600000000000)
@@ -318,6 +319,17 @@ static double heap_over_live(const struct tracker *t)
         return fmax(1, heap.moments.v_mean / live.moments.v_mean);
 }
 
+/* What it will be where the limit is met. Near -M the collector takes less than it did when there was room. */
+static double heap_over_live_at(const struct tracker *t, const struct memory_limit *limit)
+{
+        struct sizing s = sizing_of(model_run(t->model), model_heap(t->model));
+        uint64_t most = sizing_most_live(&s);
+
+        if (limit->source != LIMIT_SOURCE_MAX_HEAP || most == UNKNOWN_U64 || most == 0)
+                return heap_over_live(t);
+        return fmin(heap_over_live(t), (double)limit->bytes / (double)most);
+}
+
 /* The series whose growth meets the limit; SERIES_COUNT: none grows. */
 static enum series_id growing_series(const struct growth *g, enum limit_source limit)
 {
@@ -359,7 +371,7 @@ bool tracker_time_to_limit(const struct tracker *t, struct limit_time *ret)
         tracker_growth(t, &g);
         *ret = (struct limit_time){ .limit = tracker_limit(t), .as_of_ns = t->watermark_ns, .ended = t->ended };
         ret->series = growing_series(&g, ret->limit.source);
-        ret->heap_over_live = ret->series == SERIES_LIVE ? heap_over_live(t) : NAN;
+        ret->heap_over_live = ret->series == SERIES_LIVE ? heap_over_live_at(t, &ret->limit) : NAN;
         if (ret->series == SERIES_COUNT || ret->limit.bytes == UNKNOWN_U64)
                 return false;
         double room = room_for(&g, ret);

@@ -11,9 +11,10 @@ import time
 
 PROGRAM_ARGS, PROGRAM_ENV = 30, 31
 BLOCK_MARKER, CAPSET_CREATE, WALL_CLOCK_TIME, HEAP_ALLOCATED, HEAP_SIZE, HEAP_LIVE = 18, 25, 43, 49, 50, 51
+USER_MARKER = 58
 PROFILE_BEGIN, SAMPLE_BEGIN, SAMPLE_ROW, SAMPLE_END = 160, 162, 164, 165
 VARIABLE = 0xFFFF
-SIZES = {PROGRAM_ARGS: VARIABLE, PROGRAM_ENV: VARIABLE, PROFILE_BEGIN: VARIABLE, SAMPLE_BEGIN: 8, SAMPLE_ROW: VARIABLE, SAMPLE_END: 8, BLOCK_MARKER: 14, CAPSET_CREATE: 6, WALL_CLOCK_TIME: 16, HEAP_ALLOCATED: 12, HEAP_SIZE: 12, HEAP_LIVE: 12}
+SIZES = {PROGRAM_ARGS: VARIABLE, PROGRAM_ENV: VARIABLE, USER_MARKER: VARIABLE, PROFILE_BEGIN: VARIABLE, SAMPLE_BEGIN: 8, SAMPLE_ROW: VARIABLE, SAMPLE_END: 8, BLOCK_MARKER: 14, CAPSET_CREATE: 6, WALL_CLOCK_TIME: 16, HEAP_ALLOCATED: 12, HEAP_SIZE: 12, HEAP_LIVE: 12}
 
 
 class LiveLog:
@@ -73,6 +74,11 @@ class LiveLog:
         for label, size in rows.items():
             events += self._event(SAMPLE_ROW, struct.pack(">BQ", 0, size) + label.encode() + b"\0", at)
         self._append(self._block(events + self._event(SAMPLE_END, struct.pack(">Q", 0), at), at))
+
+    def marker(self, text, at_ns=None):
+        """As traceMarkerIO writes one."""
+        at = self.now() if at_ns is None else at_ns
+        self._append(self._block(self._event(USER_MARKER, text.encode(), at), at))
 
     def program(self, arguments, environment):
         """How it was started: lists of texts."""

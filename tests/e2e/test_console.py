@@ -186,6 +186,38 @@ def test_window_cursor_and_help(directory):
         t.wait("census total")
 
 
+NOT_EXPLAINED = set("""kib mib gib kib/s mib/s ns us ms min rts all end of file ended run lasted end at window to in by no yet need census profiles
+                       heap stack foreign call""".split())      # units, the frame, and what is said where there are no numbers
+
+
+def words_of(text):
+    return {w.lower() for w in re.findall("[A-Za-z][A-Za-z_/-]+", text)}
+
+
+@pytest.mark.parametrize("log", ["parallel-full-ghc9103", "leaky-hT-ghc9103"])
+def test_every_word_beside_a_number_is_explained(directory, log):
+    """View by view: what the tables and figures call their numbers is in the help of `?`, and no term is cut there."""
+    with top(directory, LOGS / log / "run.eventlog", width=120, height=44) as t:
+        before = ""
+        for key, view in enumerate(VIEWS):
+            if view in ("overview", "profile", "notes", "alerts"):
+                continue        # sentences and the program's own texts; their words are in tests/unit/console
+            t.keys(str(key))
+            screen = before = t.wait_screen(lambda s: s != before and "end of file" in s.splitlines()[0] and len(s.split()) > 20, view)
+            t.keys("?")
+            said = t.wait("Numbers")
+            while "more \u2193" in t.screen():
+                part = t.screen()
+                t.keys("NPage")
+                said += t.wait_screen(lambda s: s != part, "more of the help")
+            assert "\u2026" not in said, said
+            t.keys("?")
+            t.wait_screen(lambda s: s == before, f"{view} again")
+            rows = screen.splitlines()[1:-2]
+            shown = words_of("\n".join(rows[:1] if view == "bands" else rows))     # below its heading are labels
+            assert shown - words_of(said) - NOT_EXPLAINED == set(), view
+
+
 def test_resize(directory):
     with top(directory, LEAKY) as t:
         t.wait("end of file")

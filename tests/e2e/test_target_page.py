@@ -7,6 +7,7 @@ import urllib.request
 
 import pytest
 
+import terminal
 from fake_daemon import MIB, FakeDaemon, leaky
 from harness import LOGS, pb
 from test_web_page import PAGES, browser, pytestmark, view  # noqa: F401: fixtures
@@ -121,6 +122,8 @@ def test_the_answers_stand_on_one_screen(browser, fleet, name, width, height):  
         for key, words in WORDS[name].items():
             assert words in said[key][0], (key, said[key][0])
         assert all(0 <= top and bottom <= height for _, top, bottom in said.values()), said
+        boxes = tab.js("[...document.querySelectorAll('.answer')].filter((r) => !r.hidden).map((r) => r.getBoundingClientRect()).map((b) => [b.left, b.right])")
+        assert all(0 <= left < right <= width for left, right in boxes) and tab.js("document.documentElement.scrollWidth") <= width, boxes
         if name == "unprofiled":
             assert "2.00 KiB of its log were skipped in 3 places" in tab.text(selector=".caveats").replace("\u00a0", " ")
         if name == "leak":
@@ -129,6 +132,39 @@ def test_the_answers_stand_on_one_screen(browser, fleet, name, width, height):  
             tab.go(view(fleet, "target", target=name, time="run"))
             tab.until("document.querySelector('.answer[data-key=since] time').innerText.startsWith('5.00 s (')")
         assert tab.diagnostics() == []
+
+
+HEADLINES = {"leak": "leak: +1.25 MiB/s since ", "killed": "killed, was a leak: +1.25 MiB/s since ",
+             "unprofiled": "Is anything wrong? Not known yet: verdict in 6m 00s at this step; provisional growth 10.0 KiB/s (5.00",
+             "steady": "Is anything wrong? No: memory shows no lasting growth"}
+KEYS = ["since", "grows", "where", "until", "next"]
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_the_console_answers_on_its_first_screen(directory, fleet, name):
+    """80x24, no key pressed: the same words in the order of the questions, above everything else, and what to do in full."""
+    with terminal.top(directory, "--connect", fleet.args[-1], name, width=80, height=24) as t:
+        screen = t.wait_screen(lambda s: " next " in s and name in s.splitlines()[0], "the answers")
+    rows = screen.splitlines()
+    assert all(len(row) <= 80 for row in rows)
+    headline, said, key = "", {}, None
+    for row in rows[1:]:
+        if not row.startswith("  ") and row[1:6].strip() in KEYS:
+            key = row[1:6].strip()
+            said[key] = row[8:]
+        elif key and row.startswith(" " * 8) and row.strip():
+            said[key] += row[7:]
+        elif key == "next":
+            break
+        else:
+            headline += row
+    assert headline.startswith(" " + HEADLINES[name]), screen
+    assert list(said) == KEYS and "Memory" not in headline, screen
+    for key in KEYS:
+        words = " ".join(said[key].split())
+        # What there is no room for is cut at its end.
+        assert WORDS[name][key].strip(" ,")[:44] in words or (key != "next" and "\u2026" in words), (key, words)
+    assert "\u2026" not in said["next"], screen
 
 
 def test_the_first_page_is_the_one_that_says_most(browser, fleet):  # noqa: F811

@@ -406,6 +406,17 @@ static const struct console_key keys[] = {
 };
 /* clang-format on */
 
+/* What is said in words below the table. */
+static const struct console_key words[] = {
+        { "alert", "the rule's sentence for this alert" },
+        { "expression", "of the rule, as in its file" },
+        { "source", "where the alert's band is in the program's source" },
+        { "wrong ... next", "the answers for its target, as on its overview" },
+        { "silenced", "why no action is run" },
+        { "action", "what was done because of it, and how that went" },
+        { NULL, NULL },
+};
+
 const struct console_view view_alerts = {
         .name = "alerts",
         .title = "Alerts",
@@ -415,6 +426,7 @@ const struct console_view view_alerts = {
                  "memory does, and when it reaches its limit.",
         .keys = keys,
         .tables = { &table },
+        .words = words,
         .state_size = sizeof(struct alerts),
         .state_done = done,
         .draw = draw,

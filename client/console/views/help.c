@@ -10,7 +10,7 @@
 #include "client/console/views/views.h"
 #include "client/console/draw/keys.h"
 
-enum { TERM = 16, LINE = 1024 };
+enum { TERM_LEAST = 16, LINE = 1024 };
 
 /* Draws lines, of which those before `first` are above the area. */
 struct pen {
@@ -18,6 +18,7 @@ struct pen {
         struct area area;
         int row;
         int skip; /* lines still to be left out */
+        int term; /* columns of the terms: the longest of the view in full */
 };
 
 static void line(struct pen *p, enum tint tint, const char *term, enum tint text_tint, const char *text, size_t n)
@@ -28,16 +29,16 @@ static void line(struct pen *p, enum tint tint, const char *term, enum tint text
                 return;
         p->skip = 0;
         (void)snprintf(part, sizeof(part), "%.*s", (int)n, text);
-        (void)canvas_put(p->canvas, p->area, p->row, 1, term && text[0] ? TERM - 2 : p->area.width - 2, tint,
+        (void)canvas_put(p->canvas, p->area, p->row, 1, term && text[0] ? p->term - 2 : p->area.width - 2, tint,
                          term ? term : "");
-        (void)canvas_put(p->canvas, p->area, p->row, 1 + TERM, p->area.width - TERM - 2, text_tint, part);
+        (void)canvas_put(p->canvas, p->area, p->row, 1 + p->term, p->area.width - p->term - 2, text_tint, part);
         p->row++;
 }
 
 /* A term and what it means, wrapped. */
 static void entry(struct pen *p, enum tint tint, const char *term, const char *text)
 {
-        int width = p->area.width - TERM - 2;
+        int width = p->area.width - p->term - 2;
 
         do {
                 size_t n = text_wrap(text, width > 8 ? width : 8);
@@ -132,12 +133,34 @@ static void write_all(struct pen *p, const struct console_view *v)
         views(p);
 }
 
+static int wider(int columns, const char *term)
+{
+        int own = text_columns(term) + 2;
+
+        return own > columns ? own : columns;
+}
+
+static int term_columns(const struct console_view *v, int width)
+{
+        int columns = TERM_LEAST;
+
+        for (size_t i = 0; i < v->n_figures; i++)
+                columns = wider(columns, v->figures[i].title);
+        for (size_t i = 0; i < VIEW_TABLES && v->tables[i]; i++)
+                for (size_t n = 0; n < v->tables[i]->n_columns; n++)
+                        columns = wider(columns, v->tables[i]->columns[n].title);
+        for (const struct console_key *w = v->words; w && w->key; w++)
+                columns = wider(columns, w->key);
+        return columns < width / 2 ? columns : width / 2;
+}
+
 /* Written twice: the first time off the screen, to count the lines. */
 static void draw(struct console *c, struct canvas *canvas, struct area area)
 {
         const struct console_view *v = c->under ? c->under->class : &view_overview;
-        struct pen count = { canvas, { 0, 0, 0, area.width }, 0, 0 };
-        struct pen p = { canvas, area, 0, 0 };
+        const int term = term_columns(v, area.width);
+        struct pen count = { canvas, { 0, 0, 0, area.width }, 0, 0, term };
+        struct pen p = { canvas, area, 0, 0, term };
         size_t most;
 
         write_all(&count, v);

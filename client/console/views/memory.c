@@ -155,7 +155,9 @@ static enum tint strong(const struct scene *s, const void *row)
 static const struct column columns[] = {
         { .title = "series", .name = "series", .width = 13, .value = name,
           .help = "live: what major collections found in use; blocks: in blocks of the heap; heap: held from the "
-                  "system; RSS, PSS, swap: of the process; slop, fragmentation: as the last collection left them" },
+                  "system; RSS, PSS (shared pages by their part), swap: of the process; cgroup: of its control group; "
+                  "census total: all bands of a heap profile's sample; slop, "
+                  "fragmentation: as the last collection left them" },
         { .title = "now", .name = "bytes", .unit = UNIT_BYTES, .width = 9, .value = now, .tint = strong,
           .help = "newest sample" },
         { .title = "min", .name = "min_bytes", .unit = UNIT_BYTES, .width = 9, .rank = 3, .value = least,

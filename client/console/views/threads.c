@@ -146,7 +146,10 @@ static struct value per_second(const struct scene *s, const void *row)
 /* clang-format off */
 static const struct column stop_columns[] = {
         { .title = "threads stopped because", .name = "reason", .width = -28, .value = reason,
-          .help = "why threads stopped running: blocked, out of time, heap check, finished ..." },
+          .help = "why threads stopped running: finished; heap overflow (the allocation area is full), "
+                  "stack overflow (the stack has to grow), yielding (the time slice is over), migrating; "
+                  "a foreign call; delay; blocked on what is named (MVar, STM, throwTo, I/O; "
+                  "black hole: a thunk that another thread evaluates)" },
         { .title = "times", .name = "count", .unit = UNIT_COUNT, .width = 13, .value = count,
           .help = "since the run began" },
         { .title = "share", .name = "share", .unit = UNIT_SHARE, .width = 7, .value = part, .help = "of all stops" },

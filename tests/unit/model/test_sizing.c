@@ -76,12 +76,33 @@ static void what_is_beyond(void **state)
         assert_true(sizing_heap(&s, UINT64_MAX - 1) == 200 * MIB);
 }
 
+/* GHC 9.0.2 with -M20m ended with 19 MiB of live data, with -M48m with 47 MiB, of which 30 MiB had taken 61. */
+static void under_a_limit_the_data_may_fill_the_heap(void **state)
+{
+        struct run run = { .capabilities = 1, .allocation_area_bytes = MIB, .max_heap_bytes = 20 * MIB };
+        struct heap heap = { .size_factor = 0 };
+        struct sizing s = sizing_of(&run, &heap);
+
+        (void)state;
+        assert_int_equal(sizing_most_live(&s), 19 * MIB);
+        s.most = 2000 * MIB;
+        assert_int_equal(sizing_most_live(&s), 1970 * MIB);
+        s.one_generation = true;
+        assert_true(sizing_most_live(&s) == UNKNOWN_U64);
+        s = (struct sizing){ .collector = SIZING_NONMOVING, .most = 20 * MIB };
+        assert_true(sizing_most_live(&s) == UNKNOWN_U64);
+        run.max_heap_bytes = 0;
+        s = sizing_of(&run, &heap);
+        assert_true(sizing_most_live(&s) == UNKNOWN_U64);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(by_flags),
                 cmocka_unit_test(as_the_collections_say),
                 cmocka_unit_test(what_is_beyond),
+                cmocka_unit_test(under_a_limit_the_data_may_fill_the_heap),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
