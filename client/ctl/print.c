@@ -113,6 +113,9 @@ static void print_daemon(const Hw__DaemonState *d)
                 (void)printf("short of memory: %s\n", safe);
         }
         print_loop(d);
+        if (d->has_subscribers_disconnected)
+                (void)printf("subscribers disconnected for too many subscriptions %s\n",
+                             hw_count_text(text, sizeof(text), d->subscribers_disconnected));
         if (d->has_connections_refused && d->connections_refused > 0) {
                 (void)printf("connections refused %s", hw_count_text(text, sizeof(text), d->connections_refused));
                 if (d->has_descriptors_limit)

@@ -91,6 +91,8 @@ const Hw__Update *targets_daemon_state(struct targets *t)
         t->state.has_rss_bytes = t->state.rss_bytes > 0;
         t->state.has_requests = t->state.has_bad_requests = true;
         t->state.requests = stats->requests;
+        t->state.has_subscribers_disconnected = stats->disconnected > 0;
+        t->state.subscribers_disconnected = stats->disconnected;
         t->state.bad_requests = stats->bad_requests;
         fill_doors(t, stats);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: two sockets of one ZeroMQ context, each inside libevent through a
- * zloop. Everything here runs on the loop's thread; ZeroMQ's own thread only
- * moves bytes and runs free_packed.
+ * DESIGN: two sockets of one ZeroMQ context. Requests are inside libevent
+ * through a zloop, on the loop's thread; updates are handed to a thread
+ * (broadcast.h); ZeroMQ's own thread only moves bytes and runs free_packed.
  *
  * Updates. A message is packed once, not copied, shared by reference among all
  * subscribers and freed by ZeroMQ when the last one has it. What waits is
@@ -35,6 +35,7 @@
 
 #include "daemon/transport/admission.h"
 #include "daemon/transport/allowance.h"
+#include "daemon/transport/broadcast.h"
 #include "daemon/transport/connections.h"
 #include "daemon/transport/limits.h"
 #include "daemon/log.h"
@@ -53,11 +54,10 @@
 
 struct bus {
         void *context;
-        void *publish; /* XPUB */
+        struct broadcast *publish;
         void *request; /* ROUTER */
         struct endpoint publish_endpoint;
         struct endpoint request_endpoint;
-        struct zloop *publish_loop;
         struct zloop *request_loop;
         struct bus_handler handler;
         struct bus_stats stats;
@@ -130,8 +130,7 @@ static int send_update(void *ctx, const Hw__Update *update)
                           (unsigned long long)bus->stats.dropped, size);
                 return 0;
         }
-        if (zmq_send(bus->publish, topic, topic_size, ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0 ||
-            zmq_msg_send(&msg, bus->publish, ZMQ_DONTWAIT) < 0) {
+        if (broadcast_send(bus->publish, topic, topic_size, &msg) < 0) {
                 bus->stats.dropped++;
                 (void)zmq_msg_close(&msg);
         } else {
@@ -139,37 +138,7 @@ static int send_update(void *ctx, const Hw__Update *update)
                 bus->stats.bytes += size;
                 PROBE_UPDATE_PUBLISHED(topic, size);
         }
-        zloop_pump(bus->publish_loop); /* the send may have swallowed the wake-up of a subscription */
         return 0;
-}
-
-/* A subscription (1, prefix) or its end (0, prefix): ZeroMQ handles them, we only count. */
-static int receive_subscription(void *ctx, void *socket)
-{
-        struct bus *bus = ctx;
-        zmq_msg_t msg;
-        bool first = true, more;
-
-        do {
-                (void)zmq_msg_init(&msg);
-                if (zmq_msg_recv(&msg, socket, ZMQ_DONTWAIT) < 0) {
-                        (void)zmq_msg_close(&msg);
-                        return 0;
-                }
-                const uint8_t *data = zmq_msg_data(&msg);
-                bool known = first && zmq_msg_size(&msg) > 0;
-                if (known && data[0] == 1)
-                        bus->stats.subscriptions++;
-                else if (known && data[0] == 0 && bus->stats.subscriptions > 0)
-                        bus->stats.subscriptions--;
-                if (known)
-                        log_debug("subscriptions=%llu %s", (unsigned long long)bus->stats.subscriptions,
-                                  data[0] == 1 ? "subscribed" : "unsubscribed");
-                more = zmq_msg_more(&msg);
-                first = false;
-                (void)zmq_msg_close(&msg);
-        } while (more);
-        return 1;
 }
 
 /* ------------------------------------------------------------ replies */
@@ -377,15 +346,15 @@ static bool open_sockets(struct bus *bus, int high_water_mark)
         bus->context = zmq_ctx_new();
         if (!bus->context)
                 return false;
-        bus->publish = zmq_socket(bus->context, ZMQ_XPUB);
+        bus->publish = broadcast_new(bus->context, high_water_mark);
         bus->request = zmq_socket(bus->context, ZMQ_ROUTER);
         if (!bus->publish || !bus->request)
                 return false;
+        void *publish = broadcast_socket(bus->publish);
         /* ZeroMQ closes the connection of a peer that sends more; a request slightly too large still gets an answer. */
-        return !(set_int(bus->publish, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS) ||
-                 set_int(bus->request, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS) ||
-                 set_int(bus->publish, ZMQ_SNDHWM, high_water_mark) || set_int(bus->publish, ZMQ_LINGER, LINGER_MS) ||
-                 set_int(bus->publish, ZMQ_IPV6, 1) || set_max_message(bus->publish, LIMIT_SUBSCRIPTION_BYTES) ||
+        return !(set_int(publish, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS) ||
+                 set_int(bus->request, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS) || set_int(publish, ZMQ_LINGER, LINGER_MS) ||
+                 set_int(publish, ZMQ_IPV6, 1) || set_max_message(publish, LIMIT_SUBSCRIPTION_BYTES) ||
                  set_int(bus->request, ZMQ_SNDHWM, LIMIT_REPLIES_WAITING) ||
                  set_int(bus->request, ZMQ_RCVHWM, LIMIT_REQUESTS_WAITING) ||
                  set_int(bus->request, ZMQ_LINGER, LINGER_MS) || set_int(bus->request, ZMQ_IPV6, 1) ||
@@ -411,7 +380,7 @@ static bool open_admission(struct bus *bus, struct event_base *base, const struc
         const char *const paths[2] = { bus->publish_endpoint.path, bus->request_endpoint.path };
         const struct admission_options o = { .base = base,
                                              .context = bus->context,
-                                             .sockets = { bus->publish, bus->request },
+                                             .sockets = { broadcast_socket(bus->publish), bus->request },
                                              .listen = options->listen,
                                              .keys = options->keys,
                                              .ipc_paths = paths };
@@ -421,6 +390,15 @@ static bool open_admission(struct bus *bus, struct event_base *base, const struc
         else
                 connections_begin(paths, (const uint16_t[]){ 0, 0 });
         return bus->admission || !options->listen;
+}
+
+/* Last: from then on its socket is the thread's. */
+static bool start_broadcast(struct bus *bus, struct error *error)
+{
+        const char *const endpoints[2] = { bus->publish_endpoint.address,
+                                           bus->admission ? admission_listens(bus->admission) : "" };
+
+        return broadcast_start(bus->publish, endpoints) || error_set(error, "no memory left for another thread");
 }
 
 struct bus *bus_new(struct event_base *base, const struct bus_options *options, const struct bus_handler *handler,
@@ -435,14 +413,13 @@ struct bus *bus_new(struct event_base *base, const struct bus_options *options, 
         bus->handler = *handler;
         if (!open_sockets(bus, mark))
                 goto no_memory;
-        if (!bind_socket(bus->publish, &bus->publish_endpoint, options->publish_endpoint, error) ||
+        if (!bind_socket(broadcast_socket(bus->publish), &bus->publish_endpoint, options->publish_endpoint, error) ||
             !bind_socket(bus->request, &bus->request_endpoint, options->request_endpoint, error))
                 goto failed;
-        bus->publish_loop = zloop_new(base, bus->publish, receive_subscription, bus);
         bus->request_loop = zloop_new(base, bus->request, receive_request, bus);
-        if (!bus->publish_loop || !bus->request_loop)
+        if (!bus->request_loop)
                 goto no_memory;
-        if (open_admission(bus, base, options, error))
+        if (open_admission(bus, base, options, error) && start_broadcast(bus, error))
                 return bus;
         goto failed;
 no_memory:
@@ -458,13 +435,12 @@ void bus_destroy(struct bus **b)
 
         if (!bus)
                 return;
-        zloop_destroy(&bus->publish_loop);
         zloop_destroy(&bus->request_loop);
+        broadcast_stop(bus->publish);
         admission_destroy(&bus->admission);
         endpoint_remove(&bus->publish_endpoint);
         endpoint_remove(&bus->request_endpoint);
-        if (bus->publish)
-                (void)zmq_close(bus->publish);
+        broadcast_destroy(&bus->publish);
         if (bus->request)
                 (void)zmq_close(bus->request);
         while (bus->context && zmq_ctx_term(bus->context) && errno == EINTR)
@@ -479,8 +455,10 @@ struct update_sink bus_sink(struct bus *bus)
         return (struct update_sink){ .ctx = bus, .send = send_update };
 }
 
-const struct bus_stats *bus_stats(const struct bus *bus)
+const struct bus_stats *bus_stats(struct bus *bus)
 {
+        bus->stats.subscriptions = broadcast_subscriptions(bus->publish);
+        bus->stats.disconnected = broadcast_disconnected(bus->publish);
         return &bus->stats;
 }
 
@@ -492,7 +470,12 @@ void bus_count_control(struct bus *bus, bool forbidden)
 
 bool bus_reload_keys(struct bus *bus, struct error *error)
 {
-        if (!bus->admission || admission_reload(bus->admission, error))
+        if (!bus->admission)
+                return true;
+        broadcast_pause(bus->publish);
+        const bool good = admission_reload(bus->admission, error);
+        broadcast_resume(bus->publish);
+        if (good)
                 return true;
         log_error("keys: not read again, the old ones hold: %s", error->text);
         return false;

@@ -73,13 +73,14 @@ struct bus_stats {
         uint64_t published, bytes;
         uint64_t requests, bad_requests;
         uint64_t dropped;         /* out of memory, or too much is waiting: subscribers see a gap */
-        uint64_t subscriptions;   /* different prefixes subscribed to now */
+        uint64_t subscriptions;   /* now, of all connections */
+        uint64_t disconnected;    /* subscribers with too many of them */
         uint64_t replies_dropped; /* the client did not take them */
         uint64_t forbidden;       /* requests: the key's role does not allow them */
         uint64_t controls;        /* requests that changed something, or tried to */
 };
 
-const struct bus_stats *bus_stats(const struct bus *bus);
+const struct bus_stats *bus_stats(struct bus *bus);
 
 /* What the handler counts. */
 void bus_count_control(struct bus *bus, bool forbidden);

@@ -7,6 +7,9 @@
 #define LOOP_FIRST                  0        /* ... or first: requests, signals, the heartbeat; or last (zloop.c) */
 #define LIMIT_SUBSCRIPTION_BYTES    128      /* of one subscription; beyond, ZeroMQ closes the connection */
 #define LIMIT_KEYED_SUBSCRIPTION    512      /* over TCP: messages of the CURVE handshake are as long */
+#define LIMIT_SUBSCRIPTIONS_OF_ONE  2048u    /* of one connection ... */
+#define LIMIT_SUBSCRIPTIONS         8192u    /* ... and of all; a connection that makes more is shut down */
+#define LIMIT_UPDATES_WAITING       65536    /* for the thread that sends them; beyond, updates are dropped */
 #define LIMIT_PUMP_NS               5000000u /* one turn of a socket; then it rests ... */
 #define PUMP_REST                   3u       /* ... for this many times as long while others have work */
 #define LIMIT_UPDATES_WAITING_BYTES ((size_t)8 << 20) /* for slow subscribers; beyond, large updates are left out */

@@ -15,7 +15,7 @@ import time
 import pytest
 import zmq
 
-from common import FULL, scale
+from common import scale
 from harness import CLIENT, DEADLINE_S, LOGS, WATCHED, Daemon, client, pb, rss_bytes, running, wait_for
 from live_log import LiveLog
 
@@ -265,8 +265,7 @@ def hostile_log(path):
 
 
 @pytest.mark.skipif(WATCHED, reason="a sanitizer's memory is not the program's")
-@pytest.mark.parametrize("what", ["logs", "hostile", "subscribers", pytest.param("subscriptions", marks=pytest.mark.xfail(
-    FULL, reason="who made 20,000 subscriptions and leaves costs a long turn: libzmq walks all of them for each connection"))])
+@pytest.mark.parametrize("what", ["logs", "hostile", "subscribers", "subscriptions"])
 def test_m4_memory_stays_within_the_units(directory, what):
     """The memory of a peak is returned when its cause is gone."""
     (directory / "t.eventlog").write_bytes(LEAKY)

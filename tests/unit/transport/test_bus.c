@@ -166,6 +166,32 @@ static void test_subscriptions_while_publishing(void **state)
         close_fixture(&f);
 }
 
+/* One that subscribes without end is disconnected; who came before it stays. */
+static void test_too_many_subscriptions(void **state)
+{
+        struct fixture f;
+        char topic[HW_TOPIC_MAX];
+
+        (void)state;
+        open_fixture(&f, 0);
+        void *good = new_subscriber(&f, "hw1/heap/t/"), *greedy = zmq_socket(f.context, ZMQ_SUB);
+        set_socket_int(greedy, ZMQ_SNDHWM, 0); /* else it drops its own subscriptions beyond 1,000 */
+        set_socket_int(greedy, ZMQ_LINGER, 0);
+        assert_int_equal(zmq_connect(greedy, f.publish), 0);
+        for (int i = 0; i < 5000; i++) {
+                char prefix[64];
+                int n = snprintf(prefix, sizeof(prefix), "hw1/heap/greedy%d/", i);
+                assert_int_equal(zmq_setsockopt(greedy, ZMQ_SUBSCRIBE, prefix, (size_t)n), 0);
+        }
+        TURN_UNTIL(f.base, bus_stats(f.bus)->disconnected == 1);
+        zmq_close(greedy);
+        TURN_UNTIL(f.base, bus_stats(f.bus)->subscriptions == 1);
+        assert_int_equal(send_live(&f, 1), 0);
+        hw_update_unref(receive_update(good, topic, sizeof(topic)));
+        zmq_close(good);
+        close_fixture(&f);
+}
+
 /* Sequence of the next update, 0 when none comes. */
 static uint64_t receive_sequence(void *sub)
 {
@@ -202,8 +228,11 @@ static void test_slow_subscriber(void **state)
         assert_int_equal(zmq_setsockopt(slow, ZMQ_SUBSCRIBE, "", 0), 0);
         TURN_UNTIL(f.base, bus_stats(f.bus)->subscriptions == 1);
         size_t before = mallinfo2().uordblks;
-        for (uint64_t i = 1; i <= N; i++)
+        for (uint64_t i = 1; i <= N; i++) {
                 assert_int_equal(send_live(&f, i), 0);
+                if (i % 1000 == 0) /* the thread that sends them keeps up */
+                        TURN_UNTIL(f.base, mallinfo2().uordblks < before + (4u << 20));
+        }
         assert_true(mallinfo2().uordblks < before + (4u << 20)); /* all of them would be more than 8 MiB */
         assert_int_equal(bus_stats(f.bus)->published, N);
         /* It reads again: what comes shows the gap. */
@@ -447,6 +476,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_subscriber_gets_its_topics),
                 cmocka_unit_test(test_subscriptions_while_publishing),
+                cmocka_unit_test(test_too_many_subscriptions),
                 cmocka_unit_test(test_slow_subscriber),
                 cmocka_unit_test(test_requests_of_a_dealer),
                 cmocka_unit_test(test_request_of_a_req),

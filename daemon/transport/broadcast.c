@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: the loop pushes each update, topic and body, into an inproc pipe; the
+ * thread takes it from there into its XPUB, and takes subscriptions from that. A
+ * single frame is for the thread itself: to rest while the loop uses the XPUB
+ * (other keys, another bind), or, empty, to end. The pipe's bound is far above
+ * what a second brings; when it is full the thread is held up, and the update is
+ * dropped for everybody: subscribers see the gap and ask.
+ *
+ * XPUB says with each subscription from which descriptor it came (ZMQ_SRCFD), and
+ * with ZMQ_XPUB_VERBOSER it reports every one, also at the end of a connection.
+ * They are counted by descriptor, and the connection with too many is shut down:
+ * ZeroMQ then sees its end as any other. The descriptor may be another
+ * connection's by now: the inode of its socket shows that, and only a connection
+ * accepted at our own address is ever shut.
+ */
+#include "daemon/transport/broadcast.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "daemon/log.h"
+#include "daemon/transport/limits.h"
+
+#define FEED      "inproc://broadcast"
+#define TURN      256    /* messages of one side before the other has its turn */
+#define MAX_PEERS 65536u /* descriptors: none is above */
+
+/* What a descriptor has subscribed to. */
+struct peer {
+        uint64_t inode; /* of its socket: the same descriptor may be another one later */
+        uint32_t subscriptions;
+};
+
+struct broadcast {
+        void *feed;  /* PUSH; of the loop */
+        void *taken; /* PULL; from here on of the thread */
+        void *publish;
+        pthread_t thread;
+        bool started;
+        char endpoints[2][512];
+        struct peer *peers; /* by descriptor */
+        size_t n_peers;
+        atomic_uint_fast64_t subscriptions, disconnected;
+        pthread_mutex_t lock; /* guards what follows */
+        pthread_cond_t changed;
+        bool paused, rests; /* it shall rest; it does */
+};
+
+/* ------------------------------------------------------------ subscriptions */
+
+static struct peer *peer_of(struct broadcast *b, int fd)
+{
+        struct stat st;
+
+        if (fd < 0 || (unsigned)fd >= MAX_PEERS || fstat(fd, &st) != 0 || !S_ISSOCK(st.st_mode))
+                return NULL;
+        if ((size_t)fd >= b->n_peers) {
+                const size_t n = (size_t)fd + 64;
+                struct peer *more = realloc(b->peers, n * sizeof(*more));
+                if (!more)
+                        return NULL;
+                memset(more + b->n_peers, 0, (n - b->n_peers) * sizeof(*more));
+                b->peers = more;
+                b->n_peers = n;
+        }
+        if (b->peers[fd].inode != st.st_ino)
+                b->peers[fd] = (struct peer){ .inode = st.st_ino };
+        return &b->peers[fd];
+}
+
+/* The port of "tcp://HOST:PORT", 0: none. */
+static unsigned port_of(const char *endpoint)
+{
+        const char *colon = strncmp(endpoint, "tcp://", 6) ? NULL : strrchr(endpoint, ':');
+
+        return colon ? (unsigned)strtoul(colon + 1, NULL, 10) : 0;
+}
+
+union address {
+        struct sockaddr any;
+        struct sockaddr_un local;
+        struct sockaddr_in ip4;
+        struct sockaddr_in6 ip6;
+};
+
+static bool is_at(const union address *a, const char *endpoint)
+{
+        switch (a->any.sa_family) {
+        case AF_UNIX:
+                return !strncmp(endpoint, "ipc://", 6) &&
+                       !strncmp(endpoint + 6, a->local.sun_path, sizeof(a->local.sun_path));
+        case AF_INET:
+                return ntohs(a->ip4.sin_port) == port_of(endpoint);
+        case AF_INET6:
+                return ntohs(a->ip6.sin6_port) == port_of(endpoint);
+        default:
+                return false;
+        }
+}
+
+/* Whether the descriptor is a connection to an address that we publish at. */
+static bool is_ours(const struct broadcast *b, int fd)
+{
+        union address own = { .any.sa_family = AF_UNSPEC };
+        socklen_t size = sizeof(own), int_size = sizeof(int);
+        int listens = 1;
+
+        if (getsockname(fd, &own.any, &size) != 0 ||
+            getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &int_size) != 0 || listens)
+                return false;
+        return is_at(&own, b->endpoints[0]) || is_at(&own, b->endpoints[1]);
+}
+
+static void disconnect(struct broadcast *b, int fd, uint32_t its)
+{
+        if (!is_ours(b, fd) || shutdown(fd, SHUT_RDWR) != 0)
+                return;
+        atomic_fetch_add(&b->disconnected, 1);
+        log_warning("a subscriber is disconnected: of its subscriptions there are %" PRIu32
+                    ", of all %llu; allowed are "
+                    "%u and %u",
+                    its, (unsigned long long)atomic_load(&b->subscriptions), LIMIT_SUBSCRIPTIONS_OF_ONE,
+                    LIMIT_SUBSCRIPTIONS);
+}
+
+static void subscribed(struct broadcast *b, int fd)
+{
+        struct peer *peer = peer_of(b, fd);
+        const uint64_t all = atomic_fetch_add(&b->subscriptions, 1) + 1;
+
+        if (peer && (++peer->subscriptions > LIMIT_SUBSCRIPTIONS_OF_ONE || all > LIMIT_SUBSCRIPTIONS))
+                disconnect(b, fd, peer->subscriptions);
+        log_debug("subscriptions=%llu a subscriber came", (unsigned long long)all);
+}
+
+/* At the end of a connection, of no descriptor any more. */
+static void unsubscribed(struct broadcast *b, int fd)
+{
+        struct peer *peer = fd < 0 ? NULL : peer_of(b, fd);
+
+        if (peer && peer->subscriptions > 0)
+                peer->subscriptions--;
+        if (atomic_load(&b->subscriptions) > 0)
+                atomic_fetch_sub(&b->subscriptions, 1);
+        log_debug("subscriptions=%llu a subscriber went", (unsigned long long)atomic_load(&b->subscriptions));
+}
+
+/* False: there is none now. Messages of other forms mean nothing. */
+static bool take_subscription(struct broadcast *b)
+{
+        zmq_msg_t msg;
+
+        (void)zmq_msg_init(&msg);
+        const bool some = zmq_msg_recv(&msg, b->publish, ZMQ_DONTWAIT) >= 0;
+        const uint8_t *data = zmq_msg_data(&msg);
+        if (some && zmq_msg_size(&msg) > 0 && data[0] == 1)
+                subscribed(b, zmq_msg_get(&msg, ZMQ_SRCFD));
+        else if (some && zmq_msg_size(&msg) > 0 && data[0] == 0)
+                unsubscribed(b, zmq_msg_get(&msg, ZMQ_SRCFD));
+        (void)zmq_msg_close(&msg);
+        return some;
+}
+
+/* ------------------------------------------------------------------ updates */
+
+enum taken { TAKEN_NONE, TAKEN_ONE, TAKEN_LAST };
+
+/* Until the loop has no use for the socket any more. */
+static void rest(struct broadcast *b)
+{
+        (void)pthread_mutex_lock(&b->lock);
+        b->rests = true;
+        (void)pthread_cond_broadcast(&b->changed);
+        while (b->paused)
+                (void)pthread_cond_wait(&b->changed, &b->lock);
+        b->rests = false;
+        (void)pthread_mutex_unlock(&b->lock);
+}
+
+static enum taken pass_on(struct broadcast *b)
+{
+        zmq_msg_t topic, body;
+        enum taken taken = TAKEN_ONE;
+
+        (void)zmq_msg_init(&topic);
+        if (zmq_msg_recv(&topic, b->taken, ZMQ_DONTWAIT) < 0) {
+                taken = errno == EAGAIN || errno == EINTR ? TAKEN_NONE : TAKEN_LAST;
+                (void)zmq_msg_close(&topic);
+                return taken;
+        }
+        if (!zmq_msg_more(&topic)) {
+                const bool last = zmq_msg_size(&topic) == 0;
+                (void)zmq_msg_close(&topic);
+                if (!last)
+                        rest(b);
+                return last ? TAKEN_LAST : TAKEN_ONE;
+        }
+        (void)zmq_msg_init(&body);
+        (void)zmq_msg_recv(&body, b->taken, 0); /* parts come together */
+        if (zmq_msg_send(&topic, b->publish, ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0 ||
+            zmq_msg_send(&body, b->publish, ZMQ_DONTWAIT) < 0) { /* out of memory: XPUB itself never refuses */
+                (void)zmq_msg_close(&topic);
+                (void)zmq_msg_close(&body);
+        }
+        return taken;
+}
+
+/* False: that was the last one. */
+static bool turn(struct broadcast *b)
+{
+        enum taken taken = TAKEN_ONE;
+
+        for (unsigned i = 0; i < TURN && take_subscription(b); i++)
+                ;
+        for (unsigned i = 0; i < TURN && taken == TAKEN_ONE; i++)
+                taken = pass_on(b);
+        return taken != TAKEN_LAST;
+}
+
+static void *broadcast_all(void *ctx)
+{
+        struct broadcast *b = ctx;
+
+        do {
+                zmq_pollitem_t items[] = { { .socket = b->taken, .events = ZMQ_POLLIN },
+                                           { .socket = b->publish, .events = ZMQ_POLLIN } };
+                (void)zmq_poll(items, 2, -1);
+        } while (turn(b));
+        return NULL;
+}
+
+int broadcast_send(struct broadcast *b, const char *topic, size_t topic_size, zmq_msg_t *message)
+{
+        if (zmq_send(b->feed, topic, topic_size, ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0 ||
+            zmq_msg_send(message, b->feed, ZMQ_DONTWAIT) < 0)
+                return -errno;
+        return 0;
+}
+
+/* --------------------------------------------------------------------- life */
+
+static bool set(void *socket, int option, int value)
+{
+        return zmq_setsockopt(socket, option, &value, sizeof(value)) == 0;
+}
+
+struct broadcast *broadcast_new(void *context, int high_water_mark)
+{
+        struct broadcast *b = calloc(1, sizeof(*b));
+
+        if (!b)
+                return NULL;
+        (void)pthread_mutex_init(&b->lock, NULL);
+        (void)pthread_cond_init(&b->changed, NULL);
+        b->feed = zmq_socket(context, ZMQ_PUSH);
+        b->taken = zmq_socket(context, ZMQ_PULL);
+        b->publish = zmq_socket(context, ZMQ_XPUB);
+        if (!b->feed || !b->taken || !b->publish || !set(b->feed, ZMQ_SNDHWM, LIMIT_UPDATES_WAITING) ||
+            !set(b->taken, ZMQ_RCVHWM, 1) || !set(b->publish, ZMQ_SNDHWM, high_water_mark) ||
+            !set(b->publish, ZMQ_XPUB_VERBOSER, 1) || zmq_bind(b->taken, FEED) || zmq_connect(b->feed, FEED))
+                broadcast_destroy(&b);
+        return b;
+}
+
+void *broadcast_socket(const struct broadcast *b)
+{
+        return b->publish;
+}
+
+bool broadcast_start(struct broadcast *b, const char *const endpoints[2])
+{
+        sigset_t all, before;
+
+        for (unsigned i = 0; i < 2; i++)
+                (void)snprintf(b->endpoints[i], sizeof(b->endpoints[i]), "%s", endpoints[i]);
+        (void)sigfillset(&all);
+        (void)pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the thread with the loop */
+        b->started = pthread_create(&b->thread, NULL, broadcast_all, b) == 0;
+        (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+        return b->started;
+}
+
+/* Behind all updates; waits for the thread to take some of them, if there is no room. */
+static void say(struct broadcast *b, const char *word)
+{
+        while (zmq_send(b->feed, word, strlen(word), 0) < 0 && errno == EINTR)
+                ;
+}
+
+void broadcast_pause(struct broadcast *b)
+{
+        (void)pthread_mutex_lock(&b->lock);
+        b->paused = true;
+        (void)pthread_mutex_unlock(&b->lock);
+        say(b, "rest");
+        (void)pthread_mutex_lock(&b->lock);
+        while (!b->rests)
+                (void)pthread_cond_wait(&b->changed, &b->lock);
+        (void)pthread_mutex_unlock(&b->lock);
+}
+
+void broadcast_resume(struct broadcast *b)
+{
+        (void)pthread_mutex_lock(&b->lock);
+        b->paused = false;
+        (void)pthread_cond_broadcast(&b->changed);
+        (void)pthread_mutex_unlock(&b->lock);
+}
+
+void broadcast_stop(struct broadcast *b)
+{
+        if (!b || !b->started)
+                return;
+        say(b, "");
+        (void)pthread_join(b->thread, NULL);
+        b->started = false;
+}
+
+uint64_t broadcast_subscriptions(const struct broadcast *b)
+{
+        return atomic_load(&b->subscriptions);
+}
+
+uint64_t broadcast_disconnected(const struct broadcast *b)
+{
+        return atomic_load(&b->disconnected);
+}
+
+void broadcast_destroy(struct broadcast **bp)
+{
+        struct broadcast *b = *bp;
+
+        *bp = NULL;
+        if (!b)
+                return;
+        broadcast_stop(b);
+        if (b->feed)
+                (void)zmq_close(b->feed);
+        if (b->taken)
+                (void)zmq_close(b->taken);
+        if (b->publish)
+                (void)zmq_close(b->publish);
+        (void)pthread_mutex_destroy(&b->lock);
+        (void)pthread_cond_destroy(&b->changed);
+        free(b->peers);
+        free(b);
+}
