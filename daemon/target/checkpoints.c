@@ -144,10 +144,12 @@ static void add_target(void *ctx, const char *name)
         bool good = checkpoint_target_read(c.image, c.n, &head) && !strcmp(head.name, name) &&
                     source_uri_parse(head.uri, &uri, &error);
         free(c.image);
-        const struct target_wish wish = { head.resolution_ns, head.one_run, head.no_record };
-        if (!good)
+        if (!good) {
                 log_warning("target=%s checkpoint refused: it does not name a valid source", name);
-        else if (targets_add(a->targets, name, &uri, &wish, &error) != 0)
+                return;
+        }
+        const struct target_wish wish = { head.resolution_ns, head.one_run, head.no_record };
+        if (targets_add(a->targets, name, &uri, &wish, &error) != 0)
                 log_warning("target=%s cannot be restored: %s", name, error.text);
 }
 
