@@ -4,6 +4,7 @@
  * checked where it enters, so that nothing downstream has to.
  */
 #include "daemon/config/config.h"
+#include "daemon/config/print.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -526,44 +527,6 @@ static bool check_keys(struct config *c)
         return c->keys[0] || keys_directory(c->keys, sizeof(c->keys), &error) || refuse(error.text);
 }
 
-static void print_config(const struct config *c)
-{
-        char levels[LOG_LEVELS_TEXT];
-
-        log_print_levels(levels, &c->log_level);
-        struct tracker_config t = config_trend_tracker(&c->trend, 0);
-
-        printf("publish: %s\nrequest: %s\nnotify: %s\nlog_level: %s\nshow_arguments: %s\n", c->publish_endpoint,
-               c->request_endpoint, c->notify_off ? "off" : "on", levels, c->show_arguments ? "true" : "false");
-        printf("trend:\n  resolution: %" PRIu64 "ms\n  leak_after: %" PRIu64 "ms\n", t.trend.resolution_ns / 1000000,
-               t.trend.leak_after_ns / 1000000);
-        if (c->trend.limit_bytes)
-                printf("  limit: %" PRIu64 "\n", c->trend.limit_bytes);
-        if (c->listen[0])
-                printf("listen: \"%s\"\nkeys: \"%s\"\n", c->listen, c->keys);
-        if (c->memory_bytes)
-                printf("memory: %" PRIu64 "\n", c->memory_bytes);
-        printf("keep_ended:\n  targets: %" PRIu32 "\n  time: %" PRIu64 "ms\n", c->keep_ended.most,
-               c->keep_ended.for_ns / 1000000);
-        printf("sources:\n  allow:%s\n", c->allow.n ? "" : " []");
-        for (size_t i = 0; i < c->allow.n; i++)
-                printf("    - \"%s\"\n", c->allow.patterns[i]);
-        if (c->record.directory[0])
-                printf("record:\n  directory: %s\n  total: %" PRIu64 "\n  per_target: %" PRIu64 "\n  time: %" PRIu64
-                       "ms\n  free: %" PRIu64 "\n",
-                       c->record.directory, c->record.total_bytes, c->record.target_bytes, c->record.for_ns / 1000000,
-                       c->record.free_bytes);
-        if (c->checkpoint.directory[0])
-                printf("checkpoint:\n  directory: %s\n  every: %" PRIu64 "ms\n", c->checkpoint.directory,
-                       c->checkpoint.every_ns / 1000000);
-        printf("rules:%s\n", c->n_rules ? "" : " []");
-        for (size_t i = 0; i < c->n_rules; i++)
-                printf("  - %s\n", c->rules[i]);
-        printf("targets:%s\n", c->n_targets ? "" : " []");
-        for (size_t i = 0; i < c->n_targets; i++)
-                printf("  - name: %s\n    uri: %s\n", c->targets[i].name, c->targets[i].uri.text);
-}
-
 /* Takes the arguments, then the file, then the defaults. */
 static enum config_result fill(struct config *c, const struct arguments *a)
 {
@@ -580,7 +543,7 @@ static enum config_result fill(struct config *c, const struct arguments *a)
         if (c->checkpoint.every_ns == 0)
                 c->checkpoint.every_ns = CONFIG_CHECKPOINT_EVERY;
         if (c->print_config) {
-                print_config(c);
+                config_print(c);
                 return CONFIG_DONE;
         }
         return CONFIG_RUN;
