@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Several machines as network namespaces, over keys: one page, one console and one exporter of all of them, with one cut off, killed, back.
+
+HEAPWATCH_FLEET=10x100: ten daemons of 100 targets each; otherwise 3x5.
+"""
+import contextlib
+import http.client
+import itertools
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+
+from harness import CLIENT, Daemon, LOGS, client, private_directory, wait_for
+
+DAEMONS, TARGETS = map(int, os.environ.get("HEAPWATCH_FLEET", "3x5").split("x"))
+LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
+PORT = 7700
+TAG = f"hw{os.getpid() % 100000}"
+
+
+def ip(*args):
+    return subprocess.run(["ip", *args], capture_output=True, text=True, timeout=60)
+
+
+def may_have_namespaces():
+    if os.geteuid() != 0 or not shutil.which("ip"):
+        return False
+    made = ip("netns", "add", TAG + "t").returncode == 0 and ip("link", "add", TAG + "t", "type", "bridge").returncode == 0
+    ip("link", "del", TAG + "t")
+    ip("netns", "del", TAG + "t")
+    return made
+
+
+class Machine(Daemon):
+    """A daemon in a network namespace of its own, reached by an address of it alone."""
+
+    def __init__(self, directory, number):
+        directory.mkdir(mode=0o700)
+        super().__init__(directory, *[f"t{number}-{i}={LOG}" for i in range(TARGETS)])
+        self.number, self.space, self.link = number, f"{TAG}-{number}", f"{TAG}v{number}"
+        self.address = f"10.213.77.{number + 10}"
+        self.endpoint = f"tcp://{self.address}:{PORT}"
+        self.keys = directory / "keys"
+        done = client("keys", "new", "server", "--dir", self.keys)
+        self.server = done.stdout.decode().split()[1]
+        self.args = ["--listen", f"tcp://{self.address}:{PORT}", "--keys", str(self.keys)]
+
+    def make_space(self):
+        for command in (["netns", "add", self.space],
+                        ["link", "add", self.link, "type", "veth", "peer", "name", "eth0", "netns", self.space],
+                        ["link", "set", self.link, "master", TAG, "up"],
+                        ["-n", self.space, "addr", "add", f"{self.address}/24", "dev", "eth0"],
+                        ["-n", self.space, "link", "set", "eth0", "up"]):
+            done = ip(*command)
+            assert done.returncode == 0, (command, done.stderr)
+
+    def start(self):
+        import harness
+        program = harness.DAEMON
+        wrapper = self.directory / "heapwatchd"
+        wrapper.write_text(f'#!/bin/sh\nexec ip netns exec {self.space} {program} "$@"\n')
+        wrapper.chmod(0o755)
+        harness.DAEMON = wrapper
+        try:
+            return super().start()
+        finally:
+            harness.DAEMON = program
+
+
+@contextlib.contextmanager
+def network(machines):
+    try:
+        for command in (["link", "add", TAG, "type", "bridge"], ["addr", "add", "10.213.77.1/24", "dev", TAG], ["link", "set", TAG, "up"]):
+            done = ip(*command)
+            assert done.returncode == 0, (command, done.stderr)
+        for machine in machines:
+            machine.make_space()
+        yield
+    finally:
+        for machine in machines:
+            machine.stop(signal.SIGKILL)
+            ip("link", "del", machine.link)
+            ip("netns", "del", machine.space)
+        ip("link", "del", TAG)
+
+
+def live_of(machine):
+    """Target: live bytes, by the daemon itself."""
+    return {u.target: u.heap.live_bytes for u in machine.snapshot().get("heap", [])}
+
+
+def metrics(port):
+    c = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    c.request("GET", "/metrics")
+    return c.getresponse().read().decode()
+
+
+def by_label(text, name, label):
+    return {m[1]: float(m[2]) for m in re.finditer(rf'^{name}{{[^}}]*{label}="([^"]*)"[^}}]*}} (\S+)', text, re.M)}
+
+
+def test_a_fleet():
+    if not may_have_namespaces():
+        pytest.skip("needs root, ip, and network namespaces")
+    with private_directory() as d:
+        machines = [Machine(d / f"m{i}", i) for i in range(DAEMONS)]
+        config = d / "config" / "heapwatch"
+        public = client("keys", "new", "ops", "--dir", config / "keys").stdout.decode().split()
+        for machine in machines:
+            assert client("keys", "authorize", *public, "--dir", machine.keys).returncode == 0
+        (config / "hosts").write_text("".join(
+            f"m{m.number}: {{ endpoint: '{m.endpoint}', server_key: \"{m.server}\" }}\n" for m in machines))
+        env = {"XDG_CONFIG_HOME": str(d / "config")}
+        hosts = list(itertools.chain(*(["--connect", f"m{m.number}"] for m in machines)))
+        with network(machines), contextlib.ExitStack() as stack:
+            for machine in machines:
+                machine.start()
+            expected = {}
+            for machine in machines:
+                wait_for(lambda: len(live_of(machine)) == TARGETS, f"daemon {machine.number} to have read its logs")
+                expected |= live_of(machine)
+            web = subprocess.Popen([CLIENT, "web", "--listen", "127.0.0.1:0", "--no-token", *hosts], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, text=True, env={**os.environ, **env})
+            stack.callback(web.wait)
+            stack.callback(web.kill)
+            port = int(re.search(r":(\d+)/", web.stdout.readline())[1])
+
+            def up():
+                return sorted(by_label(metrics(port), "heapwatch_daemon_up", "daemon").values())
+
+            wait_for(lambda: by_label(metrics(port), "heapwatch_live_bytes", "target") == expected, "the page to have all numbers")
+            assert up() == [1] * DAEMONS
+            sheet = d / "heapwatch.prom"
+            export = subprocess.Popen([CLIENT, "export", "--textfile", sheet, "--interval", "1s", *hosts], stdin=subprocess.DEVNULL,
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, **env})
+            stack.callback(export.wait)
+            stack.callback(export.kill)
+            wait_for(lambda: sheet.exists() and by_label(sheet.read_text(), "heapwatch_live_bytes", "target") == expected,
+                     "the exporter to have all numbers", poll_s=0.5)
+            done = client("top", "--once", "--view", "targets", "--format", "json", *hosts, env=env)
+            text = done.stdout.decode()
+            assert done.returncode == 0 and all(f'"{name}"' in text for name in expected), (done.stderr, text[:2000])
+
+            ip("link", "set", machines[0].link, "down")                     # cut off
+            wait_for(lambda: up() == [0] + [1] * (DAEMONS - 1), "the cut to be noticed")
+            ip("link", "set", machines[0].link, "up")
+            began = time.monotonic()
+            wait_for(lambda: up() == [1] * DAEMONS, "it to be back")
+            back_s = time.monotonic() - began
+            machines[1].stop(signal.SIGKILL)                                # killed
+            wait_for(lambda: up() == [0] + [1] * (DAEMONS - 1), "the death to be noticed")
+            machines[1].start()
+            wait_for(lambda: up() == [1] * DAEMONS, "the new one")
+            wait_for(lambda: by_label(metrics(port), "heapwatch_live_bytes", "target") == expected, "all numbers again")
+            assert sum(m.status().daemon.handshakes_refused for m in machines) == 0
+            print(f"{DAEMONS} daemons, {len(expected)} targets, back {back_s:.1f} s after the cut ended")
