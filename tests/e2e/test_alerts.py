@@ -5,11 +5,13 @@ import json
 import os
 import re
 import signal
+import struct
 import subprocess
 import time
 
 import pytest
 
+import live_log
 from fake_daemon import FakeDaemon
 from harness import CLIENT, DEADLINE_S, client, pb, private_directory, wait_for
 
@@ -173,3 +175,41 @@ def test_mistakes(args, message):
 def test_a_file_that_is_no_log_is_bad_input():
     done = client("alerts", __file__)
     assert done.returncode == 2 and done.stderr
+
+
+GC_START, GC_END, GC_STATS = 9, 10, 53
+live_log.SIZES.update({GC_START: 0, GC_END: 0, GC_STATS: 58})
+SHARES = """groups:
+  - name: shares
+    rules:
+      - {alert: censuses, expr: census_share > 0.8, for: 5s}
+      - {alert: program, expr: gc_share > 0.2, for: 5s}
+"""
+
+
+@pytest.mark.parametrize("census_ms, own_ms, fires", [(450, 50, "censuses"), (50, 450, "program"), (50, 50, None)])
+def test_time_for_censuses_is_the_profiles_and_not_the_programs(directory, census_ms, own_ms, fires):
+    """Two collections a second, one of them with a census in it: whose time it is decides which rule fires, and the built-in ones."""
+    log = live_log.LiveLog(directory / "run.eventlog", start_wall_ns=1_700_000_000 * 10**9)
+
+    def collection(at_ms, takes_ms, *events):
+        begin, end = at_ms * 10**6, (at_ms + takes_ms) * 10**6
+        log._append(log._block(log._event(GC_START, b"", begin), begin))
+        for event in events:
+            event((at_ms + takes_ms // 2) * 10**6)
+        log.live(20 << 20, at_ns=end - 1000)
+        stats = struct.pack(">IHQQQIQQQ", 0, 1, 20 << 20, 0, 0, 1, 0, 20 << 20, 0)
+        log._append(log._block(log._event(GC_STATS, stats, end) + log._event(GC_END, b"", end), end))
+
+    for s in range(1, 700):
+        collection(1000 * s, census_ms, lambda at: log.census({"FUN": 20 << 20}, at_ns=at))
+        collection(1000 * s + 500, own_ms)
+    log.end()
+    (directory / "shares.yaml").write_text(SHARES)
+    done = client("check", directory / "run.eventlog", "--rules", directory / "shares.yaml")
+    fired = {rule for rule in ("censuses", "program") if re.search(rf"\b{rule}\b", done.stdout.decode())}
+    assert fired == ({fires} if fires else set()), done.stdout.decode()
+    built_in = client("check", directory / "run.eventlog").stdout.decode()
+    assert ("gc-share" in built_in) == (fires == "program"), built_in
+    said = client("top", "--once", directory / "run.eventlog").stdout.decode()
+    assert ("90.0 % of that in the heap profile's own censuses at -i0.1 (use -i1)" in " ".join(said.split())) == (fires == "censuses"), said
