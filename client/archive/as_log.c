@@ -24,13 +24,13 @@ struct fact {
         uint64_t time_ns; /* event time */
         uint64_t value;
         uint16_t event;
-        uint32_t order; /* as they came */
+        uint32_t order; /* order of arrival */
         char *name;     /* owned; of a band */
 };
 
 struct facts {
         const struct archived_run *run;
-        uint16_t event; /* of the series that is read */
+        uint16_t event; /* of the series being read */
         struct fact *items;
         size_t n, room;
         bool by_hour, failed;
@@ -130,7 +130,7 @@ static void put_identity(struct eventlog_writer *w, const struct archived_run *r
         length = writer_length_begin(w);
         writer_number(w, 0, 1);
         writer_number(w, HOUR_S * NS_PER_S, 8);
-        writer_number(w, (uint64_t)HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE, 4); /* bands are named by their label alone */
+        writer_number(w, (uint64_t)HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE, 4); /* only labels of bands are known */
         for (int i = 0; i < 7; i++)
                 writer_string(w, "");
         writer_length_end(w, length, 0);

@@ -22,10 +22,10 @@ struct request {
         const char *target, *series, *db;
         uint64_t since_ns, until_ns, step_ns;
         int format;
-        unsigned id; /* of the series; 0: runs */
+        unsigned id; /* of the series; 0: list runs */
 };
 
-/* Points of one run as they are printed; one is wider than a row when --step says so. */
+/* Printing the points of one run; with --step a point may cover several rows. */
 struct printing {
         const struct request *request;
         const struct archived_run *run;
@@ -40,14 +40,14 @@ static const struct option options[] = {
         OPERAND(OPTION_IS_TEXT, "TARGET", const char *, 1, 1, struct request, target, COMPLETE_TARGET, NULL),
         OPERAND(OPTION_IS_TEXT, "SERIES", const char *, 0, 1, struct request, series, COMPLETE_SERIES, NULL),
         OPTION_DURATION("since", 0, struct request, since_ns, UINT64_C(60000000000), 0,
-                        "from so long ago on; default 30d"),
-        OPTION_DURATION("until", 0, struct request, until_ns, 0, 0, "up to so long ago; default: now"),
+                        "from this long ago on; default 30d"),
+        OPTION_DURATION("until", 0, struct request, until_ns, 0, 0, "up to this long ago; default: now"),
         OPTION_DURATION("step", 0, struct request, step_ns, UINT64_C(60000000000), 0,
                         "least width of a point; default: as it is kept, a minute or an hour"),
         OPTION_TEXT("db", 0, "FILE", struct request, db, COMPLETE_FILE,
                     "the archive; default: that of `heapwatch archive`"),
         OPTION_CHOICE("format", 'f', "text|csv|json", int, struct request, format, formats,
-                      "for people (default), for spreadsheets, or an object a line"),
+                      "for people (default), for spreadsheets, or one object per line"),
         OPTIONS_END,
 };
 
@@ -282,7 +282,7 @@ static void take(void *ctx, const struct archived_value *v)
         struct printing *p = ctx;
         uint64_t step = p->request->step_ns / NS_PER_S, width = step > v->width_s ? step : v->width_s;
 
-        if (!v->n && v->rise <= 0) /* only a line goes through it */
+        if (!v->n && v->rise <= 0) /* no sample, only a line through it */
                 return;
         if (p->any && (p->point.width_s != width || p->point.time_s / width != v->time_s / width))
                 flush(p);
@@ -343,7 +343,8 @@ const struct command command_history = {
         .about =
                 "Without a series: the runs of a target, oldest first, with build, labels and how each ended. With "
                 "one: its "
-                "points over all of these runs, in UTC, as the archive keeps them: a minute each, an hour each where "
+                "points over all of these runs, in UTC, as the archive keeps them: one per minute, or one per hour "
+                "where "
                 "minutes are forgotten. What was not seen has no line. What a daemon remembers: heapwatch ctl history.",
         .options = options,
         .notes = "Counters (allocated, cpu, collections) have a rise. Bands are in the tables bands_10m and bands_1h "

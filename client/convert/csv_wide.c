@@ -33,7 +33,7 @@ struct sample {
 
 struct gauge {
         FILE *samples;
-        struct sample ahead[AHEAD]; /* read, but later than the census at hand */
+        struct sample ahead[AHEAD]; /* read, but later than the current census */
         size_t n_ahead;
         bool known;
         struct sample newest;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* internal.h - the two kinds of feed behind one table of functions. Not for others. */
+/* internal.h - the two kinds of feed behind one table of functions. Private to this room. */
 #ifndef HW_CLIENT_FEED_INTERNAL_H
 #define HW_CLIENT_FEED_INTERNAL_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: options come in any order, so what was said is kept until the last one (endpoints_ready), and the library is
- * given the keys then, by endpoint. A program has one command line: what is kept is static.
+ * DESIGN: options come in any order, so they are kept until all are parsed (endpoints_ready); then the library gets
+ * the keys, by endpoint. A program has one command line, so they are kept in static variables.
  */
 #include "client/hosts/endpoints.h"
 
@@ -84,7 +84,7 @@ static int unknown_host(const struct command *c, const struct option *o, const c
         int status =
                 meant ? option_error(c, o, "there is no host '%s' in %s; did you mean '%s'?", name, path, meant)
                       : option_error(c, o,
-                                     "'%s' is no endpoint (ipc://PATH, tcp://HOST:PORT), and there is no such host "
+                                     "'%s' is not an endpoint (ipc://PATH, tcp://HOST:PORT), and there is no such host "
                                      "in %s",
                                      name, path);
         free(names);
@@ -117,7 +117,7 @@ static bool is_key_file(const char *name)
         return n > 4 && !strcmp(name + n - 4, ".key") && strcmp(name, KEYS_SERVER) != 0 && *name != '.';
 }
 
-/* The only key in the directory. False with a sentence: none, or several. */
+/* The only key in the directory. False with a message: none, or several. */
 static bool find_only_key(const char *directory, char path[PATH_MAX], struct error *error)
 {
         char found[NAME_MAX + 1] = "";
@@ -161,7 +161,7 @@ static bool read_own_key(const char *which, struct key_pair *pair, struct error 
 
 /* ---------------------------------------------------------------------- ready */
 
-/* 127.0.0.1, [::1], localhost: what is without keys can be there only. */
+/* 127.0.0.1, [::1], localhost: only there keys are not required. */
 static bool is_local(const char *endpoint)
 {
         return strncmp(endpoint, "tcp://", 6) != 0 || !strncmp(endpoint, "tcp://127.", 10) ||

@@ -2,9 +2,8 @@
 /*
  * endpoints.h - what --connect means: an endpoint, or the name of a host (hosts.h); and the keys for it.
  *
- * Beyond this machine nobody listens without keys, so tcp://HOST:PORT needs the daemon's public key: from the hosts
- * file, or by --server-key. Ours is --key, else what the hosts file says, else the only one in
- * ~/.config/heapwatch/keys.
+ * Daemons on other machines require keys, so tcp://HOST:PORT needs the daemon's public key: from the hosts file, or
+ * by --server-key. Our own is --key, or the one in the hosts file, or the only one in ~/.config/heapwatch/keys.
  */
 #ifndef HW_CLIENT_HOSTS_ENDPOINTS_H
 #define HW_CLIENT_HOSTS_ENDPOINTS_H

@@ -26,7 +26,7 @@ static bool take_server_key(struct yaml_file *f, const yaml_node_t *node, struct
         return true;
 }
 
-/* One, or a list of those that are tried in turn. */
+/* One, or a list of keys to try in turn. */
 static bool take_server_keys(struct yaml_file *f, const yaml_node_t *node, struct host *h)
 {
         const yaml_node_t *item = NULL;
@@ -75,7 +75,7 @@ static bool take_host(struct yaml_file *f, const struct yaml_entry *e, struct ho
                                   e->key, KEY_NAME_MAX);
         (void)snprintf(h->name, sizeof(h->name), "%s", e->key);
         if (hosts_find(hosts, h->name))
-                return yaml_error(f, e->key_node, 0, "'%s' is there already", h->name);
+                return yaml_error(f, e->key_node, 0, "duplicate host '%s'", h->name);
         if (!yaml_is_mapping(f, e->value, "endpoint and server_key of the host") ||
             !yaml_check_keys(f, e->value, keys, sizeof(keys) / sizeof(keys[0])))
                 return false;
@@ -102,7 +102,7 @@ static bool take(struct yaml_file *f, struct hosts *h)
                 return false;
         h->list = calloc(HOSTS_MAX, sizeof(*h->list));
         if (!h->list)
-                return yaml_error(f, NULL, 0, "no memory left");
+                return yaml_error(f, NULL, 0, "out of memory");
         for (size_t i = 0; (more = yaml_entry_at(f, root, i, &e)) && h->n < HOSTS_MAX && !yaml_enough_errors(f); i++)
                 good &= take_host(f, &e, h);
         if (more && h->n == HOSTS_MAX)
@@ -140,7 +140,7 @@ bool hosts_path(char *ret_path, size_t size)
         return n > 0 && (size_t)n < size;
 }
 
-/* NULL: nobody else may change it. */
+/* What is wrong with the file's owner or mode; NULL: nothing. */
 static const char *objection(const struct stat *st)
 {
         if (st->st_uid != geteuid() && st->st_uid != 0)

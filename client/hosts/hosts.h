@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hosts.h - daemons of other machines by name: ~/.config/heapwatch/hosts.
+ * hosts.h - daemons on other machines by name: ~/.config/heapwatch/hosts.
  *
  *     prod-1:
  *       endpoint: tcp://prod-1.example.net:7700
  *       server_key: 9c0a...                      # or a list of at most four: the old one and the new one
  *       key: alice                               # optional: which of your own keys
  *
- * YAML; a mistake is reported with file, line and column. The file says whom to trust: one that others may change is
- * refused.
+ * YAML; a mistake is reported with file, line and column. The file decides whom to trust, so one that others may
+ * change is refused.
  */
 #ifndef HW_CLIENT_HOSTS_HOSTS_H
 #define HW_CLIENT_HOSTS_HOSTS_H
@@ -29,7 +29,7 @@ struct host {
         char endpoint[HOST_ENDPOINT]; /* tcp://HOST:PORT */
         uint8_t server[HW_SERVER_KEYS][HW_KEY_BYTES];
         size_t n_server;
-        char key[HOST_ENDPOINT]; /* name or path of our own; "": the only one */
+        char key[HOST_ENDPOINT]; /* name or path of our own key; "": the only one */
 };
 
 struct hosts {
@@ -37,10 +37,10 @@ struct hosts {
         size_t n;
 };
 
-/* False after reporting mistakes; then there are none. */
+/* False after reporting mistakes; then there are no hosts. */
 bool hosts_parse(struct hosts *h, const char *file, const char *text, const struct error_sink *says);
 
-/* The user's file; one that is missing has no hosts. The same. */
+/* The same for the user's file; a missing one has no hosts. */
 bool hosts_read(struct hosts *h, const struct error_sink *says);
 void hosts_done(struct hosts *h);
 

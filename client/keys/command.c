@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * command.c - `heapwatch keys`: the keys of this machine, and whom its daemon lets in.
+ * command.c - `heapwatch keys`: the keys of this machine, and who may connect to its daemon.
  *
  * DESIGN: a directory that nobody else may enter has NAME.key for each key of its own, `server.key` being the daemon's,
- * and `authorized.yaml`. That file may be edited by hand, so a change here keeps what else is in it: an entry is added
- * as a line at the end, and taken out with the lines from its "-" to the next entry's. The result is read again before
- * it takes the file's place.
+ * and `authorized.yaml`. That file may be edited by hand, so a change keeps everything else in it: an entry is added as
+ * a line at the end, and removed with the lines from its "-" to the next entry's. The result is parsed before it
+ * replaces the file.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -55,13 +55,13 @@ static void path_of(const struct keys *k, const char *name, const char *suffix, 
         (void)snprintf(path, PATH_MAX, "%s/%s%s", k->at, name, suffix);
 }
 
-/* Makes it, with what is above it, when it is missing. False with a sentence. */
+/* Makes the directory and its parents if missing. False with a message. */
 static bool open_directory(struct keys *k, struct error *error)
 {
         char marker[PATH_MAX];
 
         path_of(k, ".made", "", marker);
-        if (access(k->at, F_OK) != 0 && whole_file_write(marker, "", 0) == 0) /* makes all folders above it */
+        if (access(k->at, F_OK) != 0 && whole_file_write(marker, "", 0) == 0) /* makes all its parents */
                 (void)unlink(marker);
         int fd = private_directory_open(k->at, true, error);
         if (fd < 0)
@@ -121,7 +121,7 @@ static int show(struct keys *k)
 
         if (name) {
                 if (!key_name_valid(name))
-                        return command_usage_error(&command_keys, "'%.80s' is no key's name", name);
+                        return command_usage_error(&command_keys, "'%.80s' is not a key name", name);
                 path_of(k, name, ".key", path);
                 if (!key_pair_read(&pair, path, &error))
                         return fail(&error);
@@ -169,7 +169,7 @@ static char *read_text(const char *path)
         return r < 0 ? NULL : text;
 }
 
-/* Puts a text in the file's place when it can be read as what it should be. */
+/* Replaces the file by a text, if that parses. */
 static int write_text(const char *path, const char *text)
 {
         struct authorized now;
@@ -193,7 +193,7 @@ static const char *line_at(const char *text, size_t n)
         return text;
 }
 
-/* `text` without the entry, which ends where the next one begins, or with the text. To free(). */
+/* `text` without the entry, which ends where the next one begins, or at the end of the text. To free(). */
 static char *without(const char *text, const struct authorized *a, const struct authorized_key *key)
 {
         const char *from = line_at(text, key->line);
@@ -314,7 +314,7 @@ static int list(struct keys *k)
 
 static const struct verb {
         const char *name;
-        size_t least, most; /* words behind it */
+        size_t least, most; /* words after it */
         int (*run)(struct keys *k);
 } verbs[] = {
         { "new", 0, 1, make_new },      { "show", 0, 1, show }, { "authorize", 2, 2, authorize },
@@ -329,9 +329,9 @@ static const struct term terms[] = {
           "of "
           "a daemon" },
         { "show", "[NAME]", "the public halves, a line each: NAME KEY" },
-        { "authorize", "NAME KEY", "lets a key in to the daemon that uses this directory; with --role" },
-        { "revoke", "NAME", "lets it in no more; a reload ends its connections" },
-        { "list", NULL, "who is let in: NAME ROLE KEY" },
+        { "authorize", "NAME KEY", "lets a key connect to the daemon that uses this directory; with --role" },
+        { "revoke", "NAME", "no longer lets it connect; a reload ends its connections" },
+        { "list", NULL, "who may connect: NAME ROLE KEY" },
         { NULL, NULL, NULL },
 };
 
@@ -342,7 +342,7 @@ static int run(void *filled)
         struct error error;
 
         if (k->given.n == 0)
-                return command_usage_error(&command_keys, "what? expected new, show, authorize, revoke or list");
+                return command_usage_error(&command_keys, "expected a verb: new, show, authorize, revoke or list");
         if (k->directory && strlen(k->directory) >= sizeof(k->at))
                 return command_usage_error(&command_keys, "the directory's path is too long");
         if (k->directory)
@@ -396,7 +396,7 @@ const struct command command_keys = {
                  "`server_key` may be a list, [OLD, NEW]: they are tried in turn, so that a daemon's key can be "
                  "changed. `key: "
                  "NAME` says which of your own keys is meant, where you have several.",
-        .status = "0 done, 2 it could not be.",
+        .status = "0 done, 2 it could not be done.",
         .examples = (const char *const[]){ "heapwatch keys new server --dir /etc/heapwatch/keys",
                                            "heapwatch keys new alice",
                                            "heapwatch keys authorize alice 3f0a... --role silence --dir "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* internal.h - what the files of this room share. Not for others. */
+/* internal.h - what the files of this room share. Private to it. */
 #ifndef HW_CLIENT_STATE_INTERNAL_H
 #define HW_CLIENT_STATE_INTERNAL_H
 
