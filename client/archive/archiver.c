@@ -68,6 +68,17 @@ static void begin_run(struct archiver *a, struct observed *o, uint64_t start_ns)
         observed_begin(o);
 }
 
+/* Of a process of this machine, while it runs. */
+static void ask_build(const struct archiver *a, struct observed *o)
+{
+        const Hw__Run *info = o->state ? o->state->run_info : NULL;
+        bool here = feed_is_live(a->feed) && strncmp(feed_endpoint(a->feed, o->daemon), "ipc:", 4) == 0;
+
+        if (here && info && info->local && info->has_pid && !o->over && !o->build_id[0] &&
+            !build_id_of(info->pid, o->build_id))
+                o->build_id[0] = '\0';
+}
+
 static struct observed *follow(struct archiver *a, const Hw__Update *u, size_t daemon)
 {
         struct observed *o = observed_new(daemon, u->target, u->run);
@@ -208,6 +219,8 @@ static int take(struct archiver *a, const Hw__Update *u)
         if (o) {
                 observed_take(o, before, u);
                 begin_run(a, o, start_of(a, o, u->event_time_ns, u->published_wall_ns));
+                if (u->body_case == HW__UPDATE__BODY_TARGET_STATE)
+                        ask_build(a, o);
         }
         return world_apply(a->world, daemon, u);
 }

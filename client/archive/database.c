@@ -54,7 +54,8 @@ static const char *const sql[STATEMENTS] = {
                 "2000000000 AND"
                 " ?3 + 2000000000 AND (pid IS NULL OR ?4 IS NULL OR pid = ?4) ORDER BY abs(start_ns - ?3) LIMIT 1",
         [SET_RUN] =
-                "UPDATE runs SET number = ?2, program = ?3, build_id = ?4, ghc = ?5, rts = ?6, pid = ?7,"
+                "UPDATE runs SET number = ?2, program = ?3, build_id = coalesce(?4, build_id), ghc = ?5, rts = ?6, pid "
+                "= ?7,"
                 " first_ns = min(coalesce(first_ns, ?8), ?8), seen_ns = max(coalesce(seen_ns, ?9), ?9), end_ns = ?10,"
                 " state = ?11, detail = ?12, exit_status = ?13, exit_signal = ?14, oom_killed = ?15, breakdown = ?16,"
                 " census_period_ns = ?17, max_heap_bytes = ?18, rts_options = ?19, verdict = ?20, slope = ?21,"

@@ -8,6 +8,7 @@
 #ifndef HW_CLIENT_ARCHIVE_OBSERVE_H
 #define HW_CLIENT_ARCHIVE_OBSERVE_H
 
+#include "client/archive/build_id.h"
 #include "client/archive/pending.h"
 #include "client/state/world.h"
 #include "proto/base/idtable.h"
@@ -42,13 +43,14 @@ struct observed {
         char target[WORLD_NAME_MAX + 1];
         const char *host, *name; /* borrowed; the name in the archive, NULL: the target's */
         size_t daemon;
-        uint32_t number;     /* of the run */
-        uint64_t start_ns;   /* Unix time of event time 0; 0: unknown yet, all updates are held back */
-        int64_t id;          /* in the archive; 0: not yet */
-        bool written;        /* and the transaction was committed */
-        bool whole;          /* it is followed from its beginning */
-        uint64_t until_ns;   /* event time of the newest sample that the archive had when this began */
-        uint64_t sampled_ns; /* event time of the newest sample since */
+        uint32_t number;              /* of the run */
+        uint64_t start_ns;            /* Unix time of event time 0; 0: unknown yet, all updates are held back */
+        char build_id[BUILD_ID_TEXT]; /* empty: unknown */
+        int64_t id;                   /* in the archive; 0: not yet */
+        bool written;                 /* and the transaction was committed */
+        bool whole;                   /* it is followed from its beginning */
+        uint64_t until_ns;            /* event time of the newest sample that the archive had when this began */
+        uint64_t sampled_ns;          /* event time of the newest sample since */
 
         uint64_t first_ns, last_ns; /* of its events; first > last: none */
         struct {

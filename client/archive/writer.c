@@ -158,6 +158,7 @@ static int set_run(const struct writer *w, const struct observed *o)
                 return SQLITE_ERROR;
         bind_number(s, 1, (uint64_t)o->id);
         bind_number(s, 2, o->number);
+        bind_text(s, 4, o->build_id);
         bind_if(s, 8, o->first_ns <= o->last_ns, observed_wall(o, o->first_ns));
         bind_if(s, 9, o->first_ns <= o->last_ns, observed_wall(o, o->last_ns));
         if (t) {

@@ -2,11 +2,14 @@
 """`heapwatch convert`, each format read back: by a decoder over the published numbers, by rules of the format's schema,
 and against what `pipe` says of the same log."""
 import collections
+import concurrent.futures
+import contextlib
 import csv
 import gzip
 import io
 import json
 import re
+import sqlite3
 import subprocess
 import sys
 
@@ -445,6 +448,46 @@ def test_a_part_of_one_band_is_the_same_number_everywhere(directory):
     assert height_of_first_area(directory) == pytest.approx(n, rel=1e-3)
     summary = json.loads(client("summary", log_of(run), "--format", "json").stdout)
     assert [int(b["bytes"]) for b in summary["heapProfile"]["bands"] if b["label"] == label] == [n]
+    report = json.loads(client("report", "--json", "-o", "-", log_of(run)).stdout)["history"]["items"]
+    values = next(i["last"] for i in report if i.get("band") == band)
+    assert values[-1] == n
+    held = [c.get(band, 0) for _, c in truth.censuses]
+    archive = directory / "a.db"
+    assert client("archive", "--db", archive, "--target", "api", log_of(run)).returncode == 0
+    both = json.loads(client("diff", "--db", archive, log_of(run), "api@run:0", "--format", "json").stdout)
+    row = next(r for r in both["rows"] if r["name"] == label)
+    for side in ("new", "baseline"):        # the archive, the log
+        assert row[side] == pytest.approx(sum(held) / len(held)) and row["peak"][side] == max(held)
+    with contextlib.closing(sqlite3.connect(archive)) as db:
+        kept = db.execute("SELECT sum, max, last FROM bands_1h JOIN bands ON bands.id = band WHERE name = ?", (label,)).fetchall()
+    assert kept == [(sum(held), max(held), n)]
+
+
+def has_data(log):
+    """Which formats a log has data for, by what `summary` finds in it."""
+    done = client("summary", log, "--format", "json")
+    found = json.loads(done.stdout.splitlines()[0])
+    censuses, ticks = "heapProfile" in found, "timeProfile" in found
+    needs = {"hp": censuses, "csv-wide": censuses, "resid": "residencySamples" in found.get("memory", {}),
+             **dict.fromkeys(("collapsed", "speedscope", "pprof"), censuses or ticks)}
+    return {to: needs.get(to, True) for to in FORMATS}
+
+
+def test_every_format_of_every_log_that_has_the_data():
+    logs = sorted(LOGS.glob("*/run.eventlog"))
+    assert len(logs) > 40
+    tried = [(log, to, has) for log in logs for to, has in has_data(log).items()]
+
+    def convert(case):
+        return client("convert", case[0], "--to", case[1])
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for (log, to, has), done in zip(tried, pool.map(convert, tried)):
+            if has:
+                assert done.returncode == 0 and done.stdout, (log, to, done.stderr)
+            else:
+                assert done.returncode == 2 and done.stderr.count(b"heapwatch convert: ") == 1, (log, to, done.stderr)
+    assert {to for _, to, has in tried if has} == set(FORMATS)
 
 
 @pytest.mark.parametrize("args, word", [(["--to", "hp", "--at", "all"], b"--at"), (["--to", "pprof", "--at", "soon"], b"peak"),
