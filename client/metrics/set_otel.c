@@ -33,9 +33,9 @@ const struct metric otel_of_target[] = {
                "The longest of these.", "CONC_SYNC_BEGIN, CONC_SYNC_END"),
         ABSENT("process.runtime.ghc.memory.max_large_objects_bytes", "large objects are not in the eventlog"),
         ABSENT("process.runtime.ghc.memory.max_compact_bytes", "compact regions are not in the eventlog"),
-        ABSENT("process.runtime.ghc.gc.cpu_time", "the eventlog does not split processor time"),
-        ABSENT("process.runtime.ghc.mutator.cpu_time", "the eventlog does not split processor time"),
-        ABSENT("process.runtime.ghc.nonmoving_gc.cpu_time", "the eventlog does not split processor time"),
+        ABSENT("process.runtime.ghc.gc.cpu_time", "the eventlog does not split CPU time"),
+        ABSENT("process.runtime.ghc.mutator.cpu_time", "the eventlog does not split CPU time"),
+        ABSENT("process.runtime.ghc.nonmoving_gc.cpu_time", "the eventlog does not split CPU time"),
         ABSENT("process.runtime.ghc.gc.last.*", "of one collection: use heapwatch_gc_pause_duration_seconds"),
         METRICS_END,
 };

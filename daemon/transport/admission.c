@@ -385,7 +385,7 @@ struct admission *admission_new(const struct admission_options *o, struct error 
         struct admission *a = calloc(1, sizeof(*a));
 
         if (!a) {
-                error_set(error, "no memory left for keys");
+                error_set(error, "out of memory for keys");
                 return NULL;
         }
         for (unsigned i = 0; i < DOORS; i++)

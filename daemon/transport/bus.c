@@ -398,7 +398,7 @@ static bool start_broadcast(struct bus *bus, struct error *error)
         const char *const endpoints[2] = { bus->publish_endpoint.address,
                                            bus->admission ? admission_listens(bus->admission) : "" };
 
-        return broadcast_start(bus->publish, endpoints) || error_set(error, "no memory left for another thread");
+        return broadcast_start(bus->publish, endpoints) || error_set(error, "out of memory for another thread");
 }
 
 struct bus *bus_new(struct event_base *base, const struct bus_options *options, const struct bus_handler *handler,

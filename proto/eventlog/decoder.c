@@ -261,7 +261,9 @@ static enum step marker_step(struct hw_eventlog *log, const struct frame *f, str
 static const char *misplaced(const struct hw_eventlog *log, const struct frame *f)
 {
         if (in_block(log, f->offset))
-                return frame_in_block(&log->block, f) ? NULL : "event longer than its block, or of another time";
+                return frame_in_block(&log->block, f)
+                               ? NULL
+                               : "an event longer than its block, or whose time is not its block's";
         if (log->adrift && !frame_near(log, f))
                 return "event outside blocks and of another time";
         return NULL;

@@ -77,8 +77,9 @@ static const char *sniff(const uint8_t *p)
                 const char *reason;
         } forms[] = {
                 { "version https://", 16, "not an eventlog but a git-lfs pointer: run git lfs pull" },
-                { "\x1f\x8b", 2, "not a log that grows but gzip data: `heapwatch top FILE` reads it" },
-                { "\x28\xb5\x2f\xfd", 4, "not a log that grows but zstd data: `heapwatch top FILE` reads it" },
+                { "\x1f\x8b", 2, "gzip data, which cannot be followed as it grows: `heapwatch top FILE` reads it" },
+                { "\x28\xb5\x2f\xfd", 4,
+                  "zstd data, which cannot be followed as it grows: `heapwatch top FILE` reads it" },
                 { "\xfd"
                   "7zXZ",
                   5, "not an eventlog but xz data: unpack it first" },

@@ -62,10 +62,10 @@ static bool take_entry(struct yaml_file *f, const yaml_node_t *node, struct auth
         if (!good)
                 return false;
         if (authorized_by_name(a, key->name))
-                return yaml_error(f, name, 0, "'%s' has a key already", key->name);
+                return yaml_error(f, name, 0, "'%s' already has a key", key->name);
         const struct authorized_key *same = authorized_by_key(a, key->public);
         if (same)
-                return yaml_error(f, public, 0, "this is the key of '%s' already", same->name);
+                return yaml_error(f, public, 0, "this is already the key of '%s'", same->name);
         a->n++;
         return true;
 }

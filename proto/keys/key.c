@@ -154,7 +154,7 @@ static const char *take_lines(struct key_pair *pair, char *text)
                 } else if ((value = value_of(line, "secret")) && key_parse(value, pair->secret)) {
                         has_secret = true;
                 } else if (line[strspn(line, " \t")] != '#' && line[strspn(line, " \t")] != '\0') {
-                        return "has a line that is no name, public or secret key";
+                        return "has a line that is neither a name nor a public or secret key";
                 }
         }
         if (!has_name || !has_secret)

@@ -140,7 +140,7 @@ def test_views_by_key(directory):
         t.keys("p")
         t.wait("no time profile")
         t.keys("h")
-        t.wait("threads made")
+        t.wait("threads created")
         t.keys("a")
         t.wait("no alert", "In words: run")
         t.keys("1")

@@ -223,7 +223,7 @@ static struct value alive(const struct scene *s, const void *row)
 
 /* clang-format off */
 static const struct column figures[] = {
-        { .title = "threads made", .name = "threads_created", .unit = UNIT_COUNT, .value = created,
+        { .title = "threads created", .name = "threads_created", .unit = UNIT_COUNT, .value = created,
           .help = "Haskell threads since the run began" },
         { .title = "threads alive", .name = "threads_alive", .unit = UNIT_COUNT, .value = alive,
           .help = "made and not finished: running, waiting or blocked" },

@@ -269,7 +269,7 @@ static void absent_is_never_zero(void **state)
         press(c, '5');
         assert_true(shows(c, "no time profile"));
         press(c, '6');
-        assert_true(row_shows(c, "threads made", "–"));
+        assert_true(row_shows(c, "threads created", "–"));
         press(c, '8');
         assert_true(shows(c, "no alert"));
         press(c, '2');

@@ -143,9 +143,9 @@ static void test_mistakes_have_a_place(void **state)
                 { "- { name: alice, role: read, public: 12 }\n", "f:1:38: expected a public key" },
                 { "- { name: alice, rolle: read, public: " A " }\n", "f:1:18: " },
                 { "- { name: a, role: read, public: " A " }\n- { name: a, role: read, public: " B " }\n",
-                  "f:2:11: 'a' has" },
+                  "f:2:11: 'a' already has a key" },
                 { "- { name: a, role: read, public: " A " }\n- { name: b, role: read, public: " A " }\n",
-                  "f:2:34: this is the key of 'a' already" },
+                  "f:2:34: this is already the key of 'a'" },
                 { "- { name: a b, role: read, public: " A " }\n", "f:1:11: 'a b' cannot be" },
                 { "- [", "f:" },
         };
