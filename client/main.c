@@ -17,13 +17,13 @@
 static const struct command command_help, command_version;
 
 static const struct command *const commands[] = {
-        &command_run,     &command_attach,      &command_detach,  &command_ps,         &command_top,
-        &command_pipe,    &command_alerts,      &command_check,   &command_rules,      &command_ctl,
-        &command_doctor,  &command_replay,      &command_summary, &command_trend,      &command_diff,
-        &command_web,     &command_report,      &command_events,  &command_convert,    &command_plot,
-        &command_notify,  &command_export,      &command_archive, &command_history,    &command_recordings,
-        &command_dump,    &command_post_mortem, &command_keys,    &command_completion, &command_help,
-        &command_version,
+        &command_run,    &command_attach,  &command_detach,      &command_ps,      &command_top,
+        &command_pipe,   &command_alerts,  &command_check,       &command_rules,   &command_ctl,
+        &command_doctor, &command_replay,  &command_summary,     &command_trend,   &command_diff,
+        &command_web,    &command_report,  &command_events,      &command_convert, &command_plot,
+        &command_notify, &command_export,  &command_archive,     &command_history, &command_recordings,
+        &command_dump,   &command_bundle,  &command_post_mortem, &command_keys,    &command_completion,
+        &command_help,   &command_version,
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };

@@ -295,6 +295,9 @@ static int watch(const struct config *config)
 
         if (!rulebook_open(&rulebook, config->rules, config->n_rules, &diagnostics_to_stderr))
                 return 2;
+        if (!config->once && config->record.directory[0] && !config->record.no_bundles &&
+            !rulebook_keep_bundles(&rulebook))
+                fprintf(stderr, "heapwatchd: out of memory\n");
         status = config->once ? once_run(config, rulebook.rules) : serve(config, &rulebook);
         rulebook_close(&rulebook);
         return status;

@@ -31,6 +31,7 @@ extern const struct command command_notify;
 extern const struct command command_export;
 extern const struct command command_recordings;
 extern const struct command command_dump;
+extern const struct command command_bundle;
 extern const struct command command_post_mortem;
 extern const struct command command_keys;
 

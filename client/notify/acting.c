@@ -459,7 +459,7 @@ struct acting *acting_new(const struct acting_options *options)
                 return NULL;
         const struct dispatcher_handler handler = { .ctx = a, .act = on_act, .plan_of = on_plan_of };
         const struct executor_options executor = {
-                .base = options->base, .report = on_report, .over = on_over, .ctx = a
+                .base = options->base, .report = on_report, .over = on_over, .ctx = a, .endpoint = options->endpoint
         };
         a->options = *options;
         errno = 0;

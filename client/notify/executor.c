@@ -21,6 +21,7 @@
 #include "client/notify/alert_json.h"
 #include "client/notify/resend.h"
 #include "proto/base/clock.h"
+#include "proto/base/sibling.h"
 #include "heapwatch/text.h"
 #include "client/cli/say.h"
 #include "proto/base/error.h"
@@ -193,7 +194,9 @@ static void on_exec_done(void *ctx, const struct exec_result *result)
         size_t line = strcspn(result->output, "\n");
 
         j->exec = NULL;
-        if (line > 0)
+        if (line > 0 && result->ok && step_of(j)->kind == ACTION_DUMP)
+                snprintf(detail, sizeof(detail), "%.*s", (int)(line < 400 ? line : 400), result->output);
+        else if (line > 0)
                 snprintf(detail, sizeof(detail), "%s; it said: %.*s", result->detail, (int)(line < 160 ? line : 160),
                          result->output);
         else
@@ -210,6 +213,32 @@ static void do_exec(struct job *j)
         struct error error;
 
         j->exec = exec_start(j->executor->options.base, s->argv, j->event, s->timeout_ns, on_exec_done, j, &error);
+        if (!j->exec)
+                try_again_or_give_up(j, true, error.text);
+}
+
+/* `heapwatch bundle` does it, as a program of its own: it may wait for what is to come, and for a disk. */
+static void do_dump(struct job *j)
+{
+        const struct action_step *s = step_of(j);
+        const char *argv[ACTION_ARGV_MAX + 8];
+        char self[4096];
+        struct error error;
+        size_t n = 0;
+
+        sibling_program("heapwatch", self, sizeof(self));
+        argv[n++] = self;
+        argv[n++] = "bundle";
+        argv[n++] = j->event->target;
+        argv[n++] = "--alert=-";
+        if (j->executor->options.endpoint) {
+                argv[n++] = "--connect";
+                argv[n++] = j->executor->options.endpoint;
+        }
+        for (size_t i = 0; s->argv && s->argv[i] && i < ACTION_ARGV_MAX; i++)
+                argv[n++] = s->argv[i];
+        argv[n] = NULL;
+        j->exec = exec_start(j->executor->options.base, argv, j->event, s->timeout_ns, on_exec_done, j, &error);
         if (!j->exec)
                 try_again_or_give_up(j, true, error.text);
 }
@@ -276,8 +305,10 @@ static void attempt(struct job *j)
         case ACTION_ALERTMANAGER:
                 do_alertmanager(j);
                 return;
-        case ACTION_CENSUS: /* not possible in a plan yet: action_plan_add refuses these two */
         case ACTION_DUMP:
+                do_dump(j);
+                return;
+        case ACTION_CENSUS: /* a plan cannot hold it yet: action_plan_add refuses it */
         case ACTION_PUBLISH:
         case ACTION_KINDS:
                 break;

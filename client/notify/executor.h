@@ -33,7 +33,8 @@ struct executor_options {
         /* All steps of an event are over, or it was dropped; not called for known ones. */
         void (*over)(void *ctx, const struct alert_event *event);
         void *ctx;
-        uint64_t retry_ns; /* 0: EXECUTOR_RETRY_NS */
+        uint64_t retry_ns;    /* 0: EXECUTOR_RETRY_NS */
+        const char *endpoint; /* of the daemon, for its recordings; borrowed */
 };
 
 /* NULL when out of memory. */

@@ -17,6 +17,7 @@
 
 #include "client/cli/signals.h"
 #include "client/feed/locate.h"
+#include "client/recordings/stretch_file.h"
 #include "heapwatch/text.h"
 #include "proto/base/ckd.h"
 #include "client/cli/options.h"
@@ -24,8 +25,7 @@
 #include "proto/recording/cutout.h"
 #include "proto/recording/stretch.h"
 
-#define PIECE_BYTES (256u << 10)
-#define LOOK_MS     500 /* between checks of a recording that is not far enough yet */
+#define LOOK_MS 500 /* between checks of a recording that is not far enough yet */
 
 struct dump {
         struct locate where;
@@ -47,36 +47,6 @@ static int open_output(const struct dump *d)
         else if (fd < 0)
                 command_error(&command_dump, "%s: %s", d->output, strerror(errno));
         return fd;
-}
-
-static int write_all(int fd, const uint8_t *bytes, size_t size)
-{
-        while (size > 0) {
-                ssize_t n = write(fd, bytes, size);
-                if (n < 0 && errno == EINTR && !signals_stop())
-                        continue;
-                if (n < 0)
-                        return -errno;
-                bytes += n;
-                size -= (size_t)n;
-        }
-        return 0;
-}
-
-/* Returns 0 or -errno; *ret_bytes gets what was written. */
-static int copy(struct cutout *c, int fd, uint64_t *ret_bytes)
-{
-        uint8_t *piece = malloc(PIECE_BYTES);
-        int r = piece ? 0 : -ENOMEM;
-        size_t n;
-
-        *ret_bytes = 0;
-        while (r == 0 && !signals_stop() && (n = cutout_read(c, piece, PIECE_BYTES)) > 0) {
-                r = write_all(fd, piece, n);
-                *ret_bytes += n;
-        }
-        free(piece);
-        return r;
 }
 
 /* ----------------------------------------------------------------- stretch */
@@ -167,7 +137,7 @@ static int run(void *filled)
                 return EXIT_USAGE;
         }
         int fd = open_output(d);
-        int r = fd < 0 ? -EIO : copy(c, fd, &bytes);
+        int r = fd < 0 ? -EIO : stretch_file_copy(c, fd, &bytes);
         if (fd >= 0 && close(fd) != 0 && r == 0)
                 r = -errno;
         if (fd >= 0 && r < 0)

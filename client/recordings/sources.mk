@@ -1,1 +1,1 @@
-sources := recordings.c dump.c
+sources := recordings.c stretch_file.c dump.c bundles.c bundle.c

@@ -166,13 +166,13 @@ static bool take_keep(struct yaml_file *f, const yaml_node_t *node, struct confi
 /* What the command line gave stays. */
 static bool take_record(struct yaml_file *f, const yaml_node_t *node, struct config *c)
 {
-        static const char *const keys[] = { "directory", "total", "per_target", "time", "free" };
+        static const char *const keys[] = { "directory", "total", "per_target", "time", "free", "bundles" };
         struct config_record given = { .directory = "" };
         struct yaml_entry e;
         struct error error;
         bool good = true;
 
-        if (!CHECK_KEYS(f, node, "directory, total, per_target, time and free", keys))
+        if (!CHECK_KEYS(f, node, "directory, total, per_target, time, free and bundles", keys))
                 return false;
         for (size_t i = 0; yaml_entry_at(f, node, i, &e); i++) {
                 const char *text = short_text(f, e.value, "a value", CONFIG_RECORD_PATH);

@@ -28,6 +28,11 @@ bool config_record_set(struct config_record *c, const char *setting, const char 
                 return take_bytes(&c->target_bytes, value, error);
         if (!strcmp(setting, "free"))
                 return take_bytes(&c->free_bytes, value, error);
+        if (!strcmp(setting, "bundles")) {
+                c->no_bundles = !strcmp(value, "false");
+                return c->no_bundles || !strcmp(value, "true") ||
+                       error_set(error, "'%.40s'; expected true or false", value);
+        }
         return (hw_parse_duration(value, &c->for_ns) && c->for_ns > 0) ||
                error_set(error, "'%.40s'; expected a time such as 12h or 7d", value);
 }
@@ -46,6 +51,7 @@ void config_record_add(struct config_record *c, const struct config_record *give
         add(&c->target_bytes, given->target_bytes);
         add(&c->for_ns, given->for_ns);
         add(&c->free_bytes, given->free_bytes);
+        c->no_bundles |= given->no_bundles;
 }
 
 void config_record_fill(struct config_record *c)

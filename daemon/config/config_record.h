@@ -18,11 +18,12 @@
 struct config_record {
         char directory[CONFIG_RECORD_PATH];
         uint64_t total_bytes, target_bytes, for_ns, free_bytes;
+        bool no_bundles; /* the built-in rules keep none when a program leaks or crashes */
 };
 
 /*
- * Takes one setting as typed: "directory", "total", "per_target", "time" or "free". False with what is wrong in
- * `error`, to be shown after the setting's name.
+ * Takes one setting as typed: "directory", "total", "per_target", "time", "free" or "bundles". False with what is wrong
+ * in `error`, to be shown after the setting's name.
  */
 bool config_record_set(struct config_record *c, const char *setting, const char *value, struct error *error);
 

@@ -57,8 +57,9 @@ static void print_kept(const struct config *c)
         print_ms("time", c->keep_ended.for_ns);
         if (c->record.directory[0]) {
                 print_text("record:\n  directory: ", c->record.directory);
-                printf("  total: %" PRIu64 "\n  per_target: %" PRIu64 "\n  free: %" PRIu64 "\n", c->record.total_bytes,
-                       c->record.target_bytes, c->record.free_bytes);
+                printf("  total: %" PRIu64 "\n  per_target: %" PRIu64 "\n  free: %" PRIu64 "\n  bundles: %s\n",
+                       c->record.total_bytes, c->record.target_bytes, c->record.free_bytes,
+                       c->record.no_bundles ? "false" : "true");
                 print_ms("time", c->record.for_ns);
         }
         if (c->checkpoint.directory[0]) {

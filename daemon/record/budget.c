@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "proto/base/ckd.h"
+#include "proto/recording/pin.h"
 #include "proto/recording/run_dir.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -35,6 +36,7 @@ struct run {
         char *path;
         uint32_t newest;   /* segment */
         uint32_t segments; /* remaining */
+        uint32_t pinned;   /* from this one on; 0: none is */
         bool live;
 };
 
@@ -78,8 +80,25 @@ static void see_run(struct survey *s, const char *path)
                 s->runs[s->n_runs++] = (struct run){ .path = own, .live = recorded_run_is_live(path) };
 }
 
+/* False: it is no pin. */
+static bool see_pin(struct survey *s, const FTSENT *e)
+{
+        const uint32_t from = pin_name_read(e->fts_name);
+        struct run *run = &s->runs[s->n_runs - 1];
+
+        if (from == 0)
+                return false;
+        if (!pin_is_held(e->fts_path))
+                (void)unlink(e->fts_path);
+        else if (run->pinned == 0 || from < run->pinned)
+                run->pinned = from;
+        return true;
+}
+
 static void see_file(struct survey *s, const FTSENT *e)
 {
+        if (see_pin(s, e))
+                return;
         uint32_t segment = segment_name_read(e->fts_name);
         char *own = segment || !strcmp(e->fts_name, RUN_DEFINITIONS) ? strdup(e->fts_path) : NULL;
 
@@ -202,7 +221,7 @@ int budget_enforce(const char *directory, const struct budget *budget, uint64_t 
                 const struct file *f = &s.files[i];
                 struct run *run = &s.runs[f->run];
                 if (f->segment == 0 || (run->live && f->segment == run->newest) ||
-                    !must_go(&s, f, budget, wall_ns, needs_room))
+                    (run->pinned && f->segment >= run->pinned) || !must_go(&s, f, budget, wall_ns, needs_room))
                         continue;
                 remove_file(&s, f);
                 ret_use->removed++;

@@ -4,8 +4,9 @@
  * free disk space: removes the oldest segments first.
  *
  * Stateless: each call walks the directory, so what others removed or added is
- * seen. The newest segment of a run that is being written stays. A run that is
- * over is removed with its last segment. May wait for the disk.
+ * seen. The newest segment of a run that is being written stays, and what
+ * somebody has pinned (pin.h). A run that is over is removed with its last
+ * segment. May wait for the disk.
  */
 #ifndef HW_DAEMON_RECORD_BUDGET_H
 #define HW_DAEMON_RECORD_BUDGET_H

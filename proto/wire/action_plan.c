@@ -104,10 +104,32 @@ static const char *wrong_argv(const char *const *argv)
         return n <= ACTION_ARGV_MAX ? NULL : "more than 64 words";
 }
 
+/* Pairs of an option and its value, which `heapwatch bundle` reads: here only that nothing else gets there. */
+static const char *wrong_dump(const struct action_step *s)
+{
+        static const char *const known[] = { "--before", "--after", "--apart", "--per-day", "--keep", "--directory" };
+        const size_t n = sizeof(known) / sizeof(known[0]);
+
+        if (s->timeout_ns > ACTION_DUMP_WAIT_NS + ACTION_DUMP_WORK_NS)
+                return "after: expected at most 30m";
+        for (size_t i = 0; s->argv && s->argv[i]; i += 2) {
+                size_t k = 0;
+                while (k < n && strcmp(s->argv[i], known[k]) != 0)
+                        k++;
+                if (k == n || i >= 2 * n || !s->argv[i + 1] || s->argv[i + 1][0] == '-')
+                        return "expected before, after, apart, per_day, keep or directory, each with a value";
+                if (strlen(s->argv[i + 1]) >= ACTION_TEXT_MAX || !printable(s->argv[i + 1]))
+                        return "a value is too long, or has control characters in it";
+        }
+        return NULL;
+}
+
 static const char *wrong_step(const struct action_step *s)
 {
         const char *wrong = NULL;
 
+        if (s->kind == ACTION_DUMP)
+                return wrong_dump(s);
         if (s->timeout_ns > ACTION_TIMEOUT_MAX_NS)
                 return "timeout: expected at most 5m";
         if (s->attempts > ACTION_ATTEMPTS_MAX)
@@ -120,7 +142,7 @@ static const char *wrong_step(const struct action_step *s)
                 wrong = wrong_url(s->url);
         if (s->kind == ACTION_ALERTMANAGER && s->firing_only)
                 return "resolved: false has no meaning here: it keeps the alert until it is notified that it is over";
-        if (s->kind == ACTION_CENSUS || s->kind == ACTION_DUMP)
+        if (s->kind == ACTION_CENSUS)
                 wrong = "this version cannot do that yet";
         if (!wrong)
                 wrong = wrong_path(s->bearer_file, "bearer_file: expected an absolute path");
@@ -162,8 +184,11 @@ static bool copy_step(struct action_step *to, const struct action_step *from)
         to->url = from->url ? strdup(from->url) : NULL;
         to->bearer_file = from->bearer_file ? strdup(from->bearer_file) : NULL;
         to->ca_file = from->ca_file ? strdup(from->ca_file) : NULL;
+        if (to->kind == ACTION_DUMP)
+                to->firing_only = true;
         if (!to->timeout_ns)
-                to->timeout_ns = ACTION_TIMEOUT_NS;
+                to->timeout_ns =
+                        to->kind == ACTION_DUMP ? ACTION_DUMP_AFTER_NS + ACTION_DUMP_WORK_NS : ACTION_TIMEOUT_NS;
         if (!to->attempts)
                 to->attempts = from->kind == ACTION_WEBHOOK || from->kind == ACTION_ALERTMANAGER ? ACTION_ATTEMPTS : 1;
         if (!to->resend_ns)
@@ -284,7 +309,7 @@ char *action_step_text(char *out, size_t size, const struct action_step *s)
         if (host)
                 snprintf(out, size, "%.*s", (int)((size_t)(host - s->url) + strcspn(host, "/?#")), s->url);
         else
-                snprintf(out, size, "%s", s->argv ? s->argv[0] : names[s->kind]);
+                snprintf(out, size, "%s", s->argv && s->kind == ACTION_EXEC ? s->argv[0] : names[s->kind]);
         return out;
 }
 

@@ -21,7 +21,7 @@ COMMANDS = {
     "history": None,        # reads an archive
     "recordings": None,     # asks daemons
     "keys": None,           # writes files of its own: test_keys.py
-    "dump": None, "plot": None,     # write into a file that is named
+    "dump": None, "bundle": None, "plot": None,     # write into a file that is named
     "attach": None, "detach": None, "ps": None,     # of programs that run
     "top": ["--once", LOG], "pipe": ["--format", "csv", LOG], "alerts": [LOG], "check": [LOG], "rules": ["list"],
     "doctor": [LOG], "summary": [LOG], "trend": [LOG], "diff": [LOG, LOG], "post-mortem": [LOG], "web": ["--listen", "127.0.0.1:0", LOG],

@@ -185,3 +185,78 @@ def test_stretches_of_all_logs_are_read_by_ghc_events(directory, record, readabl
         if "torn" in path:
             continue    # where the original is damaged, the recording continues after it
         assert abs(int(n) - int(good[str(logs[pathlib.Path(path).stem])])) <= 1, path   # without the environment
+
+
+# ------------------------------------------------------------------ bundles
+
+def result_of(daemon, rule, kind="dump"):
+    """What became of that action, once it is over."""
+    for update in daemon.snapshot("t").get("alerts", []):
+        for a in update.alerts.alerts:
+            for r in a.actions:
+                if a.rule == rule and r.kind == kind and r.HasField("ok"):
+                    return r
+    return None
+
+
+@pytest.fixture
+def state(directory, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(pathlib.Path(directory) / "state"))
+
+
+def test_an_alert_keeps_a_bundle_of_what_was_recorded(directory, record, state):
+    directory = pathlib.Path(directory)
+    rules = directory / "rules.yaml"
+    rules.write_text("groups:\n  - name: g\n    rules:\n      - alert: big\n        expr: live > 30MiB\n"
+                     "        do: [{dump: {before: 1m, after: 1s}}]\n"
+                     "      - alert: bad\n        expr: live > 1TiB\n        do: [dump]\n")
+    assert b"good" in client("rules", "check", rules).stdout
+    log = LiveLog(directory / "t.eventlog")
+    log.live(1 << 20)
+    with Daemon(directory, f"t=file:{log.path}", args=["--rules", rules, "--record", record]) as d:
+        for _ in range(40):
+            log.live(40 << 20)
+        done = wait_for(lambda: (log.live(40 << 20), result_of(d, "big"))[1], "the bundle")
+        assert done.ok, done.detail
+        bundle = pathlib.Path(done.detail)
+        assert bundle.parent == directory / "bundles" and bundle.parent.stat().st_mode & 0o777 == 0o700
+        assert bundle.name.endswith("-t-big")
+        assert {f.name for f in bundle.iterdir()} == {"run.eventlog", "alert.json", "verdict.json", "report.html"}
+        alert = json.loads((bundle / "alert.json").read_text())
+        assert alert["alert"] == "big" and alert["target"] == "t"
+        assert json.loads((bundle / "verdict.json").read_text())["target"] == "t"
+        assert summary(bundle / "run.eventlog")
+        # The same rule again, within two hours: words instead of a bundle.
+        again = client("bundle", "t", "--connect", d.publish, "--alert", bundle / "alert.json", "--after", "0s")
+        assert again.returncode == 0 and b"not done" in again.stdout and b"2h" in again.stdout
+        by_hand = client("bundle", "t", "--connect", d.publish, "--after", "0s")
+        assert by_hand.returncode == 0, by_hand.stderr
+        assert (pathlib.Path(by_hand.stdout.decode().strip()) / "report.html").stat().st_size > 10000
+        # A budget keeps the newest alone.
+        assert client("bundle", "t", "--connect", d.publish, "--after", "0s", "--keep", "1KiB").returncode == 0
+        assert len(list(bundle.parent.iterdir())) == 1
+        assert not list(record.glob("t/*/pin.*"))
+
+
+def test_a_crash_keeps_a_bundle_by_itself(directory, record, state):
+    log = LiveLog(pathlib.Path(directory) / "t.eventlog")
+    for _ in range(50):
+        log.live(10 << 20)
+    with Daemon(directory, f"t=file:{log.path}", args=["--record", record]) as d:
+        wait_for(lambda: d.health("t").events > 100, "its events")
+        log.path.unlink()
+        LiveLog(log.path).live(1 << 20)     # another run, and no end marker before it
+        done = wait_for(lambda: result_of(d, "crashed"), "the bundle of the crash")
+        assert done.ok, done.detail
+        assert summary(pathlib.Path(done.detail) / "run.eventlog")
+
+
+def test_mistakes_of_dump_are_named(directory):
+    rules = pathlib.Path(directory) / "rules.yaml"
+    for setting, words in (("after: 2h", b"at most 30m"), ("before: soon", b"at most 24h"), ("keep: 0", b"1GiB"),
+                           ("directory: here", b"absolute path"), ("per_day: 0", b"from 1"), ("forever: 1", b"forever")):
+        rules.write_text("groups:\n  - name: g\n    rules:\n      - alert: big\n        expr: live > 30MiB\n"
+                         f"        do:\n          - dump: {{{setting}}}\n")
+        out = client("rules", "check", rules)
+        assert out.returncode == 2 and words in out.stderr + out.stdout, (setting, out.stdout, out.stderr)
+        assert b"rules.yaml:7" in out.stderr + out.stdout

@@ -106,6 +106,63 @@ static bool take_exec(struct yaml_file *f, const yaml_node_t *body, struct actio
         return take_argv(f, command, argv) && take_common(f, body, step);
 }
 
+/* A setting as an option of `heapwatch bundle`: checked here, where its line is known. */
+static bool take_option(struct yaml_file *f, const yaml_node_t *node, const char *option, bool good,
+                        const char *expected, const char ***argv)
+{
+        if (!node)
+                return true;
+        const char *text = yaml_text(f, node, expected);
+        if (!text)
+                return false;
+        if (!good)
+                return yaml_error(f, node, 0, "'%s'; expected %s", text, expected);
+        *(*argv)++ = option;
+        *(*argv)++ = text;
+        return true;
+}
+
+static bool is_time(struct yaml_file *f, const yaml_node_t *node, uint64_t most_ns, uint64_t *ret_ns)
+{
+        const char *text = node && node->type == YAML_SCALAR_NODE ? yaml_text(f, node, "a time") : NULL;
+
+        return text && hw_parse_duration(text, ret_ns) && *ret_ns <= most_ns;
+}
+
+static bool take_dump(struct yaml_file *f, const yaml_node_t *body, struct action_step *step, const char **argv)
+{
+        static const char *const keys[] = { "before", "after", "apart", "per_day", "keep", "directory" };
+        const yaml_node_t *before, *after, *apart, *per_day, *keep, *directory;
+        uint64_t after_ns = ACTION_DUMP_AFTER_NS, ignored;
+        const char *text;
+
+        if (!yaml_is_mapping(f, body, "settings such as before: 10m") || !yaml_check_keys(f, body, keys, COUNT(keys)))
+                return false;
+        before = yaml_get(f, body, "before");
+        after = yaml_get(f, body, "after");
+        apart = yaml_get(f, body, "apart");
+        per_day = yaml_get(f, body, "per_day");
+        keep = yaml_get(f, body, "keep");
+        directory = yaml_get(f, body, "directory");
+        step->argv = argv;
+        const bool good_after = is_time(f, after, ACTION_DUMP_WAIT_NS, &after_ns);
+        step->timeout_ns = (good_after ? after_ns : 0) + ACTION_DUMP_WORK_NS;
+        if (!take_option(f, before, "--before", is_time(f, before, ACTION_DUMP_MOST_NS, &ignored),
+                         "a time of at most 24h, such as 10m", &argv) ||
+            !take_option(f, after, "--after", good_after, "a time of at most 30m, such as 2m", &argv) ||
+            !take_option(f, apart, "--apart", is_time(f, apart, UINT64_MAX, &ignored), "a time such as 2h", &argv))
+                return false;
+        uint32_t count;
+        if (!take_count(f, per_day, &count) || !take_option(f, per_day, "--per-day", true, "a number", &argv))
+                return false;
+        text = keep ? yaml_text(f, keep, "bytes such as 1GiB") : NULL;
+        if (!take_option(f, keep, "--keep", text && hw_parse_bytes(text, &ignored) && ignored > 0, "bytes such as 1GiB",
+                         &argv))
+                return false;
+        text = directory ? yaml_text(f, directory, "a path") : NULL;
+        return take_option(f, directory, "--directory", text && text[0] == '/', "an absolute path", &argv);
+}
+
 static bool take_http(struct yaml_file *f, const yaml_node_t *body, struct action_step *step)
 {
         static const char *const keys[] = {
@@ -132,7 +189,8 @@ static bool unknown_kind(struct yaml_file *f, const yaml_node_t *at, const char 
         meant = nearest(word, names, ACTION_KINDS);
         if (meant)
                 return yaml_error(f, at, 0, "unknown action '%s'; did you mean '%s'?", word, meant);
-        return yaml_error(f, at, 0, "unknown action '%s'; expected publish, log, exec, webhook or alertmanager", word);
+        return yaml_error(f, at, 0, "unknown action '%s'; expected publish, log, exec, webhook, alertmanager or dump",
+                          word);
 }
 
 static bool add(struct yaml_file *f, struct action_plan *plan, const struct action_step *step, const yaml_node_t *at)
@@ -164,6 +222,8 @@ static bool take_step(struct yaml_file *f, struct action_plan *plan, const yaml_
                 good = take_exec(f, e.value, &step, argv);
         else if (step.kind == ACTION_WEBHOOK || step.kind == ACTION_ALERTMANAGER)
                 good = take_http(f, e.value, &step);
+        else if (step.kind == ACTION_DUMP && e.value->type == YAML_MAPPING_NODE)
+                good = take_dump(f, e.value, &step, argv);
         else if (e.value->type != YAML_SCALAR_NODE || e.value->data.scalar.length > 0)
                 good = yaml_error(f, e.value, 0, "%s takes no settings", e.key);
         return good && add(f, plan, &step, e.value);

@@ -5,12 +5,36 @@
 #include <string.h>
 
 #include "daemon/rules/file/rule_file.h"
+#include "proto/base/error.h"
+#include "proto/wire/action_plan.h"
 
 bool rulebook_open(struct rulebook *b, char *const *paths, size_t n, const struct error_sink *says)
 {
         *b = (struct rulebook){ .paths = paths, .n = n };
         b->rules = rulebook_read(b, says);
         return b->rules != NULL;
+}
+
+/* False: out of memory. */
+static bool keep_bundle(struct rule *rule)
+{
+        struct error error;
+
+        if (!rule || !rule->builtin || rule->plan)
+                return true;
+        rule->plan = action_plan_new();
+        return rule->plan && action_plan_add(rule->plan, &(struct action_step){ .kind = ACTION_DUMP }, &error);
+}
+
+static bool keep_bundles(struct ruleset *set)
+{
+        return keep_bundle(ruleset_find(set, "memory", "leak")) && keep_bundle(ruleset_find(set, "program", "crashed"));
+}
+
+bool rulebook_keep_bundles(struct rulebook *b)
+{
+        b->bundles = true;
+        return keep_bundles(b->rules);
 }
 
 void rulebook_close(struct rulebook *b)
@@ -22,8 +46,13 @@ struct ruleset *rulebook_read(const struct rulebook *b, const struct error_sink 
 {
         struct ruleset *rules = rules_load((const char *const *)b->paths, b->n, says);
 
-        if (rules)
-                rules->generation = b->rules ? b->rules->generation + 1 : 1;
+        if (!rules)
+                return NULL;
+        rules->generation = b->rules ? b->rules->generation + 1 : 1;
+        if (b->bundles && !keep_bundles(rules)) {
+                says->say(says->ctx, "out of memory");
+                ruleset_destroy(&rules);
+        }
         return rules;
 }
 

@@ -8,6 +8,7 @@
 #ifndef HW_DAEMON_RULES_FILE_RULEBOOK_H
 #define HW_DAEMON_RULES_FILE_RULEBOOK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "daemon/rules/rule.h"
@@ -17,11 +18,18 @@ struct rulebook {
         char *const *paths; /* borrowed */
         size_t n;
         struct ruleset *rules; /* owned; NULL before rulebook_open */
+        bool bundles;          /* see rulebook_keep_bundles */
 };
 
 /* Reads the files for the first time. False after reporting an error. */
 bool rulebook_open(struct rulebook *b, char *const *paths, size_t n, const struct error_sink *says);
 void rulebook_close(struct rulebook *b);
+
+/*
+ * Streams are recorded: the built-in rules leak and crashed keep a bundle, unless a file says what they do. From now
+ * on, also after reading again. False: out of memory.
+ */
+bool rulebook_keep_bundles(struct rulebook *b);
 
 /* Reads the files again. Returns the new rules, which are not in force yet, or NULL after reporting an error. */
 struct ruleset *rulebook_read(const struct rulebook *b, const struct error_sink *says);

@@ -19,6 +19,7 @@
 #include "proto/base/clock.h"
 #include "proto/eventlog/writer.h"
 #include "proto/recording/cutout.h"
+#include "proto/recording/pin.h"
 #include "tests/unit/record/recorded.h"
 
 #define START_NS UINT64_C(1795000000000000000)
@@ -327,6 +328,39 @@ static void test_the_oldest_goes_first(void **state)
         assert_true(use.no_room);
 }
 
+/* What somebody has pinned stays, whatever the budget; a pin that was left behind counts for nothing. */
+static void test_pinned_segments_stay(void **state)
+{
+        (void)state;
+        empty_root();
+        struct recorder *r = open_recorder((struct budget){ .target_bytes = 256u << 10 }); /* small segments */
+        struct playing t = { .recording = recording_new(r, "a"), .wall_ns = START_NS, .in_small_frames = true };
+        struct bytes b = load_run("leaky-hi-ghc9103");
+        (void)content_placed(b.p, b.size, 4096, on_events, &t, on_piece);
+        wait_written(r, recording_seal(t.recording));
+        recording_destroy(&t.recording);
+        recorder_destroy(&r);
+        free(b.p);
+        struct recorded_run run = only_run("a"), left;
+        struct budget tiny = { .total_bytes = 1 };
+        struct budget_use use;
+        struct pin pin;
+        assert_true(run.last > 2);
+        assert_int_equal(pin_take(&pin, root, &run, run.begin_ns + (run.end_ns - run.begin_ns) / 2), 0);
+        assert_int_equal(budget_enforce(root, &tiny, START_NS, &use), 0);
+        left = only_run("a");
+        assert_true(left.first > run.first && left.last == run.last);
+        assert_true(left.begin_ns <= run.begin_ns + (run.end_ns - run.begin_ns) / 2);
+        struct cutout_stats stats;
+        struct bytes cut = read_cutout(&left, CUTOUT_ALL, &stats);
+        assert_true(content_of(cut.p, cut.size, cut.size, NULL, NULL).events > 100);
+        free(cut.p);
+        close(pin.fd); /* as if its owner had been killed */
+        assert_int_equal(budget_enforce(root, &tiny, START_NS, &use), 0);
+        assert_int_equal(use.bytes, 0);
+        assert_int_equal(access(pin.path, F_OK), -1);
+}
+
 /* A file that may not grow plays a full disk. */
 static void test_full_disk(void **state)
 {
@@ -487,6 +521,7 @@ int main(void)
                 cmocka_unit_test(test_cut_anywhere),
                 cmocka_unit_test(test_cut_in_the_first_frame_of_a_segment),
                 cmocka_unit_test(test_the_oldest_goes_first),
+                cmocka_unit_test(test_pinned_segments_stay),
                 cmocka_unit_test(test_full_disk),
                 cmocka_unit_test(test_a_disk_that_hangs),
                 cmocka_unit_test(test_directories_of_others_are_refused),
