@@ -472,6 +472,6 @@ def test_the_command(directory):
     done = client("keys", "revoke", "alice@lapto", "--dir", keys)
     assert done.returncode == 2 and b"did you mean 'alice@laptop'?" in done.stderr
     for args, words in ((["new", "a/b"], b"cannot be a key's name"), (["authorize", "a", "b"], b"expected: heapwatch keys"),
-                        (["authorise", "a", "b"], b"did you mean 'authorize'?"), ([], b"what?")):
+                        (["authorise", "a", "b"], b"did you mean 'authorize'?"), ([], b"expected a verb")):
         done = client("keys", *args, "--dir", keys)
         assert done.returncode == 2 and words in done.stderr, done.stderr
