@@ -40,15 +40,15 @@ def archive(db, *args):
 
 
 class Archiver:
-    def __init__(self, directory, daemon, *args, db=None):
-        self.db, self.log = db or directory / "archive.db", directory / "archive.log"
+    def __init__(self, directory, daemon, *args, **kwargs):
+        self.db, self.log, self.kwargs = directory / "archive.db", directory / "archive.log", kwargs
         self.command = [CLIENT, "archive", "--db", self.db, "--connect", daemon.publish, "-i", "1s", *args]
         self.process = None
 
-    def start(self, **kwargs):
+    def start(self):
         before = self.said().count("is followed")
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, **kwargs)
+            self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, **self.kwargs)
         wait_for(lambda: self.process.poll() is not None or self.said().count("is followed") > before, "the archiver to follow")
         assert self.process.poll() is None, self.said()
         return self
@@ -164,9 +164,7 @@ def test_a_full_disk_is_waited_out(directory):
     def small():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 
-    a = Archiver(directory, daemon)
-    with daemon as d:
-        a.start(preexec_fn=small)
+    with daemon as d, Archiver(directory, daemon, preexec_fn=small) as a:
         resource.prlimit(a.process.pid, resource.RLIMIT_FSIZE, (4000, resource.RLIM_INFINITY))  # no page has room
         assert client("ctl", "--connect", d.publish, "add", f"api={PROFILED}").returncode == 0
         wait_for(lambda: "cannot be written" in a.said(), "the archiver to meet the full disk")
