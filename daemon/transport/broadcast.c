@@ -40,6 +40,7 @@
 struct peer {
         uint64_t inode; /* of its socket: the same descriptor may be another one later */
         uint32_t subscriptions;
+        bool shut; /* what it still sends was under way */
 };
 
 struct broadcast {
@@ -122,16 +123,17 @@ static bool is_ours(const struct broadcast *b, int fd)
         return is_at(&own, b->endpoints[0]) || is_at(&own, b->endpoints[1]);
 }
 
-static void disconnect(struct broadcast *b, int fd, uint32_t its)
+static bool disconnect(struct broadcast *b, int fd, uint32_t its)
 {
         if (!is_ours(b, fd) || shutdown(fd, SHUT_RDWR) != 0)
-                return;
+                return false;
         atomic_fetch_add(&b->disconnected, 1);
         log_warning("a subscriber is disconnected: of its subscriptions there are %" PRIu32
                     ", of all %llu; allowed are "
                     "%u and %u",
                     its, (unsigned long long)atomic_load(&b->subscriptions), LIMIT_SUBSCRIPTIONS_OF_ONE,
                     LIMIT_SUBSCRIPTIONS);
+        return true;
 }
 
 static void subscribed(struct broadcast *b, int fd)
@@ -139,8 +141,8 @@ static void subscribed(struct broadcast *b, int fd)
         struct peer *peer = peer_of(b, fd);
         const uint64_t all = atomic_fetch_add(&b->subscriptions, 1) + 1;
 
-        if (peer && (++peer->subscriptions > LIMIT_SUBSCRIPTIONS_OF_ONE || all > LIMIT_SUBSCRIPTIONS))
-                disconnect(b, fd, peer->subscriptions);
+        if (peer && !peer->shut && (++peer->subscriptions > LIMIT_SUBSCRIPTIONS_OF_ONE || all > LIMIT_SUBSCRIPTIONS))
+                peer->shut = disconnect(b, fd, peer->subscriptions);
         log_debug("subscriptions=%llu a subscriber came", (unsigned long long)all);
 }
 
