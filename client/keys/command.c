@@ -399,8 +399,7 @@ const struct command command_keys = {
         .status = "0 done, 2 it could not be done.",
         .examples = (const char *const[]){ "heapwatch keys new server --dir /etc/heapwatch/keys",
                                            "heapwatch keys new alice",
-                                           "heapwatch keys authorize alice 3f0a... --role silence --dir "
-                                           "/etc/heapwatch/keys",
+                                           "heapwatch keys authorize alice 3f0a... --role silence",
                                            "heapwatch top --connect prod-1", NULL },
         .verbs = terms,
         .size = sizeof(struct keys),
