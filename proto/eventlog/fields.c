@@ -9,17 +9,17 @@
 #include <string.h>
 
 #include "proto/eventlog/bytes.h"
+#include "proto/eventlog/internal.h"
 #include "heapwatch/eventlog.h"
 
 #define CENSUS_OLD_SIZE 13u
 
-struct cursor {
+struct payload {
         const uint8_t *p;
         size_t left;
 };
 
-/* Bytes of a number, 0 for all other types. */
-static size_t width(enum hw_field_type type)
+uint32_t field_bytes(enum hw_field_type type)
 {
         switch (type) {
         case HW_FIELD_U8:
@@ -40,7 +40,7 @@ static size_t width(enum hw_field_type type)
         return 0;
 }
 
-static bool read_number(struct cursor *c, size_t bytes, struct hw_field_value *value)
+static bool read_number(struct payload *c, size_t bytes, struct hw_field_value *value)
 {
         if (bytes > c->left)
                 return false;
@@ -52,7 +52,7 @@ static bool read_number(struct cursor *c, size_t bytes, struct hw_field_value *v
 }
 
 /* Hands out the next `size` bytes, then passes `skip` more. */
-static bool read_bytes(struct cursor *c, size_t size, size_t skip, struct hw_field_value *value)
+static bool read_bytes(struct payload *c, size_t size, size_t skip, struct hw_field_value *value)
 {
         value->bytes = c->p;
         value->size = size;
@@ -62,7 +62,7 @@ static bool read_bytes(struct cursor *c, size_t size, size_t skip, struct hw_fie
 }
 
 /* To the NUL, or to the payload's end; nothing when nothing is left. */
-static bool read_string(struct cursor *c, struct hw_field_value *value)
+static bool read_string(struct payload *c, struct hw_field_value *value)
 {
         if (c->left == 0)
                 return false;
@@ -70,7 +70,7 @@ static bool read_string(struct cursor *c, struct hw_field_value *value)
         return nul ? read_bytes(c, (size_t)(nul - c->p), 1, value) : read_bytes(c, c->left, 0, value);
 }
 
-static bool read_ids(struct cursor *c, struct hw_field_value *value)
+static bool read_ids(struct payload *c, struct hw_field_value *value)
 {
         if (!read_number(c, 1, value))
                 return false;
@@ -80,11 +80,11 @@ static bool read_ids(struct cursor *c, struct hw_field_value *value)
 }
 
 /* Text goes up to the numbers that follow it, if any. */
-static bool read_text(struct cursor *c, const struct hw_event_info *info, unsigned index, struct hw_field_value *value)
+static bool read_text(struct payload *c, const struct hw_event_info *info, unsigned index, struct hw_field_value *value)
 {
         size_t after = 0;
         for (unsigned i = index + 1; i < info->n_fields; i++)
-                after += width(info->fields[i].type);
+                after += field_bytes(info->fields[i].type);
         if (after > c->left)
                 return false;
         size_t size = c->left - after;
@@ -94,7 +94,8 @@ static bool read_text(struct cursor *c, const struct hw_event_info *info, unsign
         return read_bytes(c, size, c->left - after - size, value);
 }
 
-static bool read_field(struct cursor *c, const struct hw_event_info *info, unsigned index, struct hw_field_value *value)
+static bool read_field(struct payload *c, const struct hw_event_info *info, unsigned index,
+                       struct hw_field_value *value)
 {
         *value = (struct hw_field_value){ .type = info->fields[index].type };
         switch (value->type) {
@@ -102,7 +103,7 @@ static bool read_field(struct cursor *c, const struct hw_event_info *info, unsig
         case HW_FIELD_U16:
         case HW_FIELD_U32:
         case HW_FIELD_U64:
-                return read_number(c, width(value->type), value);
+                return read_number(c, field_bytes(value->type), value);
         case HW_FIELD_STRING:
                 return read_string(c, value);
         case HW_FIELD_IDS:
@@ -116,7 +117,7 @@ static bool read_field(struct cursor *c, const struct hw_event_info *info, unsig
 }
 
 /* The first field of the older census: log2 of the bytes. */
-static bool read_old_block_bytes(struct cursor *c, struct hw_field_value *value)
+static bool read_old_block_bytes(struct payload *c, struct hw_field_value *value)
 {
         *value = (struct hw_field_value){ .type = HW_FIELD_U16 };
         if (!read_number(c, 1, value))
@@ -130,7 +131,7 @@ bool hw_event_field(const struct hw_event *event, unsigned index, struct hw_fiel
         const struct hw_event_info *info = hw_event_info(event->id);
         if (!info || index >= info->n_fields)
                 return false;
-        struct cursor c = { event->payload, event->size };
+        struct payload c = { event->payload, event->size };
         struct hw_field_value value;
         bool old_census = event->id == HW_NONMOVING_HEAP_CENSUS && event->size == CENSUS_OLD_SIZE;
         for (unsigned i = 0; i <= index; i++) {

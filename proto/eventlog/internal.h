@@ -174,6 +174,9 @@ enum answer marker_read(struct hw_eventlog *log, size_t at, const struct frame *
 /* ipe.c: payload size of the event 169 at `p`. */
 enum answer ipe_size(struct hw_eventlog *log, const struct frame *frame, uint32_t *ret_size);
 
+/* fields.c */
+uint32_t field_bytes(enum hw_field_type type); /* of a number; 0 for all other types */
+
 /* join.c */
 uint16_t known_size(uint16_t id);         /* of the newest release; HW_EVENT_VARIABLE */
 bool join_begin(struct hw_eventlog *log); /* false: out of memory */

@@ -36,36 +36,15 @@
 
 /* ------------------------------------------------------------- known events */
 
-static uint32_t width(enum hw_field_type type)
-{
-        switch (type) {
-        case HW_FIELD_U8:
-                return 1;
-        case HW_FIELD_U16:
-                return 2;
-        case HW_FIELD_U32:
-                return 4;
-        case HW_FIELD_U64:
-                return 8;
-        case HW_FIELD_TEXT:
-        case HW_FIELD_STRING:
-        case HW_FIELD_STRINGS:
-        case HW_FIELD_BYTES:
-        case HW_FIELD_IDS:
-                break;
-        }
-        return 0;
-}
-
 uint16_t known_size(uint16_t id)
 {
         const struct hw_event_info *info = hw_event_info(id);
         uint32_t size = 0;
 
         for (unsigned i = 0; i < info->n_fields; i++) {
-                if (width(info->fields[i].type) == 0)
+                if (field_bytes(info->fields[i].type) == 0)
                         return HW_EVENT_VARIABLE;
-                size += width(info->fields[i].type);
+                size += field_bytes(info->fields[i].type);
         }
         return (uint16_t)size;
 }
