@@ -336,6 +336,8 @@ def test_the_servers_key_changes_under_load(door):
                 while not stop.is_set():
                     done = door.by(door.files["silence"], "ctl", "targets")
                     asked += 1
+                    if done.returncode:     # a loaded machine may need longer for two handshakes than ctl waits
+                        done = door.by(door.files["silence"], "ctl", "targets")
                     if done.returncode:
                         failures.append(done.stderr)
 
