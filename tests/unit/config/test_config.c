@@ -312,9 +312,10 @@ static void the_command_line_wins(void **state)
 
         snprintf(line, sizeof(line), "-c %s --print-config", path);
         assert_int_equal(parse(line), CONFIG_DONE);
-        static const char *const shown[] = { "publish: ipc:///f/p", "request: ipc:///f/r", "log_level: debug",
-                                             "resolution: 2000ms",  "limit: 1073741824",   "  - f.yaml",
-                                             "  - name: f",         "uri: file:/f" };
+        static const char *const shown[] = { "publish: \"ipc:///f/p\"", "request: \"ipc:///f/r\"",
+                                             "log_level: \"debug\"",    "resolution: 2000ms",
+                                             "limit: 1073741824",       "  - \"f.yaml\"",
+                                             "  - name: \"f\"",         "uri: \"file:/f\"" };
         for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++)
                 if (!strstr(o.out, shown[i]))
                         fail_msg("--print-config does not show %s: %s", shown[i], o.out);
