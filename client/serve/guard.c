@@ -226,7 +226,7 @@ bool guard_read_token(struct guard *g, const char *path, struct error *error)
                                                  path, TOKEN_LEAST, TOKEN_MOST);
                 if (good) {
                         g->tokens[0] = (struct guard_token){ .name = "token", .role = ROLE_CONTROL };
-                        (void)snprintf(g->tokens[0].text, sizeof(g->tokens[0].text), "%s", text);
+                        memcpy(g->tokens[0].text, text, first + 1); /* usable: at most TOKEN_MOST letters */
                         g->n_tokens = 1;
                 }
         }

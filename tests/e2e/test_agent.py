@@ -183,7 +183,7 @@ def test_censuses_are_those_that_were_asked_for(directory, bare):
             assert program.wait(DEADLINE_S) == 0
             assert "no agent answers" in wait_for(lambda: (d := asked("census", "p")).returncode == 1 and d, "an error").stderr
     with Daemon(directory, f"log={LOGS / 'steady-gc-ghc9103' / 'run.eventlog'}"):
-        assert "where there is no agent to ask" in asked("census", "log").stderr
+        assert "where there is no agent: start the program" in asked("census", "log").stderr
         assert "there is no target 'nobody'" in asked("census", "nobody").stderr
 
 
