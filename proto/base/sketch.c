@@ -60,7 +60,7 @@ size_t sketch_add(struct sketch *s, uint16_t cell)
 
 void sketch_clear(struct sketch *s)
 {
-        s->n = 0;
+        s->n = s->newest = 0;
         s->lost = false;
 }
 

@@ -288,6 +288,21 @@ def test_damaged_checkpoint_is_refused():
             d.log.unlink()
 
 
+def test_a_run_with_a_silence():
+    """Minutes without a sample, late enough that quantiles of minutes have left their ring and are kept in old memory."""
+    with private_directory() as one:
+        path, hour = f"{one}/t.eventlog", Hour()
+        with open(path, "wb") as f:
+            f.write(hour.header + b"".join(hour.pieces[:600] + hour.pieces[800:810]))
+        with daemon(one, f"t={path}") as d:
+            wait_for(lambda: bytes_of(d, "t") == os.path.getsize(path), "all of it")
+            before = known(d, "t")
+        with daemon(one, f"t={path}") as d:
+            wait_for(lambda: d.target("t"), "the target")
+            assert "refused" not in d.log.read_text() and "goes on from its checkpoint" in d.log.read_text()
+            same(known(d, "t"), before)
+
+
 def test_another_file_is_another_run():
     with private_directory() as one:
         path, hour = one / "t.eventlog", Hour()
