@@ -60,14 +60,16 @@ static bool same_user(pid_t pid)
         return stat(path, &st) == 0 && st.st_uid == geteuid();
 }
 
-/* The library, as the process sees it: in its own file system. */
-static bool library_of(pid_t pid, char *path, size_t size, struct error *error)
+/* The library, as the process sees it: in its own file system. False also when that cannot be attached to at all. */
+static bool library_for(const struct ghc_process *p, char *path, size_t size, struct error *error)
 {
         char there[4200];
 
+        if (p->why.text[0])
+                return error_set(error, "%s", p->why.text);
         if (!agent_fit_library(path, size))
                 return error_set(error, "libheapwatch-agent.so is not beside this program nor in ../lib");
-        snprintf(there, sizeof(there), "/proc/%ld/root%s", (long)pid, path);
+        snprintf(there, sizeof(there), "/proc/%ld/root%s", (long)p->pid, path);
         return access(there, R_OK) == 0 ||
                error_set(error, "it has a file system of its own (a container, a chroot) without %s; copy it there",
                          path);
@@ -87,16 +89,12 @@ static bool inject_whole(const struct ghc_process *p, const char *library, const
 }
 
 /* Loads the agent and switches its log on; the socket's path in `socket`. */
-static bool bring_in(const struct request *q, const struct ghc_process *p, const struct daemon_link *link, char *socket,
-                     size_t size, struct error *error)
+static bool bring_in(const struct request *q, const struct ghc_process *p, const struct daemon_link *link,
+                     const char *library, char *socket, size_t size, struct error *error)
 {
-        char library[4096], settings[1024], own[256];
+        char settings[1024], own[256];
         int outcome = AGENT_REFUSED, n = 0;
 
-        if (p->why.text[0])
-                return error_set(error, "%s", p->why.text);
-        if (!library_of(p->pid, library, sizeof(library), error))
-                return false;
         process_socket(link->directory, p->pid, own, sizeof(own));
         if (same_user(p->pid)) /* otherwise in its user's directory, which the agent knows */
                 n = snprintf(settings, sizeof(settings), "socket=%s;", own);
@@ -122,11 +120,13 @@ static int attach(void *filled)
         struct ghc_process p;
         struct daemon_link link;
         struct error error = { "" };
-        char socket[1024] = "", uri[1100], target[DAEMON_NAME_MAX], name[DAEMON_NAME_MAX];
+        char library[4096], socket[1024] = "", uri[1100], target[DAEMON_NAME_MAX], name[DAEMON_NAME_MAX];
         bool started;
 
-        if (!process_find(q->program, &p, &error) || !daemon_link_init(&link, &error) ||
-            !daemon_ensure(&link, &started, &error) || !bring_in(q, &p, &link, socket, sizeof(socket), &error))
+        /* No daemon is started for a program that cannot be attached to. */
+        if (!process_find(q->program, &p, &error) || !library_for(&p, library, sizeof(library), &error) ||
+            !daemon_link_init(&link, &error) || !daemon_ensure(&link, &started, &error) ||
+            !bring_in(q, &p, &link, library, socket, sizeof(socket), &error))
                 return fail(&command_attach, q->program, &error);
         snprintf(uri, sizeof(uri), "unix:%s", socket);
         snprintf(name, sizeof(name), "%.64s", q->name ? q->name : p.name);

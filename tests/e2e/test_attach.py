@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`heapwatch ps`, `attach` and `detach` with programs that were built and started without any flag."""
+import contextlib
 import os
 import shutil
 import subprocess
@@ -100,6 +101,7 @@ def test_what_cannot_be_attached_to(directory, serving):
         done = wait_for(lambda: (d := heapwatch(directory, "attach", program.pid)).returncode == 2 and d, "an answer")
         assert "stripped" in done.stderr
         assert "not in it" in heapwatch(directory, "detach", program.pid).stderr
+        assert "no daemon" in heapwatch(directory, "ctl", "status").stderr      # none was started for that
         program.stdin.close()
         assert program.wait(DEADLINE_S) == 0
 
@@ -113,3 +115,11 @@ def test_the_demonstration(directory):
     last = done.stdout[done.stdout.index("sessions kept"):]
     assert "ended" in last and "main:Main." in last, last
     assert not list(directory.iterdir())
+    def left():
+        found = []
+        for environment in Path("/proc").glob("[0-9]*/environ"):
+            with contextlib.suppress(OSError):
+                if f"HEAPWATCH_DIR={directory}/".encode() in environment.read_bytes():
+                    found.append(environment.parent.name)
+        return found
+    wait_for(lambda: not left(), "the end of the demonstration's daemon")
