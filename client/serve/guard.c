@@ -208,6 +208,14 @@ static bool take_lines(struct guard *g, char *text, const char *path, struct err
         return g->n_tokens > 0 || error_set(error, "%s: there is no token in it", path);
 }
 
+/* The one token that there is, which may do everything; its text follows. */
+static char *only_token(struct guard *g)
+{
+        g->tokens[0] = (struct guard_token){ .name = "token", .role = ROLE_CONTROL };
+        g->n_tokens = 1;
+        return g->tokens[0].text;
+}
+
 bool guard_read_token(struct guard *g, const char *path, struct error *error)
 {
         char text[TOKENS_MOST * (TOKEN_MOST + KEY_NAME_MAX + 32)];
@@ -224,11 +232,8 @@ bool guard_read_token(struct guard *g, const char *path, struct error *error)
                                                  "first line, or lines "
                                                  "NAME ROLE TOKEN; make one with: openssl rand -hex 24",
                                                  path, TOKEN_LEAST, TOKEN_MOST);
-                if (good) {
-                        g->tokens[0] = (struct guard_token){ .name = "token", .role = ROLE_CONTROL };
-                        memcpy(g->tokens[0].text, text, first + 1); /* usable: at most TOKEN_MOST letters */
-                        g->n_tokens = 1;
-                }
+                if (good)
+                        memcpy(only_token(g), text, first + 1); /* usable: at most TOKEN_MOST letters */
         }
         explicit_bzero(text, sizeof(text));
         return good;
@@ -240,10 +245,8 @@ bool guard_make_token(struct guard *g)
 
         if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
                 return false;
+        char *text = only_token(g);
         for (size_t i = 0; i < sizeof(random); i++)
-                (void)snprintf(g->tokens[0].text + 2 * i, 3, "%02x", random[i]);
-        (void)snprintf(g->tokens[0].name, sizeof(g->tokens[0].name), "token");
-        g->tokens[0].role = ROLE_CONTROL;
-        g->n_tokens = 1;
+                (void)snprintf(text + 2 * i, 3, "%02x", random[i]);
         return true;
 }
