@@ -16,7 +16,6 @@
 #include "client/ctl/agent.h"
 #include "client/ctl/print.h"
 #include "client/ctl/silence.h"
-#include "proto/base/nearest.h"
 #include "client/cli/options.h"
 #include "heapwatch/requester.h"
 #include "proto/base/error.h"
@@ -305,34 +304,12 @@ static const struct option options[] = {
         OPTIONS_END,
 };
 
-static int unknown_verb(const char *name)
-{
-        const char *names[VERBS], *meant;
-
-        for (size_t i = 0; i < VERBS; i++)
-                names[i] = verbs[i].name;
-        meant = nearest(name, names, VERBS);
-        if (meant)
-                return command_usage_error(&command_ctl, "unknown verb '%s'; did you mean '%s'?", name, meant);
-        return command_usage_error(&command_ctl, "unknown verb '%s'", name);
-}
-
-static const char *arguments_of(const char *verb)
-{
-        for (const struct term *t = terms; t->name; t++)
-                if (!strcmp(t->name, verb) && t->arguments)
-                        return t->arguments;
-        return "";
-}
-
 static int run(void *filled)
 {
         struct ctl *c = filled;
 
         if (!c->given.n)
-                return command_usage_error(&command_ctl,
-                                           "expected a verb: status, targets, add, remove, reload, "
-                                           "history, silence, unsilence, silences, census or agent");
+                return command_unknown_verb(&command_ctl, NULL);
         for (size_t i = 0; i < c->given.n; i++)
                 c->words[c->n_words++] = (char *)c->given.items[i];
         for (size_t i = 0; i < VERBS; i++) {
@@ -340,12 +317,11 @@ static int run(void *filled)
                         continue;
                 int given = c->n_words - 1 - verbs[i].n_arguments;
                 if (given < 0 || given > verbs[i].n_optional)
-                        return command_usage_error(&command_ctl, "expected: heapwatch ctl %s %s", verbs[i].name,
-                                                   arguments_of(verbs[i].name));
+                        return command_verb_usage(&command_ctl, verbs[i].name);
                 c->print.json = c->json;
                 return verbs[i].ask(c, &verbs[i]);
         }
-        return unknown_verb(c->words[0]);
+        return command_unknown_verb(&command_ctl, c->words[0]);
 }
 
 const struct command command_ctl = {

@@ -68,8 +68,7 @@ static void on_request(struct evhttp_request *req, void *arg)
         if (!path || strcmp(path, "/metrics") != 0) {
                 answer_error(req, 404, "there is nothing but /metrics");
         } else if (!connections_have_room(s->options.connections)) {
-                (void)evhttp_add_header(evhttp_request_get_output_headers(req), "Retry-After", "1");
-                answer_error(req, 503, "too much data waits to be read by other clients; try again in a second");
+                answer_no_room(req);
         } else {
                 get_metrics(s, req);
         }

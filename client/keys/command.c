@@ -326,8 +326,7 @@ enum { VERBS = sizeof(verbs) / sizeof(verbs[0]) };
 static const struct term terms[] = {
         { "new", "[NAME]",
           "makes a key of this host or person (default: your login name) and prints its public half; `new server` that "
-          "of "
-          "a daemon" },
+          "of a daemon" },
         { "show", "[NAME]", "the public halves, a line each: NAME KEY" },
         { "authorize", "NAME KEY", "lets a key connect to the daemon that uses this directory; with --role" },
         { "revoke", "NAME", "no longer lets it connect; a reload ends its connections" },
@@ -338,11 +337,10 @@ static const struct term terms[] = {
 static int run(void *filled)
 {
         struct keys *k = filled;
-        const char *names[VERBS], *meant;
         struct error error;
 
         if (k->given.n == 0)
-                return command_usage_error(&command_keys, "expected a verb: new, show, authorize, revoke or list");
+                return command_unknown_verb(&command_keys, NULL);
         if (k->directory && strlen(k->directory) >= sizeof(k->at))
                 return command_usage_error(&command_keys, "the directory's path is too long");
         if (k->directory)
@@ -350,18 +348,14 @@ static int run(void *filled)
         else if (!keys_directory(k->at, sizeof(k->at), &error))
                 return fail(&error);
         for (size_t i = 0; i < VERBS; i++) {
-                names[i] = verbs[i].name;
                 if (strcmp(verbs[i].name, k->given.items[0]) != 0)
                         continue;
                 const size_t n = k->given.n - 1;
                 if (n < verbs[i].least || n > verbs[i].most)
-                        return command_usage_error(&command_keys, "expected: heapwatch keys %s %s", terms[i].name,
-                                                   terms[i].arguments ? terms[i].arguments : "");
+                        return command_verb_usage(&command_keys, verbs[i].name);
                 return verbs[i].run(k);
         }
-        meant = nearest(k->given.items[0], names, VERBS);
-        return command_usage_error(&command_keys, "unknown verb '%s'%s%s%s", k->given.items[0],
-                                   meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
+        return command_unknown_verb(&command_keys, k->given.items[0]);
 }
 
 static const char *nth_role(size_t n)

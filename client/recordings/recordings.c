@@ -124,10 +124,9 @@ static int run(void *filled)
         bool is_delete = !strcmp(verb, "delete");
 
         if (!is_delete && strcmp(verb, "list") != 0)
-                return command_usage_error(&command_recordings, "unknown verb '%s'; expected list or delete", verb);
+                return command_unknown_verb(&command_recordings, verb);
         if (is_delete ? c->words.n != 2 : c->words.n > 2)
-                return command_usage_error(&command_recordings, "expected: heapwatch recordings %s %s", verb,
-                                           is_delete ? terms[1].arguments : terms[0].arguments);
+                return command_verb_usage(&command_recordings, verb);
         if (!locate_directory(&c->where, directory, &error)) {
                 command_error(&command_recordings, "%s", error.text);
                 return EXIT_USAGE;

@@ -101,7 +101,7 @@ static int read_all(struct check *c)
         feed_close(&feed);
         if (event == FEED_FAILED)
                 return fail(c, error.text);
-        return c->findings.no_memory ? fail(c, "out of memory, or more than 10,000 alerts") : EXIT_OK;
+        return c->findings.refused ? fail(c, c->findings.refused) : EXIT_OK;
 }
 
 static int judge(struct check *c)

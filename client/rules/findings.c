@@ -7,23 +7,28 @@
 
 #include "heapwatch/text.h"
 
-#define FINDINGS_MAX 10000u /* of all logs; more are reported as out of memory */
+#define FINDINGS_MAX 10000u /* of all logs; grow() says so in words */
+
+/* `p` as it is; NULL is noted. */
+static void *allocated(struct findings *f, void *p)
+{
+        if (!p)
+                f->refused = "out of memory";
+        return p;
+}
 
 static char *copy(struct findings *f, const char *text)
 {
-        char *own = strdup(text ? text : "");
-
-        f->no_memory |= !own;
-        return own;
+        return allocated(f, strdup(text ? text : ""));
 }
 
-/* Room for one more item at the end of a list; NULL when out of memory. */
+/* Room for one more item at the end of a list; NULL when there is none, which is noted. */
 static void *grow(struct findings *f, void *list, size_t n, size_t size)
 {
-        void *grown = n < FINDINGS_MAX ? realloc(list, (n + 1) * size) : NULL;
-
-        f->no_memory |= !grown;
-        return grown;
+        if (n < FINDINGS_MAX)
+                return allocated(f, realloc(list, (n + 1) * size));
+        f->refused = "more than 10,000 alerts";
+        return NULL;
 }
 
 static size_t target_index(struct findings *f, const char *name)
@@ -62,15 +67,14 @@ static struct finding *find(struct findings *f, size_t target, const Hw__Alert *
 
 static void take_evidence(struct findings *f, struct finding *item, const Hw__Alert *a)
 {
-        item->evidence = calloc(a->n_annotations + 1, sizeof(*item->evidence));
-        f->no_memory |= !item->evidence;
+        item->evidence = allocated(f, calloc(a->n_annotations + 1, sizeof(*item->evidence)));
         for (size_t i = 0; item->evidence && i < a->n_annotations; i++) {
                 const Hw__Label *note = a->annotations[i];
                 char *line;
                 if (!note->name || !note->value || !strcmp(note->name, "summary"))
                         continue;
                 if (asprintf(&line, "%s: %s", note->name, note->value) < 0)
-                        f->no_memory = true;
+                        f->refused = "out of memory";
                 else
                         item->evidence[item->n_evidence++] = line;
         }

@@ -32,7 +32,7 @@ struct findings {
         size_t n_targets;
         struct finding *items;
         size_t n;
-        bool no_memory;
+        const char *refused; /* why not all of them are here; NULL: they are */
 };
 
 /* Takes one update; all but alerts are ignored. */

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "client/cli/options.h"
-#include "proto/base/nearest.h"
 #include "proto/base/sibling.h"
 
 /* Executes heapwatchd OPTION FILE... */
@@ -64,7 +63,7 @@ static int run(void *filled)
 {
         const struct request *r = filled;
         const char *const *files = r->words.items + 1;
-        const char *verb = r->words.n ? r->words.items[0] : "", *meant;
+        const char *verb = r->words.n ? r->words.items[0] : "";
         bool list = !strcmp(verb, "list"), check = !strcmp(verb, "check"), test = !strcmp(verb, "test");
 
         if (r->explain && r->words.n && !list)
@@ -75,12 +74,7 @@ static int run(void *filled)
                 return command_usage_error(&command_rules, "which file? expected FILE...");
         if (check || test)
                 return become(check ? "--check-rules" : "--test-rules", r->words.n - 1, files);
-        if (!*verb)
-                return command_usage_error(&command_rules, "expected a verb: check, list or test");
-        meant = nearest(verb, (const char *const[]){ "check", "list", "test" }, 3);
-        if (meant)
-                return command_usage_error(&command_rules, "unknown verb '%s'; did you mean '%s'?", verb, meant);
-        return command_usage_error(&command_rules, "unknown verb '%s'; expected check, list or test", verb);
+        return command_unknown_verb(&command_rules, verb);
 }
 
 const struct command command_rules = {

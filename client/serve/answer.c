@@ -134,6 +134,12 @@ void answer_json(struct evhttp_request *req, const void *bytes, size_t size)
         reply(req, body ? 200 : 500, "application/json", body);
 }
 
+void answer_no_room(struct evhttp_request *req)
+{
+        (void)evhttp_add_header(evhttp_request_get_output_headers(req), "Retry-After", "1");
+        answer_error(req, 503, "too much data waits to be read by other clients; try again in a second");
+}
+
 void answer_static(struct evhttp_request *req, const char *type, const void *bytes, size_t size)
 {
         struct evbuffer *body = evbuffer_new();

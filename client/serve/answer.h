@@ -21,6 +21,9 @@ void answer_document(struct evhttp_request *req, struct document *d);
 void answer_error(struct evhttp_request *req, int status, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
 
+/* 503: too much waits to be read by clients (connections_have_room()); with Retry-After. */
+void answer_no_room(struct evhttp_request *req);
+
 /* Bytes that live as long as the program. */
 void answer_static(struct evhttp_request *req, const char *type, const void *bytes, size_t size);
 

@@ -106,12 +106,6 @@ static void get_page(struct evhttp_request *req, const char *path)
                 answer_static(req, "text/html; charset=utf-8", page_text(), page_size());
 }
 
-static void no_room(struct evhttp_request *req)
-{
-        (void)evhttp_add_header(evhttp_request_get_output_headers(req), "Retry-After", "1");
-        answer_error(req, 503, "too much data waits to be read by other clients; try again in a second");
-}
-
 static const struct guard_token *holder_of(const struct server *s, struct evhttp_request *req)
 {
         const struct evkeyvalq *in = evhttp_request_get_input_headers(req);
@@ -131,7 +125,7 @@ static void dispatch(struct server *s, struct evhttp_request *req, const char *p
         else if (control)
                 control_answer(req, s->parts.requester, s->parts.n_daemons, holder_of(s, req));
         else if (strcmp(path, "/") && !connections_have_room(s->parts.connections))
-                no_room(req);
+                answer_no_room(req);
         else if (!strcmp(path, "/api/state"))
                 with_detail(s, req, query, get_state);
         else if (!strcmp(path, "/api/stream"))

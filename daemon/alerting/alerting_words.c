@@ -76,11 +76,6 @@ void alerting_words(void *ctx, enum rule_words what, struct rule_subject s, char
         }
 }
 
-static uint64_t distance(uint64_t a, uint64_t b)
-{
-        return a > b ? a - b : b - a;
-}
-
 const char *alerting_note(void *ctx, uint64_t time_ns, uint64_t *ret_time_ns)
 {
         const struct alerting *a = ctx;
@@ -88,7 +83,7 @@ const char *alerting_note(void *ctx, uint64_t time_ns, uint64_t *ret_time_ns)
         const struct note *after = tracker_note_after(a->tracker, time_ns);
         const struct note *nearest = before;
 
-        bool nearer = before && after && distance(after->time_ns, time_ns) < distance(before->time_ns, time_ns);
+        bool nearer = before && after && sub_abs(after->time_ns, time_ns) < sub_abs(before->time_ns, time_ns);
         bool outranks = before && after && (after->what == NOTE_MARKER) != (before->what == NOTE_MARKER);
 
         if (!before || (outranks ? after->what == NOTE_MARKER : nearer))

@@ -86,11 +86,6 @@ static void read_identity(struct same_run *s)
         } while (status != HW_EVENTLOG_NEED_MORE);
 }
 
-static uint64_t distance(uint64_t a, uint64_t b)
-{
-        return a > b ? a - b : b - a;
-}
-
 enum same_run_answer same_run_take(struct same_run *s, const uint8_t *data, size_t size)
 {
         const struct run *run = model_run(s->model);
@@ -98,7 +93,7 @@ enum same_run_answer same_run_take(struct same_run *s, const uint8_t *data, size
         hw_eventlog_input(s->decoder, data, size);
         read_identity(s);
         if (run->pid && run->start_wall_ns != UNKNOWN_U64)
-                return run->pid == s->pid && distance(run->start_wall_ns, s->start_wall_ns) <= START_SLACK_NS &&
+                return run->pid == s->pid && sub_abs(run->start_wall_ns, s->start_wall_ns) <= START_SLACK_NS &&
                                        model_first_time_ns(s->model) >= s->newest_ns
                                ? SAME_RUN_YES
                                : SAME_RUN_NO;

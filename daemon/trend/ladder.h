@@ -16,6 +16,7 @@
 #ifndef HW_DAEMON_TREND_LADDER_H
 #define HW_DAEMON_TREND_LADDER_H
 
+#include <math.h>
 #include <stdint.h>
 
 #define LADDER_LEVELS       6u
@@ -30,6 +31,12 @@ struct ladder {
         float highs[LADDER_HIGH_LEVELS][LADDER_BUCKETS];
         uint64_t minutes; /* closed since the run began: every other count follows from it */
 };
+
+/* The mean of two floors; an empty one (NaN) does not count. */
+static inline double floors_mean(double a, double b)
+{
+        return isnan(a) ? b : isnan(b) ? a : (a + b) / 2;
+}
 
 /* Forgets everything: for a new run. */
 void ladder_init(struct ladder *l);

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "daemon/trend/ladder.h"
 #include "daemon/trend/shape.h"
 
 #define LIFE_LEAST           16u /* buckets; with fewer the ratio means nothing */
@@ -23,16 +24,11 @@ void life_init(struct life *l)
         *l = (struct life){ .width = 1 };
 }
 
-static double mean_of_pair(double a, double b)
-{
-        return isnan(a) ? b : isnan(b) ? a : (a + b) / 2;
-}
-
 static void halve(struct life *l)
 {
         l->count /= 2;
         for (unsigned i = 0; i < l->count; i++)
-                l->means[i] = mean_of_pair(l->means[2 * i], l->means[2 * i + 1]);
+                l->means[i] = floors_mean(l->means[2 * i], l->means[2 * i + 1]);
         l->width *= 2;
 }
 

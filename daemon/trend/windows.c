@@ -91,11 +91,6 @@ bool windows_silent(const struct windows *w, unsigned levels)
 
 /* ------------------------------------------------------------------ points */
 
-static double mean_of_pair(double a, double b)
-{
-        return isnan(a) ? b : isnan(b) ? a : (a + b) / 2;
-}
-
 /* Oldest first. Returns the number of filled points. */
 static unsigned gather(const struct ladder *l, unsigned level, unsigned n, unsigned pair, double *p)
 {
@@ -104,7 +99,7 @@ static unsigned gather(const struct ladder *l, unsigned level, unsigned n, unsig
 
         ladder_newest(l, level, n * pair, floors);
         for (unsigned i = 0; i < n; i++) {
-                p[i] = pair == 2 ? mean_of_pair(floors[2 * i], floors[2 * i + 1]) : floors[i];
+                p[i] = pair == 2 ? floors_mean(floors[2 * i], floors[2 * i + 1]) : floors[i];
                 filled += !isnan(p[i]);
         }
         return filled;

@@ -10,4 +10,7 @@
 /* Subtraction that stops at 0: times of different buffers may go backwards. */
 #define sub_sat(a, b) ((a) > (b) ? (a) - (b) : 0)
 
+/* How far apart two unsigned numbers are. */
+#define sub_abs(a, b) ((a) > (b) ? (a) - (b) : (b) - (a))
+
 #endif

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "proto/base/nearest.h"
 #include "proto/cli/options.h"
 
 const char *command_title(const struct command *c)
@@ -36,6 +37,48 @@ int command_usage_error(const struct command *c, const char *format, ...)
         (void)fprintf(stderr, "%s: %s%s `%s --help`\n", command_title(c), text, asks ? " See" : "; see",
                       command_title(c));
         return EXIT_USAGE;
+}
+
+enum { VERBS_MOST = 32 };
+
+/* "a, b or c": the first `n` of `names`. */
+static void alternatives(char *out, size_t size, const char *const *names, size_t n)
+{
+        size_t used = 0;
+
+        *out = '\0';
+        for (size_t i = 0; i < n && used < size; i++) {
+                const char *before = i == 0 ? "" : i == n - 1 ? " or " : ", ";
+                int length = snprintf(out + used, size - used, "%s%s", before, names[i]);
+                used += length > 0 ? (size_t)length : 0;
+        }
+}
+
+int command_unknown_verb(const struct command *c, const char *given)
+{
+        const char *names[VERBS_MOST], *meant;
+        char all[256];
+        size_t n = 0;
+
+        for (const struct term *t = c->verbs; t->name && n < VERBS_MOST; t++)
+                names[n++] = t->name;
+        alternatives(all, sizeof(all), names, n);
+        if (!given || !*given)
+                return command_usage_error(c, "expected a verb: %s", all);
+        meant = nearest(given, names, n);
+        if (meant)
+                return command_usage_error(c, "unknown verb '%s'; did you mean '%s'?", given, meant);
+        return command_usage_error(c, "unknown verb '%s'; expected %s", given, all);
+}
+
+int command_verb_usage(const struct command *c, const char *verb)
+{
+        const struct term *t = c->verbs;
+
+        while (t->name && strcmp(t->name, verb) != 0)
+                t++;
+        return command_usage_error(c, "expected: %s %s%s%s", command_title(c), verb, t->arguments ? " " : "",
+                                   t->arguments ? t->arguments : "");
 }
 
 void command_error(const struct command *c, const char *format, ...)

@@ -56,6 +56,13 @@ const char *command_title(const struct command *c);
 /* Prints `heapwatch NAME: message; see ... --help` to stderr; returns EXIT_USAGE. */
 int command_usage_error(const struct command *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Reports a first operand that is none of `c->verbs` and the nearest one, or all of them. NULL: none was given. Returns
+ * EXIT_USAGE. */
+int command_unknown_verb(const struct command *c, const char *given);
+
+/* Reports the operands that `verb`, one of `c->verbs`, expects. Returns EXIT_USAGE. */
+int command_verb_usage(const struct command *c, const char *verb);
+
 /* Prints `heapwatch NAME: message` to stderr. */
 void command_error(const struct command *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

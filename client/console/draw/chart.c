@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "heapwatch/text.h"
+#include "proto/base/ckd.h"
 
 #define S UINT64_C(1000000000)
 
@@ -36,21 +37,16 @@ bool chart_value(const struct chart_line *line, uint64_t time_ns, double *ret_va
         return false;
 }
 
-static uint64_t distance(uint64_t a, uint64_t b)
-{
-        return a > b ? a - b : b - a;
-}
-
 const struct chart_mark *chart_mark_at(const struct chart *c, uint64_t time_ns, uint64_t reach_ns)
 {
         const struct chart_mark *best = NULL;
 
         for (size_t i = 0; i < c->n_marks; i++) {
-                uint64_t d = distance(c->marks[i].time_ns, time_ns);
+                uint64_t d = sub_abs(c->marks[i].time_ns, time_ns);
 
                 if (d > reach_ns || (best && best->strong && !c->marks[i].strong))
                         continue;
-                if (!best || c->marks[i].strong > best->strong || d < distance(best->time_ns, time_ns))
+                if (!best || c->marks[i].strong > best->strong || d < sub_abs(best->time_ns, time_ns))
                         best = &c->marks[i];
         }
         return best;

@@ -233,7 +233,7 @@ static const struct column figures[] = {
           .help = "of blocked threads" },
         { .title = "migrations", .name = "migrations", .unit = UNIT_COUNT, .value = migrations,
           .help = "moves of threads to another capability" },
-        { .title = "sparks made", .name = "sparks_created", .unit = UNIT_COUNT, .value = sparks_created,
+        { .title = "sparks created", .name = "sparks_created", .unit = UNIT_COUNT, .value = sparks_created,
           .help = "by par and similar" },
         { .title = "sparks converted", .name = "sparks_converted", .unit = UNIT_COUNT, .value = sparks_converted,
           .help = "run in parallel: the useful ones" },
