@@ -340,12 +340,10 @@ const struct command command_history = {
         .name = "history",
         .summary = "runs and series of an archive, over months",
         .usage = (const char *const[]){ "[--db FILE] TARGET [SERIES] [OPTION]...", NULL },
-        .about =
-                "Without a series: the runs of a target, oldest first, with build, labels and how each ended. With "
-                "one: its "
-                "points over all of these runs, in UTC, as the archive keeps them: one per minute, or one per hour "
-                "where "
-                "minutes are forgotten. What was not seen has no line. What a daemon remembers: heapwatch ctl history.",
+        .about = "Without a series: the runs of a target, oldest first, with build, labels and how each ended. With "
+                 "one: its points over all of these runs, in UTC, as the archive keeps them: one per minute, or one "
+                 "per hour where minutes are forgotten. What was not seen has no line. What a daemon remembers: "
+                 "heapwatch ctl history.",
         .options = options,
         .notes = "Counters (allocated, cpu, collections) have a rise. Bands are in the tables bands_10m and bands_1h "
                  "(docs/ARCHIVE.md).",

@@ -166,14 +166,10 @@ const struct command command_attach = {
         .summary = "watch a program that is already running",
         .usage = (const char *const[]){ "PID|NAME [OPTION]...", NULL },
         .about = "Loads the agent (docs/AGENT.md) into a GHC-compiled program that runs, whatever flags it was built "
-                 "and started "
-                 "with, and gives it to the daemon (started when none runs): collections, live data, and bands by "
-                 "closure type, "
-                 "from now on. One thread of the program, the runtime's ticker, is borrowed for some milliseconds by "
-                 "ptrace(2); "
-                 "that needs a process of yours and kernel.yama.ptrace_scope 0, or CAP_SYS_PTRACE. `heapwatch ps` "
-                 "lists what "
-                 "can be attached to. x86-64 with glibc.",
+                 "and started with, and gives it to the daemon (started when none runs): collections, live data, and "
+                 "bands by closure type, from now on. One thread of the program, the runtime's ticker, is borrowed "
+                 "for some milliseconds by ptrace(2); that needs a process of yours and kernel.yama.ptrace_scope 0, "
+                 "or CAP_SYS_PTRACE. `heapwatch ps` lists what can be attached to. x86-64 with glibc.",
         .options = attach_options,
         .status = "0, or 2 when it could not be attached to: then the program is unchanged.",
         .examples = (const char *const[]){ "heapwatch attach Server", "heapwatch attach 1234 --name api-1", NULL },
@@ -186,10 +182,9 @@ const struct command command_detach = {
         .name = "detach",
         .summary = "end watching a program that was attached to",
         .usage = (const char *const[]){ "PID|NAME [OPTION]...", NULL },
-        .about =
-                "Ends the log and the heap profile in the program, and removes its target from the daemon. The agent's "
-                "library "
-                "stays mapped, and its threads sleep, until the program ends; `heapwatch attach` begins again.",
+        .about = "Ends the log and the heap profile in the program, and removes its target from the daemon. The "
+                 "agent's library stays mapped, and its threads sleep, until the program ends; `heapwatch attach` "
+                 "begins again.",
         .options = detach_options,
         .status = "0, or 2 when the program or its agent does not answer.",
         .examples = (const char *const[]){ "heapwatch detach Server", NULL },

@@ -60,9 +60,8 @@ const struct command command_ps = {
         .summary = "which GHC-compiled programs run here",
         .usage = (const char *const[]){ "", NULL },
         .about = "Lists the GHC-compiled programs of this machine that you may look at: process, file, GHC's version, "
-                 "whether "
-                 "the runtime is threaded and can write an eventlog, whether the file is stripped, resident memory, "
-                 "and whether `heapwatch attach` can watch it, or why not. The programs are not touched.",
+                 "whether the runtime is threaded and can write an eventlog, whether the file is stripped, resident "
+                 "memory, and whether `heapwatch attach` can watch it, or why not. The programs are not touched.",
         .options = options,
         .examples = (const char *const[]){ "heapwatch ps", NULL },
         .size = sizeof(struct nothing),

@@ -40,8 +40,7 @@ static const char *why_not(const char *endpoint)
                 break;
         }
         return "nobody listens there, or the network lets nothing through: is `heapwatchd --listen` there, are its "
-               "port "
-               "and the one above it open?";
+               "port and the one above it open?";
 }
 
 char *absent_daemon(char *out, size_t size, const char *endpoint)

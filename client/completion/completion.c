@@ -94,8 +94,7 @@ const struct command command_completion = {
         .summary = "a script that completes commands in bash, zsh or fish",
         .usage = (const char *const[]){ "bash|zsh|fish", NULL },
         .about = "Prints the script with which a shell completes commands, options and their values; targets, series "
-                 "and "
-                 "rules are those of your own daemon. `make install` puts it where the shells look for it.",
+                 "and rules are those of your own daemon. `make install` puts it where the shells look for it.",
         .options =
                 (const struct option[]){
                         { .argument = "bash|zsh|fish",

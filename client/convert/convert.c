@@ -87,26 +87,22 @@ static const struct term format_terms[] = {
         { "hp", NULL,
           "the runtime's own heap profile text, for hp2ps, hp2pretty and other readers of .hp files. Two things "
           "differ from the .hp file of the same run: times are elapsed seconds (the runtime writes mutator CPU "
-          "seconds, which are "
-          "not "
-          "in the log), and cost-centre stacks have numbers of our own and are not cut at 25 characters" },
+          "seconds, which are not in the log), and cost-centre stacks have numbers of our own and are not cut at 25 "
+          "characters" },
         { "csv", NULL, "one number per row, the rows of `heapwatch pipe --format csv`" },
         { "csv-wide", NULL,
           "a row for each census, a column for each band, largest first, beside residency, heap, blocks and RSS" },
         { "json", NULL,
           "one object per line: each band, census, sample, collection and note once, then stacks of the time profile, "
-          "ticky "
-          "counters and the run; plain numbers, times in nanoseconds" },
+          "ticky counters and the run; plain numbers, times in nanoseconds" },
         { "collapsed", NULL,
           "stacks for flamegraph.pl, inferno and speedscope: ticks of the time profile, or bytes of one census" },
         { "speedscope", NULL,
           "for speedscope.app: the time profile of each capability in order and at the times of its samples, and the "
-          "heap "
-          "of one census, or all" },
+          "heap of one census, or all" },
         { "pprof", NULL,
-          "for pprof and other tools that read its format, compressed: inuse_space of the bands of one census (of all: "
-          "each "
-          "sample with the label `time`), or the time profile" },
+          "for pprof and other tools that read its format, compressed: inuse_space of the bands of one census (of "
+          "all: each sample with the label `time`), or the time profile" },
         { "perfetto", NULL,
           "a trace for ui.perfetto.dev: threads on capabilities, collections with their pauses, notes, and memory and "
           "larger bands as counters" },

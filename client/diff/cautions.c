@@ -112,8 +112,7 @@ static size_t unmatched(const struct comparison *c, char *out, size_t size)
                         return (size_t)snprintf(
                                 out, size,
                                 "%s of the new side and %s of the baseline are in bands that cannot be matched: info "
-                                "tables "
-                                "without a name (build with -finfo-table-map), or beyond the limit of bands",
+                                "tables without a name (build with -finfo-table-map), or beyond the limit of bands",
                                 hw_bytes_text(a, sizeof(a), c->rows[i].value.a),
                                 hw_bytes_text(b, sizeof(b), c->rows[i].value.b));
         return 0;

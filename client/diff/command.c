@@ -238,25 +238,19 @@ const struct command command_diff = {
         .usage = (const char *const[]){ "[OPTION]... BASELINE NEW", "[OPTION]... NEW... --against BASELINE...",
                                         "[OPTION]... LOG --a-range FROM..TO --b-range FROM..TO",
                                         "[OPTION]... TARGET@WHEN --against TARGET@WHEN...", NULL },
-        .about =
-                "Says by how much runs of a program differ in memory and collections from those of a baseline, with a "
-                "95 % "
-                "interval for each difference, and whether it exceeds what is allowed.\n\n"
-                "With several runs of each side the numbers are medians, the change is that of Hodges and Lehmann, and "
-                "its interval that of the rank-sum test (from 4 against 4 on) or Student's (fewer). With one run of "
-                "each "
-                "the interval is from the noise within the runs, as far as it can be estimated there, and does not "
-                "include differences "
-                "from run to run. Bands are matched by label, module and source location, since addresses differ "
-                "between builds.",
+        .about = "Says by how much runs of a program differ in memory and collections from those of a baseline, with a "
+                 "95 % interval for each difference, and whether it exceeds what is allowed.\n\n"
+                 "With several runs of each side the numbers are medians, the change is that of Hodges and Lehmann, "
+                 "and its interval that of the rank-sum test (from 4 against 4 on) or Student's (fewer). With one run "
+                 "of each the interval is from the noise within the runs, as far as it can be estimated there, and "
+                 "does not include differences from run to run. Bands are matched by label, module and source "
+                 "location, since addresses differ between builds.",
         .options = options,
         .sections = sections,
-        .notes =
-                "A bound is broken when all of the interval is beyond it, kept when all of it is within, and otherwise "
-                "undecided: "
-                "then more runs would help. 19 times in 20, a change of 5 % is found beyond a bound of 2 % with 5 "
-                "runs per side that vary by 0.75 % (standard deviation), 10 that vary by 1.25 % or 20 by 2 %; a change "
-                "that is not there is found less than once in 20.",
+        .notes = "A bound is broken when all of the interval is beyond it, kept when all of it is within, and "
+                 "otherwise undecided: then more runs would help. 19 times in 20, a change of 5 % is found beyond a "
+                 "bound of 2 % with 5 runs per side that vary by 0.75 % (standard deviation), 10 that vary by 1.25 % "
+                 "or 20 by 2 %; a change that is not there is found less than once in 20.",
         .status = "0 no bound is broken, 1 one is (with --strict also when one is undecided), 2 bad input.",
         .examples =
                 (const char *const[]){

@@ -65,9 +65,9 @@ static void print_text(const struct subject *p, const struct features *f)
         }
         features_print(f);
         if (p->ghcrts_only)
-                puts("\n- It was linked with -rtsopts=ignore, so it does not accept +RTS: give these flags in the "
-                     "variable "
-                     "GHCRTS, or link it with -rtsopts.");
+                puts("\n"
+                     "- It was linked with -rtsopts=ignore, so it does not accept +RTS: give these flags in the "
+                     "variable GHCRTS, or link it with -rtsopts.");
         for (size_t i = 0; p->stream != NULL && i < p->stream->n_advice; i++) {
                 (void)hw_terminal_text(line, sizeof(line), p->stream->advice[i]);
                 printf("%s- %s\n", i == 0 ? "\n" : "", line);

@@ -175,8 +175,7 @@ const struct command command_export = {
                                         NULL },
         .about = "Follows daemons and exports their state to other systems, several at once: every metric of "
                  "docs/METRICS.md, also verdicts and alerts. What a receiver does not accept now waits within bounds, "
-                 "in "
-                 "memory and on disk, and is sent later; what is lost is counted and exported itself. No receiver "
+                 "in memory and on disk, and is sent later; what is lost is counted and exported itself. No receiver "
                  "slows another, or the daemon.",
         .options = options,
         .notes =

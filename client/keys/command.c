@@ -92,8 +92,8 @@ static int make_new(struct keys *k)
         if (access(path, F_OK) == 0 && !k->replace) {
                 key_pair_wipe(&pair);
                 error_set(&error,
-                          "%s is there already; --replace makes a new one in its place, and whoever knows the old "
-                          "one does not know it",
+                          "%s already exists; --replace makes a new key in its place, which has to be authorised or "
+                          "recorded anew wherever the old one was",
                           path);
                 return fail(&error);
         }
@@ -207,7 +207,7 @@ static char *without(const char *text, const struct authorized *a, const struct 
 
 static void say_reload(void)
 {
-        (void)fprintf(stderr, "heapwatch keys: `heapwatch ctl reload` (or SIGHUP) has a daemon that runs read it\n");
+        (void)fprintf(stderr, "heapwatch keys: `heapwatch ctl reload` or SIGHUP makes a running daemon read it\n");
 }
 
 static int authorize(struct keys *k)
@@ -285,7 +285,7 @@ static int revoke_key(struct keys *k)
         kept = key ? without(text, &a, key) : NULL;
         status = kept ? write_text(path, kept) : unknown_name(&a, path, name);
         if (status == EXIT_OK) {
-                (void)printf("%s is let in no more\n", name);
+                (void)printf("%s may no longer connect\n", name);
                 say_reload();
         }
         free(kept);
@@ -380,9 +380,8 @@ const struct command command_keys = {
         .summary = "keys for daemons of other machines: make, show, authorize, revoke",
         .usage = (const char *const[]){ "new|show|authorize|revoke|list [NAME [KEY]] [OPTION]...", NULL },
         .about = "A daemon that listens beyond its machine (heapwatchd --listen) lets in whose key is authorised "
-                 "there, and "
-                 "proves itself by its own. A secret key never leaves the machine that it was made on; what is sent "
-                 "around, by mail or chat, are the public halves that `show` prints.",
+                 "there, and proves itself by its own. A secret key never leaves the machine that it was made on; "
+                 "what is sent around, by mail or chat, are the public halves that `show` prints.",
         .sections = (const struct help_section[]){ { "Verbs", terms }, { NULL, NULL } },
         .options = options,
         .notes = "--connect takes names of daemons from ~/.config/heapwatch/hosts, YAML:\n\n"

@@ -407,11 +407,9 @@ const struct command command_web = {
         .options = options,
         .notes = "The API for scripts: /api/state, /api/stream, /api/history, /api/targets (docs/WEB.md); for "
                  "Prometheus: /metrics. Whoever asks needs the token: a browser keeps the one of the printed address "
-                 "as a "
-                 "cookie, scripts send 'Authorization: Bearer TOKEN'. It answers to the address that it listens on, to "
-                 "localhost and the names given by --host. A browser that falls behind is skipped to the newest state; "
-                 "the daemon never waits for one. Runs until it is "
-                 "interrupted.",
+                 "as a cookie, scripts send 'Authorization: Bearer TOKEN'. It answers to the address that it listens "
+                 "on, to localhost and the names given by --host. A browser that falls behind is skipped to the "
+                 "newest state; the daemon never waits for one. Runs until it is interrupted.",
         .status = "0 interrupted, 2 bad input, or the port is taken.",
         .examples =
                 (const char *const[]){

@@ -416,8 +416,7 @@ static const struct help_section sections[] = {
           (const struct term[]){
                   { "file:PATH, PATH", NULL,
                     "a growing file, which may be missing at first; when it is truncated, replaced or removed, the "
-                    "next "
-                    "bytes are a new run of the same target" },
+                    "next bytes are a new run of the same target" },
                   { "fifo:PATH", NULL, "a named pipe; it stays open while writers come and go" },
                   { "stdin:", NULL, "standard input, until it ends" },
                   { "unix:PATH, tcp:HOST:PORT", NULL,

@@ -28,12 +28,12 @@ enum key_role role_needed(const Hw__Request *request)
 
 bool role_allows(const struct bus_client *client, const Hw__Request *request, struct error *error)
 {
-        const struct guest *guest = bus_client_guest(client);
+        const struct principal *principal = bus_client_principal(client);
         const enum key_role needed = role_needed(request);
 
-        return guest->role >= needed ||
+        return principal->role >= needed ||
                error_set(error, "the key '%s' has the role %s; this needs %s (`heapwatch keys authorize` gives it)",
-                         guest->name, role_name(guest->role), role_name(needed));
+                         principal->name, role_name(principal->role), role_name(needed));
 }
 
 /* What it is about; "": all of the daemon. */

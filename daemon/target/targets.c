@@ -62,7 +62,7 @@ static void fill_doors(struct targets *t, const struct bus_stats *stats)
 
         PUT(control_requests, stats->controls);
         PUT(forbidden_requests, stats->forbidden);
-        PUT(strangers_refused, connections_strangers());
+        PUT(strangers_refused, connections_of_other_users());
         if (!a)
                 return;
         t->state.listen = (char *)admission_listens(a);

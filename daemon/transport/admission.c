@@ -2,19 +2,18 @@
 /*
  * DESIGN: four sockets beside the two of the bus (bus.h), all served by the loop.
  *
- * ZAP. libzmq asks inproc://zeromq.zap.01 of its context, from its own thread, and goes on with that peer when the
- * answer has come; nobody waits for it but the peer, at most ZMQ_HANDSHAKE_IVL. A ROUTER answers, so that many can ask
- * at once. It is bound before anything listens: libzmq would let everybody in while there is none. The answer's user id
- * is the key itself, which libzmq then puts on each message of the connection: who may do what is looked up by each
- * request, so a role that was taken away is gone at once.
+ * ZAP. libzmq's own thread asks inproc://zeromq.zap.01 about each peer; only that peer waits for the answer, at most
+ * ZMQ_HANDSHAKE_IVL. A ROUTER answers, so that many questions can be open at once. It is bound before anything listens:
+ * without it libzmq would admit everybody. The user id in the answer is the key itself, which libzmq then attaches to
+ * each message of the connection. The role is looked up for each request, so a change of it takes effect at once.
  *
- * Monitors. A peer that does not speak CURVE, or has another server key, does not get as far as ZAP. Two monitors say
- * so, with neither key nor address; who was accepted last is logged as who it probably was.
+ * Monitors. A peer that does not speak CURVE, or expects another server key, never gets as far as ZAP. Two monitors
+ * report it, without key or address; the peer that was accepted last is logged as the probable one.
  *
- * The port. An option of a socket holds for what is bound after it was set. So the ipc endpoints, bound before, stay as
- * they are, and a new server key needs another bind. libzmq closes a listener some time after it was asked to; so that
- * the port is never closed we listen ourselves, and lend libzmq a copy of the descriptor for each bind. Who connects in
- * between waits in the backlog.
+ * The port. A socket option applies to what is bound after it is set. So the ipc endpoints, bound earlier, are not
+ * affected, and a new server key needs another bind. libzmq closes a listener some time after it is asked to; so that
+ * the port is never closed we listen ourselves, and give libzmq a duplicate of the descriptor for each bind. Clients
+ * that connect in between wait in the backlog.
  */
 #include "daemon/transport/admission.h"
 
@@ -43,18 +42,18 @@
 #define ZAP_ENDPOINT "inproc://zeromq.zap.01"
 #define DOMAIN       "heapwatch"
 #define BACKLOG      128
-#define DOORS        2u /* publish, request */
+#define SOCKETS      2u /* publish, request */
 
-static const char *const monitor_endpoints[DOORS] = { "inproc://admission-publish", "inproc://admission-request" };
+static const char *const monitor_endpoints[SOCKETS] = { "inproc://admission-publish", "inproc://admission-request" };
 
-struct door {
+struct tcp_socket {
         struct admission *admission;
         void *socket;
         char address[ENDPOINT_MAX]; /* what was bound, as libzmq names it; "": nothing */
         int listener;
         void *monitor;
         struct zloop *monitor_loop;
-        char last[PEER_TEXT]; /* who was accepted last */
+        char last[PEER_TEXT]; /* the peer that was accepted last */
 };
 
 struct admission {
@@ -64,7 +63,7 @@ struct admission {
         struct authorized authorized;
         void *zap;
         struct zloop *zap_loop;
-        struct door doors[DOORS];
+        struct tcp_socket sockets[SOCKETS];
         struct admission_stats stats;
 };
 
@@ -74,7 +73,7 @@ static void say_into(void *ctx, const char *line)
 {
         struct error *error = ctx;
 
-        if (!error->text[0]) /* the first mistake: the others are seen when it is mended */
+        if (!error->text[0]) /* the first mistake only */
                 error_set(error, "%s", line);
 }
 
@@ -85,13 +84,13 @@ static bool path_in(char out[PATH_MAX], const struct admission *a, const char *n
         return (n > 0 && n < PATH_MAX) || error_set(error, "%s: the path is too long", a->directory);
 }
 
-/* Whoever can change the list lets himself in. */
+/* Whoever can change the list can authorise a key. */
 static bool is_ours_alone(const char *path, struct error *error)
 {
         struct stat st;
 
         if (stat(path, &st) != 0)
-                return true; /* reading says why */
+                return true; /* reading reports why */
         if (st.st_uid != geteuid() && st.st_uid != 0)
                 return error_set(error, "%s: it belongs to another user", path);
         return !(st.st_mode & 022) || error_set(error, "%s: others may change it; chmod 600 it", path);
@@ -124,7 +123,7 @@ static void answer(void *zap, zmq_msg_t *identity, const struct zap_request *r, 
 
         if (welcome)
                 key_print(r->public, key);
-        /* Fails only for a peer that has gone meanwhile. */
+        /* Fails only if the peer has gone by now. */
         if (zmq_msg_send(identity, zap, ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0)
                 return;
         (void)zmq_send(zap, "", 0, ZMQ_SNDMORE | ZMQ_DONTWAIT);
@@ -192,7 +191,7 @@ static int receive_question(void *ctx, void *socket)
 
 /* ------------------------------------------------------------------ monitors */
 
-static void take_event(struct door *d, uint16_t event, uint32_t value)
+static void take_event(struct tcp_socket *d, uint16_t event, uint32_t value)
 {
         struct admission *a = d->admission;
 
@@ -226,7 +225,7 @@ static int receive_event(void *ctx, void *socket)
         return 1;
 }
 
-static bool open_monitor(struct door *d, unsigned which, const struct admission_options *o)
+static bool open_monitor(struct tcp_socket *d, unsigned which, const struct admission_options *o)
 {
         const int events =
                 ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL;
@@ -276,14 +275,14 @@ static bool set_int(void *socket, int option, int value)
         return zmq_setsockopt(socket, option, &value, sizeof(value)) == 0;
 }
 
-/* What is bound from now on is CURVE, by this key. */
+/* What is bound from now on uses CURVE with this key. */
 static bool set_options(void *socket, const struct key_pair *server)
 {
         const int64_t longest = LIMIT_KEYED_SUBSCRIPTION;
         int64_t now = 0;
         size_t size = sizeof(now);
 
-        /* That of the publishing socket would refuse the handshake. */
+        /* The publishing socket's own limit is below the size of a handshake. */
         if (zmq_getsockopt(socket, ZMQ_MAXMSGSIZE, &now, &size) == 0 && now < longest)
                 (void)zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &longest, sizeof(longest));
         return set_int(socket, ZMQ_CURVE_SERVER, 1) &&
@@ -293,8 +292,8 @@ static bool set_options(void *socket, const struct key_pair *server)
                set_int(socket, ZMQ_HEARTBEAT_TIMEOUT, HEARTBEAT_LOST_MS);
 }
 
-/* Binds anew, by this key; what is connected stays so. */
-static bool open_door(struct door *d, const struct key_pair *server)
+/* Binds again, with this key; existing connections stay. */
+static bool open_socket(struct tcp_socket *d, const struct key_pair *server)
 {
         char address[ENDPOINT_MAX];
         size_t size = sizeof(d->address);
@@ -305,7 +304,7 @@ static bool open_door(struct door *d, const struct key_pair *server)
         if (d->address[0])
                 (void)zmq_unbind(d->socket, d->address);
         d->address[0] = '\0';
-        (void)snprintf(address, sizeof(address), "%s", "tcp://127.0.0.1:1"); /* the descriptor says where */
+        (void)snprintf(address, sizeof(address), "%s", "tcp://127.0.0.1:1"); /* the address is the descriptor's */
         bool bound = set_options(d->socket, server) && set_int(d->socket, ZMQ_USE_FD, copy) &&
                      zmq_bind(d->socket, address) == 0;
         if (!bound)
@@ -346,23 +345,23 @@ static bool open_zap(struct admission *a, const struct admission_options *o)
         return a->zap_loop != NULL;
 }
 
-static bool open_doors(struct admission *a, const struct admission_options *o, struct error *error)
+static bool open_sockets(struct admission *a, const struct admission_options *o, struct error *error)
 {
         char host[64];
         uint16_t port = 0;
 
         if (!split(o->listen, host, &port, error))
                 return false;
-        for (unsigned i = 0; i < DOORS; i++) {
-                a->doors[i].listener = listen_at(host, (uint16_t)(port + i), error);
-                if (a->doors[i].listener < 0)
+        for (unsigned i = 0; i < SOCKETS; i++) {
+                a->sockets[i].listener = listen_at(host, (uint16_t)(port + i), error);
+                if (a->sockets[i].listener < 0)
                         return false;
         }
         connections_begin(o->ipc_paths, (const uint16_t[]){ port, (uint16_t)(port + 1) });
         if (!open_zap(a, o))
                 return error_set(error, "no memory or descriptors left for keys");
-        for (unsigned i = 0; i < DOORS; i++)
-                if (!open_monitor(&a->doors[i], i, o) || !open_door(&a->doors[i], &a->server))
+        for (unsigned i = 0; i < SOCKETS; i++)
+                if (!open_monitor(&a->sockets[i], i, o) || !open_socket(&a->sockets[i], &a->server))
                         return error_set(error, "%s: cannot listen there: %s", o->listen, zmq_strerror(errno));
         return true;
 }
@@ -388,14 +387,14 @@ struct admission *admission_new(const struct admission_options *o, struct error 
                 error_set(error, "out of memory for keys");
                 return NULL;
         }
-        for (unsigned i = 0; i < DOORS; i++)
-                a->doors[i] = (struct door){ .admission = a, .socket = o->sockets[i], .listener = -1 };
+        for (unsigned i = 0; i < SOCKETS; i++)
+                a->sockets[i] = (struct tcp_socket){ .admission = a, .socket = o->sockets[i], .listener = -1 };
         (void)snprintf(a->listen, sizeof(a->listen), "%s", o->listen);
         (void)snprintf(a->directory, sizeof(a->directory), "%s", o->keys);
         if (!zmq_has("curve"))
                 error_set(error, "this libzmq has no CURVE, by which keys work; without it, listen on ipc alone");
         else if (check_directory(o->keys, error) && read_keys(a, &a->server, &a->authorized, error) &&
-                 open_doors(a, o, error)) {
+                 open_sockets(a, o, error)) {
                 a->stats.authorized = a->authorized.n;
                 log_info("listen=%s keys=%zu server_key=%s", a->listen, a->authorized.n, a->server.name);
                 return a;
@@ -404,7 +403,7 @@ struct admission *admission_new(const struct admission_options *o, struct error 
         return NULL;
 }
 
-/* The sockets of the bus are still there: libzmq goes on asking until they are closed, and is not answered. */
+/* Until the bus closes its sockets libzmq goes on asking, and gets no answer. */
 void admission_destroy(struct admission **ret)
 {
         struct admission *a = *ret;
@@ -412,8 +411,8 @@ void admission_destroy(struct admission **ret)
         if (!a)
                 return;
         *ret = NULL;
-        for (unsigned i = 0; i < DOORS; i++) {
-                struct door *d = &a->doors[i];
+        for (unsigned i = 0; i < SOCKETS; i++) {
+                struct tcp_socket *d = &a->sockets[i];
                 if (d->address[0])
                         (void)zmq_unbind(d->socket, d->address);
                 zloop_destroy(&d->monitor_loop);
@@ -432,13 +431,13 @@ void admission_destroy(struct admission **ret)
         free(a);
 }
 
-/* Whether this key is let in as before. */
+/* Whether this key may still connect. */
 static bool still_holds(const void *ctx, const uint8_t public[KEY_BYTES])
 {
         return authorized_by_key(ctx, public) != NULL;
 }
 
-/* Keys that were there and are not any more. */
+/* Logs the keys that are no longer listed. */
 static size_t count_gone(const struct authorized *before, const struct authorized *now)
 {
         size_t n = 0;
@@ -464,8 +463,8 @@ bool admission_reload(struct admission *a, struct error *error)
         key_pair_wipe(&server);
         a->authorized = authorized;
         a->stats.authorized = authorized.n;
-        for (unsigned i = 0; i < DOORS && new_server; i++)
-                if (!open_door(&a->doors[i], &a->server))
+        for (unsigned i = 0; i < SOCKETS && new_server; i++)
+                if (!open_socket(&a->sockets[i], &a->server))
                         log_error("listen=%s: cannot listen with the new server key: %s", a->listen,
                                   zmq_strerror(errno));
         size_t gone = count_gone(&before, &authorized), shut = 0;
@@ -480,12 +479,12 @@ bool admission_reload(struct admission *a, struct error *error)
 
 /* ------------------------------------------------------------------- who it is */
 
-void admission_who(struct admission *a, zmq_msg_t *message, struct guest *ret)
+void admission_who(struct admission *a, zmq_msg_t *message, struct principal *ret)
 {
         const char *id = zmq_msg_gets(message, "User-Id");
         uint8_t public[KEY_BYTES];
 
-        *ret = (struct guest){ .role = ROLE_CONTROL, .fd = zmq_msg_get(message, ZMQ_SRCFD) };
+        *ret = (struct principal){ .role = ROLE_CONTROL, .fd = zmq_msg_get(message, ZMQ_SRCFD) };
         if (!a || !id || !key_parse(id, public))
                 return;
         connections_note_key(ret->fd, public);

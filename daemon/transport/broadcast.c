@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: the loop pushes each update, topic and body, into an inproc pipe; the
- * thread takes it from there into its XPUB, and takes subscriptions from that. A
- * single frame is for the thread itself: to rest while the loop uses the XPUB
- * (other keys, another bind), or, empty, to end. The pipe's bound is far above
- * what a second brings; when it is full the thread is held up, and the update is
- * dropped for everybody: subscribers see the gap and ask.
+ * DESIGN: the loop pushes each update, topic and body, into an inproc pipe. The
+ * thread moves it from there to its XPUB, and reads subscriptions from that. A
+ * message of one frame is a command to the thread: "pause" while the loop uses
+ * the XPUB (new keys, another bind); empty, to end. The pipe holds far more than
+ * a second's updates. It is full only while the thread is stuck; then the update
+ * is dropped for everybody, and subscribers see the gap and ask for a snapshot.
  *
- * XPUB says with each subscription from which descriptor it came (ZMQ_SRCFD), and
- * with ZMQ_XPUB_VERBOSER it reports every one, also at the end of a connection.
- * They are counted by descriptor, and the connection with too many is shut down:
- * ZeroMQ then sees its end as any other. The descriptor may be another
- * connection's by now: the inode of its socket shows that, and only a connection
- * accepted at our own address is ever shut.
+ * XPUB gives the descriptor of each subscription (ZMQ_SRCFD), and with
+ * ZMQ_XPUB_VERBOSER it reports each of them, at the end of a connection too.
+ * They are counted by descriptor, and a connection with too many is shut down:
+ * ZeroMQ then sees its end like any other. By then the descriptor may belong to
+ * another connection, which has another inode; and only a connection that was
+ * accepted at our own address is ever shut down.
  */
 #include "daemon/transport/broadcast.h"
 
@@ -33,19 +33,19 @@
 #include "daemon/transport/limits.h"
 
 #define FEED      "inproc://broadcast"
-#define TURN      256    /* messages of one side before the other has its turn */
-#define MAX_PEERS 65536u /* descriptors: none is above */
+#define TURN      256    /* messages in one direction before those in the other */
+#define MAX_PEERS 65536u /* descriptors: there are none above */
 
 /* What a descriptor has subscribed to. */
 struct peer {
-        uint64_t inode; /* of its socket: the same descriptor may be another one later */
+        uint64_t inode; /* of its socket: tells it from a later one with this descriptor */
         uint32_t subscriptions;
-        bool shut; /* what it still sends was under way */
+        bool shut; /* what still arrives was sent before */
 };
 
 struct broadcast {
-        void *feed;  /* PUSH; of the loop */
-        void *taken; /* PULL; from here on of the thread */
+        void *feed;  /* PUSH; used by the loop */
+        void *taken; /* PULL; this and what follows is used by the thread */
         void *publish;
         pthread_t thread;
         bool started;
@@ -55,7 +55,7 @@ struct broadcast {
         atomic_uint_fast64_t subscriptions, disconnected;
         pthread_mutex_t lock; /* guards what follows */
         pthread_cond_t changed;
-        bool paused, rests; /* it shall rest; it does */
+        bool pause, is_paused; /* requested; reached */
 };
 
 /* ------------------------------------------------------------ subscriptions */
@@ -123,15 +123,15 @@ static bool is_ours(const struct broadcast *b, int fd)
         return is_at(&own, b->endpoints[0]) || is_at(&own, b->endpoints[1]);
 }
 
-static bool disconnect(struct broadcast *b, int fd, uint32_t its)
+static bool disconnect(struct broadcast *b, int fd, uint32_t n)
 {
         if (!is_ours(b, fd) || shutdown(fd, SHUT_RDWR) != 0)
                 return false;
         atomic_fetch_add(&b->disconnected, 1);
-        log_warning("a subscriber is disconnected: of its subscriptions there are %" PRIu32
-                    ", of all %llu; allowed are "
-                    "%u and %u",
-                    its, (unsigned long long)atomic_load(&b->subscriptions), LIMIT_SUBSCRIPTIONS_OF_ONE,
+        log_warning("a subscriber is disconnected: it has %" PRIu32
+                    " subscriptions of %llu in all; the limits are %u "
+                    "and %u",
+                    n, (unsigned long long)atomic_load(&b->subscriptions), LIMIT_SUBSCRIPTIONS_OF_ONE,
                     LIMIT_SUBSCRIPTIONS);
         return true;
 }
@@ -143,10 +143,10 @@ static void subscribed(struct broadcast *b, int fd)
 
         if (peer && !peer->shut && (++peer->subscriptions > LIMIT_SUBSCRIPTIONS_OF_ONE || all > LIMIT_SUBSCRIPTIONS))
                 peer->shut = disconnect(b, fd, peer->subscriptions);
-        log_debug("subscriptions=%llu a subscriber came", (unsigned long long)all);
+        log_debug("subscriptions=%llu added", (unsigned long long)all);
 }
 
-/* At the end of a connection, of no descriptor any more. */
+/* At the end of a connection fd is -1. */
 static void unsubscribed(struct broadcast *b, int fd)
 {
         struct peer *peer = fd < 0 ? NULL : peer_of(b, fd);
@@ -155,10 +155,10 @@ static void unsubscribed(struct broadcast *b, int fd)
                 peer->subscriptions--;
         if (atomic_load(&b->subscriptions) > 0)
                 atomic_fetch_sub(&b->subscriptions, 1);
-        log_debug("subscriptions=%llu a subscriber went", (unsigned long long)atomic_load(&b->subscriptions));
+        log_debug("subscriptions=%llu removed", (unsigned long long)atomic_load(&b->subscriptions));
 }
 
-/* False: there is none now. Messages of other forms mean nothing. */
+/* False: there is none. Other messages are ignored. */
 static bool take_subscription(struct broadcast *b)
 {
         zmq_msg_t msg;
@@ -178,15 +178,15 @@ static bool take_subscription(struct broadcast *b)
 
 enum taken { TAKEN_NONE, TAKEN_ONE, TAKEN_LAST };
 
-/* Until the loop has no use for the socket any more. */
-static void rest(struct broadcast *b)
+/* Until the loop no longer uses the XPUB. */
+static void wait_paused(struct broadcast *b)
 {
         (void)pthread_mutex_lock(&b->lock);
-        b->rests = true;
+        b->is_paused = true;
         (void)pthread_cond_broadcast(&b->changed);
-        while (b->paused)
+        while (b->pause)
                 (void)pthread_cond_wait(&b->changed, &b->lock);
-        b->rests = false;
+        b->is_paused = false;
         (void)pthread_mutex_unlock(&b->lock);
 }
 
@@ -205,11 +205,11 @@ static enum taken pass_on(struct broadcast *b)
                 const bool last = zmq_msg_size(&topic) == 0;
                 (void)zmq_msg_close(&topic);
                 if (!last)
-                        rest(b);
+                        wait_paused(b);
                 return last ? TAKEN_LAST : TAKEN_ONE;
         }
         (void)zmq_msg_init(&body);
-        (void)zmq_msg_recv(&body, b->taken, 0); /* parts come together */
+        (void)zmq_msg_recv(&body, b->taken, 0); /* all parts of a message arrive at once */
         if (zmq_msg_send(&topic, b->publish, ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0 ||
             zmq_msg_send(&body, b->publish, ZMQ_DONTWAIT) < 0) { /* out of memory: XPUB itself never refuses */
                 (void)zmq_msg_close(&topic);
@@ -218,7 +218,7 @@ static enum taken pass_on(struct broadcast *b)
         return taken;
 }
 
-/* False: that was the last one. */
+/* False: that was the command to end. */
 static bool turn(struct broadcast *b)
 {
         enum taken taken = TAKEN_ONE;
@@ -293,8 +293,8 @@ bool broadcast_start(struct broadcast *b, const char *const endpoints[2])
         return b->started;
 }
 
-/* Behind all updates; waits for the thread to take some of them, if there is no room. */
-static void say(struct broadcast *b, const char *word)
+/* Queued behind all updates; blocks while the pipe is full. */
+static void command(struct broadcast *b, const char *word)
 {
         while (zmq_send(b->feed, word, strlen(word), 0) < 0 && errno == EINTR)
                 ;
@@ -303,11 +303,11 @@ static void say(struct broadcast *b, const char *word)
 void broadcast_pause(struct broadcast *b)
 {
         (void)pthread_mutex_lock(&b->lock);
-        b->paused = true;
+        b->pause = true;
         (void)pthread_mutex_unlock(&b->lock);
-        say(b, "rest");
+        command(b, "pause");
         (void)pthread_mutex_lock(&b->lock);
-        while (!b->rests)
+        while (!b->is_paused)
                 (void)pthread_cond_wait(&b->changed, &b->lock);
         (void)pthread_mutex_unlock(&b->lock);
 }
@@ -315,7 +315,7 @@ void broadcast_pause(struct broadcast *b)
 void broadcast_resume(struct broadcast *b)
 {
         (void)pthread_mutex_lock(&b->lock);
-        b->paused = false;
+        b->pause = false;
         (void)pthread_cond_broadcast(&b->changed);
         (void)pthread_mutex_unlock(&b->lock);
 }
@@ -324,7 +324,7 @@ void broadcast_stop(struct broadcast *b)
 {
         if (!b || !b->started)
                 return;
-        say(b, "");
+        command(b, "");
         (void)pthread_join(b->thread, NULL);
         b->started = false;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * broadcast.h - updates to all subscribers, by a thread of its own.
+ * broadcast.h - sends updates to all subscribers, on a thread of its own.
  *
- * Whom a message is for, ZeroMQ finds in a trie of all subscriptions, and it walks all of that trie for each connection
- * that ends. How much that is, clients decide; the loop that reads programs' logs must not pay for it.
+ * ZeroMQ looks up the subscribers of a message in a trie of all subscriptions, and walks the whole trie whenever a
+ * connection ends. Clients decide how large it is; the loop that reads the programs' logs must not pay for it.
  *
- * A connection may have LIMIT_SUBSCRIPTIONS_OF_ONE of them, all together LIMIT_SUBSCRIPTIONS: which makes more is
- * disconnected, and that is counted and logged.
+ * A connection may have LIMIT_SUBSCRIPTIONS_OF_ONE subscriptions, all connections together LIMIT_SUBSCRIPTIONS. One
+ * that makes more is disconnected, which is counted and logged.
  */
 #ifndef HW_DAEMON_TRANSPORT_BROADCAST_H
 #define HW_DAEMON_TRANSPORT_BROADCAST_H
@@ -21,24 +21,24 @@ struct broadcast;
 /* NULL when out of memory or descriptors. `high_water_mark`: messages a subscriber. */
 struct broadcast *broadcast_new(void *context, int high_water_mark);
 
-/* To be bound before broadcast_start, and left alone afterwards but between broadcast_pause and broadcast_resume. */
+/* The XPUB. The caller binds it before broadcast_start and uses it afterwards only between _pause and _resume. */
 void *broadcast_socket(const struct broadcast *b);
 
-/* `endpoints`: what it was bound to, "" for none; copied. */
+/* `endpoints`: what the XPUB is bound to, "": nothing; copied. */
 bool broadcast_start(struct broadcast *b, const char *const endpoints[2]);
 
-/* Waits until the thread has done what it is at. */
+/* Waits until the thread has finished its current turn and leaves the XPUB alone. */
 void broadcast_pause(struct broadcast *b);
 void broadcast_resume(struct broadcast *b);
 
-/* Never waits. 0: the message is taken over; else -errno, and it is the caller's still. */
+/* Never blocks. 0: takes ownership of the message; else -errno, and the caller keeps it. */
 int broadcast_send(struct broadcast *b, const char *topic, size_t topic_size, zmq_msg_t *message);
 
-/* Those there are now, of all connections; and how many connections were closed because they had too many. */
+/* Current subscriptions of all connections; connections closed so far because they had too many. */
 uint64_t broadcast_subscriptions(const struct broadcast *b);
 uint64_t broadcast_disconnected(const struct broadcast *b);
 
-/* Passes on what waits and ends the thread, if there is one; NULL is allowed. The socket is the caller's again. */
+/* Sends what is queued and ends the thread, if it runs; NULL is allowed. The XPUB is the caller's again. */
 void broadcast_stop(struct broadcast *b);
 
 /* Also closes its sockets. */

@@ -75,7 +75,7 @@ struct bus_client {
         uint64_t id;
         bool dropped; /* a reply was not taken: send no more */
         bool refused; /* an error was sent */
-        struct guest guest;
+        struct principal principal;
         char name[KEY_NAME_MAX + PEER_TEXT + 2];
 };
 
@@ -193,18 +193,18 @@ bool bus_client_lost(const struct bus_client *client)
 
 /* -------------------------------------------------------------- who asks */
 
-const struct guest *bus_client_guest(const struct bus_client *client)
+const struct principal *bus_client_principal(const struct bus_client *client)
 {
-        return &client->guest;
+        return &client->principal;
 }
 
 const char *bus_client_name(struct bus_client *client)
 {
         char peer[PEER_TEXT];
 
-        (void)connections_peer(client->guest.fd, peer);
-        (void)snprintf(client->name, sizeof(client->name), "%s%s%s", client->guest.name,
-                       client->guest.name[0] ? "@" : "", peer);
+        (void)connections_peer(client->principal.fd, peer);
+        (void)snprintf(client->name, sizeof(client->name), "%s%s%s", client->principal.name,
+                       client->principal.name[0] ? "@" : "", peer);
         return client->name;
 }
 
@@ -282,7 +282,7 @@ static void take_request(struct bus_client *client, const void *bytes, size_t si
         }
         client->has_id = request->has_id;
         client->id = request->id;
-        if (client->guest.revoked)
+        if (client->principal.revoked)
                 refuse_request(client, "the key was revoked");
         else if (may_ask(client))
                 handle(client, request);
@@ -296,7 +296,7 @@ static void take_message(struct bus *bus, zmq_msg_t *frames, size_t n)
 
         client.delimiter = n > 1 && zmq_msg_size(&frames[1]) == 0;
         size_t payload = client.delimiter ? 2 : 1;
-        admission_who(bus->admission, &frames[n - 1], &client.guest);
+        admission_who(bus->admission, &frames[n - 1], &client.principal);
         if (n != payload + 1)
                 refuse_request(&client, "a request is one frame");
         else

@@ -21,7 +21,7 @@
 
 struct admission;
 struct event_base;
-struct guest;
+struct principal;
 struct bus;
 struct bus_client; /* whom to answer; valid only inside the handler */
 
@@ -55,7 +55,7 @@ void bus_reply(struct bus_client *client, Hw__Reply *reply);
 bool bus_client_lost(const struct bus_client *client);
 
 /* Who asks: over ipc it is us, and may control. Borrowed until the handler returns. */
-const struct guest *bus_client_guest(const struct bus_client *client);
+const struct principal *bus_client_principal(const struct bus_client *client);
 
 /* As people read it: "alice@192.0.2.7:40312", "uid 1000 pid 4711". Borrowed, as above. */
 const char *bus_client_name(struct bus_client *client);

@@ -15,10 +15,10 @@
 #include "daemon/log.h"
 #include "daemon/loop/accept.h"
 
-#define TABLE_MAX 65536 /* descriptors; one above it is let in, and cannot be shut down alone */
+#define TABLE_MAX 65536 /* descriptors; connections above it are accepted, but cannot be shut down one by one */
 
 struct connection {
-        struct sockaddr_storage peer; /* ss_family 0: none here */
+        struct sockaddr_storage peer; /* ss_family 0: no connection */
         bool has_key;
         uint8_t public[KEY_BYTES];
 };
@@ -28,7 +28,7 @@ static struct connection *table; /* by descriptor */
 static int n_table;
 static char our_paths[2][sizeof(((struct sockaddr_un *)NULL)->sun_path)];
 static uint16_t our_ports[2];
-static atomic_ulong n_strangers;
+static atomic_ulong n_other_users;
 
 /* ---------------------------------------------------------------- by address */
 
@@ -71,12 +71,12 @@ static bool is_friend(int fd)
         socklen_t size = sizeof(peer);
 
         if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
-                return true; /* gone already */
+                return true; /* already closed */
         if (peer.uid == geteuid() || peer.uid == 0)
                 return true;
         log_warning("refused=ipc uid=%lu pid=%ld another user: the socket's directory may have been opened to others",
                     (unsigned long)peer.uid, (long)peer.pid);
-        atomic_fetch_add(&n_strangers, 1);
+        atomic_fetch_add(&n_other_users, 1);
         return false;
 }
 
@@ -95,7 +95,7 @@ static bool has_place(int fd)
         return true;
 }
 
-/* The number was another connection's before. */
+/* The descriptor may have been another connection's before. */
 static void forget(int fd)
 {
         (void)pthread_mutex_lock(&lock);
@@ -218,7 +218,7 @@ size_t connections_shut(bool (*holds)(const void *ctx, const uint8_t public[KEY_
         return n;
 }
 
-uint64_t connections_strangers(void)
+uint64_t connections_of_other_users(void)
 {
-        return atomic_load(&n_strangers);
+        return atomic_load(&n_other_users);
 }

@@ -2,14 +2,13 @@
 /*
  * connections.h - who is connected to the daemon's sockets, by descriptor.
  *
- * libzmq neither says who connects nor ends the connection of one peer. But it accepts through our accept4()
- * (daemon/loop/accept.h), and says of each message by which descriptor it came. So: whoever comes over an ipc socket is
- * asked for its user, and a user other than ours and root is not let in, whatever became of the directory's mode; and a
- * TCP connection is remembered, so that it can be shut down when its key is revoked. libzmq sees that as an end.
+ * libzmq neither reports who connects nor can end the connection of one peer. But it accepts through our accept4()
+ * (daemon/loop/accept.h), and gives the descriptor of each message. So the user of each ipc connection is checked, and
+ * one that is neither ours nor root is closed, whatever the directory's mode has become; and TCP connections are
+ * recorded, so that they can be shut down when their key is revoked, which libzmq sees as the peer's end.
  *
- * Two threads: libzmq's accepts, ours asks and ends; a lock between them. A number is shut down under the lock, and
- * only when the kernel names the same peer for it as when it was accepted: nobody else can have been given it
- * meanwhile.
+ * Two threads: libzmq's accepts, ours looks up and shuts down; a lock protects the table. A descriptor is shut down
+ * under the lock, and only if the kernel still reports the peer that was accepted: it cannot have been reused.
  */
 #ifndef HW_DAEMON_TRANSPORT_CONNECTIONS_H
 #define HW_DAEMON_TRANSPORT_CONNECTIONS_H
@@ -23,23 +22,23 @@
 
 #define PEER_TEXT 64 /* "192.0.2.7:40312", "[2001:db8::1]:40312", "uid 1000" */
 
-/* Of which listeners: two paths (NULL: none) and two TCP ports (0: none). One set a process; the paths are copied. */
+/* The listeners: two paths (NULL: none) and two TCP ports (0: none). One set per process; the paths are copied. */
 void connections_begin(const char *const paths[2], const uint16_t ports[2]);
 void connections_end(void);
 
-/* Who is at the other end of this descriptor, as far as it is a connection to us; else "?". Returns `out`. */
+/* The peer of this descriptor; "?" if it is not a connection to our listeners. Returns `out`. */
 const char *connections_peer(int fd, char out[PEER_TEXT]);
 
-/* A message of this key came by this descriptor. */
+/* A message with this key came from this descriptor. */
 void connections_note_key(int fd, const uint8_t public[KEY_BYTES]);
 
 /*
- * Shuts down all TCP connections but those whose key is known and still holds. Returns how many. Whose key was never
- * seen (a subscriber sends nothing by which it is known) goes too: it connects again by itself.
+ * Shuts down all TCP connections whose key is not known to hold. Returns how many. A subscriber sends no messages, so
+ * its key is not known: it is shut down too, and connects again by itself.
  */
 size_t connections_shut(bool (*holds)(const void *ctx, const uint8_t public[KEY_BYTES]), const void *ctx);
 
 /* Connections over ipc that were closed because another user made them, since the start. */
-uint64_t connections_strangers(void);
+uint64_t connections_of_other_users(void);
 
 #endif

@@ -113,9 +113,9 @@ bool reload_rules(struct rulebook *book, struct targets *targets, struct notifie
         return rules;
 }
 
-const struct guest *bus_client_guest(const struct bus_client *client)
+const struct principal *bus_client_principal(const struct bus_client *client)
 {
-        static const struct guest owner = { .role = ROLE_CONTROL, .fd = -1 };
+        static const struct principal owner = { .role = ROLE_CONTROL, .fd = -1 };
 
         (void)client;
         return &owner;

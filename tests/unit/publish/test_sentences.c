@@ -70,8 +70,7 @@ static void verdicts(void **state)
         r.over = true;
         says(sentence_verdict(out, sizeof(out), &r),
              "a leak: grew and did not slow down, by 2.00 MiB/s over its last 1h 00m; confirmed earlier, and it rose "
-             "to the "
-             "end");
+             "to the end");
 }
 
 /* Every test that can be missing has its own words. */
@@ -189,8 +188,7 @@ static void bands_that_grow(void **state)
         g.n_bands = 1;
         says(sentence_growth(out, sizeof(out), &g, model_bands(f.m)),
              "the program held more and more data: live data grew by 2.00 MiB/s (1.00 MiB/s to 3.00 MiB/s) over its "
-             "last "
-             "1h 00m, since 5.00 s into the run; what grew most: Main.cache (1.00 MiB/s)");
+             "last 1h 00m, since 5.00 s into the run; what grew most: Main.cache (1.00 MiB/s)");
         feed_close(&f);
 }
 
