@@ -199,6 +199,7 @@ static int serve(const struct config *config, struct rulebook *rulebook)
         struct checkpoints *checkpoints = NULL;
         struct service *service = NULL;
 
+        memory_begin();
         log_adopt_libevent();
         struct event_base *base = new_loop();
         if (!base) {

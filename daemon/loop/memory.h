@@ -23,6 +23,9 @@
 
 enum memory_state { MEMORY_PLENTY, MEMORY_TIGHT, MEMORY_FULL };
 
+/* How malloc is to behave; once, before anything large is allocated. */
+void memory_begin(void);
+
 /* UNKNOWN_U64: none. */
 void memory_set_budget(uint64_t bytes);
 uint64_t memory_budget(void);

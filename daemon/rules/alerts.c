@@ -359,7 +359,7 @@ void alerts_end_run(struct alerts *a, const struct rule_moment *at)
 
 static void forget_bands(struct alerts *a)
 {
-        for (size_t i = 0; a->uses && i < RULES_MAX; i++) {
+        for (size_t i = 0; i < a->n_uses; i++) {
                 free(a->uses[i].selected);
                 a->uses[i].selected = NULL;
                 a->uses[i].n_selected = 0;
@@ -419,6 +419,8 @@ static void use_rules(struct alerts *a, const struct ruleset *rules)
         forget_bands(a);
         a->stopped.rule = rules->n; /* the current moment is over: judging it twice might undo its effects */
         a->rules = rules;
+        while (a->n_uses < rules->n)
+                a->uses[a->n_uses++] = (struct rule_use){ .wanted = false };
         for (size_t i = 0; i < rules->n; i++)
                 a->uses[i].wanted = rule_wants(rules->rules[i], a->target);
 }
@@ -467,7 +469,7 @@ struct alerts *alerts_new(const char *target, const struct ruleset *rules, const
         a->data = *data;
         a->sink = *sink;
         a->target = strdup(target);
-        a->uses = calloc(RULES_MAX, sizeof(*a->uses));
+        a->uses = malloc(RULES_MAX * sizeof(*a->uses));
         if (a->target && a->uses)
                 use_rules(a, rules);
         else
@@ -516,7 +518,7 @@ uint64_t alerts_generation(const struct alerts *a)
 
 size_t alerts_held_bytes(const struct alerts *a)
 {
-        size_t bytes = sizeof(*a) + a->list.room * sizeof(struct alert *) + RULES_MAX * sizeof(struct rule_use);
+        size_t bytes = sizeof(*a) + a->list.room * sizeof(struct alert *) + a->n_uses * sizeof(struct rule_use);
 
         for (size_t i = 0; i < a->rules->n; i++)
                 bytes += a->uses[i].n_selected;

@@ -30,6 +30,7 @@ struct alerts {
         struct rule_data data;
         struct alerts_sink sink;
         struct rule_use *uses; /* RULES_MAX: a reload needs no memory */
+        size_t n_uses;         /* initialised so far; pages of the others are never touched */
         struct alert_list list;
         uint64_t left_out[2]; /* alerts left out at the newest judging: of rules of runs, of the target */
         uint32_t run;
