@@ -21,8 +21,8 @@
 #include "heapwatch/text.h"
 
 static const struct format *const formats[] = {
-        &format_hp,         &format_csv,   &format_csv_wide, &format_json,  &format_collapsed,
-        &format_speedscope, &format_pprof, &format_perfetto, &format_resid,
+        &format_hp,         &format_csv,   &format_csv_wide, &format_json,        &format_collapsed,
+        &format_speedscope, &format_pprof, &format_perfetto, &format_openmetrics, &format_resid,
 };
 
 enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
@@ -66,14 +66,18 @@ static const char *const profiles[] = { "any", "time", "heap", NULL };
 static const struct option options[] = {
         OPERAND_TEXT("LOG", struct request, log, COMPLETE_FILE, NULL),
         OPTION_NAME("to", 't', "FORMAT", struct request, to, nth_format,
-                    "hp, csv, csv-wide, json, collapsed, speedscope, pprof, perfetto or resid, see above"),
+                    "hp, csv, csv-wide, json, collapsed, speedscope, pprof, perfetto, openmetrics or resid, see above"),
         OPTION_CALLBACK("at", 0, "TIME", take_at, COMPLETE_NOTHING,
                         "collapsed, speedscope, pprof: the heap at this event time (12.5, 90s, 5m), at its `peak` "
                         "(default), or, speedscope and pprof, `all` of its censuses"),
         OPTION_CHOICE("profile", 0, "time|heap", int, struct request, options.of, profiles,
                       "which profile, if the log has both (default: heap with --at, otherwise time; speedscope: both)"),
-        OPTION_NUMBER("bands", 'n', uint32_t, struct request, options.n_bands, 0, UINT32_MAX,
-                      "csv-wide: columns for the N largest bands, one more for all others (default: 0, all)"),
+        OPTION_NUMBER(
+                "bands", 'n', uint32_t, struct request, options.n_bands, 0, UINT32_MAX,
+                "csv-wide: columns for the N largest bands, one more for all others (default: 0, all); openmetrics: "
+                "at most N bands at a time (default: 20)"),
+        OPTION_DURATION("step", 0, struct request, options.step_ns, UINT64_C(1000000), 0,
+                        "openmetrics: from one sample to the next (default: 1s)"),
         OPTION_FLAG("names", 0, struct request, options.names,
                     "hp: info tables (-hi) by name and source instead of their address"),
         OPTION_NUMBER("run", 0, uint32_t, struct request, run, 1, UINT32_MAX,
@@ -106,6 +110,10 @@ static const struct term format_terms[] = {
         { "perfetto", NULL,
           "a trace for ui.perfetto.dev: threads on capabilities, collections with their pauses, notes, and memory and "
           "larger bands as counters" },
+        { "openmetrics", NULL,
+          "all metrics of docs/METRICS.md with their times, a sample each `--step`, for `promtool tsdb "
+          "create-blocks-from "
+          "openmetrics`, which takes them into Prometheus" },
         { "resid", NULL, "residency and heap over time in columns for gnuplot, as stat2resid drew them" },
         { NULL, NULL, NULL },
 };
@@ -203,7 +211,8 @@ const struct command command_convert = {
                         NULL,
                 },
         .size = sizeof(struct request),
-        .defaults = &(const struct request){ .run = 1, .options.at_ns = AT_PEAK },
+        .defaults =
+                &(const struct request){ .run = 1, .options = { .at_ns = AT_PEAK, .step_ns = UINT64_C(1000000000) } },
         .check = check,
         .run = run,
 };

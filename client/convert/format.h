@@ -26,6 +26,7 @@ struct format_options {
         bool at_given;    /* the user chose it */
         int of;           /* enum profile_of */
         uint32_t n_bands; /* most columns of bands; 0: all */
+        uint64_t step_ns; /* between samples */
 };
 
 /* The run as it is known so far, with the newest update applied. */
@@ -60,6 +61,7 @@ extern const struct format format_collapsed;
 extern const struct format format_speedscope;
 extern const struct format format_pprof;
 extern const struct format format_perfetto;
+extern const struct format format_openmetrics;
 extern const struct format format_resid;
 
 #endif

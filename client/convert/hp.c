@@ -2,9 +2,9 @@
 /*
  * hp.c - censuses as the runtime's own .hp text, for hp2ps, hp2pretty and others.
  *
- * DESIGN: a census is written as it comes. The header names the program, which
- * the daemon publishes within the first tenth of a second of event time: earlier
- * censuses are kept in memory until then.
+ * DESIGN: a census is written as it comes, the header with the first one. It names
+ * the program, which the daemon publishes within the first tenth of a second of
+ * event time: earlier censuses are kept in memory until then.
  *
  * As in the runtime's own file, there is an empty sample at 0 and at the end.
  * Unlike there, times are elapsed seconds, because mutator CPU time is not in the
@@ -255,10 +255,12 @@ static void put_mark(FILE *out, const char *mark, uint64_t time_ns)
 
 static int put_census(struct hp *h, const Hw__Census *c)
 {
-        FILE *out = sink(h);
-
         if (c->has_unfinished && c->unfinished)
                 return 0;
+        int r = h->run && h->run->program ? head(h) : 0;
+        if (r)
+                return r;
+        FILE *out = sink(h);
         h->last_ns = c->time_ns > h->last_ns ? c->time_ns : h->last_ns;
         h->samples++;
         put_mark(out, "BEGIN_SAMPLE", h->last_ns);
@@ -289,7 +291,7 @@ static int take_run(struct hp *h, const Hw__Run *run)
         h->run = run;
         if (run->has_breakdown)
                 h->breakdown = run->breakdown;
-        return run->program ? head(h) : 0;
+        return run->program && h->samples > 0 ? head(h) : 0;
 }
 
 static int hp_update(void *state, const struct format_run *run, const Hw__Update *u)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * perfetto.c - the run as a trace for ui.perfetto.dev: which Haskell thread ran when on which capability, collections
- * as slices (their length is the pause), notes as instants, series and larger bands as counters.
+ * perfetto.c - the run as a trace for ui.perfetto.dev: which Haskell thread, by its labelThread, ran when on which
+ * capability, collections as slices (their length is the pause), notes as instants, series and larger bands as
+ * counters.
  *
  * DESIGN: packets are written as their facts come, because the format requires no order; each has its event time. A
  * track is defined before its first packet. A band has a track from the first census on in which it has a hundredth
@@ -18,9 +19,14 @@
 #include "client/convert/perfetto.pb-c.h"
 #include "client/events/types.h"
 #include "heapwatch/eventlog.h"
+#include "heapwatch/text.h"
+#include "proto/base/hash.h"
+#include "proto/base/idtable.h"
 
 #define CAPABILITIES 4096u
-#define BAND_SHARE   100u /* a band with this fraction of a census has a track */
+#define LABEL_BYTES  256     /* a longer name of a thread is cut */
+#define LABELS       1000000 /* named threads; further ones have their numbers alone */
+#define BAND_SHARE   100u    /* a band with this fraction of a census has a track */
 
 /* Numbers of tracks. */
 enum {
@@ -39,6 +45,12 @@ struct band_track {
         uint64_t census; /* newest that had a row of it */
 };
 
+/* labelThread's name of a thread. */
+struct label {
+        uint64_t thread;
+        char *text;
+};
+
 struct perfetto {
         FILE *out;
         struct event_types *types;
@@ -48,6 +60,10 @@ struct perfetto {
         bool capabilities[CAPABILITIES], runs[CAPABILITIES]; /* has a track; has a running thread */
         struct band_track *band;                             /* by id - 1 */
         uint32_t n_band;
+        struct label *labels;
+        uint32_t n_labels;
+        struct idtable labels_by_thread; /* index + 1 */
+        uint64_t labels_seed;
         uint64_t censuses, facts;
         uint8_t *buffer;
         size_t capacity;
@@ -308,10 +324,55 @@ static void stop_running(struct perfetto *p, uint32_t capability, uint64_t time_
         p->runs[capability] = false;
 }
 
+static struct label *label_of(const struct perfetto *p, uint64_t thread)
+{
+        uint64_t hash = hash_u64(thread, p->labels_seed);
+        uint32_t at = idtable_start(&p->labels_by_thread, hash), id;
+
+        while ((id = idtable_next(&p->labels_by_thread, hash, &at)) && p->labels[id - 1].thread != thread)
+                ;
+        return id ? &p->labels[id - 1] : NULL;
+}
+
+static struct label *add_label(struct perfetto *p, uint64_t thread)
+{
+        uint32_t n = p->n_labels;
+
+        if (n == LABELS)
+                return NULL;
+        if ((n & (n - 1)) == 0) {
+                struct label *grown = realloc(p->labels, (n ? n * (size_t)2 : 1) * sizeof(*grown));
+                if (!grown)
+                        return NULL;
+                p->labels = grown;
+        }
+        if (idtable_add(&p->labels_by_thread, hash_u64(thread, p->labels_seed), n + 1))
+                return NULL;
+        p->labels[n] = (struct label){ .thread = thread };
+        return &p->labels[p->n_labels++];
+}
+
+/* The name applies from here on: a slice has the name that its thread had when it began. */
+static void take_label(struct perfetto *p, uint64_t thread, const ProtobufCBinaryData *text)
+{
+        char clean[LABEL_BYTES];
+        struct label *l = label_of(p, thread);
+
+        (void)hw_utf8_clean(clean, sizeof(clean), (const char *)text->data, text->len);
+        if (!l)
+                l = add_label(p, thread);
+        if (!l)
+                return;
+        free(l->text);
+        l->text = strdup(clean);
+}
+
 static void take_event(struct perfetto *p, const struct world_target *t, const struct event *e)
 {
-        char name[32];
+        char name[LABEL_BYTES + 32];
 
+        if (e->type->id == HW_THREAD_LABEL && e->fields == 2)
+                take_label(p, e->numbers[0], &e->texts[0]);
         if ((e->type->id != HW_RUN_THREAD && e->type->id != HW_STOP_THREAD) || e->capability >= CAPABILITIES ||
             !e->fields)
                 return;
@@ -320,7 +381,11 @@ static void take_event(struct perfetto *p, const struct world_target *t, const s
                 return;
         (void)snprintf(name, sizeof(name), "capability %" PRIu32, e->capability);
         need_track(p, t, &p->capabilities[e->capability], TRACK_CAPABILITY + e->capability, name);
-        (void)snprintf(name, sizeof(name), "thread %" PRIu64, e->numbers[0]);
+        const struct label *l = label_of(p, e->numbers[0]);
+        if (l && l->text && *l->text)
+                (void)snprintf(name, sizeof(name), "%s (thread %" PRIu64 ")", l->text, e->numbers[0]);
+        else
+                (void)snprintf(name, sizeof(name), "thread %" PRIu64, e->numbers[0]);
         put_event(p, TRACK_CAPABILITY + e->capability, e->time_ns, PERFETTO__EVENT__TYPE__TYPE_SLICE_BEGIN, name, NULL,
                   0);
         p->runs[e->capability] = true;
@@ -347,6 +412,10 @@ static void perfetto_destroy(void *state)
                 return;
         if (p->types)
                 event_types_done(p->types);
+        for (uint32_t i = 0; i < p->n_labels; i++)
+                free(p->labels[i].text);
+        free(p->labels);
+        idtable_done(&p->labels_by_thread);
         free(p->types);
         free(p->band);
         free(p->buffer);
@@ -365,6 +434,7 @@ static void *perfetto_begin(FILE *out, const struct format_options *options)
                 return NULL;
         }
         p->out = out;
+        p->labels_seed = hash_seed(p);
         return p;
 }
 

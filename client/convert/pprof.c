@@ -70,6 +70,22 @@ static int64_t text_index(struct pprof *p, const char *text)
 
 /* ------------------------------------------------------------------- pieces */
 
+/* Opened for the first piece: even an empty stream of gzip has bytes. 0 or -errno. */
+static int need_gz(struct pprof *p)
+{
+        int fd = p->gz ? -1 : dup(fileno(p->out));
+
+        if (p->gz)
+                return 0;
+        if (fd < 0)
+                return -errno;
+        p->gz = gzdopen(fd, "w");
+        if (p->gz)
+                return 0;
+        (void)close(fd);
+        return -ENOMEM;
+}
+
 /* Packs a piece with the texts that are new in it. 0 or -errno. */
 static int put_piece(struct pprof *p, Pprof__Profile *piece)
 {
@@ -79,6 +95,11 @@ static int put_piece(struct pprof *p, Pprof__Profile *piece)
         uint8_t *bytes = malloc(size ? size : 1);
         if (!bytes)
                 return -ENOMEM;
+        int r = need_gz(p);
+        if (r) {
+                free(bytes);
+                return r;
+        }
         (void)pprof__profile__pack(piece, bytes);
         errno = 0;
         bool whole = size == 0 || gzwrite(p->gz, bytes, (unsigned)size) == (int)size;
@@ -270,14 +291,9 @@ static void pprof_destroy(void *state)
 static void *pprof_begin(FILE *out, const struct format_options *options)
 {
         struct pprof *p = calloc(1, sizeof(*p));
-        int fd = p ? dup(fileno(out)) : -1;
 
-        if (fd >= 0 && !(p->gz = gzdopen(fd, "w")))
-                (void)close(fd);
-        if (!p || !p->gz) {
-                pprof_destroy(p);
+        if (!p)
                 return NULL;
-        }
         p->out = out;
         p->options = options;
         p->moment.at_ns = options->at_ns;
@@ -321,7 +337,7 @@ static int pprof_finish(void *state, const struct format_run *run)
         gzFile gz = p->gz;
         p->gz = NULL;
         errno = 0;
-        if (gzclose(gz) != Z_OK && r == 0)
+        if (gz && gzclose(gz) != Z_OK && r == 0)
                 r = errno ? -errno : -EIO;
         return r;
 }

@@ -4,6 +4,8 @@
  *
  * csv: the rows of `heapwatch pipe --format csv`, by the same code: one number per row.
  * resid: residency and heap over time in columns for gnuplot, as stat2resid drew them from +RTS -S.
+ *
+ * The header is written with the first row: nothing is written for a log without rows.
  */
 #include "client/convert/format.h"
 
@@ -31,7 +33,6 @@ static void *csv_begin(FILE *out, const struct format_options *options)
         if (!c)
                 return NULL;
         c->out = out;
-        (void)fputs(CSV_HEADER, out);
         return c;
 }
 
@@ -44,6 +45,8 @@ static int csv_take(void *state, const struct format_run *run, const Hw__Update 
                 return c->rows.error;
         if (!c->rows.length)
                 return 0;
+        if (!c->any)
+                (void)fputs(CSV_HEADER, c->out);
         c->any = true;
         (void)fwrite(c->rows.text, 1, c->rows.length, c->out);
         csv_clear(&c->rows);
@@ -90,7 +93,6 @@ static void *resid_begin(FILE *out, const struct format_options *options)
         if (!r)
                 return NULL;
         r->out = out;
-        (void)fputs("# time_s\tlive_bytes\theap_bytes\n", out);
         return r;
 }
 
@@ -104,6 +106,8 @@ static const Hw__Samples *samples_of(const Hw__Heap *heap, Hw__Series series)
 
 static void put_residency(struct resid *r, uint64_t time_ns, uint64_t live)
 {
+        if (r->rows == 0)
+                (void)fputs("# time_s\tlive_bytes\theap_bytes\n", r->out);
         (void)fprintf(r->out, "%" PRIu64 ".%09" PRIu64 "\t%" PRIu64 "\t", time_ns / NS_PER_S, time_ns % NS_PER_S, live);
         if (r->heap_known)
                 (void)fprintf(r->out, "%" PRIu64 "\n", r->heap_bytes);

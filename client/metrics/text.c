@@ -5,6 +5,7 @@
  */
 #include "client/metrics/text.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -12,11 +13,13 @@
 #include "proto/base/decimal.h"
 
 #define LABEL_BYTES 1024 /* a longer value is cut */
+#define NS_PER_S    1000000000u
 
 struct sheet {
         FILE *to;
         bool open;
         const struct metric *begun; /* whose header was written last */
+        uint64_t unix_ns;           /* of all samples; 0: not written */
         uint64_t samples;
 };
 
@@ -59,38 +62,37 @@ void metrics_print_value(FILE *to, double value)
 }
 
 /* OpenMetrics names the family of a counter or an info without its suffix. */
-static int family_length(const struct sheet *s, const struct metric_sample *m)
+static int family_length(bool open, const struct metric_sample *m)
 {
         size_t n = strlen(m->name);
         const char *end = m->metric->type == METRIC_COUNTER ? "_total" : m->metric->type == METRIC_INFO ? "_info" : "";
         size_t cut = strlen(end);
 
-        return (int)(s->open && n > cut && !strcmp(m->name + n - cut, end) ? n - cut : n);
+        return (int)(open && n > cut && !strcmp(m->name + n - cut, end) ? n - cut : n);
 }
 
 /* A counter without _total, as in some name sets, is not a counter in OpenMetrics. */
-static const char *type_name(const struct sheet *s, const struct metric_sample *m, int family)
+static const char *type_name(bool open, const struct metric_sample *m, int family)
 {
         static const char *const names[] = { "gauge", "counter", "gauge", "summary", "histogram" };
 
-        if (s->open && m->metric->type == METRIC_INFO)
+        if (open && m->metric->type == METRIC_INFO)
                 return "info";
-        if (s->open && m->metric->type == METRIC_COUNTER && (size_t)family == strlen(m->name))
+        if (open && m->metric->type == METRIC_COUNTER && (size_t)family == strlen(m->name))
                 return "unknown";
         return names[m->metric->type];
 }
 
-static void put_header(struct sheet *s, const struct metric_sample *m)
+void metrics_print_header(FILE *to, const struct metric_sample *m, bool open)
 {
-        int n = family_length(s, m);
+        int n = family_length(open, m);
         const char *unit = metric_unit_name(m->metric->unit);
         size_t length = strlen(unit);
 
-        (void)fprintf(s->to, "# HELP %.*s %s\n# TYPE %.*s %s\n", n, m->name, m->metric->help, n, m->name,
-                      type_name(s, m, n));
-        if (s->open && length && (size_t)n > length && !strncmp(m->name + n - length, unit, length))
-                (void)fprintf(s->to, "# UNIT %.*s %s\n", n, m->name, unit);
-        s->begun = m->metric;
+        (void)fprintf(to, "# HELP %.*s %s\n# TYPE %.*s %s\n", n, m->name, m->metric->help, n, m->name,
+                      type_name(open, m, n));
+        if (open && length && (size_t)n > length && !strncmp(m->name + n - length, unit, length))
+                (void)fprintf(to, "# UNIT %.*s %s\n", n, m->name, unit);
 }
 
 static void put_part(void *ctx, const struct metric_sample *m, const struct metric_part *part)
@@ -98,8 +100,6 @@ static void put_part(void *ctx, const struct metric_sample *m, const struct metr
         struct sheet *s = ctx;
         const char *separator = "{";
 
-        if (s->begun != m->metric)
-                put_header(s, m);
         (void)fprintf(s->to, "%s%s", m->name, part->suffix);
         for (size_t i = 0; i < m->n_labels; i++)
                 put_label(s->to, &separator, m->labels[i].name, m->labels[i].value);
@@ -112,13 +112,28 @@ static void put_part(void *ctx, const struct metric_sample *m, const struct metr
         }
         (void)fputs(*separator == ',' ? "} " : " ", s->to);
         metrics_print_value(s->to, part->value);
+        if (s->unix_ns)
+                (void)fprintf(s->to, " %" PRIu64 ".%09" PRIu64, s->unix_ns / NS_PER_S, s->unix_ns % NS_PER_S);
         s->samples++;
         (void)putc('\n', s->to);
 }
 
+uint64_t metrics_print_sample(FILE *to, const struct metric_sample *m, bool open_metrics, uint64_t unix_ns)
+{
+        struct sheet s = { .to = to, .open = open_metrics, .unix_ns = unix_ns };
+
+        metric_flatten(m, put_part, &s);
+        return s.samples;
+}
+
 static void put_sample(void *ctx, const struct metric_sample *m)
 {
-        metric_flatten(m, put_part, ctx);
+        struct sheet *s = ctx;
+
+        if (s->begun != m->metric)
+                metrics_print_header(s->to, m, s->open);
+        s->begun = m->metric;
+        metric_flatten(m, put_part, s);
 }
 
 uint64_t metrics_print(FILE *to, struct metrics *m, const struct metrics_source *source, bool open_metrics)

@@ -21,6 +21,12 @@ bool metrics_wants_open(const char *accept);
 /* Returns how many samples were written. Errors of the stream stay in it (ferror). */
 uint64_t metrics_print(FILE *to, struct metrics *m, const struct metrics_source *source, bool open_metrics);
 
+/* The header of a sample's family. */
+void metrics_print_header(FILE *to, const struct metric_sample *m, bool open_metrics);
+
+/* All lines of one sample; `unix_ns`, unless 0, is their time (of OpenMetrics: the older format has other units). */
+uint64_t metrics_print_sample(FILE *to, const struct metric_sample *m, bool open_metrics, uint64_t unix_ns);
+
 /* A value as these formats have it: +Inf, 0.25, 12345678. */
 void metrics_print_value(FILE *to, double value);
 

@@ -9,11 +9,14 @@ import gzip
 import io
 import json
 import re
+import shutil
 import sqlite3
 import subprocess
 import sys
 
 import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_metrics
+from prometheus_client.samples import Timestamp
 
 from harness import BUILD, LOGS, ROOT, client, piped
 
@@ -367,6 +370,19 @@ class Perfetto:
             self.counters[track].append((time_ns, event[30][0]))
 
 
+def ran(run):
+    """How often each thread ran, by the name that it had then."""
+    labels, found = {}, collections.Counter()
+    for line in client("events", log_of(run), "--kind", "RUN_THREAD", "--kind", "THREAD_LABEL", "--format", "json").stdout.splitlines():
+        event = json.loads(line)
+        thread = event["fields"]["thread"]
+        if event["name"] == "THREAD_LABEL":
+            labels[thread] = event["fields"]["text"]
+        else:
+            found[f"{labels[thread]} (thread {thread})" if thread in labels else f"thread {thread}"] += 1
+    return found
+
+
 @pytest.mark.parametrize("run", ["cc-hc-ghc9103", "parallel-full-ghc902", "steady-gc-ghc9103", "leaky-hT-ghc902", DAMAGED])
 def test_perfetto(run):
     truth, p = Truth(run), Perfetto(converted(run, "perfetto"))
@@ -380,11 +396,8 @@ def test_perfetto(run):
         assert p.process[1][6] == [truth.run["program"].encode()]
     if truth.run.get("pid"):
         assert p.process[1][1] == [truth.run["pid"]]
-    stops = collections.Counter()
-    for line in client("events", log_of(run), "--kind", "RUN_THREAD", "--format", "json").stdout.splitlines():
-        stops["capability %d" % json.loads(line).get("cap", 0)] += 1
-    ran = {track: len(s) for track, s in p.slices.items() if track.startswith("capability")}
-    assert sum(ran.values()) == sum(stops.values())
+    assert collections.Counter(name for track, s in p.slices.items() if track.startswith("capability")
+                               for _, _, name in s) == ran(run)
     for time_ns, census in truth.censuses:
         for band, n in census.items():
             if n >= sum(census.values()) / 100 and n and [b["label"] for b in truth.bands.values()].count(
@@ -392,9 +405,76 @@ def test_perfetto(run):
                 assert (time_ns, n) in p.counters[truth.bands[band]["label"]]
 
 
+# ---------------------------------------------------------------- openmetrics
+
+def sheets(text):
+    """The text as the parser can take it: it drops a histogram's buckets of all times but the first, so these families
+    are taken apart by time."""
+    families = re.split(r"^(?=# HELP )", text.removesuffix("# EOF\n"), flags=re.M)
+    for family in families:
+        times = collections.defaultdict(list)
+        for line in family.splitlines(keepends=True):
+            times["head" if line.startswith("#") else line.split()[-1]].append(line)
+        head = "".join(times.pop("head", []))
+        if re.search(r"^# TYPE \S+ (histogram|summary)$", head, re.M):
+            yield from (head + "".join(lines) + "# EOF\n" for lines in times.values())
+        else:
+            yield family + "# EOF\n"
+
+
+# The library compares seconds and nanoseconds independently of each other.
+Timestamp.__gt__ = lambda a, b: (a.sec, a.nsec) > (b.sec, b.nsec)
+
+
+def openmetrics(run, *args):
+    """{name: {labels: [(seconds, value)]}}, by Prometheus' own parser, which insists on order, units and suffixes."""
+    text = converted(run, "openmetrics", *args).decode()
+    assert text.endswith("# EOF\n") and len(set(re.findall(r"^# HELP (\S+)", text, re.M))) == text.count("# HELP ")
+    found = collections.defaultdict(lambda: collections.defaultdict(list))
+    for family in (f for sheet in sheets(text) for f in open_metrics(sheet)):
+        for s in family.samples:
+            found[s.name][frozenset(s.labels.items()) - {("target", "run")}].append((float(s.timestamp), s.value))
+    return found
+
+
+@pytest.mark.parametrize("run", ["cc-hc-ghc9103", "leaky-hT-ghc902", "parallel-ghc9103", DAMAGED])
+def test_openmetrics_has_values_with_their_times(run):
+    truth, found = Truth(run), openmetrics(run, "--step", "100ms")
+    start = int(truth.run["startWallNs"]) / 1e9
+    times = {t for series in found["heapwatch_target_info"].values() for t, _ in series}
+    for name, fact in (("heapwatch_live_bytes", "LIVE"), ("heapwatch_heap_size_bytes", "HEAP_SIZE")):
+        points = [(t / 1e9 + start, v) for t, v in sorted(truth.samples["SERIES_" + fact])]
+        for at, value in found[name][frozenset()]:
+            assert value in [v for t, v in points if at - 0.2 <= t <= at + 1e-6] or value == \
+                [v for t, v in points if t <= at + 1e-6][-1], (name, at, value)
+        assert bool(points) == bool(found[name]) and len(found[name][frozenset()]) <= len(times)
+    pauses = sum(int(c["generation"]) == 0 for c in truth.collections if "pauseNs" in c)
+    count = found["heapwatch_gc_pause_duration_seconds_count"][frozenset({("generation", "0")})]
+    assert [v for _, v in count] == sorted(v for _, v in count) and count[-1][1] == pauses
+    censuses = {round(t / 1e9 + start, 3): census for t, census in truth.censuses}
+    total = collections.Counter()
+    for series in found["heapwatch_band_bytes"].values():
+        for at, value in series:
+            total[round(at, 3)] += value
+    assert bool(total) == bool(censuses)
+    for at, value in total.items():
+        assert value == sum(censuses[at].values())
+
+
+@pytest.mark.skipif(not shutil.which("promtool"), reason="needs the package prometheus: make check-fleet installs it")
+def test_prometheus_takes_openmetrics_into_its_storage(directory):
+    (directory / "x.om").write_bytes(converted("cc-hc-ghc9103", "openmetrics", "--step", "100ms"))
+    subprocess.run(["promtool", "tsdb", "create-blocks-from", "openmetrics", "x.om", "data"], cwd=directory, check=True,
+                   capture_output=True)
+    block = next(p for p in (directory / "data").iterdir() if (p / "meta.json").exists())
+    stored = json.loads((block / "meta.json").read_text())["stats"]
+    rows = [line for line in (directory / "x.om").read_text().splitlines() if not line.startswith("#")]
+    assert stored["numSamples"] == len(rows) and stored["numSeries"] > 100
+
+
 # ---------------------------------------------------------------- all
 
-FORMATS = ["hp", "csv", "csv-wide", "json", "collapsed", "speedscope", "pprof", "perfetto", "resid"]
+FORMATS = ["hp", "csv", "csv-wide", "json", "collapsed", "speedscope", "pprof", "perfetto", "openmetrics", "resid"]
 
 
 @pytest.mark.parametrize("to", FORMATS)
@@ -410,6 +490,19 @@ def test_what_a_log_does_not_have_is_said(to, directory):
     done = client("convert", log_of(BARE), "--to", to, "-o", directory / "x")
     assert done.returncode == 2 and not (directory / "x").exists()
     assert len(done.stderr.splitlines()) == 1 and b"profile" in done.stderr and b"-hT" in done.stderr
+
+
+@pytest.mark.parametrize("to", FORMATS)
+def test_nothing_is_written_before_it_is_known_that_there_is_something(to, directory):
+    """To standard output, too: of a log without anything, of a run that it does not have, of what is no log."""
+    only_header, no_log = directory / "empty.eventlog", directory / "no.eventlog"
+    whole = log_of(BARE).read_bytes()
+    only_header.write_bytes(whole[:whole.index(b"datb") + 4])
+    no_log.write_bytes(b"nothing")
+    for args in ([log_of(BARE), "--run", "7"], [no_log], [only_header]):
+        done = client("convert", "--to", to, *args)
+        assert done.returncode == 2 or args == [only_header], (args, done.stderr)
+        assert bool(done.stdout) == (done.returncode == 0), (args, done.stdout[:80], done.stderr)
 
 
 def height_of_first_area(directory):
@@ -487,6 +580,7 @@ def test_every_format_of_every_log_that_has_the_data():
                 assert done.returncode == 0 and done.stdout, (log, to, done.stderr)
             else:
                 assert done.returncode == 2 and done.stderr.count(b"heapwatch convert: ") == 1, (log, to, done.stderr)
+                assert not done.stdout, (log, to)
     assert {to for _, to, has in tried if has} == set(FORMATS)
 
 
