@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/base/severity.h"
+#include "client/answers/belongs.h"
 
 static bool same_text(const char *a, const char *b)
 {
@@ -188,7 +188,7 @@ static int compare(const void *pa, const void *pb)
         int by = rank(b->alert) - rank(a->alert);
 
         if (!by)
-                by = (int)severity_of(b->alert->severity) - (int)severity_of(a->alert->severity);
+                by = (int)alert_severity(b->alert) - (int)alert_severity(a->alert);
         if (!by)
                 by = strcmp(a->target, b->target);
         if (!by)

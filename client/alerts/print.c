@@ -109,8 +109,9 @@ void alert_print_text(const struct known_alert *k, struct alert_clock clock)
         const Hw__Alert *a = k->alert;
         char severity[32], target[512], text[4096];
 
-        (void)printf("%-8s  %-8s  %-16s  ", safe(severity, sizeof(severity), a->severity), known_state_name(a),
-                     safe(target, sizeof(target), k->target));
+        (void)printf("%-8s  %-8s  %-16s  ",
+                     safe(severity, sizeof(severity), a->whole_severity ? a->whole_severity : a->severity),
+                     known_state_name(a), safe(target, sizeof(target), k->target));
         print_name(a);
         if (a->value_text)
                 (void)printf("  %s", safe(text, sizeof(text), a->value_text));
@@ -126,23 +127,33 @@ void alert_print_text(const struct known_alert *k, struct alert_clock clock)
 
 enum { PARTS_SHOWN = 5 };
 
+/* The band, or for an alert of the whole target its rule and severity. */
+static void print_part(const Hw__Alert *a)
+{
+        char name[512], more[512], value[256];
+
+        (void)printf(INDENT "%s  %s", known_state_name(a),
+                     safe(name, sizeof(name), a->has_band ? a->band_label : a->rule));
+        if (a->has_band ? a->band_source : a->severity)
+                (void)printf(" (%s)", safe(more, sizeof(more), a->has_band ? a->band_source : a->severity));
+        (void)printf("  %s\n", safe(value, sizeof(value), a->value_text));
+}
+
+static bool is_part_of(const struct known_alert *k, const struct known_alert *whole)
+{
+        return k->daemon == whole->daemon && !strcmp(k->target, whole->target) && known_is_part(k->alert) &&
+               whole->alert->rule && !strcmp(k->alert->part_of, whole->alert->rule);
+}
+
 void alert_print_parts(const struct known *known, const struct known_alert *whole)
 {
-        char band[512], source[512], value[256];
         size_t n = 0;
 
-        for (size_t i = 0; i < known->n; i++) {
-                const struct known_alert *k = known->alerts[i];
-                const Hw__Alert *a = k->alert;
-                if (k->daemon != whole->daemon || strcmp(k->target, whole->target) || !known_is_part(a) ||
-                    !whole->alert->rule || strcmp(a->part_of, whole->alert->rule) || n++ >= PARTS_SHOWN)
-                        continue;
-                (void)printf(INDENT "%s  %s%s%s%s  %s\n", known_state_name(a), safe(band, sizeof(band), a->band_label),
-                             a->band_source ? " (" : "", safe(source, sizeof(source), a->band_source),
-                             a->band_source ? ")" : "", safe(value, sizeof(value), a->value_text));
-        }
+        for (size_t i = 0; i < known->n; i++)
+                if (is_part_of(known->alerts[i], whole) && n++ < PARTS_SHOWN)
+                        print_part(known->alerts[i]->alert);
         if (n > PARTS_SHOWN)
-                (void)printf(INDENT "and %zu more bands\n", n - PARTS_SHOWN);
+                (void)printf(INDENT "and %zu more\n", n - PARTS_SHOWN);
 }
 
 void alert_print_json(const struct known_alert *k)

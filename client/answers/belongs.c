@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "proto/base/severity.h"
-
 const Hw__Alert *alert_head(const Hw__Alerts *all, const Hw__Alert *a)
 {
         for (size_t i = 0; a->part_of && all && i < all->n_alerts; i++) {
@@ -16,9 +14,19 @@ const Hw__Alert *alert_head(const Hw__Alerts *all, const Hw__Alert *a)
         return NULL;
 }
 
+enum severity alert_severity(const Hw__Alert *a)
+{
+        return severity_of(a->whole_severity ? a->whole_severity : a->severity);
+}
+
 static bool counts(const Hw__Alerts *all, const Hw__Alert *a, Hw__Alert__State state)
 {
         return a->has_state && a->state == state && !(a->has_silenced && a->silenced) && !alert_head(all, a);
+}
+
+bool alert_counts(const Hw__Alerts *all, const Hw__Alert *a)
+{
+        return counts(all, a, HW__ALERT__STATE__STATE_FIRING);
 }
 
 size_t alerts_counted(const Hw__Alerts *all, Hw__Alert__State state)
@@ -37,7 +45,7 @@ const Hw__Alert *alerts_gravest(const Hw__Alerts *all, Hw__Alert__State state)
         for (size_t i = 0; all && i < all->n_alerts; i++) {
                 const Hw__Alert *a = all->alerts[i];
 
-                if (counts(all, a, state) && (!worst || severity_of(a->severity) > severity_of(worst->severity)))
+                if (counts(all, a, state) && (!worst || alert_severity(a) > alert_severity(worst)))
                         worst = a;
         }
         return worst;

@@ -3,9 +3,11 @@
 #ifndef HW_CLIENT_ANSWERS_BELONGS_H
 #define HW_CLIENT_ANSWERS_BELONGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "heapwatch/wire.h"
+#include "proto/base/severity.h"
 
 /*
  * The alert that `a` is a part of according to its daemon (Alert.part_of), in the same list, which may be NULL. NULL:
@@ -13,10 +15,16 @@
  */
 const Hw__Alert *alert_head(const Hw__Alerts *all, const Hw__Alert *a);
 
+/* How severe it is with its parts: what decides its colour and order. */
+enum severity alert_severity(const Hw__Alert *a);
+
+/* It fires, is not silenced and not a part of another one: it counts on every face. */
+bool alert_counts(const Hw__Alerts *all, const Hw__Alert *a);
+
 /* How many alerts in that state are neither part of another one nor silenced. */
 size_t alerts_counted(const Hw__Alerts *all, Hw__Alert__State state);
 
-/* The most severe of these; NULL: none. */
+/* The most severe of these (alert_severity); NULL: none. */
 const Hw__Alert *alerts_gravest(const Hw__Alerts *all, Hw__Alert__State state);
 
 /* How many in that state are parts of `head`. */

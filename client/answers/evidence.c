@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "proto/base/severity.h"
 #include "client/state/band_name.h"
 #include "heapwatch/text.h"
 #include "proto/base/rate.h"
@@ -270,10 +269,14 @@ static void find_alert(struct evidence *e)
         for (size_t i = 0; alerts && i < alerts->n_alerts; i++) {
                 const Hw__Alert *a = alerts->alerts[i];
 
-                if (!a->has_state || a->state != HW__ALERT__STATE__STATE_FIRING || says_the_same(e, a->rule))
+                if (!alert_counts(alerts, a))
+                        continue;
+                if (alert_severity(a) > e->gravest)
+                        e->gravest = alert_severity(a);
+                if (says_the_same(e, a->rule))
                         continue;
                 e->n_alerts++;
-                if (!e->alert || severity_of(a->severity) > severity_of(e->alert->severity))
+                if (!e->alert || alert_severity(a) > alert_severity(e->alert))
                         e->alert = a;
         }
 }

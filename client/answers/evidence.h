@@ -4,6 +4,7 @@
 #define HW_CLIENT_ANSWERS_EVIDENCE_H
 
 #include "client/answers/answers.h"
+#include "client/answers/belongs.h"
 #include "proto/base/limits.h"
 #include "proto/eventlog/advice.h"
 
@@ -27,6 +28,7 @@ struct evidence {
         bool bands_judged;                /* some band has a verdict: that none grows is known */
         const Hw__Alert *alert;           /* the most severe firing one that says more than the verdict; NULL */
         size_t n_alerts;                  /* of those */
+        enum severity gravest;            /* of all that fire; SEVERITY_INFO when none does */
         const Hw__TimeToLimit *limit;     /* NULL: nothing grows towards a limit */
 };
 

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "proto/base/severity.h"
-
 /* "killed by signal 9 (SIGKILL)" as a sentence. */
 static void say_ending(struct target_answer *a, const struct evidence *e)
 {
@@ -138,11 +136,13 @@ static void say_alerts(struct target_answer *a, const struct evidence *e)
         const char *summary = e->alert ? summary_of(e->alert) : NULL;
         enum answer_tone tone;
 
+        if (e->gravest == SEVERITY_CRITICAL)
+                a->tone = ANSWER_BAD; /* also when it says what the verdict does */
         if (!e->alert)
                 return;
-        tone = severity_of(e->alert->severity) == SEVERITY_CRITICAL  ? ANSWER_BAD
-               : severity_of(e->alert->severity) == SEVERITY_WARNING ? ANSWER_WARN
-                                                                     : a->tone;
+        tone = alert_severity(e->alert) == SEVERITY_CRITICAL  ? ANSWER_BAD
+               : alert_severity(e->alert) == SEVERITY_WARNING ? ANSWER_WARN
+                                                              : a->tone;
         if (a->tone < tone)
                 a->tone = tone;
         if (a->tone == ANSWER_GOOD || !strncmp(a->text, "No: ", 4))

@@ -32,12 +32,12 @@ static const char *duration(char out[HW_NUMBER_MAX], bool known, uint64_t ns)
         return known ? hw_duration_text(out, HW_NUMBER_MAX, (double)ns) : "–";
 }
 
-/* A dash has three bytes and one column. */
+/* At least one column apart. A dash has three bytes and one column. */
 static void cell(FILE *to, const char *text, int columns)
 {
         int pad = columns - (strcmp(text, "–") ? (int)strlen(text) : 1);
 
-        fprintf(to, "%*s%s", pad > 0 ? pad : 0, "", text);
+        fprintf(to, "%*s%s", pad > 1 ? pad : 1, "", text);
 }
 
 static void print_row(FILE *to, struct rate_unit unit, const char *name, const Hw__Trend *t, bool has_now, double now)

@@ -3,7 +3,9 @@
  * DESIGN: alerts one to one, in the rules' order; texts are cleaned by
  * encoder_text. The list is one message, because an alert that is not in it is
  * over: so it takes the critical alerts first, then warnings, and what exceeds
- * LIMIT_ALERT_BYTES_PER_UPDATE is counted as left out.
+ * LIMIT_ALERT_BYTES_PER_UPDATE is counted as left out. What is part of what is
+ * decided here for all subscribers; a silenced alert takes along only parts
+ * that are silenced, too: what the silence is not about stays visible.
  */
 #include "daemon/publish/encode.h"
 #include "daemon/publish/send.h"
@@ -119,30 +121,46 @@ static Hw__Alert *encode_alert(struct encoder *e, const struct alert_source *fro
         if (from->extra)
                 from->extra(from->extra_ctx, from->target, a, &more);
         hw__alert__init(out);
-        const struct alert *whole = alerts_whole(from->alerts, a);
-        if (whole)
-                out->part_of = encoder_text(e, whole->rule->name);
         return put_alert(e, out, a, &more) ? out : NULL;
 }
 
-/* Encodes the alerts of one severity into their places while there are bytes left. False when out of memory. */
-static bool take_severity(struct encoder *e, const struct alert_source *from, enum severity severity,
+static bool is_silenced(const Hw__Alert *a)
+{
+        return a->has_silenced && a->silenced;
+}
+
+/* Names in each part the alert that it is counted with, and in that one how severe they are together. */
+static void group(struct encoder *e, const struct alerts *alerts, Hw__Alert *const *rows)
+{
+        for (size_t i = 0; i < alerts_count(alerts); i++) {
+                const size_t at = alerts_whole(alerts, i);
+                const struct alert *part = alerts_get(alerts, i), *whole;
+
+                if (at == ALERTS_NONE || (is_silenced(rows[at]) && !is_silenced(rows[i])))
+                        continue;
+                whole = alerts_get(alerts, at);
+                rows[i]->part_of = encoder_text(e, whole->rule->name);
+                if (part->state.now == whole->state.now &&
+                    (!rows[at]->whole_severity || part->rule->severity > severity_of(rows[at]->whole_severity)))
+                        rows[at]->whole_severity = encoder_text(
+                                e, severity_name(part->rule->severity > whole->rule->severity ? part->rule->severity
+                                                                                              : whole->rule->severity));
+        }
+}
+
+/* Moves the alerts of one severity to their places while there are bytes left. */
+static void take_severity(const struct alerts *alerts, Hw__Alert *const *rows, enum severity severity,
                           Hw__Alert **places, size_t *bytes_left)
 {
-        for (size_t i = 0; i < alerts_count(from->alerts); i++) {
-                const struct alert *a = alerts_get(from->alerts, i);
-                if (a->rule->severity != severity)
+        for (size_t i = 0; i < alerts_count(alerts); i++) {
+                if (alerts_get(alerts, i)->rule->severity != severity)
                         continue;
-                Hw__Alert *row = encode_alert(e, from, a);
-                if (!row)
-                        return false;
-                size_t size = protobuf_c_message_get_packed_size(&row->base);
+                size_t size = protobuf_c_message_get_packed_size(&rows[i]->base);
                 if (size > *bytes_left)
                         continue;
-                places[i] = row;
+                places[i] = rows[i];
                 *bytes_left -= size;
         }
-        return true;
 }
 
 Hw__Alerts *encode_alerts(struct encoder *e, const char *target, const struct alerts *alerts, alert_extra_fn *extra,
@@ -152,14 +170,18 @@ Hw__Alerts *encode_alerts(struct encoder *e, const char *target, const struct al
         const size_t n = alerts_count(alerts);
         size_t bytes_left = LIMIT_ALERT_BYTES_PER_UPDATE;
         Hw__Alerts *out = encoder_calloc(e, 1, sizeof(*out));
+        Hw__Alert **rows = encoder_calloc(e, n, sizeof(Hw__Alert *));
         Hw__Alert **places = encoder_calloc(e, n, sizeof(Hw__Alert *));
 
-        if (!out || !places)
+        if (!out || !rows || !places)
                 return NULL;
         hw__alerts__init(out);
-        for (int severity = SEVERITY_CRITICAL; severity >= SEVERITY_INFO; severity--)
-                if (!take_severity(e, &from, (enum severity)severity, places, &bytes_left))
+        for (size_t i = 0; i < n; i++)
+                if (!(rows[i] = encode_alert(e, &from, alerts_get(alerts, i))))
                         return NULL;
+        group(e, alerts, rows);
+        for (int severity = SEVERITY_CRITICAL; severity >= SEVERITY_INFO; severity--)
+                take_severity(alerts, rows, (enum severity)severity, places, &bytes_left);
         out->alerts = places;
         for (size_t i = 0; i < n; i++)
                 if (places[i])

@@ -367,26 +367,65 @@ static void forget_bands(struct alerts *a)
         }
 }
 
+/* ----------------------------------------------------------------------- parts */
+
+#define PART_DEPTH   8 /* alerts that are parts of parts: deeper ones stand alone */
+#define PART_BETWEEN " ,"
+
 static bool holds(const struct alert *a)
 {
         return a->state.now == ALERT_PENDING || a->state.now == ALERT_FIRING;
 }
 
-const struct alert *alerts_whole(const struct alerts *a, const struct alert *part)
+/* An alert that fires is never hidden behind one that does not. */
+static bool may_hold(const struct alert *whole, const struct alert *part)
 {
-        const char *name = NULL;
+        return whole->state.now == part->state.now || (part->state.now != ALERT_FIRING && holds(whole));
+}
+
+static size_t whole_by_name(const struct alerts *a, const struct alert *part, const char *name, size_t n)
+{
+        for (size_t i = 0; i < a->list.n; i++) {
+                const struct alert *whole = a->list.items[i];
+                if (!whole->band && whole != part && strlen(whole->rule->name) == n &&
+                    !memcmp(whole->rule->name, name, n) && may_hold(whole, part))
+                        return i;
+        }
+        return ALERTS_NONE;
+}
+
+/* The alert that the label names, which may itself be part of another one. */
+static size_t next_whole(const struct alerts *a, const struct alert *part)
+{
+        const char *names = "";
+        size_t found = ALERTS_NONE;
 
         for (size_t i = 0; i < part->rule->text.n_labels; i++)
                 if (!strcmp(part->rule->text.labels[i].name, "part_of"))
-                        name = part->rule->text.labels[i].value;
-        for (size_t i = 0; name && i < a->list.n; i++) {
-                const struct alert *whole = a->list.items[i];
-                if (!whole->band && whole != part && !strcmp(whole->rule->name, name) &&
-                    (holds(whole) || whole->state.now == part->state.now))
-                        return whole;
+                        names = part->rule->text.labels[i].value;
+        while (*names && found == ALERTS_NONE) {
+                size_t n = strcspn(names, PART_BETWEEN);
+                if (n)
+                        found = whole_by_name(a, part, names, n);
+                names += n + strspn(names + n, PART_BETWEEN);
         }
-        return NULL;
+        return found;
 }
+
+size_t alerts_whole(const struct alerts *a, size_t part)
+{
+        size_t at = next_whole(a, a->list.items[part]);
+
+        for (unsigned depth = 0; at != ALERTS_NONE && depth < PART_DEPTH; depth++) {
+                size_t next = next_whole(a, a->list.items[at]);
+                if (next == ALERTS_NONE)
+                        return at;
+                at = next;
+        }
+        return ALERTS_NONE;
+}
+
+/* ------------------------------------------------------------------------ runs */
 
 /* Resolved alerts stay as published; those of rules that are not over bands may begin again. */
 void alerts_begin_run(struct alerts *a)

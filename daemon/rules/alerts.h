@@ -70,11 +70,13 @@ uint64_t alert_fingerprint(const char *group, const char *rule, const char *targ
                            const char *band_name);
 
 /*
- * The alert that this one is part of: that of the rule named by the label part_of of this one's rule, if it is about
- * the whole target and pending or firing, or in the same state (both resolved). NULL: it stands alone. One leak is one
- * alert: its bands are parts of it.
+ * The alert that alert `part` is part of, by place; ALERTS_NONE: it stands alone. The label part_of of its rule names
+ * rules; the first of them that has an alert of the whole target decides, unless that alert has not come as far: one
+ * that fires is part of one that fires, one that is pending also of one that is pending. If that alert is part of
+ * another, both are parts of that one. Rules that name each other in a circle have no parts.
  */
-const struct alert *alerts_whole(const struct alerts *a, const struct alert *part);
+#define ALERTS_NONE SIZE_MAX
+size_t alerts_whole(const struct alerts *a, size_t part);
 
 /* `target` is copied; the ruleset and what data points to are borrowed. NULL when out of memory. */
 struct alerts *alerts_new(const char *target, const struct ruleset *rules, const struct rule_data *data,

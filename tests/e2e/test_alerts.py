@@ -89,21 +89,24 @@ def test_what_fires_is_listed_worst_first():
 
 
 def test_one_leak_is_one_alert():
-    """Bands of a leak are its parts: named below it, counted with it, on each face that counts."""
+    """Its bands and the limit that nears are its parts: named below it, counted with it, on each face that counts, as severe as the worst."""
     parts = [alert("leaking-band", ALERT.STATE_FIRING, "info", band=i, band_label=f"main:Main.Item{i}", band_source=f"Main.hs:{i}",
                    value_text=f"{i} KiB/s", part_of="leak", labels=[pb.Label(name="part_of", value="leak")]) for i in range(1, 8)]
-    with daemon(api=says(*parts, alert("leak", ALERT.STATE_FIRING, "warning", sentence="api leaks."),
-                         alert("odd", ALERT.STATE_FIRING, "critical"))) as fake:
+    parts.append(alert("memory-runs-out-now", ALERT.STATE_FIRING, "critical", value_text="12m", part_of="leak"))
+    with daemon(api=says(*parts, alert("leak", ALERT.STATE_FIRING, "warning", sentence="api leaks.", whole_severity="critical"),
+                         alert("odd", ALERT.STATE_FIRING, "warning"))) as fake:
         done = alerts(fake)
         lines = done.stdout.decode().splitlines()
         assert [line.split()[0] for line in lines if line[0] != " "] == ["critical", "warning"]
         at = lines.index("          api leaks.")
-        assert lines[at + 1] == "          firing  main:Main.Item1 (Main.hs:1)  1 KiB/s" and lines[at + 6] == "          and 2 more bands"
-        assert len([json.loads(line) for line in alerts(fake, "--format", "json").stdout.splitlines()]) == 9, "scripts get all"
+        assert lines[0].startswith("critical  firing    api               leak") and lines[1] == "          api leaks."
+        assert lines[at + 1] == "          firing  memory-runs-out-now (critical)  12m"
+        assert lines[at + 2] == "          firing  main:Main.Item1 (Main.hs:1)  1 KiB/s" and lines[at + 6] == "          and 3 more"
+        assert len([json.loads(line) for line in alerts(fake, "--format", "json").stdout.splitlines()]) == 10, "scripts get all"
         shown = json.loads(client("top", "--once", "--view", "targets", "--format", "json", "--connect", fake.endpoint).stdout)
         assert [t["alerts_firing"] for t in shown["targets"]] == [2]
         rows = json.loads(client("top", "--once", "--view", "alerts", "--format", "json", "--connect", fake.endpoint).stdout)
-        assert [r["rule"] for r in rows["alerts"]][:2] == ["odd", "leak"], "the most severe first, parts last"
+        assert [rows["alerts"][i]["rule"] for i in (0, -1)] == ["leak", "odd"], "the most severe first, its parts below it"
 
 
 @pytest.mark.parametrize("severity, fail_on, status", [

@@ -29,6 +29,9 @@ RULES = """groups:
         expr: leak(band)
         for: 500ms
         labels: {severity: info, part_of: quick-leak}
+      - alert: quick-growth
+        expr: growing(live)
+        labels: {severity: critical, part_of: quick-off-heap quick-leak}
 """
 
 
@@ -86,12 +89,12 @@ def test_what_leaks_is_said_everywhere(kitchen, recipe):
     until(lambda: says(kitchen, "trend", recipe), "the program holds more and more data", "a leak: grows and does not slow down",
           GROWING[recipe])
     until(lambda: says(kitchen, "top", "--once", recipe), "leak: +")
-    until(lambda: says(kitchen, "alerts", "--target", recipe), f"warning   firing    {recipe}", "quick-leak")
+    until(lambda: says(kitchen, "alerts", "--target", recipe), f"critical  firing    {recipe}", "quick-leak", "          firing  quick-growth (critical)")
 
 
 def test_the_bands_of_a_leak_are_its_parts(kitchen):
     text = until(lambda: says(kitchen, "alerts", "--target", "thunks"), "          firing  THUNK")
-    assert "quick-band" not in text, "not an alert beside it"
+    assert "quick-band" not in text and text.count("critical  ") == 1, "not an alert beside it"
 
 
 def test_what_c_holds_is_said_to_be_off_the_heap(kitchen):

@@ -153,5 +153,5 @@ enum tint alerts_tint(const struct world_target *t)
 {
         const Hw__Alert *worst = alerts_gravest(t->alerts, HW__ALERT__STATE__STATE_FIRING);
 
-        return worst ? severity_tint(severity_of(worst->severity)) : TINT_DIM;
+        return worst ? severity_tint(alert_severity(worst)) : TINT_DIM;
 }

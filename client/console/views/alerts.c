@@ -66,7 +66,7 @@ static enum tint state_colour(const struct scene *s, const void *row)
         bool firing = a->has_state && a->state == HW__ALERT__STATE__STATE_FIRING;
 
         (void)s;
-        return firing && !(a->has_silenced && a->silenced) ? severity_tint(severity_of(a->severity)) : TINT_DIM;
+        return firing && !(a->has_silenced && a->silenced) ? severity_tint(alert_severity(a)) : TINT_DIM;
 }
 
 /* 3: firing, 2: pending, 1: resolved. */
@@ -83,13 +83,14 @@ static struct value gravity(const struct scene *s, const void *row)
                                           : a->state == HW__ALERT__STATE__STATE_RESOLVED);
 }
 
-/* Firing before pending before others, the more severe first; silenced ones last. */
+/* Firing before pending before others, the more severe first, parts below what they are part of; silenced ones last. */
 static struct value order(const struct scene *s, const void *row)
 {
-        const Hw__Alert *a = alert(row);
+        const Hw__Alert *a = alert(row), *head = alert_head(target(row)->alerts, a);
         double silenced = a->has_silenced && a->silenced ? 100 : 0;
+        double severity = head ? (double)alert_severity(head) - 0.5 : (double)alert_severity(a);
 
-        return value_number(true, 10 * gravity(s, row).number + (double)severity_of(a->severity) - silenced);
+        return value_number(true, 10 * gravity(s, row).number + severity - silenced);
 }
 
 static void draw_gravity(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
@@ -110,7 +111,7 @@ static struct value target_name(const struct scene *s, const void *row)
 static struct value severity(const struct scene *s, const void *row)
 {
         (void)s;
-        return value_text(alert(row)->severity);
+        return value_text(alert(row)->whole_severity ? alert(row)->whole_severity : alert(row)->severity);
 }
 
 static struct value rule(const struct scene *s, const void *row)
@@ -131,7 +132,7 @@ static struct value part_of(const struct scene *s, const void *row)
         return value_text(alert(row)->part_of);
 }
 
-/* Alerts of bands in the same state that are part of it. */
+/* Alerts in the same state that are part of it. */
 static struct value below(const struct scene *s, const void *row)
 {
         size_t n = alerts_below(target(row)->alerts, alert(row), alert(row)->state);
@@ -178,9 +179,9 @@ static const struct column columns[] = {
           .help = "whose alert it is" },
         { .title = "rule", .name = "rule", .width = -20, .value = rule, .help = "name of the rule" },
         { .title = "severity", .name = "severity", .width = 8, .rank = 2, .value = severity, .tint = state_colour,
-          .help = "label of the rule: info, warning or critical. It decides colour and order" },
-        { .title = "bands", .name = "bands", .unit = UNIT_COUNT, .width = 5, .rank = 4, .value = below,
-          .help = "alerts of single bands that are part of this one: e shows and hides them" },
+          .help = "info, warning or critical: the greatest of it and its parts. It decides colour and order" },
+        { .title = "parts", .name = "parts", .unit = UNIT_COUNT, .width = 5, .rank = 4, .value = below,
+          .help = "alerts that are part of this one, as those of single bands: e shows and hides them" },
         { .title = "value", .name = "value", .width = -14, .rank = 3, .value = measured,
           .help = "current value of its expression" },
         { .title = "threshold", .name = "threshold", .width = -12, .rank = 5, .value = threshold,
@@ -401,7 +402,7 @@ static void done(void *state_of)
 
 /* clang-format off */
 static const struct console_key keys[] = {
-        { "↑ ↓", "move" }, { "enter", "open its memory or band" }, { "e", "each band" }, { "< >", "sort" },
+        { "↑ ↓", "move" }, { "enter", "open its memory or band" }, { "e", "each part" }, { "< >", "sort" },
         { NULL, NULL },
 };
 /* clang-format on */

@@ -32,7 +32,7 @@ const OF_PAGE: Record<string, Words> = {
     overview: {
         ...SIZES, "targets": "All watched targets, including ended ones that are kept.", "running": "Those whose events arrive.",
         "live data": "The sum over all targets that have it.", "heap size": "The sum over all targets that have it.",
-        "growing or leaking": "Targets whose verdict is growing or leak; how they ended does not hide it.", "alerts firing": "Of all targets, including silenced ones.",
+        "growing or leaking": "Targets whose verdict is growing or leak; how they ended does not hide it.", "alerts firing": "Of all targets; silenced ones and parts of another alert are not counted.",
         "Target": "Its name; the program's own is on Stream health.", "Wrong?": "How it ended, or its verdict. Sorted by how much is wrong, then by how fast it grows.",
         "Since": "When the growth began.", "What grows": "The band that gained most, or “off-heap”.", "Live": "Live data now.",
         "Trend": "Robust slope of the series that the verdict is about; one unit for the column.", "Limit": "The smallest of -M, control group, --limit and the machine's memory.",
@@ -87,7 +87,7 @@ const OF_PAGE: Record<string, Words> = {
     },
     alerts: {
         "State": "Pending: holds, but not for long enough; firing; resolved. Colour and order follow the severity.", "Rule": "docs/RULES.md has the built-in ones.", "Target": "The one that it is about.",
-        "Band": "Of rules over bands.", "Severity": "As the rule says.", "Value": "Of the rule's expression.", "Threshold": "What it is compared with.", "Since": "When it fired, or began to hold.",
+        "Band": "Of rules over bands.", "Severity": "The greatest of the rule's own and those of its parts.", "Value": "Of the rule's expression.", "Threshold": "What it is compared with.", "Since": "When it fired, or began to hold.",
         "Evidence": "In a sentence.", "Time": "When it changed.", "Change": "From one state to another.", "expression": "As written in the rule.", "value": "Of the expression now.",
         "pending since": "Since when it holds.", "fired": "When it held for long enough.", "resolved": "When it no longer held.",
     },

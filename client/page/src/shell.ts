@@ -188,7 +188,7 @@ export class Shell {
             if (mine && a.getAttribute("aria-current") !== "page") this.bring(a as HTMLElement);
             setAttr(a, "aria-current", mine ? "page" : null);
         }
-        const alerts = [...app.view.targets.values()].reduce((sum, x) => sum + (firing(x.alerts) ?? 0), 0);
+        const alerts = [...app.view.targets.values()].reduce((sum, x) => sum + (firing(x.alerts)?.length ?? 0), 0);
         this.announce();
         setText(this.alertBadge, alerts ? String(alerts) : "");
         this.alertBadge.hidden = !alerts;
@@ -219,7 +219,7 @@ export class Shell {
     private announce(): void {
         const now = new Set<string>();
         for (const t of this.app.view.targets.values()) {
-            for (const a of t.alerts?.alerts ?? []) if (a.state === "STATE_FIRING" && !a.silenced && !a.partOf) now.add(`${a.rule ?? "an alert"} on ${t.key}`);
+            for (const a of firing(t.alerts) ?? []) now.add(`${a.rule ?? "an alert"} on ${t.key}`);
         }
         const fresh = this.fired ? [...now].filter((a) => !this.fired!.has(a)) : [];
         if (this.app.view.change) this.fired = now;

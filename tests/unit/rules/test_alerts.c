@@ -163,10 +163,11 @@ static void a_part_names_its_whole(void **state)
                 w->data->bands[1] = moments[t - 1].band;
                 judge(w, t);
                 for (size_t i = 0; i < alerts_count(w->alerts); i++) {
-                        const struct alert *a = alerts_get(w->alerts, i), *whole = alerts_whole(w->alerts, a);
+                        const struct alert *a = alerts_get(w->alerts, i);
+                        size_t whole = alerts_whole(w->alerts, i);
 
-                        assert_true((whole != NULL) == (a->band && moments[t - 1].named));
-                        assert_true(!whole || !strcmp(whole->rule->name, "whole"));
+                        assert_true((whole != ALERTS_NONE) == (a->band && moments[t - 1].named));
+                        assert_true(whole == ALERTS_NONE || !strcmp(alerts_get(w->alerts, whole)->rule->name, "whole"));
                 }
         }
         assert_int_equal(alerts_count(w->alerts), 2);
@@ -174,7 +175,56 @@ static void a_part_names_its_whole(void **state)
         w->data->bands[1] = 20 * MIB;
         judge(w, 5);
         for (size_t i = 0; i < alerts_count(w->alerts); i++)
-                assert_null(alerts_whole(w->alerts, alerts_get(w->alerts, i))); /* it fires, the whole does not */
+                assert_true(alerts_whole(w->alerts, i) == ALERTS_NONE); /* it fires, the whole does not */
+        end(w);
+}
+
+/* The rule of the alert that the alert of this rule is part of; "". */
+static const char *whole_of(const struct alerts *a, const char *rule)
+{
+        for (size_t i = 0; i < alerts_count(a); i++) {
+                size_t whole = alerts_whole(a, i);
+
+                if (!strcmp(alerts_get(a, i)->rule->name, rule))
+                        return whole == ALERTS_NONE ? "" : alerts_get(a, whole)->rule->name;
+        }
+        return "no alert";
+}
+
+/* The first rule named that has one; parts of parts are of the one at the top; what fires is not behind what waits. */
+static void parts_of_parts(void **state)
+{
+        struct world *w =
+                begin("builtin: false\n"
+                      "groups:\n"
+                      "- name: g\n"
+                      "  rules:\n"
+                      "  - {alert: leak, expr: live > 400MiB, for: 2s}\n"
+                      "  - {alert: off, expr: live > 1TiB}\n"
+                      "  - {alert: soon, expr: live > 100MiB, labels: {part_of: 'leak, off now'}}\n"
+                      "  - {alert: now, expr: live > 200MiB, labels: {severity: critical, part_of: leak off}}\n"
+                      "  - {alert: a, expr: live > 100MiB, labels: {part_of: b}}\n"
+                      "  - {alert: b, expr: live > 100MiB, labels: {part_of: a}}\n"
+                      "  - {alert: c, expr: live > 100MiB, labels: {part_of: c}}\n"
+                      "  - {alert: d, expr: live > 100MiB, labels: {part_of: soo}}\n");
+        static const struct {
+                double live;
+                const char *soon, *now;
+        } moments[] = { { 150 * MIB, "", "no alert" },
+                        { 300 * MIB, "now", "" },
+                        { 500 * MIB, "now", "" }, /* the leak is pending */
+                        { 500 * MIB, "now", "" },
+                        { 500 * MIB, "leak", "leak" } };
+
+        (void)state;
+        for (uint64_t t = 1; t <= 5; t++) {
+                made_push(w->data, SERIES_LIVE, (t - 1) * S, moments[t - 1].live);
+                judge(w, t);
+                assert_string_equal(whole_of(w->alerts, "soon"), moments[t - 1].soon);
+                assert_string_equal(whole_of(w->alerts, "now"), moments[t - 1].now);
+                for (const char *alone = "abcd"; *alone; alone++)
+                        assert_string_equal(whole_of(w->alerts, (const char[]){ *alone, '\0' }), "");
+        }
         end(w);
 }
 
@@ -371,6 +421,7 @@ int main(void)
                 cmocka_unit_test(unknown_keeps_the_state),
                 cmocka_unit_test(each_band_has_its_own),
                 cmocka_unit_test(a_part_names_its_whole),
+                cmocka_unit_test(parts_of_parts),
                 cmocka_unit_test(a_run_ends_its_alerts),
                 cmocka_unit_test(reload_keeps_what_is_the_same),
                 cmocka_unit_test(targets_are_matched),

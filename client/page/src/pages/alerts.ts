@@ -4,37 +4,44 @@
  */
 import type { App, Page } from "../app.ts";
 import { h, setLabel, setText, unbroken, visible } from "../dom.ts";
-import { alertKey, type AlertChange, alertState } from "../state/judge.ts";
+import { alertKey, type AlertChange, alertState, alertTone, headOf, severity } from "../state/judge.ts";
 import type { Target } from "../state/target.ts";
 import { type Alert, seconds } from "../state/wire.ts";
 import { count, UNKNOWN } from "../units.ts";
-import { field } from "../widgets/controls.ts";
+import { field, toggle } from "../widgets/controls.ts";
 import { Facts, pill, twoLines } from "../widgets/facts.ts";
 import { Table } from "../widgets/table.ts";
 import { searching, when, whenNumber } from "./common.ts";
 import { alertControl } from "./control.ts";
 
-interface Row { t: Target; a: Alert; key: string }
+interface Row { t: Target; a: Alert; head: Alert | undefined; parts: number; key: string }
 interface Change { t: Target; c: AlertChange; i: number }
 
 const word = (s: string | undefined) => alertState(s);
 
 // Firing before pending, of these the most severe first; silenced ones last.
 const WEIGHT: Record<string, number> = { critical: 0.3, warning: 0.2, info: 0.1 };
-const urgency = (a: Alert) => word(a.state).weight + (WEIGHT[a.severity ?? ""] ?? 0.2) - (a.silenced ? 0.5 : 0) - (a.partOf ? 0.05 : 0);
-const alertTone = (a: Alert) => (a.silenced ? "dim" : a.state === "STATE_FIRING" && a.severity !== "critical" ? (a.severity === "info" ? "dim" : "warn") : word(a.state).tone);
+const urgency = (r: Row): number => word(r.a.state).weight + (r.head ? WEIGHT[severity(r.head)]! - 0.05 : WEIGHT[severity(r.a)] ?? 0.2) - (r.a.silenced ? 0.5 : 0);
+
+// One leak is one alert: what is a part of another one is shown on request, or when it is searched for.
+function rowsOf(t: Target): Row[] {
+    const rows = (t.alerts?.alerts ?? []).map((a): Row => ({ t, a, head: headOf(t.alerts, a), parts: 0, key: `${t.key}\n${alertKey(a)}` }));
+    const of = new Map(rows.map((r) => [r.a, r]));
+    for (const r of rows) if (r.head) of.get(r.head)!.parts++;
+    return rows;
+}
 
 export function alerts(app: App): Page {
-    const { route } = app, filter = field(route, "qa", "Search", "rule, target or band");
+    const { route } = app, filter = field(route, "qa", "Search", "rule, target or band"), unfold = toggle(route, "parts", "each part");
     const table = new Table<Row>({ id: "alerts", title: "Alerts", route, sort: "-state", key: (r) => r.key, height: 480, rowHeight: 40,
         empty: "No alert. The daemon's rules decide; “–” in the overview means that none are judged.",
         onopen: (r) => route.set({ alert: route.get("alert") === r.key ? undefined : r.key }), opened: () => route.get("alert"), columns: [
-            { id: "state", title: "State", width: "132px", narrow: "92px", left: true, first: "desc", value: (r) => word(r.a.state).text + (r.a.silenced ? ", silenced" : ""), by: (r) => urgency(r.a),
+            { id: "state", title: "State", width: "132px", narrow: "92px", left: true, first: "desc", value: (r) => word(r.a.state).text + (r.a.silenced ? ", silenced" : ""), by: urgency,
                 draw: (c, r) => pill(c, word(r.a.state).text + (r.a.silenced ? ", silenced" : ""), alertTone(r.a)) },
-            { id: "rule", title: "Rule", width: "minmax(100px, 1.4fr)", left: true, value: (r) => r.a.rule, draw: (c, r) => twoLines(c, r.a.rule ?? UNKNOWN, [r.t.key, r.a.bandLabel, r.a.partOf && `part of ${r.a.partOf}`].filter(Boolean).join(" · ")) },
+            { id: "rule", title: "Rule", width: "minmax(100px, 1.4fr)", left: true, value: (r) => r.a.rule, draw: (c, r) => twoLines(c, r.a.rule ?? UNKNOWN, [r.t.key, r.a.bandLabel, r.head && `part of ${r.a.partOf}`, r.parts && `with ${r.parts} ${r.parts === 1 ? "part" : "parts"}`].filter(Boolean).join(" · ")) },
             { id: "target", title: "Target", width: "minmax(110px, 1fr)", left: true, wide: true, value: (r) => r.t.key, draw: (c, r) => setLabel(c, r.t.key) },
             { id: "band", title: "Band", width: "minmax(110px, 1.6fr)", left: true, wide: true, value: (r) => r.a.bandLabel, draw: (c, r) => setLabel(c, r.a.bandLabel ?? "") },
-            { id: "severity", title: "Severity", width: "90px", left: true, wide: true, value: (r) => r.a.severity, draw: (c, r) => setLabel(c, r.a.severity ?? UNKNOWN) },
+            { id: "severity", title: "Severity", width: "90px", left: true, wide: true, value: (r) => severity(r.a), draw: (c, r) => setLabel(c, severity(r.a)) },
             { id: "value", title: "Value", width: "110px", value: (r) => r.a.valueText, by: (r) => r.a.value, text: (r) => visible(r.a.valueText ?? UNKNOWN) },
             { id: "threshold", title: "Threshold", width: "120px", wide: true, value: (r) => r.a.thresholdText, text: (r) => visible(r.a.thresholdText ?? UNKNOWN) },
             { id: "since", title: "Since", width: "110px", left: true, wide: true, value: (r) => when(app, r.t, seconds(r.a.firedNs ?? r.a.sinceNs)), by: (r) => whenNumber(app, r.t, seconds(r.a.firedNs ?? r.a.sinceNs)), text: (r) => when(app, r.t, seconds(r.a.firedNs ?? r.a.sinceNs)) },
@@ -50,7 +57,7 @@ export function alerts(app: App): Page {
             draw: (c, x) => twoLines(c, [x.c.alert.rule, x.c.alert.bandLabel].filter(Boolean).join(" · "), x.t.key) },
         { id: "change", title: "Change", width: "156px", left: true, value: (x) => `${word(x.c.from).text} → ${word(x.c.to).text}` },
     ] });
-    const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, h("h2", {}, "Alerts"), h("span", { class: "spacer" }), filter.root), table.root, opened, log.root);
+    const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, h("h2", {}, "Alerts"), h("span", { class: "spacer" }), unfold.root, filter.root), table.root, opened, log.root);
     let current: Row | undefined;
 
     function toBand(): void {
@@ -61,9 +68,10 @@ export function alerts(app: App): Page {
 
     function update(): void {
         filter.update();
+        unfold.update();
         const keep = searching(app, "qa", filter.root), targets = app.view.sorted();
-        const rows = targets.flatMap((t) => (t.alerts?.alerts ?? []).map((a) => ({ t, a, key: `${t.key}\n${alertKey(a)}` })));
-        table.show(rows.filter((r) => keep(`${r.a.rule ?? ""} ${r.t.key} ${r.a.bandLabel ?? ""}`)), count(rows.filter((r) => !r.a.partOf).length));
+        const rows = targets.flatMap(rowsOf), folded = !route.get("parts") && !route.get("qa");
+        table.show(rows.filter((r) => !(folded && r.head) && keep(`${r.a.rule ?? ""} ${r.t.key} ${r.a.bandLabel ?? ""}`)), count(rows.filter((r) => !r.head).length));
         current = rows.find((r) => r.key === route.get("alert"));
         opened.hidden = !current;
         if (current) show(current);

@@ -6,7 +6,7 @@
 import type { App, Page } from "../app.ts";
 import { h, setAttr, setLabel, setText, visible } from "../dom.ts";
 import { slidingWidth } from "../range.ts";
-import { alertState, firing } from "../state/judge.ts";
+import { alertState, firing, gravestTone } from "../state/judge.ts";
 import { window as cut } from "../state/series.ts";
 import type { Target } from "../state/target.ts";
 import { num, seconds } from "../state/wire.ts";
@@ -49,10 +49,10 @@ function columns(app: App): Column<Target>[] {
         { id: "limit", title: "Limit", width: "84px", wide: true, value: (t) => t.limit()?.bytes, text: (t) => bytes(t.limit()?.bytes), hint: "the smallest of -M, control group, machine and --limit" },
         { id: "gc", title: "GC share", width: "82px", wide: true, value: (t) => t.gc?.gcShare ?? t.gc?.gcShareRun, text: (t) => share(t.gc?.gcShare ?? t.gc?.gcShareRun),
             hint: "of elapsed time over the last 10 s; of a finished run, over all of it" },
-        { id: "alerts", title: "Alerts", width: "92px", left: true, wide: true, first: "desc", value: (t) => firing(t.alerts), hint: "firing now",
+        { id: "alerts", title: "Alerts", width: "92px", left: true, wide: true, first: "desc", value: (t) => firing(t.alerts)?.length, hint: "firing now",
             draw: (c, t) => {
-                const worst = Math.max(-1, ...(t.alerts?.alerts ?? []).map((a) => alertState(a.state).weight)), n = firing(t.alerts);
-                pill(c, n === undefined ? UNKNOWN : n ? `${n} firing` : worst === 2 ? "pending" : "none", n ? "bad" : worst === 2 ? "warn" : "dim");
+                const worst = Math.max(-1, ...(t.alerts?.alerts ?? []).map((a) => alertState(a.state).weight)), fire = firing(t.alerts), n = fire?.length;
+                pill(c, n === undefined ? UNKNOWN : n ? `${n} firing` : worst === 2 ? "pending" : "none", n ? gravestTone(fire!) : worst === 2 ? "warn" : "dim");
             } },
         { id: "state", title: "State", width: "92px", left: true, wide: true, value: (t) => stateText(t.state), draw: (c, t) => showState(c, t.state), hint: "of its stream" },
     ];
@@ -85,7 +85,7 @@ export function overview(app: App): Page {
             const known = all.map(f).filter((x): x is number => x !== undefined);
             return known.length ? known.reduce((a, b) => a + b, 0) : undefined;
         };
-        const alerts = sum((t) => firing(t.alerts));
+        const alerts = sum((t) => firing(t.alerts)?.length);
         const growing = all.filter((t) => t.answers?.onsetNs !== undefined || GROWS.has(word(t))).length;
         figures.show([
             { name: all.length === 1 ? "target" : "targets", value: String(all.length) },

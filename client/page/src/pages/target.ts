@@ -5,6 +5,7 @@
  */
 import type { App, Page } from "../app.ts";
 import { h, replace, setAttr, setText, unbroken, visible } from "../dom.ts";
+import { firing } from "../state/judge.ts";
 import type { Target } from "../state/target.ts";
 import { type Answer, seconds } from "../state/wire.ts";
 import { BYTES_UNIT, clock, elapsed } from "../units.ts";
@@ -20,7 +21,7 @@ const MARKS: Record<string, string> = { good: "●", dim: "○", warn: "▲", ba
 export function target(app: App): Page {
     const { route } = app, heading = title(""), word = h("span", {}), answers = new AnswerList(app);
     const caveats = h("ul", { class: "caveats", "aria-label": "What limits the confidence in these answers" });
-    const firing = h("p", { class: "muted firing" });
+    const fires = h("p", { class: "muted firing" });
     const open = (id: string) => {
         if (id !== "other") route.set({ iso: id }, "heap");
     };
@@ -28,7 +29,7 @@ export function target(app: App): Page {
     const pane = new Chart({ ...zooming(app), id: "target-heap", title: "Live data, heap and process", unit: BYTES_UNIT, height: 190 });
     const nothing = h("p", { class: "empty" });
     const root = h("div", { class: "stack target" }, h("div", { class: "pagehead" }, heading.root, word), nothing,
-        h("div", { class: "beside answering" }, h("section", { class: "card", "aria-label": "Answers" }, caveats, answers.root, firing),
+        h("div", { class: "beside answering" }, h("section", { class: "card", "aria-label": "Answers" }, caveats, answers.root, fires),
             h("div", { class: "stack" }, bands.root, pane.root)));
     const plots = new Bands(app, DRAWN);
 
@@ -45,8 +46,8 @@ export function target(app: App): Page {
         caveats.dataset["shown"] = list.join("\n");
         caveats.hidden = !list.length;
         const fire = firingRules(t);
-        firing.hidden = !fire;
-        setText(firing, fire);
+        fires.hidden = !fire;
+        setText(fires, fire);
         draw(t);
     }
 
@@ -61,10 +62,10 @@ export function target(app: App): Page {
     return { root, update, done: () => [bands, pane].forEach((c) => c.done()) };
 }
 
-// "Firing: leak, leaking-band (3)".
+// "Firing: leak, gc-pauses".
 function firingRules(t: Target): string {
     const rules = new Map<string, number>();
-    for (const a of t.alerts?.alerts ?? []) if (a.state === "STATE_FIRING" && !a.partOf) rules.set(a.rule ?? "an alert", (rules.get(a.rule ?? "an alert") ?? 0) + 1);
+    for (const a of firing(t.alerts) ?? []) rules.set(a.rule ?? "an alert", (rules.get(a.rule ?? "an alert") ?? 0) + 1);
     return rules.size ? `Firing: ${[...rules].map(([r, n]) => visible(r) + (n > 1 ? ` (${n})` : "")).join(", ")}` : "";
 }
 

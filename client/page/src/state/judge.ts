@@ -73,8 +73,24 @@ export function where(g: Growth | undefined): string | undefined {
     return WHERE[g?.where ?? ""];
 }
 
-export function firing(a: Alerts | undefined): number | undefined {
-    return a && (a.alerts ?? []).filter((x) => x.state === "STATE_FIRING" && !x.silenced && !x.partOf).length;
+// The alert that `a` is a part of, as its daemon says, in the same list.
+export function headOf(all: Alerts | undefined, a: Alert): Alert | undefined {
+    return a.partOf === undefined ? undefined : (all?.alerts ?? []).find((x) => x !== a && x.band === undefined && x.rule === a.partOf);
 }
+
+// Those that fire and count: neither silenced nor a part of another one.
+export function firing(all: Alerts | undefined): Alert[] | undefined {
+    return all && (all.alerts ?? []).filter((x) => x.state === "STATE_FIRING" && !x.silenced && !headOf(all, x));
+}
+
+// How severe an alert is with its parts: what decides its colour and order.
+export const severity = (a: Alert): string => a.wholeSeverity ?? a.severity ?? "warning";
+export function alertTone(a: Alert): string {
+    if (a.silenced) return "dim";
+    if (a.state !== "STATE_FIRING") return alertState(a.state).tone;
+    return { critical: "bad", info: "dim" }[severity(a)] ?? "warn";
+}
+const TONES = ["dim", "warn", "bad"];
+export const gravestTone = (all: Alert[]): string => TONES[Math.max(0, ...all.map((a) => TONES.indexOf(alertTone(a))))]!;
 
 export const since = (a: Alert): number | undefined => num(a.firedNs ?? a.sinceNs);

@@ -99,7 +99,7 @@ export interface TimeToLimit { limitBytes?: U64; lowNs?: U64; midNs?: U64; highN
 export interface Trends { trends?: Trend[]; growth?: Growth; timeToLimit?: TimeToLimit; scale?: { sentence?: string }; bandsLeftOut?: U64; limitBytes?: U64; limitSource?: string }
 
 export interface Alert {
-    rule?: string; group?: string; severity?: string; state?: string; unknown?: boolean; band?: number; bandLabel?: string; partOf?: string; value?: number;
+    rule?: string; group?: string; severity?: string; state?: string; unknown?: boolean; band?: number; bandLabel?: string; partOf?: string; wholeSeverity?: string; value?: number;
     valueText?: string; expr?: string; thresholdText?: string; sinceNs?: U64; firedNs?: U64; resolvedNs?: U64; firedWallNs?: U64;
     annotations?: { name?: string; value?: string }[]; sentence?: string; silenced?: boolean;
     silence?: { rule?: string; target?: string; untilWallNs?: U64; why?: string }; actions?: { kind?: string; ok?: boolean; detail?: string; attempts?: number }[]; run?: number;
