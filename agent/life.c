@@ -11,8 +11,9 @@
  *
  * The hooks: defaultsHook runs before the program's runtime options are read,
  * and has the runtime's own parser read ours first, with all rights, so that
- * the program's win; onExitHook before the runtime's end; gcDoneHook after each
- * collection. The program's own hooks are called first.
+ * the program's win; onExitHook before the runtime's end; gcDoneHook, where the
+ * runtime has no log or no threads, after each collection. The program's own hooks
+ * are called first.
  *
  * A child of fork(2) is left alone from its first instruction. A program that
  * is run by this one does not get the agent: the environment is cleaned here,
@@ -28,7 +29,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "agent/agent.h"
@@ -36,6 +36,7 @@
 #include "agent/layout.h"
 #include "agent/options.h"
 #include "agent/pace.h"
+#include "agent/patch.h"
 #include "agent/queue.h"
 #include "agent/runtime.h"
 #include "agent/server.h"
@@ -97,6 +98,8 @@ static int begin(void)
         if (r == 0)
                 r = pace_start(&a.setup);
         a.begun = r == 0;
+        if (!a.begun)
+                queue_close(); /* nobody would take anything out of it */
         return r;
 }
 
@@ -124,6 +127,9 @@ static void on_defaults(void)
                 return;
         runtime_look_at_defaults();
         look_at_options();
+        writer_take_file(&rts.FileEventLogWriter);
+        if (a.setup.program.log)
+                writer_tee();
         if (begin() != 0)
                 return;
         if (!runtime_kind.log) {
@@ -132,8 +138,6 @@ static void on_defaults(void)
                         read_own_options();
                 return;
         }
-        if (a.setup.program.log && rts.FileEventLogWriter.address)
-                writer_tee(rts.FileEventLogWriter.address);
         read_own_options();
 }
 
@@ -172,51 +176,25 @@ static void on_collection(const void *details)
                 pace_collection(details);
 }
 
-static int protection_of(const void *address)
+/* Puts our hooks in. */
+static bool put_hooks(struct rts_config *at, bool early)
 {
-        char line[512];
-        FILE *f = fopen("/proc/self/maps", "re");
-        int protection = -1;
+        struct rts_config config = *at;
 
-        while (f && fgets(line, sizeof(line), f)) {
-                unsigned long begin_at, end;
-                char flags[8];
-                if (sscanf(line, "%lx-%lx %7s", &begin_at, &end, flags) != 3 || (uintptr_t)address < begin_at ||
-                    (uintptr_t)address >= end)
-                        continue;
-                protection = (flags[0] == 'r' ? PROT_READ : 0) | (flags[1] == 'w' ? PROT_WRITE : 0) |
-                             (flags[2] == 'x' ? PROT_EXEC : 0);
-                break;
-        }
-        if (f)
-                (void)fclose(f);
-        return protection;
-}
-
-/* Puts our hooks in. The configuration is read-only memory in some programs. */
-static bool put_hooks(struct rts_config *config, bool early)
-{
-        uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = (uintptr_t)config & ~(page - 1);
-        size_t size = (((uintptr_t)config + sizeof(*config) + page - 1) & ~(page - 1)) - from;
-        int protection = protection_of(config);
-
-        if (protection < 0 ||
-            (!(protection & PROT_WRITE) && mprotect((void *)from, size, protection | PROT_WRITE) != 0))
-                return false;
-        a.gc_done = (void (*)(const void *))(uintptr_t)config->word[CONFIG_GC_DONE_HOOK];
-        a.on_exit = (void (*)(void))(uintptr_t)config->word[CONFIG_ON_EXIT_HOOK];
-        config->word[CONFIG_GC_DONE_HOOK] = (void *)(uintptr_t)on_collection;
-        config->word[CONFIG_ON_EXIT_HOOK] = (void *)(uintptr_t)on_exit_hook;
+        a.gc_done = (void (*)(const void *))(uintptr_t)config.word[CONFIG_GC_DONE_HOOK];
+        a.on_exit = (void (*)(void))(uintptr_t)config.word[CONFIG_ON_EXIT_HOOK];
+        if (!runtime_kind.log ||
+            !runtime_kind.threaded) /* with it, the runtime asks for three clocks more at each collection */
+                config.word[CONFIG_GC_DONE_HOOK] = (void *)(uintptr_t)on_collection;
+        config.word[CONFIG_ON_EXIT_HOOK] = (void *)(uintptr_t)on_exit_hook;
         if (early) {
-                a.defaults = (void (*)(void))(uintptr_t)config->word[CONFIG_DEFAULTS_HOOK];
-                config->word[CONFIG_DEFAULTS_HOOK] = (void *)(uintptr_t)on_defaults;
+                a.defaults = (void (*)(void))(uintptr_t)config.word[CONFIG_DEFAULTS_HOOK];
+                config.word[CONFIG_DEFAULTS_HOOK] = (void *)(uintptr_t)on_defaults;
                 if (runtime_kind.log)
-                        config->word[CONFIG_WRITER] = (void *)(uintptr_t)&writer;
+                        config.word[CONFIG_WRITER] = (void *)(uintptr_t)&writer;
         }
-        if (!(protection & PROT_WRITE))
-                (void)mprotect((void *)from, size, protection);
-        a.on = true;
-        return true;
+        a.on = patch_memory(at, &config, sizeof(config));
+        return a.on;
 }
 
 /* ------------------------------------------------------------------------ fork */

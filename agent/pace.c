@@ -21,6 +21,7 @@
 #include "agent/server.h"
 #include "agent/synthetic.h"
 #include "agent/thread.h"
+#include "agent/writer.h"
 
 #define UP_POLL_NS      INT64_C(5000000)    /* while the runtime starts */
 #define STUCK_NS        INT64_C(5000000000) /* at the end: a thread of ours that does not return is abandoned */
@@ -119,6 +120,10 @@ static bool start_all(void)
 
 static bool stop_all(void)
 {
+        if (writer_tees()) {
+                error_set(&p.reason, "the program asked for this log, too: it cannot be stopped");
+                return false;
+        }
         stop_profile();
         if (runtime_kind.log)
                 runtime_stop_log();

@@ -248,9 +248,11 @@ bool runtime_start_log(const char *classes, struct error *error)
         if (!buffers_for_all(error))
                 return false;
         runtime_set_classes(classes);
+        writer_take_file(&rts.FileEventLogWriter);
         if (CALL(bool (*)(const struct event_log_writer *), startEventLogging)(&writer))
                 return true;
         runtime_set_classes("");
+        writer_give_back_file();
         return error_set(error, "the runtime did not start its eventlog");
 }
 
@@ -286,6 +288,7 @@ void runtime_stop_log(void)
                 *(void **)rts.event_log_writer.address = NULL;
         (void)writer.write(end, sizeof(end));
         empty_buffers();
+        writer_give_back_file();
 }
 
 /* ------------------------------------------------------------ heap profile */

@@ -10,10 +10,13 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "agent/patch.h"
 #include "agent/queue.h"
 
 static struct {
-        const struct event_log_writer *program;
+        struct event_log_writer *file; /* the runtime's, while it is ours; else NULL */
+        struct event_log_writer own;   /* what was in it */
+        bool tees;                     /* the file gets the log, too */
         void (*piece)(void), (*stopped)(void);
         _Atomic bool child;
 } w;
@@ -24,15 +27,34 @@ void writer_on(void (*piece)(void), void (*stopped)(void))
         w.stopped = stopped;
 }
 
-void writer_tee(const struct event_log_writer *program)
+void writer_take_file(const struct rts_symbol *file)
 {
-        w.program = program;
+        if (w.file || !file->address || (file->size != 0 && file->size != sizeof(w.own)))
+                return;
+        memcpy(&w.own, file->address, sizeof(w.own));
+        if (patch_memory(file->address, &writer, sizeof(writer)))
+                w.file = file->address;
+}
+
+void writer_give_back_file(void)
+{
+        if (w.file && patch_memory(w.file, &w.own, sizeof(w.own)))
+                w.file = NULL;
+}
+
+void writer_tee(void)
+{
+        w.tees = w.own.write != NULL;
+}
+
+bool writer_tees(void)
+{
+        return w.tees;
 }
 
 void writer_fork_child(void)
 {
         w.child = true;
-        w.program = NULL;
 }
 
 /* The header and small pieces that end the log are never dropped: without them the rest is useless. */
@@ -44,38 +66,34 @@ static bool must_arrive(const uint8_t *bytes, size_t size)
 
 bool writer_write(void *bytes, size_t size)
 {
-        if (w.child)
-                return true;
-        if (w.piece)
+        if (w.piece && !w.child)
                 w.piece();
-        if (w.program && w.program->write)
-                (void)w.program->write(bytes, size);
-        (void)queue_push(CHUNK_LOG, bytes, size, must_arrive(bytes, size));
+        if (w.tees)
+                (void)w.own.write(bytes, size);
+        if (!w.child)
+                (void)queue_push(CHUNK_LOG, bytes, size, must_arrive(bytes, size));
         return true; /* the runtime would report it on stderr */
 }
 
 static void init(void)
 {
-        if (w.child)
-                return;
-        if (w.program && w.program->init)
-                w.program->init();
-        (void)queue_push(CHUNK_START, NULL, 0, true);
+        if (w.tees && w.own.init)
+                w.own.init();
+        if (!w.child)
+                (void)queue_push(CHUNK_START, NULL, 0, true);
 }
 
 static void flush(void)
 {
-        if (!w.child && w.program && w.program->flush)
-                w.program->flush();
+        if (w.tees && w.own.flush)
+                w.own.flush();
 }
 
 static void stop(void)
 {
-        if (w.child)
-                return;
-        if (w.program && w.program->stop)
-                w.program->stop();
-        if (w.stopped)
+        if (w.tees && w.own.stop)
+                w.own.stop();
+        if (w.stopped && !w.child)
                 w.stopped();
 }
 

@@ -3,12 +3,19 @@
  * writer.h - our EventLogWriter for the runtime: what it writes goes to the
  * queue and, when the program itself asked for an eventlog, to the runtime's own
  * file writer too.
+ *
+ * A program may call that file writer itself: under GHC 9.0, which has no flush,
+ * to have its buffers written (tests/programs/flush.c). It would crash when no
+ * file is open, and take the bytes away from us. So, while the log is ours, the
+ * file writer's functions are ours too.
  */
 #ifndef HW_AGENT_WRITER_H
 #define HW_AGENT_WRITER_H
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "agent/symbols.h"
 
 /* rts/EventLogWriter.h of the runtime. */
 struct event_log_writer {
@@ -23,13 +30,18 @@ extern const struct event_log_writer writer;
 /* Called with each piece, and when the runtime ends its log, after the last one. */
 void writer_on(void (*piece)(void), void (*stopped)(void));
 
-/* The program's own writer gets the log, too. To be called before the log begins. */
-void writer_tee(const struct event_log_writer *program);
+/* The functions of the runtime's file writer become ours, and its own again. While no log runs. */
+void writer_take_file(const struct rts_symbol *file);
+void writer_give_back_file(void);
+
+/* The program asked for a log: the file gets it, too. After writer_take_file, before the log begins. */
+void writer_tee(void);
+bool writer_tees(void);
 
 /* One piece of the log, whole blocks. For synthetic.c, which writes a log in the runtime's place. */
 bool writer_write(void *bytes, size_t size);
 
-/* In the child of a fork: nothing is written any more. */
+/* In the child of a fork: nothing goes to the queue any more; the program's own log goes on. */
 void writer_fork_child(void);
 
 #endif

@@ -249,6 +249,43 @@ static bool seize(const struct injection *j)
                          "you need CAP_SYS_PTRACE (root; in a container --cap-add SYS_PTRACE)");
 }
 
+/* It stops as soon as it can; one that is stopped, as soon as it goes on. */
+static bool interrupt(const struct injection *j)
+{
+        return ptrace(PTRACE_INTERRUPT, j->tid, 0, 0) == 0 || error_set(j->error, "ptrace: %s", strerror(errno));
+}
+
+/*
+ * Lets the main thread go on to its next call of the runtime's select, also to one that does not wait: a program that
+ * computes all the time asks there whether a sleep is over. It is about to stop then; a signal for it in *ret_signal.
+ */
+static bool run_to_call(struct injection *j, uint64_t until_ms, int *ret_signal)
+{
+        int status;
+
+        do {
+                if (ptrace(PTRACE_SYSCALL, j->tid, 0, *ret_signal) < 0)
+                        return error_set(j->error, "ptrace: %s", strerror(errno));
+                if (!wait_stop(j, until_ms, &status))
+                        return clock_mono_ms() > until_ms && interrupt(j); /* it makes no call at all */
+                *ret_signal = own_signal(status);
+                if (ptrace(PTRACE_GETREGS, j->tid, 0, &j->before) < 0)
+                        return error_set(j->error, "ptrace: %s", strerror(errno));
+        } while (WSTOPSIG(status) != (SIGTRAP | 0x80) || !waits_in_call(j));
+        return interrupt(j) &&
+               (ptrace(PTRACE_CONT, j->tid, 0, 0) == 0 || error_set(j->error, "ptrace: %s", strerror(errno)));
+}
+
+static bool run_a_while(struct injection *j, uint64_t until_ms, int *ret_signal)
+{
+        if (j->main_thread)
+                return run_to_call(j, until_ms, ret_signal);
+        if (ptrace(PTRACE_CONT, j->tid, 0, *ret_signal) < 0)
+                return error_set(j->error, "ptrace: %s", strerror(errno));
+        (void)usleep(1000);
+        return interrupt(j);
+}
+
 /*
  * Waits until the thread waits in a system call. It is stopped then, also on timeout; a signal for it in
  * *ret_signal.
@@ -258,8 +295,11 @@ static bool stop_quietly(struct injection *j, uint64_t ms, int *ret_signal)
         uint64_t until = clock_mono_ms() + ms;
         int status;
 
-        for (*ret_signal = 0;; (void)usleep(1000)) {
-                if (ptrace(PTRACE_INTERRUPT, j->tid, 0, 0) < 0 || !wait_stop(j, until + TRY_MS, &status))
+        *ret_signal = 0;
+        if (!interrupt(j))
+                return false;
+        for (;;) {
+                if (!wait_stop(j, until + TRY_MS, &status))
                         return error_set(j->error, "its thread cannot be stopped");
                 *ret_signal = own_signal(status);
                 if (ptrace(PTRACE_GETREGS, j->tid, 0, &j->before) < 0)
@@ -268,8 +308,8 @@ static bool stop_quietly(struct injection *j, uint64_t ms, int *ret_signal)
                         return true;
                 if (clock_mono_ms() >= until)
                         return error_set(j->error, "it was never quiet enough: its thread did not wait in the runtime");
-                if (ptrace(PTRACE_CONT, j->tid, 0, *ret_signal) < 0)
-                        return error_set(j->error, "ptrace: %s", strerror(errno));
+                if (!run_a_while(j, until, ret_signal))
+                        return false;
         }
 }
 

@@ -316,6 +316,25 @@ def test_the_programs_own_log_is_written_too(directory, bare):
         assert program.wait(DEADLINE_S) == 0, program.stderr.read()
     done = subprocess.run([CLIENT, "summary", f"{directory}/own"], capture_output=True, text=True)
     assert "the log ended with its end marker" in done.stdout
+    with watched(directory, bare["threaded-log"], "fork", "0.02", "+RTS", "-l") as program:
+        program.communicate(timeout=DEADLINE_S)
+    assert program.returncode == 0
+    assert len(list(directory.glob("threaded-log.*.eventlog"))) == 1, "the child's"
+
+
+@pytest.mark.parametrize("options", [(), ("+RTS", "-l", "-olown")], ids=["no log of its own", "with its own log"])
+def test_a_program_that_calls_the_file_writer_itself(directory, programs, options):
+    """As tests/programs/flush.c does under GHC 9.0: without a file this would crash, and take the bytes away from us."""
+    with watched(directory, programs["steady"], "1", "more", *options, settings="flush=1000") as program:
+        a = Asker(directory)
+        a.read_until(rb"datb.*\0\x12.*\0\x12.*\0\x12")         # blocks, although we do not flush
+        stopped, why = a.ask("stop")
+        assert stopped == (not options), why
+        program.stdin.close()
+        assert program.wait(DEADLINE_S) == 0, program.stderr.read()
+    if options:
+        done = subprocess.run([CLIENT, "summary", f"{directory}/own"], capture_output=True, text=True)
+        assert "the log ended with its end marker" in done.stdout, done.stdout + done.stderr
 
 
 def test_the_socket_is_the_users_own(directory, bare):

@@ -48,6 +48,20 @@ def test_attach_detach_and_again(directory, serving, build):
         assert program.wait(DEADLINE_S) == 0
 
 
+def test_a_program_that_flushes_itself(directory, programs):
+    """It calls the runtime's file writer (flush.c): while it is watched these calls come to us, and no longer after that."""
+    with Daemon(directory) as daemon, running(programs["steady"], "1", "more", stdin=subprocess.PIPE,
+                                              stdout=subprocess.PIPE) as program:
+        for times in (1, 2):
+            done = heapwatch(directory, "attach", program.pid, "--name", "mine")
+            assert done.returncode == 0, done.stderr
+            wait_for(lambda: "census" in daemon.snapshot("mine"), "bands")
+            done = heapwatch(directory, "detach", program.pid, "--name", "mine")
+            assert done.returncode == 0, done.stderr
+        program.stdin.close()
+        assert program.wait(DEADLINE_S) == 0
+
+
 SLOW_AGENT = r"""
 #include <fcntl.h>
 #include <stddef.h>
