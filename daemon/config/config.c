@@ -31,7 +31,7 @@ static bool refuse(const char *what)
 
 bool config_add_target(struct config *c, const char *name, const char *spec, struct error *error)
 {
-        struct config_target t;
+        struct config_target t = { 0 };
 
         if (!target_spec_parse(spec, t.name, &t.uri, error))
                 return false;

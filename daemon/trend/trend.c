@@ -83,6 +83,18 @@ static uint64_t end_of_minute_ns(const struct trend *t, uint64_t minutes)
         return (t->first_minute + minutes) * t->config.resolution_ns;
 }
 
+/*
+ * While no window shows the growth, the verdict stays for a while. A slope beside it is then one of a certain rise, or
+ * there is none: a word must not contradict its interval.
+ */
+static int recent_window(const struct trend *t)
+{
+        const uint32_t tests = t->verdict.now < TREND_GROWING ? 0 : TEST_BIT(TEST_RISES) | TEST_BIT(TEST_Z3);
+        int i = windows_widest(&t->windows, tests, WINDOWS_RECENT);
+
+        return i < 0 && tests ? windows_widest(&t->windows, tests, WINDOWS) : i;
+}
+
 /* The window that the answer is based on, or -1. */
 static int deciding_window(const struct trend *t, enum trend_basis *basis)
 {
@@ -101,7 +113,7 @@ static int deciding_window(const struct trend *t, enum trend_basis *basis)
         }
         if (i >= 0)
                 return i;
-        i = windows_widest(&t->windows, 0, WINDOWS_RECENT);
+        i = recent_window(t);
         *basis = i >= 0 ? TREND_BASIS_RECENT : TREND_BASIS_NONE;
         return i;
 }

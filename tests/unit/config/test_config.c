@@ -103,6 +103,27 @@ static void what_holds_without_options(void **state)
         assert_string_not_equal(o.c.publish_endpoint, o.c.request_endpoint);
 }
 
+/* So that what is not set is not 0 by luck. */
+__attribute__((noinline)) static void fill_stack(void)
+{
+        volatile char bytes[1 << 16];
+
+        for (size_t i = 0; i < sizeof(bytes); i++)
+                bytes[i] = (char)0xa5;
+}
+
+static void a_target_is_recorded(void **state)
+{
+        struct config c = { 0 };
+        struct error error;
+
+        (void)state;
+        fill_stack();
+        assert_true(config_add_target(&c, "a", "/x", &error));
+        assert_memory_equal(&c.targets[0].no_record, &(bool){ false }, sizeof(bool));
+        free(c.targets);
+}
+
 static void each_option(void **state)
 {
         (void)state;
@@ -340,10 +361,15 @@ static int tear_down(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(what_holds_without_options), cmocka_unit_test(each_option),
-                cmocka_unit_test(tasks_with_rules),           cmocka_unit_test(finished_files),
-                cmocka_unit_test(texts_that_are_asked_for),   cmocka_unit_test(mistakes),
-                cmocka_unit_test(no_more_than_the_limits),    cmocka_unit_test(the_command_line_wins),
+                cmocka_unit_test(what_holds_without_options),
+                cmocka_unit_test(each_option),
+                cmocka_unit_test(a_target_is_recorded),
+                cmocka_unit_test(tasks_with_rules),
+                cmocka_unit_test(finished_files),
+                cmocka_unit_test(texts_that_are_asked_for),
+                cmocka_unit_test(mistakes),
+                cmocka_unit_test(no_more_than_the_limits),
+                cmocka_unit_test(the_command_line_wins),
         };
 
         return cmocka_run_group_tests(tests, set_up, tear_down);
