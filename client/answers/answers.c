@@ -119,6 +119,16 @@ static void find_damage(struct answers *a, const Hw__Health *h)
                     hw_count_text(number, sizeof(number), h->bands_left_out));
 }
 
+static void find_recording(struct answers *a, const Hw__Health *h)
+{
+        const Hw__Recording *r = h ? h->recording : NULL;
+        char *text;
+
+        if (!r || !r->paused || !(text = caveat(a)))
+                return;
+        say(text, "Its recording is paused: %.160s", r->detail ? r->detail : "the reason is not known");
+}
+
 static uint64_t step_in_use_or(const struct evidence *e, uint64_t otherwise)
 {
         uint64_t step = step_in_use(e);
@@ -176,6 +186,7 @@ static void find_caveats(struct answers *a, const struct evidence *e)
         char *text;
 
         find_damage(a, e->t->health);
+        find_recording(a, e->t->health);
         find_profile(a, e);
         if (e->ending == AWAITED && e->t->run && (text = caveat(a)))
                 say(text, "Nothing comes from it now: %s", e->detail);

@@ -155,6 +155,39 @@ static void print_target(struct print_state *p, const Hw__Update *u)
         (void)putchar('\n');
 }
 
+/* What is recorded of a target, and what is not; quiet where there is no recorder. */
+static void print_recording(const Hw__Update *u)
+{
+        const Hw__Recording *r = u->health->recording;
+        char text[HW_NUMBER_MAX], safe[512];
+
+        if (!r || (!r->active && !r->paused))
+                return;
+        (void)printf("%-20s  recorded %s", "", hw_bytes_text(text, sizeof(text), (double)(r->bytes - r->lost_bytes)));
+        if (r->lost_bytes)
+                (void)printf("  not recorded %s", hw_bytes_text(text, sizeof(text), (double)r->lost_bytes));
+        if (r->paused) {
+                (void)hw_terminal_text(safe, sizeof(safe), r->detail ? r->detail : "");
+                (void)printf("  paused: %s", safe);
+        }
+        (void)putchar('\n');
+}
+
+/* The disk space of all recordings; each target's health has it. */
+static void print_recordings(const Hw__Status *s)
+{
+        char text[HW_NUMBER_MAX];
+
+        for (size_t i = 0; i < s->n_targets; i++) {
+                const Hw__Update *u = s->targets[i];
+                if (u->body_case != HW__UPDATE__BODY_HEALTH || !u->health->recording)
+                        continue;
+                (void)printf("recordings %s on disk\n",
+                             hw_bytes_text(text, sizeof(text), (double)u->health->recording->disk_bytes));
+                return;
+        }
+}
+
 static void print_status(struct print_state *p, const Hw__Status *s)
 {
         char safe[1024];
@@ -165,9 +198,13 @@ static void print_status(struct print_state *p, const Hw__Status *s)
                 (void)hw_terminal_text(safe, sizeof(safe), s->publish_endpoints[i]);
                 (void)printf("publishes at %s\n", safe);
         }
+        if (!p->targets_only)
+                print_recordings(s);
         for (size_t i = 0; i < s->n_targets; i++) {
                 if (s->targets[i]->body_case == HW__UPDATE__BODY_TARGET_STATE)
                         print_target(p, s->targets[i]);
+                else if (!p->targets_only && s->targets[i]->body_case == HW__UPDATE__BODY_HEALTH)
+                        print_recording(s->targets[i]);
         }
         if (!p->headed && !s->n_targets)
                 (void)printf("no targets\n");

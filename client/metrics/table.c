@@ -152,8 +152,8 @@ const struct metric heapwatch_of_target[] = {
                "Bytes of this run given to the recorder; absent when it is not recorded.", "the recorder"),
         NUMBER("heapwatch_record_lost_bytes_total", COUNTER, BYTES, of_record_lost,
                "Bytes of these that are not on disk.", "the recorder"),
-        NUMBER("heapwatch_record_paused", GAUGE, NONE, of_record_paused, "1 while nothing can be written to disk.",
-               "the recorder"),
+        NUMBER("heapwatch_record_paused", GAUGE, NONE, of_record_paused,
+               "1 while the disk takes nothing of it, or not all.", "the recorder"),
         NUMBER("heapwatch_state_bytes", GAUGE, BYTES, of_state_bytes, "Memory that the daemon holds for the target.",
                "the daemon"),
         /* threads and profiles: those with many series come last */

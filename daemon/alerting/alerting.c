@@ -230,6 +230,11 @@ void alerting_damage(struct alerting *a, uint64_t lost_bytes)
         alerting_sample_target(a);
 }
 
+void alerting_recording(struct alerting *a, const char *why)
+{
+        snprintf(a->pause, sizeof(a->pause), "%s", why);
+}
+
 void alerting_heartbeat(struct alerting *a, uint64_t wall_ns, uint64_t lag_ns)
 {
         uint64_t time_ns = a->in_run ? model_event_time(a->model, wall_ns) : UNKNOWN_U64;

@@ -5,7 +5,7 @@
 #include "daemon/image/containers.h"
 #include "daemon/rules/alerts_image.h"
 
-_Static_assert(sizeof(void *) != 8 || sizeof(struct alerting) == 6384, "does alerting_image walk what is new?");
+_Static_assert(sizeof(void *) != 8 || sizeof(struct alerting) == 6928, "does alerting_image walk what is new?");
 
 void alerting_image(struct image *im, struct alerting *a)
 {
@@ -22,6 +22,7 @@ void alerting_image(struct image *im, struct alerting *a)
                 a->turn_ends_ns = fresh.turn_ends_ns;
                 a->hurry = a->judging = false;
                 a->end[sizeof(a->end) - 1] = '\0';
+                a->pause[0] = '\0';
         }
         for (unsigned i = 0; i < sizeof(a->gauges) / sizeof(a->gauges[0]); i++)
                 image_pyramid(im, &a->gauges[i].pyramid, &series_shape, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DESIGN: texts that explain an alert: sentences of trends, the reason for a silent stream, notes. */
+/* DESIGN: texts that explain an alert: sentences of trends, why a stream is silent or a recording paused, notes. */
 #include <stdio.h>
 
 #include "daemon/alerting/internal.h"
@@ -67,8 +67,10 @@ void alerting_words(void *ctx, enum rule_words what, struct rule_subject s, char
         case WORDS_SIZING:
                 sentence_sizing(out, RULE_WORDS_MAX, model_run(a->model), model_heap(a->model));
                 break;
-        case WORDS_STALL:
-                if (!a->in_run)
+        case WORDS_REASON:
+                if (s.id == RULE_RECORDING_PAUSED)
+                        snprintf(out, RULE_WORDS_MAX, "%s", a->pause);
+                else if (!a->in_run)
                         snprintf(out, RULE_WORDS_MAX, "%s", a->end);
                 else if (a->live)
                         explain_stall(a, out, RULE_WORDS_MAX);

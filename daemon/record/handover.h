@@ -26,6 +26,12 @@ void recorder_run_end(struct recorder *r, struct shared_run *run, const struct j
 
 struct jobs *recorder_jobs(struct recorder *r);
 
+/* To be called every second. */
+void recorder_tick(struct recorder *r);
+
+/* The queue has refused events. */
+void recorder_full(struct recorder *r);
+
 /* Adds to `ret` what the thread knows about the run, unless it is NULL, and about the disk. */
 void recorder_state(struct recorder *r, struct shared_run *run, struct recording_state *ret);
 

@@ -129,11 +129,14 @@ bool jobs_has_room(struct jobs *q)
         return room;
 }
 
-void jobs_tick(struct jobs *q)
+size_t jobs_tick(struct jobs *q, uint64_t *ret_done)
 {
         pthread_mutex_lock(&q->lock);
         wake(q);
+        const size_t waiting = q->n;
+        *ret_done = q->written;
         pthread_mutex_unlock(&q->lock);
+        return waiting;
 }
 
 void jobs_stop(struct jobs *q)

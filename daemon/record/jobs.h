@@ -63,8 +63,8 @@ bool jobs_add(struct jobs *q, const struct job *job);
 /* Whether the queue is at most half full: then recording resumes after a gap. */
 bool jobs_has_room(struct jobs *q);
 
-/* To be called every second: wakes the writing thread. */
-void jobs_tick(struct jobs *q);
+/* To be called every second: wakes the writing thread. Returns how many wait, with the newest that is done. */
+size_t jobs_tick(struct jobs *q, uint64_t *ret_done);
 
 /* Waiting jobs are still done; then jobs_sleep returns false. */
 void jobs_stop(struct jobs *q);

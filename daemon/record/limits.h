@@ -17,6 +17,8 @@
 #define BATCHES_BYTES       (1u << 20)                   /* of all targets together, not yet written as frames */
 #define PENDING_BYTES       (1u << 20)                   /* of definitions of one run that are not written yet */
 #define DEFINITIONS_BYTES   (64u << 20)                  /* of eventlog, of one run: further ones are counted as lost */
+#define PROBE_BYTES         BATCH_BYTES                  /* that a disk must take before it is used again */
+#define SLOW_NS             UINT64_C(10000000000)        /* recording is paused so long after the queue was full */
 #define SEGMENT_BYTES       (16u << 20)                  /* of eventlog in a segment */
 #define SEGMENT_AGE_NS      (600 * UINT64_C(1000000000)) /* event time in a segment */
 

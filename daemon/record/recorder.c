@@ -18,7 +18,10 @@
 #include "daemon/record/gather.h"
 #include "daemon/record/handover.h"
 #include "daemon/record/limits.h"
+#include "daemon/record/pause.h"
+#include "daemon/record/probe.h"
 #include "daemon/record/run_writer.h"
+#include "heapwatch/text.h"
 #include "proto/base/clock.h"
 #include "proto/base/private_directory.h"
 #include "proto/recording/run_dir.h"
@@ -27,8 +30,6 @@ struct shared_run {
         pthread_mutex_t lock; /* guards what follows */
         unsigned holders;
         uint64_t lost_bytes, lost_frames;
-        bool paused;
-        char detail[256];
 
         /* used by the writing thread only, once the first job has been added */
         struct shared_run *next; /* in the list of runs with events not yet written */
@@ -45,6 +46,7 @@ struct recorder {
         pthread_t thread;
         bool started;
         struct jobs jobs;
+        struct pause pause;
 
         pthread_mutex_t lock; /* guards what follows */
         uint64_t disk_bytes;
@@ -53,15 +55,14 @@ struct recorder {
         struct frame_packer *packer;
         struct shared_run *runs; /* runs with events not yet written */
         size_t gathered;         /* bytes of all of them, not yet written */
-        uint64_t retry_ns;       /* nothing is written before this; 0: no failure */
-        uint64_t look_ns;        /* when to enforce the budget next */
+        uint64_t look_ns;        /* when to look at the disk next */
         uint64_t tidy_ns;        /* when to look for old events next */
-        char trouble[256];
+        bool refused;            /* nothing is written until the disk has taken a probe */
+        bool doubted;            /* it has taken one, and no frame yet */
 };
 
-#define RETRY_NS (10 * UINT64_C(1000000000)) /* after a failure */
-#define LOOK_S   10                          /* between two checks of the budget */
-#define STOP_S   5
+#define LOOK_S 10 /* between two looks at the budget, and at a disk that refuses */
+#define STOP_S 5
 
 static void run_release(struct shared_run *run)
 {
@@ -78,46 +79,72 @@ static void run_release(struct shared_run *run)
 
 /* ----------------------------------------------------------- writing thread */
 
-/* Logs the beginning and the end of a failure. */
-static void say(struct recorder *r, const char *trouble)
+static void refuse(struct recorder *r, const char *trouble)
 {
-        if (trouble[0] && !r->trouble[0])
-                log_warning("recording=%s paused: %s; targets are watched as before; trying again every 10 s",
-                            r->directory, trouble);
-        else if (!trouble[0] && r->trouble[0])
-                log_info("recording=%s resumed", r->directory);
-        snprintf(r->trouble, sizeof(r->trouble), "%s", trouble);
+        r->refused = true;
+        r->doubted = false;
+        pause_disk(&r->pause, trouble);
 }
 
-static void look_at_budget(struct recorder *r)
+static void take(struct recorder *r)
+{
+        if (r->refused || r->doubted)
+                pause_disk(&r->pause, "");
+        r->refused = r->doubted = false;
+}
+
+/*
+ * A disk that has refused something is tried again with a probe of a frame's size. The pause ends with the next frame
+ * that it takes, or, when nothing comes, with the next probe: what a probe does not see must not end it each time.
+ */
+static void probe_disk(struct recorder *r)
+{
+        struct error error;
+
+        if (!probe_write(r->directory, &error)) {
+                refuse(r, error.text);
+        } else if (r->doubted) {
+                take(r);
+        } else {
+                r->refused = false;
+                r->doubted = true;
+        }
+}
+
+/* Returns whether there is room for more. */
+static bool look_at_budget(struct recorder *r)
 {
         struct budget_use use;
-        char trouble[128];
 
-        r->look_ns = clock_mono_ns() + LOOK_S * UINT64_C(1000000000);
         if (budget_enforce(r->directory, &r->budget, clock_wall_ns(), &use) != 0)
-                return;
+                return true; /* the probe knows more */
         if (use.removed)
                 log_debug("recording=%s removed %llu old segments", r->directory, (unsigned long long)use.removed);
         pthread_mutex_lock(&r->lock);
         r->disk_bytes = use.bytes;
         pthread_mutex_unlock(&r->lock);
-        if (!use.no_room)
-                return;
-        snprintf(trouble, sizeof(trouble), "less than %llu MiB is free on the disk",
-                 (unsigned long long)(r->budget.free_bytes >> 20));
-        say(r, trouble);
-        r->retry_ns = r->look_ns;
+        return !use.no_room;
 }
 
-/* Keeps the outcome of a frame for recorder_state. */
-static void report(struct shared_run *run, bool good, uint64_t lost_bytes, const char *detail)
+static void look_at_disk(struct recorder *r)
+{
+        char trouble[128], floor[HW_NUMBER_MAX];
+
+        r->look_ns = clock_mono_ns() + LOOK_S * UINT64_C(1000000000);
+        if (!look_at_budget(r)) {
+                snprintf(trouble, sizeof(trouble), "less than %s is free on its disk",
+                         hw_bytes_text(floor, sizeof(floor), (double)r->budget.free_bytes));
+                refuse(r, trouble);
+        } else if (r->refused || r->doubted) {
+                probe_disk(r);
+        }
+}
+
+static void count_lost(struct shared_run *run, uint64_t bytes)
 {
         pthread_mutex_lock(&run->lock);
-        run->paused = !good;
-        snprintf(run->detail, sizeof(run->detail), "%s", good ? "" : detail);
-        run->lost_bytes += lost_bytes;
-        run->lost_frames += lost_bytes > 0;
+        run->lost_bytes += bytes;
+        run->lost_frames++;
         pthread_mutex_unlock(&run->lock);
 }
 
@@ -126,26 +153,27 @@ struct writing {
         struct shared_run *run;
 };
 
-/* The disk is left alone for a while when it has not taken something. */
 static void write_frame(void *ctx, uint32_t segment, const struct frame_head *head, const uint8_t *blocks)
 {
         const struct writing *job = ctx;
         struct recorder *r = job->recorder;
         struct run_writer *w = job->run->writer;
-        struct error error = { "" };
+        struct error error;
         const bool definitions = segment == 0;
         bool good = false;
 
-        if (r->retry_ns && clock_mono_ns() < r->retry_ns) {
+        if (r->refused) {
                 run_writer_skip(w, head, blocks, definitions);
-                snprintf(error.text, sizeof(error.text), "%s", r->trouble);
         } else {
                 good = definitions ? run_writer_definitions(w, r->packer, head, blocks, &error)
                                    : run_writer_blocks(w, r->packer, segment, head, blocks, &error);
-                r->retry_ns = good ? 0 : clock_mono_ns() + RETRY_NS;
-                say(r, good ? "" : error.text);
+                if (good)
+                        take(r);
+                else
+                        refuse(r, error.text);
         }
-        report(job->run, good, good || definitions ? 0 : head->raw, error.text);
+        if (!good && !definitions)
+                count_lost(job->run, head->raw);
 }
 
 /* Writes all waiting events of a run. */
@@ -244,7 +272,7 @@ static void *write_all(void *ctx)
         struct recorder *r = ctx;
         struct job *job;
 
-        look_at_budget(r);
+        look_at_disk(r);
         do {
                 while ((job = jobs_next(&r->jobs))) {
                         do_job(r, job);
@@ -252,11 +280,11 @@ static void *write_all(void *ctx)
                         if (clock_mono_ns() >= r->tidy_ns)
                                 tidy(r);
                         if (clock_mono_ns() >= r->look_ns)
-                                look_at_budget(r);
+                                look_at_disk(r);
                 }
                 tidy(r);
                 if (clock_mono_ns() >= r->look_ns)
-                        look_at_budget(r);
+                        look_at_disk(r);
         } while (jobs_sleep(&r->jobs, LOOK_S));
         return NULL;
 }
@@ -296,6 +324,19 @@ void recorder_run_end(struct recorder *r, struct shared_run *run, const struct j
         run_release(run);
 }
 
+void recorder_tick(struct recorder *r)
+{
+        uint64_t done;
+        const size_t waiting = jobs_tick(&r->jobs, &done);
+
+        pause_look(&r->pause, waiting, done, clock_mono_ns());
+}
+
+void recorder_full(struct recorder *r)
+{
+        pause_refused(&r->pause, clock_mono_ns());
+}
+
 struct jobs *recorder_jobs(struct recorder *r)
 {
         return &r->jobs;
@@ -308,11 +349,10 @@ void recorder_state(struct recorder *r, struct shared_run *run, struct recording
         pthread_mutex_unlock(&r->lock);
         if (!run)
                 return;
+        ret->paused = pause_reason(&r->pause, ret->detail);
         pthread_mutex_lock(&run->lock);
-        ret->paused = run->paused;
         ret->lost_bytes += run->lost_bytes;
         ret->lost_frames += run->lost_frames;
-        memcpy(ret->detail, run->detail, sizeof(ret->detail));
         pthread_mutex_unlock(&run->lock);
 }
 
@@ -368,6 +408,7 @@ struct recorder *recorder_new(const struct recorder_options *options, struct err
         r->segment_bytes = segment_size(&options->budget);
         pthread_mutex_init(&r->lock, NULL);
         jobs_init(&r->jobs);
+        pause_init(&r->pause, r->directory);
         r->packer = frame_packer_new();
         if (!r->packer || !start_thread(r)) {
                 error_set(error, "the recorder cannot start its thread: out of memory");
@@ -399,6 +440,7 @@ void recorder_destroy(struct recorder **rp)
                 return; /* the thread still uses it */
         }
         jobs_done(&r->jobs);
+        pause_done(&r->pause);
         pthread_mutex_destroy(&r->lock);
         frame_packer_destroy(&r->packer);
         free(r);

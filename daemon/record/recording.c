@@ -84,6 +84,7 @@ static void lose(struct recording *r, const struct hw_eventlog *log, const struc
                 if (assembler_is_definition(events[i].id))
                         copy_definition(r, log, &events[i], wall_ns);
         if (!r->losing) {
+                recorder_full(r->recorder);
                 r->lost_pieces++;
                 r->all_times++;
         }
@@ -206,8 +207,10 @@ void recording_events(struct recording *r, const struct hw_eventlog *log, const 
 
 void recording_tick(struct recording *r)
 {
+        if (r->run && r->losing)
+                recorder_full(r->recorder);
         if (r->run)
-                jobs_tick(recorder_jobs(r->recorder));
+                recorder_tick(r->recorder);
 }
 
 void recording_begin(struct recording *r, const struct hw_eventlog *log, uint64_t wall_ns)

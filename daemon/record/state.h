@@ -8,7 +8,7 @@
 
 struct recording_state {
         bool recording;      /* a run is being recorded */
-        bool paused;         /* the last frame could not be written */
+        bool paused;         /* the disk takes nothing, or not all of it */
         char detail[256];    /* why; "" */
         uint64_t bytes;      /* of eventlog in this run so far */
         uint64_t lost_bytes; /* how many of these were left out */

@@ -6,8 +6,8 @@
 #include "daemon/rules/builtin.h"
 
 /* clang-format off */
-#define RULE "      - alert: "
-#define LINE "        "
+#define RULE "    - alert: "
+#define LINE "      "
 #define NOTES LINE "annotations:\n" LINE "  summary: "
 
 const char builtin_rules[] =
@@ -109,5 +109,11 @@ const char builtin_rules[] =
         RULE "stream-damaged\n"
         LINE "expr: increase(lost_bytes, 10m) > 0\n"
         LINE "labels: {severity: warning}\n"
-        NOTES "'{{value}} of the log of {{target}} were damaged and skipped'\n";
+        NOTES "'{{value}} of the log of {{target}} were damaged and skipped'\n"
+
+        RULE "recording-paused\n"
+        LINE "expr: recording_paused\n"
+        LINE "for: 15s\n"
+        LINE "labels: {severity: warning}\n"
+        NOTES "'{{target}} is watched but not recorded, or not all of it: {{reason}}'\n";
 /* clang-format on */

@@ -41,7 +41,7 @@ enum rule_words {
         WORDS_WHERE,         /* where memory grows */
         WORDS_TIME_TO_LIMIT, /* "between 1h 10m and 2h 05m" */
         WORDS_SIZING,        /* what the heap may hold for its live data, and why */
-        WORDS_STALL,         /* the probable reason for a stalled stream */
+        WORDS_REASON,        /* the probable reason for a stalled stream or a paused recording; how the run ended */
         WORDS_VERDICT        /* verdict of a subject with its evidence */
 };
 

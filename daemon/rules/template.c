@@ -23,7 +23,9 @@ static const struct {
         [PLACE_WHERE] = { "where", "where memory grows, one sentence" },
         [PLACE_VERDICT] = { "verdict", "the verdict of the rule's series with its evidence" },
         [PLACE_SIZING] = { "sizing", "what the heap may hold for its live data, and why" },
-        [PLACE_REASON] = { "reason", "the probable reason for a stalled stream, or how the last run ended" },
+        [PLACE_REASON] = { "reason",
+                           "the probable reason for a stalled stream or a paused recording, or how the last run "
+                           "ended" },
 };
 
 const char *placeholder_name(enum placeholder p)

@@ -17,7 +17,9 @@
 #include "daemon/log.h"
 #include "daemon/loop/watchdog.h"
 #include "daemon/target/pipeline_checkpoint.h"
+#include "daemon/record/recorder.h"
 #include "daemon/target/pipeline_internal.h"
+#include "daemon/target/rebuild.h"
 #include "proto/base/error.h"
 
 void pipeline_wire(struct pipeline *p)
@@ -99,6 +101,21 @@ static struct pipeline *build(const struct pipeline_options *options)
         return p;
 }
 
+/* Its checkpoint is refused: from its recording where there is one, else with nothing. NULL when out of memory. */
+static struct pipeline *start_over(struct pipeline *p, const struct pipeline_options *options)
+{
+        struct error error = { "there is none" };
+
+        if (options->recorder &&
+            pipeline_rebuild(p, recorder_directory(options->recorder), options->rebuild_until_ns, &error)) {
+                log_warning("target=%s run=%" PRIu32 " rebuilt from its recording", p->name, p->runs);
+                return p;
+        }
+        log_warning("target=%s starts over, not from its recording: %s", p->name, error.text);
+        pipeline_destroy(&p);
+        return build(options);
+}
+
 /* Restores it from its checkpoint or, after logging why not, starts over. NULL when out of memory. */
 static struct pipeline *build_again(const struct pipeline_options *options)
 {
@@ -106,6 +123,8 @@ static struct pipeline *build_again(const struct pipeline_options *options)
         const struct checkpoint *c = options->checkpoint;
         struct error error;
 
+        if (p && options->checkpoint_refused)
+                return start_over(p, options);
         if (!p || !c)
                 return p;
         if (pipeline_restore(p, c->image, c->n, &error)) {
@@ -114,9 +133,10 @@ static struct pipeline *build_again(const struct pipeline_options *options)
                 log_info("target=%s run=%" PRIu32 " goes on from its checkpoint", p->name, p->runs);
                 return p;
         }
-        log_warning("target=%s checkpoint refused: %s; starting over", p->name, error.text);
+        log_warning("target=%s checkpoint refused: %s", p->name, error.text);
         pipeline_destroy(&p);
-        return build(options);
+        p = build(options);
+        return p ? start_over(p, options) : NULL;
 }
 
 struct pipeline *pipeline_new(const struct pipeline_options *options, struct error *error)
@@ -179,13 +199,23 @@ void pipeline_close_bands(struct pipeline *p, bool closed)
         model_close_bands(p->model, closed);
 }
 
+static void tick_recording(struct pipeline *p)
+{
+        struct recording_state state;
+
+        recording_tick(p->recording);
+        recording_state(p->recording, &state);
+        if (p->alerting)
+                alerting_recording(p->alerting, state.paused ? state.detail : "");
+}
+
 void pipeline_heartbeat(struct pipeline *p, uint64_t wall_ns)
 {
         watchdog_begin(WATCHDOG_HOUSEKEEPING);
         watchdog_of(p->name);
         pipeline_look_at_process(p, wall_ns);
         if (p->recording)
-                recording_tick(p->recording);
+                tick_recording(p);
         pipeline_publish_state(p);
         if (p->alerting)
                 alerting_heartbeat(p->alerting, wall_ns, pipeline_lag_ns(p));

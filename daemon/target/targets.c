@@ -23,6 +23,7 @@
 #include "proto/base/limits.h"
 #include "daemon/transport/limits.h"
 #include "proto/base/clock.h"
+#include "daemon/target/rebuild.h"
 #include "daemon/checkpoint/store.h"
 #include "daemon/log.h"
 #include "daemon/loop/memory.h"
@@ -44,6 +45,7 @@ struct targets {
         struct event *rest; /* for those that have not had it yet */
         size_t beat_at;     /* the first of them */
         uint64_t epoch, sequence, started_wall_ns;
+        uint64_t rebuild_until_ns; /* all targets share the time for reading recordings */
         struct pipeline *pipelines[LIMIT_TARGETS];
         size_t n;
         char *names[LIMIT_TARGETS]; /* of the message below; borrowed from the pipelines */
@@ -298,6 +300,7 @@ struct targets *targets_new(struct event_base *base, struct bus *bus, const stru
         t->bus = bus;
         t->options = *options;
         t->started_wall_ns = clock_wall_ns();
+        t->rebuild_until_ns = clock_mono_ns() + REBUILD_S * UINT64_C(1000000000);
         if (getrandom(&t->epoch, sizeof(t->epoch), 0) != sizeof(t->epoch) || t->epoch == 0)
                 t->epoch = t->started_wall_ns;
         t->heartbeat = event_new(base, -1, EV_PERSIST, on_heartbeat, t);
@@ -324,18 +327,18 @@ void targets_destroy(struct targets **tp)
         free(t);
 }
 
-/* The saved state of a target, if there is any. */
-static bool read_checkpoint(const struct targets *t, const char *name, struct checkpoint *ret)
+/* The saved state of a target: 0; -ENOENT: there is none; another -errno: it is refused. */
+static int read_checkpoint(const struct targets *t, const char *name, struct checkpoint *ret)
 {
         struct error error;
         int r;
 
         if (!t->options.checkpoints)
-                return false;
+                return -ENOENT;
         r = checkpoint_read(checkpoint_store_directory(t->options.checkpoints), name, ret, &error);
         if (r != 0 && r != -ENOENT)
-                log_warning("target=%s checkpoint refused: %s; starting over", name, error.text);
-        return r == 0;
+                log_warning("target=%s checkpoint refused: %s", name, error.text);
+        return r;
 }
 
 int targets_add(struct targets *t, const char *name, const struct source_uri *uri, const struct target_wish *wish,
@@ -362,6 +365,7 @@ int targets_add(struct targets *t, const char *name, const struct source_uri *ur
                         "its limit (ulimit -Hn, LimitNOFILE=) or remove targets",
                         descriptors_limit(), left);
         }
+        const int kept = read_checkpoint(t, name, &checkpoint);
         if (wish->resolution_ns)
                 trend.trend = trend_config_scaled(wish->resolution_ns);
         struct pipeline_options options = {
@@ -379,7 +383,9 @@ int targets_add(struct targets *t, const char *name, const struct source_uri *ur
                 .next_run_ctx = t,
                 .recorder = wish->no_record ? NULL : t->options.recorder,
                 .resolution_ns = wish->resolution_ns,
-                .checkpoint = read_checkpoint(t, name, &checkpoint) ? &checkpoint : NULL,
+                .checkpoint = kept == 0 ? &checkpoint : NULL,
+                .checkpoint_refused = kept != 0 && kept != -ENOENT,
+                .rebuild_until_ns = t->rebuild_until_ns,
         };
         struct pipeline *p = pipeline_new(&options, error);
         free(checkpoint.image);

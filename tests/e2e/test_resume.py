@@ -180,13 +180,13 @@ class Socket:
         self.connection.close()
 
 
-def play(directory, hour, moments, stop, before=None):
+def play(directory, hour, moments, stop, before=None, more=()):
     """
     Plays the hour; at each moment `stop(daemon, socket)` ends the connection, and three pieces go nowhere. A while
     before each, `before(daemon, socket)`.
     """
     writer = Socket(directory, hour)
-    d = daemon(directory, f"t=unix:{directory}/s").start()
+    d = daemon(directory, f"t=unix:{directory}/s", *more).start()
     writer.connect()
     i = 0
     while i < len(hour.pieces):
@@ -286,6 +286,57 @@ def test_damaged_checkpoint_is_refused():
                 wait_for(lambda: bytes_of(d, "t") == os.path.getsize(path), "all of it, from the start")
                 same(known(d, "t"), before)
             d.log.unlink()
+
+
+def damage_checkpoint(d, writer):
+    """All is recorded; the daemon is killed, and its checkpoint is damaged."""
+    wait_checkpoint(d, writer)
+    wait_for(lambda: d.health("t").recording.bytes > 0 and sealed(d), "all of it on disk")
+    d.stop(signal.SIGKILL)
+    writer.close()
+    checkpoint = d.directory / "state.d" / "t.checkpoint"
+    good = checkpoint.read_bytes()
+    checkpoint.write_bytes(good[:len(good) // 2])
+    d.start()
+    writer.sent = bytes_of(d, "t")      # of the recording, which has other block markers
+
+
+def sealed(d):
+    """Everything that was read is in the recording."""
+    asked = d.ask(pb.Request(recording=pb.RecordingRequest(target="t", seal=True)))[0].recording
+    wait_for(lambda: d.ask(pb.Request(recording=pb.RecordingRequest(target="t")))[0].recording.written >= asked.sealed, "it on disk")
+    return True
+
+
+def test_rebuilt_from_the_recording():
+    """A socket's program is not seen again from its beginning: verdict, onset, alerts and history come from the recording."""
+    hour, moments = Hour(), some_moments()
+    with private_directory() as one, private_directory() as other:
+        d = play(one, hour, moments, damage_checkpoint, more=("--record", f"{one}/kept"))
+        never = play(other, hour, moments, cut)
+        same_soon(d, never)
+        h, expected = d.health("t"), never.health("t")
+        assert h.gaps == expected.gaps == KILLS and h.gap_ns == expected.gap_ns
+        assert d.target("t").runs == 1
+        log = d.log.read_text()
+        assert log.count("checkpoint refused: it is damaged") == log.count("rebuilt from its recording") == KILLS, log
+        d.stop()
+        never.stop()
+
+
+def test_nothing_to_rebuild_from():
+    with private_directory() as one:
+        d = play(one, Hour(), set(), None, more=("--record", f"{one}/kept"))
+        wait_checkpoint(d, d.writer)
+        d.stop()
+        d.writer.close()
+        (one / "state.d" / "t.checkpoint").write_bytes(b"HWCHECK1")
+        for path in one.glob("kept/t/*/*"):
+            path.unlink()
+        with daemon(one, f"t=unix:{one}/s", "--record", f"{one}/kept") as d:
+            wait_for(lambda: d.target("t"), "the target")
+            assert d.target("t").runs == 0
+            assert "starts over, not from its recording: there is none" in d.log.read_text()
 
 
 def test_a_run_with_a_silence():

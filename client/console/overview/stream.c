@@ -76,6 +76,14 @@ static void draw_figures(struct canvas *c, struct area area, int row, const stru
                 column = figure(c, area, row, column, "reconnects ", count_or_unknown(text, true, h->reconnects), true);
         if (h->has_gaps && h->gaps)
                 column = figure(c, area, row, column, "not seen ", duration_or_unknown(text, true, h->gap_ns), true);
+        if (h->recording && h->recording->paused)
+                column = figure(c, area, row, column, "recording ", "paused", true);
+        else if (h->recording && h->recording->active)
+                column = figure(c, area, row, column, "recorded ",
+                                bytes_or_unknown(text, true, h->recording->bytes - h->recording->lost_bytes), false);
+        if (h->recording && h->recording->lost_bytes)
+                column = figure(c, area, row, column, "not recorded ",
+                                bytes_or_unknown(text, true, h->recording->lost_bytes), true);
         if (h->has_resyncs && h->resyncs)
                 column =
                         figure(c, area, row, column, "damaged places ", count_or_unknown(text, true, h->resyncs), true);

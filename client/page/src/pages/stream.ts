@@ -4,13 +4,25 @@
  */
 import type { App, Page } from "../app.ts";
 import { h, label, replace, setLabel } from "../dom.ts";
-import { num, type U64 } from "../state/wire.ts";
+import { num, type Recording, type U64 } from "../state/wire.ts";
 import { bytes, count, duration, elapsed, UNKNOWN } from "../units.ts";
 import { type Fact, Facts, stateText } from "../widgets/facts.ts";
 import { Table } from "../widgets/table.ts";
 import { title } from "./common.ts";
 
 interface Damage { offset?: U64; lostBytes?: U64; reason?: string }
+
+// What the flight recorder has of this run; none where nothing is recorded.
+function recorded(r: Recording | undefined): Fact[] {
+    if (!r) return [];
+    const lost = num(r.lostBytes) ?? 0;
+    return [
+        { name: "recording", value: r.paused ? `paused: ${r.detail || UNKNOWN}` : r.active ? "on" : "between runs", text: true },
+        { name: "recorded", value: bytes((num(r.bytes) ?? 0) - lost), hint: "of this run, on disk or on its way there" },
+        { name: "not recorded", value: bytes(lost), hint: "of this run: the disk was full, gone or too slow" },
+        { name: "all recordings", value: bytes(num(r.diskBytes)), hint: "of this daemon, compressed on its disk" },
+    ];
+}
 
 export function stream(app: App): Page {
     const heading = title("Stream health"), groups = [new Facts(), new Facts(), new Facts(), new Facts()];
@@ -40,7 +52,7 @@ export function stream(app: App): Page {
             { name: "lag", value: duration(num(n?.lagNs)), hint: "last arrival minus the newest event then" },
         ]);
         groups[1]!.show([size("bytes", "bytes"), { name: "passed over", value: bytes(num(t.state?.passedBytes)), hint: "joined late: bytes before the first whole block, which could not be decoded" }, number("events", "events"), number("blocks", "blocks"), { name: "event time", value: elapsed(t.eventTime) },
-            { name: "complete up to", value: elapsed(num(n?.watermarkNs) === undefined ? undefined : num(n?.watermarkNs)! / 1e9) }, number("info tables", "infoTables")]);
+            { name: "complete up to", value: elapsed(num(n?.watermarkNs) === undefined ? undefined : num(n?.watermarkNs)! / 1e9) }, number("info tables", "infoTables"), ...recorded(n?.recording)]);
         groups[2]!.show([size("bytes lost", "lostBytes"), number("resynchronised", "resyncs"), number("unknown events", "unknownEvents"), number("truncated events", "shortEvents"),
             number("late samples", "lateSamples"), number("times out of order", "timeAnomalies"), number("bands beyond the limit", "bandsLeftOut"),
             number("info tables beyond the limit", "infoTablesLeftOut"), number("cost centres beyond the limit", "costCentresLeftOut")]);

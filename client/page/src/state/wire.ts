@@ -73,7 +73,11 @@ export interface Sched {
     threadsCreated?: U64; threadsFinished?: U64; migrations?: U64; wakeups?: U64;
     stops?: { status?: number; reason?: string; count?: U64 }[]; sparks?: Sparks; capabilities?: Capability[];
 }
+export interface Recording {
+    active?: boolean; paused?: boolean; detail?: string; bytes?: U64; lostBytes?: U64; diskBytes?: U64;
+}
 export interface Health {
+    recording?: Recording;
     damages?: { offset?: U64; lostBytes?: U64; reason?: string }[]; advice?: { code?: number; text?: string }[];
     lagNs?: U64; lastBytesWallNs?: U64; watermarkNs?: U64; lostBytes?: U64; [other: string]: unknown;
 }

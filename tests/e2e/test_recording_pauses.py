@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the disk does to the flight recorder: recording pauses, says so on every face, and resumes; monitoring goes on."""
+import os
+import pathlib
+import random
+import subprocess
+
+import pytest
+
+from harness import Daemon, client, pb, wait_for
+from live_log import LiveLog
+
+SECOND = 10**9
+RULES = "groups: [{name: stream, rules: [{alert: recording-paused, for: 1s}]}]\n"
+NOISE = random.Random(15)       # what does not compress
+
+
+class Program:
+    """A log that grows by `write`, and the daemon that watches and records it."""
+
+    def __init__(self, directory, record, free="1MiB"):
+        self.directory, self.second = pathlib.Path(directory), 0
+        rules, config = self.directory / "rules.yaml", self.directory / "c.yaml"
+        rules.write_text(RULES)
+        config.write_text(f"record: {{directory: {record}, free: {free}}}\n")
+        self.daemon = Daemon(directory, f"t={self.directory}/t.eventlog", args=["--config", config, "--rules", rules])
+        self.daemon.start()
+        self.log = LiveLog(self.directory / "t.eventlog")
+
+    def write(self, noise=100):
+        self.second += 1
+        self.log.live(1 << 20, self.second * SECOND)
+        for i in range(noise):
+            self.log.marker(NOISE.randbytes(400).hex(), self.second * SECOND + i + 1)
+
+    def recording(self):
+        health = self.daemon.health("t")
+        return health.recording if health else pb.Recording()
+
+    def paused(self):
+        """Writes on, and waits until it is."""
+        def now():
+            self.write()
+            return self.recording().paused
+        wait_for(now, "a pause", poll_s=0.2)
+        return self.recording().detail
+
+    def alert(self):
+        for update in self.daemon.snapshot("t").get("alerts", []):
+            for a in update.alerts.alerts:
+                if a.rule == "recording-paused":
+                    return a
+        return None
+
+    def is_watched(self):
+        """All that is written is read, whatever the disk does."""
+        self.write()
+        size = os.path.getsize(self.log.path)
+        wait_for(lambda: self.daemon.health("t").bytes == size, "all of it read")
+
+    def says_so(self, why):
+        fired = wait_for(lambda: (a := self.alert()) and a.state == pb.Alert.STATE_FIRING and a, "the alert")
+        assert why in fired.sentence, fired
+        env = {"HEAPWATCH_DIR": str(self.directory)}
+        for face in (("ctl", "status"), ("alerts",)):
+            assert why in client(*face, env=env).stdout.decode(), face
+        assert why in client("top", "--once", "--view", "overview", "t", env={**env, "COLUMNS": "160"}).stdout.decode()
+
+    def resumes(self):
+        def now():
+            self.write()
+            return not self.recording().paused
+        wait_for(now, "recording again", poll_s=0.2)
+        wait_for(lambda: self.alert().state == pb.Alert.STATE_RESOLVED, "the alert's end")
+        log = self.daemon.log.read_text()
+        assert log.count("paused:") == 1 and log.count("resumed") == 1, log
+        self.write()
+        self.is_watched()
+        path = self.directory / "dumped.eventlog"
+        out = client("dump", "t", "-o", path, env={"HEAPWATCH_DIR": str(self.directory)})
+        assert out.returncode == 0, out.stderr
+        summary = client("summary", path).stdout.decode()
+        assert "nothing lost" in summary
+
+
+@pytest.fixture
+def disk(directory):
+    path = pathlib.Path(directory) / "disk"
+    path.mkdir()
+    if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m,nr_inodes=20,mode=700", "none", path],
+                                           stderr=subprocess.DEVNULL).returncode:
+        pytest.skip("no disk can be mounted here: that needs root")
+    yield path
+    Daemon.started[-1].kill()
+    Daemon.started[-1].wait()
+    subprocess.run(["umount", path], check=True)
+
+
+def test_full(directory, disk):
+    """A disk without a free inode is full, whatever its size."""
+    program = Program(directory, disk / "kept")
+    fillers = []
+    with pytest.raises(OSError):
+        while True:
+            fillers.append(disk / str(len(fillers)))
+            fillers[-1].touch()
+    assert "No space left" in program.paused()
+    program.is_watched()
+    program.says_so("No space left")
+    lost = program.recording().lost_bytes
+    assert lost > 0
+    for filler in fillers[:-1]:
+        filler.unlink()
+    program.resumes()
+
+
+def test_read_only(directory, disk):
+    program = Program(directory, disk)
+    subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+    assert "Read-only" in program.paused()
+    program.is_watched()
+    program.says_so("Read-only")
+    subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
+    program.resumes()
+
+
+def test_floor_of_free_space(directory, disk):
+    """Less than what is to be left free: nothing is written, until there is more."""
+    filler = disk / "filler"
+    filler.write_bytes(bytes(4 << 20))
+    program = Program(directory, disk / "kept", "5MiB")
+    assert program.paused() == "less than 5.00 MiB is free on its disk"
+    program.says_so("less than 5.00 MiB")
+    filler.unlink()
+    program.resumes()
+
+
+SLOW = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+ssize_t pwrite(int fd, const void *bytes, size_t n, off_t at)
+{
+        ssize_t (*real)(int, const void *, size_t, off_t) = dlsym(RTLD_NEXT, "pwrite");
+
+        while (access(HANGS, F_OK) == 0)
+                usleep(10000);
+        return real(fd, bytes, n, at);
+}
+
+ssize_t pwrite64(int fd, const void *bytes, size_t n, off64_t at)
+{
+        return pwrite(fd, bytes, n, at);
+}
+"""
+
+
+@pytest.fixture
+def hangs(directory, monkeypatch):
+    """While this file is there, the recorder's disk hangs."""
+    flag, library = pathlib.Path(directory) / "hangs", pathlib.Path(directory) / "slow.so"
+    subprocess.run(["gcc", "-x", "c", "-shared", "-fPIC", "-O1", f'-DHANGS="{flag}"', "-o", library, "-", "-ldl"],
+                   input=SLOW.encode(), check=True)
+    monkeypatch.setenv("LD_PRELOAD", str(library))
+    monkeypatch.setenv("ASAN_OPTIONS", os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0")
+    return flag
+
+
+def test_stopped(directory, hangs, monkeypatch):
+    program = Program(directory, pathlib.Path(directory) / "kept")
+    monkeypatch.delenv("LD_PRELOAD")
+    program.write()
+    wait_for(lambda: program.recording().bytes > 0, "recording")
+    hangs.touch()
+
+    def slow():
+        program.write(1000)
+        return program.recording().paused
+    wait_for(slow, "a pause", poll_s=0.1)
+    assert "in time" in program.recording().detail
+    program.is_watched()
+    program.says_so("the disk ")
+    hangs.unlink()
+    program.resumes()

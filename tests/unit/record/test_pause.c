@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A pause begins with the first trouble and ends with the last; a disk counts as slow for ten seconds. */
+#include "daemon/record/pause.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "daemon/record/limits.h"
+
+#define S UINT64_C(1000000000)
+
+static char why[PAUSE_DETAIL_BYTES];
+
+static void test_the_disk(void **state)
+{
+        struct pause p;
+
+        (void)state;
+        pause_init(&p, "/r");
+        assert_false(pause_reason(&p, why));
+        assert_string_equal(why, "");
+        pause_disk(&p, "No space left on device");
+        assert_true(pause_reason(&p, why));
+        assert_string_equal(why, "No space left on device");
+        pause_disk(&p, "");
+        assert_false(pause_reason(&p, why));
+        pause_done(&p);
+}
+
+static void test_too_slow(void **state)
+{
+        struct pause p;
+
+        (void)state;
+        pause_init(&p, "/r");
+        pause_refused(&p, 100 * S);
+        assert_true(pause_reason(&p, why));
+        assert_non_null(strstr(why, "in time"));
+        pause_look(&p, 5, 1, 109 * S);
+        assert_true(pause_reason(&p, why));
+        pause_disk(&p, "Read-only file system"); /* is the better reason */
+        assert_true(pause_reason(&p, why));
+        assert_non_null(strstr(why, "Read-only"));
+        pause_disk(&p, "");
+        assert_true(pause_reason(&p, why));
+        pause_look(&p, 5, 2, 110 * S);
+        assert_false(pause_reason(&p, why));
+        pause_done(&p);
+}
+
+/* Few events wait, so nothing is refused; but nothing is done either. */
+static void test_hangs(void **state)
+{
+        struct pause p;
+
+        (void)state;
+        pause_init(&p, "/r");
+        for (uint64_t t = 100; t < 130; t++)
+                pause_look(&p, 0, 7, t * S); /* nothing waits */
+        assert_false(pause_reason(&p, why));
+        for (uint64_t t = 130; t < 139; t++)
+                pause_look(&p, 1, 7, t * S);
+        assert_false(pause_reason(&p, why));
+        pause_look(&p, 1, 7, 139 * S);
+        assert_true(pause_reason(&p, why));
+        assert_non_null(strstr(why, "not answered"));
+        pause_look(&p, 1, 8, 140 * S);
+        assert_false(pause_reason(&p, why));
+        pause_done(&p);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_the_disk),
+                cmocka_unit_test(test_too_slow),
+                cmocka_unit_test(test_hangs),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
