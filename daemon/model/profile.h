@@ -3,6 +3,7 @@
 #ifndef HW_DAEMON_MODEL_PROFILE_H
 #define HW_DAEMON_MODEL_PROFILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "proto/base/limits.h"
@@ -28,7 +29,8 @@ struct ticky_counter {
         const char *argument_kinds;
         uint32_t arity;
         uint64_t entries, allocs, allocd; /* totals of all batches */
-        uint64_t changed;                 /* ticky_events() when it last changed */
+        bool allocd_unknown;
+        uint64_t changed; /* ticky_events() when it last changed */
 };
 
 struct ticky;

@@ -31,6 +31,7 @@ Hw__TickyCounter *encode_ticky(struct encoder *e, const struct ticky_counter *co
         }
         PUT(out, entries, counter->entries);
         PUT(out, allocs, counter->allocs);
-        PUT(out, allocd, counter->allocd);
+        if (!counter->allocd_unknown)
+                PUT(out, allocd, counter->allocd);
         return e->failed ? NULL : out;
 }

@@ -157,4 +157,4 @@ static bool gc_whole(const struct text_log *t)
         return t->over;
 }
 
-const struct text_reader text_gc = { gc_header, gc_line, gc_whole };
+const struct text_reader text_gc = { .header = gc_header, .line = gc_line, .whole = gc_whole };

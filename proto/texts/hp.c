@@ -192,4 +192,4 @@ static bool hp_whole(const struct text_log *t)
         return t->over && !t->sample_open;
 }
 
-const struct text_reader text_hp = { hp_header, hp_line, hp_whole };
+const struct text_reader text_hp = { .header = hp_header, .line = hp_line, .whole = hp_whole };

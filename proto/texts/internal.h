@@ -27,6 +27,7 @@ struct text_log {
         size_t n_line;
         bool line_too_long;
         uint64_t line_number; /* of the current line, from 1 */
+        bool after_line;      /* the newest byte was a line feed */
         struct text_damage damage;
 
         bool sample_open, sample_empty; /* .hp */
@@ -35,15 +36,26 @@ struct text_log {
         uint64_t allocated_bytes; /* -S */
         uint32_t generations;
         bool begun;
+        struct prof *prof; /* -pj; NULL: out of memory, or not one */
+
+        bool waiting; /* events wait until what is in `writer` was fetched: no text is taken */
+        bool ending;  /* no more text follows */
 };
 
+/* A text is read by lines or by bytes. What was expected is NULL when nothing else was. */
 struct text_reader {
         void (*header)(struct text_log *t);                  /* the types of events */
-        const char *(*line)(struct text_log *t, char *line); /* NULL, or what was expected there */
-        bool (*whole)(const struct text_log *t);             /* at the end: whether the program ended by itself */
+        const char *(*line)(struct text_log *t, char *line); /* returns what was expected there, or */
+        const char *(*byte)(struct text_log *t, char c);
+        bool (*more)(struct text_log *t);       /* while `waiting`: writes an event; whether others wait. May be NULL */
+        const char *(*end)(struct text_log *t); /* no text follows; may be NULL */
+        bool (*whole)(const struct text_log *t); /* at the end: whether the program ended by itself */
 };
 
-extern const struct text_reader text_hp, text_gc;
+extern const struct text_reader text_hp, text_gc, text_prof;
+
+struct prof;
+void prof_done(struct prof **p);
 
 /* Declares a type of the eventlog's header by its number. */
 void text_type(struct text_log *t, uint16_t id, uint16_t size);

@@ -1,1 +1,1 @@
-sources := hp.c gc.c texts.c
+sources := hp.c gc.c prof.c texts.c

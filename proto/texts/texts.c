@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: each whole line becomes events of the open block. A block ends when it is large enough, and then its bytes
- * are fetched before more text is taken: so memory is one line and one block.
+ * DESIGN: each whole line, or byte, becomes events of the open block. A block ends when it is large enough, and then
+ * its bytes are fetched before more text is taken: so memory is one line and one block, and what the reader keeps.
  */
 #include "proto/texts/internal.h"
 
@@ -15,12 +15,31 @@
 #define MOST_S    1000000000u
 #define GC_COLUMN "\n    Alloc    Copied     Live"
 
+/* An object whose first key is "program". */
+static bool is_profile(const char *text, size_t n)
+{
+        static const char *const parts[] = { "{", "\"program\"", ":", "\"" };
+        size_t at = 0;
+
+        for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+                size_t length = strlen(parts[i]);
+                while (at < n && (text[at] == ' ' || text[at] == '\n' || text[at] == '\r' || text[at] == '\t'))
+                        at++;
+                if (n - at < length || memcmp(text + at, parts[i], length) != 0)
+                        return false;
+                at += length;
+        }
+        return true;
+}
+
 enum text_kind text_kind_of(const void *beginning, size_t n)
 {
         static const char job[] = "JOB \"";
 
         if (n >= sizeof(job) - 1 && !memcmp(beginning, job, sizeof(job) - 1))
                 return TEXT_HP;
+        if (is_profile(beginning, n))
+                return TEXT_PROF;
         if (n > strlen(GC_COLUMN) && (!memcmp(beginning, &GC_COLUMN[1], strlen(GC_COLUMN) - 1) ||
                                       memmem(beginning, n, GC_COLUMN, strlen(GC_COLUMN))))
                 return memchr(beginning, '\0', n) ? TEXT_NONE : TEXT_GC;
@@ -33,7 +52,7 @@ struct text_log *text_log_new(enum text_kind kind)
 
         if (!t)
                 return NULL;
-        t->reader = kind == TEXT_HP ? &text_hp : &text_gc;
+        t->reader = kind == TEXT_HP ? &text_hp : kind == TEXT_PROF ? &text_prof : &text_gc;
         t->generations = 2; /* the runtime's default */
         writer_header_begin(&t->writer);
         text_type(t, HW_BLOCK_MARKER, 14);
@@ -44,6 +63,8 @@ struct text_log *text_log_new(enum text_kind kind)
 
 void text_log_destroy(struct text_log **t)
 {
+        if (*t)
+                prof_done(&(*t)->prof);
         free(*t);
         *t = NULL;
 }
@@ -119,6 +140,11 @@ bool text_seconds(const char **text, uint64_t *ret_ns)
         return true;
 }
 
+static bool block_is_full(const struct text_log *t)
+{
+        return t->block_open && t->writer.n - t->writer.block > TEXT_BLOCK;
+}
+
 static void damaged(struct text_log *t, const char *expected)
 {
         if (t->damage.lines++)
@@ -145,11 +171,27 @@ static void take_line(struct text_log *t)
                 damaged(t, expected);
         t->n_line = 0;
         t->line_too_long = false;
-        if (t->block_open && t->writer.n - t->writer.block > TEXT_BLOCK)
+        if (block_is_full(t))
                 end_block(t);
 }
 
-size_t text_log_take(struct text_log *t, const char *text, size_t n)
+static size_t take_bytes(struct text_log *t, const char *text, size_t n)
+{
+        size_t taken = 0;
+
+        while (taken < n && !t->waiting && (t->block_open || t->writer.n == 0)) {
+                t->line_number += t->line_number == 0 || t->after_line;
+                t->after_line = text[taken] == '\n';
+                const char *expected = t->reader->byte(t, text[taken++]);
+                if (expected)
+                        damaged(t, expected);
+                if (t->waiting || block_is_full(t))
+                        end_block(t);
+        }
+        return taken;
+}
+
+static size_t take_lines(struct text_log *t, const char *text, size_t n)
 {
         size_t taken = 0;
 
@@ -166,17 +208,41 @@ size_t text_log_take(struct text_log *t, const char *text, size_t n)
         return taken;
 }
 
+size_t text_log_take(struct text_log *t, const char *text, size_t n)
+{
+        return t->reader->line ? take_lines(t, text, n) : take_bytes(t, text, n);
+}
+
+static void finish(struct text_log *t)
+{
+        end_block(t);
+        if (t->ending && !t->waiting && t->reader->whole(t))
+                writer_end(&t->writer);
+}
+
 void text_log_end(struct text_log *t)
 {
         if (t->n_line > 0 || t->line_too_long)
                 take_line(t);
-        end_block(t);
-        if (t->reader->whole(t))
-                writer_end(&t->writer);
+        const char *expected = t->reader->end ? t->reader->end(t) : NULL;
+        if (expected)
+                damaged(t, expected);
+        t->ending = true;
+        finish(t);
+}
+
+/* A block of what waits. */
+static void fill(struct text_log *t)
+{
+        while (t->waiting && !block_is_full(t))
+                t->waiting = t->reader->more(t);
+        finish(t);
 }
 
 size_t text_log_fetch(struct text_log *t, void *out, size_t size)
 {
+        if (t->waiting && !t->block_open && t->writer.n == 0)
+                fill(t);
         size_t n = t->block_open ? 0 : t->writer.n - t->fetched;
 
         n = n < size ? n : size;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The runtime's own texts wherever a log is taken: heap profiles (.hp) and the lines of +RTS -S, whole, compressed, cut
-off and damaged."""
+"""The runtime's own texts wherever a log is taken: heap profiles (.hp), the lines of +RTS -S and profiles as JSON (-pj),
+whole, compressed, cut off and damaged."""
+import collections
 import gzip
 import json
 import re
@@ -8,7 +9,7 @@ import subprocess
 
 import pytest
 
-from harness import LOGS, client, piped
+from harness import LOGS, ROOT, client, piped
 
 PROFILES = sorted(p.parent.name for p in LOGS.glob("*/run.hp"))
 
@@ -109,6 +110,106 @@ def test_the_lines_of_S(run):
     said = int(re.search(r"([\d,]+) bytes allocated in the heap", path.read_text())[1].replace(",", ""))
     assert int(summary["memory"]["allocatedBytes"]) == said
     assert "slopBytes" not in json.dumps(summary)
+
+
+PROFILE = ROOT / "tests" / "data" / "prof" / "costcentre-ghc902.prof"
+
+
+class Profile:
+    """What a profile as JSON says: ticks by stack, outermost first; entries and bytes by cost centre."""
+
+    def __init__(self, path):
+        self.json = json.loads(path.read_text())
+        self.name = {c["id"]: f"{c['module']}.{c['label']}" for c in self.json["cost_centres"]}
+        self.ticks, self.entries, self.bytes = collections.Counter(), collections.Counter(), collections.Counter()
+        self.walk(self.json["profile"], ())
+
+    def walk(self, node, above):
+        stack = (*above, self.name[node["id"]])
+        self.ticks[";".join(stack)] += node["ticks"]
+        self.entries[stack[-1]] += node["entries"]
+        self.bytes[stack[-1]] += node["alloc"]
+        for child in node["children"]:
+            self.walk(child, stack)
+
+
+def collapsed(path):
+    done = client("convert", path, "--to", "collapsed")
+    assert done.returncode == 0, done.stderr
+    return {stack: int(n) for stack, n in (line.rsplit(" ", 1) for line in done.stdout.decode().splitlines())}
+
+
+@pytest.mark.parametrize("form", ["as written", "on one line", "compressed"])
+def test_a_profile_as_json(form, directory):
+    said, path = Profile(PROFILE), PROFILE
+    if form == "on one line":
+        path = directory / "x.prof"
+        path.write_text(json.dumps(said.json, separators=(",", ":")))
+    elif form == "compressed":
+        path = directory / "x.prof.gz"
+        path.write_bytes(gzip.compress(PROFILE.read_bytes()))
+    assert collapsed(path) == +said.ticks
+    assert sum(said.ticks.values()) == said.json["total_ticks"]
+    facts = [json.loads(line) for line in client("convert", path, "--to", "json").stdout.splitlines()]
+    counters = [f for f in facts if f["kind"] == "counter"]
+    assert {c["name"]: (c["entries"], c["allocs"]) for c in counters} == \
+        {name: (said.entries[name], said.bytes[name]) for name in said.bytes if said.entries[name] or said.bytes[name]}
+    assert not any("allocd" in c for c in counters)         # it is not in a profile
+    summary = json.loads(client("summary", path, "--format", "json").stdout)
+    assert summary["program"] == "cc" and int(summary["memory"]["allocatedBytes"]) == said.json["total_alloc"]
+    assert client("report", "-o", directory / "r.html", path).returncode == 0
+    state = [u["targetState"] for u in piped(path) if "targetState" in u][-1]
+    assert state["state"] == "STATE_ENDED" and state["runInfo"]["tickIntervalNs"] == "1000000"
+
+
+def test_two_profiles_are_compared(directory):
+    said, more = Profile(PROFILE), json.loads(PROFILE.read_text())
+
+    def double(node):
+        node["alloc"] *= 2
+        node["ticks"] *= 3
+        for child in node["children"]:
+            double(child)
+
+    double(more["profile"])
+    more["total_alloc"] *= 2
+    (directory / "more.prof").write_text(json.dumps(more))
+    done = client("diff", PROFILE, directory / "more.prof", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    both = json.loads(done.stdout)
+    allocated = next(q for q in both["quantities"] if q["name"] == "allocated")
+    assert (allocated["baseline"], allocated["new"]) == (said.json["total_alloc"], 2 * said.json["total_alloc"])
+    rows = {r["name"]: (r["baseline"], r["new"]) for r in both["rows"] if r["kind"] == "ticky"}
+    assert rows == {name: (n, 2 * n) for name, n in said.bytes.items() if n or said.entries[name]}
+    ticks = [r for r in both["rows"] if r["kind"] not in ("ticky", "band")]
+    assert len(ticks) > 5 and all(r["new"] == 3 * r["baseline"] for r in ticks)
+
+
+def test_a_profile_that_is_cut_off(directory):
+    text, whole = PROFILE.read_bytes(), Profile(PROFILE).ticks
+    cut = directory / "cut.prof"
+    seen = set()
+    for at in range(40, len(text) - 4, 2999):
+        cut.write_bytes(text[:at])
+        done = client("summary", cut)
+        assert done.returncode == 0 and b"cut off" in done.stderr, (at, done.stderr)
+        found = client("convert", cut, "--to", "collapsed")
+        ticks = {s: int(n) for s, n in (line.rsplit(" ", 1) for line in found.stdout.decode().splitlines())}
+        assert all(whole[stack] == n for stack, n in ticks.items())
+        seen.add(len(ticks))
+    assert max(seen) > 1
+
+
+@pytest.mark.parametrize("what, expected", [
+    ('"profile": {"id": 1, "entries": 1, "alloc": 1, "ticks": %d, "children": []}}' % 10 ** 12, b"20,000,000 ticks"),
+    ('"profile": ' + '{"id": 1, "ticks": 0, "children": [' * 3000 + "]}" * 3000 + "}", b"1024"),
+    ('"profile": {"id": -1, "ticks": 1, "children": []}}', b"whole number"),
+    ('"profile": {"id": 1, "ticks": 1, "children": [}}', b"-pj"), ('"x": [[[{"profile": {}}', b"cut off")])
+def test_a_profile_that_is_hostile(what, expected, directory):
+    bad = directory / "bad.prof"
+    bad.write_text('{"program": "p", "tick_interval": 1, "total_ticks": 1, ' + what)
+    done = client("summary", bad, timeout=120)
+    assert done.returncode == 0 and expected in done.stderr, done.stderr
 
 
 def test_what_is_no_text_of_the_runtime(directory):

@@ -82,6 +82,9 @@ static void test_kinds(void **state)
         assert_int_equal(text_kind_of(strchr(gc, '\n') + 1, strlen(strchr(gc, '\n') + 1)), TEXT_GC);
         assert_int_equal(text_kind_of("hdrbhetb", 8), TEXT_NONE);
         assert_int_equal(text_kind_of("JOB", 3), TEXT_NONE);
+        assert_int_equal(text_kind_of("{\n\"program\" : \"x\"", 17), TEXT_PROF);
+        assert_int_equal(text_kind_of("{\"programs\":\"x\"", 15), TEXT_NONE);
+        assert_int_equal(text_kind_of("{\"program\"", 10), TEXT_NONE);
         assert_int_equal(text_kind_of("", 0), TEXT_NONE);
 }
 
@@ -102,6 +105,29 @@ static void test_hp(void **state)
         assert_int_equal(damage.lines, 0);
         assert_non_null(memmem(made, n_made, "p\0a\0\"b\"\0+RTS\0-hT\0-i0.5\0", 22));
         assert_non_null(memmem(made, n_made, "\x1d\xcd\x65\0\0\0\0\x07", 8)); /* 500 ms, by closure type */
+}
+
+static void test_prof(void **state)
+{
+        static const char profile[] =
+                "{\"program\":\"p\",\"arguments\":[\"p\",\"a \\\"b\"],\"rts_arguments\":[\"-pj\"],"
+                "\"total_time\":0.5,\"tick_interval\":1000,\"total_alloc\":9,\"other\":[{}],"
+                "\"cost_centres\":[{\"id\":7,\"label\":\"f\",\"module\":\"M\"}],"
+                "\"profile\":{\"id\":1,\"ticks\":1,\"children\":["
+                "{\"id\":7,\"entries\":2,\"alloc\":9,\"ticks\":2,\"children\":[]}]}}\n";
+
+        (void)state;
+        assert_string_equal(events_of(TEXT_PROF, profile, strlen(profile)),
+                            "HEAP_PROF_COST_CENTRE@0;PROGRAM_ARGS@0;PROF_BEGIN@0;PROF_SAMPLE_COST_CENTRE@1000000;"
+                            "PROF_SAMPLE_COST_CENTRE@2000000;PROF_SAMPLE_COST_CENTRE@3000000;HEAP_ALLOCATED@500000000;"
+                            "TICKY_COUNTER_DEF@500000000;TICKY_COUNTER_SAMPLE@500000000;");
+        assert_true(ended);
+        assert_int_equal(damage.lines, 0);
+        assert_non_null(memmem(made, n_made, "p\0a \"b\0+RTS\0-pj\0", 17));
+        assert_non_null(memmem(made, n_made, "\2\0\0\0\7\0\0\0\1", 9)); /* a stack, innermost first */
+        (void)events_of(TEXT_PROF, profile, strlen(profile) - 3);
+        assert_false(ended);
+        assert_int_equal(damage.lines, 1);
 }
 
 static void test_hp_cut_off(void **state)
@@ -207,6 +233,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_kinds),
                 cmocka_unit_test(test_hp),
+                cmocka_unit_test(test_prof),
                 cmocka_unit_test(test_hp_cut_off),
                 cmocka_unit_test(test_damaged_lines_are_counted),
                 cmocka_unit_test(test_a_line_without_end_and_a_zero_byte),
