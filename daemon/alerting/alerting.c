@@ -151,7 +151,7 @@ void alerting_watch(struct alerting *a, const struct model *model, struct tracke
 void alerting_begin_run(struct alerting *a, uint32_t ordinal)
 {
         for (unsigned i = RULE_ALLOCATION_RATE; i < RULE_STREAM_LAG; i++)
-                series_done(&a->gauges[GAUGE(i)]);
+                gauge_clear(&a->gauges[GAUGE(i)]);
         a->base_ns = a->target_ns;
         look_at_clock(a);
         a->run = ordinal;
@@ -252,6 +252,7 @@ void alerting_reload(struct alerting *a, const struct ruleset *rules)
 {
         struct rule_moment at = moment(a, a->in_run ? tracker_watermark_ns(a->tracker) : UNKNOWN_U64);
 
+        gauges_ask(a->gauges, rules);
         alerts_reload(a->alerts, rules, &at);
         alerts_refresh(a->alerts, &at);
         publish(a);
@@ -285,6 +286,7 @@ struct alerting *alerting_new(const struct alerting_options *options)
         if (options->hooks)
                 a->hooks = *options->hooks;
         a->began_ns = a->last_bytes_wall_ns = a->lag_ns = a->heartbeat_wall_ns = a->cpu_at_bytes_ns = UNKNOWN_U64;
+        gauges_ask(a->gauges, options->rules);
         struct rule_data data = alerting_data(a);
         a->alerts = alerts_new(options->target, options->rules, &data, &sink);
         if (!a->alerts) {
@@ -308,8 +310,8 @@ void alerting_destroy(struct alerting **ap)
                 publisher_set_alerts(a->publisher, NULL, NULL, NULL);
         }
         alerts_destroy(&a->alerts);
-        for (unsigned i = 0; i < sizeof(a->gauges) / sizeof(a->gauges[0]); i++)
-                series_done(&a->gauges[i]);
+        for (unsigned i = 0; i < GAUGES; i++)
+                gauge_clear(&a->gauges[i]);
         free(a);
 }
 
@@ -322,7 +324,7 @@ uint64_t alerting_held_bytes(const struct alerting *a)
 {
         uint64_t bytes = sizeof(*a) + alerts_held_bytes(a->alerts);
 
-        for (unsigned i = 0; i < sizeof(a->gauges) / sizeof(a->gauges[0]); i++)
-                bytes += a->gauges[i].pyramid.held_bytes;
+        for (unsigned i = 0; i < GAUGES; i++)
+                bytes += a->gauges[i].series.pyramid.held_bytes;
         return bytes;
 }

@@ -44,7 +44,7 @@ static bool is_gauge(enum rule_series id)
 
 static const struct series *series_of(const struct alerting *a, enum rule_series id)
 {
-        return is_gauge(id) ? &a->gauges[GAUGE(id)] : model_series(a->model, (enum series_id)id);
+        return is_gauge(id) ? &a->gauges[GAUGE(id)].series : model_series(a->model, (enum series_id)id);
 }
 
 /* From ns, as the model keeps times, to seconds. */
@@ -273,8 +273,7 @@ struct rule_data alerting_data(struct alerting *a)
 
 static void push(struct alerting *a, enum rule_series id, uint64_t time_ns, double value)
 {
-        if (!isnan(value))
-                (void)series_push(&a->gauges[GAUGE(id)], time_ns, value); /* if out of memory it stays unknown */
+        gauge_push(&a->gauges[GAUGE(id)], time_ns, value);
 }
 
 /* Bytes per second over the last RECENT_NS, from the counter of allocated bytes. */
@@ -367,7 +366,7 @@ static void begin_counters(struct alerting *a)
         const uint64_t before_ns = sub_sat(a->target_ns, HISTORY_STEP_NS);
         struct bucket b;
 
-        if (history_newest(&a->gauges[GAUGE(RULE_LOST_BYTES)], a->target_ns, &b))
+        if (history_newest(&a->gauges[GAUGE(RULE_LOST_BYTES)].series, a->target_ns, &b))
                 return;
         push(a, RULE_LOST_BYTES, before_ns, 0);
         push(a, RULE_RESTARTS, before_ns, 0);

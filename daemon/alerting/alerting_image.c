@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/alerting/alerting_image.h"
 
+#include <string.h>
+
 #include "daemon/alerting/internal.h"
 #include "daemon/image/containers.h"
 #include "daemon/rules/alerts_image.h"
 
-_Static_assert(sizeof(void *) != 8 || sizeof(struct alerting) == 6928, "does alerting_image walk what is new?");
+_Static_assert(sizeof(void *) != 8 || sizeof(struct alerting) == 7232, "does alerting_image walk what is new?");
 
 void alerting_image(struct image *im, struct alerting *a)
 {
@@ -24,7 +26,10 @@ void alerting_image(struct image *im, struct alerting *a)
                 a->end[sizeof(a->end) - 1] = '\0';
                 a->pause[0] = '\0';
         }
-        for (unsigned i = 0; i < sizeof(a->gauges) / sizeof(a->gauges[0]); i++)
-                image_pyramid(im, &a->gauges[i].pyramid, &series_shape, NULL);
+        for (unsigned i = 0; i < GAUGES; i++) {
+                if (im->reads) /* the rules may be others now */
+                        memcpy(a->gauges[i].cells, fresh.gauges[i].cells, sizeof(a->gauges[i].cells));
+                image_pyramid(im, &a->gauges[i].series.pyramid, &series_shape, NULL);
+        }
         alerts_image(im, a->alerts);
 }

@@ -4,6 +4,7 @@
 #define HW_DAEMON_ALERTING_INTERNAL_H
 
 #include "daemon/alerting/alerting.h"
+#include "daemon/alerting/gauges.h"
 #include "daemon/model/series.h"
 #include "daemon/rules/data.h"
 #include "daemon/trend/tracker.h"
@@ -36,10 +37,8 @@ struct alerting {
         uint64_t cpu_at_bytes_ns; /* of the process, when bytes last came; UNKNOWN_U64 */
 
         /* Numbers that the model has no history of: one sample per tick. */
-        struct series gauges[RULE_SERIES_COUNT - SERIES_COUNT];
+        struct rule_gauge gauges[GAUGES];
 };
-
-#define GAUGE(id) ((unsigned)(id)-SERIES_COUNT)
 
 /* The table for the rules. */
 struct rule_data alerting_data(struct alerting *a);

@@ -24,9 +24,9 @@ void series_clear(struct series *s)
         s->late = 0;
 }
 
-int series_push(struct series *s, uint64_t time_ns, double value)
+static inline int push(struct series *s, const struct pyramid_shape *shape, uint64_t time_ns, double value)
 {
-        struct bucket *b = pyramid_cell(&series_shape, &s->pyramid, 0, time_ns);
+        struct bucket *b = pyramid_cell(shape, &s->pyramid, 0, time_ns);
         double t_s = (double)time_ns / 1e9;
 
         if (!s->pyramid.held_bytes)
@@ -37,11 +37,21 @@ int series_push(struct series *s, uint64_t time_ns, double value)
         else
                 s->late++;
         for (unsigned level = 1; level < series_shape.n_levels; level++) {
-                b = pyramid_cell(&series_shape, &s->pyramid, level, time_ns);
+                b = pyramid_cell(shape, &s->pyramid, level, time_ns);
                 if (b) /* NULL: too late for this ring too, and already counted */
                         bucket_add_at(b, time_ns, t_s, value);
         }
         return 0;
+}
+
+int series_push(struct series *s, uint64_t time_ns, double value)
+{
+        return push(s, &series_shape, time_ns, value);
+}
+
+int series_push_shaped(struct series *s, const struct pyramid_shape *shape, uint64_t time_ns, double value)
+{
+        return push(s, shape, time_ns, value);
 }
 
 size_t series_history(const struct series *s, struct time_range range, uint64_t step_ns, struct series_point *points,

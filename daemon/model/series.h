@@ -46,6 +46,9 @@ void series_clear(struct series *s);
 /* Allocates only when a ring grows. -ENOMEM: out of memory for the first ring; nothing was changed. */
 int series_push(struct series *s, uint64_t time_ns, double value);
 
+/* The same with rings of other sizes: `shape` is series_shape but for the `most` of its levels. */
+int series_push_shaped(struct series *s, const struct pyramid_shape *shape, uint64_t time_ns, double value);
+
 /* One point of a history: an interval that holds samples. */
 struct series_point {
         uint64_t time_ns; /* start of the interval */

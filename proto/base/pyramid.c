@@ -89,7 +89,7 @@ static void make_room(const struct pyramid_shape *shape, struct pyramid *p, unsi
                 resize(shape, p, level, shape->levels[level].first);
                 return;
         }
-        if (!in_use(r) || r->capacity == most)
+        if (!in_use(r) || r->capacity >= most)
                 return;
         uint64_t low = interval < r->first ? interval : r->first, high = interval > r->last ? interval : r->last;
         uint64_t jump = interval > r->last ? interval - r->last : r->last - interval;

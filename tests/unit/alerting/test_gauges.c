@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A gauge that is kept as rules ask for answers their windows as one of which everything is kept. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "daemon/alerting/gauges.h"
+#include "daemon/rules/history.h"
+
+#define S    UINT64_C(1000000000)
+#define DAYS 3u
+
+/* Beyond the window: in a younger run the first intervals may be wider, with the same samples in all. */
+#define LEAST_AGE_NS (600 * S)
+
+static struct ruleset *rules_of(const char *expr)
+{
+        struct ruleset *set = calloc(1, sizeof(*set));
+        struct rule_text text = { .group = "g", .name = "r", .expr = expr };
+        struct rule_error error;
+        struct rule *rule = rule_new(&text, &error);
+
+        assert_non_null(set);
+        assert_non_null(rule);
+        assert_true(ruleset_add(set, rule));
+        return set;
+}
+
+static void asked(struct rule_gauge gauges[GAUGES], const char *expr)
+{
+        struct ruleset *rules = rules_of(expr);
+
+        gauges_ask(gauges, rules);
+        ruleset_destroy(&rules);
+}
+
+static double value_at(uint64_t second)
+{
+        return sin((double)second / 3000) + (double)(second * 7919 % 1009) / 1009;
+}
+
+static void same_bucket(const struct bucket *a, const struct bucket *b)
+{
+        assert_int_equal(a->moments.n, b->moments.n);
+        assert_true(a->min == b->min && a->max == b->max && a->last == b->last);
+        assert_int_equal(a->last_time_ns, b->last_time_ns);
+        assert_true(fabs(a->moments.v_mean - b->moments.v_mean) < 1e-9);
+        assert_true(fabs(a->moments.m_tv - b->moments.m_tv) <= 1e-7 * (1 + fabs(b->moments.m_tv)));
+}
+
+static void same_answers(const struct series *kept, const struct series *whole, uint64_t now_ns, uint64_t window_ns)
+{
+        struct time_range range = { now_ns > window_ns ? now_ns - window_ns : 0, now_ns };
+        struct bucket a, b;
+
+        assert_int_equal(history_span(kept, range, &a), history_span(whole, range, &b));
+        same_bucket(&a, &b);
+        assert_int_equal(history_newest(kept, now_ns, &a), history_newest(whole, now_ns, &b));
+        same_bucket(&a, &b);
+        bool any = history_newest(whole, range.from_ns, &b);
+        assert_int_equal(history_newest(kept, range.from_ns, &a), any);
+        if (any)
+                assert_true(a.last == b.last);
+        if (now_ns < window_ns + LEAST_AGE_NS)
+                return;
+        assert_int_equal(history_oldest(kept, range, &a), history_oldest(whole, range, &b));
+        same_bucket(&a, &b);
+        assert_true(fabs(history_integral(kept, range) - history_integral(whole, range)) < 1e-6);
+}
+
+static void one_window(uint64_t window_s)
+{
+        static struct rule_gauge gauges[GAUGES];
+        struct rule_gauge *g = &gauges[GAUGE(RULE_GC_SHARE)];
+        struct series whole = { 0 };
+        char expr[64];
+
+        snprintf(expr, sizeof(expr), "mean(gc_share, %us) > 200%%", (unsigned)window_s);
+        asked(gauges, expr);
+        for (uint64_t s = 0; s < DAYS * 86400; s++) {
+                gauge_push(g, (s + 1) * S - 1, value_at(s));
+                assert_int_equal(series_push(&whole, (s + 1) * S - 1, value_at(s)), 0);
+                if (s < 20 || s % 977 == 0)
+                        same_answers(&g->series, &whole, (s + 1) * S, window_s * S);
+        }
+        gauge_clear(g);
+        series_done(&whole);
+}
+
+static void a_window_has_the_same_samples(void **state)
+{
+        static const uint64_t windows_s[] = { 1,    7,    59,   290,  299,   300,   301,   600,
+                                              3600, 3830, 3841, 7200, 21500, 21601, 86400, 172800 };
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(windows_s) / sizeof(windows_s[0]); i++)
+                one_window(windows_s[i]);
+}
+
+static size_t held_after_days(const char *expr)
+{
+        static struct rule_gauge gauges[GAUGES];
+        struct rule_gauge *g = &gauges[GAUGE(RULE_GC_SHARE)];
+
+        asked(gauges, expr);
+        for (uint64_t s = 0; s < DAYS * 86400; s++)
+                gauge_push(g, (s + 1) * S - 1, value_at(s));
+        size_t held = g->series.pyramid.held_bytes;
+        gauge_clear(g);
+        return held;
+}
+
+static void what_is_not_asked_for_is_small(void **state)
+{
+        (void)state;
+        assert_in_range(held_after_days("threads > 5"), 1, 7000);
+        assert_in_range(held_after_days("gc_share > 50%"), 1, 7000);
+        assert_in_range(held_after_days("mean(gc_share, 15m) > 50%"), 1, 16000);
+        assert_in_range(held_after_days("mean(gc_share) > 50% and mean(gc_share, 1s) > 1%"), 100000, 110000);
+}
+
+/* Rules that are loaded later find the last hours, in steps of ten minutes, and then all that comes. */
+static void a_rule_that_comes_later(void **state)
+{
+        static struct rule_gauge gauges[GAUGES];
+        struct rule_gauge *g = &gauges[GAUGE(RULE_GC_SHARE)];
+        struct bucket b;
+        uint64_t s = 0;
+
+        (void)state;
+        asked(gauges, "threads > 5");
+        for (; s < 36000; s++)
+                gauge_push(g, (s + 1) * S - 1, (double)s);
+        asked(gauges, "mean(gc_share, 1h) > 50%");
+        assert_true(history_span(&g->series, (struct time_range){ (s - 3600) * S, s * S }, &b));
+        assert_true(b.min == 36000 - 3600 && b.max == 35999);
+        for (; s < 36000 + 3700; s++)
+                gauge_push(g, (s + 1) * S - 1, (double)s);
+        assert_true(history_span(&g->series, (struct time_range){ (s - 3605) * S, s * S }, &b));
+        assert_true(b.min == (double)((s - 3605) / 10 * 10)); /* to 10 s again */
+        gauge_clear(g);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_window_has_the_same_samples),
+                cmocka_unit_test(what_is_not_asked_for_is_small),
+                cmocka_unit_test(a_rule_that_comes_later),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
