@@ -117,40 +117,63 @@ const struct command command_completion = {
 
 /* ------------------------------------------------------------------ values */
 
-/* Offers each rule of a target's alerts, consecutive ones once. */
-static void offer_rules(const struct complete_place *p, const Hw__Alerts *alerts)
-{
-        const char *last = "";
+/* One request; what comes in several replies is offered once. */
+struct asked {
+        const struct complete_place *p;
+        char seen[4096]; /* "rule\nrule\n": what does not fit may be offered again */
+};
 
+static bool is_new(struct asked *a, const char *rule)
+{
+        const size_t n = strlen(rule), used = strlen(a->seen);
+
+        for (const char *at = a->seen; *at; at += strcspn(at, "\n") + 1)
+                if (!strncmp(at, rule, n) && at[n] == '\n')
+                        return false;
+        if (used + n + 2 <= sizeof(a->seen))
+                (void)snprintf(a->seen + used, sizeof(a->seen) - used, "%s\n", rule);
+        return true;
+}
+
+/* The rules of a target's alerts. */
+static void offer_rules(struct asked *a, const Hw__Alerts *alerts)
+{
         for (size_t i = 0; i < alerts->n_alerts; i++) {
                 const char *rule = alerts->alerts[i]->rule;
-                if (rule && strcmp(rule, last)) {
-                        complete_offer(p, rule, NULL);
-                        last = rule;
-                }
+                if (rule && is_new(a, rule))
+                        complete_offer(a->p, rule, NULL);
+        }
+}
+
+/* Its updates are of several kinds for each target. */
+static void offer_targets(const struct complete_place *p, const Hw__Status *status)
+{
+        for (size_t i = 0; i < status->n_targets; i++) {
+                const Hw__Update *u = status->targets[i];
+                if (u->body_case == HW__UPDATE__BODY_TARGET_STATE && u->target)
+                        complete_offer(p, u->target, NULL);
         }
 }
 
 static void on_reply(void *ctx, const Hw__Reply *reply)
 {
-        const struct complete_place *p = ctx;
+        struct asked *a = ctx;
 
         if (reply->what_case == HW__REPLY__WHAT_STATUS)
-                for (size_t i = 0; i < reply->status->n_targets; i++)
-                        if (reply->status->targets[i]->target)
-                                complete_offer(p, reply->status->targets[i]->target, NULL);
+                offer_targets(a->p, reply->status);
         if (reply->what_case == HW__REPLY__WHAT_UPDATE && reply->update->body_case == HW__UPDATE__BODY_ALERTS)
-                offer_rules(p, reply->update->alerts);
+                offer_rules(a, reply->update->alerts);
 }
 
 /* On any error nothing is offered. */
 static void ask(const struct complete_place *p, Hw__Request__WhatCase what)
 {
         Hw__Request *request = hw_request_new(what);
+        struct asked asked = { .p = p };
         char publish[256], ask_at[256];
 
         if (request && hw_default_endpoints(publish, ask_at, sizeof(publish)) == 0)
-                (void)hw_request(publish, request, WAIT_MS, on_reply, (void *)p);
+                (void)hw_request(publish, request, WAIT_MS, on_reply, &asked);
         hw_request_destroy(&request);
 }
 

@@ -126,14 +126,14 @@ char *sentence_verdict(char *out, size_t size, const struct trend_result *r)
                 say(&w, TENSE(&w, "a leak: grows and does not slow down", "a leak: grew and did not slow down"));
                 break;
         }
-        if (!r->has_slope)
-                return out;
-        say(&w, ", by ");
-        say_slope(&w, r);
+        if (r->has_slope) {
+                say(&w, ", by ");
+                say_slope(&w, r);
+        }
         if (e->basis == TREND_BASIS_HOLDS)
                 say(&w,
                     TENSE(&w, "; confirmed earlier and still rising", "; confirmed earlier, and it rose to the end"));
-        else if (e->basis == TREND_BASIS_RECENT)
+        else if (e->basis == TREND_BASIS_RECENT || !r->has_slope)
                 say(&w, TENSE(&w, "; no window shows the growth just now", "; no window showed the growth at its end"));
         else if (r->verdict == TREND_GROWING && e->missing < TEST_COUNT)
                 say(&w, "; not called a leak: %s", window_test_failure(e->missing));

@@ -83,16 +83,23 @@ static uint64_t end_of_minute_ns(const struct trend *t, uint64_t minutes)
         return (t->first_minute + minutes) * t->config.resolution_ns;
 }
 
+static double slope_low(const struct window_result *r)
+{
+        return r->slope - WINDOW_INTERVAL_SE * (double)r->se;
+}
+
 /*
- * While no window shows the growth, the verdict stays for a while. A slope beside it is then one of a certain rise, or
- * there is none: a word must not contradict its interval.
+ * The window for a verdict that no window supports just now. One of growth stays for a while: a slope beside it is then
+ * one of a certain rise, or there is none. A word must not contradict its interval.
  */
 static int recent_window(const struct trend *t)
 {
-        const uint32_t tests = t->verdict.now < TREND_GROWING ? 0 : TEST_BIT(TEST_RISES) | TEST_BIT(TEST_Z3);
-        int i = windows_widest(&t->windows, tests, WINDOWS_RECENT);
+        int i = windows_widest(&t->windows, 0, WINDOWS_RECENT);
 
-        return i < 0 && tests ? windows_widest(&t->windows, tests, WINDOWS) : i;
+        if (t->verdict.now < TREND_GROWING || (i >= 0 && slope_low(&t->windows.results[i]) > 0))
+                return i;
+        i = windows_widest(&t->windows, TESTS_RISES, WINDOWS_RECENT);
+        return i >= 0 ? i : windows_widest(&t->windows, TESTS_RISES, WINDOWS);
 }
 
 /* The window that the answer is based on, or -1. */
@@ -247,7 +254,7 @@ void trend_result(const struct trend *t, struct trend_result *ret)
         const struct window_result *r = &t->windows.results[i];
         double point_s = (double)window_point_minutes((unsigned)i) * (double)t->config.resolution_ns / 1e9;
         ret->slope = r->slope / point_s;
-        ret->slope_low = (r->slope - WINDOW_INTERVAL_SE * (double)r->se) / point_s;
+        ret->slope_low = slope_low(r) / point_s;
         ret->slope_high = (r->slope + WINDOW_INTERVAL_SE * (double)r->se) / point_s;
         fill_evidence(t, (unsigned)i, &ret->evidence);
 }

@@ -106,11 +106,11 @@ uint64_t trend_closed_minutes(const struct trend *t);
 
 /* What the answer is based on. */
 enum trend_basis {
-        TREND_BASIS_NONE,  /* no window has enough points */
+        TREND_BASIS_NONE,  /* no window has enough points, or none shows a rise although the verdict is still growth */
         TREND_BASIS_LEAKS, /* the widest that passes all tests of a leak */
         TREND_BASIS_HOLDS, /* the widest that still supports an earlier `leak` */
         TREND_BASIS_GROWS, /* the widest that grows */
-        TREND_BASIS_RECENT /* none of these: the widest of up to 384 minutes that has a result */
+        TREND_BASIS_RECENT /* none of these: the widest recent one with a result; for growth, with a certain rise */
 };
 
 /* What is known before a verdict is possible: the line through the few points so far. */
@@ -149,7 +149,7 @@ struct trend_result {
         uint64_t since_ns;                   /* event time at which this verdict was reached */
         uint64_t as_of_ns;                   /* end of the newest closed minute */
         bool has_slope;                      /* else the next three and the evidence's numbers are NaN or 0 */
-        double slope, slope_low, slope_high; /* bytes per second */
+        double slope, slope_low, slope_high; /* bytes per second; all above 0 unless the verdict is steady */
         uint64_t onset_ns;                   /* when growth began; UINT64_MAX unless growing or leak */
         struct trend_evidence evidence;
         struct trend_provisional provisional; /* while the verdict is unknown or growth is in doubt */

@@ -47,6 +47,7 @@ enum window_test {
 };
 
 #define TEST_BIT(test) (1u << (test))
+#define TESTS_RISES    (TEST_BIT(TEST_RISES) | TEST_BIT(TEST_Z3)) /* certainly: its interval is above 0 */
 #define TESTS_GROWS                                                                                                    \
         (TEST_BIT(TEST_RISES) | TEST_BIT(TEST_FRESH) | TEST_BIT(TEST_Z5) | TEST_BIT(TEST_SIZE_1) |                     \
          TEST_BIT(TEST_NEW_40) | TEST_BIT(TEST_LAST))

@@ -90,7 +90,9 @@ def complete(installed, words, directory):
     """
     done = subprocess.run(["bash", "-c", script], stdout=subprocess.PIPE, text=True, check=True,
                           cwd=directory, env={**os.environ, "XDG_RUNTIME_DIR": str(directory)})
-    return set(done.stdout.split())
+    offered = done.stdout.split()
+    assert len(offered) == len(set(offered)), "each is offered once"
+    return set(offered)
 
 
 def test_pages_have_every_option(installed):

@@ -60,7 +60,7 @@ static void verdicts(void **state)
         says(sentence_verdict(out, sizeof(out), &r),
              "grows to new highs, " SLOPE "; no window shows the growth just now");
         r.has_slope = false;
-        says(sentence_verdict(out, sizeof(out), &r), "grows to new highs");
+        says(sentence_verdict(out, sizeof(out), &r), "grows to new highs; no window shows the growth just now");
         r = rising(TREND_LEAK, TREND_BASIS_LEAKS, TEST_COUNT);
         says(sentence_verdict(out, sizeof(out), &r), "a leak: grows and does not slow down, " SLOPE);
         r.evidence.basis = TREND_BASIS_HOLDS;

@@ -486,6 +486,8 @@ static void assert_sane(void)
                 assert_true(r.evidence.ended_ns <= r.as_of_ns && r.evidence.points >= 12);
                 assert_true((unsigned)r.evidence.missing <= TEST_COUNT);
         }
+        if (r.verdict >= TREND_GROWING && r.has_slope)
+                assert_true(r.slope_low > 0 && r.evidence.sure_rise_bytes > 0); /* no word contradicts its interval */
         if (r.verdict >= TREND_GROWING) {
                 assert_true(r.onset_ns <= r.as_of_ns && r.onset_ns >= t.first_ns);
                 if (trend_time_to_limit(&t, 1e12, &ttl)) {
@@ -554,6 +556,40 @@ static void fuzz(void **state)
                 assert_true(seen[v] > 100);
 }
 
+/*
+ * Growth that ends, in noise of many sizes, at once or slowly, also with memory given back: for as long as the verdict
+ * stays, its slope is one of a certain rise.
+ */
+static void plateaus(void **state)
+{
+        struct random r = { 11 };
+        unsigned no_window = 0, without_slope = 0;
+
+        (void)state;
+        for (int round = 0; round < 200; round++) {
+                double value = 1e8, slope = 1e6 * (1 + random_below(&r, 20)), noise = slope * random_below(&r, 12);
+                unsigned rises = 24 + random_below(&r, 300), brakes = random_below(&r, 40), end = rises + brakes + 200;
+                double back = random_below(&r, 3) ? 0 : slope * random_below(&r, 30);
+
+                begin();
+                for (unsigned m = 0; m < end; m++) {
+                        if (m == rises + brakes)
+                                value -= back;
+                        value += m < rises            ? slope
+                                 : m < rises + brakes ? slope * (rises + brakes - m) / (brakes + 1)
+                                                      : 0;
+                        assert_int_equal(trend_push(&t, m * MIN, value + noise * random_normal(&r)), TREND_PUSH_OK);
+                        assert_sane();
+                        struct trend_result a = answer();
+                        no_window += a.verdict >= TREND_GROWING && a.evidence.basis == TREND_BASIS_RECENT;
+                        without_slope += a.verdict >= TREND_GROWING && !a.has_slope;
+                }
+                assert_true(answer().verdict <= TREND_GROWING || noise > 0);
+        }
+        assert_true(no_window > 100); /* the verdict stays without a window of its own */
+        print_message("%u steps without a window that grows, %u of them without a slope\n", no_window, without_slope);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -574,6 +610,7 @@ int main(void)
                 cmocka_unit_test(scaled),
                 cmocka_unit_test(earlier_with_a_smaller_leak_after),
                 cmocka_unit_test(fuzz),
+                cmocka_unit_test(plateaus),
         };
 
         return cmocka_run_group_tests_name("trend", tests, NULL, NULL);
