@@ -34,7 +34,8 @@ export function bytes(x: Maybe): string {
 }
 
 export function signedBytes(x: Maybe): string {
-    return known(x) && x > 0 ? `+${bytes(x)}` : bytes(x);
+    const small = known(x) && Math.abs(x) < 0.5 ? 0 : x;
+    return known(small) && small > 0 ? `+${bytes(small)}` : bytes(small);
 }
 
 export function duration(ns: Maybe): string {

@@ -59,7 +59,7 @@ const QUANTITIES: Column<Placed>[] = [
 ];
 
 export function compare(app: App): Page {
-    const { route } = app, filter = field(route, "q", "Bands", "text or /regular expression/"), sides = (["a", "b"] as const).map((s) => new Picker(app, s));
+    const { route } = app, filter = field(route, "q", "Bands", "text or /regexp/"), sides = (["a", "b"] as const).map((s) => new Picker(app, s));
     const table = new Table<Joined>({ id: "compare", title: "Bands of both", columns: COLUMNS, key: (r) => r.label, route, sort: "-diff", height: 620,
         empty: "Nothing to compare: neither side has a band in its range.", onopen: (r) => route.set({ iso: r.label, target: sides[1]!.key() === BASELINE ? sides[0]!.key() : sides[1]!.key() }, "heap") });
     const runs = new Table<Placed>({ id: "diff", title: "Whole runs", columns: QUANTITIES, key: (q) => q.name, route, sort: "title", height: 640, empty: "" });
@@ -172,7 +172,13 @@ class Picker {
         }
         if (this.range.value !== text) this.range.value = text;
         this.range.hidden = key === BASELINE;
-        const b = key === BASELINE ? baseline() : undefined;
-        setText(this.message, key === BASELINE ? (b ? `${visible(b.name)}, kept ${b.made}` : "none kept yet") : this.app.view.targets.has(key) ? "" : UNKNOWN);
+        setText(this.message, this.remark(key));
+    }
+
+    // Why it has no numbers, or of when they are.
+    private remark(key: string): string {
+        const t = this.app.view.targets.get(key), b = baseline();
+        if (key === BASELINE) return b ? `${visible(b.name)}, kept ${b.made}` : "none kept yet";
+        return !t ? "no such target" : t.censuses.n ? "" : "has no census: nothing to compare";
     }
 }

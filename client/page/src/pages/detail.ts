@@ -80,7 +80,7 @@ function origin(target: () => Target | undefined): Column<Row>[] {
 }
 
 export function detail(app: App): Page {
-    const { route } = app, heading = title("Detail"), filter = field(route, "q", "Bands", "text or /regular expression/");
+    const { route } = app, heading = title("Detail"), filter = field(route, "q", "Bands", "text or /regexp/");
     let drawn: Target | undefined, span: [number, number] = [0, 0]; // of the rows: they may be drawn again (a scroll) before the next update
     const table = new Table<Row>({ id: "bands", title: "All bands", columns: columns(() => drawn, () => span), key: (r) => r.key, route,
         sort: "-sum", height: 1200, empty: "No band. A heap profile (+RTS -hT, -hi, -hc …) breaks memory down; a search may hide all of it.",

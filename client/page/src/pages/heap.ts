@@ -35,7 +35,7 @@ export function heap(app: App): Page {
     };
     const pane = new Chart({ ...zooming(app), id: "heap", title: "Live data, blocks, heap and process", unit: BYTES_UNIT, height: 330 });
     const questions = new Questions(), judged = h("span", {}), grows = h("span", { class: "muted" });
-    const filter = field(route, "q", "Bands", "text or /regular expression/");
+    const filter = field(route, "q", "Bands", "text or /regexp/");
     const controls = [
         choice(route, "mode", "How bands are drawn", MODES, () => "stack"),
         field(route, "bands", "Largest", "15", String(app.options.bands ?? 15), "text"),

@@ -15,7 +15,7 @@ const WHAT: Record<string, string> = { WHAT_MESSAGE: "message", WHAT_MARKER: "ma
 const AROUND = 0.05; // of the run, on each side
 
 export function notes(app: App): Page {
-    const { route } = app, heading = title("Notes"), filter = field(route, "qn", "Search", "text or /regular expression/");
+    const { route } = app, heading = title("Notes"), filter = field(route, "qn", "Search", "text or /regexp/");
     const kinds = select(route, "kind", "Kind", [["", "all"], ...Object.entries(WHAT)], () => "");
     const table = new Table<Note>({ id: "notes", title: "Notes", route, sort: "-number", key: (n) => String(n.number), height: 700,
         empty: "The program has written no notes here (traceEvent, traceMarker, labelThread).", onopen: open, columns: [

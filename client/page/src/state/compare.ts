@@ -50,7 +50,8 @@ export function join(a: Side | undefined, b: Side | undefined): Joined[] {
         r.ratio = r.a && r.b && r.a.bytes > 0 ? r.b.bytes / r.a.bytes : undefined;
         r.slopeDiff = r.a?.slope !== undefined && r.b?.slope !== undefined ? r.b.slope - r.a.slope : undefined;
     }
-    return [...rows.values()];
+    const size = (r: Joined): number => Math.max(r.a?.bytes ?? 0, r.b?.bytes ?? 0);
+    return [...rows.values()].sort((x, y) => size(y) - size(x)); // the order of those whose difference is equal, or unknown
 }
 
 const LABELS_MAX = 20000;
