@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import resource
 import signal
 import sqlite3
@@ -11,7 +12,7 @@ import time
 
 import pytest
 
-from harness import CLIENT, DEADLINE_S, LOGS, Daemon, client, wait_for
+from harness import CLIENT, DEADLINE_S, LOGS, ROOT, Daemon, client, wait_for
 
 LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
 PROFILED = LOGS / "cc-hc-ghc9103" / "run.eventlog"
@@ -188,6 +189,62 @@ def test_a_damaged_file_is_set_aside(directory, damage):
     aside = list(directory.glob("a.db.damaged-*"))
     assert [p.read_bytes() for p in aside] == [broken]
     assert_same(db, LOG, "api@run:0")
+
+
+def test_a_file_that_is_damaged_while_it_is_written(directory):
+    daemon = Daemon(directory)
+    with daemon as d, Archiver(directory, daemon) as a:
+        assert client("ctl", "--connect", d.publish, "add", f"first={LOG}").returncode == 0
+        wait_for(lambda: has(a.db, "SELECT state FROM runs WHERE end_ns") == "ended", "the first run's end")
+        with contextlib.closing(sqlite3.connect(a.db, timeout=60)) as c:    # so that the archiver reads its pages again
+            c.execute("INSERT INTO labels VALUES (1, 'by', 'hand')")
+            c.commit()
+            wait_for(lambda: c.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0, "all to be in the file")
+        with open(a.db, "r+b") as file:
+            file.seek(4096)
+            file.write(b"\xa5" * (a.db.stat().st_size - 4096))
+        assert client("ctl", "--connect", d.publish, "add", f"second={PROFILED}").returncode == 0
+        wait_for(lambda: "set aside as" in a.said(), "the damage to be met")
+        wait_for(lambda: has(a.db, "SELECT state FROM runs WHERE target = 'second' AND end_ns") == "ended", "the second run's end")
+        wait_for(lambda: a.stop() == 0, "the archiver's end")
+        assert "is damaged" in a.said() and len(list(directory.glob("archive.db.damaged-*"))) >= 1
+        assert query(a.db, "PRAGMA integrity_check") == [("ok",)]
+        assert_same(a.db, PROFILED, "second@run:0", judged=False)       # nothing that waited is lost
+
+
+def test_it_is_read_while_it_is_written(directory):
+    """Readers see whole transactions: what is there only grows, and the two widths of a series agree at all times."""
+    daemon, fifo = live(directory)
+    agree = """SELECT (SELECT count(*) FROM runs), (SELECT coalesce(sum(n), 0) FROM series_1m WHERE series = 1),
+                      (SELECT coalesce(sum(n), 0) FROM series_1h WHERE series = 1)"""
+    with daemon, Archiver(directory, daemon) as a, contextlib.closing(
+            sqlite3.connect(f"file:{a.db}?mode=ro", uri=True, timeout=0)) as reader:    # it never has to wait
+        seen, log = [reader.execute(agree).fetchone()], LOG.read_bytes()
+        with open(fifo, "wb", buffering=0) as pipe:
+            for at in range(0, len(log), len(log) // 6 + 1):
+                pipe.write(log[at:at + len(log) // 6 + 1])
+                wait_for(lambda: reader.execute(agree).fetchone() != seen[-1] or at < len(log) // 3, "more to be written")
+                seen.append(reader.execute(agree).fetchone())
+        wait_for(lambda: a.stop() == 0, "the archiver's end")
+    assert all(minutes == hours for _, minutes, hours in seen) and seen == sorted(seen) and len(set(seen)) > 2
+
+
+def test_the_documented_tables_are_those_of_the_file(directory):
+    db = directory / "a.db"
+    archive(db, LOG)
+    text = (ROOT / "docs" / "ARCHIVE.md").read_text()
+    told = {name: columns.split(", ") for name, columns in re.findall(r"^(\w+)\((.*)\)$", text, re.M)}
+    there = {}
+    for name, kind in query(db, "SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY rowid"):
+        columns = query(db, f"SELECT name, type, pk FROM pragma_table_xinfo('{name}')")
+        there[name] = [" ".join(filter(None, (column, type, "key" * (pk > 0)))) if kind == "table" else column
+                       for column, type, pk in columns]
+    assert told == there
+    rows = dict(re.findall(r"^\| ((?:`\w+`(?:, )?)+) \| .* \| `([\w, ]+)` \|$", text, re.M))
+    keys = {name: key for names, key in rows.items() for name in re.findall(r"\w+", names)}
+    ordered = {name: ", ".join(column for column, _, pk in sorted(query(
+        db, f"SELECT name, type, pk FROM pragma_table_xinfo('{name}')"), key=lambda c: c[2]) if pk) for name in keys}
+    assert keys == ordered and set(keys) == {name for name in there if name not in ("minutes", "hours")}
 
 
 def test_a_file_of_others_is_left_alone(directory):
