@@ -212,6 +212,7 @@ static int serve(const struct config *config, struct rulebook *rulebook)
                 .request_endpoint = config->request_endpoint,
                 .listen = config->listen[0] ? config->listen : NULL,
                 .keys = config->keys,
+                .memory = own_memory(config),
         };
         struct bus_handler handler = { .ctx = &requests, .request = requests_handle };
         bus = bus_new(base, &options, &handler, &error);

@@ -353,9 +353,10 @@ static const struct option options[] = {
         OPTION_CALLBACK("limit", 0, "BYTES", take_trend, COMPLETE_NOTHING,
                         "memory the programs may use, such as 2GiB, if less than what their control group, -M or the "
                         "machine allow"),
-        OPTION_CALLBACK("memory", 0, "BYTES", take_memory, COMPLETE_NOTHING,
-                        "the daemon's own memory, such as 256MiB (default: what its control group allows): above 80 % "
-                        "of it no new bands are followed, above 95 % no target is added"),
+        OPTION_CALLBACK(
+                "memory", 0, "BYTES", take_memory, COMPLETE_NOTHING,
+                "the daemon's own memory, such as 256MiB (default: what its control group allows): above 80 % "
+                "of it targets above their share get no new bands, above 95 % none does, and no target is added"),
         OPTION_CALLBACK(
                 "keep-ended", 0, "NUMBER", take_keep, COMPLETE_NOTHING,
                 "how many ended runs are kept, with all that was seen of them, 0 to 500: targets of `heapwatch run`, "

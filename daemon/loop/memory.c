@@ -48,6 +48,11 @@ enum memory_state memory_now(void)
         return m.state;
 }
 
+bool memory_closes(size_t bytes, size_t n)
+{
+        return m.state == MEMORY_FULL || (m.state == MEMORY_TIGHT && bytes > m.budget / 100 * MEMORY_TIGHT_PCT / 2 / n);
+}
+
 const char *memory_words(void)
 {
         return m.state == MEMORY_PLENTY ? NULL : m.words;
@@ -76,7 +81,7 @@ static void say(enum memory_state before)
         (void)hw_bytes_text(budget, sizeof(budget), (double)m.budget);
         (void)snprintf(m.words, sizeof(m.words), "%s of its %s of memory are in use: %s", resident, budget,
                        m.state == MEMORY_FULL ? "no new bands are followed, and no target is added"
-                                              : "no new bands are followed");
+                                              : "targets that hold more than their share get no new bands");
         if (m.state == before)
                 return;
         if (m.state == MEMORY_PLENTY)

@@ -3,9 +3,11 @@
  * memory.h - one budget of memory for the whole daemon.
  *
  * What counts is what the kernel counts: the resident size, read once a second.
- * Above MEMORY_TIGHT_PCT of the budget targets get no new bands (they are
- * counted as left out), above MEMORY_FULL_PCT new targets are refused, until it
- * is MEMORY_BACK_PCT lower. Freed memory goes back to the kernel, at most every
+ * Above MEMORY_TIGHT_PCT of the budget the targets that hold more than their
+ * share get no new bands (they are counted as left out): one hostile program
+ * does not take them from all. Above MEMORY_FULL_PCT no target gets any, and new
+ * targets are refused, until it is MEMORY_BACK_PCT lower. What clients may take
+ * is a part of it: daemon/transport/room.h. Freed memory goes back to the kernel, at most every
  * MEMORY_TRIM_NS.
  *
  * One budget per process; called by the loop's thread only.
@@ -13,6 +15,8 @@
 #ifndef HW_DAEMON_LOOP_MEMORY_H
 #define HW_DAEMON_LOOP_MEMORY_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define MEMORY_TIGHT_PCT  80u
@@ -34,6 +38,9 @@ uint64_t memory_budget(void);
 void memory_look(uint64_t resident_bytes, uint64_t mono_ns);
 
 enum memory_state memory_now(void);
+
+/* Whether one of `n` targets, which holds `bytes`, gets no new bands now. */
+bool memory_closes(size_t bytes, size_t n);
 
 /* What that means, a sentence; NULL while there is plenty. Valid until the next memory_look. */
 const char *memory_words(void);

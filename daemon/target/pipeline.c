@@ -194,6 +194,12 @@ const struct model *pipeline_model(const struct pipeline *p)
         return p->model;
 }
 
+size_t pipeline_held_bytes(const struct pipeline *p)
+{
+        return model_held_bytes(p->model) + tracker_held_bytes(p->tracker) +
+               (p->alerting ? alerting_held_bytes(p->alerting) : 0);
+}
+
 void pipeline_close_bands(struct pipeline *p, bool closed)
 {
         model_close_bands(p->model, closed);

@@ -104,6 +104,9 @@ struct pipeline *pipeline_leave_run(struct pipeline *p, const char *name);
 /* Replaces the rules, if it was made with some. */
 void pipeline_reload(struct pipeline *p, const struct ruleset *rules);
 
+/* About the memory of its state. */
+size_t pipeline_held_bytes(const struct pipeline *p);
+
 /* Sets whether new bands are left out, and counted, because memory is tight. */
 void pipeline_close_bands(struct pipeline *p, bool closed);
 

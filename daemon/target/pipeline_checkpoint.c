@@ -129,8 +129,7 @@ uint8_t *pipeline_checkpoint(struct pipeline *p, bool last, size_t *ret_size)
                                           .no_record = p->no_record,
                                           .kept = p->kept,
                                           .last = last };
-        size_t expected = model_held_bytes(p->model) + tracker_held_bytes(p->tracker) +
-                          (p->alerting ? alerting_held_bytes(p->alerting) : 0);
+        size_t expected = pipeline_held_bytes(p);
         struct image im;
 
         while (pipeline_is_busy(p)) /* only at the daemon's shutdown, see pipeline_is_dirty */

@@ -72,8 +72,7 @@ struct health pipeline_health(struct pipeline *p)
                 .info_tables = bands_info_tables(bands),
                 .info_tables_left_out = bands_info_tables_left_out(bands),
                 .cost_centres_left_out = bands_cost_centres_left_out(bands),
-                .state_bytes = model_held_bytes(p->model) + tracker_held_bytes(p->tracker) +
-                               (p->alerting ? alerting_held_bytes(p->alerting) : 0),
+                .state_bytes = pipeline_held_bytes(p),
         };
 
         memcpy(h.damages, p->damages.places, p->damages.n * sizeof(*h.damages));

@@ -256,7 +256,7 @@ static void beat(struct targets *t)
 
         while (t->beat_at < t->n && clock_mono_ns() < end_ns) {
                 struct pipeline *p = t->pipelines[t->beat_at++];
-                pipeline_close_bands(p, memory_now() != MEMORY_PLENTY);
+                pipeline_close_bands(p, memory_closes(pipeline_held_bytes(p), t->n));
                 pipeline_heartbeat(p, wall_ns);
         }
         if (t->beat_at < t->n)

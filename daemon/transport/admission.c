@@ -357,7 +357,7 @@ static bool open_sockets(struct admission *a, const struct admission_options *o,
                 if (a->sockets[i].listener < 0)
                         return false;
         }
-        connections_begin(o->ipc_paths, (const uint16_t[]){ port, (uint16_t)(port + 1) });
+        connections_keyed(port);
         if (!open_zap(a, o))
                 return error_set(error, "no memory or descriptors left for keys");
         for (unsigned i = 0; i < SOCKETS; i++)

@@ -28,11 +28,10 @@ struct event_base;
 
 struct admission_options {
         struct event_base *base;
-        void *context;                /* of ZeroMQ */
-        void *sockets[2];             /* publish, request: what is bound to `listen` and the port above it */
-        const char *listen;           /* tcp://ADDRESS:PORT */
-        const char *keys;             /* the directory */
-        const char *const *ipc_paths; /* two: for connections.h */
+        void *context;      /* of ZeroMQ */
+        void *sockets[2];   /* publish, request: what is bound to `listen` and the port above it */
+        const char *listen; /* tcp://ADDRESS:PORT */
+        const char *keys;   /* the directory */
 };
 
 /* Reads the keys and listens. NULL with a sentence. */

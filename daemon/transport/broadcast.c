@@ -18,18 +18,16 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 
 #include "daemon/log.h"
+#include "daemon/transport/connections.h"
 #include "daemon/transport/limits.h"
 
 #define FEED      "inproc://broadcast"
@@ -49,7 +47,7 @@ struct broadcast {
         void *publish;
         pthread_t thread;
         bool started;
-        char endpoints[2][512];
+        unsigned most;      /* subscriptions of all */
         struct peer *peers; /* by descriptor */
         size_t n_peers;
         atomic_uint_fast64_t subscriptions, disconnected;
@@ -80,59 +78,15 @@ static struct peer *peer_of(struct broadcast *b, int fd)
         return &b->peers[fd];
 }
 
-/* The port of "tcp://HOST:PORT", 0: none. */
-static unsigned port_of(const char *endpoint)
-{
-        const char *colon = strncmp(endpoint, "tcp://", 6) ? NULL : strrchr(endpoint, ':');
-
-        return colon ? (unsigned)strtoul(colon + 1, NULL, 10) : 0;
-}
-
-union address {
-        struct sockaddr any;
-        struct sockaddr_un local;
-        struct sockaddr_in ip4;
-        struct sockaddr_in6 ip6;
-};
-
-static bool is_at(const union address *a, const char *endpoint)
-{
-        switch (a->any.sa_family) {
-        case AF_UNIX:
-                return !strncmp(endpoint, "ipc://", 6) &&
-                       !strncmp(endpoint + 6, a->local.sun_path, sizeof(a->local.sun_path));
-        case AF_INET:
-                return ntohs(a->ip4.sin_port) == port_of(endpoint);
-        case AF_INET6:
-                return ntohs(a->ip6.sin6_port) == port_of(endpoint);
-        default:
-                return false;
-        }
-}
-
-/* Whether the descriptor is a connection to an address that we publish at. */
-static bool is_ours(const struct broadcast *b, int fd)
-{
-        union address own = { .any.sa_family = AF_UNSPEC };
-        socklen_t size = sizeof(own), int_size = sizeof(int);
-        int listens = 1;
-
-        if (getsockname(fd, &own.any, &size) != 0 ||
-            getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &int_size) != 0 || listens)
-                return false;
-        return is_at(&own, b->endpoints[0]) || is_at(&own, b->endpoints[1]);
-}
-
 static bool disconnect(struct broadcast *b, int fd, uint32_t n)
 {
-        if (!is_ours(b, fd) || shutdown(fd, SHUT_RDWR) != 0)
+        if (!connections_is_subscriber(fd) || shutdown(fd, SHUT_RDWR) != 0)
                 return false;
         atomic_fetch_add(&b->disconnected, 1);
         log_warning("a subscriber is disconnected: it has %" PRIu32
                     " subscriptions of %llu in all; the limits are %u "
                     "and %u",
-                    n, (unsigned long long)atomic_load(&b->subscriptions), LIMIT_SUBSCRIPTIONS_OF_ONE,
-                    LIMIT_SUBSCRIPTIONS);
+                    n, (unsigned long long)atomic_load(&b->subscriptions), LIMIT_SUBSCRIPTIONS_OF_ONE, b->most);
         return true;
 }
 
@@ -141,7 +95,7 @@ static void subscribed(struct broadcast *b, int fd)
         struct peer *peer = peer_of(b, fd);
         const uint64_t all = atomic_fetch_add(&b->subscriptions, 1) + 1;
 
-        if (peer && !peer->shut && (++peer->subscriptions > LIMIT_SUBSCRIPTIONS_OF_ONE || all > LIMIT_SUBSCRIPTIONS))
+        if (peer && !peer->shut && (++peer->subscriptions > LIMIT_SUBSCRIPTIONS_OF_ONE || all > b->most))
                 peer->shut = disconnect(b, fd, peer->subscriptions);
         log_debug("subscriptions=%llu added", (unsigned long long)all);
 }
@@ -280,12 +234,11 @@ void *broadcast_socket(const struct broadcast *b)
         return b->publish;
 }
 
-bool broadcast_start(struct broadcast *b, const char *const endpoints[2])
+bool broadcast_start(struct broadcast *b, unsigned most)
 {
         sigset_t all, before;
 
-        for (unsigned i = 0; i < 2; i++)
-                (void)snprintf(b->endpoints[i], sizeof(b->endpoints[i]), "%s", endpoints[i]);
+        b->most = most;
         (void)sigfillset(&all);
         (void)pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the thread with the loop */
         b->started = pthread_create(&b->thread, NULL, broadcast_all, b) == 0;

@@ -5,8 +5,8 @@
  * ZeroMQ looks up the subscribers of a message in a trie of all subscriptions, and walks the whole trie whenever a
  * connection ends. Clients decide how large it is; the loop that reads the programs' logs must not pay for it.
  *
- * A connection may have LIMIT_SUBSCRIPTIONS_OF_ONE subscriptions, all connections together LIMIT_SUBSCRIPTIONS. One
- * that makes more is disconnected, which is counted and logged.
+ * A connection may have LIMIT_SUBSCRIPTIONS_OF_ONE subscriptions, all connections together as many as broadcast_start
+ * is given. One that exceeds this is shut down, which is counted and logged. How fast they may come is connections.h's.
  */
 #ifndef HW_DAEMON_TRANSPORT_BROADCAST_H
 #define HW_DAEMON_TRANSPORT_BROADCAST_H
@@ -24,8 +24,8 @@ struct broadcast *broadcast_new(void *context, int high_water_mark);
 /* The XPUB. The caller binds it before broadcast_start and uses it afterwards only between _pause and _resume. */
 void *broadcast_socket(const struct broadcast *b);
 
-/* `endpoints`: what the XPUB is bound to, "": nothing; copied. */
-bool broadcast_start(struct broadcast *b, const char *const endpoints[2]);
+/* `most`: subscriptions of all connections. */
+bool broadcast_start(struct broadcast *b, unsigned most);
 
 /* Waits until the thread has finished its current turn and leaves the XPUB alone. */
 void broadcast_pause(struct broadcast *b);

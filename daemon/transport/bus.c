@@ -18,8 +18,9 @@
  * is gone or does not read. After one reply is dropped, all others to the same
  * request are dropped too: a client must never take a snapshot with a hole for
  * a whole one because its last message got through. Waiting replies are bounded
- * in bytes over all clients, so nobody can make the daemon grow by requesting
- * snapshots and not reading them.
+ * in bytes, of each client and of all (waiting.h), so nobody can make the daemon
+ * grow, or leave others without an answer, by requesting snapshots and not
+ * reading them.
  *
  * A client that requests too often or too much (allowance.h) gets an error that
  * says so and when to retry.
@@ -28,6 +29,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +40,8 @@
 #include "daemon/transport/broadcast.h"
 #include "daemon/transport/connections.h"
 #include "daemon/transport/limits.h"
+#include "daemon/transport/room.h"
+#include "daemon/transport/waiting.h"
 #include "daemon/log.h"
 #include "proto/base/clock.h"
 #include "proto/base/hash.h"
@@ -62,9 +66,10 @@ struct bus {
         struct bus_handler handler;
         struct bus_stats stats;
         struct allowances allowances;
-        struct admission *admission;         /* NULL: no TCP for others */
+        struct admission *admission; /* NULL: no TCP for others */
+        struct room room;
         atomic_size_t updates_waiting_bytes; /* handed to ZeroMQ and not yet freed by it */
-        atomic_size_t replies_waiting_bytes; /* likewise */
+        struct waiting replies_waiting;      /* likewise */
 };
 
 struct bus_client {
@@ -81,29 +86,44 @@ struct bus_client {
 
 /* ------------------------------------------------------------ packing */
 
-/* Runs on ZeroMQ's thread, when nobody needs the message any more. The size is stored in front of the bytes. */
-static void free_packed(void *data, void *waiting_bytes)
-{
-        size_t *block = (size_t *)data - 1;
+/* In front of the bytes of each message. */
+struct block {
+        size_t size;
+        struct waiting_client *client; /* NULL: an update */
+        max_align_t bytes[];
+};
 
-        atomic_fetch_sub((atomic_size_t *)waiting_bytes, *block);
+/* Runs on ZeroMQ's thread, when nobody needs the message any more. */
+static void free_packed(void *data, void *ctx)
+{
+        struct block *block = (struct block *)((char *)data - offsetof(struct block, bytes));
+        struct bus *bus = ctx;
+
+        if (block->client)
+                waiting_give_back(&bus->replies_waiting, block->client, block->size);
+        else
+                atomic_fetch_sub(&bus->updates_waiting_bytes, block->size);
         free(block);
 }
 
-/* Packs into a message that counts in *waiting_bytes until it is delivered or dropped. Returns 0 or -ENOMEM. */
-static int pack(const ProtobufCMessage *message, size_t size, atomic_size_t *waiting_bytes, zmq_msg_t *ret_msg)
+/* Packs into a message that counts as waiting until it is delivered or dropped. Returns 0 or -ENOMEM. */
+static int pack(struct bus *bus, struct waiting_client *client, const ProtobufCMessage *message, size_t size,
+                zmq_msg_t *ret_msg)
 {
-        size_t *block = malloc(sizeof(*block) + size);
+        struct block *block = malloc(sizeof(*block) + size);
 
         if (!block)
                 return -ENOMEM;
-        *block = size;
-        (void)protobuf_c_message_pack(message, (uint8_t *)(block + 1));
-        if (zmq_msg_init_data(ret_msg, block + 1, size, free_packed, waiting_bytes)) {
+        *block = (struct block){ .size = size, .client = client };
+        (void)protobuf_c_message_pack(message, (uint8_t *)block->bytes);
+        if (zmq_msg_init_data(ret_msg, block->bytes, size, free_packed, bus)) {
                 free(block);
                 return -ENOMEM;
         }
-        atomic_fetch_add(waiting_bytes, size);
+        if (client)
+                waiting_take(&bus->replies_waiting, client, size);
+        else
+                atomic_fetch_add(&bus->updates_waiting_bytes, size);
         return 0;
 }
 
@@ -112,8 +132,7 @@ static int pack(const ProtobufCMessage *message, size_t size, atomic_size_t *wai
 /* Over the limit only small ones are sent: their number bounds their memory. */
 static bool has_room(struct bus *bus, size_t size)
 {
-        return size <= LIMIT_SMALL_UPDATE_BYTES ||
-               atomic_load(&bus->updates_waiting_bytes) <= LIMIT_UPDATES_WAITING_BYTES;
+        return size <= LIMIT_SMALL_UPDATE_BYTES || atomic_load(&bus->updates_waiting_bytes) <= bus->room.updates;
 }
 
 static int send_update(void *ctx, const Hw__Update *update)
@@ -124,7 +143,7 @@ static int send_update(void *ctx, const Hw__Update *update)
         size_t size = hw__update__get_packed_size(update);
         zmq_msg_t msg;
 
-        if (!has_room(bus, size) || pack(&update->base, size, &bus->updates_waiting_bytes, &msg)) {
+        if (!has_room(bus, size) || pack(bus, NULL, &update->base, size, &msg)) {
                 bus->stats.dropped++; /* its sequence number is used up: subscribers see a gap */
                 log_debug("dropped=%llu update size=%zu: out of memory or too much is waiting",
                           (unsigned long long)bus->stats.dropped, size);
@@ -142,6 +161,12 @@ static int send_update(void *ctx, const Hw__Update *update)
 }
 
 /* ------------------------------------------------------------ replies */
+
+/* Any number but 0. */
+static uint64_t number_of(const struct bus_client *client)
+{
+        return hash_bytes(zmq_msg_data(client->identity), zmq_msg_size(client->identity), 0) | 1;
+}
 
 /* The frames before the payload. ROUTER fails here, before anything is sent, when the client cannot take more. */
 static int send_envelope(struct bus_client *client)
@@ -169,9 +194,10 @@ void bus_reply(struct bus_client *client, Hw__Reply *reply)
         client->refused = client->refused || reply->error;
         reply->has_id = client->has_id;
         reply->id = client->id;
-        size_t size = hw__reply__get_packed_size(reply), waiting = atomic_load(&bus->replies_waiting_bytes);
-        bool full = waiting > 0 && size > LIMIT_REPLIES_WAITING_BYTES - waiting;
-        if (client->dropped || full || pack(&reply->base, size, &bus->replies_waiting_bytes, &msg)) {
+        const size_t size = hw__reply__get_packed_size(reply);
+        struct waiting_client *waiting = waiting_find(&bus->replies_waiting, number_of(client));
+        if (client->dropped || !waiting_may(&bus->replies_waiting, waiting, size, bus->room.replies) ||
+            pack(bus, waiting, &reply->base, size, &msg)) {
                 client->dropped = true;
                 bus->stats.replies_dropped++;
                 log_debug("replies_dropped=%llu size=%zu: the client does not read",
@@ -223,12 +249,6 @@ static void refuse_request(struct bus_client *client, const char *reason)
         log_debug("bad_requests=%llu: %s", (unsigned long long)client->bus->stats.bad_requests, reason);
         reply.error = (char *)reason;
         bus_reply(client, &reply);
-}
-
-/* Any number but 0. */
-static uint64_t number_of(const struct bus_client *client)
-{
-        return hash_bytes(zmq_msg_data(client->identity), zmq_msg_size(client->identity), 0) | 1;
 }
 
 /* False: this client has requested too much, and got an error. */
@@ -377,28 +397,30 @@ static bool bind_socket(void *socket, struct endpoint *endpoint, const char *tex
 static bool open_admission(struct bus *bus, struct event_base *base, const struct bus_options *options,
                            struct error *error)
 {
-        const char *const paths[2] = { bus->publish_endpoint.path, bus->request_endpoint.path };
         const struct admission_options o = { .base = base,
                                              .context = bus->context,
                                              .sockets = { broadcast_socket(bus->publish), bus->request },
                                              .listen = options->listen,
-                                             .keys = options->keys,
-                                             .ipc_paths = paths };
+                                             .keys = options->keys };
 
         if (options->listen)
                 bus->admission = admission_new(&o, error);
-        else
-                connections_begin(paths, (const uint16_t[]){ 0, 0 });
         return bus->admission || !options->listen;
 }
 
 /* Last: from then on its socket is the thread's. */
 static bool start_broadcast(struct bus *bus, struct error *error)
 {
-        const char *const endpoints[2] = { bus->publish_endpoint.address,
-                                           bus->admission ? admission_listens(bus->admission) : "" };
+        return broadcast_start(bus->publish, bus->room.subscriptions) ||
+               error_set(error, "out of memory for another thread");
+}
 
-        return broadcast_start(bus->publish, endpoints) || error_set(error, "out of memory for another thread");
+static void begin_connections(const struct bus *bus)
+{
+        const struct connections_door doors[2] = { { bus->publish_endpoint.address, bus->room.subscribers },
+                                                   { bus->request_endpoint.address, bus->room.requesters } };
+
+        connections_begin(doors);
 }
 
 struct bus *bus_new(struct event_base *base, const struct bus_options *options, const struct bus_handler *handler,
@@ -411,11 +433,13 @@ struct bus *bus_new(struct event_base *base, const struct bus_options *options, 
                 goto no_memory;
         bus->publish_endpoint.directory = bus->request_endpoint.directory = -1;
         bus->handler = *handler;
+        bus->room = room_of(options->memory, (unsigned)mark);
         if (!open_sockets(bus, mark))
                 goto no_memory;
         if (!bind_socket(broadcast_socket(bus->publish), &bus->publish_endpoint, options->publish_endpoint, error) ||
             !bind_socket(bus->request, &bus->request_endpoint, options->request_endpoint, error))
                 goto failed;
+        begin_connections(bus);
         bus->request_loop = zloop_new(base, bus->request, receive_request, bus);
         if (!bus->request_loop)
                 goto no_memory;
@@ -458,7 +482,7 @@ struct update_sink bus_sink(struct bus *bus)
 const struct bus_stats *bus_stats(struct bus *bus)
 {
         bus->stats.subscriptions = broadcast_subscriptions(bus->publish);
-        bus->stats.disconnected = broadcast_disconnected(bus->publish);
+        bus->stats.disconnected = broadcast_disconnected(bus->publish) + connections_disconnected();
         return &bus->stats;
 }
 

@@ -37,6 +37,7 @@ struct bus_options {
         int high_water_mark; /* messages per subscriber; 0: 4096 */
         const char *listen;  /* tcp://ADDRESS:PORT, also, for those who have keys; NULL: nowhere */
         const char *keys;    /* the directory of these keys */
+        uint64_t memory;     /* the daemon's budget, of which clients get a part (room.h); 0 or UNKNOWN_U64: none */
 };
 
 /* Binds both sockets. NULL with a sentence in `error`. */
@@ -74,7 +75,7 @@ struct bus_stats {
         uint64_t requests, bad_requests;
         uint64_t dropped;         /* out of memory, or too much is waiting: subscribers see a gap */
         uint64_t subscriptions;   /* now, of all connections */
-        uint64_t disconnected;    /* subscribers with too many of them */
+        uint64_t disconnected;    /* subscribers with too many of them, or that sent too much */
         uint64_t replies_dropped; /* the client did not take them */
         uint64_t forbidden;       /* requests: the key's role does not allow them */
         uint64_t controls;        /* requests that changed something, or tried to */

@@ -14,21 +14,42 @@
 
 #include "daemon/log.h"
 #include "daemon/loop/accept.h"
+#include "daemon/loop/receive.h"
+#include "daemon/transport/inflow.h"
+#include "proto/base/clock.h"
+#include "proto/base/hash.h"
 
 #define TABLE_MAX 65536 /* descriptors; connections above it are accepted, but cannot be shut down one by one */
 
+#define DOORS 2 /* publishing, requests */
+
+/* Where a connection came in. */
+enum door { DOOR_NONE, DOOR_PUBLISH, DOOR_REQUEST };
+
 struct connection {
-        struct sockaddr_storage peer; /* ss_family 0: no connection */
+        enum door door; /* DOOR_NONE: no connection of ours */
+        bool keyed;     /* the listener is for those with keys */
         bool has_key;
         uint8_t public[KEY_BYTES];
+        uint64_t who;                 /* a process or a TCP address; never 0 */
+        struct sockaddr_storage peer; /* AF_UNIX: nothing more is known */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct connection *table; /* by descriptor */
+/* A listening address. */
+struct listener {
+        char path[sizeof(((struct sockaddr_un *)NULL)->sun_path)]; /* "": none */
+        uint16_t port;                                             /* 0: none */
+        atomic_uint keyed_port;                                    /* likewise; set while the others are in use */
+        unsigned places;
+        unsigned taken; /* at most: connections since they were counted are not known to have ended */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static struct connection *table;                         /* by descriptor */
 static int n_table;
-static char our_paths[2][sizeof(((struct sockaddr_un *)NULL)->sun_path)];
-static uint16_t our_ports[2];
-static atomic_ulong n_other_users;
+static struct inflow inflow;
+static struct listener listeners[DOORS];
+static atomic_ulong n_other_users, n_refused, n_disconnected;
 
 /* ---------------------------------------------------------------- by address */
 
@@ -39,17 +60,52 @@ static uint16_t port_of(const struct sockaddr_storage *a)
         return a->ss_family == AF_INET6 ? ntohs(((const struct sockaddr_in6 *)a)->sin6_port) : 0;
 }
 
-static bool is_our_port(uint16_t port)
+static enum door door_at(const struct sockaddr_storage *a, bool *ret_keyed)
 {
-        return port != 0 && (port == our_ports[0] || port == our_ports[1]);
+        const uint16_t port = port_of(a);
+
+        for (int i = 0; i < DOORS; i++) {
+                const struct listener *l = &listeners[i];
+                *ret_keyed = port && port == l->keyed_port;
+                if (*ret_keyed || (port && port == l->port))
+                        return (enum door)(i + 1);
+                if (a->ss_family == AF_UNIX && l->path[0] &&
+                    !strncmp(((const struct sockaddr_un *)a)->sun_path, l->path, sizeof(l->path)))
+                        return (enum door)(i + 1);
+        }
+        return DOOR_NONE;
 }
 
-static bool is_our_path(const struct sockaddr_un *a)
+/* Of a connection or a listener. */
+static enum door door_of(int fd, bool *ret_keyed)
 {
-        for (unsigned i = 0; i < 2; i++)
-                if (our_paths[i][0] && !strncmp(a->sun_path, our_paths[i], sizeof(a->sun_path)))
-                        return true;
-        return false;
+        struct sockaddr_storage a = { .ss_family = AF_UNSPEC };
+        socklen_t size = sizeof(a);
+
+        *ret_keyed = false;
+        return getsockname(fd, (struct sockaddr *)&a, &size) == 0 ? door_at(&a, ret_keyed) : DOOR_NONE;
+}
+
+/* Whether it is a connection, not a listener. */
+static bool is_connection(int fd)
+{
+        int listens = 1;
+        socklen_t size = sizeof(listens);
+
+        return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && !listens;
+}
+
+static uint64_t who_is(int fd, const struct sockaddr_storage *peer)
+{
+        struct ucred local = { .pid = 0 };
+        socklen_t size = sizeof(local);
+
+        if (peer->ss_family == AF_INET)
+                return hash_bytes(&((const struct sockaddr_in *)peer)->sin_addr, sizeof(struct in_addr), 0) | 1;
+        if (peer->ss_family == AF_INET6)
+                return hash_bytes(&((const struct sockaddr_in6 *)peer)->sin6_addr, sizeof(struct in6_addr), 0) | 1;
+        (void)getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &local, &size);
+        return hash_bytes(&local.pid, sizeof(local.pid), 0) | 1;
 }
 
 static bool same_peer(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
@@ -95,60 +151,170 @@ static bool has_place(int fd)
         return true;
 }
 
+/* Whether it is still the connection that was accepted. */
+static bool is_there(int fd)
+{
+        struct sockaddr_storage now = { .ss_family = AF_UNSPEC };
+        socklen_t size = sizeof(now);
+        bool keyed;
+
+        if (door_of(fd, &keyed) != table[fd].door || !is_connection(fd))
+                return false;
+        return table[fd].peer.ss_family == AF_UNIX ||
+               (getpeername(fd, (struct sockaddr *)&now, &size) == 0 && same_peer(&now, &table[fd].peer));
+}
+
+/* Counts the connections at a door anew; returns how many of them are of this peer. */
+static unsigned count(enum door door, uint64_t who)
+{
+        unsigned all = 0, own = 0;
+
+        for (int fd = 0; fd < n_table; fd++) {
+                if (table[fd].door != door)
+                        continue;
+                if (!is_there(fd)) {
+                        table[fd].door = DOOR_NONE;
+                        continue;
+                }
+                all++;
+                own += table[fd].who == who;
+        }
+        listeners[door - 1].taken = all;
+        return own;
+}
+
+/* They are counted only when there may be too few. */
+static bool has_places(enum door door, uint64_t who)
+{
+        const struct listener *l = &listeners[door - 1];
+
+        if (l->taken < l->places / 2)
+                return true;
+        const unsigned own = count(door, who);
+        return l->taken < l->places && own < l->places / 2;
+}
+
+/* NULL: it may come in. */
+static const char *admit(int fd, const struct connection *c)
+{
+        const struct listener *l = &listeners[c->door - 1];
+
+        if (!has_places(c->door, c->who))
+                return l->taken < l->places ? "half of all connections are its own" : "no more connections are taken";
+        if (c->door == DOOR_PUBLISH && !inflow_connects(&inflow, c->who, clock_mono_ns()))
+                return "it connects and subscribes too often, or all together do";
+        if (fd < TABLE_MAX && has_place(fd)) {
+                table[fd] = *c;
+                listeners[c->door - 1].taken++;
+        }
+        return NULL;
+}
+
+static bool remember(int fd, enum door door, bool keyed)
+{
+        struct connection c = { .door = door, .keyed = keyed, .peer.ss_family = AF_UNIX };
+        char peer[PEER_TEXT];
+        socklen_t size = sizeof(c.peer);
+
+        if (getpeername(fd, (struct sockaddr *)&c.peer, &size) != 0)
+                return true; /* already closed */
+        c.who = who_is(fd, &c.peer);
+        (void)pthread_mutex_lock(&lock);
+        const char *why = admit(fd, &c);
+        (void)pthread_mutex_unlock(&lock);
+        if (!why)
+                return true;
+        log_warning("connections_refused=%lu socket=%s from=%s: %s", atomic_fetch_add(&n_refused, 1) + 1,
+                    door == DOOR_PUBLISH ? "publish" : "request", connections_peer(fd, peer), why);
+        return false;
+}
+
 /* The descriptor may have been another connection's before. */
 static void forget(int fd)
 {
         (void)pthread_mutex_lock(&lock);
         if (fd < n_table)
-                table[fd].peer.ss_family = AF_UNSPEC;
+                table[fd].door = DOOR_NONE;
         (void)pthread_mutex_unlock(&lock);
 }
 
-static void remember(int fd)
-{
-        struct connection c = { .has_key = false };
-        socklen_t size = sizeof(c.peer);
-
-        if (fd >= TABLE_MAX || getpeername(fd, (struct sockaddr *)&c.peer, &size) != 0)
-                return;
-        (void)pthread_mutex_lock(&lock);
-        if (has_place(fd))
-                table[fd] = c;
-        (void)pthread_mutex_unlock(&lock);
-}
-
-static bool look(int listener, int fd)
+static bool on_accepted(int listener, int fd)
 {
         struct sockaddr_storage a = { .ss_family = AF_UNSPEC };
         socklen_t size = sizeof(a);
+        bool keyed;
 
+        forget(fd);
         if (getsockname(listener, (struct sockaddr *)&a, &size) != 0)
                 return true;
-        forget(fd);
-        if (a.ss_family == AF_UNIX)
-                return !is_our_path((const struct sockaddr_un *)&a) || is_friend(fd);
-        if (is_our_port(port_of(&a)))
-                remember(fd);
-        return true;
+        const enum door door = door_at(&a, &keyed);
+        if (door == DOOR_NONE || (a.ss_family == AF_UNIX && !is_friend(fd)))
+                return door == DOOR_NONE;
+        return remember(fd, door, keyed);
+}
+
+static bool on_received(int fd, size_t size)
+{
+        char peer[PEER_TEXT];
+
+        (void)pthread_mutex_lock(&lock);
+        const bool charged = fd >= 0 && fd < n_table && table[fd].door == DOOR_PUBLISH;
+        const bool shut = charged && !inflow_take(&inflow, table[fd].who, clock_mono_ns(), size) && is_there(fd);
+        if (shut)
+                table[fd].door = DOOR_NONE;
+        (void)pthread_mutex_unlock(&lock);
+        if (!shut)
+                return true;
+        log_warning("subscribers_disconnected=%lu from=%s: it sends too many subscriptions",
+                    atomic_fetch_add(&n_disconnected, 1) + 1, connections_peer(fd, peer));
+        (void)shutdown(fd, SHUT_RDWR);
+        return false;
 }
 
 /* ------------------------------------------------------------ on our thread */
 
-void connections_begin(const char *const paths[2], const uint16_t ports[2])
+static void set_listener(struct listener *l, const struct connections_door *door)
 {
-        for (unsigned i = 0; i < 2; i++) {
-                (void)snprintf(our_paths[i], sizeof(our_paths[i]), "%s", paths[i] ? paths[i] : "");
-                our_ports[i] = ports[i];
-        }
-        accept_looks(look);
+        const char *a = door->address, *colon = strrchr(a, ':');
+
+        *l = (struct listener){ .places = door->places };
+        if (!strncmp(a, "ipc://", 6))
+                (void)snprintf(l->path, sizeof(l->path), "%s", a + 6);
+        else if (!strncmp(a, "tcp://", 6) && colon)
+                l->port = (uint16_t)strtoul(colon + 1, NULL, 10);
+}
+
+void connections_begin(const struct connections_door doors[2])
+{
+        (void)pthread_mutex_lock(&lock);
+        memset(&inflow, 0, sizeof(inflow));
+        for (int i = 0; i < DOORS; i++)
+                set_listener(&listeners[i], &doors[i]);
+        (void)pthread_mutex_unlock(&lock);
+        accept_looks(on_accepted);
+        receive_looks(on_received);
+}
+
+void connections_keyed(uint16_t port)
+{
+        for (int i = 0; i < DOORS; i++)
+                listeners[i].keyed_port = port + (unsigned)i;
 }
 
 void connections_end(void)
 {
         accept_looks(NULL);
+        receive_looks(NULL);
         free(table);
         table = NULL;
         n_table = 0;
+}
+
+bool connections_is_subscriber(int fd)
+{
+        bool keyed;
+
+        return door_of(fd, &keyed) == DOOR_PUBLISH && is_connection(fd);
 }
 
 static const char *peer_text(const struct sockaddr_storage *a, char out[PEER_TEXT])
@@ -173,7 +339,8 @@ const char *connections_peer(int fd, char out[PEER_TEXT])
 
         (void)snprintf(out, PEER_TEXT, "?");
         (void)pthread_mutex_lock(&lock);
-        const bool known = fd >= 0 && fd < n_table && table[fd].peer.ss_family != AF_UNSPEC;
+        const bool known =
+                fd >= 0 && fd < n_table && table[fd].door != DOOR_NONE && table[fd].peer.ss_family != AF_UNIX;
         if (known)
                 (void)peer_text(&table[fd].peer, out);
         (void)pthread_mutex_unlock(&lock);
@@ -192,15 +359,6 @@ void connections_note_key(int fd, const uint8_t public[KEY_BYTES])
         (void)pthread_mutex_unlock(&lock);
 }
 
-/* Whether it is still the connection that was accepted. */
-static bool is_there(int fd)
-{
-        struct sockaddr_storage now = { .ss_family = AF_UNSPEC };
-        socklen_t size = sizeof(now);
-
-        return getpeername(fd, (struct sockaddr *)&now, &size) == 0 && same_peer(&now, &table[fd].peer);
-}
-
 size_t connections_shut(bool (*holds)(const void *ctx, const uint8_t public[KEY_BYTES]), const void *ctx)
 {
         size_t n = 0;
@@ -208,11 +366,11 @@ size_t connections_shut(bool (*holds)(const void *ctx, const uint8_t public[KEY_
         (void)pthread_mutex_lock(&lock);
         for (int fd = 0; fd < n_table; fd++) {
                 struct connection *c = &table[fd];
-                if (c->peer.ss_family == AF_UNSPEC || (c->has_key && holds(ctx, c->public)))
+                if (c->door == DOOR_NONE || !c->keyed || (c->has_key && holds(ctx, c->public)))
                         continue;
                 if (is_there(fd) && shutdown(fd, SHUT_RDWR) == 0)
                         n++;
-                c->peer.ss_family = AF_UNSPEC;
+                c->door = DOOR_NONE;
         }
         (void)pthread_mutex_unlock(&lock);
         return n;
@@ -221,4 +379,14 @@ size_t connections_shut(bool (*holds)(const void *ctx, const uint8_t public[KEY_
 uint64_t connections_of_other_users(void)
 {
         return atomic_load(&n_other_users);
+}
+
+uint64_t connections_refused(void)
+{
+        return atomic_load(&n_refused);
+}
+
+uint64_t connections_disconnected(void)
+{
+        return atomic_load(&n_disconnected);
 }

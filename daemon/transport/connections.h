@@ -7,6 +7,10 @@
  * one that is neither ours nor root is closed, whatever the directory's mode has become; and TCP connections are
  * recorded, so that they can be shut down when their key is revoked, which libzmq sees as the peer's end.
  *
+ * Each listener has a number of places, half of which one peer may take (a process, or a TCP address); further
+ * connections are closed at once. What subscribers send passes through our recv() (daemon/loop/receive.h) and is
+ * limited (inflow.h): a connection that sends too much is shut down.
+ *
  * Two threads: libzmq's accepts, ours looks up and shuts down; a lock protects the table. A descriptor is shut down
  * under the lock, and only if the kernel still reports the peer that was accepted: it cannot have been reused.
  */
@@ -22,9 +26,20 @@
 
 #define PEER_TEXT 64 /* "192.0.2.7:40312", "[2001:db8::1]:40312", "uid 1000" */
 
-/* The listeners: two paths (NULL: none) and two TCP ports (0: none). One set per process; the paths are copied. */
-void connections_begin(const char *const paths[2], const uint16_t ports[2]);
+struct connections_door {
+        const char *address; /* "ipc://PATH", "tcp://HOST:PORT"; copied */
+        unsigned places;
+};
+
+/* The listeners for publishing and for requests. One set per process. */
+void connections_begin(const struct connections_door doors[2]);
 void connections_end(void);
+
+/* The listeners for those with keys: this port and the one above it. */
+void connections_keyed(uint16_t port);
+
+/* Whether the descriptor is a connection to the publisher, of whichever listener. */
+bool connections_is_subscriber(int fd);
 
 /* The peer of this descriptor; "?" if it is not a connection to our listeners. Returns `out`. */
 const char *connections_peer(int fd, char out[PEER_TEXT]);
@@ -33,12 +48,16 @@ const char *connections_peer(int fd, char out[PEER_TEXT]);
 void connections_note_key(int fd, const uint8_t public[KEY_BYTES]);
 
 /*
- * Shuts down all TCP connections whose key is not known to hold. Returns how many. A subscriber sends no messages, so
- * its key is not known: it is shut down too, and connects again by itself.
+ * Shuts down all connections to keyed listeners whose key is not known to hold. Returns how many. A subscriber sends no
+ * messages, so its key is not known: it is shut down too, and connects again by itself.
  */
 size_t connections_shut(bool (*holds)(const void *ctx, const uint8_t public[KEY_BYTES]), const void *ctx);
 
 /* Connections over ipc that were closed because another user made them, since the start. */
 uint64_t connections_of_other_users(void);
+
+/* Connections closed because no place was left for their peer, and those shut down because of what they sent. */
+uint64_t connections_refused(void);
+uint64_t connections_disconnected(void);
 
 #endif

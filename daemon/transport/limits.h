@@ -3,15 +3,21 @@
 #ifndef HW_DAEMON_TRANSPORT_LIMITS_H
 #define HW_DAEMON_TRANSPORT_LIMITS_H
 
-#define LOOP_PRIORITIES             3        /* of the event loop: LOOP_PRIORITIES / 2 by default ... */
-#define LOOP_FIRST                  0        /* ... or first: requests, signals, the heartbeat; or last (zloop.c) */
-#define LIMIT_SUBSCRIPTION_BYTES    128      /* of one subscription; beyond, ZeroMQ closes the connection */
-#define LIMIT_KEYED_SUBSCRIPTION    512      /* over TCP: messages of the CURVE handshake are as long */
-#define LIMIT_SUBSCRIPTIONS_OF_ONE  2048u    /* of one connection ... */
-#define LIMIT_SUBSCRIPTIONS         8192u    /* ... and of all; a connection that makes more is shut down */
-#define LIMIT_UPDATES_WAITING       65536    /* for the thread that sends them; beyond, updates are dropped */
-#define LIMIT_PUMP_NS               5000000u /* one turn of a socket; then it rests ... */
-#define PUMP_REST                   3u       /* ... for this many times as long while others have work */
+#define LOOP_PRIORITIES             3            /* of the event loop: LOOP_PRIORITIES / 2 by default ... */
+#define LOOP_FIRST                  0            /* ... or first: requests, signals, the heartbeat; or last (zloop.c) */
+#define LIMIT_SUBSCRIPTION_BYTES    128          /* of one subscription; beyond, ZeroMQ closes the connection */
+#define LIMIT_KEYED_SUBSCRIPTION    512          /* over TCP: messages of the CURVE handshake are as long */
+#define LIMIT_SUBSCRIPTIONS_OF_ONE  2048u        /* of one connection ... */
+#define LIMIT_SUBSCRIPTIONS         8192u        /* ... and of all; a connection that makes more is shut down */
+#define INFLOW_BYTES_PER_S          (32u << 10)  /* what subscribers of one peer may send ... */
+#define INFLOW_BURST_BYTES          (512u << 10) /* ... after so many at once: all its subscriptions, and again */
+#define INFLOW_ALL_BYTES_PER_S      (128u << 10) /* likewise, all together; ... */
+#define INFLOW_ALL_BURST_BYTES      (2u << 20)
+#define INFLOW_SMALL_BYTES          (16u << 10)       /* ... who has sent less is not held liable for others */
+#define INFLOW_CONNECTION_BYTES     2048u             /* what a new connection counts for */
+#define LIMIT_UPDATES_WAITING       65536             /* for the thread that sends them; beyond, updates are dropped */
+#define LIMIT_PUMP_NS               5000000u          /* one turn of a socket; then it rests ... */
+#define PUMP_REST                   3u                /* ... for this many times as long while others have work */
 #define LIMIT_UPDATES_WAITING_BYTES ((size_t)8 << 20) /* for slow subscribers; beyond, large updates are left out */
 #define LIMIT_SMALL_UPDATE_BYTES    1024u             /* smaller ones go out: the high-water mark bounds them */
 #define LIMIT_REQUESTS_WAITING      1000              /* per client, in ZeroMQ's queue: the client waits */
@@ -20,8 +26,16 @@
 #define LIMIT_COST_PERCENT          50u               /* of a processor, for one client's requests; likewise */
 #define LIMIT_COST_BURST_NS         UINT64_C(2000000000)
 #define LIMIT_REPLIES_WAITING       65536 /* messages per client; the rest of the answer is dropped and counted */
-#define LIMIT_REPLIES_WAITING_BYTES ((size_t)64 << 20) /* over all clients; likewise */
-#define HEARTBEAT_MS                5000               /* TCP: a peer is asked for a sign of life so often ... */
-#define HEARTBEAT_LOST_MS           15000              /* ... and is gone when none came in that time */
+#define LIMIT_REPLIES_WAITING_BYTES ((size_t)64 << 20) /* over all clients; likewise (waiting.h) */
+#define LIMIT_CONNECTIONS           1024u              /* of each socket; half of them of one peer */
+#define QUEUED_MESSAGE_BYTES        128u               /* a place in a subscriber's queue: two frames of libzmq */
+#define CONNECTION_BYTES            (48u << 10)        /* libzmq's buffers of one connection */
+#define SUBSCRIPTION_BYTES          2048u              /* in libzmq's trie */
+#define LEAST_REPLIES_WAITING_BYTES ((size_t)4 << 20)  /* however small the budget */
+#define LEAST_UPDATES_WAITING_BYTES ((size_t)1 << 20)
+#define LEAST_CONNECTIONS           32u
+#define LEAST_SUBSCRIPTIONS         512u
+#define HEARTBEAT_MS                5000  /* TCP: a peer is asked for a sign of life so often ... */
+#define HEARTBEAT_LOST_MS           15000 /* ... and is gone when none came in that time */
 
 #endif

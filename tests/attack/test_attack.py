@@ -4,6 +4,7 @@
 The bounds are for a loaded machine: what took seconds to minutes when it was found takes a fraction of a second on an idle one.
 """
 import contextlib
+import multiprocessing
 import os
 import resource
 import signal
@@ -327,6 +328,113 @@ def test_targets_added_again_cost_what_they_did(directory):
 
         first = cost(30)
         assert max(cost(30) for _ in range(2)) < 1.6 * first    # 2.8 times, before
+
+
+class RawSubscriber:
+    """ZMTP by hand: libzmq's own sockets drop subscriptions when they are too many at once."""
+
+    GREETING = b"\xff" + b"\0" * 8 + b"\x7f\x03\0NULL".ljust(23, b"\0") + b"\0" * 32
+
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX)
+        try:
+            self.socket.settimeout(DEADLINE_S)
+            self.socket.connect(path)
+            ready = b"\x05READY\x0bSocket-Type\0\0\0\x03SUB"
+            self.socket.sendall(self.GREETING + bytes([4, len(ready)]) + ready)
+            assert self.socket.recv(1)
+        except (OSError, AssertionError):
+            self.socket.close()
+            raise OSError("turned away") from None
+
+    @staticmethod
+    def frame(topic, on=1):
+        return bytes([0, len(topic) + 1, on]) + topic
+
+
+def toggle(path, number):
+    """Subscribes and unsubscribes without end."""
+    s = RawSubscriber(path).socket
+    with contextlib.closing(s):
+        topics = [b"%d-%05d" % (number, i) for i in range(3000)]
+        data = b"".join(RawSubscriber.frame(t) + RawSubscriber.frame(t, 0) for t in topics)
+        while True:
+            s.sendall(data)
+
+
+def come_and_go(path, number):
+    """Thousands of subscriptions that share no prefix, and away."""
+    with contextlib.closing(RawSubscriber(path).socket) as s:
+        s.sendall(b"".join(RawSubscriber.frame((b"%d-%06d" % (number, i))[::-1].ljust(100, b"x")) for i in range(2000)))
+
+
+def subscribe_for_ever(attack, path, number, until):
+    while time.time() < until:
+        with contextlib.suppress(OSError):
+            attack(path, number)
+        time.sleep(0.002)
+
+
+@pytest.mark.parametrize("attack", [toggle, come_and_go])
+def test_publishing_goes_on_whatever_subscribers_send(directory, attack):
+    """Others get their messages, and the daemon does not grow: it was silent for as long as this lasted, at 400 MiB."""
+    log = LiveLog(directory / "t.eventlog")
+    log.live(1 << 20)
+    seconds = scale(5, 20)
+    with Daemon(directory, f"t={log.path}") as d, contextlib.closing(zmq.Context.instance().socket(zmq.SUB)) as s:
+        s.connect(d.publish)
+        s.subscribe(b"hw1/daemon/")
+        assert s.poll(DEADLINE_S * 1000)
+        before, until = rss_bytes(d.process.pid), time.time() + seconds
+        attackers = [multiprocessing.Process(target=subscribe_for_ever, args=(attack, f"{directory}/publish", i, until), daemon=True)
+                     for i in range(scale(1, 4))]
+        for a in attackers:
+            a.start()
+        longest, last, peak = 0, time.monotonic(), 0
+        while time.time() < until:
+            if s.poll(100):
+                s.recv_multipart()
+                longest, last = max(longest, time.monotonic() - last), time.monotonic()
+            peak = max(peak, rss_bytes(d.process.pid))
+        for a in attackers:
+            a.join(DEADLINE_S)
+            assert a.exitcode == 0
+        assert longest < 1 + ANSWER_S, longest      # there is one a second
+        assert WATCHED or peak - before < 64 << 20, (before, peak)
+        assert d.status().daemon.subscribers_disconnected > 0 or d.status().daemon.connections_refused > 0
+        wait_for(d.answers, "an answer")
+
+
+def test_one_client_does_not_take_all_places(directory):
+    """Connections by one process beyond its half are closed at once; another's works."""
+    with Daemon(directory, args=["--memory", "64MiB"]) as d, contextlib.ExitStack() as held:
+        for door in ("publish", "request"):
+            for _ in range(200):
+                s = held.enter_context(socket.socket(socket.AF_UNIX))
+                s.connect(f"{directory}/{door}")
+        done = client("ctl", "status", "--connect", d.publish)
+        assert done.returncode == 0, done.stderr
+        assert b"connections" in done.stdout
+        done = client("top", "--once", "--connect", d.publish)
+        assert done.returncode == 0, done.stderr
+
+
+def test_a_client_that_reads_no_replies_leaves_room_for_others(directory):
+    """Snapshots that are requested and never read; another client's snapshots are whole all the same."""
+    log = LiveLog(directory / "t.eventlog")
+    log.census({f"band-{i}" + "L" * 2000: 1000 + i for i in range(600)})
+    with Daemon(directory, f"t={log.path}", args=["--memory", "64MiB"]) as d:
+        wait_for(lambda: len(labels_of(d, "t")) == 600, "the bands")
+        with contextlib.closing(zmq.Context.instance().socket(zmq.DEALER)) as s:
+            s.linger, s.rcvhwm = 0, 1
+            s.connect(d.request_endpoint)
+            until = time.monotonic() + scale(3, 15)
+            while time.monotonic() < until:
+                with contextlib.suppress(zmq.Again):
+                    s.send(pb.Request(id=1, snapshot=pb.SnapshotRequest()).SerializeToString(), zmq.DONTWAIT)
+                time.sleep(0.01)
+                assert len(labels_of(d, "t")) == 600
+            assert WATCHED or rss_bytes(d.process.pid) < 64 << 20
 
 
 def test_m6_bytes_that_are_no_text(directory):

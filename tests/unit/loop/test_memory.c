@@ -30,7 +30,7 @@ static void marks(void **state)
         assert_int_equal(at(79), MEMORY_PLENTY);
         assert_null(memory_words());
         assert_int_equal(at(81), MEMORY_TIGHT);
-        assert_non_null(strstr(memory_words(), "no new bands are followed"));
+        assert_non_null(strstr(memory_words(), "get no new bands"));
         assert_null(strstr(memory_words(), "no target"));
         assert_int_equal(at(77), MEMORY_TIGHT); /* not back yet */
         assert_int_equal(at(74), MEMORY_PLENTY);
@@ -39,6 +39,20 @@ static void marks(void **state)
         assert_int_equal(at(91), MEMORY_FULL);
         assert_int_equal(at(89), MEMORY_TIGHT);
         assert_int_equal(at(10), MEMORY_PLENTY);
+}
+
+/* Half of what is used when it becomes tight, divided by the targets. */
+static void shares(void **state)
+{
+        (void)state;
+        memory_set_budget(100 * MIB);
+        (void)at(50);
+        assert_false(memory_closes(90 * MIB, 1));
+        (void)at(85);
+        assert_true(memory_closes(11 * MIB, 4));
+        assert_false(memory_closes(9 * MIB, 4));
+        (void)at(97);
+        assert_true(memory_closes(0, 4));
 }
 
 static void without_a_budget(void **state)
@@ -74,6 +88,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(marks),
+                cmocka_unit_test(shares),
                 cmocka_unit_test(without_a_budget),
 #ifndef __SANITIZE_ADDRESS__ /* its allocator keeps what is freed */
                 cmocka_unit_test(what_was_freed_goes_back),

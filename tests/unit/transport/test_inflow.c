@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What subscribers may send, with simulated clocks; and what clients get of the memory. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "daemon/transport/inflow.h"
+#include "daemon/transport/limits.h"
+#include "daemon/transport/room.h"
+#include "daemon/transport/waiting.h"
+#include "proto/base/process.h"
+
+#define SECOND UINT64_C(1000000000)
+#define MIB    (UINT64_C(1) << 20)
+
+static struct inflow f;
+static struct waiting w;
+
+/* How many bytes of `peer` are taken, in pieces of 1 KiB, evenly over the time. */
+static size_t sent(uint64_t peer, uint64_t from_ns, uint64_t for_ns, unsigned kib)
+{
+        size_t taken = 0;
+
+        for (unsigned i = 0; i < kib; i++)
+                taken += 1024u * inflow_take(&f, peer, from_ns + for_ns * i / kib, 1024);
+        return taken;
+}
+
+static void a_burst_then_the_rate(void **state)
+{
+        (void)state;
+        memset(&f, 0, sizeof(f));
+        assert_int_equal(sent(1, SECOND, 0, 1000), INFLOW_BURST_BYTES);
+        assert_false(inflow_connects(&f, 1, SECOND));
+        assert_true(inflow_connects(&f, 2, SECOND)); /* somebody else */
+        assert_true(inflow_connects(&f, 1, 2 * SECOND));
+        assert_int_equal(sent(1, 3 * SECOND, 10 * SECOND, 200), 200 * 1024); /* slower than the rate */
+        assert_in_range(sent(1, 20 * SECOND, 10 * SECOND, 4000), 1024, INFLOW_BURST_BYTES + 10 * INFLOW_BYTES_PER_S);
+        assert_true(sent(1, 100 * SECOND, 0, 1000) == INFLOW_BURST_BYTES); /* full again */
+}
+
+/* Many peers, none of which sends too much alone: all of them are limited, but not those who send little. */
+static void all_together(void **state)
+{
+        size_t taken = 0;
+
+        (void)state;
+        memset(&f, 0, sizeof(f));
+        for (uint64_t peer = 1; peer <= 20; peer++)
+                taken += sent(peer, SECOND, 0, INFLOW_BURST_BYTES / 1024);
+        assert_in_range(taken, INFLOW_ALL_BURST_BYTES, INFLOW_ALL_BURST_BYTES + 20 * (INFLOW_SMALL_BYTES + 1024));
+        assert_true(inflow_connects(&f, 99, SECOND));
+        assert_int_equal(sent(99, SECOND, 0, 4), 4096);
+}
+
+/* One piece that is larger than everything allowed. */
+static void a_huge_piece(void **state)
+{
+        (void)state;
+        memset(&f, 0, sizeof(f));
+        assert_false(inflow_take(&f, 1, SECOND, SIZE_MAX));
+        assert_true(inflow_take(&f, 2, 1000 * SECOND, 1024));
+}
+
+static void more_peers_than_are_remembered(void **state)
+{
+        (void)state;
+        memset(&f, 0, sizeof(f));
+        for (uint64_t i = 1; i <= 10 * INFLOW_PEERS; i++)
+                assert_true(inflow_take(&f, i, i * SECOND, 1024));
+        assert_int_equal(f.of[0].peer % INFLOW_PEERS, 1); /* in turn */
+}
+
+/* As much as it may have waiting. */
+static size_t fill(uint64_t client, size_t room)
+{
+        struct waiting_client *c = waiting_find(&w, client);
+        size_t n = 0;
+
+        for (; waiting_may(&w, c, 1024, room); n += 1024)
+                waiting_take(&w, c, 1024);
+        return n;
+}
+
+static void one_leaves_room_for_others(void **state)
+{
+        const size_t room = 30 * MIB;
+
+        (void)state;
+        memset(&w, 0, sizeof(w));
+        assert_in_range(fill(1, room), 19 * MIB, 20 * MIB);
+        assert_in_range(fill(2, room), 6 * MIB, 7 * MIB);
+        assert_in_range(fill(3, room), 2 * MIB, 3 * MIB);
+        assert_true(fill(4, room) > 0);
+        waiting_give_back(&w, waiting_find(&w, 1), 10 * MIB);
+        assert_in_range(fill(5, room), 6 * MIB, 8 * MIB);
+}
+
+static void first_reply_may_be_large(void **state)
+{
+        (void)state;
+        memset(&w, 0, sizeof(w));
+        (void)fill(1, 4 * MIB);
+        assert_true(waiting_may(&w, waiting_find(&w, 2), 16 * MIB, 4 * MIB));
+}
+
+/* A place is another client's when nothing of the first waits any more. */
+static void places_are_used_again(void **state)
+{
+        (void)state;
+        memset(&w, 0, sizeof(w));
+        for (uint64_t i = 1; i <= WAITING_CLIENTS; i++)
+                waiting_take(&w, waiting_find(&w, i), 1);
+        assert_int_equal(waiting_find(&w, 5)->client, 5);
+        assert_ptr_equal(waiting_find(&w, 1000 * WAITING_CLIENTS + 7), &w.of[7]); /* shared */
+        waiting_give_back(&w, waiting_find(&w, 5), 1);
+        assert_int_equal(waiting_find(&w, 5000)->client, 5000);
+        assert_int_equal(atomic_load(&w.bytes), WAITING_CLIENTS - 1);
+}
+
+static void rooms(void **state)
+{
+        const struct room none = room_of(UNKNOWN_U64, 4096), unit = room_of(256 * MIB, 4096), tiny = room_of(1, 4096);
+
+        (void)state;
+        assert_int_equal(none.replies, LIMIT_REPLIES_WAITING_BYTES);
+        assert_int_equal(none.subscribers, LIMIT_CONNECTIONS);
+        assert_int_equal(unit.replies, 32 * MIB);
+        assert_int_equal(unit.updates, 8 * MIB);
+        assert_int_equal(unit.subscribers, 128);
+        assert_int_equal(unit.subscriptions, 8192);
+        assert_true(unit.replies + unit.updates + (uint64_t)unit.subscribers * 4096 * QUEUED_MESSAGE_BYTES +
+                            (uint64_t)unit.subscriptions * SUBSCRIPTION_BYTES +
+                            (uint64_t)unit.requesters * CONNECTION_BYTES <
+                    144 * MIB);
+        assert_int_equal(tiny.subscribers, LEAST_CONNECTIONS);
+        assert_int_equal(tiny.subscriptions, LEAST_SUBSCRIPTIONS);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_burst_then_the_rate),
+                cmocka_unit_test(all_together),
+                cmocka_unit_test(a_huge_piece),
+                cmocka_unit_test(more_peers_than_are_remembered),
+                cmocka_unit_test(one_leaves_room_for_others),
+                cmocka_unit_test(first_reply_may_be_large),
+                cmocka_unit_test(places_are_used_again),
+                cmocka_unit_test(rooms),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
