@@ -103,9 +103,9 @@ void control_post(const char *line)
         struct error error = { .text = "" };
 
         if (!control_parse(line, &r, &error))
-                control_answer(&r, false, error.text);
+                control_reply(&r, false, error.text);
         else if (!c.wake || !enqueue(&r))
-                control_answer(&r, false, "busy");
+                control_reply(&r, false, "busy");
         else
                 c.wake();
 }
@@ -125,7 +125,7 @@ bool control_next(struct request *ret)
         return some;
 }
 
-void control_answer(const struct request *r, bool ok, const char *why)
+void control_reply(const struct request *r, bool ok, const char *why)
 {
         server_say("answer %u %s%s%s", r->id, ok ? "ok" : "no", *why ? " " : "", why);
 }

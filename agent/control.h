@@ -55,7 +55,7 @@ void control_post(const char *line);
 bool control_next(struct request *ret);
 
 /* `why`: the result in words, "" for none, or the reason why not. */
-void control_answer(const struct request *r, bool ok, const char *why);
+void control_reply(const struct request *r, bool ok, const char *why);
 
 /* Called by control_post when there is something to do. */
 void control_on_request(void (*wake)(void));

@@ -175,7 +175,7 @@ static void do_stopped(void)
 static void answer(void)
 {
         if (p.request.id > 0 || !p.ok)
-                control_answer(&p.request, p.ok, p.reason.text);
+                control_reply(&p.request, p.ok, p.reason.text);
 }
 
 static int64_t census_interval(void)

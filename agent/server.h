@@ -2,12 +2,10 @@
 /*
  * server.h - the socket: gives the log to whoever connects.
  *
- * A Unix socket, mode 0600, in a directory that belongs to the user and that
- * nobody else can write to; only the same user and root are answered
- * (SO_PEERCRED). Each reader gets a whole, valid log: the first one everything
- * since the start, later ones the header and all definitions, then what comes.
- * A reader that is too slow misses whole blocks; the stream says how many.
- * Requests (control.h) come on the same connection.
+ * Each reader gets a whole, valid log: the first one everything since the start,
+ * later ones the header and all definitions, then what comes. A reader that is
+ * too slow misses whole blocks; the stream says how many (reader.h). Requests
+ * (control.h) come on the same connection. Who may connect: listener.h.
  *
  * Everything but server_open and server_say is done by one thread of its own,
  * which never touches the runtime. It never waits for a reader.
@@ -22,11 +20,7 @@
 #include "agent/settings.h"
 #include "proto/base/error.h"
 
-/*
- * Takes the socket's path; a socket that nobody listens on any more is
- * replaced. False with one plain sentence, or none where another program was
- * first (the setting `once`): then nothing is left behind.
- */
+/* Takes the socket's path; as listener_open. */
 bool server_open(const struct agent_settings *s, struct error *error);
 
 /* Gives up the path and the claim. */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "agent/thread.h"
 
-#include <fcntl.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include "agent/limits.h"
 
@@ -50,17 +48,4 @@ struct timespec thread_time_after(int64_t ns)
         int64_t at = thread_now_ns() + ns;
 
         return (struct timespec){ .tv_sec = at / NS_PER_S, .tv_nsec = at % NS_PER_S };
-}
-
-int descriptor_move_high(int fd)
-{
-        int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, AGENT_FD_FROM);
-
-        if (high < 0) {
-                if (fd >= 0)
-                        (void)fcntl(fd, F_SETFD, FD_CLOEXEC); /* the limit of descriptors is low: it stays */
-                return fd;
-        }
-        (void)close(fd);
-        return high;
 }

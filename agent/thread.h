@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* thread.h - our threads and descriptors, made so that the program does not notice them. */
+/* thread.h - our threads, made so that the program does not notice them. */
 #ifndef HW_AGENT_THREAD_H
 #define HW_AGENT_THREAD_H
 
@@ -16,8 +16,5 @@ void thread_condition_init(pthread_cond_t *c);
 
 int64_t thread_now_ns(void); /* monotonic */
 struct timespec thread_time_after(int64_t ns);
-
-/* The same open file at a high number, closed on exec; `fd` is closed. -1 stays -1. */
-int descriptor_move_high(int fd);
 
 #endif

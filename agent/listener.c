@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "agent/listener.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define BACKLOG 4 /* connections that wait to be accepted */
+
+static bool own_directory(const char *path, struct error *error)
+{
+        char directory[AGENT_PATH_MAX];
+        const char *slash = strrchr(path, '/');
+        struct stat st;
+
+        snprintf(directory, sizeof(directory), "%.*s", (int)(slash - path), path);
+        if (lstat(directory, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022) != 0) {
+                return error_set(error, "%s must be a directory that belongs to you and that nobody else can write to",
+                                 directory);
+        }
+        return true;
+}
+
+/* Found as heapwatch's own directory is, so that `heapwatch ps` and `attach` find the socket. */
+static bool default_path(char *out, size_t size, struct error *error)
+{
+        const char *own = getenv("HEAPWATCH_DIR"), *runtime = getenv("XDG_RUNTIME_DIR");
+        char directory[AGENT_PATH_MAX];
+        int n;
+
+        if (own && *own)
+                n = snprintf(directory, sizeof(directory), "%s", own);
+        else if (runtime && *runtime)
+                n = snprintf(directory, sizeof(directory), "%s/heapwatch", runtime);
+        else if (geteuid() == 0)
+                n = snprintf(directory, sizeof(directory), "/run/heapwatch");
+        else
+                n = snprintf(directory, sizeof(directory), "/tmp/heapwatch-%lu", (unsigned long)geteuid());
+        if ((size_t)n >= sizeof(directory) ||
+            (size_t)snprintf(out, size, "%s/agent-%ld.sock", directory, (long)getpid()) >= size) {
+                return error_set(error, "the path of the socket's directory is too long");
+        }
+        (void)mkdir(directory, 0700); /* it is checked in any case */
+        return true;
+}
+
+/* Only the first program that claims this socket gets it, even after it has ended. */
+static bool claim(struct listener *l, struct error *error)
+{
+        char pid[32];
+        int n = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
+        int fd;
+
+        error->text[0] = '\0';
+        snprintf(l->claim, sizeof(l->claim), "%s" LISTENER_CLAIM, l->path);
+        fd = open(l->claim, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (fd < 0) {
+                if (errno != EEXIST) /* otherwise another program has it: not an error */
+                        error_set(error, "cannot make %s: %s", l->claim, strerror(errno));
+                l->claim[0] = '\0';
+                return false;
+        }
+        bool written = write(fd, pid, (size_t)n) == n;
+        (void)close(fd);
+        if (!written)
+                error_set(error, "cannot write %s", l->claim);
+        return written;
+}
+
+/* The path is another program's: uses one beside it. */
+static bool path_beside(struct listener *l, struct error *error)
+{
+        size_t n = strlen(l->path);
+
+        return (size_t)snprintf(l->path + n, sizeof(l->path) - n, "-%ld", (long)getpid()) < sizeof(l->path) - n ||
+               error_set(error, "the path of the socket's directory is too long");
+}
+
+static bool take_path(struct listener *l, const struct agent_settings *s, struct error *error)
+{
+        if (!s->once || claim(l, error))
+                return true;
+        return s->follow && !error->text[0] && path_beside(l, error);
+}
+
+static bool somebody_listens(const struct sockaddr_un *address)
+{
+        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        bool yes = fd >= 0 && (connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0 || errno == EAGAIN);
+
+        if (fd >= 0)
+                (void)close(fd);
+        return yes;
+}
+
+static bool listen_there(int fd, const struct sockaddr_un *address)
+{
+        bool bound = bind(fd, (const struct sockaddr *)address, sizeof(*address)) == 0;
+
+        if (!bound && errno == EADDRINUSE && !somebody_listens(address) && unlink(address->sun_path) == 0)
+                bound = bind(fd, (const struct sockaddr *)address, sizeof(*address)) == 0;
+        /* The mode is set before anybody can connect; umask would be the whole program's. */
+        return bound && chmod(address->sun_path, 0600) == 0 && listen(fd, BACKLOG) == 0;
+}
+
+static bool open_socket(struct listener *l, struct error *error)
+{
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        struct stat st;
+        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+        memcpy(address.sun_path, l->path, sizeof(address.sun_path));
+        if (fd < 0 || !listen_there(fd, &address) || stat(l->path, &st) < 0 || !descriptor_take(&l->socket, fd)) {
+                error_set(error, "cannot listen on %s: %s", l->path, strerror(errno));
+                if (fd >= 0)
+                        (void)close(fd);
+                return false;
+        }
+        l->inode = st.st_ino;
+        return true;
+}
+
+bool listener_open(struct listener *l, const struct agent_settings *s, struct error *error)
+{
+        memcpy(l->path, s->socket, sizeof(l->path));
+        if (l->path[0] == '\0' && !default_path(l->path, sizeof(l->path), error))
+                return false;
+        if (!own_directory(l->path, error) || !take_path(l, s, error))
+                return false;
+        if (open_socket(l, error))
+                return true;
+        if (l->claim[0])
+                (void)unlink(l->claim);
+        return false;
+}
+
+static bool allowed(int fd)
+{
+        struct ucred peer;
+        socklen_t size = sizeof(peer);
+
+        return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && (peer.uid == geteuid() || peer.uid == 0);
+}
+
+int listener_accept(struct listener *l)
+{
+        int fd = -1;
+
+        while (descriptor_ours(&l->socket) &&
+               (fd = accept4(l->socket.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+                if (allowed(fd))
+                        return fd;
+                (void)close(fd);
+        }
+        return -1;
+}
+
+void listener_remove_path(const struct listener *l)
+{
+        struct stat st;
+
+        if (l->path[0] && stat(l->path, &st) == 0 && st.st_ino == l->inode)
+                (void)unlink(l->path);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * listener.h - the Unix socket: its path, who has it, who may connect.
+ *
+ * Mode 0600, in a directory that belongs to the user and that nobody else can
+ * write to; only the same user and root are let in (SO_PEERCRED).
+ */
+#ifndef HW_AGENT_LISTENER_H
+#define HW_AGENT_LISTENER_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "agent/descriptor.h"
+#include "agent/limits.h"
+#include "agent/settings.h"
+#include "proto/base/error.h"
+
+#define LISTENER_CLAIM ".pid" /* behind the path: who has it, with the setting `once` */
+
+struct listener {
+        struct descriptor socket;
+        char path[AGENT_PATH_MAX], claim[AGENT_PATH_MAX + sizeof(LISTENER_CLAIM)]; /* "": none */
+        ino_t inode;                                                               /* of the path */
+};
+
+/*
+ * Takes the path; a socket that nobody listens on any more is replaced. False
+ * with one plain sentence, or none where another program was first (the setting
+ * `once`): then nothing is left behind.
+ */
+bool listener_open(struct listener *l, const struct agent_settings *s, struct error *error);
+
+/* The next connection of somebody who may; -1: none. */
+int listener_accept(struct listener *l);
+
+/* The path goes, where it is still ours; the claim stays. */
+void listener_remove_path(const struct listener *l);
+
+#endif

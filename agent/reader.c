@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "agent/reader.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "agent/control.h"
+
+#define REQUEST_TURNS 8 /* reads of one connection; then it is the others' turn */
+
+static void ring_add(struct reader *r, struct chunk *c)
+{
+        c->holders++;
+        r->ring[(r->first + r->count++) % AGENT_READER_CHUNKS] = c;
+        r->bytes += c->size;
+}
+
+static void ring_drop_first(struct reader *r)
+{
+        r->bytes -= r->ring[r->first]->size;
+        chunk_release(r->ring[r->first]);
+        r->first = (r->first + 1) % AGENT_READER_CHUNKS;
+        r->count--;
+        r->sent = 0;
+}
+
+void reader_begin(struct reader *r, size_t limit, struct chunk *definitions)
+{
+        *r = (struct reader){ .used = true, .socket = { .fd = -1 }, .limit = limit };
+        if (definitions)
+                ring_add(r, definitions);
+        r->definitions = r->bytes;
+}
+
+void reader_end(struct reader *r)
+{
+        while (r->count > 0)
+                ring_drop_first(r);
+        descriptor_close(&r->socket);
+        *r = (struct reader){ .socket = { .fd = -1 } };
+}
+
+bool reader_has_room(const struct reader *r, size_t size)
+{
+        return r->count < AGENT_READER_CHUNKS - 1 && r->bytes + size <= r->limit + r->definitions;
+}
+
+/* Reports in the stream what was left out before this. */
+static void report_losses(struct reader *r, const struct preamble *p)
+{
+        char text[AGENT_MESSAGE_BYTES];
+        int n = snprintf(text, sizeof(text), AGENT_SAYS "left out %llu blocks, %llu bytes: the reader was too slow",
+                         (unsigned long long)r->lost_blocks, (unsigned long long)r->lost_bytes);
+        struct chunk *c = preamble_message(p, text, (size_t)n);
+
+        if (c && reader_has_room(r, c->size)) {
+                ring_add(r, c);
+                r->lost_blocks = r->lost_bytes = 0;
+        }
+        chunk_release(c);
+}
+
+bool reader_give(struct reader *r, struct chunk *c, const struct preamble *p)
+{
+        if (r->lost_blocks > 0 && reader_has_room(r, c->size))
+                report_losses(r, p);
+        if (reader_has_room(r, c->size)) {
+                ring_add(r, c);
+                return true;
+        }
+        r->lost_blocks++;
+        r->lost_bytes += c->size;
+        return false;
+}
+
+bool reader_take_requests(struct reader *r)
+{
+        for (unsigned turn = 0; turn < REQUEST_TURNS; turn++) {
+                ssize_t n =
+                        recv(r->socket.fd, r->line + r->line_size, sizeof(r->line) - 1 - r->line_size, MSG_DONTWAIT);
+                if (n < 0)
+                        return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+                if (n == 0)
+                        return false;
+                r->line_size += (size_t)n;
+                char *end;
+                while ((end = memchr(r->line, '\n', r->line_size)) != NULL) {
+                        *end = '\0';
+                        control_post(r->line);
+                        r->line_size -= (size_t)(end + 1 - r->line);
+                        memmove(r->line, end + 1, r->line_size);
+                }
+                if (r->line_size >= sizeof(r->line) - 1)
+                        return false;
+        }
+        return true;
+}
+
+bool reader_send(struct reader *r)
+{
+        while (r->count > 0) {
+                const struct chunk *c = r->ring[r->first];
+                ssize_t n = send(r->socket.fd, c->bytes + r->sent, c->size - r->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+                if (n < 0 && errno == EINTR)
+                        continue;
+                if (n < 0)
+                        return errno == EAGAIN || errno == EWOULDBLOCK;
+                r->sent += (size_t)n;
+                if (r->sent == c->size)
+                        ring_drop_first(r);
+        }
+        return true;
+}
