@@ -3,14 +3,15 @@
 """Starts and ends programs with the agent in them, repeatedly, and counts failures.
 
     stress.py --agent LIB --heapwatch PROGRAM [--runs N] [--seed N] [--chroot DIR] [--unwatched] PROGRAM...
-    stress.py --through-run --heapwatch PROGRAM [--runs N] [--jobs N] [--seed N] PROGRAM...
+    stress.py --through-run --heapwatch PROGRAM [--runs N] [--jobs N] [--seed N] [--chroot DIR] PROGRAM...
 
 PROGRAM is tests/programs/Exits.hs in any build. Each run chooses one of them, a way to end, a length and settings at
 random. Failures are: a run that does not end in time, an exit status or a standard output that is not that of the same
 run without the agent, a log that is damaged or, where the runtime ends normally, incomplete; anything left behind.
 --way W: these only; --without W: not this one; --unwatched: the program is one that the agent cannot watch.
 With --through-run each run is `heapwatch run --no-top`, with a daemon of this script's own; then standard error counts,
-too, but for heapwatch's own lines, and the daemon must know the end. Exit status 1 when anything is wrong.
+too, but for heapwatch's own lines, and the daemon must know the end. With --chroot PROGRAM is a path inside it, and for
+--through-run DIR must lead to itself inside, too. Exit status 1 when anything is wrong.
 """
 import argparse
 import collections
@@ -73,22 +74,14 @@ class Reader(threading.Thread):
             return
 
 
-def command(program, way, seconds, capabilities, chroot):
-    argv = [program, way, f"{seconds:.3f}"]
-    if capabilities > 1:
-        argv += ["+RTS", f"-N{capabilities}"]
-    return (["chroot", chroot] if chroot else []) + argv
-
-
-def run_once(options, program, way, seconds, capabilities, settings):
+def run_once(options, program, way, seconds, settings):
     """What happened: (status or "hang", output, log, what is left of the socket's directory)."""
     root = options.chroot or ""
     folder = tempfile.mkdtemp(prefix="hw", dir=root + "/tmp")
     inside = folder[len(root):]
     env = {k: v for k, v in os.environ.items() if k not in ("LD_PRELOAD", "GHCRTS")}
-    argv = command(program, way, seconds, capabilities, None)
-    env_inside = [f"LD_PRELOAD={options.agent}", f"HEAPWATCH_AGENT=socket={inside}/s;await=5;{settings}"]
-    argv = ["env"] + env_inside + argv
+    agent = [f"LD_PRELOAD={options.agent}", f"HEAPWATCH_AGENT=socket={inside}/s;await=5;{settings}"]
+    argv = ["env", *agent, program, way, f"{seconds:.3f}"]
     if options.chroot:
         argv = ["chroot", options.chroot] + argv
     process = subprocess.Popen(argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -122,8 +115,11 @@ def decoded(heapwatch, log):
 
 @contextlib.contextmanager
 def private_daemon(options):
-    """Our own daemon at the default endpoint of our own directory: the environment for it."""
-    with tempfile.TemporaryDirectory(prefix="hw") as folder:
+    """Our own daemon at the default endpoint of our own directory, where the programs see it, too: the environment for it."""
+    with tempfile.TemporaryDirectory(prefix="hw", dir=(options.chroot or "") + "/tmp") as folder:
+        for name in ("heapwatch", "heapwatchd", "libheapwatch-agent.so"):
+            shutil.copy(os.path.join(os.path.dirname(options.heapwatch), name), folder)
+        options.heapwatch = folder + "/heapwatch"
         env = {k: v for k, v in os.environ.items() if k not in ("LD_PRELOAD", "GHCRTS", "HEAPWATCH_AGENT")}
         env |= {"HEAPWATCH_DIR": folder, "XDG_STATE_HOME": folder + "/state"}
         with subprocess.Popen([options.heapwatch + "d", "--publish", f"ipc://{folder}/publish", "--request",
@@ -150,7 +146,7 @@ def whole(argv, env):
 
 def through_run(options, env, program, way, seconds, words):
     """Failures of a run by `heapwatch run`, compared with the same program alone."""
-    argv = [program, way, f"{seconds:.3f}", *words]
+    argv = [*(["chroot", options.chroot] if options.chroot else []), program, way, f"{seconds:.3f}", *words]
     alone = whole(argv, env)
     status, out, err = whole([options.heapwatch, "run", "--no-top", "--", *argv], env)
     ours = [line for line in err.splitlines(True) if line.startswith(b"heapwatch run: ")]
@@ -204,7 +200,7 @@ def one_way(options, env, chance):
         return program, f"{way} {seconds:.3f} {' '.join(words)}", through_run(options, env, program, way, seconds, words)
     settings = f"flush={chance.choice([0.01, 0.03, 1])};interval={chance.choice([0.02, 0.1])};budget=0;" \
                f"classes={chance.choice(['gu', 'gus', 'g', 'gusp'])};heap={chance.choice(['T', 'T', 'none'])}"
-    return program, f"{way} {seconds:.3f} {settings}", judge(options, run_once(options, program, way, seconds, 1, settings), way)
+    return program, f"{way} {seconds:.3f} {settings}", judge(options, run_once(options, program, way, seconds, settings), way)
 
 
 def main():
