@@ -360,7 +360,7 @@ static void sum_up(const struct run *r, const struct session_result *result)
         }
         say_bytes("eventlog", relay.bytes);
         if (r->from_inside && !inside_claimed(r->agent))
-                fputs(r->inside.wrapper ? "; no GHC-compiled program was found below it, so nothing was watched"
+                fputs(r->inside.wrapper ? "; no GHC-compiled program that can be watched was found below it"
                                         : "; it could not be watched from inside (--no-agent is another way)",
                       stderr);
         if (relay.left_out_bytes > 0)

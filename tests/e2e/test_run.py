@@ -280,7 +280,7 @@ def test_from_inside_a_wrapper_is_passed(daemon, bare):
              "the program below the shell")
     assert finish(run)[0] == 0
     status, out, err = finish(start(daemon, "--", "echo", "hello", relay=False))
-    assert (status, out) == (0, "hello\n") and "no GHC-compiled program was found" in err
+    assert (status, out) == (0, "hello\n") and "no GHC-compiled program that can be watched was found" in err
 
 
 @pytest.mark.parametrize("way", ["fork", "exec"])
