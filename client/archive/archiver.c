@@ -10,6 +10,7 @@
 
 #include "client/archive/writer.h"
 #include "client/cli/command.h"
+#include "client/cli/progress.h"
 #include "client/cli/say.h"
 #include "client/cli/signals.h"
 #include "client/feed/feed.h"
@@ -33,6 +34,7 @@ struct archiver {
         uint64_t written_ms, kept_ms; /* monotonic */
         uint64_t began_wall_ns;
         bool failing, failed;
+        struct progress progress; /* of a finished log */
 };
 
 /* ---------------------------------------------------------------------------- runs */
@@ -247,6 +249,8 @@ static void on_event(struct archiver *a, enum feed_event event, const Hw__Update
 
         switch (event) {
         case FEED_UPDATE:
+                if (u->body_case == HW__UPDATE__BODY_HEALTH && a->options->files->n == 1)
+                        progress_show(&a->progress, u->health->bytes);
                 if (take(a, u) < 0) {
                         say_error("out of memory");
                         a->failed = true;
@@ -310,12 +314,14 @@ static void loop(struct archiver *a)
         enum feed_event event = FEED_NOTHING;
         const Hw__Update *u = NULL;
 
+        progress_begin(&a->progress, "archive", a->options->files->items, a->options->files->n);
         while (!signals_stop() && !a->failed && event != FEED_END) {
                 event = feed_next(a->feed, WAIT_MS, &u);
                 on_event(a, event, u);
                 if (event != FEED_END)
                         on_time(a);
         }
+        progress_end(&a->progress);
 }
 
 int archiver_run(const struct archiver_options *options)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "client/cli/command.h"
+#include "client/cli/progress.h"
 #include "client/feed/gather.h"
 #include "proto/base/error.h"
 
@@ -25,6 +26,7 @@ struct reading {
         bool first;   /* this is the first reading */
         uint32_t run; /* being read; 0: none yet */
         struct run_meter meter;
+        struct progress progress;
 };
 
 /* ---------------------------------------------------------- the first reading */
@@ -169,6 +171,8 @@ static int take(void *ctx, size_t daemon, const Hw__Update *u)
         int status = 0;
 
         (void)daemon;
+        if (u->body_case == HW__UPDATE__BODY_HEALTH)
+                progress_show(&r->progress, u->health->bytes);
         if (!u->has_run || u->run == 0 || u->run > RUNS_MAX)
                 return 0;
         if (r->first)
@@ -197,7 +201,9 @@ static bool read_through(struct reading *r, const struct command *command)
                 command_error(command, "%s", error.text);
                 return false;
         }
+        progress_begin(&r->progress, command->name, &r->log, 1);
         bool good = gather(feed, &g);
+        progress_end(&r->progress);
         feed_close(&feed);
         return good;
 }

@@ -13,6 +13,7 @@
 #include "client/cli/command.h"
 #include "client/feed/feed.h"
 #include "client/cli/options.h"
+#include "client/cli/progress.h"
 #include "client/cli/signals.h"
 #include "client/summary/summary.h"
 #include "proto/base/error.h"
@@ -30,6 +31,8 @@ struct gathering {
         uint32_t run;
         struct summary summary;
         bool any; /* a run was printed */
+        struct progress progress;
+        uint64_t before_bytes, log_bytes; /* read of earlier logs, and of this one */
 };
 
 /* -------------------------------------------------------------- options */
@@ -77,6 +80,7 @@ static void print(struct gathering *g, bool last)
 {
         struct summary *s = &g->summary;
 
+        progress_end(&g->progress);
         s->t = g->world && g->target ? world_find(g->world, g->target) : NULL;
         s->last = last;
         if (!s->t || !s->t->run)
@@ -97,6 +101,7 @@ static int begin_log(struct gathering *g, const char *target)
         free(g->target);
         g->summary = (struct summary){ .t = NULL };
         g->run = 0;
+        g->before_bytes += g->log_bytes;
         g->target = strdup(target);
         g->world = world_new(NULL);
         return g->target && g->world ? 0 : -ENOMEM;
@@ -110,6 +115,10 @@ static int take(struct gathering *g, const Hw__Update *u)
                 return 0;
         if (!g->target || strcmp(g->target, u->target))
                 r = begin_log(g, u->target);
+        if (u->body_case == HW__UPDATE__BODY_HEALTH) {
+                g->log_bytes = u->health->bytes;
+                progress_show(&g->progress, g->before_bytes + g->log_bytes);
+        }
         if (r == 0 && u->has_run && u->run > g->run) {
                 print(g, false);
                 g->summary = (struct summary){ .t = NULL };
@@ -134,11 +143,13 @@ static int read_logs(const struct request *r)
                 command_error(&command_summary, "%s", error.text);
                 return EXIT_USAGE;
         }
+        progress_begin(&g.progress, command_summary.name, r->logs.items, r->logs.n);
         while (!signals_stop() && status == 0 && event != FEED_END && event != FEED_FAILED) {
                 event = feed_next(feed, 500, &update);
                 if (event == FEED_UPDATE)
                         status = take(&g, update);
         }
+        progress_end(&g.progress);
         if (status == 0 && !signals_stop())
                 print(&g, true);
         if (status == 0 && (fflush(stdout) || ferror(stdout)))
