@@ -156,10 +156,10 @@ static void find_profile(struct answers *a, const struct evidence *e)
         uint64_t seen = e->t->event_time_ns - (run->has_first_time_ns ? run->first_time_ns : 0);
         if (seen > IDLE_NS && e->t->census->number < seen / run->census_period_ns / 4 &&
             e->t->census->number * 4 < seen / step_in_use_or(e, IDLE_NS) && (text = caveat(a))) {
-                say(text, "Idle: %s censuses in ", hw_count_text(number, sizeof(number), e->t->census->number));
+                say(text, "Idle: %s %s in ", hw_count_text(number, sizeof(number), e->t->census->number),
+                    e->t->census->number == 1 ? "census" : "censuses");
                 say_duration(text, seen);
-                say(text, " though -i%.3g asks for more: the profile's clock stops while the program waits",
-                    (double)run->census_period_ns / 1e9);
+                say(text, " at -i%.3g: that clock stops while it waits", (double)run->census_period_ns / 1e9);
         }
 }
 

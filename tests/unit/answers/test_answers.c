@@ -739,7 +739,7 @@ static void the_profile_itself_is_told_apart(void **state)
         m.census.number = 2; /* of ten minutes */
         a = asked(&m);
         assert_int_equal(a.n_caveats, 1);
-        has(a.caveats[0], "Idle: 2 censuses in 10m 00s though -i0.05 asks for more");
+        has(a.caveats[0], "Idle: 2 censuses in 10m 00s at -i0.05: that clock stops while it waits");
         m.heap_state.has_max_live_bytes = 1;
         m.heap_state.max_live_bytes = 496 * MIB;
         m.state.state = HW__TARGET__STATE__STATE_ENDED;

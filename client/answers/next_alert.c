@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* next_alert.c - what to do next: what a lost connection, a rule that fires, a damaged log ask for. */
+#include "client/answers/advice.h"
+
+#include <string.h>
+
+#include "heapwatch/text.h"
+
+static bool connection_lost(const struct evidence *e)
+{
+        return e->ending == LOST;
+}
+
+static void say_connection_lost(char *text, const struct evidence *e)
+{
+        (void)e;
+        say(text, "See whether the program still runs; heapwatch connects again by itself");
+}
+
+static bool fires(const struct evidence *e, const char *rule)
+{
+        return e->alert && e->alert->rule && !strcmp(e->alert->rule, rule);
+}
+
+static bool fragmented(const struct evidence *e)
+{
+        return fires(e, "fragmentation");
+}
+
+static void say_fragmented(char *text, const struct evidence *e)
+{
+        (void)e;
+        say(text,
+            "The heap holds more than the collector's sizing: look for pinned byte arrays that are kept (copy "
+            "them), see Heap and GC for what is not returned");
+}
+
+static bool censuses_cost(const struct evidence *e)
+{
+        double share;
+
+        return (fires(e, "gc-share") || fires(e, "gc-pauses")) && answers_census_share(e->t, &share) && share > 0.5;
+}
+
+static void say_censuses_cost(char *text, const struct evidence *e)
+{
+        double share = 0;
+        char number[HW_NUMBER_MAX];
+
+        (void)answers_census_share(e->t, &share);
+        say(text, "Take censuses less often: %s of the time in collections is the heap profile's own, at ",
+            hw_share_text(number, sizeof(number), share));
+        say_census_period(text, e->t);
+}
+
+static bool collects_much(const struct evidence *e)
+{
+        return fires(e, "gc-share") || fires(e, "gc-pauses");
+}
+
+static void say_collects_much(char *text, const struct evidence *e)
+{
+        (void)e;
+        say(text,
+            "Allocate less, or give the young generation room: +RTS -A64m -n4m; see GC for which generation "
+            "takes the time");
+}
+
+static bool stalled(const struct evidence *e)
+{
+        return fires(e, "stream-stalled");
+}
+
+static void say_stalled(char *text, const struct evidence *e)
+{
+        (void)e;
+        say(text, "See whether the program runs: an idle one writes nothing, a hung one neither (top, gdb -p)");
+}
+
+static bool restarts(const struct evidence *e)
+{
+        return fires(e, "restart-loop");
+}
+
+static void say_restarts(char *text, const struct evidence *e)
+{
+        (void)e;
+        say(text, "Stop what starts it again and again, and read its last output");
+}
+
+static bool other_alert(const struct evidence *e)
+{
+        return e->alert;
+}
+
+static void say_other_alert(char *text, const struct evidence *e)
+{
+        if (e->live)
+                say(text, "Read what the rule says: heapwatch alerts --target %s", e->t->name);
+        else
+                say(text, "Read what the rule says: heapwatch alerts LOG");
+}
+
+static bool damaged(const struct evidence *e)
+{
+        return e->t->health && e->t->health->has_lost_bytes && e->t->health->lost_bytes;
+}
+
+static void say_damaged(char *text, const struct evidence *e)
+{
+        (void)e;
+        say(text,
+            "Part of its log is damaged, numbers may be low: heapwatch doctor LOG says why and which flag to "
+            "change");
+}
+
+const struct advice advice_of_alerts[] = {
+        { "connection-lost", connection_lost, say_connection_lost },
+        { "fragmentation", fragmented, say_fragmented },
+        { "censuses", censuses_cost, say_censuses_cost },
+        { "collections", collects_much, say_collects_much },
+        { "stalled", stalled, say_stalled },
+        { "restarts", restarts, say_restarts },
+        { "alert", other_alert, say_other_alert },
+        { "damaged", damaged, say_damaged },
+        { NULL, NULL, NULL },
+};

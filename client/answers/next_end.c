@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* next_end.c - what to do next: what keeps a target from being seen, and how its program ended. */
+#include "client/answers/advice.h"
+
+#include "proto/eventlog/advice.h"
+
+#define EXIT_HEAP_EXHAUSTED 251u /* EXIT_HEAPOVERFLOW of GHC's Rts.h */
+#define OOM_LOOK            "journalctl -k --grep \"out of memory\""
+
+static bool cannot_be_read(const struct evidence *e)
+{
+        return e->ending == FAILED;
+}
+
+static void say_cannot_be_read(char *text, const struct evidence *e)
+{
+        say(text, "Fix what its state says, or watch another source: heapwatch ctl remove %s, then heapwatch ctl add",
+            e->t->name);
+}
+
+static bool not_begun(const struct evidence *e)
+{
+        return e->ending == AWAITED;
+}
+
+static void say_not_begun(char *text, const struct evidence *e)
+{
+        (void)e;
+        say(text, "Start the program with +RTS -l; heapwatch run -- PROGRAM starts and watches it");
+}
+
+static bool no_collections(const struct evidence *e)
+{
+        return advised(e, HW_ADVICE_NO_GC_EVENTS);
+}
+
+static void say_no_collections(char *text, const struct evidence *e)
+{
+        (void)e;
+        say(text, "Run it with +RTS -l: collections are not in its log, so nothing is known of its heap");
+}
+
+static void say_keeps_events(char *text, const struct evidence *e)
+{
+        say(text,
+            "Watch it from inside: heapwatch attach PID; or let a thread of it call Debug.Trace.flushEventLog once a "
+            "second%s",
+            advised(e, HW_ADVICE_OLD_GHC) ? " (GHC 9.2 or newer)" : "");
+}
+
+static bool out_of_memory(const struct evidence *e)
+{
+        return e->ending >= ENDED_BADLY && e->ending <= LOST && !e->grows && e->t->target->has_oom_killed &&
+               e->t->target->oom_killed;
+}
+
+static void say_out_of_memory(char *text, const struct evidence *e)
+{
+        (void)e;
+        say(text, "Its control group ran out of memory without lasting growth here: see who used it (" OOM_LOOK
+                  "), and raise the limit or lower the peak");
+}
+
+static bool heap_exhausted(const struct evidence *e)
+{
+        return e->ending == ENDED_BADLY && !e->grows && e->t->target->exit_status == EXIT_HEAP_EXHAUSTED;
+}
+
+static void say_heap_exhausted(char *text, const struct evidence *e)
+{
+        (void)e;
+        say(text,
+            "Its heap was exhausted without lasting growth here: raise -M or lower the peak, which the charts show");
+}
+
+static bool killed_steady(const struct evidence *e)
+{
+        return e->ending == KILLED && !e->grows;
+}
+
+static void say_killed(char *text, const struct evidence *e)
+{
+        if (e->t->target->exit_signal == 9)
+                say(text, "Find who sent SIGKILL: " OOM_LOOK " shows the kernel's own; memory did not grow before");
+        else
+                say(text,
+                    "Read its last output, and its core dump if there is one (coredumpctl info): memory did not "
+                    "grow before");
+}
+
+static bool failed_steady(const struct evidence *e)
+{
+        return (e->ending == ENDED_BADLY || e->ending == CRASHED) && !e->grows;
+}
+
+static void say_failed(char *text, const struct evidence *e)
+{
+        say(text, e->t->run ? "Read its last output: nothing here explains the end, memory did not grow before"
+                            : "Read its last output: it ended before anything of its log was seen");
+}
+
+const struct advice advice_of_end[] = {
+        { "cannot-be-read", cannot_be_read, say_cannot_be_read },
+        { "not-begun", not_begun, say_not_begun },
+        { "no-collections", no_collections, say_no_collections },
+        { "not-flushed", keeps_events, say_keeps_events },
+        { "out-of-memory", out_of_memory, say_out_of_memory },
+        { "heap-exhausted", heap_exhausted, say_heap_exhausted },
+        { "killed", killed_steady, say_killed },
+        { "failed", failed_steady, say_failed },
+        { NULL, NULL, NULL },
+};

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* next_wait.c - what to do next: what is missing for a verdict, or nothing. */
+#include "client/answers/advice.h"
+
+static bool too_few_collections(const struct evidence *e)
+{
+        return !e->verdict && e->trend && e->trend->verdict == HW__VERDICT__VERDICT_UNKNOWN &&
+               (e->over ? long_enough(e) : !e->trend->has_verdict_in_ns);
+}
+
+static void say_too_few_collections(char *text, const struct evidence *e)
+{
+        say(text, has_profile(e)
+                          ? "Let it run for longer, or take censuses more often: each is a major collection that "
+                            "shows what is live"
+                          : "Let it run for longer, or collect more often: a heap profile does at each census "
+                            "(+RTS -hT -i1), performMajorGC too");
+}
+
+static bool too_short(const struct evidence *e)
+{
+        return e->over && !e->verdict;
+}
+
+static void say_too_short(char *text, const struct evidence *e)
+{
+        const char *step = shorter_step(e);
+
+        if (step && !e->live) {
+                say(text, "For a verdict judge in shorter steps: heapwatch trend LOG --resolution %s", step);
+        } else if (step) {
+                say(text, "For a verdict judge the next run in shorter steps: heapwatch run --resolution %s", step);
+        } else {
+                say(text, "Let it run for longer: a verdict takes ");
+                say_duration(text, SURE_STEPS * LIMIT_RESOLUTION_LEAST_NS);
+                say(text, " at least, with collections in most of that time");
+        }
+}
+
+static bool verdict_comes(const struct evidence *e)
+{
+        return !e->over && !e->verdict && e->trend && e->trend->has_verdict_in_ns;
+}
+
+static void say_verdict_comes(char *text, const struct evidence *e)
+{
+        say(text, "Wait for the verdict, in ");
+        say_duration(text, e->trend->verdict_in_ns);
+        if (step_in_use(e) > 1000000000)
+                say(text, "; shorter steps judge sooner: heapwatch run --resolution 1s");
+}
+
+static bool no_live_yet(const struct evidence *e)
+{
+        return !e->over && !e->verdict && !e->trend;
+}
+
+static void say_no_live_yet(char *text, const struct evidence *e)
+{
+        (void)e;
+        say(text, "Wait for a major collection: a heap profile makes one at each census (+RTS -hT -i10)");
+}
+
+static bool has_advice(const struct evidence *e)
+{
+        return e->t->health && e->t->health->n_advice && e->t->health->advice[0]->text;
+}
+
+static void say_advice(char *text, const struct evidence *e)
+{
+        say(text, "%.480s", e->t->health->advice[0]->text);
+}
+
+static bool kept(const struct evidence *e)
+{
+        return e->live && e->over && e->t->target->has_kept && e->t->target->kept;
+}
+
+static void say_kept(char *text, const struct evidence *e)
+{
+        say(text, "Nothing. It stays as it ended; to remove it: heapwatch ctl remove %s", e->t->name);
+}
+
+static bool always(const struct evidence *e)
+{
+        (void)e;
+        return true;
+}
+
+static void say_nothing(char *text, const struct evidence *e)
+{
+        (void)e;
+        say(text, "Nothing");
+}
+
+const struct advice advice_of_waiting[] = {
+        { "few-collections", too_few_collections, say_too_few_collections },
+        { "too-short", too_short, say_too_short },
+        { "verdict-comes", verdict_comes, say_verdict_comes },
+        { "no-live-yet", no_live_yet, say_no_live_yet },
+        { "advice", has_advice, say_advice },
+        { "kept", kept, say_kept },
+        { "nothing", always, say_nothing },
+        { NULL, NULL, NULL },
+};
+
+bool is_nothing(const struct advice *a)
+{
+        return a->say == say_kept || a->say == say_nothing;
+}
