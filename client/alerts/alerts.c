@@ -84,7 +84,7 @@ static void print_change(void *ctx, const struct known_alert *k)
 {
         struct alerts *a = ctx;
 
-        if (!a->started || (known_is_part(k->alert) && !a->json))
+        if (!a->started || (!a->json && known_is_part(&a->known, k)))
                 return;
         if (a->json)
                 alert_print_json(k);
@@ -100,10 +100,10 @@ static bool is_shown(const struct alerts *a, const struct known_alert *k)
 /* A part is printed below its whole, whatever the filters. */
 static void print_whole(const struct alerts *a, const struct known_alert *k, struct alert_clock clock)
 {
-        if (known_is_part(k->alert))
+        if (known_is_part(&a->known, k))
                 return;
         alert_print_text(k, clock);
-        alert_print_parts(&a->known, k);
+        alert_print_parts(&a->known, k, clock);
 }
 
 static void print_all(struct alerts *a)

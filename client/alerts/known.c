@@ -157,10 +157,19 @@ bool known_fires(const Hw__Alert *alert)
         return alert->has_state && alert->state == HW__ALERT__STATE__STATE_FIRING;
 }
 
-bool known_is_part(const Hw__Alert *alert)
+bool known_is_part_of(const struct known_alert *part, const struct known_alert *whole)
 {
-        return alert->part_of && alert->has_state &&
-               (alert->state == HW__ALERT__STATE__STATE_FIRING || alert->state == HW__ALERT__STATE__STATE_PENDING);
+        return part != whole && part->daemon == whole->daemon && !strcmp(part->target, whole->target) &&
+               part->alert->part_of && !whole->alert->has_band && whole->alert->rule &&
+               !strcmp(part->alert->part_of, whole->alert->rule);
+}
+
+bool known_is_part(const struct known *k, const struct known_alert *part)
+{
+        for (size_t i = 0; part->alert->part_of && i < k->n; i++)
+                if (known_is_part_of(part, k->alerts[i]))
+                        return true;
+        return false;
 }
 
 const char *known_state_name(const Hw__Alert *alert)

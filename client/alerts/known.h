@@ -44,10 +44,11 @@ void known_forget(struct known *k, size_t daemon, const char *target);
 void known_sort(struct known *k);
 
 /*
- * Whether this is a part of another alert of the same target (a band of a leak), firing or pending: parts are listed
- * below the whole and counted with it.
+ * Whether this is a part of that alert, or of any that is known (a band of a leak): parts are listed below the whole
+ * and counted with it.
  */
-bool known_is_part(const Hw__Alert *alert);
+bool known_is_part_of(const struct known_alert *part, const struct known_alert *whole);
+bool known_is_part(const struct known *k, const struct known_alert *part);
 
 const char *known_state_name(const Hw__Alert *alert);
 bool known_fires(const Hw__Alert *alert);

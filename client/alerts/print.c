@@ -128,7 +128,7 @@ void alert_print_text(const struct known_alert *k, struct alert_clock clock)
 enum { PARTS_SHOWN = 5 };
 
 /* The band, or for an alert of the whole target its rule and severity. */
-static void print_part(const Hw__Alert *a)
+static void print_part(const Hw__Alert *a, struct alert_clock clock)
 {
         char name[512], more[512], value[256];
 
@@ -136,22 +136,18 @@ static void print_part(const Hw__Alert *a)
                      safe(name, sizeof(name), a->has_band ? a->band_label : a->rule));
         if (a->has_band ? a->band_source : a->severity)
                 (void)printf(" (%s)", safe(more, sizeof(more), a->has_band ? a->band_source : a->severity));
-        (void)printf("  %s\n", safe(value, sizeof(value), a->value_text));
+        (void)printf("  %s", safe(value, sizeof(value), a->value_text));
+        print_span(a, clock);
+        (void)putchar('\n');
 }
 
-static bool is_part_of(const struct known_alert *k, const struct known_alert *whole)
-{
-        return k->daemon == whole->daemon && !strcmp(k->target, whole->target) && known_is_part(k->alert) &&
-               whole->alert->rule && !strcmp(k->alert->part_of, whole->alert->rule);
-}
-
-void alert_print_parts(const struct known *known, const struct known_alert *whole)
+void alert_print_parts(const struct known *known, const struct known_alert *whole, struct alert_clock clock)
 {
         size_t n = 0;
 
         for (size_t i = 0; i < known->n; i++)
-                if (is_part_of(known->alerts[i], whole) && n++ < PARTS_SHOWN)
-                        print_part(known->alerts[i]->alert);
+                if (known_is_part_of(known->alerts[i], whole) && n++ < PARTS_SHOWN)
+                        print_part(known->alerts[i]->alert, clock);
         if (n > PARTS_SHOWN)
                 (void)printf(INDENT "and %zu more\n", n - PARTS_SHOWN);
 }

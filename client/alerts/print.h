@@ -18,7 +18,7 @@ struct alert_clock {
 void alert_print_text(const struct known_alert *a, struct alert_clock clock);
 
 /* The parts of `whole` among all alerts, a line each, below its own text. */
-void alert_print_parts(const struct known *k, const struct known_alert *whole);
+void alert_print_parts(const struct known *k, const struct known_alert *whole, struct alert_clock clock);
 
 /* One line: {"target": ..., "alert": {...}}, the alert as in all JSON of heapwatch. */
 void alert_print_json(const struct known_alert *a);

@@ -113,6 +113,8 @@ static void take_alert(struct findings *f, size_t target, const Hw__Alert *a)
         item = find(f, target, a);
         if (!item)
                 item = add(f, target, a);
+        if (item)
+                item->is_part = a->part_of;
         if (item && over && a->has_resolved_ns)
                 item->resolved_ns = a->resolved_ns;
 }
@@ -136,6 +138,15 @@ size_t findings_count(const struct findings *f, size_t target, enum severity lea
 
         for (size_t i = 0; i < f->n; i++)
                 n += f->items[i].target == target && f->items[i].severity >= least;
+        return n;
+}
+
+size_t findings_parts(const struct findings *f, size_t target)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < f->n; i++)
+                n += f->items[i].target == target && f->items[i].is_part;
         return n;
 }
 

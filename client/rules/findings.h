@@ -17,6 +17,7 @@ struct finding {
         size_t target; /* index into findings.targets */
         uint32_t run;
         enum severity severity;
+        bool is_part;              /* of another alert of the target: counted with it */
         char *rule, *group, *band; /* band NULL: of the whole target */
         char *band_source;         /* where in the program's source; NULL: unknown */
         uint32_t band_id;          /* 0: of the whole target */
@@ -41,6 +42,9 @@ void findings_done(struct findings *f);
 
 /* How many of a target are at least this severe. */
 size_t findings_count(const struct findings *f, size_t target, enum severity least);
+
+/* How many of a target are part of another one. */
+size_t findings_parts(const struct findings *f, size_t target);
 
 #define FINDING_TIMES_MAX 160u
 

@@ -511,6 +511,8 @@ def test_all_faces_of_a_log_agree(watched):
     assert alerts(log, *JUDGED) == alerts("--target", "leaking")
     checked = client("check", log, *JUDGED).stdout.decode()
     assert all(rule in checked for rule, _ in alerts("--target", "leaking"))
+    whole = [x for x in client("alerts", log, *JUDGED).stdout.decode().splitlines() if x[0] != " "]
+    assert re.search(rf": {len(whole)} alerts?(, with \d+ parts?)?$", checked.splitlines()[0]), (whole, checked)
 
     data = json.loads(client("report", "--json", "-o", "-", log).stdout)
     report = from_updates(Facts(), [u["update"] for u in data["state"]["updates"] if "update" in u])
