@@ -15,10 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "daemon/model/run.h"
-#include "proto/eventlog/writer.h"
+#include "tests/bench/made_log.h"
 
-#define MS          UINT64_C(1000000)
 #define ROOM_OF_ROW 1024u /* a block is closed before less than this is left */
 #define FIRST_TABLE UINT64_C(0x42a4b8)
 #define TABLE_STEP  24u
@@ -27,39 +25,6 @@ struct plan {
         uint32_t bands, tables, censuses;
         uint64_t interval_ns;
 };
-
-static void put_header(struct eventlog_writer *o)
-{
-        static const struct {
-                uint16_t id, size;
-                const char *name;
-        } types[] = {
-                { 9, 0, "Starting GC" },
-                { 10, 0, "Finished GC" },
-                { 12, 0, "Request parallel GC" },
-                { 18, 14, "Block marker" },
-                { 29, WRITER_VARIABLE, "RTS name and version" },
-                { 43, 16, "Wall clock time" },
-                { 49, 12, "Total heap memory ever allocated" },
-                { 50, 12, "Current heap size (number of allocated mblocks)" },
-                { 51, 12, "Current heap live data" },
-                { 52, 38, "Heap static parameters" },
-                { 53, 58, "GC statistics" },
-                { 54, 0, "Synchronise stop-the-world GC" },
-                { 90, 16, "The RTS attempted to return memory" },
-                { 91, 12, "Current heap size (number of allocated blocks)" },
-                { 160, WRITER_VARIABLE, "Start of heap profile" },
-                { 162, 8, "Start of heap profile sample" },
-                { 164, WRITER_VARIABLE, "Heap profile string sample" },
-                { 165, 8, "End of heap profile sample" },
-                { 169, WRITER_VARIABLE, "An IPE entry" },
-        };
-
-        writer_header_begin(o);
-        for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-                writer_type(o, types[i].id, types[i].size, types[i].name);
-        writer_header_end(o);
-}
 
 /* ------------------------------------------------------------ definitions */
 
@@ -85,40 +50,6 @@ static void put_table(struct eventlog_writer *o, uint32_t i)
         writer_length_end(o, begin, 1); /* the RTS announces one byte too many */
 }
 
-static void put_profile_begin(struct eventlog_writer *o, const struct plan *plan)
-{
-        writer_event(o, 160, MS);
-        size_t begin = writer_length_begin(o);
-        writer_number(o, 0, 1);
-        writer_number(o, plan->interval_ns, 8);
-        writer_number(o, plan->tables ? BREAKDOWN_INFO_TABLE : BREAKDOWN_CLOSURE_TYPE, 4);
-        for (unsigned i = 0; i < 7; i++)
-                writer_string(o, "");
-        writer_length_end(o, begin, 0);
-}
-
-static void put_identity(struct eventlog_writer *o)
-{
-        static const char name[] = "GHC-9.10.3 rts_thr";
-
-        writer_event(o, 29, MS);
-        size_t begin = writer_length_begin(o);
-        writer_number(o, 0, 4);
-        writer_bytes(o, name, sizeof(name) - 1);
-        writer_length_end(o, begin, 0);
-        writer_event(o, 43, MS);
-        writer_number(o, 0, 4);
-        writer_number(o, 1700000000, 8);
-        writer_number(o, 0, 4);
-        writer_event(o, 52, MS);
-        writer_number(o, 0, 4);
-        writer_number(o, 2, 2);
-        writer_number(o, 0, 8);
-        writer_number(o, 4u << 20, 8);
-        writer_number(o, 1u << 20, 8);
-        writer_number(o, 4096, 8);
-}
-
 /* Writes what is there and begins again. */
 static void flush(struct eventlog_writer *o, FILE *f)
 {
@@ -133,8 +64,8 @@ static void put_start(struct eventlog_writer *o, FILE *f, const struct plan *pla
 {
         put_header(o);
         writer_block_begin(o, MS, MS, HW_CAP_NONE);
-        put_identity(o);
-        put_profile_begin(o, plan);
+        put_identity(o, 1700000000);
+        put_profile_begin(o, plan->interval_ns, plan->tables ? BREAKDOWN_INFO_TABLE : BREAKDOWN_CLOSURE_TYPE);
         for (uint32_t i = 0; i < plan->tables; i++) {
                 if (WRITER_BYTES - o->n < ROOM_OF_ROW) {
                         writer_block_end(o);
@@ -148,44 +79,6 @@ static void put_start(struct eventlog_writer *o, FILE *f, const struct plan *pla
 }
 
 /* ----------------------------------------------------------------- samples */
-
-static void put_gauge(struct eventlog_writer *o, uint16_t id, uint64_t time_ns, uint64_t bytes)
-{
-        writer_event(o, id, time_ns);
-        writer_number(o, 0, 4);
-        writer_number(o, bytes, 8);
-}
-
-static void put_collection(struct eventlog_writer *o, uint64_t time_ns, uint32_t number)
-{
-        uint64_t live = (64u << 20) + (uint64_t)number * 4096, end_ns = time_ns + 900000;
-
-        writer_block_begin(o, time_ns - 1000, end_ns, 0);
-        writer_event(o, 12, time_ns - 1000);
-        writer_event(o, 9, time_ns);
-        writer_event(o, 90, end_ns);
-        writer_number(o, 0, 4);
-        writer_number(o, 180, 4);
-        writer_number(o, 150, 4);
-        writer_number(o, 3, 4);
-        put_gauge(o, 49, end_ns, (uint64_t)number << 23);
-        writer_event(o, 54, end_ns);
-        writer_event(o, 53, end_ns);
-        writer_number(o, 0, 4);
-        writer_number(o, 1, 2);
-        writer_number(o, live, 8);
-        writer_number(o, live / 50, 8);
-        writer_number(o, live / 20, 8);
-        writer_number(o, 1, 4);
-        writer_number(o, live, 8);
-        writer_number(o, live, 8);
-        writer_number(o, 0, 8);
-        writer_event(o, 10, end_ns);
-        put_gauge(o, 51, end_ns, live);
-        put_gauge(o, 50, end_ns, live * 3);
-        put_gauge(o, 91, end_ns, live * 2);
-        writer_block_end(o);
-}
 
 static void put_row(struct eventlog_writer *o, const struct plan *plan, uint64_t time_ns, uint32_t band,
                     uint32_t number)
@@ -202,12 +95,6 @@ static void put_row(struct eventlog_writer *o, const struct plan *plan, uint64_t
                 snprintf(label, sizeof(label), "main:Service.Part%" PRIu32 ".Constructor%" PRIu32, band % 40, band);
         writer_string(o, label);
         writer_length_end(o, begin, 0);
-}
-
-static void put_mark(struct eventlog_writer *o, uint16_t id, uint64_t time_ns)
-{
-        writer_event(o, id, time_ns);
-        writer_number(o, 0, 8);
 }
 
 static void put_census(struct eventlog_writer *o, FILE *f, const struct plan *plan, uint64_t time_ns, uint32_t number)
@@ -248,7 +135,7 @@ int main(int argc, char **argv)
         put_start(&o, f, &plan);
         for (uint32_t i = 1; i <= plan.censuses; i++) {
                 uint64_t time_ns = plan.interval_ns * i + MS;
-                put_collection(&o, time_ns, i);
+                put_collection(&o, time_ns, 1, (uint64_t)i << 23, (64u << 20) + (uint64_t)i * 4096);
                 flush(&o, f);
                 put_census(&o, f, &plan, time_ns, i);
                 flush(&o, f);
