@@ -414,7 +414,8 @@ fuzz: $(BUILD)/bench/make_census_log
 ATTACK_S ?= 480
 #: attack      known attacks, and random faults for ATTACK_S seconds; MODE=asan for the sanitizers
 attack: all
-	$(Q)HEAPWATCH_BUILD='$(O)' HEAPWATCH_ATTACK=full /usr/bin/python3 -m pytest -q -p no:cacheprovider tests/attack
+	$(Q)HEAPWATCH_BUILD='$(O)' HEAPWATCH_ATTACK=full /usr/bin/python3 -m pytest -q -p no:cacheprovider tests/attack \
+		$$(sed -nE '/^## The standing proof/,$$ s/.*`(tests\/e2e\/[^`]*)`.*/\1/p' docs/SECURITY.md)
 	$(Q)HEAPWATCH_BUILD='$(O)' ATTACK_S='$(ATTACK_S)' tests/attack/soak.py
 .PHONY: attack
 

@@ -10,6 +10,7 @@ difference, with the fault, the seed and both numbers.
 """
 import argparse
 import contextlib
+import multiprocessing
 import os
 import random
 import resource
@@ -23,6 +24,7 @@ import common
 import zmq
 from harness import DEADLINE_S, LOGS, Daemon, pb, private_directory, wait_for
 from live_log import LiveLog
+from subscriptions import come_and_go, subscribe_for_ever, toggle
 
 HEALTHY = 3
 RECORDED = sorted(p for p in LOGS.glob("*/run.eventlog") if p.stat().st_size < 300_000)
@@ -184,6 +186,16 @@ class Soak:
         for s in held:
             s.close()
 
+    def fault_subscriptions(self):
+        """One that subscribes and unsubscribes as fast as it can, and one that connects again and again."""
+        for attack in (toggle, come_and_go):
+            child = multiprocessing.Process(target=subscribe_for_ever, daemon=True, args=(
+                attack, str(self.tormented.directory / "publish"), self.faults, time.time() + self.random.uniform(0.2, 1)))
+            child.start()
+            while child.is_alive():
+                self.grow()
+                time.sleep(0.05)
+
     def fault_full_disk(self):
         """No room for the daemon's own state: silences still work. As root; otherwise a small step."""
         state = self.tormented.directory / "state"
@@ -198,7 +210,7 @@ class Soak:
         finally:
             subprocess.run(["umount", "-l", state], check=True)
 
-    FAULTS = ["kill", "stop", "descriptors", "memory", "hostile_target", "requests", "subscribers", "full_disk"]
+    FAULTS = ["kill", "stop", "descriptors", "memory", "hostile_target", "requests", "subscribers", "subscriptions", "full_disk"]
 
     def run(self, seconds):
         with self.tormented, self.quiet:

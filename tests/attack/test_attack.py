@@ -19,6 +19,7 @@ import zmq
 from common import scale
 from harness import CLIENT, DEADLINE_S, LOGS, WATCHED, Daemon, client, pb, rss_bytes, running, wait_for
 from live_log import LiveLog
+from subscriptions import come_and_go, subscribe_for_ever, toggle
 
 LEAKY = (LOGS / "leaky-hT-ghc9103" / "run.eventlog").read_bytes()
 SLOW = 8 if WATCHED else 1      # what a sanitizer costs
@@ -328,51 +329,6 @@ def test_targets_added_again_cost_what_they_did(directory):
 
         first = cost(30)
         assert max(cost(30) for _ in range(2)) < 1.6 * first    # 2.8 times, before
-
-
-class RawSubscriber:
-    """ZMTP by hand: libzmq's own sockets drop subscriptions when they are too many at once."""
-
-    GREETING = b"\xff" + b"\0" * 8 + b"\x7f\x03\0NULL".ljust(23, b"\0") + b"\0" * 32
-
-    def __init__(self, path):
-        self.socket = socket.socket(socket.AF_UNIX)
-        try:
-            self.socket.settimeout(DEADLINE_S)
-            self.socket.connect(path)
-            ready = b"\x05READY\x0bSocket-Type\0\0\0\x03SUB"
-            self.socket.sendall(self.GREETING + bytes([4, len(ready)]) + ready)
-            assert self.socket.recv(1)
-        except (OSError, AssertionError):
-            self.socket.close()
-            raise OSError("turned away") from None
-
-    @staticmethod
-    def frame(topic, on=1):
-        return bytes([0, len(topic) + 1, on]) + topic
-
-
-def toggle(path, number):
-    """Subscribes and unsubscribes without end."""
-    s = RawSubscriber(path).socket
-    with contextlib.closing(s):
-        topics = [b"%d-%05d" % (number, i) for i in range(3000)]
-        data = b"".join(RawSubscriber.frame(t) + RawSubscriber.frame(t, 0) for t in topics)
-        while True:
-            s.sendall(data)
-
-
-def come_and_go(path, number):
-    """Thousands of subscriptions that share no prefix, and away."""
-    with contextlib.closing(RawSubscriber(path).socket) as s:
-        s.sendall(b"".join(RawSubscriber.frame((b"%d-%06d" % (number, i))[::-1].ljust(100, b"x")) for i in range(2000)))
-
-
-def subscribe_for_ever(attack, path, number, until):
-    while time.time() < until:
-        with contextlib.suppress(OSError):
-            attack(path, number)
-        time.sleep(0.002)
 
 
 @pytest.mark.parametrize("attack", [toggle, come_and_go])

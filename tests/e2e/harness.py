@@ -169,6 +169,7 @@ class Daemon:
     def check_turns(self):
         """No turn of its loop was long, in CPU time: a busy machine makes the wall time of any turn long."""
         ends = re.findall(r"longest_turn_us=(\d+) cpu_us=(\d+) kind=(\S+) target=(\S+)", self.log.read_text(errors="replace"))
+        assert ends or self.process.returncode != 0 or "--log-level" in self.args, "the daemon does not say its longest turn"
         for wall_us, cpu_us, kind, target in ends:
             assert WATCHED or int(cpu_us) < LONGEST_TURN_S * 1e6, (
                 f"a turn of heapwatchd's loop took {int(cpu_us) / 1e3:.0f} ms of processor time "
