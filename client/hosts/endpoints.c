@@ -18,7 +18,7 @@
 #include "proto/yaml/yaml_file.h"
 
 struct named {
-        const char *endpoint;
+        const char *endpoint, *given;
         const struct host *host; /* NULL: given as an endpoint */
 };
 
@@ -28,6 +28,7 @@ static struct named named[OPTIONS_MAX];
 static size_t n_named;
 static const char *own_key;
 static uint8_t server_keys[HW_SERVER_KEYS][HW_KEY_BYTES];
+static const char *server_keys_given[HW_SERVER_KEYS];
 static size_t n_server_keys;
 
 /* ------------------------------------------------------------------- options */
@@ -52,8 +53,27 @@ int endpoints_take_server_key(const struct command *c, const struct option *o, v
                         "expected a public key, %u hexadecimal digits, as `heapwatch keys show server` prints "
                         "it at the daemon",
                         KEY_TEXT - 1);
-        n_server_keys++;
+        server_keys_given[n_server_keys++] = value;
         return 0;
+}
+
+size_t endpoints_words(const char *words[ENDPOINTS_WORDS])
+{
+        size_t n = 0;
+
+        if (n_named > 0) {
+                words[n++] = "--connect";
+                words[n++] = named[n_named - 1].given;
+        }
+        if (own_key) {
+                words[n++] = "--key";
+                words[n++] = own_key;
+        }
+        for (size_t i = 0; i < n_server_keys; i++) {
+                words[n++] = "--server-key";
+                words[n++] = server_keys_given[i];
+        }
+        return n;
 }
 
 static void to_stderr(void *ctx, const char *line)
@@ -94,6 +114,7 @@ static int unknown_host(const struct command *c, const struct option *o, const c
 static int take_endpoint(const struct command *c, const struct option *o, char **value)
 {
         const struct host *host = NULL;
+        const char *given = *value;
 
         if (!strstr(*value, "://")) {
                 if (!read_hosts(c))
@@ -104,7 +125,7 @@ static int take_endpoint(const struct command *c, const struct option *o, char *
                 *value = (char *)host->endpoint;
         }
         if (n_named < OPTIONS_MAX)
-                named[n_named++] = (struct named){ *value, host };
+                named[n_named++] = (struct named){ *value, given, host };
         return 0;
 }
 

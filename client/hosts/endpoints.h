@@ -8,6 +8,7 @@
 #ifndef HW_CLIENT_HOSTS_ENDPOINTS_H
 #define HW_CLIENT_HOSTS_ENDPOINTS_H
 
+#include "heapwatch/keys.h"
 #include "proto/cli/options.h"
 
 /* For the option tables: --key and --server-key, beside --connect. */
@@ -19,6 +20,12 @@
                                 "the public key of the daemon at tcp://HOST:PORT; one of the hosts file needs none")
 
 option_taker endpoints_take_key, endpoints_take_server_key;
+
+/* Room for the words of one daemon. */
+#define ENDPOINTS_WORDS (4 + 2 * HW_SERVER_KEYS)
+
+/* --connect, --key, --server-key as given, for a command that is to reach the same daemon. Returns how many words. */
+size_t endpoints_words(const char *words[ENDPOINTS_WORDS]);
 
 /* For `option_endpoints`. */
 extern const struct option_endpoints endpoints_by_name;

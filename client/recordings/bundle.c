@@ -7,6 +7,8 @@
  * what is in it. A step that fails is named in the end and leaves out its file:
  * half a bundle is better than none, as long as the eventlog is in it.
  */
+#include "client/hosts/endpoints.h"
+#include "client/cli/options.h"
 #include "client/cli/command.h"
 
 #include <errno.h>
@@ -185,14 +187,13 @@ static bool have_said(const char *path, const char *name, const char *const *wor
 static bool write_verdict(const struct bundle *b, const char *path, const char *log)
 {
         char target[RUN_TARGET_MAX + 1];
-        const char *live[] = { "heapwatch", "trend", target,      "--format", "json",
-                               "--bands",   "50",    "--connect", NULL,       NULL };
+        const char *live[7 + ENDPOINTS_WORDS + 1] = {
+                "heapwatch", "trend", target, "--format", "json", "--bands", "50"
+        };
         const char *of_log[] = { "heapwatch", "trend", log, "--format", "json", "--bands", "50", NULL };
 
         snprintf(target, sizeof(target), "%.*s", (int)strcspn(b->which, "@"), b->which);
-        live[8] = b->where.endpoint;
-        if (!b->where.endpoint)
-                live[7] = NULL;
+        live[7 + endpoints_words(live + 7)] = NULL;
         return (!b->where.directory && have_said(path, "verdict.json", live)) ||
                have_said(path, "verdict.json", of_log);
 }
@@ -321,8 +322,7 @@ static const struct option options[] = {
                         "none is made so soon after another of the same rule; default for alerts: 2h"),
         OPTION_NUMBER("per-day", 0, uint64_t, struct bundle, limits.per_day, 0, 1000,
                       "nor when a rule has so many within 24h; default for alerts: 3"),
-        OPTION_TEXT("connect", 'c', "EP", struct bundle, where.endpoint, COMPLETE_ENDPOINT,
-                    "the daemon that records, by its publish endpoint; default: your own daemon"),
+        OPTION_CONNECT_ONE(struct bundle, where.endpoint, "the daemon that records, by its publish endpoint"),
         OPTION_TEXT("dir", 'd', "DIR", struct bundle, where.directory, COMPLETE_FILE,
                     "the directory of recordings; no daemon is needed then"),
         OPTIONS_END,

@@ -349,6 +349,7 @@ static void collect(struct run_facts *f, const struct world_target *t)
         f->target = t->target != NULL;
         f->crashed = t->target && t->target->state == HW__TARGET__STATE__STATE_CRASHED;
         f->ended = f->crashed || (t->target && t->target->state == HW__TARGET__STATE__STATE_ENDED);
+        f->recorded = t->health && t->health->recording && t->health->recording->bytes > 0;
         f->live_bytes = KNOWN(t->heap, live_bytes);
         f->max_live_bytes = KNOWN(t->heap, max_live_bytes);
         f->censuses = KNOWN(t->census, number);

@@ -51,6 +51,7 @@ void daemon_remove(const struct daemon_link *link, const char *name);
 struct run_facts {
         bool target; /* it knows the target */
         bool ended;  /* the run is over: ended or crashed */
+        bool recorded;
         bool crashed;
         uint64_t live_bytes, max_live_bytes;
         uint64_t censuses, lost_bytes, events, collections;

@@ -373,6 +373,8 @@ static void sum_up(const struct run *r, const struct session_result *result)
         }
         if (facts.ended)
                 fprintf(stderr, "heapwatch run: it can still be looked at: heapwatch top %s\n", r->target);
+        if (facts.recorded)
+                fprintf(stderr, "heapwatch run: recorded: heapwatch post-mortem recording:%s\n", r->target);
 }
 
 /* Names the file with the program's output, or removes it when it is empty. */

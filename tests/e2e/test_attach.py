@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import CLIENT, DEADLINE_S, ROOT, Daemon, running, wait_for
+from harness import CLIENT, DEADLINE_S, ROOT, Daemon, client, running, wait_for
 
 BUILDS = {"threaded": ["-threaded"], "plain": [], "threaded-log": ["-threaded", "-eventlog"]}
 
@@ -129,6 +129,12 @@ def test_the_demonstration(directory):
     last = done.stdout[done.stdout.index("sessions kept"):]
     assert "ended" in last and "main:Main." in last, last
     assert not list(directory.iterdir())
+    view, post_mortem = (line.split()[1:] for line in (done.stdout.splitlines()[-1], done.stdout.splitlines()[-2]))
+    assert post_mortem[0] == "post-mortem" and view[0] == "top"
+    told = client(*post_mortem).stdout.decode()
+    assert "run 1: ended" in told and "stream" in told, told
+    assert "main:Main." in client(*view, "--once").stdout.decode()
+
     def left():
         found = []
         for environment in Path("/proc").glob("[0-9]*/environ"):

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import pathlib
 import re
 import signal
 import socket
@@ -14,6 +15,7 @@ import pytest
 import zmq
 
 from harness import CLIENT, Daemon, client, pb, running, wait_for
+from live_log import LiveLog
 
 pytestmark = pytest.mark.skipif(not zmq.has("curve"), reason="this libzmq has no CURVE")
 
@@ -481,3 +483,25 @@ def test_the_command(directory):
                         (["authorise", "a", "b"], b"did you mean 'authorize'?"), ([], b"expected a verb")):
         done = client("keys", *args, "--dir", keys)
         assert done.returncode == 2 and words in done.stderr, done.stderr
+
+
+def test_what_was_recorded_is_for_those_with_a_key(directory):
+    """dump, bundle and recordings reach such a daemon; bundle's verdict comes from it, too."""
+    log = LiveLog(directory / "t.eventlog")
+    for second in range(1, 30):
+        log.live(1 << 20, second * 10**9)
+    d = Door(directory, f"t={log.path}", args=["--record", directory / "kept"])
+    key, reader = d.guest("control", "control"), d.guest("read", "read")
+    with d:
+        wait_for(lambda: (h := d.health("t")) and h.recording.bytes > 0, "a recording")
+        done = d.by(key, "bundle", "t", "--after", "0s", "-o", directory / "bundles")
+        assert done.returncode == 0, done.stderr
+        bundle = pathlib.Path(done.stdout.decode().strip())
+        assert {f.name for f in bundle.iterdir()} == {"run.eventlog", "verdict.json", "report.html"}
+        done = d.by(key, "dump", "t", "-o", directory / "dumped.eventlog")
+        assert done.returncode == 0, done.stderr
+        assert (directory / "dumped.eventlog").stat().st_size > 500
+        assert b'"target":"t"' in d.by(reader, "recordings", "--format", "json").stdout
+        assert d.by(reader, "post-mortem", "t").returncode == 0
+        refused = d.by(reader, "bundle", "t", "--after", "0s")
+        assert refused.returncode == 2 and b"control" in refused.stderr, refused.stderr
