@@ -13,8 +13,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "daemon/control/fd_store.h"
 #include "daemon/log.h"
 #include "daemon/transport/limits.h"
+#include "proto/base/clock.h"
 
 #define STATUS_EVERY_US UINT64_C(10000000) /* without a watchdog */
 
@@ -24,6 +26,7 @@ struct service {
         const void *ctx;
         struct timeval every;
         int socket;
+        struct fd_store *store;
         bool ready;
 };
 
@@ -43,12 +46,15 @@ static void notify_state(const struct service *s, const char *first)
 
 static void on_beat(evutil_socket_t fd, short what, void *ctx)
 {
-        const struct service *s = ctx;
+        struct service *s = ctx;
 
         (void)fd;
         (void)what;
-        if (s->ready)
-                notify_state(s, "");
+        if (!s->ready)
+                return;
+        notify_state(s, "");
+        if (s->store)
+                fd_store_look(s->store, clock_mono_ns());
 }
 
 /* A socket connected to $NOTIFY_SOCKET: a path, or '@' and a name in the abstract namespace. -1 with errno. */
@@ -106,6 +112,8 @@ struct service *service_new(struct event_base *base, service_count *count, const
         s->beat = event_new(base, -1, EV_PERSIST, on_beat, s);
         if (s->socket < 0 || !s->beat || event_priority_set(s->beat, LOOP_FIRST) || event_add(s->beat, &s->every))
                 service_destroy(&s);
+        else if ((s->store = fd_store_new(s->socket)))
+                keeper_set(fd_store_keeper(s->store));
         return s;
 }
 
@@ -123,6 +131,8 @@ void service_destroy(struct service **s)
                 return;
         if ((*s)->ready)
                 notify(*s, "STOPPING=1\n");
+        keeper_set(NULL); /* what is kept stays so, while the sources close */
+        fd_store_destroy(&(*s)->store);
         if ((*s)->beat)
                 event_free((*s)->beat);
         if ((*s)->socket >= 0)

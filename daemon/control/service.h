@@ -7,6 +7,7 @@
  * READY=1 once setup is complete; STATUS= the number of targets; WATCHDOG=1
  * twice in each $WATCHDOG_USEC, from the event loop itself: a loop that hangs
  * sends nothing, and the manager restarts the daemon. STOPPING=1 at the end.
+ * What is to stay open over a restart: fd_store.h.
  */
 #ifndef HW_DAEMON_CONTROL_SERVICE_H
 #define HW_DAEMON_CONTROL_SERVICE_H

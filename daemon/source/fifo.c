@@ -12,6 +12,8 @@
  * old one. Then our own write end is closed, and the old pipe is read until it
  * reports its end, which now means that its last writer has gone. If the path
  * only disappears, nothing changes for those who have it open.
+ *
+ * While the daemon is started again, the service manager may keep it open (keeper.h), or `heapwatch run`.
  */
 #include <errno.h>
 #include <event2/event.h>
@@ -21,6 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/source/keeper.h"
 #include "daemon/source/limits.h"
 #include "daemon/source/medium.h"
 #include "daemon/source/watch.h"
@@ -59,8 +62,20 @@ static void close_end(int *fd)
         *fd = -1;
 }
 
+/* The name under which a FIFO is kept open over a restart of the daemon. */
+static void keeper_name(const struct fifo *f, char name[KEEPER_NAME_MAX])
+{
+        (void)snprintf(name, KEEPER_NAME_MAX, "fifo-%jx-%jx", (uintmax_t)f->id.st_dev, (uintmax_t)f->id.st_ino);
+}
+
 static void detach(struct fifo *f)
 {
+        char name[KEEPER_NAME_MAX];
+
+        if (f->readable) {
+                keeper_name(f, name);
+                keeper_forget(name);
+        }
         if (f->readable)
                 event_free(f->readable);
         f->readable = NULL;
@@ -127,6 +142,8 @@ static int open_end(struct fifo *f, int mode)
 
 static void attach(struct fifo *f)
 {
+        char name[KEEPER_NAME_MAX];
+
         (void)watch_name(f->source.base, &f->name, path_of(f)); /* fails without a directory: the tick looks */
         if (stat(path_of(f), &f->id) < 0) {
                 say_cannot_open(f, errno);
@@ -154,6 +171,8 @@ static void attach(struct fifo *f)
                 detach(f);
                 return;
         }
+        keeper_name(f, name);
+        keeper_keep(name, f->reader);
         source_say_attached(&f->source, "reading %s", path_of(f));
 }
 

@@ -7,7 +7,7 @@
  * the write, so the difference is write(2) to message received, both
  * processes' scheduling included. Prints one line of KEY=VALUE.
  *
- *   bench_latency HEAPWATCHD [MESSAGES]
+ *   bench_latency HEAPWATCHD [MESSAGES [RECORDINGS]]
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -74,7 +74,7 @@ struct setup {
         void *context, *sub;
 };
 
-static void start(struct setup *s, const char *daemon)
+static void start(struct setup *s, const char *daemon, const char *record)
 {
         snprintf(s->dir, sizeof(s->dir), "/tmp/hw-latency-XXXXXX");
         if (!mkdtemp(s->dir))
@@ -86,8 +86,10 @@ static void start(struct setup *s, const char *daemon)
         if (mkfifo(s->fifo, 0600) != 0)
                 die("mkfifo");
         s->fd = open(s->fifo, O_RDWR | O_CLOEXEC);
-        char *argv[] = { (char *)daemon, "--log-level", "error", "--publish", s->publish,
-                         "--request",    s->request,    s->spec, NULL };
+        char *argv[] = { (char *)daemon, "--log-level", "error",
+                         "--publish",    s->publish,    "--request",
+                         s->request,     s->spec,       record ? "--record" : NULL,
+                         (char *)record, NULL };
         if (s->fd < 0 || posix_spawn(&s->pid, daemon, NULL, NULL, argv, environ) != 0)
                 die(daemon);
         s->context = zmq_ctx_new();
@@ -179,10 +181,10 @@ int main(int argc, char **argv)
         struct setup s;
 
         if (argc < 2 || n == 0 || !latencies) {
-                fprintf(stderr, "usage: bench_latency HEAPWATCHD [MESSAGES]\n");
+                fprintf(stderr, "usage: bench_latency HEAPWATCHD [MESSAGES [RECORDINGS]]\n");
                 return 2;
         }
-        start(&s, argv[1]);
+        start(&s, argv[1], argc > 3 ? argv[3] : NULL);
         put_header(&b);
         warm_up(&s, &b);
         for (size_t i = 0; i < n; i++) {

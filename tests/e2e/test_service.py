@@ -91,7 +91,8 @@ def test_units_allow_little(directory, name):
 
 def test_the_unit_counts_on_the_watchdog():
     text = unit("heapwatchd")
-    for line in ("Type=notify", "WatchdogSec=", "LimitNOFILE=", "RuntimeDirectory=heapwatch", "HEAPWATCH_DIR=/run/heapwatch"):
+    for line in ("Type=notify", "WatchdogSec=", "LimitNOFILE=", "RuntimeDirectory=heapwatch", "HEAPWATCH_DIR=/run/heapwatch",
+                 "FileDescriptorStoreMax=", "--checkpoint /var/lib/heapwatch/", "--record /var/lib/heapwatch/"):
         assert line in text, line
 
 
