@@ -6,6 +6,8 @@
  * before any code of ours sees one. As with accept4() (accept.c) the program has a recv() of its own. libzmq calls
  * recv() for the bytes of TCP and ipc connections; libevent and we ourselves use other calls.
  */
+#undef _FORTIFY_SOURCE /* with it glibc's header defines recv() inline */
+
 #include "daemon/loop/receive.h"
 
 #include <stdatomic.h>
