@@ -74,7 +74,7 @@ def work(name, start, folder):
         shutil.rmtree(f"{folder}/copy", ignore_errors=True)
         shutil.copytree(f"{folder}/annex", f"{folder}/copy", symlinks=True)
         return [once("sh", "-c", f"cd copy && exec git-annex {words}") for words in
-                ("add --jobs=1 .", "find", "whereis --json file3", "fsck --fast file1 file2")]
+                ("add --json .", "find", "whereis --json file3", "fsck --fast file1 file2")]
     with start("hledger-web", "--serve-api", "--port", "18917", "-f", "journal") as p:
         end, pages = time.monotonic() + LIMIT_S, []
         for page in ("accountnames", "transactions", "accounttransactions/assets:cash"):

@@ -236,6 +236,35 @@ def test_linked_in_it_needs_no_variable(directory, bare):
         assert program.wait(DEADLINE_S) == 0
 
 
+CABAL = """cabal-version: 2.4
+name: server
+version: 0.1
+executable server
+  main-is: Serve.hs
+  build-depends: base, bytestring, containers
+  default-language: Haskell2010
+  ghc-options: -threaded
+  ld-options: -Wl,-u,heapwatch_agent_attach -l:libheapwatch-agent.a
+"""
+
+
+def test_one_line_in_a_cabal_file(directory):
+    """The last one, as docs/AGENT.md has it; no package is fetched."""
+    if not shutil.which("cabal"):
+        pytest.skip("cabal is not installed here (apt install cabal-install)")
+    (directory / "server.cabal").write_text(CABAL)
+    (directory / "config").write_text("jobs: 1\n")
+    shutil.copy(ROOT / "tests/programs/Serve.hs", directory)
+    subprocess.run(["cabal", "v2-build", "-v0", "--offline", f"--extra-lib-dirs={BUILD}"], check=True, cwd=directory,
+                   env={**os.environ, "CABAL_DIR": str(directory), "HOME": str(directory)}, capture_output=True)
+    program, = (path for path in (directory / "dist-newstyle").rglob("server") if path.is_file())
+    env = {**os.environ, "HEAPWATCH_AGENT": f"socket={directory}/agent"}
+    with running(program, env=env, stdin=subprocess.PIPE) as process:
+        Asker(directory).read_until(b"ARR_WORDS")
+        process.stdin.close()
+        assert process.wait(DEADLINE_S) == 0
+
+
 def test_a_stripped_program_says_why_and_runs(directory, bare):
     with watched(directory, bare["stripped"], "print", "0.01") as program:
         out, err = program.communicate(timeout=DEADLINE_S)
