@@ -74,9 +74,9 @@ static size_t read_arguments(char *out, size_t size)
         return n;
 }
 
-static void look_at_options(void)
+/* What -with-rtsopts has is in rtsConfig only after the defaultsHook. */
+static void look_at_options(struct own_options *o)
 {
-        struct own_options *o = &a.setup.program;
         char *arguments = malloc(ARGUMENTS_MAX);
 
         *o = (struct own_options){ 0 };
@@ -95,6 +95,7 @@ static int begin(void)
 {
         int r = server_start();
 
+        a.setup.look = look_at_options;
         if (r == 0)
                 r = pace_start(&a.setup);
         a.begun = r == 0;
@@ -126,10 +127,7 @@ static void on_defaults(void)
         if (a.child || a.begun)
                 return;
         runtime_look_at_defaults();
-        look_at_options();
         writer_take_file(&rts.FileEventLogWriter);
-        if (a.setup.program.log)
-                writer_tee();
         if (begin() != 0)
                 return;
         if (!runtime_kind.log) {
@@ -153,6 +151,13 @@ static void on_exit_hook(void)
                 synthetic_end();
                 server_finish();
         }
+}
+
+static void on_log_begin(void)
+{
+        look_at_options(&a.setup.program);
+        if (a.setup.program.log && !a.setup.attached)
+                writer_tee();
 }
 
 static void on_log_piece(void)
@@ -282,7 +287,7 @@ static bool understand(struct error *error)
 static bool ready(struct error *error)
 {
         queue_open(a.setup.settings.queue_bytes);
-        writer_on(on_log_piece, on_log_end);
+        writer_on(on_log_begin, on_log_piece, on_log_end);
         if (!server_open(&a.setup.settings, error))
                 return false;
         (void)pthread_atfork(fork_prepare, fork_parent, fork_child);
@@ -359,7 +364,7 @@ AGENT_EXPORT int heapwatch_agent_attach(const char *settings, char *answer, size
                 snprintf(answer, answer_size, "%s", error.text);
                 return AGENT_REFUSED;
         }
-        look_at_options();
+        look_at_options(&a.setup.program);
         if (!rts.rtsConfig.address || rts.rtsConfig.size != sizeof(struct rts_config) ||
             !put_hooks(rts.rtsConfig.address, false)) {
                 snprintf(answer, answer_size, "the runtime's configuration cannot be found");

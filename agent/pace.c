@@ -58,8 +58,10 @@ static bool logs(void)
 
 static bool start_profile(char letter)
 {
-        const char *refused = options_refuse_profile(&p.setup.program);
+        const char *refused;
 
+        p.setup.look(&p.setup.program);
+        refused = options_refuse_profile(&p.setup.program);
         if (refused) {
                 error_set(&p.reason, "no heap profile: %s", refused);
                 return false;
@@ -342,8 +344,10 @@ static bool request_start(void)
  */
 static void begin(void)
 {
-        const char *refused = p.setup.attached ? NULL : options_refuse_profile(&p.setup.program);
+        const char *refused;
 
+        p.setup.look(&p.setup.program);
+        refused = p.setup.attached ? NULL : options_refuse_profile(&p.setup.program);
         p.next_flush_ns = thread_now_ns() + p.setup.settings.flush_ns;
         if (!runtime_kind.threaded || !request_start())
                 return;

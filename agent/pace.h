@@ -14,9 +14,10 @@
 
 struct pace_setup {
         struct agent_settings settings;
-        struct own_options program; /* its own runtime options */
-        char version[32];           /* of GHC; "": not known */
-        bool attached;              /* the program is already running: the log has to be started */
+        struct own_options program;            /* its own runtime options */
+        char version[32];                      /* of GHC; "": not known */
+        bool attached;                         /* the program is already running: the log has to be started */
+        void (*look)(struct own_options *ret); /* all of these are known when the runtime's start is over */
 };
 
 /* 0 or an errno. */

@@ -17,12 +17,13 @@ static struct {
         struct event_log_writer *file; /* the runtime's, while it is ours; else NULL */
         struct event_log_writer own;   /* what was in it */
         bool tees;                     /* the file gets the log, too */
-        void (*piece)(void), (*stopped)(void);
+        void (*begun)(void), (*piece)(void), (*stopped)(void);
         _Atomic bool child;
 } w;
 
-void writer_on(void (*piece)(void), void (*stopped)(void))
+void writer_on(void (*begun)(void), void (*piece)(void), void (*stopped)(void))
 {
+        w.begun = begun;
         w.piece = piece;
         w.stopped = stopped;
 }
@@ -77,6 +78,8 @@ bool writer_write(void *bytes, size_t size)
 
 static void init(void)
 {
+        if (w.begun && !w.child)
+                w.begun();
         if (w.tees && w.own.init)
                 w.own.init();
         if (!w.child)

@@ -27,14 +27,14 @@ struct event_log_writer {
 
 extern const struct event_log_writer writer;
 
-/* Called with each piece, and when the runtime ends its log, after the last one. */
-void writer_on(void (*piece)(void), void (*stopped)(void));
+/* Called when the runtime begins its log, with each piece, and when it has ended it. */
+void writer_on(void (*begun)(void), void (*piece)(void), void (*stopped)(void));
 
 /* The functions of the runtime's file writer become ours, and its own again. While no log runs. */
 void writer_take_file(const struct rts_symbol *file);
 void writer_give_back_file(void);
 
-/* The program asked for a log: the file gets it, too. After writer_take_file, before the log begins. */
+/* The program asked for a log: the file gets it, too. After writer_take_file; at the latest when the log begins. */
 void writer_tee(void);
 bool writer_tees(void);
 

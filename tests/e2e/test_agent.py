@@ -326,6 +326,19 @@ def test_readers_are_killed_and_replaced(directory, bare):
         assert program.wait(DEADLINE_S) == 0, program.stderr.read()
 
 
+def test_options_of_the_build_are_the_programs_own(directory, tmp_path):
+    """-with-rtsopts: its log is written, and its collector's refusal of heap profiles is known."""
+    program = tmp_path / "own"
+    subprocess.run(["ghc", "-v0", "-outputdir", tmp_path / "o", "-o", program, "-threaded", "-eventlog",
+                    "-with-rtsopts=-l --nonmoving-gc", "tests/programs/Serve.hs"], check=True, cwd=ROOT)
+    with watched(directory, program, settings="flush=0.05") as process:
+        Asker(directory).read_until(b"the program's collector refuses heap profiles")
+        process.stdin.close()
+        assert process.wait(DEADLINE_S) == 0, process.stderr.read()
+    done = subprocess.run([CLIENT, "summary", f"{directory}/own.eventlog"], capture_output=True, text=True)
+    assert "the log ended with its end marker" in done.stdout, done.stderr
+
+
 @pytest.mark.parametrize("options, said", [(["+RTS", "-xn"], "the program's collector refuses heap profiles")])
 def test_nothing_is_added_that_the_runtime_would_refuse(directory, bare, options, said):
     with watched(directory, bare["serve-threaded-log"], *options, settings="interval=0.05;flush=0.05;budget=0") as program:
