@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: one arena per target, reset after each message. A text that is valid
+ * DESIGN: one arena for all targets, reset after each message. A text that is valid
  * UTF-8 - nearly every one - is borrowed from the model and not copied: the
  * message is packed before the model moves on. `failed` is sticky, so that
  * encoders need not check every text.
@@ -27,6 +27,24 @@ void encoder_init(struct encoder *e)
 void encoder_done(struct encoder *e)
 {
         arena_done(&e->arena);
+}
+
+static struct {
+        struct encoder encoder;
+        size_t users;
+} shared;
+
+struct encoder *encoder_share(void)
+{
+        if (shared.users++ == 0)
+                encoder_init(&shared.encoder);
+        return &shared.encoder;
+}
+
+void encoder_unshare(void)
+{
+        if (--shared.users == 0)
+                encoder_done(&shared.encoder);
 }
 
 void encoder_reset(struct encoder *e)

@@ -33,6 +33,13 @@ struct encoder {
 void encoder_init(struct encoder *e);
 void encoder_done(struct encoder *e);
 
+/*
+ * The encoder of all publishers: messages are made on one thread, one at a time, so they need the memory of one. It is
+ * freed when as many have given it back.
+ */
+struct encoder *encoder_share(void);
+void encoder_unshare(void);
+
 /* Frees everything made. Memory above LIMIT_ENCODER_KEEP_BYTES goes back to the system. */
 void encoder_reset(struct encoder *e);
 

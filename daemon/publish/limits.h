@@ -16,7 +16,7 @@
 #define LIMIT_EVENT_TEXT_BYTES_PER_UPDATE 262144u /* likewise: bytes of fields that are texts */
 #define LIMIT_TRENDS_PER_UPDATE           64u     /* trends in one message: more go in further messages */
 #define LIMIT_NOTES_PER_UPDATE            256u    /* likewise; well below LIMIT_NOTES, so that all are still kept */
-#define LIMIT_ENCODER_KEEP_BYTES          ((size_t)64 * 1024) /* kept between messages, of each target: more is freed */
-#define LIMIT_HISTORY_POINTS              10000u              /* in one reply: the step is widened to fit */
+#define LIMIT_ENCODER_KEEP_BYTES          ((size_t)256 * 1024) /* kept between messages: more is freed */
+#define LIMIT_HISTORY_POINTS              10000u               /* in one reply: the step is widened to fit */
 
 #endif

@@ -225,7 +225,7 @@ struct publisher *publisher_new(const char *target, uint64_t epoch, const struct
 
         if (!p)
                 return NULL;
-        encoder_init(&p->encoder);
+        p->encoder = encoder_share();
         gathered_init(&p->gathered);
         p->epoch = epoch;
         p->sink = *sink;
@@ -239,7 +239,7 @@ void publisher_destroy(struct publisher **p)
 {
         if (!*p)
                 return;
-        encoder_done(&(*p)->encoder);
+        encoder_unshare();
         gathered_done(&(*p)->gathered);
         free((*p)->target);
         free(*p);

@@ -24,7 +24,7 @@ struct publisher {
         struct update_sink sink;
         struct model *model;     /* borrowed; NULL until publisher_set_model */
         struct tracker *tracker; /* borrowed; NULL: no trends are published */
-        struct encoder encoder;
+        struct encoder *encoder; /* shared */
         struct gathered gathered;
         uint64_t sequences[KINDS];   /* newest of each topic */
         unsigned sent;               /* 1 << kind for each kind sent in this run */

@@ -199,7 +199,7 @@ bool send_alerts(struct publisher *p, const struct late_joiner *to)
         if (!p->alerts)
                 return true;
         update.body_case = HW__UPDATE__BODY_ALERTS;
-        update.alerts = encode_alerts(&p->encoder, p->target, p->alerts, p->alert_extra, p->alert_extra_ctx);
+        update.alerts = encode_alerts(p->encoder, p->target, p->alerts, p->alert_extra, p->alert_extra_ctx);
         return send_update(p, &update, update.alerts, to);
 }
 

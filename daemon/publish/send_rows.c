@@ -18,7 +18,7 @@ static bool is_part_full(size_t rows, size_t bytes)
 
 static void *new_rows(struct publisher *p)
 {
-        return encoder_calloc(&p->encoder, LIMIT_ROWS_PER_UPDATE, sizeof(void *));
+        return encoder_calloc(p->encoder, LIMIT_ROWS_PER_UPDATE, sizeof(void *));
 }
 
 /* -------------------------------------------------------------- bands */
@@ -30,7 +30,7 @@ static bool fill_bands(struct publisher *p, Hw__Bands *out, const uint32_t *ids,
         struct packer rows;
         uint32_t i = *end;
 
-        packer_init(&rows, &p->encoder, (size_t)(i - at) * BAND_BYTES);
+        packer_init(&rows, p->encoder, (size_t)(i - at) * BAND_BYTES);
         while (i > at && packer_used(&rows) < LIMIT_ROW_BYTES_PER_UPDATE) {
                 i--;
                 const struct band *band = bands_get(bands, ids ? ids[i] : i + 1);
@@ -90,7 +90,7 @@ static bool fill_notes(struct publisher *p, Hw__Notes *out, uint64_t *at, uint64
                 const struct note *note = notes_get(notes, *at);
                 if (!note)
                         continue;
-                Hw__Note *row = encode_note(&p->encoder, note);
+                Hw__Note *row = encode_note(p->encoder, note);
                 if (!row)
                         return false;
                 out->notes[out->n_notes++] = row;
@@ -130,7 +130,7 @@ static bool fill_profile(struct publisher *p, Hw__Profile *out, uint32_t *at, bo
                 const struct profile_stack *stack = profile_get(profile, *at + 1);
                 if (!stack || (!all && stack->changed <= p->profile_seen))
                         continue;
-                Hw__Stack *row = encode_stack(&p->encoder, model_bands(p->model), stack);
+                Hw__Stack *row = encode_stack(p->encoder, model_bands(p->model), stack);
                 if (!row)
                         return false;
                 out->stacks[out->n_stacks++] = row;
@@ -154,7 +154,7 @@ bool send_profile(struct publisher *p, const struct late_joiner *to)
                 update.profile = &body;
                 bool made = fill_profile(p, &body, &at, to != NULL);
                 if (made && !first && body.n_stacks == 0) { /* nothing changed after the last part */
-                        encoder_reset(&p->encoder);
+                        encoder_reset(p->encoder);
                         break;
                 }
                 if (!send_update(p, &update, made, to))
@@ -180,7 +180,7 @@ static bool fill_ticky(struct publisher *p, Hw__Ticky *out, uint32_t *at, bool a
                 const struct ticky_counter *counter = ticky_get(ticky, *at);
                 if (!counter || (!all && counter->changed <= p->ticky_seen))
                         continue;
-                Hw__TickyCounter *row = encode_ticky(&p->encoder, counter);
+                Hw__TickyCounter *row = encode_ticky(p->encoder, counter);
                 if (!row)
                         return false;
                 out->counters[out->n_counters++] = row;
@@ -201,7 +201,7 @@ bool send_ticky(struct publisher *p, const struct late_joiner *to)
                 update.ticky = &body;
                 bool made = fill_ticky(p, &body, &at, to != NULL);
                 if (made && body.n_counters == 0) { /* nothing changed after the last part */
-                        encoder_reset(&p->encoder);
+                        encoder_reset(p->encoder);
                         break;
                 }
                 if (!send_update(p, &update, made, to))

@@ -8,7 +8,7 @@
 bool send_update(struct publisher *p, Hw__Update *update, bool made, const struct late_joiner *to)
 {
         Hw__Kind kind = hw_update_kind(update);
-        bool good = made && !p->encoder.failed;
+        bool good = made && !p->encoder->failed;
 
         if (good) {
                 PUT(update, epoch, p->epoch);
@@ -29,7 +29,7 @@ bool send_update(struct publisher *p, Hw__Update *update, bool made, const struc
                 else if (!p->error)
                         p->error = p->sink.send(p->sink.ctx, update);
         }
-        encoder_reset(&p->encoder);
+        encoder_reset(p->encoder);
         return good;
 }
 
@@ -42,9 +42,9 @@ void send_gap(struct publisher *p, Hw__Kind kind)
 
 static bool put_heads(struct publisher *p, Hw__Target *target)
 {
-        Hw__TopicHead *rows = encoder_calloc(&p->encoder, KINDS, sizeof(*rows));
+        Hw__TopicHead *rows = encoder_calloc(p->encoder, KINDS, sizeof(*rows));
 
-        target->heads = encoder_calloc(&p->encoder, KINDS, sizeof(*target->heads));
+        target->heads = encoder_calloc(p->encoder, KINDS, sizeof(*target->heads));
         if (!rows || !target->heads)
                 return false;
         for (unsigned kind = 0; kind < KINDS; kind++) {
@@ -64,7 +64,7 @@ bool send_target(struct publisher *p, const struct target_facts *facts, const st
         Hw__Update update = HW__UPDATE__INIT;
 
         update.body_case = HW__UPDATE__BODY_TARGET_STATE;
-        update.target_state = encode_target(&p->encoder, facts, p->run ? model_run(p->model) : NULL);
+        update.target_state = encode_target(p->encoder, facts, p->run ? model_run(p->model) : NULL);
         if (update.target_state && update.target_state->run_info)
                 PUT_U64(update.target_state->run_info, first_time_ns, model_first_time_ns(p->model));
         return send_update(p, &update, update.target_state && put_heads(p, update.target_state), to);
@@ -75,7 +75,7 @@ bool send_health(struct publisher *p, const struct health *health, const struct 
         Hw__Update update = HW__UPDATE__INIT;
 
         update.body_case = HW__UPDATE__BODY_HEALTH;
-        update.health = encode_health(&p->encoder, health);
+        update.health = encode_health(p->encoder, health);
         return send_update(p, &update, update.health, to);
 }
 
@@ -99,14 +99,14 @@ static Hw__Samples *encode_samples(struct encoder *e, Hw__Series series, struct 
 
 static bool put_samples(struct publisher *p, Hw__Heap *heap)
 {
-        heap->samples = encoder_calloc(&p->encoder, SERIES_COUNT, sizeof(*heap->samples));
+        heap->samples = encoder_calloc(p->encoder, SERIES_COUNT, sizeof(*heap->samples));
         if (!heap->samples)
                 return false;
         for (unsigned i = 0; i < SERIES_COUNT; i++) {
                 struct gathered_samples *gathered = &p->gathered.samples[i];
                 if (!gathered->n && !gathered->dropped)
                         continue;
-                Hw__Samples *samples = encode_samples(&p->encoder, (Hw__Series)i, gathered);
+                Hw__Samples *samples = encode_samples(p->encoder, (Hw__Series)i, gathered);
                 if (!samples)
                         return false;
                 heap->samples[heap->n_samples++] = samples;
@@ -119,7 +119,7 @@ bool send_heap(struct publisher *p, const struct late_joiner *to)
         Hw__Update update = HW__UPDATE__INIT;
 
         update.body_case = HW__UPDATE__BODY_HEAP;
-        update.heap = encode_heap(&p->encoder, model_run(p->model), model_heap(p->model));
+        update.heap = encode_heap(p->encoder, model_run(p->model), model_heap(p->model));
         if (!send_update(p, &update, update.heap && (to || put_samples(p, update.heap)), to))
                 return false;
         if (!to)
@@ -133,11 +133,11 @@ static bool put_collections(struct publisher *p, Hw__Gc *gc)
 {
         const struct gathered_collections *gathered = &p->gathered.collections;
 
-        gc->collections = encoder_calloc(&p->encoder, gathered->n, sizeof(*gc->collections));
+        gc->collections = encoder_calloc(p->encoder, gathered->n, sizeof(*gc->collections));
         if (!gc->collections)
                 return false;
         for (uint32_t i = 0; i < gathered->n; i++) {
-                gc->collections[i] = encode_collection(&p->encoder, &gathered->rows[i]);
+                gc->collections[i] = encode_collection(p->encoder, &gathered->rows[i]);
                 if (!gc->collections[i])
                         return false;
         }
@@ -152,7 +152,7 @@ bool send_gc(struct publisher *p, const struct late_joiner *to)
         Hw__Update update = HW__UPDATE__INIT;
 
         update.body_case = HW__UPDATE__BODY_GC;
-        update.gc = encode_gc(&p->encoder, model_gc(p->model));
+        update.gc = encode_gc(p->encoder, model_gc(p->model));
         if (!send_update(p, &update, update.gc && (to || put_collections(p, update.gc)), to))
                 return false;
         if (!to)
@@ -167,7 +167,7 @@ bool send_sched(struct publisher *p, const struct late_joiner *to)
         Hw__Update update = HW__UPDATE__INIT;
 
         update.body_case = HW__UPDATE__BODY_SCHED;
-        update.sched = encode_sched(&p->encoder, model_sched(p->model));
+        update.sched = encode_sched(p->encoder, model_sched(p->model));
         return send_update(p, &update, update.sched, to);
 }
 
@@ -176,7 +176,7 @@ bool send_census(struct publisher *p, const struct census *census, const struct 
         Hw__Update update = HW__UPDATE__INIT;
 
         update.body_case = HW__UPDATE__BODY_CENSUS;
-        update.census = encode_census(&p->encoder, census);
+        update.census = encode_census(p->encoder, census);
         PUT(&update, event_time_ns, census->time_ns);
         return send_update(p, &update, update.census, to);
 }

@@ -15,7 +15,7 @@ struct trend_state {
 
 static bool put_state(struct publisher *p, Hw__Trends *out, const struct trend_state *s)
 {
-        struct encoder *e = &p->encoder;
+        struct encoder *e = p->encoder;
 
         out->growth = encode_growth(e, model_bands(p->model), &s->growth);
         out->scale = encode_scale(e, tracker_config_of(p->tracker));
@@ -39,9 +39,9 @@ static bool send_part(struct publisher *p, const struct subject *subjects, uint3
 
         update.body_case = HW__UPDATE__BODY_TRENDS;
         update.trends = &body;
-        body.trends = encoder_calloc(&p->encoder, n, sizeof(*body.trends));
+        body.trends = encoder_calloc(p->encoder, n, sizeof(*body.trends));
         for (uint32_t i = 0; made && body.trends && i < n; i++) {
-                body.trends[i] = encode_trend(&p->encoder, p->tracker, subjects[i]);
+                body.trends[i] = encode_trend(p->encoder, p->tracker, subjects[i]);
                 made = body.trends[i] != NULL;
                 body.n_trends += made;
         }
