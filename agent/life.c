@@ -95,7 +95,7 @@ static int begin(void)
 {
         int r = server_start();
 
-        a.setup.look = look_at_options;
+        a.setup.look_at_options = look_at_options;
         if (r == 0)
                 r = pace_start(&a.setup);
         a.begun = r == 0;
@@ -155,8 +155,10 @@ static void on_exit_hook(void)
 
 static void on_log_begin(void)
 {
-        look_at_options(&a.setup.program);
-        if (a.setup.program.log && !a.setup.attached)
+        struct own_options program;
+
+        look_at_options(&program);
+        if (program.log && !a.setup.attached)
                 writer_tee();
 }
 
@@ -364,7 +366,6 @@ AGENT_EXPORT int heapwatch_agent_attach(const char *settings, char *answer, size
                 snprintf(answer, answer_size, "%s", error.text);
                 return AGENT_REFUSED;
         }
-        look_at_options(&a.setup.program);
         if (!rts.rtsConfig.address || rts.rtsConfig.size != sizeof(struct rts_config) ||
             !put_hooks(rts.rtsConfig.address, false)) {
                 snprintf(answer, answer_size, "the runtime's configuration cannot be found");

@@ -58,10 +58,11 @@ static bool logs(void)
 
 static bool start_profile(char letter)
 {
+        struct own_options program;
         const char *refused;
 
-        p.setup.look(&p.setup.program);
-        refused = options_refuse_profile(&p.setup.program);
+        p.setup.look_at_options(&program);
+        refused = options_refuse_profile(&program);
         if (refused) {
                 error_set(&p.reason, "no heap profile: %s", refused);
                 return false;
@@ -344,10 +345,11 @@ static bool request_start(void)
  */
 static void begin(void)
 {
+        struct own_options program;
         const char *refused;
 
-        p.setup.look(&p.setup.program);
-        refused = p.setup.attached ? NULL : options_refuse_profile(&p.setup.program);
+        p.setup.look_at_options(&program);
+        refused = p.setup.attached ? NULL : options_refuse_profile(&program);
         p.next_flush_ns = thread_now_ns() + p.setup.settings.flush_ns;
         if (!runtime_kind.threaded || !request_start())
                 return;

@@ -14,10 +14,11 @@
 
 struct pace_setup {
         struct agent_settings settings;
-        struct own_options program;            /* its own runtime options */
-        char version[32];                      /* of GHC; "": not known */
-        bool attached;                         /* the program is already running: the log has to be started */
-        void (*look)(struct own_options *ret); /* all of these are known when the runtime's start is over */
+        char version[32]; /* of GHC; "": not known */
+        bool attached;    /* the program is already running: the log has to be started */
+
+        /* The program's own runtime options; all of them are known once the runtime's start is over. Any thread. */
+        void (*look_at_options)(struct own_options *ret);
 };
 
 /* 0 or an errno. */
