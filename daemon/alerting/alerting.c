@@ -252,7 +252,7 @@ void alerting_reload(struct alerting *a, const struct ruleset *rules)
 {
         struct rule_moment at = moment(a, a->in_run ? tracker_watermark_ns(a->tracker) : UNKNOWN_U64);
 
-        gauges_ask(a->gauges, rules);
+        gauges_require(a->gauges, rules);
         alerts_reload(a->alerts, rules, &at);
         alerts_refresh(a->alerts, &at);
         publish(a);
@@ -286,7 +286,7 @@ struct alerting *alerting_new(const struct alerting_options *options)
         if (options->hooks)
                 a->hooks = *options->hooks;
         a->began_ns = a->last_bytes_wall_ns = a->lag_ns = a->heartbeat_wall_ns = a->cpu_at_bytes_ns = UNKNOWN_U64;
-        gauges_ask(a->gauges, options->rules);
+        gauges_require(a->gauges, options->rules);
         struct rule_data data = alerting_data(a);
         a->alerts = alerts_new(options->target, options->rules, &data, &sink);
         if (!a->alerts) {

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#define COARSE_CELLS 36u /* of the widest level, whatever the rules ask for */
+#define COARSE_CELLS 36u /* of the widest level, whatever the rules require */
 #define SPARE_CELLS  16u /* more than a window has: its older end is rounded, and increase() looks before it */
 
 static uint32_t cells_of(unsigned level, uint64_t time_ns)
@@ -13,48 +13,49 @@ static uint32_t cells_of(unsigned level, uint64_t time_ns)
         return n < series_shape.levels[level].most ? (uint32_t)n : series_shape.levels[level].most;
 }
 
-static void ask(struct rule_gauge *g, unsigned level, uint32_t cells)
+static void require(struct rule_gauge *g, unsigned level, uint32_t cells)
 {
         if (g->cells[level] < cells)
                 g->cells[level] = cells;
 }
 
-static void ask_all(struct rule_gauge *g)
+static void require_all(struct rule_gauge *g)
 {
         for (unsigned level = 0; level < series_shape.n_levels; level++)
-                ask(g, level, series_shape.levels[level].most);
+                require(g, level, series_shape.levels[level].most);
 }
 
-static void ask_window(struct rule_gauge *g, uint64_t window_ns)
+static void require_window(struct rule_gauge *g, uint64_t window_ns)
 {
         unsigned level = 0;
 
         while (level + 1 < series_shape.n_levels &&
                series_shape.levels[level].width_ns * series_shape.levels[level].most < window_ns) {
-                ask(g, level, cells_of(level, series_shape.levels[level + 1].width_ns));
+                require(g, level, cells_of(level, series_shape.levels[level + 1].width_ns));
                 level++;
         }
-        ask(g, level, cells_of(level, window_ns));
+        require(g, level, cells_of(level, window_ns));
+        /* What is before the window has left the level. */
         if (g->cells[level] == series_shape.levels[level].most && level + 1 < series_shape.n_levels)
-                ask(g, level + 1, cells_of(level + 1, window_ns)); /* what is before the window has left the level */
+                require(g, level + 1, cells_of(level + 1, window_ns));
 }
 
 /* Of each gauge in a part of an expression. */
-static void ask_node(struct rule_gauge gauges[GAUGES], const struct node *n)
+static void require_node(struct rule_gauge gauges[GAUGES], const struct node *n)
 {
         if (!n)
                 return;
-        ask_node(gauges, n->left);
-        ask_node(gauges, n->right);
+        require_node(gauges, n->left);
+        require_node(gauges, n->right);
         if (!n->series || (unsigned)n->series->id < SERIES_COUNT || n->kind == NODE_SERIES)
                 return; /* without a window it is the newest value */
         if (n->window)
-                ask_window(&gauges[GAUGE(n->series->id)], (uint64_t)(n->window->value * 1e9));
+                require_window(&gauges[GAUGE(n->series->id)], (uint64_t)(n->window->value * 1e9));
         else
-                ask_all(&gauges[GAUGE(n->series->id)]);
+                require_all(&gauges[GAUGE(n->series->id)]);
 }
 
-void gauges_ask(struct rule_gauge gauges[GAUGES], const struct ruleset *rules)
+void gauges_require(struct rule_gauge gauges[GAUGES], const struct ruleset *rules)
 {
         const unsigned widest = series_shape.n_levels - 1;
 
@@ -64,8 +65,8 @@ void gauges_ask(struct rule_gauge gauges[GAUGES], const struct ruleset *rules)
                 gauges[i].cells[widest] = COARSE_CELLS;
         }
         for (size_t i = 0; rules && i < rules->n; i++) {
-                ask_node(gauges, rules->rules[i]->expr.root);
-                ask_node(gauges, rules->rules[i]->until.root);
+                require_node(gauges, rules->rules[i]->expr.root);
+                require_node(gauges, rules->rules[i]->until.root);
         }
 }
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * gauges.h - numbers that the model has no history of, one sample a second, kept as long and as finely as the rules
- * ask for.
+ * require.
  *
- * Only rules read gauges, so their windows say what is kept: the level that a window lies in (daemon/model/series.h)
- * is as long as the longest such window, the levels below it reach over one of its intervals, for the window's newer
- * end. So a window has the same samples as if everything was kept; only in a run younger than the window its first
- * intervals may be wider. Of what no rule asks for there are 6 h in steps of 10 min, for a rule that is loaded later.
+ * Only rules read gauges, so their windows determine what is kept: the level that a window lies in
+ * (daemon/model/series.h) is as long as the longest such window; the levels below it cover one of its intervals, for
+ * the window's newer end. So a window has the same samples as if everything was kept; only in a run younger than the
+ * window its first intervals may be wider. Gauges that no rule reads are kept for 6 h in steps of 10 min, for rules
+ * that are loaded later.
  * A gauge with a window of 15 min takes 15 kB, one without 6 kB; all of it would be 107 kB.
  */
 #ifndef HW_DAEMON_ALERTING_GAUGES_H
@@ -24,7 +25,7 @@ struct rule_gauge {
 };
 
 /* Determines from the rules what is kept from now on. What was kept before stays until newer samples replace it. */
-void gauges_ask(struct rule_gauge gauges[GAUGES], const struct ruleset *rules);
+void gauges_require(struct rule_gauge gauges[GAUGES], const struct ruleset *rules);
 
 /* Does nothing when the value is unknown (NaN), or when out of memory. */
 void gauge_push(struct rule_gauge *g, uint64_t time_ns, double value);

@@ -36,7 +36,7 @@ static void asked(struct rule_gauge gauges[GAUGES], const char *expr)
 {
         struct ruleset *rules = rules_of(expr);
 
-        gauges_ask(gauges, rules);
+        gauges_require(gauges, rules);
         ruleset_destroy(&rules);
 }
 
