@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/attach/loader.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Where the file of the C library is mapped in the process; its path as seen there. */
+static bool find_libc(pid_t pid, uint64_t *ret_base, char *path, size_t size)
+{
+        char line[4600], name[64];
+        bool found = false;
+
+        snprintf(name, sizeof(name), "/proc/%d/maps", (int)pid);
+        FILE *f = fopen(name, "re");
+        while (f && !found && fgets(line, sizeof(line), f)) {
+                unsigned long long from, offset;
+                int at = 0;
+                if (sscanf(line, "%llx-%*x %*s %llx %*s %*s %n", &from, &offset, &at) != 2 || at == 0 || offset != 0)
+                        continue;
+                line[strcspn(line, "\n")] = '\0';
+                const char *slash = strrchr(line + at, '/');
+                if (!slash || (strcmp(slash, "/libc.so.6") != 0 && strncmp(slash, "/libc-2.", 8) != 0))
+                        continue;
+                *ret_base = from;
+                found = (size_t)snprintf(path, size, "%s", line + at) < size;
+        }
+        if (f)
+                (void)fclose(f);
+        return found;
+}
+
+static bool within(uint64_t offset, uint64_t n, size_t size)
+{
+        return offset <= size && n <= size - offset;
+}
+
+/* The value of a function in .dynsym; 0: not there. */
+static uint64_t dynamic_symbol(const uint8_t *image, size_t size, const char *wanted)
+{
+        Elf64_Ehdr header;
+        Elf64_Shdr s, names;
+
+        if (size < sizeof(header))
+                return 0;
+        memcpy(&header, image, sizeof(header));
+        if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+            !within(header.e_shoff, (uint64_t)header.e_shnum * sizeof(s), size))
+                return 0;
+        for (unsigned i = 0; i < header.e_shnum; i++) {
+                memcpy(&s, image + header.e_shoff + i * sizeof(s), sizeof(s));
+                if (s.sh_type != SHT_DYNSYM || s.sh_link >= header.e_shnum || !within(s.sh_offset, s.sh_size, size))
+                        continue;
+                memcpy(&names, image + header.e_shoff + s.sh_link * sizeof(s), sizeof(names));
+                if (!within(names.sh_offset, names.sh_size, size) || names.sh_size == 0 ||
+                    image[names.sh_offset + names.sh_size - 1] != '\0')
+                        continue;
+                for (uint64_t k = 0; k < s.sh_size / sizeof(Elf64_Sym); k++) {
+                        Elf64_Sym symbol;
+                        memcpy(&symbol, image + s.sh_offset + k * sizeof(symbol), sizeof(symbol));
+                        if (symbol.st_shndx != SHN_UNDEF && symbol.st_name < names.sh_size &&
+                            !strcmp((const char *)image + names.sh_offset + symbol.st_name, wanted))
+                                return symbol.st_value;
+                }
+        }
+        return 0;
+}
+
+/* The C library's file as the process has it; -1: not there. */
+static int open_libc(pid_t pid, uint64_t *ret_base)
+{
+        char path[4400], inside[4096];
+
+        if (!find_libc(pid, ret_base, inside, sizeof(inside)))
+                return -1;
+        (void)snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, inside);
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        return fd >= 0 ? fd : open(inside, O_RDONLY | O_CLOEXEC); /* for a chroot the kernel shows us the full path */
+}
+
+static struct loader look_up(int fd, uint64_t base)
+{
+        struct loader l = { 0 };
+        struct stat st;
+
+        if (fstat(fd, &st) != 0 || st.st_size <= 0)
+                return l;
+        const size_t size = (size_t)st.st_size;
+        uint8_t *image = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (image == MAP_FAILED)
+                return l;
+        const uint64_t open_value = dynamic_symbol(image, size, "dlopen");
+        const uint64_t symbol_value = dynamic_symbol(image, size, "dlsym");
+        if (open_value && symbol_value)
+                l = (struct loader){ .dlopen_at = base + open_value, .dlsym_at = base + symbol_value };
+        (void)munmap(image, size);
+        return l;
+}
+
+bool loader_find(pid_t pid, struct loader *ret, struct error *error)
+{
+        uint64_t base = 0;
+        int fd = open_libc(pid, &base);
+
+        *ret = (struct loader){ 0 };
+        if (fd >= 0) {
+                *ret = look_up(fd, base);
+                (void)close(fd);
+        }
+        return ret->dlopen_at || error_set(error, "its C library has no dlopen (glibc before 2.34, or another one)");
+}
