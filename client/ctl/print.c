@@ -73,7 +73,7 @@ static void print_loop(const Hw__DaemonState *d)
 }
 
 /* Who came in over TCP and who did not; what changed something. */
-static void print_doors(const Hw__DaemonState *d)
+static void print_connections(const Hw__DaemonState *d)
 {
         char safe[256], text[HW_NUMBER_MAX];
 
@@ -123,7 +123,7 @@ static void print_daemon(const Hw__DaemonState *d)
                                      hw_count_text(text, sizeof(text), d->descriptors_limit));
                 (void)putchar('\n');
         }
-        print_doors(d);
+        print_connections(d);
         if (d->has_actions_done)
                 (void)printf("actions done %s", hw_count_text(text, sizeof(text), d->actions_done));
         if (d->has_actions_done && d->has_actions_failed)

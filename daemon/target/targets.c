@@ -57,7 +57,7 @@ struct targets {
 #define PUT(field, value) (t->state.has_##field = 1, t->state.field = (value))
 
 /* Who was let in, who was not, and what was asked for that changes something. */
-static void fill_doors(struct targets *t, const struct bus_stats *stats)
+static void fill_connections(struct targets *t, const struct bus_stats *stats)
 {
         const struct admission *a = bus_admission(t->bus);
         const struct admission_stats *s = a ? admission_stats(a) : NULL;
@@ -96,7 +96,7 @@ const Hw__Update *targets_daemon_state(struct targets *t)
         t->state.has_subscribers_disconnected = stats->disconnected > 0;
         t->state.subscribers_disconnected = stats->disconnected;
         t->state.bad_requests = stats->bad_requests;
-        fill_doors(t, stats);
+        fill_connections(t, stats);
 
         daemon_loop_fill(&t->loop, &t->state);
         if (t->options.fill_state)

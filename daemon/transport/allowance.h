@@ -3,28 +3,18 @@
  * allowance.h - rate limits of one client: requests per second, and a share of the loop's time.
  *
  * All requests together have at most a quarter of a busy loop (zloop.h); this protects clients from each other, and
- * gives a client that requests in a loop an error. A connection is a client. Both limits are token buckets, kept as the
- * time at which the bucket would be full again (GCRA, as in ATM's traffic contracts).
+ * gives a client that requests in a loop an error. A connection is a client. Both limits are token buckets (peers.h).
  *
- * Pure: times are arguments. ALLOWANCE_CLIENTS are remembered; the least recently active one is replaced.
+ * Pure: times are arguments.
  */
 #ifndef HW_DAEMON_TRANSPORT_ALLOWANCE_H
 #define HW_DAEMON_TRANSPORT_ALLOWANCE_H
 
 #include <stdint.h>
 
-#define ALLOWANCE_CLIENTS 128u
+#include "daemon/transport/peers.h"
 
-struct allowance {
-        uint64_t client;           /* 0: free */
-        uint64_t rate_ns, cost_ns; /* when each bucket is full again */
-        uint64_t asked_ns;
-};
-
-struct allowances {
-        struct allowance of[ALLOWANCE_CLIENTS]; /* all bytes 0: no requests yet */
-};
-
+/* Which limit; also the place of its bucket. */
 enum allowance_why { ALLOWANCE_RATE, ALLOWANCE_COST };
 
 /*
@@ -32,7 +22,7 @@ enum allowance_why { ALLOWANCE_RATE, ALLOWANCE_COST };
  * with allowance_spend. Else returns the ns until it could be; nothing was taken from the buckets; *ret_why is which
  * one is empty.
  */
-uint64_t allowance_ask(struct allowances *a, uint64_t client, uint64_t now_ns, enum allowance_why *ret_why);
-void allowance_spend(struct allowances *a, uint64_t client, uint64_t now_ns, uint64_t cost_ns);
+uint64_t allowance_ask(struct peers *clients, uint64_t client, uint64_t now_ns, enum allowance_why *ret_why);
+void allowance_spend(struct peers *clients, uint64_t client, uint64_t now_ns, uint64_t cost_ns);
 
 #endif

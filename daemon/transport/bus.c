@@ -65,7 +65,7 @@ struct bus {
         struct zloop *request_loop;
         struct bus_handler handler;
         struct bus_stats stats;
-        struct allowances allowances;
+        struct peers clients;
         struct admission *admission; /* NULL: no TCP for others */
         struct room room;
         atomic_size_t updates_waiting_bytes; /* handed to ZeroMQ and not yet freed by it */
@@ -257,7 +257,7 @@ static bool may_ask(struct bus_client *client)
         Hw__Reply reply = HW__REPLY__INIT;
         enum allowance_why why;
         struct error error;
-        uint64_t wait_ns = allowance_ask(&client->bus->allowances, number_of(client), clock_mono_ns(), &why);
+        uint64_t wait_ns = allowance_ask(&client->bus->clients, number_of(client), clock_mono_ns(), &why);
 
         if (wait_ns == 0)
                 return true;
@@ -283,7 +283,7 @@ static void handle(struct bus_client *client, const Hw__Request *request)
 
         bus->stats.requests++;
         bus->handler.request(bus->handler.ctx, request, client);
-        allowance_spend(&bus->allowances, number_of(client), clock_mono_ns(),
+        allowance_spend(&bus->clients, number_of(client), clock_mono_ns(),
                         clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns);
 }
 
@@ -417,10 +417,10 @@ static bool start_broadcast(struct bus *bus, struct error *error)
 
 static void begin_connections(const struct bus *bus)
 {
-        const struct connections_door doors[2] = { { bus->publish_endpoint.address, bus->room.subscribers },
-                                                   { bus->request_endpoint.address, bus->room.requesters } };
+        const struct connections_listener listeners[2] = { { bus->publish_endpoint.address, bus->room.subscribers },
+                                                           { bus->request_endpoint.address, bus->room.requesters } };
 
-        connections_begin(doors);
+        connections_begin(listeners);
 }
 
 struct bus *bus_new(struct event_base *base, const struct bus_options *options, const struct bus_handler *handler,

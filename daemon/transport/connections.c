@@ -21,14 +21,14 @@
 
 #define TABLE_MAX 65536 /* descriptors; connections above it are accepted, but cannot be shut down one by one */
 
-#define DOORS 2 /* publishing, requests */
+/* Which of our listeners a connection is to. */
+enum service { SERVICE_NONE, SERVICE_PUBLISH, SERVICE_REQUEST };
 
-/* Where a connection came in. */
-enum door { DOOR_NONE, DOOR_PUBLISH, DOOR_REQUEST };
+#define SERVICES 2
 
 struct connection {
-        enum door door; /* DOOR_NONE: no connection of ours */
-        bool keyed;     /* the listener is for those with keys */
+        enum service service; /* SERVICE_NONE: no connection of ours */
+        bool keyed;           /* the listener is for those with keys */
         bool has_key;
         uint8_t public[KEY_BYTES];
         uint64_t who;                 /* a process or a TCP address; never 0 */
@@ -48,7 +48,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows 
 static struct connection *table;                         /* by descriptor */
 static int n_table;
 static struct inflow inflow;
-static struct listener listeners[DOORS];
+static struct listener listeners[SERVICES];
 static atomic_ulong n_other_users, n_refused, n_disconnected;
 
 /* ---------------------------------------------------------------- by address */
@@ -60,30 +60,30 @@ static uint16_t port_of(const struct sockaddr_storage *a)
         return a->ss_family == AF_INET6 ? ntohs(((const struct sockaddr_in6 *)a)->sin6_port) : 0;
 }
 
-static enum door door_at(const struct sockaddr_storage *a, bool *ret_keyed)
+static enum service service_at(const struct sockaddr_storage *a, bool *ret_keyed)
 {
         const uint16_t port = port_of(a);
 
-        for (int i = 0; i < DOORS; i++) {
+        for (int i = 0; i < SERVICES; i++) {
                 const struct listener *l = &listeners[i];
                 *ret_keyed = port && port == l->keyed_port;
                 if (*ret_keyed || (port && port == l->port))
-                        return (enum door)(i + 1);
+                        return (enum service)(i + 1);
                 if (a->ss_family == AF_UNIX && l->path[0] &&
                     !strncmp(((const struct sockaddr_un *)a)->sun_path, l->path, sizeof(l->path)))
-                        return (enum door)(i + 1);
+                        return (enum service)(i + 1);
         }
-        return DOOR_NONE;
+        return SERVICE_NONE;
 }
 
 /* Of a connection or a listener. */
-static enum door door_of(int fd, bool *ret_keyed)
+static enum service service_of(int fd, bool *ret_keyed)
 {
         struct sockaddr_storage a = { .ss_family = AF_UNSPEC };
         socklen_t size = sizeof(a);
 
         *ret_keyed = false;
-        return getsockname(fd, (struct sockaddr *)&a, &size) == 0 ? door_at(&a, ret_keyed) : DOOR_NONE;
+        return getsockname(fd, (struct sockaddr *)&a, &size) == 0 ? service_at(&a, ret_keyed) : SERVICE_NONE;
 }
 
 /* Whether it is a connection, not a listener. */
@@ -158,66 +158,68 @@ static bool is_there(int fd)
         socklen_t size = sizeof(now);
         bool keyed;
 
-        if (door_of(fd, &keyed) != table[fd].door || !is_connection(fd))
+        if (service_of(fd, &keyed) != table[fd].service || !is_connection(fd))
                 return false;
         return table[fd].peer.ss_family == AF_UNIX ||
                (getpeername(fd, (struct sockaddr *)&now, &size) == 0 && same_peer(&now, &table[fd].peer));
 }
 
-/* Counts the connections at a door anew; returns how many of them are of this peer. */
-static unsigned count(enum door door, uint64_t who)
+/* Counts the connections to a service anew; returns how many of them are of this peer. */
+static unsigned count(enum service service, uint64_t who)
 {
         unsigned all = 0, own = 0;
 
         for (int fd = 0; fd < n_table; fd++) {
-                if (table[fd].door != door)
+                if (table[fd].service != service)
                         continue;
                 if (!is_there(fd)) {
-                        table[fd].door = DOOR_NONE;
+                        table[fd].service = SERVICE_NONE;
                         continue;
                 }
                 all++;
                 own += table[fd].who == who;
         }
-        listeners[door - 1].taken = all;
+        listeners[service - 1].taken = all;
         return own;
 }
 
 /* They are counted only when there may be too few. */
-static bool has_places(enum door door, uint64_t who)
+static bool has_places(enum service service, uint64_t who)
 {
-        const struct listener *l = &listeners[door - 1];
+        const struct listener *l = &listeners[service - 1];
 
         if (l->taken < l->places / 2)
                 return true;
-        const unsigned own = count(door, who);
+        const unsigned own = count(service, who);
         return l->taken < l->places && own < l->places / 2;
 }
 
 /* NULL: it may come in. */
 static const char *admit(int fd, const struct connection *c)
 {
-        const struct listener *l = &listeners[c->door - 1];
+        const struct listener *l = &listeners[c->service - 1];
 
-        if (!has_places(c->door, c->who))
+        if (!has_places(c->service, c->who))
                 return l->taken < l->places ? "half of all connections are its own" : "no more connections are taken";
-        if (c->door == DOOR_PUBLISH && !inflow_connects(&inflow, c->who, clock_mono_ns()))
+        if (c->service == SERVICE_PUBLISH && !inflow_connects(&inflow, c->who, clock_mono_ns()))
                 return "it connects and subscribes too often, or all together do";
         if (fd < TABLE_MAX && has_place(fd)) {
                 table[fd] = *c;
-                listeners[c->door - 1].taken++;
+                listeners[c->service - 1].taken++;
         }
         return NULL;
 }
 
-static bool remember(int fd, enum door door, bool keyed)
+static bool remember(int fd, enum service service, bool keyed)
 {
-        struct connection c = { .door = door, .keyed = keyed, .peer.ss_family = AF_UNIX };
+        struct connection c = { .service = service, .keyed = keyed, .peer.ss_family = AF_UNIX };
         char peer[PEER_TEXT];
         socklen_t size = sizeof(c.peer);
 
         if (getpeername(fd, (struct sockaddr *)&c.peer, &size) != 0)
                 return true; /* already closed */
+        if (c.peer.ss_family == AF_UNIX && !is_friend(fd))
+                return false;
         c.who = who_is(fd, &c.peer);
         (void)pthread_mutex_lock(&lock);
         const char *why = admit(fd, &c);
@@ -225,7 +227,7 @@ static bool remember(int fd, enum door door, bool keyed)
         if (!why)
                 return true;
         log_warning("connections_refused=%lu socket=%s from=%s: %s", atomic_fetch_add(&n_refused, 1) + 1,
-                    door == DOOR_PUBLISH ? "publish" : "request", connections_peer(fd, peer), why);
+                    service == SERVICE_PUBLISH ? "publish" : "request", connections_peer(fd, peer), why);
         return false;
 }
 
@@ -234,23 +236,17 @@ static void forget(int fd)
 {
         (void)pthread_mutex_lock(&lock);
         if (fd < n_table)
-                table[fd].door = DOOR_NONE;
+                table[fd].service = SERVICE_NONE;
         (void)pthread_mutex_unlock(&lock);
 }
 
 static bool on_accepted(int listener, int fd)
 {
-        struct sockaddr_storage a = { .ss_family = AF_UNSPEC };
-        socklen_t size = sizeof(a);
         bool keyed;
 
         forget(fd);
-        if (getsockname(listener, (struct sockaddr *)&a, &size) != 0)
-                return true;
-        const enum door door = door_at(&a, &keyed);
-        if (door == DOOR_NONE || (a.ss_family == AF_UNIX && !is_friend(fd)))
-                return door == DOOR_NONE;
-        return remember(fd, door, keyed);
+        const enum service service = service_of(listener, &keyed);
+        return service == SERVICE_NONE || remember(fd, service, keyed);
 }
 
 static bool on_received(int fd, size_t size)
@@ -258,10 +254,10 @@ static bool on_received(int fd, size_t size)
         char peer[PEER_TEXT];
 
         (void)pthread_mutex_lock(&lock);
-        const bool charged = fd >= 0 && fd < n_table && table[fd].door == DOOR_PUBLISH;
+        const bool charged = fd >= 0 && fd < n_table && table[fd].service == SERVICE_PUBLISH;
         const bool shut = charged && !inflow_take(&inflow, table[fd].who, clock_mono_ns(), size) && is_there(fd);
         if (shut)
-                table[fd].door = DOOR_NONE;
+                table[fd].service = SERVICE_NONE;
         (void)pthread_mutex_unlock(&lock);
         if (!shut)
                 return true;
@@ -273,23 +269,23 @@ static bool on_received(int fd, size_t size)
 
 /* ------------------------------------------------------------ on our thread */
 
-static void set_listener(struct listener *l, const struct connections_door *door)
+static void set_listener(struct listener *l, const struct connections_listener *from)
 {
-        const char *a = door->address, *colon = strrchr(a, ':');
+        const char *a = from->address, *colon = strrchr(a, ':');
 
-        *l = (struct listener){ .places = door->places };
+        *l = (struct listener){ .places = from->places };
         if (!strncmp(a, "ipc://", 6))
                 (void)snprintf(l->path, sizeof(l->path), "%s", a + 6);
         else if (!strncmp(a, "tcp://", 6) && colon)
                 l->port = (uint16_t)strtoul(colon + 1, NULL, 10);
 }
 
-void connections_begin(const struct connections_door doors[2])
+void connections_begin(const struct connections_listener from[2])
 {
         (void)pthread_mutex_lock(&lock);
         memset(&inflow, 0, sizeof(inflow));
-        for (int i = 0; i < DOORS; i++)
-                set_listener(&listeners[i], &doors[i]);
+        for (int i = 0; i < SERVICES; i++)
+                set_listener(&listeners[i], &from[i]);
         (void)pthread_mutex_unlock(&lock);
         accept_looks(on_accepted);
         receive_looks(on_received);
@@ -297,7 +293,7 @@ void connections_begin(const struct connections_door doors[2])
 
 void connections_keyed(uint16_t port)
 {
-        for (int i = 0; i < DOORS; i++)
+        for (int i = 0; i < SERVICES; i++)
                 listeners[i].keyed_port = port + (unsigned)i;
 }
 
@@ -314,7 +310,7 @@ bool connections_is_subscriber(int fd)
 {
         bool keyed;
 
-        return door_of(fd, &keyed) == DOOR_PUBLISH && is_connection(fd);
+        return service_of(fd, &keyed) == SERVICE_PUBLISH && is_connection(fd);
 }
 
 static const char *peer_text(const struct sockaddr_storage *a, char out[PEER_TEXT])
@@ -340,7 +336,7 @@ const char *connections_peer(int fd, char out[PEER_TEXT])
         (void)snprintf(out, PEER_TEXT, "?");
         (void)pthread_mutex_lock(&lock);
         const bool known =
-                fd >= 0 && fd < n_table && table[fd].door != DOOR_NONE && table[fd].peer.ss_family != AF_UNIX;
+                fd >= 0 && fd < n_table && table[fd].service != SERVICE_NONE && table[fd].peer.ss_family != AF_UNIX;
         if (known)
                 (void)peer_text(&table[fd].peer, out);
         (void)pthread_mutex_unlock(&lock);
@@ -366,11 +362,11 @@ size_t connections_shut(bool (*holds)(const void *ctx, const uint8_t public[KEY_
         (void)pthread_mutex_lock(&lock);
         for (int fd = 0; fd < n_table; fd++) {
                 struct connection *c = &table[fd];
-                if (c->door == DOOR_NONE || !c->keyed || (c->has_key && holds(ctx, c->public)))
+                if (c->service == SERVICE_NONE || !c->keyed || (c->has_key && holds(ctx, c->public)))
                         continue;
                 if (is_there(fd) && shutdown(fd, SHUT_RDWR) == 0)
                         n++;
-                c->door = DOOR_NONE;
+                c->service = SERVICE_NONE;
         }
         (void)pthread_mutex_unlock(&lock);
         return n;

@@ -26,13 +26,13 @@
 
 #define PEER_TEXT 64 /* "192.0.2.7:40312", "[2001:db8::1]:40312", "uid 1000" */
 
-struct connections_door {
+struct connections_listener {
         const char *address; /* "ipc://PATH", "tcp://HOST:PORT"; copied */
         unsigned places;
 };
 
 /* The listeners for publishing and for requests. One set per process. */
-void connections_begin(const struct connections_door doors[2]);
+void connections_begin(const struct connections_listener from[2]);
 void connections_end(void);
 
 /* The listeners for those with keys: this port and the one above it. */

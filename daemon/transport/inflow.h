@@ -5,9 +5,9 @@
  * What a subscriber sends are subscriptions. libzmq takes in as many as come, in one go, and keeps a note of each until
  * we read it; one that subscribes and unsubscribes without end, or connects again and again with thousands of them,
  * would use up the thread that publishes, and memory. So what comes by these connections is limited in bytes: of each
- * peer (a process, or a TCP address), and of all together. Token buckets, as in allowance.h.
+ * peer (a process, or a TCP address), and of all together.
  *
- * Pure: times are arguments. INFLOW_PEERS are remembered; the least recently active one is replaced.
+ * Pure: times are arguments.
  */
 #ifndef HW_DAEMON_TRANSPORT_INFLOW_H
 #define HW_DAEMON_TRANSPORT_INFLOW_H
@@ -16,17 +16,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define INFLOW_PEERS 128u
+#include "daemon/transport/peers.h"
 
-struct inflow_peer {
-        uint64_t peer;    /* 0: free */
-        uint64_t full_ns; /* when its bucket is full again */
-        uint64_t came_ns;
-};
-
-struct inflow {
-        struct inflow_peer of[INFLOW_PEERS]; /* all bytes 0: nothing has come yet */
-        uint64_t full_ns;                    /* the bucket of all */
+struct inflow { /* all bytes 0: nothing has come yet */
+        struct peers peers;
+        uint64_t full_ns; /* the bucket of all */
 };
 
 /* A new connection of this peer (any number but 0). False: it has used up its share, or all have theirs. */

@@ -13,7 +13,7 @@
 
 #define SECOND UINT64_C(1000000000)
 
-static struct allowances a;
+static struct peers a;
 static enum allowance_why why;
 
 /* How many of n requests, evenly over the time, are answered. */
@@ -70,7 +70,7 @@ static void clients_do_not_know_each_other(void **state)
         memset(&a, 0, sizeof(a));
         (void)asked(1, SECOND, 0, 5000);
         assert_int_equal(asked(2, SECOND, 0, 10), 10);
-        for (uint64_t c = 3; c < 3 + 2 * ALLOWANCE_CLIENTS; c++) /* more than there are places for */
+        for (uint64_t c = 3; c < 3 + 2 * PEERS_MAX; c++) /* more than there are places for */
                 assert_int_equal(asked(c, 2 * SECOND + c, 0, 10), 10);
 }
 

@@ -70,9 +70,9 @@ static void more_peers_than_are_remembered(void **state)
 {
         (void)state;
         memset(&f, 0, sizeof(f));
-        for (uint64_t i = 1; i <= 10 * INFLOW_PEERS; i++)
+        for (uint64_t i = 1; i <= 10 * PEERS_MAX; i++)
                 assert_true(inflow_take(&f, i, i * SECOND, 1024));
-        assert_int_equal(f.of[0].peer % INFLOW_PEERS, 1); /* in turn */
+        assert_int_equal(f.peers.of[0].who % PEERS_MAX, 1); /* in turn */
 }
 
 /* As much as it may have waiting. */
