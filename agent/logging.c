@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "agent/logging.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "agent/runtime.h"
+#include "agent/symbols.h"
+#include "agent/synthetic.h"
+#include "agent/writer.h"
+
+static struct {
+        char version[32], classes[16];
+        void (*look_at_options)(struct own_options *ret);
+        _Atomic char profile; /* read by the agent's thread, while the program's changes it */
+} l;
+
+void logging_setup(const struct logging_setup *setup)
+{
+        snprintf(l.version, sizeof(l.version), "%s", setup->version);
+        snprintf(l.classes, sizeof(l.classes), "%s", setup->classes);
+        l.look_at_options = setup->look_at_options;
+}
+
+bool logging_runs(void)
+{
+        return runtime_kind.log ? runtime_logs() : synthetic_runs();
+}
+
+char logging_profile(void)
+{
+        return l.profile;
+}
+
+const char *logging_classes(void)
+{
+        return l.classes;
+}
+
+const char *logging_refuses_profile(void)
+{
+        struct own_options program;
+
+        l.look_at_options(&program);
+        return options_refuse_profile(&program);
+}
+
+bool logging_start(struct error *error)
+{
+        if (logging_runs())
+                return true;
+        if (!runtime_kind.log)
+                synthetic_begin(l.version, runtime_kind.threaded);
+        else if (!runtime_start_log(l.classes, error))
+                return false;
+        else if (!runtime_kind.recent)
+                synthetic_introduce(l.version, runtime_kind.threaded, runtime_elapsed_ns());
+        return true;
+}
+
+bool logging_stop(struct error *error)
+{
+        if (writer_tees())
+                return error_set(error, "the program asked for this log, too: it cannot be stopped");
+        logging_stop_profile();
+        if (runtime_kind.log)
+                runtime_stop_log();
+        else
+                synthetic_end();
+        return true;
+}
+
+bool logging_set_classes(const char *classes, struct error *error)
+{
+        if (!runtime_kind.log || !logging_runs())
+                return error_set(error, "this runtime has no event classes, or no log runs");
+        runtime_set_classes(classes);
+        snprintf(l.classes, sizeof(l.classes), "%s", classes);
+        return true;
+}
+
+/* Without an eventlog the runtime writes its profile as text: into a stream of ours. */
+static void take_profile_text(int64_t interval_ns)
+{
+        FILE *text = synthetic_profile(interval_ns), **file = rts.hp_file.address;
+
+        if (!text)
+                return;
+        if (*file)
+                (void)fclose(*file); /* /dev/null, profile_file.h */
+        *file = text;
+}
+
+bool logging_start_profile(char letter, int64_t interval_ns, struct error *error)
+{
+        if (!runtime_kind.log && letter != 'T')
+                return error_set(error, "without the runtime's eventlog there are bands by closure type only");
+        if (!runtime_start_profile(letter, interval_ns, error))
+                return false;
+        if (!runtime_kind.log)
+                take_profile_text(interval_ns);
+        l.profile = letter;
+        return true;
+}
+
+void logging_stop_profile(void)
+{
+        if (l.profile)
+                runtime_stop_profile();
+        l.profile = 0;
+}
+
+void logging_flush(void)
+{
+        if (runtime_kind.log)
+                runtime_flush();
+        else
+                synthetic_flush();
+}

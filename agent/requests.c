@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "agent/requests.h"
+
+#include <stddef.h>
+
+#include "agent/logging.h"
+#include "agent/runtime.h"
+#include "agent/server.h"
+#include "agent/thread.h"
+
+#define NO_PROFILE "no heap profile: %s"
+
+/* ------------------------------------------------------ with nothing stopped */
+
+static const char *kind_of_log(void)
+{
+        if (!logging_runs())
+                return "off";
+        return runtime_kind.log ? "runtime" : "synthetic";
+}
+
+static void say_status(struct errand *e, const struct timetable *s, const char *version)
+{
+        struct server_facts f = server_facts();
+        char profile = logging_profile();
+
+        error_set(
+                &e->reason,
+                "ghc=%s threaded=%d log=%s classes=%s heap=%c interval=%.3f census_every=%.3f pause_ms=%.3f "
+                "budget=%.3f flush=%.3f censuses=%llu taken=%llu readers=%llu left_out=%llu definitions_left_out=%llu",
+                version[0] ? version : "?", runtime_kind.threaded, kind_of_log(), logging_classes(),
+                profile ? profile : '-', (double)s->interval_ns / 1e9,
+                (double)timetable_census_every(s, f.census_pause_ns) / 1e9, (double)f.census_pause_ns / 1e6,
+                s->budget * 100, (double)s->flush_ns / 1e9, (unsigned long long)s->censuses,
+                (unsigned long long)f.censuses_taken, (unsigned long long)f.readers,
+                (unsigned long long)f.left_out_bytes, (unsigned long long)f.definitions_left_out);
+}
+
+bool requests_at_once(struct errand *e, struct timetable *s, const char *version)
+{
+        e->ok = true;
+        e->reason.text[0] = '\0';
+        switch (e->request.verb) {
+        case REQUEST_STATUS:
+                say_status(e, s, version);
+                return true;
+        case REQUEST_CENSUS:
+                e->ok = (s->profile && logging_runs()) || error_set(&e->reason, "there is no heap profile");
+                if (e->ok) {
+                        s->censuses++;
+                        runtime_census();
+                }
+                return true;
+        case REQUEST_INTERVAL:
+                timetable_set_interval(s, thread_now_ns(), e->request.ns);
+                return true;
+        case REQUEST_FLUSH:
+                timetable_set_flush(s, thread_now_ns(), e->request.ns);
+                return true;
+        case REQUEST_BUDGET:
+                s->budget = e->request.share;
+                return true;
+        case REQUEST_START:
+        case REQUEST_STOP:
+        case REQUEST_HEAP:
+        case REQUEST_CLASSES:
+                return false;
+        }
+        return true;
+}
+
+/* ---------------------------------------------------- with everything stopped */
+
+static struct errand *current; /* runtime_stopped() passes nothing on */
+static const char *refused;    /* why the program's options forbid the profile that it begins; NULL: they do not */
+
+static bool start_profile(char letter)
+{
+        if (refused)
+                return error_set(&current->reason, NO_PROFILE, refused);
+        return logging_start_profile(letter, current->interval_ns, &current->reason);
+}
+
+/* Without a profile the log goes on, and the reason is given. */
+static bool start(void)
+{
+        if (!logging_start(&current->reason))
+                return false;
+        if (current->heap && !logging_profile() && !start_profile(current->heap))
+                server_say("%s", current->reason.text);
+        current->reason.text[0] = '\0';
+        return true;
+}
+
+static bool set_profile(char letter)
+{
+        if (!logging_runs())
+                return error_set(&current->reason, "there is no log: start one first");
+        if (letter == logging_profile())
+                return true;
+        logging_stop_profile();
+        return !letter || start_profile(letter);
+}
+
+static void act(void)
+{
+        const struct request *r = &current->request;
+
+        switch (r->verb) {
+        case REQUEST_START:
+                current->ok = start();
+                break;
+        case REQUEST_STOP:
+                current->ok = logging_stop(&current->reason);
+                break;
+        case REQUEST_HEAP:
+                current->ok = set_profile(r->letter);
+                break;
+        case REQUEST_CLASSES:
+                current->ok = logging_set_classes(r->text, &current->reason);
+                break;
+        case REQUEST_STATUS:
+        case REQUEST_CENSUS:
+        case REQUEST_INTERVAL:
+        case REQUEST_FLUSH:
+        case REQUEST_BUDGET:
+                break; /* requests_at_once */
+        }
+}
+
+/* Of the heap profile that it begins; 0: none. */
+static char begins(const struct errand *e)
+{
+        if (e->request.verb == REQUEST_START)
+                return e->heap;
+        return e->request.verb == REQUEST_HEAP ? e->request.letter : 0;
+}
+
+/* The log goes on as it is. */
+static void refuse(struct errand *e)
+{
+        error_set(&e->reason, NO_PROFILE, refused);
+        e->ok = e->request.verb == REQUEST_START;
+        if (!e->ok)
+                return;
+        server_say("%s", e->reason.text);
+        e->reason.text[0] = '\0';
+}
+
+/*
+ * Nothing is stopped for a profile that can only be refused: rts_pause of 9.10 hangs with the nonmoving collector, see
+ * docs/AGENT.md.
+ */
+void requests_carry_out(struct errand *e)
+{
+        current = e;
+        e->reason.text[0] = '\0';
+        refused = begins(e) ? logging_refuses_profile() : NULL;
+        if (e->request.verb == REQUEST_STOP)
+                logging_flush();
+        if (refused && logging_runs())
+                refuse(e);
+        else
+                runtime_stopped(act);
+}
+
+void requests_answer(const struct errand *e)
+{
+        if (e->request.id > 0 || !e->ok)
+                control_reply(&e->request, e->ok, e->reason.text);
+}
