@@ -4,11 +4,14 @@
  * stays below 1 MiB whatever the program defines, and is never too large for a reader. All totals are absolute: sending
  * a row twice does no harm, and after a failure all that changed is simply sent again.
  */
+#include <string.h>
+
 #include "daemon/publish/limits.h"
 #include "daemon/publish/packer.h"
 #include "daemon/publish/send.h"
 
 #define BAND_BYTES  256u /* approximate size of a definition */
+#define NOTE_BYTES  64u  /* at most, of a note but its text */
 #define BANDS_AHEAD 8u   /* how far ahead texts of bands are prefetched */
 
 static bool is_part_full(size_t rows, size_t bytes)
@@ -94,7 +97,7 @@ static bool fill_notes(struct publisher *p, Hw__Notes *out, uint64_t *at, uint64
                 if (!row)
                         return false;
                 out->notes[out->n_notes++] = row;
-                bytes += protobuf_c_message_get_packed_size(&row->base);
+                bytes += NOTE_BYTES + (row->text ? strlen(row->text) : 0);
         }
         PUT(out, dropped, notes_not_kept(notes));
         return true;
