@@ -21,7 +21,7 @@
 #define STATUS_EVERY_US UINT64_C(10000000) /* without a watchdog */
 
 struct service {
-        struct event *beat;
+        struct event *beat, *opened;
         service_count *count;
         const void *ctx;
         struct timeval every;
@@ -30,18 +30,19 @@ struct service {
         bool ready;
 };
 
-static void notify(const struct service *s, const char *text)
+/* False: the manager's queue is full. */
+static bool notify(const struct service *s, const char *text)
 {
-        (void)send(s->socket, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
+        return send(s->socket, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 || errno != EAGAIN;
 }
 
-static void notify_state(const struct service *s, const char *first)
+static bool notify_state(const struct service *s, const char *first)
 {
         char text[128];
         size_t n = s->count(s->ctx);
 
         (void)snprintf(text, sizeof(text), "%sWATCHDOG=1\nSTATUS=watching %zu target%s\n", first, n, n == 1 ? "" : "s");
-        notify(s, text);
+        return notify(s, text);
 }
 
 static void on_beat(evutil_socket_t fd, short what, void *ctx)
@@ -52,9 +53,23 @@ static void on_beat(evutil_socket_t fd, short what, void *ctx)
         (void)what;
         if (!s->ready)
                 return;
-        notify_state(s, "");
+        (void)notify_state(s, "");
         if (s->store)
                 fd_store_look(s->store, clock_mono_ns());
+}
+
+/*
+ * Its timer is behind those with which the sources open: programs that are started now find their FIFOs being read. The
+ * manager waits for this message, whose place in its queue may be taken by the descriptors of these FIFOs.
+ */
+static void on_opened(evutil_socket_t fd, short what, void *ctx)
+{
+        static const struct timeval soon = { .tv_usec = 20000 };
+        struct service *s = ctx;
+
+        (void)fd;
+        (void)what;
+        s->ready = notify_state(s, "READY=1\n") || event_add(s->opened, &soon) != 0;
 }
 
 /* A socket connected to $NOTIFY_SOCKET: a path, or '@' and a name in the abstract namespace. -1 with errno. */
@@ -110,7 +125,9 @@ struct service *service_new(struct event_base *base, service_count *count, const
         (void)unsetenv("WATCHDOG_USEC");
         (void)unsetenv("WATCHDOG_PID");
         s->beat = event_new(base, -1, EV_PERSIST, on_beat, s);
-        if (s->socket < 0 || !s->beat || event_priority_set(s->beat, LOOP_FIRST) || event_add(s->beat, &s->every))
+        s->opened = evtimer_new(base, on_opened, s);
+        if (s->socket < 0 || !s->beat || !s->opened || event_priority_set(s->beat, LOOP_FIRST) ||
+            event_add(s->beat, &s->every))
                 service_destroy(&s);
         else if ((s->store = fd_store_new(s->socket)))
                 keeper_set(fd_store_keeper(s->store));
@@ -119,10 +136,10 @@ struct service *service_new(struct event_base *base, service_count *count, const
 
 void service_ready(struct service *s)
 {
-        if (!s)
-                return;
-        s->ready = true;
-        notify_state(s, "READY=1\n");
+        static const struct timeval at_once = { 0, 0 };
+
+        if (s && event_add(s->opened, &at_once) != 0)
+                on_opened(-1, 0, s);
 }
 
 void service_destroy(struct service **s)
@@ -130,11 +147,13 @@ void service_destroy(struct service **s)
         if (!*s)
                 return;
         if ((*s)->ready)
-                notify(*s, "STOPPING=1\n");
+                (void)notify(*s, "STOPPING=1\n");
         keeper_set(NULL); /* what is kept stays so, while the sources close */
         fd_store_destroy(&(*s)->store);
         if ((*s)->beat)
                 event_free((*s)->beat);
+        if ((*s)->opened)
+                event_free((*s)->opened);
         if ((*s)->socket >= 0)
                 (void)close((*s)->socket);
         free(*s);

@@ -6,6 +6,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import threading
 
 import pytest
 
@@ -13,7 +14,7 @@ import harness
 from harness import DEADLINE_S, LOGS, ROOT, Daemon, client, pb, wait_for
 
 LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
-UNITS = ["heapwatchd", "heapwatch-notify"]
+UNITS = ["heapwatchd", "heapwatch-notify", "heapwatch-export", "heapwatch-archive"]
 
 
 class Manager:
@@ -48,6 +49,23 @@ def test_the_manager_hears_ready_status_and_the_watchdog(directory, manager):
         wait_for(lambda: manager.hears() == ["STOPPING=1"], "its end")
 
 
+def test_ready_means_that_fifos_are_read(directory, manager):
+    """A program that is started After= the daemon would otherwise wait in open(2), or be refused."""
+    fifos = [directory / f"fifo-{i}" for i in range(200)]
+    for fifo in fifos:
+        os.mkfifo(fifo)
+    daemon = Daemon(directory, *(f"f{i}=fifo:{path}" for i, path in enumerate(fifos)))
+    start = threading.Thread(target=daemon.start)
+    start.start()
+    try:
+        wait_for(lambda: "READY=1" in manager.hears(), "READY=1, behind the descriptors for the store")
+        for fifo in reversed(fifos):
+            os.close(os.open(fifo, os.O_WRONLY | os.O_NONBLOCK))    # ENXIO: nobody reads it
+    finally:
+        start.join()
+        daemon.stop()
+
+
 def test_a_loop_that_hangs_is_silent(directory, manager):
     with Daemon(directory) as d:
         manager.hears()
@@ -73,6 +91,41 @@ def unit(name):
         .replace("@PREFIX@/bin/heapwatch", "/bin/true")
 
 
+def system_calls(name):
+    """Names of the system calls that the unit allows: SystemCallFilter=, line by line, with systemd's own groups."""
+    listed = subprocess.run(["systemd-analyze", "syscall-filter", "--no-pager"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    groups = {g: set(re.findall(r"^ +([@a-z_0-9-]+)$", rest, re.M))
+              for g, rest in re.findall(r"^(@[a-z0-9-]+)\n((?: +.*\n)*)", listed, re.M)}
+
+    def names(word):
+        return set().union(*map(names, groups[word])) if word.startswith("@") else {word}
+
+    allowed = set()
+    for words in re.findall(r"^SystemCallFilter=(.*)$", unit(name), re.M):
+        found = set().union(*map(names, words.lstrip("~").split()))
+        allowed = allowed - found if words.startswith("~") else allowed | found
+    return allowed
+
+
+def filtered(directory, name, program):
+    """A program that starts `program` with the unit's filter of system calls, as systemd does, by libseccomp."""
+    script = directory / f"filtered-{program.name}"
+    script.write_text(f"""#!/usr/bin/python3
+import ctypes, errno, os, sys
+seccomp = ctypes.CDLL("libseccomp.so.2")
+seccomp.seccomp_init.restype = ctypes.c_void_p
+context = ctypes.c_void_p(seccomp.seccomp_init(0x00050000 | errno.EPERM))
+for name in {sorted(system_calls(name))!r}:
+    number = seccomp.seccomp_syscall_resolve_name(name.encode())
+    if number >= 0:
+        assert seccomp.seccomp_rule_add(context, 0x7fff0000, number, 0) == 0, name
+assert seccomp.seccomp_load(context) == 0
+os.execv({str(program)!r}, [{str(program)!r}] + sys.argv[1:])
+""")
+    script.chmod(0o755)
+    return script
+
+
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze, of Debian's systemd")
 @pytest.mark.parametrize("name", UNITS)
 def test_units_allow_little(directory, name):
@@ -87,6 +140,40 @@ def test_units_allow_little(directory, name):
     done = subprocess.run(["systemd-analyze", "verify", "--man=no", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, timeout=DEADLINE_S)
     assert f"{name}.service" not in done.stdout, done.stdout
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze, of Debian's systemd")
+def test_the_daemon_needs_no_other_system_calls(directory, monkeypatch):
+    """With the options of its unit: recordings and checkpoints, silences, FIFOs, a restart."""
+    os.mkfifo(directory / "fifo")
+    monkeypatch.setattr(harness, "DAEMON", filtered(directory, "heapwatchd", harness.DAEMON))
+    with Daemon(directory, f"a={LOG}", f"b=fifo:{directory}/fifo", f"c=unix-listen:{directory}/c.sock",
+                args=["--record", directory / "recordings", "--checkpoint", directory / "checkpoints"]) as d:
+        d.wait_state("a", "ENDED")
+        d.wait_state("b", "CONNECTED")
+        d.ask(pb.Request(silence=pb.SilenceRequest(rule="leak", duration_ns=10**10)))
+        wait_for(lambda: list((directory / "state").rglob("*")), "its silences, kept")
+        d.stop()
+        d.start()
+        assert "goes on from its checkpoint" in d.log.read_text()
+        d.wait_state("a", "ENDED")
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze, of Debian's systemd")
+@pytest.mark.parametrize("name, options, follows", [
+    ("heapwatch-notify", [], "acting on alerts"),
+    ("heapwatch-export", ["--listen", "unix:{}/page"], "unix:"),
+    ("heapwatch-archive", ["--db", "{}/archive.db"], "is followed")])
+def test_the_other_units_need_no_other_system_calls(directory, name, options, follows):
+    program = filtered(directory, name, harness.CLIENT)
+    with Daemon(directory, f"a={LOG}", args=["--notify=off"]) as d, open(directory / "log", "wb") as log, \
+            subprocess.Popen([program, name.split("-")[1], "--connect", d.publish, *(o.format(directory) for o in options)],
+                             stdout=log, stderr=log) as p:
+        try:
+            wait_for(lambda: p.poll() is not None or follows in (directory / "log").read_text(), "that it follows the daemon")
+            assert p.poll() is None, (directory / "log").read_text()
+        finally:
+            p.terminate()
 
 
 def test_the_unit_counts_on_the_watchdog():
