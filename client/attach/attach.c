@@ -16,6 +16,8 @@
 #include "client/run/daemon.h"
 #include "proto/base/limits.h"
 
+#define START_MS 8000 /* for a new daemon to answer */
+
 struct request {
         const char *program, *name, *heap_profile, *classes;
         uint64_t interval_ns;
@@ -46,8 +48,6 @@ static const struct option attach_options[] = {
 
 static const struct option detach_options[] = {
         OPERAND_TEXT("PID|NAME", struct request, program, COMPLETE_NOTHING, "as given to attach"),
-        OPTION_TEXT("name", 0, "NAME", struct request, name, COMPLETE_NOTHING,
-                    "name of the target, if attach was given one"),
         OPTIONS_END,
 };
 
@@ -121,16 +121,15 @@ static int attach(void *filled)
         struct daemon_link link;
         struct error error = { "" };
         char library[4096], socket[1024] = "", uri[1100], target[DAEMON_NAME_MAX], name[DAEMON_NAME_MAX];
-        bool started;
 
         /* No daemon is started for a program that cannot be attached to. */
         if (!process_find(q->program, &p, &error) || !library_for(&p, library, sizeof(library), &error) ||
-            !daemon_link_init(&link, &error) || !daemon_ensure(&link, &started, &error) ||
+            !daemon_link_init(&link, &error) || daemon_ensure(&link, START_MS, &error) != DAEMON_OK ||
             !bring_in(q, &p, &link, library, socket, sizeof(socket), &error))
                 return fail(&command_attach, q->program, &error);
         snprintf(uri, sizeof(uri), "unix:%s", socket);
         snprintf(name, sizeof(name), "%.64s", q->name ? q->name : p.name);
-        if (!daemon_add(&link, name, q->name != NULL, uri, q->resolution_ns, target, &error))
+        if (daemon_add(&link, name, q->name != NULL, uri, q->resolution_ns, target, &error) != DAEMON_OK)
                 return fail(&command_attach, q->program, &error);
         printf("attached to %s, process %d, GHC %s%s: heapwatch top %s\n", p.name, (int)p.pid, p.fit.version,
                p.fit.eventlog ? "" : " without eventlog, so no threads and no user events", target);
@@ -138,13 +137,27 @@ static int attach(void *filled)
         return EXIT_OK;
 }
 
+/* The agent of a process: what its target reads or, where the daemon does not know it, where `attach` puts it. */
+static void find_agent(const struct daemon_link *link, pid_t pid, struct daemon_target *target, char *socket,
+                       size_t size)
+{
+        static const char scheme[] = "unix:";
+        char own[256];
+
+        process_socket(link->directory, pid, own, sizeof(own));
+        (void)daemon_find(link, strrchr(own, '/'), target);
+        bool known = strncmp(target->uri, scheme, sizeof(scheme) - 1) == 0;
+        snprintf(socket, size, "%s", known ? target->uri + sizeof(scheme) - 1 : own);
+}
+
 static int detach(void *filled)
 {
         const struct request *q = filled;
         struct ghc_process p;
         struct daemon_link link;
+        struct daemon_target target;
         struct error error = { "" };
-        char socket[256];
+        char socket[512];
 
         if (!process_find(q->program, &p, &error) || !daemon_link_init(&link, &error))
                 return fail(&command_detach, q->program, &error);
@@ -152,10 +165,11 @@ static int detach(void *filled)
                 (void)error_set(&error, "the agent is not in it");
                 return fail(&command_detach, q->program, &error);
         }
-        process_socket(link.directory, p.pid, socket, sizeof(socket));
+        find_agent(&link, p.pid, &target, socket, sizeof(socket));
         if (!ask_agent(socket, "stop", NULL, 0, &error))
                 return fail(&command_detach, q->program, &error);
-        daemon_remove(&link, q->name ? q->name : p.name);
+        if (target.name[0])
+                daemon_remove(&link, target.name);
         printf("detached from %s, process %d: no log, no censuses; the library stays mapped, its two threads sleep\n",
                p.name, (int)p.pid);
         return EXIT_OK;
@@ -181,7 +195,7 @@ const struct command command_attach = {
 const struct command command_detach = {
         .name = "detach",
         .summary = "end watching a program that was attached to",
-        .usage = (const char *const[]){ "PID|NAME [OPTION]...", NULL },
+        .usage = (const char *const[]){ "PID|NAME", NULL },
         .about = "Ends the log and the heap profile in the program, and removes its target from the daemon. The "
                  "agent's library stays mapped, and its threads sleep, until the program ends; `heapwatch attach` "
                  "begins again.",

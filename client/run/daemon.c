@@ -30,8 +30,7 @@
 #include "proto/base/sibling.h"
 #include "proto/base/unix_socket.h"
 
-#define REQUEST_MS    2000
-#define START_MS      8000 /* for a new daemon to answer */
+#define WAIT_MS       2000
 #define START_STEP_MS 20
 #define NAMES_MAX     100 /* NAME-2 ... NAME-100 */
 
@@ -56,6 +55,7 @@ bool daemon_link_init(struct daemon_link *link, struct error *error)
                                  "the path of the daemon's directory is too long; set HEAPWATCH_DIR to a "
                                  "shorter one");
         }
+        link->wait_ms = WAIT_MS;
         return own_directory(link->directory, error) && !absent_for_good(link->publish, error);
 }
 
@@ -78,7 +78,7 @@ bool daemon_reachable(const struct daemon_link *link)
 static int ask(const struct daemon_link *link, Hw__Request *request, void (*each)(void *ctx, const Hw__Reply *reply),
                void *ctx)
 {
-        int r = request ? hw_request(link->publish, request, REQUEST_MS, each, ctx) : -ENOMEM;
+        int r = request ? hw_request(link->publish, request, link->wait_ms, each, ctx) : -ENOMEM;
 
         hw_request_destroy(&request);
         return r;
@@ -148,24 +148,25 @@ static bool start(const struct daemon_link *link, struct error *error)
         return pid > 0;
 }
 
-bool daemon_ensure(const struct daemon_link *link, bool *ret_started, struct error *error)
+/* error_set() for one that may answer later. */
+#define SILENT(...) (error_set(__VA_ARGS__), DAEMON_SILENT)
+
+enum daemon_outcome daemon_ensure(const struct daemon_link *link, int start_ms, struct error *error)
 {
-        *ret_started = false;
         if (daemon_reachable(link)) {
                 if (answers(link))
-                        return true;
-                return error_set(error, "a daemon listens on %s but does not answer", link->request);
+                        return DAEMON_OK;
+                return SILENT(error, "a daemon listens on %s but does not answer", link->request);
         }
         if (!start(link, error))
-                return false;
-        *ret_started = true;
-        for (int waited = 0; waited < START_MS; waited += START_STEP_MS) {
+                return DAEMON_REFUSES;
+        for (int waited = 0; waited < start_ms; waited += START_STEP_MS) {
                 if (daemon_reachable(link) && answers(link))
-                        return true;
+                        return DAEMON_OK;
                 (void)poll(NULL, 0, START_STEP_MS);
         }
-        return error_set(error, "heapwatchd did not start within %d s; its messages are in %s/daemon.log",
-                         START_MS / 1000, link->directory);
+        return SILENT(error, "heapwatchd did not start within %d s; its messages are in %s/daemon.log", start_ms / 1000,
+                      link->directory);
 }
 
 /* ----------------------------------------------------------------- targets */
@@ -225,58 +226,89 @@ static int add_once(const struct daemon_link *link, const char *name, const char
         return ask(link, add_request(name, uri, resolution_ns), on_added, ret);
 }
 
-struct taken {
-        const char *name;
-        bool yes;
+struct search {
+        const char *name, *uri_end;  /* either may be NULL */
+        bool taken;                  /* there is a target of that name which has not ended for good */
+        struct daemon_target *found; /* by uri_end */
 };
 
-/* Whether the update is of a target of that name that has not ended for good. */
-static bool holds(const Hw__Update *u, const char *name)
+static bool ends_with(const char *text, const char *end)
 {
-        return u->target != NULL && !strcmp(u->target, name) && u->body_case == HW__UPDATE__BODY_TARGET_STATE &&
-               !u->target_state->kept;
+        size_t n = strlen(text), m = strlen(end);
+
+        return n >= m && !strcmp(text + n - m, end);
+}
+
+static void look_at_target(struct search *q, const Hw__Update *u)
+{
+        if (!u->target || u->body_case != HW__UPDATE__BODY_TARGET_STATE || u->target_state->kept)
+                return;
+        const char *uri = u->target_state->uri;
+        q->taken |= q->name && !strcmp(u->target, q->name);
+        if (q->uri_end && uri && ends_with(uri, q->uri_end) && strlen(uri) < sizeof(q->found->uri)) {
+                snprintf(q->found->name, sizeof(q->found->name), "%s", u->target);
+                snprintf(q->found->uri, sizeof(q->found->uri), "%s", uri);
+        }
 }
 
 static void on_status_of(void *ctx, const Hw__Reply *reply)
 {
-        struct taken *t = ctx;
-
         if (reply->what_case != HW__REPLY__WHAT_STATUS)
                 return;
         for (size_t i = 0; i < reply->status->n_targets; i++)
-                t->yes |= holds(reply->status->targets[i], t->name);
+                look_at_target(ctx, reply->status->targets[i]);
+}
+
+static int search(const struct daemon_link *link, struct search *q)
+{
+        return ask(link, hw_request_new(HW__REQUEST__WHAT_STATUS), on_status_of, q);
 }
 
 static bool is_taken(const struct daemon_link *link, const char *name)
 {
-        struct taken t = { name, false };
+        struct search q = { .name = name };
 
-        return ask(link, hw_request_new(HW__REQUEST__WHAT_STATUS), on_status_of, &t) == 0 && t.yes;
+        return search(link, &q) == 0 && q.taken;
 }
 
-bool daemon_add(const struct daemon_link *link, const char *name, bool exact, const char *uri, uint64_t resolution_ns,
-                char ret_name[DAEMON_NAME_MAX], struct error *error)
+bool daemon_find(const struct daemon_link *link, const char *uri_end, struct daemon_target *ret)
+{
+        *ret = (struct daemon_target){ "", "" };
+        return daemon_reachable(link) && search(link, &(struct search){ .uri_end = uri_end, .found = ret }) == 0;
+}
+
+/* An addition whose answer did not come in time may have been made all the same: so nothing is added without asking. */
+enum daemon_outcome daemon_add(const struct daemon_link *link, const char *name, bool exact, const char *uri,
+                               uint64_t resolution_ns, char ret_name[DAEMON_NAME_MAX], struct error *error)
 {
         char candidate[DAEMON_NAME_MAX];
         struct added a = { .done = false };
+        struct daemon_target there = { "", "" };
+        bool again = true;
         int r = 0;
 
         snprintf(candidate, sizeof(candidate), "%s", name);
-        for (int i = 2; i <= NAMES_MAX; i++) {
-                if (exact || !is_taken(link, candidate)) {
+        for (int i = 2; again && i <= NAMES_MAX + 1; i++) {
+                struct search q = { .name = candidate, .uri_end = uri, .found = &there };
+
+                if ((r = search(link, &q)) < 0 || there.name[0])
+                        break;
+                if (exact || !q.taken) {
                         r = add_once(link, candidate, uri, resolution_ns, &a);
-                        if (r == 0 && a.done) {
-                                memcpy(ret_name, a.name, sizeof(a.name));
-                                return true;
-                        }
-                        if (exact || r < 0 || !is_taken(link, candidate))
-                                break; /* otherwise somebody has taken the name meanwhile */
+                        again = r == 0 && !a.done && !exact && is_taken(link, candidate); /* by somebody, meanwhile */
                 }
-                snprintf(candidate, sizeof(candidate), "%.58s-%d", name, i);
+                if (again)
+                        snprintf(candidate, sizeof(candidate), "%.58s-%d", name, i);
         }
-        if (a.error.text[0])
-                return error_set(error, "the daemon refuses the target %s: %s", candidate, a.error.text);
-        return error_set(error, "the daemon does not answer (%s)", r < 0 ? strerror(-r) : "no reply");
+        if (a.done || there.name[0]) {
+                memcpy(ret_name, a.done ? a.name : there.name, DAEMON_NAME_MAX);
+                return DAEMON_OK;
+        }
+        if (r < 0)
+                return SILENT(error, "the daemon does not answer (%s)", strerror(-r));
+        error_set(error, "the daemon refuses the target %s: %s", candidate,
+                  a.error.text[0] ? a.error.text : "all names like this are taken");
+        return DAEMON_REFUSES;
 }
 
 static void on_done(void *ctx, const Hw__Reply *reply)

@@ -20,6 +20,7 @@ struct daemon_link {
         char directory[256]; /* of its sockets; mode 0700 and ours */
         char publish[300];   /* endpoints */
         char request[300];
+        int wait_ms; /* for each answer */
 };
 
 /* Determines the paths and makes the directory. False with `error`. */
@@ -28,8 +29,18 @@ bool daemon_link_init(struct daemon_link *link, struct error *error);
 /* Whether somebody listens there. Does not wait. */
 bool daemon_reachable(const struct daemon_link *link);
 
-/* Finds the daemon or starts one, detached, its messages going to daemon.log in the directory. */
-bool daemon_ensure(const struct daemon_link *link, bool *ret_started, struct error *error);
+/* What became of a request to it; `error` says why it is not DAEMON_OK. */
+enum daemon_outcome {
+        DAEMON_OK,
+        DAEMON_SILENT,  /* there is one, but it has not answered in time: it may later */
+        DAEMON_REFUSES, /* or there is none, and none can be started */
+};
+
+/*
+ * Finds the daemon or starts one, detached, its messages going to daemon.log in the directory. Waits for at most
+ * link->wait_ms for the one that is there, and start_ms for a new one.
+ */
+enum daemon_outcome daemon_ensure(const struct daemon_link *link, int start_ms, struct error *error);
 
 /* A target's name for the program at `path`: its file name, with the characters that a target's name may have. */
 void daemon_name_of(const char *path, char ret_name[DAEMON_NAME_MAX]);
@@ -38,14 +49,24 @@ void daemon_name_of(const char *path, char ret_name[DAEMON_NAME_MAX]);
  * Adds a target whose growth is judged in steps of resolution_ns (0: as the
  * daemon does). With `exact` a taken name is an error, otherwise -2, -3 ... is
  * appended; a name whose run has ended is free. ret_name is the name it got.
+ * May be repeated: a target of this uri that is there already is taken for it.
  */
-bool daemon_add(const struct daemon_link *link, const char *name, bool exact, const char *uri, uint64_t resolution_ns,
-                char ret_name[DAEMON_NAME_MAX], struct error *error);
+enum daemon_outcome daemon_add(const struct daemon_link *link, const char *name, bool exact, const char *uri,
+                               uint64_t resolution_ns, char ret_name[DAEMON_NAME_MAX], struct error *error);
 
 /* Reports how the program ended to the daemon, which keeps the target in that state. */
 void daemon_end(const struct daemon_link *link, const char *name, int wait_status);
 
 void daemon_remove(const struct daemon_link *link, const char *name);
+
+/* A target, by the end of its uri. Both are "" when there is none. */
+struct daemon_target {
+        char name[DAEMON_NAME_MAX];
+        char uri[512];
+};
+
+/* False when the daemon does not answer. */
+bool daemon_find(const struct daemon_link *link, const char *uri_end, struct daemon_target *ret);
 
 /* For the lines at the end of a run. UNKNOWN_U64 where the daemon does not know. */
 struct run_facts {

@@ -77,7 +77,7 @@ bool follow_add(const struct daemon_link *link, const char *socket, pid_t pid, u
                 file[n] = '\0';
         daemon_name_of(file, name);
         snprintf(uri, sizeof(uri), "unix:%s-%ld", socket, (long)pid);
-        return daemon_add(link, name, false, uri, resolution_ns, ret_name, NULL);
+        return daemon_add(link, name, false, uri, resolution_ns, ret_name, NULL) == DAEMON_OK;
 }
 
 static void clean(void *ctx, pid_t pid)

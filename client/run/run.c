@@ -32,6 +32,7 @@
 
 #define SENTENCE 1024
 #define SEEN_MS  3000 /* for the daemon to notice the end of the log */
+#define WAIT_MS  1000 /* for the daemon, while the program waits to be started */
 
 struct options {
         const char *name, *heap_profile, *extra;
@@ -58,6 +59,7 @@ struct run {
         struct relay *relay;
         char target[DAEMON_NAME_MAX];
         bool watched;
+        bool late;     /* the daemon has not answered: watching begins when it does */
         bool mistaken; /* it must not start */
         bool ran;      /* watched, to its end */
 };
@@ -220,24 +222,46 @@ static void warn(const struct run *r)
                 command_error(&command_run, "no bands will be seen: %s", r->flags.reason);
 }
 
+/* Adds the target. */
+static enum daemon_outcome add_target(struct run *r, struct error *error)
+{
+        struct daemon_link impatient = r->link;
+        enum daemon_outcome outcome;
+        char uri[360], name[DAEMON_NAME_MAX];
+
+        impatient.wait_ms = WAIT_MS;
+        snprintf(uri, sizeof(uri), "unix:%s", r->from_inside ? r->agent : r->socket);
+        daemon_name_of(r->path, name);
+        if (r->o.name)
+                snprintf(name, sizeof(name), "%s", r->o.name);
+        outcome = daemon_ensure(&impatient, WAIT_MS, error);
+        if (outcome == DAEMON_OK)
+                outcome = daemon_add(&impatient, name, r->o.name != NULL, uri, r->o.resolution_ns, r->target, error);
+        if (outcome == DAEMON_SILENT)
+                memcpy(r->target, name, sizeof(name));
+        return outcome;
+}
+
+/* The program is not held up by a daemon that is slow to answer: it is watched from the moment that it does. */
 static bool connect_daemon(struct run *r)
 {
-        char uri[360], name[DAEMON_NAME_MAX];
         struct error error;
-        bool started;
+        enum daemon_outcome outcome;
         int e;
 
-        if (!daemon_ensure(&r->link, &started, &error))
-                return give_up(r, error.text);
         if (!r->from_inside && (e = relay_open(&r->relay, r->fifo, r->socket)) < 0) {
                 error_set(&error, "cannot open the relay in %s: %s", r->directory, strerror(-e));
                 return give_up(r, error.text);
         }
-        snprintf(uri, sizeof(uri), "unix:%s", r->from_inside ? r->agent : r->socket);
-        daemon_name_of(r->path, name);
-        r->watched = daemon_add(&r->link, r->o.name != NULL ? r->o.name : name, r->o.name != NULL, uri,
-                                r->o.resolution_ns, r->target, &error);
-        return r->watched || give_up(r, error.text);
+        outcome = add_target(r, &error);
+        if (outcome == DAEMON_REFUSES)
+                return give_up(r, error.text);
+        r->late = outcome == DAEMON_SILENT;
+        if (r->late)
+                command_error(&command_run, "%s; %s starts, and watching begins as soon as the daemon answers",
+                              error.text, r->o.program[0]);
+        r->watched = true;
+        return true;
 }
 
 /* Whether it is Haskell source, executable or not. */
@@ -345,7 +369,9 @@ static void sum_up(const struct run *r, const struct session_result *result)
         fprintf(stderr, "heapwatch run: %s %s after %s%s", r->target, status,
                 hw_duration_text(took, sizeof(took), result->seconds * 1e9),
                 result->ended_hung ? ", because it hung" : "");
-        if (ask_end(r, &facts)) {
+        if (result->target[0] == '\0')
+                fputs("; unwatched: the daemon did not take it", stderr);
+        else if (ask_end(r, &facts)) {
                 say_bytes("most live", facts.max_live_bytes);
                 say_bytes("live at the last major collection", facts.live_bytes);
                 say_count("collection", "collections", facts.collections);
@@ -359,7 +385,7 @@ static void sum_up(const struct run *r, const struct session_result *result)
                         say_bytes("damaged and skipped:", facts.lost_bytes);
         }
         say_bytes("eventlog", relay.bytes);
-        if (r->from_inside && !inside_claimed(r->agent))
+        if (result->target[0] != '\0' && r->from_inside && !inside_claimed(r->agent))
                 fputs(r->inside.wrapper ? "; no GHC-compiled program that can be watched was found below it"
                                         : "; it could not be watched from inside (--no-agent is another way)",
                       stderr);
@@ -390,7 +416,7 @@ static void say_output(const struct run *r)
 
 static void release(struct run *r)
 {
-        if (r->watched && !r->ran)
+        if (r->watched && !r->late && !r->ran)
                 daemon_remove(&r->link, r->target);
         relay_close(&r->relay);
         if (r->output_fd >= 0)
@@ -427,6 +453,8 @@ static int start(struct run *r)
                 .follow = r->from_inside && r->o.follow,
                 .socket = r->agent,
                 .target = r->target,
+                .late = r->late,
+                .exact = r->o.name != NULL,
                 .uri = uri,
                 .resolution_ns = r->o.resolution_ns,
                 .link = &r->link,
@@ -444,6 +472,8 @@ static int start(struct run *r)
                 return EXIT_USAGE;
         }
         r->ran = true;
+        if (result.target[0] != '\0')
+                memcpy(r->target, result.target, sizeof(r->target));
         sum_up(r, &result);
         if (screen)
                 say_output(r);

@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "client/cli/command.h"
+#include "client/run/adder.h"
 #include "client/run/follow.h"
 #include "client/run/hung.h"
 #include "client/run/notices.h"
@@ -34,7 +35,6 @@
 
 #define TICK_MS         500
 #define KILL_AFTER_MS   5000 /* from SIGTERM to SIGKILL for a hung program */
-#define READD_MS        1000
 #define LATE_MS         1000 /* after the start; a program that appears later is added to the daemon again */
 #define NOTICES_WAIT_MS 1000 /* for somebody to read the last notices */
 #define FINISH_MS       3000 /* for the daemon to take the last bytes */
@@ -43,11 +43,13 @@ struct session {
         const struct session_options *o;
         int signals; /* signalfd */
         sigset_t old_mask;
-        pid_t program, screen, adder; /* 0: not running */
+        pid_t program, screen; /* 0: not running */
+        struct adder adder;
         bool lost_reported, hang_reported, termed;
         bool claimed; /* with `inside`: the agent is there */
         bool gone;    /* with `inside`: the daemon stopped, and does not have the target again yet */
-        uint64_t started_ms, readd_ms, term_ms;
+        bool late;    /* the daemon has not had the target yet */
+        uint64_t started_ms, term_ms;
         struct hung hung;
         bool moved; /* bytes since the last tick */
         struct follow follow;
@@ -135,7 +137,7 @@ static int start_program(struct session *s)
 static void start_screen(struct session *s)
 {
         char self[] = "/proc/self/exe", name[] = "heapwatch", top[] = "top", plain[] = "--plain";
-        char *target = (char *)(size_t)s->o->target;
+        char *target = s->result.target;
         char *with_plain[] = { name, top, plain, target, NULL }, *without[] = { name, top, target, NULL };
 
         s->screen = fork();
@@ -150,20 +152,54 @@ static void start_screen(struct session *s)
         }
 }
 
-/* In a child, because requests wait: adds the target to a daemon that came back. */
-static void start_adder(struct session *s)
+/* To a daemon that came back, or that has not answered before. */
+static void add_target(struct session *s, uint64_t now)
 {
-        char name[DAEMON_NAME_MAX];
+        const struct session_options *o = s->o;
 
-        s->adder = fork();
-        if (s->adder == 0) {
-                restore_signals(s);
-                if (s->o->inside)
-                        daemon_remove(s->o->link, s->o->target); /* it may be there, waiting for its next attempt */
-                _exit(daemon_add(s->o->link, s->o->target, true, s->o->uri, s->o->resolution_ns, name, NULL) ? 0 : 1);
+        adder_start(&s->adder,
+                    &(struct adder_task){
+                            .link = o->link,
+                            .name = o->target,
+                            .uri = o->uri,
+                            .exact = !s->late || o->exact,
+                            .replace = !s->late && o->inside,
+                            .resolution_ns = o->resolution_ns,
+                            .mask = &s->old_mask,
+                    },
+                    now);
+}
+
+/* The daemon's first answer to a late target. */
+static void on_late_answer(struct session *s, const struct adder_answer *answer)
+{
+        char text[DAEMON_NAME_MAX + ERROR_TEXT_MAX];
+
+        s->late = false;
+        if (answer->outcome != DAEMON_OK) {
+                snprintf(text, sizeof(text), "the program runs unwatched: %s", answer->reason.text);
+        } else {
+                memcpy(s->result.target, answer->name, sizeof(s->result.target));
+                s->claimed = s->o->inside && inside_claimed(s->o->socket);
+                snprintf(text, sizeof(text), "the daemon answers now: the program is watched as %s", answer->name);
         }
-        if (s->adder < 0)
-                s->adder = 0; /* retried at the next turn */
+        (void)notify_user(s, text);
+        if (answer->outcome != DAEMON_OK)
+                return;
+        if (s->program == 0)
+                daemon_end(s->o->link, s->result.target, s->result.wait_status);
+        else if (s->o->screen)
+                start_screen(s);
+}
+
+static void on_answer(struct session *s)
+{
+        struct adder_answer answer;
+
+        adder_ended(&s->adder, &answer);
+        s->gone &= answer.outcome != DAEMON_OK;
+        if (s->late && answer.outcome != DAEMON_SILENT)
+                on_late_answer(s, &answer);
 }
 
 /* In a child, because requests wait: a program that the watched one has started. */
@@ -189,9 +225,8 @@ static void reap(struct session *s)
                         s->result.seconds = (double)(clock_mono_ms() - s->started_ms) / 1000;
                 } else if (pid == s->screen) {
                         s->screen = 0;
-                } else if (pid == s->adder) {
-                        s->adder = 0;
-                        s->gone &= !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+                } else if (pid == s->adder.pid) {
+                        on_answer(s);
                 }
         }
 }
@@ -241,9 +276,8 @@ static void watch_inside(struct session *s, uint64_t now)
                 s->gone = true;
                 if (!s->lost_reported)
                         s->lost_reported = notify_user(s, lost_text);
-        } else if (s->gone && s->adder == 0 && now - s->readd_ms >= READD_MS) {
-                s->readd_ms = now;
-                start_adder(s);
+        } else if (s->gone) {
+                add_target(s, now);
         } else if (!s->gone && s->lost_reported) {
                 s->lost_reported = !notify_user(s, back_text);
         }
@@ -261,10 +295,21 @@ static void watch_daemon(struct session *s, uint64_t now)
         }
         if (!s->lost_reported)
                 s->lost_reported = notify_user(s, lost_text);
-        if (s->adder == 0 && now - s->readd_ms >= READD_MS && daemon_reachable(s->o->link)) {
-                s->readd_ms = now;
-                start_adder(s);
-        }
+        if (daemon_reachable(s->o->link))
+                add_target(s, now);
+}
+
+/* `result.target` is "" once the daemon has refused it. */
+static void watch_target(struct session *s, uint64_t now)
+{
+        if (s->late)
+                add_target(s, now);
+        else if (s->result.target[0] == '\0')
+                return;
+        else if (s->o->relay)
+                watch_daemon(s, now);
+        else
+                watch_inside(s, now);
 }
 
 static void report_hang(struct session *s)
@@ -312,7 +357,8 @@ static bool going_on(const struct session *s)
 /* After the program's end: reports its status and delivers its last bytes to the daemon; then the screen may close. */
 static void program_ended(struct session *s)
 {
-        daemon_end(s->o->link, s->o->target, s->result.wait_status);
+        if (s->result.target[0] != '\0')
+                daemon_end(s->o->link, s->result.target, s->result.wait_status);
         if (s->o->relay)
                 relay_finish(s->o->relay, FINISH_MS);
         if (s->screen > 0 && (s->o->close_screen || s->o->plain)) {
@@ -364,30 +410,32 @@ static void loop(struct session *s)
                 if (s->program == 0 || now - tick < TICK_MS)
                         continue;
                 tick = now;
-                if (s->o->relay)
-                        watch_daemon(s, now);
-                else
-                        watch_inside(s, now);
+                watch_target(s, now);
                 watch_hung(s, now);
         }
 }
 
 int session_run(const struct session_options *options, struct session_result *ret_result)
 {
-        struct session s = { .o = options, .signals = -1, .started_ms = clock_mono_ms() };
+        struct session s = { .o = options, .signals = -1, .started_ms = clock_mono_ms(), .late = options->late };
         int r = block_signals(&s);
+
+        if (!s.late)
+                snprintf(s.result.target, sizeof(s.result.target), "%s", options->target);
 
         notices_open(&s.notices);
         if (r == 0)
                 r = start_program(&s);
         if (r == 0) {
                 hung_init(&s.hung, s.program);
-                if (options->screen)
+                if (options->screen && !s.late)
                         start_screen(&s);
                 loop(&s);
                 notices_close(&s.notices, NOTICES_WAIT_MS);
-                if (s.adder > 0)
-                        (void)waitpid(s.adder, NULL, 0); /* bounded by its own request timeout */
+                if (s.adder.pid > 0) {
+                        (void)waitpid(s.adder.pid, NULL, 0); /* bounded by its own request timeout */
+                        on_answer(&s);
+                }
                 *ret_result = s.result;
         }
         if (s.signals >= 0)

@@ -23,6 +23,8 @@ struct session_options {
         bool follow;                  /* with `inside`: what the program starts is watched, too */
         const char *socket;           /* with `inside`: the agent's */
         const char *target;           /* its name in the daemon */
+        bool late;                    /* the daemon has not taken the target yet: it is added meanwhile */
+        bool exact;                   /* with `late`: under no other name */
         const char *uri;
         uint64_t resolution_ns; /* of its verdicts; 0: the daemon's */
         const struct daemon_link *link;
@@ -39,7 +41,8 @@ struct session_options {
 struct session_result {
         int wait_status; /* as of waitpid */
         double seconds;
-        bool ended_hung; /* by us */
+        bool ended_hung;              /* by us */
+        char target[DAEMON_NAME_MAX]; /* its name in the daemon; "": the daemon never took it */
 };
 
 /* 0, or -errno when the program could not be started. Returns after the program (and the screen) ended. */

@@ -65,7 +65,7 @@ def main():
         time.sleep(0.5)
         for run in range(options.runs):
             for verb in ("attach", "detach"):
-                done = heapwatch(verb, program.pid, "--name", "stress")
+                done = heapwatch(verb, program.pid)
                 if done.returncode != 0:
                     wrong[verb] += 1
                     print(f"{run}: {verb}: {done.stderr}", end="", flush=True)

@@ -160,9 +160,9 @@ def through_run(options, env, program, way, seconds, words):
         wrong.append("output")
     if b"".join(line for line in err.splitlines(True) if line not in ours) != alone[2]:
         wrong.append("standard error")
-    if status != "hang" and not (ours and b" after " in ours[0]):
+    if status != "hang" and not any(b" after " in line for line in ours):
         wrong.append("no end")
-    if any(b"watched" in line for line in ours):
+    if any(b"unwatched" in line or b"could not be watched" in line for line in ours):
         wrong.append("not watched")
     return [f"{w}: {err.decode(errors='replace')}" if w in ("standard error", "not watched", "no end") else w for w in wrong]
 

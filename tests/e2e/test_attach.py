@@ -40,12 +40,24 @@ def test_attach_detach_and_again(directory, serving, build):
             run = daemon.target("mine").run_info
             assert run.pid == program.pid
             assert "the agent is in it" in heapwatch(directory, "ps").stdout
-            done = heapwatch(directory, "detach", program.pid, "--name", "mine")
+            done = heapwatch(directory, "detach", program.pid)
             assert done.returncode == 0, done.stderr
             assert daemon.target("mine") is None
         assert not list(directory.glob("*.hp"))
         program.stdin.close()
         assert program.wait(DEADLINE_S) == 0
+
+
+def test_of_two_with_the_same_name_one_is_detached(directory, serving):
+    """Each is its own target, found by the socket of its agent, not by its name."""
+    program = serving / "serving-threaded"
+    with Daemon(directory) as daemon, running(program, stdin=subprocess.PIPE) as one, running(program, stdin=subprocess.PIPE) as other:
+        said = [heapwatch(directory, "attach", p.pid) for p in (one, other)]
+        assert [s.returncode for s in said] == [0, 0] and "heapwatch top serving-threaded-2" in said[1].stdout
+        several = heapwatch(directory, "attach", "serving-threaded")
+        assert several.returncode == 2 and "2 programs of that name run here" in several.stderr
+        assert heapwatch(directory, "detach", other.pid).returncode == 0
+        assert daemon.target("serving-threaded") and daemon.target("serving-threaded-2") is None
 
 
 def test_a_program_that_flushes_itself(directory, programs):
@@ -56,7 +68,7 @@ def test_a_program_that_flushes_itself(directory, programs):
             done = heapwatch(directory, "attach", program.pid, "--name", "mine")
             assert done.returncode == 0, done.stderr
             wait_for(lambda: "census" in daemon.snapshot("mine"), "bands")
-            done = heapwatch(directory, "detach", program.pid, "--name", "mine")
+            done = heapwatch(directory, "detach", program.pid)
             assert done.returncode == 0, done.stderr
         program.stdin.close()
         assert program.wait(DEADLINE_S) == 0

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`heapwatch run` and `doctor` with real programs of the system's GHC."""
+import contextlib
 import json
 import os
 import shutil
@@ -213,6 +214,50 @@ def test_without_a_daemon_it_runs_all_the_same(programs, tmp_path):
     (tmp_path / "file").write_text("")
     done = client("run", "--no-top", "--", programs["stress"], "3", env={"HEAPWATCH_DIR": str(tmp_path / "file")})
     assert (done.returncode, done.stdout) == (0, b"3\n") and b"stress runs unwatched: " in done.stderr
+
+
+@contextlib.contextmanager
+def silent(daemon):
+    """It lets others connect, and does not answer: as on a machine that is far too busy."""
+    daemon.process.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        daemon.process.send_signal(signal.SIGCONT)
+
+
+@pytest.mark.parametrize("relay", [False, True])
+def test_a_daemon_that_answers_late_does_not_hold_up_the_program(daemon, programs, relay):
+    """It is watched from then on, as one target."""
+    begun = daemon.directory / "begun"
+    command = ["sh", "-c", f"echo > {begun}; exec {programs['steady']} 1 more"] if not relay else [programs["steady"], 1, "more"]
+    with silent(daemon):
+        run = start(daemon, "--", *command, relay=relay)
+        wait_told(run, "starts, and watching begins as soon as the daemon answers")
+        if not relay:
+            wait_for(begun.exists, "the program, while the daemon does not answer")
+    wait_told(run, "the daemon answers now: the program is watched as ")
+    name = "steady" if relay else "sh"
+    wait_for(lambda: pid_of(daemon, name), "the running program")
+    wait_for(lambda: daemon.health(name).events > 0, "its events")
+    assert {u.target for u in daemon.status().targets} == {name}
+    status, _, err = finish(run)
+    assert status == 0 and f"{name} ended with status 0" in err and "collection" in err
+
+
+def test_a_late_daemon_may_refuse(daemon, bare):
+    with silent(daemon):
+        first = start(daemon, "--name", "mine", "--", bare / "Serve", relay=False)
+        wait_told(first, "watching begins as soon")
+    wait_told(first, "is watched as mine")
+    with silent(daemon):
+        second = start(daemon, "--name", "mine", "--", bare / "Serve", relay=False)
+        wait_told(second, "watching begins as soon")
+    wait_told(second, "the program runs unwatched: the daemon refuses the target mine")
+    status, _, err = finish(second)
+    assert status == 0 and "mine ended with status 0" in err and "the daemon did not take it" in err
+    assert not daemon.target("mine").HasField("exit_status")
+    assert finish(first)[0] == 0
 
 
 DEBIANS_OWN = {

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/run/adder.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <unistd.h>
+
+#define AGAIN_MS 1000
+
+_Static_assert(sizeof(struct adder_answer) <= PIPE_BUF, "an answer is written in one piece");
+
+static _Noreturn void add(const struct adder_task *t, int fd)
+{
+        struct adder_answer answer = { .name = "" };
+
+        (void)sigprocmask(SIG_SETMASK, t->mask, NULL);
+        if (t->replace)
+                daemon_remove(t->link, t->name); /* it may be there, waiting for its next attempt */
+        answer.outcome = daemon_add(t->link, t->name, t->exact, t->uri, t->resolution_ns, answer.name, &answer.reason);
+        _exit(write(fd, &answer, sizeof(answer)) == (ssize_t)sizeof(answer) ? 0 : 1);
+}
+
+void adder_start(struct adder *a, const struct adder_task *task, uint64_t now_ms)
+{
+        int fds[2];
+
+        if (a->pid > 0 || now_ms - a->tried_ms < AGAIN_MS || pipe2(fds, O_CLOEXEC) < 0)
+                return;
+        a->tried_ms = now_ms;
+        a->pid = fork();
+        if (a->pid == 0)
+                add(task, fds[1]);
+        (void)close(fds[1]);
+        a->answer = fds[0];
+        if (a->pid < 0) {
+                a->pid = 0; /* the next call tries again */
+                (void)close(fds[0]);
+        }
+}
+
+void adder_ended(struct adder *a, struct adder_answer *ret)
+{
+        if (read(a->answer, ret, sizeof(*ret)) != (ssize_t)sizeof(*ret))
+                *ret = (struct adder_answer){ .outcome = DAEMON_SILENT }; /* it was killed */
+        (void)close(a->answer);
+        a->pid = 0;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * adder.h - gives the target to the daemon while the program is running: in a
+ * short-lived child, because requests wait.
+ */
+#ifndef HW_CLIENT_RUN_ADDER_H
+#define HW_CLIENT_RUN_ADDER_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "client/run/daemon.h"
+#include "proto/base/error.h"
+
+struct adder {
+        pid_t pid;         /* of the child; 0: none */
+        int answer;        /* pipe from it */
+        uint64_t tried_ms; /* when it was started */
+};
+
+struct adder_task {
+        const struct daemon_link *link;
+        const char *name, *uri;
+        bool exact;             /* as daemon_add */
+        bool replace;           /* a target of that name is ours, and is removed before */
+        uint64_t resolution_ns; /* as daemon_add */
+        const sigset_t *mask;   /* for the child */
+};
+
+struct adder_answer {
+        enum daemon_outcome outcome;
+        char name[DAEMON_NAME_MAX]; /* with DAEMON_OK */
+        struct error reason;        /* otherwise */
+};
+
+/* Does nothing while a child is at it, and for a second after it began. */
+void adder_start(struct adder *a, const struct adder_task *task, uint64_t now_ms);
+
+/* The child was reaped: what the daemon said. */
+void adder_ended(struct adder *a, struct adder_answer *ret);
+
+#endif
