@@ -47,6 +47,9 @@
 
 #define ARGUMENTS_MAX 65536
 
+/* Only before a program is started can its own parser say which options it accepts; here a wrong one would end it. */
+#define UNWRAPPED " (`heapwatch run PROGRAM`, without a wrapper around it, tries the options of its runtime)"
+
 static struct {
         struct pace_setup setup;
         void (*defaults)(void);
@@ -320,7 +323,7 @@ __attribute__((constructor)) static void agent_begin(void)
                 return; /* a wrapper: what it starts may be one */
         if (!symbols_find(a.setup.version, sizeof(a.setup.version))) {
                 if (asked && symbols_stripped()) {
-                        report_error(true, RUNTIME_STRIPPED);
+                        report_error(true, RUNTIME_STRIPPED UNWRAPPED);
                         clean_environment();
                 }
                 return; /* not a GHC program: what it starts may be one */

@@ -16,7 +16,7 @@
 #include "client/run/daemon.h"
 #include "proto/base/limits.h"
 
-#define START_MS 8000 /* for a new daemon to answer */
+#define PATIENCE_MS 8000 /* for the daemon to answer, also a new one: nobody waits but the user */
 
 struct request {
         const char *program, *name, *heap_profile, *classes;
@@ -88,12 +88,12 @@ static bool inject_whole(const struct ghc_process *p, const char *library, const
         return good;
 }
 
-/* Loads the agent and switches its log on; the socket's path in `socket`. */
+/* Loads the agent and switches its log on; the socket's path in `socket`, AGENT_BEGUN or AGENT_THERE in *ret. */
 static bool bring_in(const struct request *q, const struct ghc_process *p, const struct daemon_link *link,
-                     const char *library, char *socket, size_t size, struct error *error)
+                     const char *library, char *socket, size_t size, int *ret, struct error *error)
 {
         char settings[1024], own[256];
-        int outcome = AGENT_REFUSED, n = 0;
+        int n = 0;
 
         process_socket(link->directory, p->pid, own, sizeof(own));
         if (same_user(p->pid)) /* otherwise in its user's directory, which the agent knows */
@@ -101,17 +101,27 @@ static bool bring_in(const struct request *q, const struct ghc_process *p, const
         snprintf(settings + n, sizeof(settings) - (size_t)n, "heap=%s;classes=%s;interval=%.3f;budget=%u",
                  q->heap_profile ? q->heap_profile : "T", q->classes ? q->classes : "gu", (double)q->interval_ns / 1e9,
                  q->budget);
-        if (!inject_whole(p, library, settings, &outcome, socket, size, error))
+        if (!inject_whole(p, library, settings, ret, socket, size, error))
                 return false;
-        if (outcome == AGENT_REFUSED)
+        if (*ret == AGENT_REFUSED)
                 return error_set(error, "%s", socket);
-        return outcome == AGENT_BEGUN || ask_agent(socket, "start", NULL, 0, error);
+        return *ret == AGENT_BEGUN || ask_agent(socket, "start", NULL, 0, error);
 }
 
 static int fail(const struct command *command, const char *program, const struct error *error)
 {
         command_error(command, "%s: %s", program, error->text);
         return EXIT_USAGE;
+}
+
+/* The daemon does not take it: a log that we began is ended; one that was there may have another reader. */
+static int undo(const struct ghc_process *p, const char *socket, int outcome, struct error *error)
+{
+        struct error why = *error, unused;
+
+        if (outcome != AGENT_BEGUN || !ask_agent(socket, "stop", NULL, 0, &unused))
+                error_set(error, "%s; the agent goes on in it: `heapwatch detach %d` ends that", why.text, (int)p->pid);
+        return fail(&command_attach, p->name, error);
 }
 
 static int attach(void *filled)
@@ -121,16 +131,20 @@ static int attach(void *filled)
         struct daemon_link link;
         struct error error = { "" };
         char library[4096], socket[1024] = "", uri[1100], target[DAEMON_NAME_MAX], name[DAEMON_NAME_MAX];
+        int outcome = AGENT_REFUSED;
 
         /* No daemon is started for a program that cannot be attached to. */
         if (!process_find(q->program, &p, &error) || !library_for(&p, library, sizeof(library), &error) ||
-            !daemon_link_init(&link, &error) || daemon_ensure(&link, START_MS, &error) != DAEMON_OK ||
-            !bring_in(q, &p, &link, library, socket, sizeof(socket), &error))
+            !daemon_link_init(&link, &error))
+                return fail(&command_attach, q->program, &error);
+        link.wait_ms = PATIENCE_MS;
+        if (daemon_ensure(&link, PATIENCE_MS, &error) != DAEMON_OK ||
+            !bring_in(q, &p, &link, library, socket, sizeof(socket), &outcome, &error))
                 return fail(&command_attach, q->program, &error);
         snprintf(uri, sizeof(uri), "unix:%s", socket);
         snprintf(name, sizeof(name), "%.64s", q->name ? q->name : p.name);
         if (daemon_add(&link, name, q->name != NULL, uri, q->resolution_ns, target, &error) != DAEMON_OK)
-                return fail(&command_attach, q->program, &error);
+                return undo(&p, socket, outcome, &error);
         printf("attached to %s, process %d, GHC %s%s: heapwatch top %s\n", p.name, (int)p.pid, p.fit.version,
                p.fit.eventlog ? "" : " without eventlog, so no threads and no user events", target);
         printf("what happened before is unknown; `heapwatch detach %d` stops watching\n", (int)p.pid);

@@ -56,7 +56,11 @@ def test_of_two_with_the_same_name_one_is_detached(directory, serving):
         assert [s.returncode for s in said] == [0, 0] and "heapwatch top serving-threaded-2" in said[1].stdout
         several = heapwatch(directory, "attach", "serving-threaded")
         assert several.returncode == 2 and "2 programs of that name run here" in several.stderr
+        again = heapwatch(directory, "attach", other.pid)
+        assert again.returncode == 0 and "heapwatch top serving-threaded-2\n" in again.stdout     # no second target
         assert heapwatch(directory, "detach", other.pid).returncode == 0
+        taken = heapwatch(directory, "attach", other.pid, "--name", "serving-threaded")
+        assert taken.returncode == 2 and "refuses the target serving-threaded" in taken.stderr
         assert daemon.target("serving-threaded") and daemon.target("serving-threaded-2") is None
 
 

@@ -422,6 +422,8 @@ def test_from_inside_a_stripped_program_is_said_why(daemon, bare, tmp_path):
     subprocess.run(["strip", "-o", stripped, bare / "Exits"], check=True)
     status, out, err = finish(start(daemon, "--", stripped, "print", relay=False))
     assert (status, out) == (0, "fine\n") and "runs unwatched: it is stripped" in err
+    status, out, err = finish(start(daemon, "--", "sh", "-c", f"{stripped} print; exit 3", relay=False))
+    assert (status, out) == (3, "fine\n") and "without a wrapper around it" in err and "runs unwatched" in err
 
 
 def test_doctor_of_programs(programs):
