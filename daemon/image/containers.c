@@ -139,10 +139,54 @@ void image_strings(struct image *im, struct strings *s, size_t max_bytes)
 
 static bool ring_is_sound(const struct pyramid_ring *r, uint64_t width_ns, uint32_t most)
 {
-        if (r->capacity > most || (r->capacity == 0 && r->newest))
+        if (r->capacity > most || r->room > most || r->n_cells > r->room || r->n_spare > r->n_cells)
                 return false;
-        return !r->newest || (r->newest <= r->capacity && r->first <= r->last && r->last - r->first < r->capacity &&
-                              r->newest_ns / width_ns % r->capacity + 1 == r->newest);
+        return !r->newest ||
+               (r->newest <= r->n_cells && r->capacity > 0 && r->first <= r->last && r->last - r->first < r->capacity &&
+                r->newest_ns / width_ns - r->first <= r->last - r->first);
+}
+
+/* Each cell belongs to one interval or is spare. `seen`: room for all of them, all false. */
+static bool cells_are_sound(const struct pyramid_ring *r, bool *seen)
+{
+        uint32_t n = 0;
+
+        for (uint32_t i = 0; i < r->capacity + r->n_spare; i++) {
+                uint16_t number = i < r->capacity ? r->places[i] : r->spare[i - r->capacity];
+                if (!number && i < r->capacity)
+                        continue;
+                if (!number || number > r->n_cells || seen[number - 1])
+                        return false;
+                seen[number - 1] = true;
+                n++;
+        }
+        return n == r->n_cells;
+}
+
+static void check_cells(struct image *im, struct pyramid_ring *r)
+{
+        bool *seen = calloc(r->n_cells + 1, sizeof(*seen));
+
+        if (!seen || !cells_are_sound(r, seen))
+                image_refuse(im, impossible);
+        free(seen);
+}
+
+static void image_ring(struct image *im, struct pyramid_ring *r, size_t cell_size, uint32_t most,
+                       void (*each)(struct image *im, void *cell))
+{
+        uint32_t n = r->capacity, n_spare = r->n_spare, room = r->room;
+
+        image_array(im, &r->places, &n, &r->capacity, sizeof(*r->places), most);
+        image_array(im, &r->spare, &n_spare, &room, sizeof(*r->spare), most);
+        image_array(im, &r->cells, &r->n_cells, &r->room, cell_size, most);
+        r->n_spare = n_spare;
+        for (uint32_t k = 0; each && k < r->n_cells; k++)
+                each(im, r->cells + k * cell_size);
+        if (im->reads && image_fine(im))
+                check_cells(im, r);
+        if (im->reads && !image_fine(im))
+                r->newest = 0;
 }
 
 void image_pyramid(struct image *im, struct pyramid *p, const struct pyramid_shape *shape,
@@ -150,14 +194,10 @@ void image_pyramid(struct image *im, struct pyramid *p, const struct pyramid_sha
 {
         for (unsigned i = 0; i < PYRAMID_LEVELS; i++) {
                 struct pyramid_ring *r = &p->levels[i];
-                uint32_t n = r->capacity, most = i < shape->n_levels ? shape->levels[i].most : 0;
+                uint32_t most = i < shape->n_levels ? shape->levels[i].most : 0;
                 if (im->reads && !ring_is_sound(r, most ? shape->levels[i].width_ns : 1, most))
                         image_refuse(im, impossible);
-                image_array(im, &r->cells, &n, &r->capacity, shape->cell.size, most);
-                for (uint32_t k = 0; each && k < r->capacity; k++)
-                        each(im, r->cells + k * shape->cell.size);
-                if (im->reads && !image_fine(im))
-                        r->newest = 0;
+                image_ring(im, r, shape->cell.size, most, each);
         }
 }
 

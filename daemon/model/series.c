@@ -29,7 +29,7 @@ static inline int push(struct series *s, const struct pyramid_shape *shape, uint
         struct bucket *b = pyramid_cell(shape, &s->pyramid, 0, time_ns);
         double t_s = (double)time_ns / 1e9;
 
-        if (!s->pyramid.held_bytes)
+        if (!s->pyramid.levels[0].newest)
                 return -ENOMEM;
         bucket_add_at(&s->total, time_ns, t_s, value);
         if (b)

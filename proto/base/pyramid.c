@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: in a ring, cells are in use from interval `first` to `last`; one is reset when its interval enters that
- * range:
+ * DESIGN: a ring is an index of its intervals, two bytes each, and the cells of those that have samples:
  *
  *      interval  first             last
  *                v                 v
- *      ----------[#][ ][#][#][ ][#]--------->  time / width
+ *      ----------[3][ ][1][4][ ][2]--------->  time / width
  *      below first: late, made on demand while within the capacity
- *      above last: the ring advances; at most `capacity` cells are reset
+ *      above last: the ring advances; the cells of at most `capacity` intervals become spare
  *
- * So a jump of any length, from hostile or from forked clocks, costs one pass at most. A ring grows before it would
- * drop a cell that its full capacity can hold: most series of most targets are young, and fifty targets with ten series
- * each must fit into a few megabytes, which whole rings would not.
+ * So a jump of any length, from hostile or from forked clocks, costs one pass at most. Most series have a sample every
+ * few seconds, for which a cell in each second would be empty memory; and most series of most targets are young: an
+ * index grows before it would drop an interval that its full capacity can hold, cells are made as samples come.
  *
  * A range is merged from the widest cells that lie in it, down to the level's own at both ends: 30 to 40 merges instead
  * of up to 384. Rules ask for several ranges in every second of a log: catching up with two days of one target spent
@@ -22,9 +21,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+static uint16_t *place(const struct pyramid_ring *r, uint64_t interval)
+{
+        return &r->places[interval % r->capacity];
+}
+
+static void *cell(const struct pyramid_shape *shape, const struct pyramid_ring *r, uint32_t number)
+{
+        return r->cells + (size_t)(number - 1) * shape->cell.size;
+}
+
+/* The cell of an interval in use; NULL: it has none. */
 static void *slot(const struct pyramid_shape *shape, const struct pyramid_ring *r, uint64_t interval)
 {
-        return r->cells + interval % r->capacity * shape->cell.size;
+        uint16_t number = *place(r, interval);
+
+        return number ? cell(shape, r, number) : NULL;
 }
 
 static bool in_use(const struct pyramid_ring *r)
@@ -34,23 +46,43 @@ static bool in_use(const struct pyramid_ring *r)
 
 /* -------------------------------------------------------------------- life */
 
-static void free_cells(const struct pyramid_shape *shape, unsigned char *cells, uint32_t n)
-{
-        for (uint32_t i = 0; shape->cell.done && i < n; i++)
-                shape->cell.done(cells + i * shape->cell.size);
-        free(cells);
-}
-
 void pyramid_done(const struct pyramid_shape *shape, struct pyramid *p)
 {
-        for (unsigned i = 0; i < shape->n_levels; i++)
-                free_cells(shape, p->levels[i].cells, p->levels[i].capacity);
+        for (unsigned i = 0; i < shape->n_levels; i++) {
+                struct pyramid_ring *r = &p->levels[i];
+
+                for (uint32_t number = 1; shape->cell.done && number <= r->n_cells; number++)
+                        shape->cell.done(cell(shape, r, number));
+                free(r->places);
+                free(r->cells);
+                free(r->spare);
+        }
         memset(p, 0, sizeof(*p));
+}
+
+/* The cell of an interval becomes spare. */
+static void drop(const struct pyramid_shape *shape, struct pyramid_ring *r, uint64_t interval)
+{
+        uint16_t *number = place(r, interval);
+
+        if (!*number)
+                return;
+        shape->cell.reset(cell(shape, r, *number));
+        r->spare[r->n_spare++] = *number;
+        *number = 0;
+}
+
+/* Drops all intervals in use from one on. */
+static void drop_from(const struct pyramid_shape *shape, struct pyramid_ring *r, uint64_t interval)
+{
+        for (; in_use(r) && interval - r->first <= r->last - r->first; interval++)
+                drop(shape, r, interval);
 }
 
 void pyramid_clear(const struct pyramid_shape *shape, struct pyramid *p)
 {
         for (unsigned i = 0; i < shape->n_levels; i++) {
+                drop_from(shape, &p->levels[i], p->levels[i].first);
                 p->levels[i].newest = 0;
                 p->levels[i].complete = 0;
         }
@@ -58,35 +90,30 @@ void pyramid_clear(const struct pyramid_shape *shape, struct pyramid *p)
 
 /* ------------------------------------------------------------------ growth */
 
-/* Moves to a ring of `capacity` cells: those in use are kept, the others freed. When out of memory, nothing happens. */
-static void resize(const struct pyramid_shape *shape, struct pyramid *p, unsigned level, uint32_t capacity)
+/* Moves to an index of `capacity` intervals. When out of memory, nothing happens. */
+static void resize(struct pyramid *p, unsigned level, uint32_t capacity)
 {
         struct pyramid_ring *r = &p->levels[level];
-        size_t size = shape->cell.size;
-        unsigned char *cells = calloc(capacity, size), *old = r->cells;
+        uint16_t *places = calloc(capacity, sizeof(*places));
 
-        if (!cells)
+        if (!places)
                 return;
-        for (uint64_t i = r->first; in_use(r) && i - r->first <= r->last - r->first; i++) {
-                memcpy(cells + i % capacity * size, slot(shape, r, i), size);
-                memset(slot(shape, r, i), 0, size);
-        }
-        free_cells(shape, old, r->capacity);
-        p->held_bytes += (capacity - r->capacity) * size;
-        r->cells = cells;
+        for (uint64_t i = r->first; in_use(r) && i - r->first <= r->last - r->first; i++)
+                places[i % capacity] = *place(r, i);
+        free(r->places);
+        p->held_bytes += (capacity - r->capacity) * sizeof(*places);
+        r->places = places;
         r->capacity = capacity;
-        if (in_use(r))
-                r->newest = (uint32_t)(r->newest_ns / shape->levels[level].width_ns % capacity) + 1;
 }
 
-/* Grows a ring when an interval would push out one that a full ring could keep. */
+/* Grows an index when an interval would push out one that a full ring could keep. */
 static void make_room(const struct pyramid_shape *shape, struct pyramid *p, unsigned level, uint64_t interval)
 {
         struct pyramid_ring *r = &p->levels[level];
         uint64_t most = shape->levels[level].most, capacity = (uint64_t)r->capacity * 2;
 
-        if (!r->cells) {
-                resize(shape, p, level, shape->levels[level].first);
+        if (!r->places) {
+                resize(p, level, shape->levels[level].first);
                 return;
         }
         if (!in_use(r) || r->capacity >= most)
@@ -97,14 +124,44 @@ static void make_room(const struct pyramid_shape *shape, struct pyramid *p, unsi
                 return;
         if (capacity <= high - low)
                 capacity = high - low + 1;
-        resize(shape, p, level, (uint32_t)(capacity < most ? capacity : most));
+        resize(p, level, (uint32_t)(capacity < most ? capacity : most));
+}
+
+/* Makes room for more cells, but not for more than there are intervals. */
+static bool make_cells(const struct pyramid_shape *shape, struct pyramid *p, struct pyramid_ring *r)
+{
+        uint32_t room = r->room < 4 ? 4 : r->room + r->room / 2;
+
+        room = room < r->capacity ? room : r->capacity;
+        uint16_t *spare = realloc(r->spare, room * sizeof(*spare));
+        if (!spare)
+                return false;
+        r->spare = spare;
+        unsigned char *cells = realloc(r->cells, room * shape->cell.size);
+        if (!cells)
+                return false;
+        r->cells = cells;
+        p->held_bytes += pyramid_ring_bytes(shape, 0, room - r->room);
+        r->room = room;
+        return true;
 }
 
 /* ----------------------------------------------------------------- samples */
 
-static void reset(const struct pyramid_shape *shape, const struct pyramid_ring *r, uint64_t interval)
+/* Number of an empty cell, for the sake of which the oldest ones are dropped if need be; 0: none. */
+static uint16_t take_cell(const struct pyramid_shape *shape, struct pyramid *p, struct pyramid_ring *r)
 {
-        shape->cell.reset(slot(shape, r, interval));
+        if (!r->n_spare && r->n_cells == r->room && !make_cells(shape, p, r))
+                while (!r->n_spare && r->first < r->last) {
+                        drop(shape, r, r->first++);
+                        r->complete = r->first;
+                }
+        if (r->n_spare)
+                return r->spare[--r->n_spare];
+        if (r->n_cells == r->room)
+                return 0;
+        memset(cell(shape, r, ++r->n_cells), 0, shape->cell.size);
+        return (uint16_t)r->n_cells;
 }
 
 static void advance(const struct pyramid_shape *shape, struct pyramid_ring *r, uint64_t interval)
@@ -114,13 +171,11 @@ static void advance(const struct pyramid_shape *shape, struct pyramid_ring *r, u
         if (r->first < oldest)
                 r->complete = oldest;
         if (interval - r->last >= r->capacity) {
+                drop_from(shape, r, r->first);
                 r->first = interval;
-                reset(shape, r, interval);
         } else {
-                while (r->last < interval)
-                        reset(shape, r, ++r->last);
-                if (r->first < oldest)
-                        r->first = oldest;
+                while (r->first < oldest)
+                        drop(shape, r, r->first++);
         }
         r->last = interval;
 }
@@ -131,21 +186,28 @@ void *pyramid_reach(const struct pyramid_shape *shape, struct pyramid *p, unsign
         uint64_t width_ns = shape->levels[level].width_ns, interval = time_ns / width_ns;
 
         make_room(shape, p, level, interval);
-        if (!r->cells)
+        if (!r->places)
                 return NULL;
-        if (!in_use(r)) {
+        if (!in_use(r))
                 r->first = r->last = interval;
-                reset(shape, r, interval);
-        } else if (interval > r->last) {
+        else if (interval > r->last)
                 advance(shape, r, interval);
-        } else if (r->last - interval >= r->capacity) {
+        else if (r->last - interval >= r->capacity)
                 return NULL;
-        }
-        while (r->first > interval)
-                reset(shape, r, --r->first);
-        r->newest = (uint32_t)(interval % r->capacity) + 1;
-        r->newest_ns = interval * width_ns;
-        return slot(shape, r, interval);
+        if (r->first > interval)
+                r->first = interval;
+        uint16_t number = *place(r, interval);
+        if (!number)
+                number = take_cell(shape, p, r);
+        bool fits = number && interval >= r->first; /* else out of memory */
+        if (fits)
+                *place(r, interval) = number;
+        else if (number)
+                r->spare[r->n_spare++] = number;
+        uint64_t newest = fits ? interval : r->last; /* that one is never dropped for the sake of another */
+        r->newest = *place(r, newest);
+        r->newest_ns = newest * width_ns;
+        return fits ? cell(shape, r, number) : NULL;
 }
 
 /* ----------------------------------------------------------------- reading */
@@ -156,8 +218,8 @@ const void *pyramid_at(const struct pyramid_shape *shape, const struct pyramid *
 
         if (!in_use(r) || interval < r->first || interval > r->last)
                 return NULL;
-        const void *cell = slot(shape, r, interval);
-        return shape->cell.is_empty(cell) ? NULL : cell;
+        const void *found = slot(shape, r, interval);
+        return found && !shape->cell.is_empty(found) ? found : NULL;
 }
 
 bool pyramid_clip(const struct pyramid *p, unsigned level, uint64_t *from, uint64_t *end)
@@ -187,8 +249,11 @@ static void add_up(const struct pyramid_shape *shape, const struct pyramid *p, u
 {
         if (!pyramid_clip(p, level, &from, &end))
                 return;
-        for (uint64_t i = from; i < end; i++)
-                shape->cell.merge(to, slot(shape, &p->levels[level], i));
+        for (uint64_t i = from; i < end; i++) {
+                const void *found = slot(shape, &p->levels[level], i);
+                if (found)
+                        shape->cell.merge(to, found);
+        }
 }
 
 void pyramid_merge(const struct pyramid_shape *shape, const struct pyramid *p, unsigned level, uint64_t from,
@@ -240,9 +305,9 @@ static void visit_part(void *ctx, unsigned level, uint64_t from, uint64_t end)
         if (!pyramid_clip(w->pyramid, level, &from, &end))
                 return;
         for (uint64_t i = from; i < end; i++) {
-                const void *cell = pyramid_at(w->shape, w->pyramid, level, i);
-                if (cell)
-                        w->visit(w->ctx, cell);
+                const void *found = pyramid_at(w->shape, w->pyramid, level, i);
+                if (found)
+                        w->visit(w->ctx, found);
         }
 }
 
@@ -276,9 +341,9 @@ const void *pyramid_before(const struct pyramid_shape *shape, const struct pyram
                 if (!pyramid_clip(p, level, &from, &end))
                         continue;
                 for (uint64_t i = end; i > from; i--) {
-                        const void *cell = pyramid_at(shape, p, level, i - 1);
-                        if (cell)
-                                return cell;
+                        const void *found = pyramid_at(shape, p, level, i - 1);
+                        if (found)
+                                return found;
                 }
         }
         return NULL;

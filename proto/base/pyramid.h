@@ -6,9 +6,9 @@
  *      level 1   |...|...|...|...|...|        the last hours
  *      level 2   |.......|.......|.......|    the last days, coarsely
  *
- * A level is a ring of cells, one for each interval of its width: interval i is [i * width, (i + 1) * width). A sample
- * goes into one cell of every level; late ones find theirs as long as it is still in the ring. A ring begins with a few
- * cells and doubles until it has its capacity; when out of memory it stays as it is and forgets sooner.
+ * A level is a ring of intervals of its width: interval i is [i * width, (i + 1) * width). A sample goes into one cell
+ * of every level; late ones find theirs as long as it is still in the ring. Only intervals with a sample have a cell. A
+ * ring begins with a few intervals and doubles until it has its capacity; when out of memory it forgets sooner.
  *
  * All bytes 0 is an empty pyramid. The shape is given with every call and is the same each time: a constant of the
  * user's, so that the hot path is compiled for it. Pure: time is an argument. Not for several threads at once.
@@ -18,29 +18,33 @@
 
 #include "proto/base/cell.h"
 
-#define PYRAMID_LEVELS 4u /* at most */
+#define PYRAMID_LEVELS 4u     /* at most */
+#define PYRAMID_RING   65535u /* the same */
 
 struct pyramid_shape {
         struct cell_type cell;
         unsigned n_levels;
         struct {
                 uint64_t width_ns;    /* a multiple of the one before */
-                uint32_t first, most; /* cells at first, and of the full ring */
+                uint32_t first, most; /* intervals at first, and of the full ring; at most PYRAMID_RING */
         } levels[PYRAMID_LEVELS];
 };
 
 struct pyramid_ring {
-        unsigned char *cells; /* capacity of them: interval i is in cell i % capacity; NULL until the first sample */
-        uint64_t first, last; /* intervals whose cells are in use; meaningful unless newest is 0 */
+        uint16_t *places;     /* capacity of them: interval i has cell places[i % capacity]; 0: none. NULL at first */
+        unsigned char *cells; /* room for `room`, numbered from 1; the first n_cells have been used */
+        uint16_t *spare;      /* numbers of those of them that are free: n_spare, with room for `room` */
+        uint64_t first, last; /* intervals that may have cells; meaningful unless newest is 0 */
         uint64_t complete;    /* no sample was dropped from intervals from here on */
         uint64_t newest_ns;   /* start of the interval of the sample that came last: usually the next one's, too */
-        uint32_t newest;      /* number of its cell, from 1; 0: no sample yet */
+        uint32_t newest;      /* number of its cell; 0: no sample yet */
         uint32_t capacity;
+        uint32_t n_cells, n_spare, room;
 };
 
 struct pyramid {
         struct pyramid_ring levels[PYRAMID_LEVELS];
-        size_t held_bytes; /* of all rings; what cells own is their user's to count */
+        size_t held_bytes; /* by all rings; what cells own is their user's to count */
 };
 
 /* Frees all; the pyramid is empty and may be used again. */
@@ -60,6 +64,12 @@ static inline void *pyramid_cell(const struct pyramid_shape *shape, struct pyram
         if (r->newest && time_ns - r->newest_ns < shape->levels[level].width_ns)
                 return r->cells + (r->newest - 1) * shape->cell.size;
         return pyramid_reach(shape, p, level, time_ns);
+}
+
+/* What `capacity` intervals and `room` cells hold. */
+static inline size_t pyramid_ring_bytes(const struct pyramid_shape *shape, uint32_t capacity, uint32_t room)
+{
+        return capacity * sizeof(uint16_t) + room * (shape->cell.size + sizeof(uint16_t));
 }
 
 /* ----------------------------------------------------------------- reading */
