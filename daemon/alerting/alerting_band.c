@@ -4,7 +4,7 @@
  *
  * DESIGN: from the tracker's windows if they cover the whole range (in slices
  * of a sixth of 10 min, 1 h, 6 h, 24 h), else from the model's history, which
- * spans the whole run in at most 64 points.
+ * spans the whole run in at most 64 points, 16 for small bands.
  *
  * A band's newest size before the moment of judging is exact while the stream
  * is at most eight censuses, or eight seconds of them, ahead of the watermark.

@@ -66,21 +66,6 @@ const char *bands_string(struct bands *b, const struct hw_event *e, size_t *at)
         return strings_intern(&b->strings, text, size);
 }
 
-/* The history of the newest band; NULL when it gets none. When out of memory, no later band gets one either. */
-static struct fold *new_history(struct bands *b)
-{
-        uint32_t place = b->histories.count % BAND_STRIDE;
-
-        if (b->entries.count > LIMIT_FULL_BANDS || b->histories.count + 1 != b->entries.count)
-                return NULL;
-        if (place == 0)
-                b->newest_points = arena_alloc(&b->points, sizeof(*b->newest_points) * BAND_STRIDE * BAND_POINTS);
-        struct fold *h = b->newest_points ? pool_add(&b->histories) : NULL;
-        if (h)
-                h->cells = b->newest_points + place;
-        return h;
-}
-
 /* A new band, with its kind, id and time set; NULL when it is left out. */
 static struct band_entry *new_band(struct bands *b, enum band_kind kind, uint64_t time_ns)
 {
@@ -97,7 +82,6 @@ static struct band_entry *new_band(struct bands *b, enum band_kind kind, uint64_
 /* The new band is complete. */
 static struct band_entry *finish(struct model *m, struct band_entry *entry)
 {
-        entry->band.history = new_history(&m->bands);
         if (m->sink.band)
                 m->sink.band(m->sink.ctx, &entry->band);
         return entry;

@@ -4,9 +4,9 @@
  *
  * A band is found by its key: the label's text, the stack of cost-centre ids,
  * or the info table's number. Ids are dense from 1, in order of first
- * appearance. The first LIMIT_FULL_BANDS bands have a short history of their
- * own; the others keep totals. Beyond LIMIT_BANDS a band is left out, and
- * counted.
+ * appearance. The first LIMIT_FULL_BANDS bands have a history of their own, a
+ * short one while they are small (BAND_POINTS_THIN); the others keep totals.
+ * Beyond LIMIT_BANDS a band is left out, and counted.
  */
 #ifndef HW_DAEMON_MODEL_BANDS_H
 #define HW_DAEMON_MODEL_BANDS_H
@@ -43,8 +43,15 @@ struct band_point {
 /*
  * History of one band over the whole run: a fold of points. A census adds to the same point of most bands, so the
  * points of BAND_STRIDE bands are interleaved: memory fills up as time goes on.
+ *
+ * Most bands of most programs are in no picture: beyond the first BAND_WHOLE_FIRST, a band has BAND_POINTS_THIN points
+ * until it has BAND_WHOLE_BYTES, or 1/BAND_WHOLE_PART of a census; then, from there on, BAND_POINTS.
  */
 #define BAND_POINTS         64u
+#define BAND_POINTS_THIN    16u
+#define BAND_WHOLE_FIRST    32u
+#define BAND_WHOLE_BYTES    (64u * 1024)
+#define BAND_WHOLE_PART     256u
 #define BAND_STRIDE         16u
 #define BAND_FIRST_WIDTH_NS UINT64_C(1000000000)
 
@@ -55,6 +62,14 @@ void band_point_merge(void *to, const void *from);
 static const struct fold_shape band_history = {
         { sizeof(struct band_point), band_point_is_empty, band_point_reset, band_point_merge, NULL },
         BAND_POINTS,
+        BAND_STRIDE,
+        BAND_FIRST_WIDTH_NS,
+};
+
+/* The same but for its capacity: what reads points takes either for the other. */
+static const struct fold_shape band_history_thin = {
+        { sizeof(struct band_point), band_point_is_empty, band_point_reset, band_point_merge, NULL },
+        BAND_POINTS_THIN,
         BAND_STRIDE,
         BAND_FIRST_WIDTH_NS,
 };
@@ -83,6 +98,7 @@ struct band {
         uint32_t id;
         uint16_t depth;        /* -hc: of the stack */
         bool sampled;          /* a finished census had a row of it */
+        bool whole;            /* its history has BAND_POINTS, or it gets none */
         const char *label;     /* text of the census row; -hi: the name when defined, else the key's text */
         uint64_t key;          /* -hi: the info table's number; else 0 */
         const uint32_t *stack; /* -hc: cost-centre ids, innermost first */
@@ -91,7 +107,7 @@ struct band {
         uint64_t bytes;                 /* in the newest finished census; 0 when it had no row */
         uint64_t first_ns, first_bytes; /* its first sample: time of the census, size; valid when sampled */
         struct band_sums *sums;         /* of all samples, absent rows not counted; NULL until the second */
-        struct fold *history;           /* NULL for bands beyond LIMIT_FULL_BANDS */
+        struct fold *history;           /* NULL before the first sample, and for bands beyond LIMIT_FULL_BANDS */
 };
 
 struct bands;

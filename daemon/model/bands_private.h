@@ -28,13 +28,19 @@ struct band_entry {
         struct band band;
 };
 
+/* Cells for the histories of BAND_STRIDE bands, of which `used` have theirs. */
+struct band_points {
+        struct band_point *cells;
+        uint32_t used;
+};
+
 struct bands {
         struct pool entries;   /* struct band_entry, by id */
         struct idtable by_key; /* all but those found through an info table */
         struct pool sums;      /* struct band_sums, made with a band's second sample */
-        struct pool histories; /* struct fold, histories of the first bands, by id */
+        struct pool histories; /* struct fold, of the first bands */
         struct arena points;   /* cells of the histories, for BAND_STRIDE bands at a time */
-        struct band_point *newest_points;
+        struct band_points newest_points, newest_thin_points;
         struct arena stacks;    /* cost-centre ids of bands */
         struct strings strings; /* all texts of bands, info tables, cost centres, ticky */
         uint64_t seed;
@@ -113,10 +119,18 @@ uint32_t bands_take(struct bands *b, const struct census *before, const struct c
 /* An info table was defined: its band, if there is one already, gets its name (and is passed to the sink). */
 void bands_resolve(struct model *m, struct info_table *table);
 
-/* Adds a sample: mostly it falls into the same point as the one before. */
-static inline void band_history_add(struct fold *history, uint64_t time_ns, double value)
+static inline const struct fold_shape *band_history_shape(const struct band *band)
 {
-        struct band_point *p = fold_cell(&band_history, history, time_ns);
+        return band->whole ? &band_history : &band_history_thin;
+}
+
+/* Adds a sample to the history that a band has: mostly it falls into the same point as the one before. */
+static inline void band_history_add(struct band *band, uint64_t time_ns, double value)
+{
+        struct fold *h = band->history;
+        bool same = time_ns - h->newest_ns < h->width_ns; /* as fold_cell() */
+        struct band_point *p =
+                same ? fold_slot(&band_history, h, h->newest) : fold_reach(band_history_shape(band), h, time_ns);
         float v = (float)value;
 
         p->last = v;
@@ -128,6 +142,12 @@ static inline void band_history_add(struct fold *history, uint64_t time_ns, doub
         p->max = v > p->max ? v : p->max;
         p->mean += (v - p->mean) / (float)p->count;
 }
+
+/*
+ * band_history.c: a band without a history gets one, and a `large` one the whole of it; when out of memory, it keeps
+ * what it has.
+ */
+void bands_fit_history(struct bands *b, struct band *band, bool large);
 
 /* cost_centres.c */
 void cost_centre_define(struct model *m, const struct hw_event *e);

@@ -67,16 +67,19 @@ static void empty(struct pool entries, const struct census *before, const struct
                 struct band_entry *entry = pool_at(&entries, id);
                 entry->band.bytes = 0;
                 if (entry->row_census != now->number && entry->band.history)
-                        band_history_add(entry->band.history, now->time_ns, 0);
+                        band_history_add(&entry->band, now->time_ns, 0);
         }
 }
 
 /* False when out of memory: the sample is lost. */
-static inline bool take(struct bands *b, struct band *band, uint64_t time_ns, double time_s, uint64_t bytes)
+static inline bool take(struct bands *b, struct band *band, uint64_t time_ns, double time_s, uint64_t bytes,
+                        uint64_t large_bytes)
 {
         band->bytes = bytes;
+        if (!band->whole && (!band->history || bytes >= large_bytes))
+                bands_fit_history(b, band, bytes >= large_bytes);
         if (band->history)
-                band_history_add(band->history, time_ns, (double)bytes);
+                band_history_add(band, time_ns, (double)bytes);
         if (!band->sampled) {
                 band->sampled = true;
                 band->first_ns = time_ns;
@@ -94,13 +97,14 @@ uint32_t bands_take(struct bands *b, const struct census *before, const struct c
         const struct pool entries = b->entries; /* a copy: no store into a band can change it */
         const struct census census = *now;
         double time_s = (double)census.time_ns / 1e9;
+        uint64_t part = census.total_bytes / BAND_WHOLE_PART, large = part < BAND_WHOLE_BYTES ? part : BAND_WHOLE_BYTES;
         uint32_t lost = 0;
 
         empty(entries, before, now);
         for (uint32_t i = 0; i < census.n_rows; i++) {
                 struct band_entry *entry = pool_at(&entries, census.rows[i].band);
 
-                lost += !take(b, &entry->band, census.time_ns, time_s, census.rows[i].bytes);
+                lost += !take(b, &entry->band, census.time_ns, time_s, census.rows[i].bytes, large);
         }
         return lost;
 }

@@ -16,7 +16,7 @@
 
 static const char impossible[] = "numbers in its model contradict each other";
 
-_Static_assert(sizeof(void *) != 8 || sizeof(struct model) == 17368, "does model_image walk what is new?");
+_Static_assert(sizeof(void *) != 8 || sizeof(struct model) == 17392, "does model_image walk what is new?");
 
 /* ---------------------------------------------------------------- what it owns */
 
@@ -175,9 +175,17 @@ static void image_parts(struct image *im, struct model *m, const struct model *s
 
 /* -------------------------------------------------------------------- pointers */
 
+static void relocate_points(struct image *im, struct band_points *p, uint32_t points)
+{
+        image_pointer(im, &p->cells, sizeof(*p->cells) * BAND_STRIDE * points);
+        if (p->used > BAND_STRIDE)
+                image_refuse(im, impossible);
+}
+
 static void relocate_bands(struct image *im, struct bands *b)
 {
-        image_pointer(im, &b->newest_points, sizeof(*b->newest_points) * BAND_STRIDE * BAND_POINTS);
+        relocate_points(im, &b->newest_points, BAND_POINTS);
+        relocate_points(im, &b->newest_thin_points, BAND_POINTS_THIN);
         image_pointer(im, &b->newest_row, sizeof(struct band_entry));
         for (uint32_t id = 1; id <= b->entries.count; id++) {
                 struct band_entry *e = bands_entry(b, id);
@@ -188,11 +196,11 @@ static void relocate_bands(struct image *im, struct bands *b)
                 image_pointer(im, &band->info_table, sizeof(struct info_table));
                 image_pointer(im, &band->sums, sizeof(struct band_sums));
                 image_pointer(im, &band->history, sizeof(struct fold));
+                if (band->history)
+                        image_fold_cells(im, band->history, band_history_shape(band));
                 if (band->id != id || !band->label)
                         image_refuse(im, impossible);
         }
-        for (uint32_t id = 1; id <= b->histories.count; id++)
-                image_fold_cells(im, pool_at(&b->histories, id), &band_history);
         for (uint32_t id = 1; id <= b->centres.count; id++) {
                 struct cost_centre *c = pool_at(&b->centres, id);
                 image_string(im, &c->label);

@@ -588,6 +588,40 @@ static void test_history_of_hostile_times(void **unused)
         assert_int_equal(count, 5);
 }
 
+static uint64_t samples_kept(const struct band *b)
+{
+        uint64_t n = 0;
+
+        for (uint32_t i = 0; i < b->history->n; i++)
+                n += band_point(b->history, i) ? band_point(b->history, i)->count : 0;
+        return n;
+}
+
+/* Beyond the first bands small ones have fewer points, until they are large; no sample is lost by that. */
+static void test_small_bands_have_few_points(void **unused)
+{
+        enum { CENSUSES = 300, BANDS = 100, GROWS = 60, FROM = 200 };
+        char name[16];
+
+        (void)unused;
+        for (unsigned i = 0; i < CENSUSES; i++) {
+                begin(i * SECOND);
+                for (unsigned b = 0; b < BANDS; b++) {
+                        snprintf(name, sizeof(name), "band %u", b);
+                        row(name, b == 0 ? 100u << 20 : b == GROWS && i >= FROM ? BAND_WHOLE_BYTES : 100 + i);
+                }
+                end(i * SECOND);
+                assert_int_equal(band(GROWS + 1)->whole, i >= FROM);
+        }
+        for (uint32_t id = 1; id <= BANDS; id++) {
+                bool whole = id <= BAND_WHOLE_FIRST || id == GROWS + 1;
+                assert_int_equal(band(id)->history->n > BAND_POINTS_THIN, whole);
+                assert_int_equal(samples_kept(band(id)), CENSUSES);
+        }
+        assert_true(held(band(GROWS + 1), FROM * SECOND) >= BAND_WHOLE_BYTES);
+        assert_true(held(band(GROWS + 1), (FROM - 20) * SECOND) < 1000);
+}
+
 static bool about(double a, double b, double scale)
 {
         return a - b <= 1e-6 * scale && b - a <= 1e-6 * scale;
@@ -665,6 +699,7 @@ int main(void)
                 TEST(sums_do_not_wrap),
                 TEST(history_of_a_band),
                 TEST(bands_and_total_are_of_one_census),
+                TEST(small_bands_have_few_points),
                 TEST(history_of_hostile_times),
                 TEST(total),
                 TEST(expected_rows),
