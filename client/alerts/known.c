@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/answers/belongs.h"
+#include "client/answers/alert_parts.h"
 
 static bool same_text(const char *a, const char *b)
 {

@@ -8,7 +8,7 @@
  * others, so what comes from them has a clock of its own.
  *
  * DESIGN: the format wants a metric's samples in one place, family by family, each series in the order of time. The
- * run gives them time by time. So each series is a strand, written at the end. A histogram with its buckets is one
+ * run gives them time by time. So each series is a text, written at the end. A histogram with its buckets is one
  * series. How many there are is limited by the daemon's limits of bands and alerts.
  */
 #include "client/convert/format.h"
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/convert/strands.h"
+#include "client/convert/parallel_texts.h"
 #include "client/metrics/several.h"
 #include "client/metrics/text.h"
 #include "client/metrics/values.h"
@@ -46,10 +46,10 @@ struct openmetrics {
         } census, others, *clock;           /* `clock`: that of the samples which are being taken */
         struct family *families;
         uint32_t n_families;
-        struct series *series; /* the i-th has the i-th strand */
+        struct series *series; /* the i-th has the i-th text */
         struct idtable by_key; /* i + 1 */
         uint64_t seed;
-        struct strands strands;
+        struct parallel_texts texts;
         FILE *text; /* of one sample, used again for each; its bytes are in `bytes` */
         char *bytes;
         size_t n_bytes;
@@ -96,7 +96,7 @@ static bool is_series(const struct openmetrics *o, uint32_t id, uint32_t family,
 
 static int add_series(struct openmetrics *o, uint32_t family, size_t n, uint64_t hash)
 {
-        uint32_t at = o->strands.n;
+        uint32_t at = o->texts.n;
 
         if ((at & (at - 1)) == 0) {
                 struct series *grown = realloc(o->series, (at ? at * (size_t)2 : 1) * sizeof(*grown));
@@ -111,7 +111,7 @@ static int add_series(struct openmetrics *o, uint32_t family, size_t n, uint64_t
         o->series[at] = (struct series){ .family = family, .key = key, .key_bytes = n };
         int r = idtable_add(&o->by_key, hash, at + 1);
         if (r == 0)
-                r = strands_add(&o->strands);
+                r = parallel_texts_add(&o->texts);
         if (r)
                 free(key);
         return r;
@@ -134,7 +134,7 @@ static uint32_t series_of(struct openmetrics *o, const struct metric_sample *m)
         if (id)
                 return id;
         o->error = add_series(o, (uint32_t)family, n, hash);
-        return o->error ? 0 : o->strands.n;
+        return o->error ? 0 : o->texts.n;
 }
 
 static bool is_of_census(const struct metric *m)
@@ -153,7 +153,7 @@ static void take_sample(void *ctx, const struct metric_sample *m)
                 return;
         rewind(o->text);
         metrics_print_sample(o->text, m, true, o->start_wall_ns + o->clock->newest_ns);
-        o->error = fflush(o->text) == 0 ? strands_write(&o->strands, id - 1, o->bytes, o->n_bytes) : -ENOMEM;
+        o->error = fflush(o->text) == 0 ? parallel_texts_write(&o->texts, id - 1, o->bytes, o->n_bytes) : -ENOMEM;
 }
 
 /* --------------------------------------------------------------------- times */
@@ -224,9 +224,9 @@ static int openmetrics_finish(void *state, const struct format_run *run)
         take_end(o, run);
         for (uint32_t f = 0; f < o->n_families && o->error == 0; f++) {
                 (void)fputs(o->families[f].header, o->out);
-                for (uint32_t i = 0; i < o->strands.n && o->error == 0; i++)
+                for (uint32_t i = 0; i < o->texts.n && o->error == 0; i++)
                         if (o->series[i].family == f)
-                                o->error = strands_print(&o->strands, i, o->out);
+                                o->error = parallel_texts_print(&o->texts, i, o->out);
         }
         (void)fputs("# EOF\n", o->out);
         return o->error;
@@ -240,11 +240,11 @@ static void openmetrics_destroy(void *state)
 
         if (!o)
                 return;
-        for (uint32_t i = 0; i < o->strands.n; i++)
+        for (uint32_t i = 0; i < o->texts.n; i++)
                 free(o->series[i].key);
         for (uint32_t i = 0; i < o->n_families; i++)
                 free(o->families[i].header);
-        strands_done(&o->strands);
+        parallel_texts_done(&o->texts);
         idtable_done(&o->by_key);
         metrics_destroy(&o->metrics);
         if (o->text)
@@ -266,7 +266,7 @@ static void *openmetrics_begin(FILE *out, const struct format_options *options)
         o->seed = hash_seed(o);
         o->metrics = metrics_new(&(struct metrics_options){ .bands = options->n_bands });
         o->text = open_memstream(&o->bytes, &o->n_bytes);
-        if (strands_init(&o->strands) == 0 && o->metrics && o->text)
+        if (parallel_texts_init(&o->texts) == 0 && o->metrics && o->text)
                 return o;
         openmetrics_destroy(o);
         return NULL;

@@ -11,18 +11,18 @@
 #include "client/serve/answer.h"
 #include "client/serve/guard.h"
 #include "client/serve/limits.h"
-#include "client/serve/place.h"
+#include "client/serve/listen_address.h"
 #include "proto/base/error.h"
 
 struct scrape {
         struct scrape_options options;
-        struct place place;
+        struct listen_address place;
         struct guard guard;
         struct metrics *metrics;
         struct evhttp *http;
         bool listening;
         uint64_t samples, answers;
-        char url[PLACE_TEXT_MOST + 16];
+        char url[LISTEN_ADDRESS_TEXT_MOST + 16];
 };
 
 static void get_metrics(struct scrape *s, struct evhttp_request *req)
@@ -45,7 +45,7 @@ static bool refused(struct scrape *s, struct evhttp_request *req)
         const char *host = evhttp_find_header(in, "Host");
         char local[INET6_ADDRSTRLEN];
 
-        place_of_connection(c ? bufferevent_getfd(evhttp_connection_get_bufferevent(c)) : -1, local);
+        listen_address_of_connection(c ? bufferevent_getfd(evhttp_connection_get_bufferevent(c)) : -1, local);
         if (!guard_host(&s->guard, host, local) && s->guard.n_tokens == 0)
                 answer_error(req, 421, "this server does not answer to the name '%s'", host ? host : "");
         else if (!guard_token(&s->guard, evhttp_find_header(in, "Authorization"), NULL)) {
@@ -79,17 +79,17 @@ static bool check(struct scrape *s, struct error *error)
 {
         const struct sink_plan *p = s->options.plan;
 
-        if (!place_parse(&s->place, p->address))
+        if (!listen_address_parse(&s->place, p->address))
                 return error_set(error,
                                  "sink %s: '%s': expected ADDRESS:PORT, such as 127.0.0.1:9464, or unix:PATH with an "
                                  "absolute path",
                                  p->name, p->address);
         if (p->token_file)
                 return guard_read_token(&s->guard, p->token_file, error);
-        if (place_is_unix(&s->place) || (p->no_token && place_is_local(&s->place)))
+        if (listen_address_is_unix(&s->place) || (p->no_token && listen_address_is_local(&s->place)))
                 return true;
         return error_set(error,
-                         place_is_local(&s->place)
+                         listen_address_is_local(&s->place)
                                  ? "sink %s: every user of this machine can reach %s; give a token file, listen on "
                                    "unix:PATH, or allow it: --no-token"
                                  : "sink %s: others can reach %s; give a token file, or listen on unix:PATH",
@@ -101,7 +101,7 @@ static bool start(struct scrape *s, struct error *error)
         struct event_base *base = s->options.base;
         const struct sink_plan *p = s->options.plan;
         struct metrics_options what = { .sets = p->sets, .bands = p->bands, .series = p->series };
-        char name[PLACE_TEXT_MOST];
+        char name[LISTEN_ADDRESS_TEXT_MOST];
 
         error_set(error, "out of memory");
         s->metrics = metrics_new(&what);
@@ -116,8 +116,9 @@ static bool start(struct scrape *s, struct error *error)
         s->listening = connections_listen(s->options.connections, s->http, &s->place, base, error);
         if (!s->listening)
                 return false;
-        place_name(&s->place, name, sizeof(name));
-        (void)snprintf(s->url, sizeof(s->url), "%s%s", name, place_is_unix(&s->place) ? " /metrics" : "metrics");
+        listen_address_name(&s->place, name, sizeof(name));
+        (void)snprintf(s->url, sizeof(s->url), "%s%s", name,
+                       listen_address_is_unix(&s->place) ? " /metrics" : "metrics");
         return true;
 }
 
@@ -141,7 +142,7 @@ void scrape_destroy(struct scrape **s)
         if ((*s)->http)
                 evhttp_free((*s)->http);
         if ((*s)->listening)
-                place_leave(&(*s)->place);
+                listen_address_leave(&(*s)->place);
         metrics_destroy(&(*s)->metrics);
         free(*s);
         *s = NULL;

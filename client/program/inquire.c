@@ -9,7 +9,7 @@
  *      -rtsopts=none               neither; refuses +RTS with a message and ends
  *      -rtsopts=ignoreAll          neither; the program itself would run
  *
- * The last case cannot be known beforehand; the fence (fence.h) ends such a
+ * The last case cannot be known beforehand; the sandbox (sandbox.h) ends such a
  * program where its runtime would go on to main. If it prints something before
  * that, it is killed at the first byte that cannot be part of a list of pairs, or
  * after INQUIRE_MS. So that nothing else is started by mistake, the file must be
@@ -33,7 +33,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "client/program/fence.h"
+#include "client/program/sandbox.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
 
@@ -111,7 +111,7 @@ static _Noreturn void become(const char *path, const char *ghcrts, int out, int 
         (void)sigprocmask(SIG_SETMASK, &none, NULL);
         (void)setpgid(0, 0);
         if (null < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 || setenv("GHCRTS", ghcrts, 1) < 0 ||
-            unsetenv("LD_PRELOAD") < 0 || !fence_put_up())
+            unsetenv("LD_PRELOAD") < 0 || !sandbox_enter())
                 _exit(126);
         char *argv[] = { (char *)(size_t)path, plus, info, NULL };
         execv(path, argv);
@@ -190,7 +190,7 @@ done:
         return r;
 }
 
-/* Its runtime printed nothing and went on: the fence ended it. */
+/* Its runtime printed nothing and went on: the sandbox ended it. */
 static bool fenced(const struct answer *a)
 {
         return WIFSIGNALED(a->status) && WTERMSIG(a->status) == SIGSYS;

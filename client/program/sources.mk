@@ -1,1 +1,1 @@
-sources := rtsinfo.c inquire.c fence.c agent_fit.c ask_agent.c
+sources := rtsinfo.c inquire.c sandbox.c agent_fit.c ask_agent.c

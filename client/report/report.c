@@ -19,7 +19,7 @@
 #include "client/report/compose.h"
 #include "client/report/embed.h"
 #include "client/report/notes.h"
-#include "client/report/ours.h"
+#include "client/report/replaceable.h"
 #include "client/cli/progress.h"
 #include "client/cli/signals.h"
 #include "client/page/assets.h"

@@ -21,7 +21,7 @@
 #include <sys/socket.h>
 
 #include "client/serve/limits.h"
-#include "client/serve/place.h"
+#include "client/serve/listen_address.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
 
@@ -169,7 +169,7 @@ static void bound_peer(struct connections *c, struct connection *one)
         struct connection *first;
 
         if (!one->peer[0])
-                place_of_peer(bufferevent_getfd(one->b), one->peer);
+                listen_address_of_peer(bufferevent_getfd(one->b), one->peer);
         if (!one->peer[0] || count_open(c, one->peer) <= PEER_CONNECTIONS_MOST)
                 return;
         first = eviction_candidate(c, one->peer);
@@ -303,16 +303,16 @@ static void connections_of(struct connections *c, struct evhttp *http, struct ev
         evhttp_set_bevcb(http, on_connection, c);
 }
 
-bool connections_listen(struct connections *c, struct evhttp *http, struct place *place, struct event_base *base,
-                        struct error *error)
+bool connections_listen(struct connections *c, struct evhttp *http, struct listen_address *address,
+                        struct event_base *base, struct error *error)
 {
-        struct evconnlistener *listener = place_listen(place, base, error);
+        struct evconnlistener *listener = listen_address_listen(address, base, error);
 
         if (!listener)
                 return false;
         if (!evhttp_bind_listener(http, listener)) {
                 evconnlistener_free(listener);
-                place_leave(place);
+                listen_address_leave(address);
                 return error_set(error, "out of memory");
         }
         connections_of(c, http, listener);

@@ -21,17 +21,17 @@
 
 struct connections;
 struct error;
-struct place;
+struct listen_address;
 
 /* NULL: out of memory. */
 struct connections *connections_new(struct event_base *base);
 
 /*
- * Makes the server listen there, and creates its connections from now on. Server and place outlive it or end with it;
+ * Makes the server listen there, and creates its connections from now on. Server and address outlive it or end with it;
  * the caller calls place_leave. False with a message in `error`: nothing listens.
  */
-bool connections_listen(struct connections *c, struct evhttp *http, struct place *place, struct event_base *base,
-                        struct error *error);
+bool connections_listen(struct connections *c, struct evhttp *http, struct listen_address *address,
+                        struct event_base *base, struct error *error);
 
 /* After the server was destroyed. */
 void connections_destroy(struct connections **c);

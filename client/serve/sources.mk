@@ -1,1 +1,1 @@
-sources := answer.c guard.c place.c connections.c
+sources := answer.c guard.c listen_address.c connections.c

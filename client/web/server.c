@@ -29,7 +29,7 @@ struct server {
         struct metrics *metrics;
         struct evhttp *http;
         bool listening;
-        char url[PLACE_TEXT_MOST];
+        char url[LISTEN_ADDRESS_TEXT_MOST];
 };
 
 /* ------------------------------------------------------------------ addresses */
@@ -183,7 +183,7 @@ static bool refused(struct server *s, struct evhttp_request *req, const char *pa
         const char *host = evhttp_find_header(in, "Host");
         char local[INET6_ADDRSTRLEN];
 
-        place_of_connection(connection_fd(req), local);
+        listen_address_of_connection(connection_fd(req), local);
         if (!guard_host(g, host, local)) {
                 answer_error(req, 421,
                              "this server does not answer to the name '%s'; open it by the address that it listens "
@@ -226,14 +226,14 @@ static void on_request(struct evhttp_request *req, void *arg)
 
 static bool listen_on(struct server *s, struct event_base *base, struct error *error)
 {
-        struct place *place = &s->options.place;
+        struct listen_address *place = &s->options.place;
         struct guard *g = &s->options.guard;
 
         s->listening = connections_listen(s->parts.connections, s->http, place, base, error);
         if (!s->listening)
                 return false;
-        place_name(place, s->url, sizeof(s->url));
-        (void)snprintf(g->cookie, sizeof(g->cookie), TOKEN_COOKIE "-%u", place_port(place));
+        listen_address_name(place, s->url, sizeof(s->url));
+        (void)snprintf(g->cookie, sizeof(g->cookie), TOKEN_COOKIE "-%u", listen_address_port(place));
         return true;
 }
 
@@ -280,7 +280,7 @@ void server_destroy(struct server **s)
         if ((*s)->http)
                 evhttp_free((*s)->http);
         if ((*s)->listening)
-                place_leave(&(*s)->options.place);
+                listen_address_leave(&(*s)->options.place);
         metrics_destroy(&(*s)->metrics);
         free(*s);
         *s = NULL;

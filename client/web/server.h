@@ -12,12 +12,12 @@
 #include "client/serve/connections.h"
 #include "client/serve/guard.h"
 #include "client/web/api_history.h"
-#include "client/serve/place.h"
+#include "client/serve/listen_address.h"
 #include "client/api/state_json.h"
 #include "client/web/stream.h"
 
 struct server_options {
-        struct place place;
+        struct listen_address place;
         struct guard guard;
         bool allow_control;
 };

@@ -87,7 +87,7 @@ static int check_token(struct web *w)
                 return command_usage_error(&command_web, "--no-token and --token-file exclude each other");
         if (w->no_token && w->options.allow_control)
                 return command_usage_error(&command_web, "--allow-control needs the token: leave --no-token out");
-        if (!w->token_file && !place_is_local(&w->options.place))
+        if (!w->token_file && !listen_address_is_local(&w->options.place))
                 return command_usage_error(&command_web,
                                            "--listen %s: others could reach it; give --token-file, or "
                                            "listen on 127.0.0.1 and use ssh -L",
@@ -116,7 +116,7 @@ static int check(void *filled)
                                            w->daemon_args.items[0]);
         if (w->files.n && w->options.allow_control)
                 return command_usage_error(&command_web, "--allow-control is for daemons, not for files");
-        if (!place_parse(&w->options.place, w->listen))
+        if (!listen_address_parse(&w->options.place, w->listen))
                 return command_usage_error(
                         &command_web,
                         "--listen '%s': expected ADDRESS:PORT, e.g. 127.0.0.1:8077 or [::1]:8077, or "
@@ -143,7 +143,7 @@ static void announce(struct web *w)
         w->announced = true;
         (void)printf("heapwatch web: %s", server_url(w->server));
         if (w->token_made)
-                (void)printf("%s?token=%s", place_is_unix(&w->options.place) ? " /" : "",
+                (void)printf("%s?token=%s", listen_address_is_unix(&w->options.place) ? " /" : "",
                              w->options.guard.tokens[0].text);
         (void)printf("\n");
         if (fflush(stdout) == 0)

@@ -17,7 +17,7 @@
 #include "daemon/target/fanout.h"
 #include "heapwatch/eventlog.h"
 #include "daemon/model/model.h"
-#include "daemon/target/pace.h"
+#include "daemon/target/publish_pace.h"
 #include "daemon/target/same_run.h"
 #include "daemon/target/pipeline.h"
 #include "daemon/record/recording.h"
@@ -93,9 +93,9 @@ struct pipeline {
         bool gap_opens;                  /* restored: there is a gap before the next event */
         struct source_position position; /* restored: of its file */
 
-        struct pace pace;      /* live */
-        uint64_t next_tick_ns; /* finished logs */
-        bool finished;         /* finished logs: all bytes have been passed in */
+        struct publish_pace pace; /* live */
+        uint64_t next_tick_ns;    /* finished logs */
+        bool finished;            /* finished logs: all bytes have been passed in */
         uint64_t last_bytes_wall_ns, last_bytes_mono_ns;
         struct process_watch process; /* live */
         struct damages damages;

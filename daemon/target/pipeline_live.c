@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * pipeline_live.c - what drives a live target: its source, its process, and the timer that sends what came since the
- * last message (pace.h).
+ * last message (publish_pace.h).
  */
 #include <errno.h>
 #include <event2/event.h>
@@ -28,7 +28,7 @@ static void schedule_flush(struct pipeline *p)
                 return;
         if (evtimer_pending(p->flush_timer, NULL))
                 return;
-        uint64_t wait_us = pace_wait_ns(&p->pace, clock_mono_ns()) / 1000;
+        uint64_t wait_us = publish_pace_wait_ns(&p->pace, clock_mono_ns()) / 1000;
         struct timeval wait = { .tv_sec = (time_t)(wait_us / 1000000), .tv_usec = (suseconds_t)(wait_us % 1000000) };
         if (wait_us == 0 || evtimer_add(p->flush_timer, &wait) != 0)
                 pipeline_flush(p);

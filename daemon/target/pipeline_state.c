@@ -139,5 +139,5 @@ void pipeline_flush(struct pipeline *p)
         if (!p->live)
                 return;
         publisher_shrink(p->publisher);
-        pace_flushed(&p->pace, began, clock_mono_ns());
+        publish_pace_flushed(&p->pace, began, clock_mono_ns());
 }

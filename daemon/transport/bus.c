@@ -22,7 +22,7 @@
  * grow, or leave others without an answer, by requesting snapshots and not
  * reading them.
  *
- * A client that requests too often or too much (allowance.h) gets an error that
+ * A client that requests too often or too much (request_quota.h) gets an error that
  * says so and when to retry.
  */
 #include "daemon/transport/bus.h"
@@ -36,11 +36,11 @@
 #include <zmq.h>
 
 #include "daemon/transport/admission.h"
-#include "daemon/transport/allowance.h"
+#include "daemon/transport/request_quota.h"
 #include "daemon/transport/broadcast.h"
 #include "daemon/transport/connections.h"
 #include "daemon/transport/limits.h"
-#include "daemon/transport/room.h"
+#include "daemon/transport/client_memory.h"
 #include "daemon/transport/waiting.h"
 #include "daemon/log.h"
 #include "proto/base/clock.h"
@@ -67,7 +67,7 @@ struct bus {
         struct bus_stats stats;
         struct peers clients;
         struct admission *admission; /* NULL: no TCP for others */
-        struct room room;
+        struct client_memory room;
         atomic_size_t updates_waiting_bytes; /* handed to ZeroMQ and not yet freed by it */
         struct waiting replies_waiting;      /* likewise */
 };
@@ -255,14 +255,14 @@ static void refuse_request(struct bus_client *client, const char *reason)
 static bool may_ask(struct bus_client *client)
 {
         Hw__Reply reply = HW__REPLY__INIT;
-        enum allowance_why why;
+        enum request_quota_why why;
         struct error error;
-        uint64_t wait_ns = allowance_ask(&client->bus->clients, number_of(client), clock_mono_ns(), &why);
+        uint64_t wait_ns = request_quota_ask(&client->bus->clients, number_of(client), clock_mono_ns(), &why);
 
         if (wait_ns == 0)
                 return true;
         client->bus->stats.bad_requests++;
-        if (why == ALLOWANCE_RATE)
+        if (why == REQUEST_QUOTA_RATE)
                 error_set(&error, "too many requests from this client: %u per second are allowed; retry in %llu ms",
                           LIMIT_REQUESTS_PER_S, (unsigned long long)wait_ns / 1000000 + 1);
         else
@@ -283,8 +283,8 @@ static void handle(struct bus_client *client, const Hw__Request *request)
 
         bus->stats.requests++;
         bus->handler.request(bus->handler.ctx, request, client);
-        allowance_spend(&bus->clients, number_of(client), clock_mono_ns(),
-                        clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns);
+        request_quota_spend(&bus->clients, number_of(client), clock_mono_ns(),
+                            clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns);
 }
 
 static void take_request(struct bus_client *client, const void *bytes, size_t size)
@@ -433,7 +433,7 @@ struct bus *bus_new(struct event_base *base, const struct bus_options *options, 
                 goto no_memory;
         bus->publish_endpoint.directory = bus->request_endpoint.directory = -1;
         bus->handler = *handler;
-        bus->room = room_of(options->memory, (unsigned)mark);
+        bus->room = client_memory_of(options->memory, (unsigned)mark);
         if (!open_sockets(bus, mark))
                 goto no_memory;
         if (!bind_socket(broadcast_socket(bus->publish), &bus->publish_endpoint, options->publish_endpoint, error) ||

@@ -15,7 +15,7 @@
 #include "daemon/log.h"
 #include "daemon/loop/accept.h"
 #include "daemon/loop/receive.h"
-#include "daemon/transport/inflow.h"
+#include "daemon/transport/subscriber_quota.h"
 #include "proto/base/clock.h"
 #include "proto/base/hash.h"
 
@@ -47,7 +47,7 @@ struct listener {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
 static struct connection *table;                         /* by descriptor */
 static int n_table;
-static struct inflow inflow;
+static struct subscriber_quota quota;
 static struct listener listeners[SERVICES];
 static atomic_ulong n_other_users, n_refused, n_disconnected;
 
@@ -201,7 +201,7 @@ static const char *admit(int fd, const struct connection *c)
 
         if (!has_places(c->service, c->who))
                 return l->taken < l->places ? "half of all connections are its own" : "no more connections are taken";
-        if (c->service == SERVICE_PUBLISH && !inflow_connects(&inflow, c->who, clock_mono_ns()))
+        if (c->service == SERVICE_PUBLISH && !subscriber_quota_connects(&quota, c->who, clock_mono_ns()))
                 return "it connects and subscribes too often, or all together do";
         if (fd < TABLE_MAX && has_place(fd)) {
                 table[fd] = *c;
@@ -255,7 +255,8 @@ static bool on_received(int fd, size_t size)
 
         (void)pthread_mutex_lock(&lock);
         const bool charged = fd >= 0 && fd < n_table && table[fd].service == SERVICE_PUBLISH;
-        const bool shut = charged && !inflow_take(&inflow, table[fd].who, clock_mono_ns(), size) && is_there(fd);
+        const bool shut =
+                charged && !subscriber_quota_take(&quota, table[fd].who, clock_mono_ns(), size) && is_there(fd);
         if (shut)
                 table[fd].service = SERVICE_NONE;
         (void)pthread_mutex_unlock(&lock);
@@ -283,7 +284,7 @@ static void set_listener(struct listener *l, const struct connections_listener *
 void connections_begin(const struct connections_listener from[2])
 {
         (void)pthread_mutex_lock(&lock);
-        memset(&inflow, 0, sizeof(inflow));
+        memset(&quota, 0, sizeof(quota));
         for (int i = 0; i < SERVICES; i++)
                 set_listener(&listeners[i], &from[i]);
         (void)pthread_mutex_unlock(&lock);

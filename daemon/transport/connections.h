@@ -9,7 +9,7 @@
  *
  * Each listener has a number of places, half of which one peer may take (a process, or a TCP address); further
  * connections are closed at once. What subscribers send passes through our recv() (daemon/loop/receive.h) and is
- * limited (inflow.h): a connection that sends too much is shut down.
+ * limited (subscriber_quota.h): a connection that sends too much is shut down.
  *
  * Two threads: libzmq's accepts, ours looks up and shuts down; a lock protects the table. A descriptor is shut down
  * under the lock, and only if the kernel still reports the peer that was accepted: it cannot have been reused.

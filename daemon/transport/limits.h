@@ -9,12 +9,12 @@
 #define LIMIT_KEYED_SUBSCRIPTION    512          /* over TCP: messages of the CURVE handshake are as long */
 #define LIMIT_SUBSCRIPTIONS_OF_ONE  2048u        /* of one connection ... */
 #define LIMIT_SUBSCRIPTIONS         8192u        /* ... and of all; a connection that makes more is shut down */
-#define INFLOW_BYTES_PER_S          (32u << 10)  /* what subscribers of one peer may send ... */
-#define INFLOW_BURST_BYTES          (512u << 10) /* ... after so many at once: all its subscriptions, and again */
-#define INFLOW_ALL_BYTES_PER_S      (128u << 10) /* likewise, all together; ... */
-#define INFLOW_ALL_BURST_BYTES      (2u << 20)
-#define INFLOW_SMALL_BYTES          (16u << 10)       /* ... who has sent less is not held liable for others */
-#define INFLOW_CONNECTION_BYTES     2048u             /* what a new connection counts for */
+#define SUBSCRIBER_BYTES_PER_S      (32u << 10)  /* what subscribers of one peer may send ... */
+#define SUBSCRIBER_BURST_BYTES      (512u << 10) /* ... after so many at once: all its subscriptions, and again */
+#define SUBSCRIBER_ALL_BYTES_PER_S  (128u << 10) /* likewise, all together; ... */
+#define SUBSCRIBER_ALL_BURST_BYTES  (2u << 20)
+#define SUBSCRIBER_SMALL_BYTES      (16u << 10)       /* ... who has sent less is not held liable for others */
+#define SUBSCRIBER_CONNECTION_BYTES 2048u             /* what a new connection counts for */
 #define LIMIT_UPDATES_WAITING       65536             /* for the thread that sends them; beyond, updates are dropped */
 #define LIMIT_PUMP_NS               5000000u          /* one turn of a socket; then it rests ... */
 #define PUMP_REST                   3u                /* ... for this many times as long while others have work */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * peers.h - token buckets of each peer: what allowance.h and inflow.h limit.
+ * peers.h - token buckets of each peer: what request_quota.h and subscriber_quota.h limit.
  *
  * A bucket is kept as the time at which it would be full again (GCRA, as in ATM's traffic contracts); what is taken
  * from it is given as the time in which that much flows in. PEERS_MAX peers are remembered; the least recently active

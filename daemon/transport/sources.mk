@@ -1,1 +1,1 @@
-sources := zloop.c endpoint.c peers.c allowance.c inflow.c waiting.c room.c zap.c connections.c admission.c broadcast.c bus.c push.c
+sources := zloop.c endpoint.c peers.c request_quota.c subscriber_quota.c waiting.c client_memory.c zap.c connections.c admission.c broadcast.c bus.c push.c

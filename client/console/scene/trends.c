@@ -2,7 +2,7 @@
 /* trends.c - trends and alerts as values of columns. */
 #include "client/console/scene/trends.h"
 
-#include "client/answers/belongs.h"
+#include "client/answers/alert_parts.h"
 
 struct value trend_verdict(const Hw__Trend *trend)
 {

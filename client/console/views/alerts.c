@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "client/alerts/outcome.h"
-#include "client/answers/belongs.h"
+#include "client/answers/alert_parts.h"
 #include "client/console/views/views.h"
 #include "client/console/scene/trends.h"
 #include "client/console/draw/widgets.h"

@@ -11,42 +11,42 @@
 #include "daemon/publish/limits.h"
 #include "proto/base/clock.h"
 #include "daemon/target/damages.h"
-#include "daemon/target/pace.h"
+#include "daemon/target/publish_pace.h"
 #include "daemon/source/process_watch.h"
 
 #define MS 1000000u
 
 static void test_the_first_flush_waits_for_nothing(void **state)
 {
-        struct pace p = { 0 };
+        struct publish_pace p = { 0 };
 
         (void)state;
-        assert_int_equal(pace_wait_ns(&p, 5 * MS), 0);
+        assert_int_equal(publish_pace_wait_ns(&p, 5 * MS), 0);
 }
 
 static void test_a_flush_rests_at_least_the_interval(void **state)
 {
-        struct pace p = { 0 };
+        struct publish_pace p = { 0 };
 
         (void)state;
-        pace_flushed(&p, 100 * MS, 101 * MS);
-        assert_int_equal(pace_wait_ns(&p, 101 * MS), PACE_INTERVAL_NS);
-        assert_int_equal(pace_wait_ns(&p, 105 * MS), 6 * MS);
-        assert_int_equal(pace_wait_ns(&p, 111 * MS), 0);
-        assert_int_equal(pace_wait_ns(&p, 500 * MS), 0);
+        publish_pace_flushed(&p, 100 * MS, 101 * MS);
+        assert_int_equal(publish_pace_wait_ns(&p, 101 * MS), PACE_INTERVAL_NS);
+        assert_int_equal(publish_pace_wait_ns(&p, 105 * MS), 6 * MS);
+        assert_int_equal(publish_pace_wait_ns(&p, 111 * MS), 0);
+        assert_int_equal(publish_pace_wait_ns(&p, 500 * MS), 0);
 }
 
 static void test_a_long_flush_takes_a_fifth_of_the_time_at_most(void **state)
 {
-        struct pace p = { 0 };
+        struct publish_pace p = { 0 };
 
         (void)state;
-        pace_flushed(&p, 0, 20 * MS);
-        assert_int_equal(pace_wait_ns(&p, 20 * MS), 80 * MS);
-        pace_flushed(&p, 0, 2000u * MS);
-        assert_int_equal(pace_wait_ns(&p, 2000u * MS), PACE_REST_MOST_NS);
-        pace_flushed(&p, 20 * MS, 10 * MS); /* a clock that goes back */
-        assert_int_equal(pace_wait_ns(&p, 10 * MS), PACE_INTERVAL_NS);
+        publish_pace_flushed(&p, 0, 20 * MS);
+        assert_int_equal(publish_pace_wait_ns(&p, 20 * MS), 80 * MS);
+        publish_pace_flushed(&p, 0, 2000u * MS);
+        assert_int_equal(publish_pace_wait_ns(&p, 2000u * MS), PACE_REST_MOST_NS);
+        publish_pace_flushed(&p, 20 * MS, 10 * MS); /* a clock that goes back */
+        assert_int_equal(publish_pace_wait_ns(&p, 10 * MS), PACE_INTERVAL_NS);
 }
 
 static void test_only_the_newest_damages_are_kept(void **state)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ours.c - recognised by its first bytes: a report's data, alone or in the head of a page. */
-#include "client/report/ours.h"
+/* replaceable.c - recognised by its first bytes: a report's data, alone or in the head of a page. */
+#include "client/report/replaceable.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DESIGN: the file is pieces of one size, each of one text; a text knows the numbers of its pieces. */
-#include "client/convert/strands.h"
+#include "client/convert/parallel_texts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,13 +11,13 @@ static int file_error(void)
         return errno ? -errno : -EIO;
 }
 
-int strands_init(struct strands *s)
+int parallel_texts_init(struct parallel_texts *s)
 {
-        *s = (struct strands){ .file = tmpfile() };
+        *s = (struct parallel_texts){ .file = tmpfile() };
         return s->file ? 0 : -errno;
 }
 
-void strands_done(struct strands *s)
+void parallel_texts_done(struct parallel_texts *s)
 {
         if (s->file)
                 (void)fclose(s->file); /* an unnamed file: errors do not matter any more */
@@ -26,25 +26,25 @@ void strands_done(struct strands *s)
                 free(s->list[i].pieces);
         }
         free(s->list);
-        *s = (struct strands){ .file = NULL };
+        *s = (struct parallel_texts){ .file = NULL };
 }
 
-int strands_add(struct strands *s)
+int parallel_texts_add(struct parallel_texts *s)
 {
         if (s->n == s->room) {
                 uint32_t room = s->room ? s->room * 2 : 256;
-                struct strand *grown = realloc(s->list, room * sizeof(*grown));
+                struct parallel_text *grown = realloc(s->list, room * sizeof(*grown));
                 if (!grown)
                         return -ENOMEM;
                 s->list = grown;
                 s->room = room;
         }
-        s->list[s->n++] = (struct strand){ .waiting = NULL };
+        s->list[s->n++] = (struct parallel_text){ .waiting = NULL };
         return 0;
 }
 
 /* The waiting bytes are a whole piece. Room for numbers doubles at each power of two. */
-static int put_piece(struct strands *s, struct strand *t)
+static int put_piece(struct parallel_texts *s, struct parallel_text *t)
 {
         if ((t->n_pieces & (t->n_pieces - 1)) == 0) {
                 uint64_t *grown = realloc(t->pieces, (t->n_pieces ? t->n_pieces * (size_t)2 : 1) * sizeof(*grown));
@@ -53,18 +53,18 @@ static int put_piece(struct strands *s, struct strand *t)
                 t->pieces = grown;
         }
         errno = 0;
-        if (fwrite(t->waiting, 1, STRAND_PIECE, s->file) != STRAND_PIECE)
+        if (fwrite(t->waiting, 1, PARALLEL_TEXT_PIECE, s->file) != PARALLEL_TEXT_PIECE)
                 return file_error();
         t->pieces[t->n_pieces++] = s->n_pieces++;
         t->used = 0;
         return 0;
 }
 
-static int make_room(struct strand *t, size_t n)
+static int make_room(struct parallel_text *t, size_t n)
 {
         uint32_t room = t->room ? t->room : 128;
 
-        while (room < STRAND_PIECE && room < t->used + n)
+        while (room < PARALLEL_TEXT_PIECE && room < t->used + n)
                 room *= 2;
         if (room == t->room)
                 return 0;
@@ -76,9 +76,9 @@ static int make_room(struct strand *t, size_t n)
         return 0;
 }
 
-int strands_write(struct strands *s, uint32_t i, const char *text, size_t n)
+int parallel_texts_write(struct parallel_texts *s, uint32_t i, const char *text, size_t n)
 {
-        struct strand *t = &s->list[i];
+        struct parallel_text *t = &s->list[i];
 
         while (n > 0) {
                 int r = make_room(t, n);
@@ -89,22 +89,22 @@ int strands_write(struct strands *s, uint32_t i, const char *text, size_t n)
                 t->used += (uint32_t)some;
                 text += some;
                 n -= some;
-                if (t->used == STRAND_PIECE && (r = put_piece(s, t)))
+                if (t->used == PARALLEL_TEXT_PIECE && (r = put_piece(s, t)))
                         return r;
         }
         return 0;
 }
 
-int strands_print(struct strands *s, uint32_t i, FILE *to)
+int parallel_texts_print(struct parallel_texts *s, uint32_t i, FILE *to)
 {
-        const struct strand *t = &s->list[i];
-        char piece[STRAND_PIECE];
+        const struct parallel_text *t = &s->list[i];
+        char piece[PARALLEL_TEXT_PIECE];
 
         errno = 0;
         if (fflush(s->file) != 0)
                 return file_error();
         for (uint32_t k = 0; k < t->n_pieces; k++) {
-                if (fseeko(s->file, (off_t)(t->pieces[k] * STRAND_PIECE), SEEK_SET) != 0 ||
+                if (fseeko(s->file, (off_t)(t->pieces[k] * PARALLEL_TEXT_PIECE), SEEK_SET) != 0 ||
                     fread(piece, 1, sizeof(piece), s->file) != sizeof(piece))
                         return file_error();
                 (void)fwrite(piece, 1, sizeof(piece), to);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/target/pace.h"
+#include "daemon/target/publish_pace.h"
 
 #include "proto/base/ckd.h"
 
-void pace_flushed(struct pace *p, uint64_t began_ns, uint64_t ended_ns)
+void publish_pace_flushed(struct publish_pace *p, uint64_t began_ns, uint64_t ended_ns)
 {
         uint64_t took = sub_sat(ended_ns, began_ns);
         uint64_t rest = took < PACE_REST_MOST_NS / PACE_REST ? PACE_REST * took : PACE_REST_MOST_NS;
@@ -12,7 +12,7 @@ void pace_flushed(struct pace *p, uint64_t began_ns, uint64_t ended_ns)
         p->rest_ns = rest > PACE_INTERVAL_NS ? rest : PACE_INTERVAL_NS;
 }
 
-uint64_t pace_wait_ns(const struct pace *p, uint64_t now_ns)
+uint64_t publish_pace_wait_ns(const struct publish_pace *p, uint64_t now_ns)
 {
         return sub_sat(p->rest_ns, sub_sat(now_ns, p->flushed_ns));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/program/fence.h"
+#include "client/program/sandbox.h"
 
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -32,7 +32,7 @@
 #define SIGNALS IF(SYS_rt_sigaction, 6), ARGUMENT(0), IF(SIGINT, 1), KILL, IF(SIGPIPE, 1), KILL, WORD(nr)
 #define FILES   IF(SYS_openat, 4), ARGUMENT(2), IF_SOME(O_WRONLY | O_RDWR | O_CREAT, 1), KILL, WORD(nr)
 
-bool fence_put_up(void)
+bool sandbox_enter(void)
 {
         struct sock_filter filter[] = {
                 WORD(arch),
@@ -67,7 +67,7 @@ bool fence_put_up(void)
 
 #else
 
-bool fence_put_up(void)
+bool sandbox_enter(void)
 {
         return false;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* place.c - addresses as texts, and listening on them. */
-#include "client/serve/place.h"
+/* listen_address.c - addresses as texts, and listening on them. */
+#include "client/serve/listen_address.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -15,29 +15,29 @@
 
 #define BACKLOG 128
 
-static struct sockaddr_in *v4(struct place *p)
+static struct sockaddr_in *v4(struct listen_address *p)
 {
         return (struct sockaddr_in *)&p->address;
 }
 
-static struct sockaddr_in6 *v6(struct place *p)
+static struct sockaddr_in6 *v6(struct listen_address *p)
 {
         return (struct sockaddr_in6 *)&p->address;
 }
 
-static const char *unix_path(const struct place *p)
+static const char *unix_path(const struct listen_address *p)
 {
         return ((const struct sockaddr_un *)&p->address)->sun_path;
 }
 
-bool place_is_unix(const struct place *p)
+bool listen_address_is_unix(const struct listen_address *p)
 {
         return p->address.ss_family == AF_UNIX;
 }
 
 /* ------------------------------------------------------------------ parsing */
 
-static bool parse_unix(struct place *p, const char *path)
+static bool parse_unix(struct listen_address *p, const char *path)
 {
         struct sockaddr_un *un = (struct sockaddr_un *)&p->address;
 
@@ -49,7 +49,7 @@ static bool parse_unix(struct place *p, const char *path)
         return true;
 }
 
-static bool parse_v4(struct place *p, const char *address, uint16_t port)
+static bool parse_v4(struct listen_address *p, const char *address, uint16_t port)
 {
         if (inet_pton(AF_INET, !strcmp(address, "localhost") ? "127.0.0.1" : address, &v4(p)->sin_addr) != 1)
                 return false;
@@ -60,7 +60,7 @@ static bool parse_v4(struct place *p, const char *address, uint16_t port)
 }
 
 /* `address` in brackets, which are cut off. */
-static bool parse_v6(struct place *p, char *address, uint16_t port)
+static bool parse_v6(struct listen_address *p, char *address, uint16_t port)
 {
         size_t n = strlen(address);
 
@@ -75,7 +75,7 @@ static bool parse_v6(struct place *p, char *address, uint16_t port)
         return true;
 }
 
-bool place_parse(struct place *p, const char *text)
+bool listen_address_parse(struct listen_address *p, const char *text)
 {
         const char *colon = strrchr(text, ':');
         char address[INET6_ADDRSTRLEN + 2];
@@ -95,18 +95,20 @@ bool place_parse(struct place *p, const char *text)
         return parse_v4(p, address, (uint16_t)port) || parse_v6(p, address, (uint16_t)port);
 }
 
-bool place_is_local(const struct place *p)
+bool listen_address_is_local(const struct listen_address *p)
 {
         if (p->address.ss_family == AF_INET)
                 return ntohl(((const struct sockaddr_in *)&p->address)->sin_addr.s_addr) >> 24 == 127;
-        return place_is_unix(p) || IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)&p->address)->sin6_addr);
+        return listen_address_is_unix(p) ||
+               IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)&p->address)->sin6_addr);
 }
 
 /* ---------------------------------------------------------------- listening */
 
-static struct evconnlistener *bind_to(struct place *p, struct event_base *base)
+static struct evconnlistener *bind_to(struct listen_address *p, struct event_base *base)
 {
-        unsigned flags = LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | (place_is_unix(p) ? 0 : LEV_OPT_REUSEABLE);
+        unsigned flags =
+                LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | (listen_address_is_unix(p) ? 0 : LEV_OPT_REUSEABLE);
         mode_t before = umask(0117);
         struct evconnlistener *l = evconnlistener_new_bind(base, NULL, NULL, flags, BACKLOG,
                                                            (const struct sockaddr *)&p->address, (int)p->length);
@@ -117,32 +119,32 @@ static struct evconnlistener *bind_to(struct place *p, struct event_base *base)
         return l;
 }
 
-struct evconnlistener *place_listen(struct place *p, struct event_base *base, struct error *error)
+struct evconnlistener *listen_address_listen(struct listen_address *p, struct event_base *base, struct error *error)
 {
         struct evconnlistener *l;
-        char name[PLACE_TEXT_MOST];
+        char name[LISTEN_ADDRESS_TEXT_MOST];
 
-        if (place_is_unix(p) && unix_is_left_over(unix_path(p)))
+        if (listen_address_is_unix(p) && unix_is_left_over(unix_path(p)))
                 (void)unlink(unix_path(p));
         l = bind_to(p, base);
         if (!l) {
                 int reason = errno;
 
-                place_name(p, name, sizeof(name));
+                listen_address_name(p, name, sizeof(name));
                 error_set(error, "cannot listen on %s: %s%s", name, strerror(reason),
                           reason == EADDRINUSE ? "; give another one with --listen" : "");
                 return NULL;
         }
-        if (!place_is_unix(p)) {
+        if (!listen_address_is_unix(p)) {
                 p->length = sizeof(p->address);
                 (void)getsockname(evconnlistener_get_fd(l), (struct sockaddr *)&p->address, &p->length);
         }
         return l;
 }
 
-void place_leave(const struct place *p)
+void listen_address_leave(const struct listen_address *p)
 {
-        if (place_is_unix(p))
+        if (listen_address_is_unix(p))
                 (void)unlink(unix_path(p));
 }
 
@@ -158,28 +160,29 @@ static void address_text(const struct sockaddr_storage *a, char out[INET6_ADDRST
                 out[0] = '\0';
 }
 
-unsigned place_port(const struct place *p)
+unsigned listen_address_port(const struct listen_address *p)
 {
-        if (place_is_unix(p))
+        if (listen_address_is_unix(p))
                 return 0;
         return ntohs(p->address.ss_family == AF_INET ? ((const struct sockaddr_in *)&p->address)->sin_port
                                                      : ((const struct sockaddr_in6 *)&p->address)->sin6_port);
 }
 
-void place_name(const struct place *p, char *out, size_t size)
+void listen_address_name(const struct listen_address *p, char *out, size_t size)
 {
         char address[INET6_ADDRSTRLEN];
         bool is_v6 = p->address.ss_family == AF_INET6;
 
-        if (place_is_unix(p)) {
+        if (listen_address_is_unix(p)) {
                 (void)snprintf(out, size, "unix:%s", unix_path(p));
                 return;
         }
         address_text(&p->address, address);
-        (void)snprintf(out, size, "http://%s%s%s:%u/", is_v6 ? "[" : "", address, is_v6 ? "]" : "", place_port(p));
+        (void)snprintf(out, size, "http://%s%s%s:%u/", is_v6 ? "[" : "", address, is_v6 ? "]" : "",
+                       listen_address_port(p));
 }
 
-void place_of_connection(int fd, char out[INET6_ADDRSTRLEN])
+void listen_address_of_connection(int fd, char out[INET6_ADDRSTRLEN])
 {
         struct sockaddr_storage a;
         socklen_t length = sizeof(a);
@@ -189,11 +192,11 @@ void place_of_connection(int fd, char out[INET6_ADDRSTRLEN])
                 address_text(&a, out);
 }
 
-void place_of_peer(int fd, char out[INET6_ADDRSTRLEN])
+void listen_address_of_peer(int fd, char out[INET6_ADDRSTRLEN])
 {
-        struct place p = { .length = sizeof(p.address) };
+        struct listen_address p = { .length = sizeof(p.address) };
 
         out[0] = '\0';
-        if (fd >= 0 && getpeername(fd, (struct sockaddr *)&p.address, &p.length) == 0 && !place_is_local(&p))
+        if (fd >= 0 && getpeername(fd, (struct sockaddr *)&p.address, &p.length) == 0 && !listen_address_is_local(&p))
                 address_text(&p.address, out);
 }

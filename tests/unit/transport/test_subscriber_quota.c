@@ -8,16 +8,16 @@
 
 #include <cmocka.h>
 
-#include "daemon/transport/inflow.h"
+#include "daemon/transport/subscriber_quota.h"
 #include "daemon/transport/limits.h"
-#include "daemon/transport/room.h"
+#include "daemon/transport/client_memory.h"
 #include "daemon/transport/waiting.h"
 #include "proto/base/process.h"
 
 #define SECOND UINT64_C(1000000000)
 #define MIB    (UINT64_C(1) << 20)
 
-static struct inflow f;
+static struct subscriber_quota f;
 static struct waiting w;
 
 /* How many bytes of `peer` are taken, in pieces of 1 KiB, evenly over the time. */
@@ -26,7 +26,7 @@ static size_t sent(uint64_t peer, uint64_t from_ns, uint64_t for_ns, unsigned ki
         size_t taken = 0;
 
         for (unsigned i = 0; i < kib; i++)
-                taken += 1024u * inflow_take(&f, peer, from_ns + for_ns * i / kib, 1024);
+                taken += 1024u * subscriber_quota_take(&f, peer, from_ns + for_ns * i / kib, 1024);
         return taken;
 }
 
@@ -34,13 +34,14 @@ static void a_burst_then_the_rate(void **state)
 {
         (void)state;
         memset(&f, 0, sizeof(f));
-        assert_int_equal(sent(1, SECOND, 0, 1000), INFLOW_BURST_BYTES);
-        assert_false(inflow_connects(&f, 1, SECOND));
-        assert_true(inflow_connects(&f, 2, SECOND)); /* somebody else */
-        assert_true(inflow_connects(&f, 1, 2 * SECOND));
+        assert_int_equal(sent(1, SECOND, 0, 1000), SUBSCRIBER_BURST_BYTES);
+        assert_false(subscriber_quota_connects(&f, 1, SECOND));
+        assert_true(subscriber_quota_connects(&f, 2, SECOND)); /* somebody else */
+        assert_true(subscriber_quota_connects(&f, 1, 2 * SECOND));
         assert_int_equal(sent(1, 3 * SECOND, 10 * SECOND, 200), 200 * 1024); /* slower than the rate */
-        assert_in_range(sent(1, 20 * SECOND, 10 * SECOND, 4000), 1024, INFLOW_BURST_BYTES + 10 * INFLOW_BYTES_PER_S);
-        assert_true(sent(1, 100 * SECOND, 0, 1000) == INFLOW_BURST_BYTES); /* full again */
+        assert_in_range(sent(1, 20 * SECOND, 10 * SECOND, 4000), 1024,
+                        SUBSCRIBER_BURST_BYTES + 10 * SUBSCRIBER_BYTES_PER_S);
+        assert_true(sent(1, 100 * SECOND, 0, 1000) == SUBSCRIBER_BURST_BYTES); /* full again */
 }
 
 /* Many peers, none of which sends too much alone: all of them are limited, but not those who send little. */
@@ -51,9 +52,10 @@ static void all_together(void **state)
         (void)state;
         memset(&f, 0, sizeof(f));
         for (uint64_t peer = 1; peer <= 20; peer++)
-                taken += sent(peer, SECOND, 0, INFLOW_BURST_BYTES / 1024);
-        assert_in_range(taken, INFLOW_ALL_BURST_BYTES, INFLOW_ALL_BURST_BYTES + 20 * (INFLOW_SMALL_BYTES + 1024));
-        assert_true(inflow_connects(&f, 99, SECOND));
+                taken += sent(peer, SECOND, 0, SUBSCRIBER_BURST_BYTES / 1024);
+        assert_in_range(taken, SUBSCRIBER_ALL_BURST_BYTES,
+                        SUBSCRIBER_ALL_BURST_BYTES + 20 * (SUBSCRIBER_SMALL_BYTES + 1024));
+        assert_true(subscriber_quota_connects(&f, 99, SECOND));
         assert_int_equal(sent(99, SECOND, 0, 4), 4096);
 }
 
@@ -62,8 +64,8 @@ static void a_huge_piece(void **state)
 {
         (void)state;
         memset(&f, 0, sizeof(f));
-        assert_false(inflow_take(&f, 1, SECOND, SIZE_MAX));
-        assert_true(inflow_take(&f, 2, 1000 * SECOND, 1024));
+        assert_false(subscriber_quota_take(&f, 1, SECOND, SIZE_MAX));
+        assert_true(subscriber_quota_take(&f, 2, 1000 * SECOND, 1024));
 }
 
 static void more_peers_than_are_remembered(void **state)
@@ -71,7 +73,7 @@ static void more_peers_than_are_remembered(void **state)
         (void)state;
         memset(&f, 0, sizeof(f));
         for (uint64_t i = 1; i <= 10 * PEERS_MAX; i++)
-                assert_true(inflow_take(&f, i, i * SECOND, 1024));
+                assert_true(subscriber_quota_take(&f, i, i * SECOND, 1024));
         assert_int_equal(f.peers.of[0].who % PEERS_MAX, 1); /* in turn */
 }
 
@@ -124,7 +126,8 @@ static void places_are_used_again(void **state)
 
 static void rooms(void **state)
 {
-        const struct room none = room_of(UNKNOWN_U64, 4096), unit = room_of(256 * MIB, 4096), tiny = room_of(1, 4096);
+        const struct client_memory none = client_memory_of(UNKNOWN_U64, 4096), unit = client_memory_of(256 * MIB, 4096),
+                                   tiny = client_memory_of(1, 4096);
 
         (void)state;
         assert_int_equal(none.replies, LIMIT_REPLIES_WAITING_BYTES);

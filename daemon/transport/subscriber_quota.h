@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * inflow.h - how much subscribers may send.
+ * subscriber_quota.h - how much subscribers may send.
  *
  * What a subscriber sends are subscriptions. libzmq takes in as many as come, in one go, and keeps a note of each until
  * we read it; one that subscribes and unsubscribes without end, or connects again and again with thousands of them,
@@ -9,8 +9,8 @@
  *
  * Pure: times are arguments.
  */
-#ifndef HW_DAEMON_TRANSPORT_INFLOW_H
-#define HW_DAEMON_TRANSPORT_INFLOW_H
+#ifndef HW_DAEMON_TRANSPORT_SUBSCRIBER_QUOTA_H
+#define HW_DAEMON_TRANSPORT_SUBSCRIBER_QUOTA_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,18 +18,18 @@
 
 #include "daemon/transport/peers.h"
 
-struct inflow { /* all bytes 0: nothing has come yet */
+struct subscriber_quota { /* all bytes 0: nothing has come yet */
         struct peers peers;
         uint64_t full_ns; /* the bucket of all */
 };
 
 /* A new connection of this peer (any number but 0). False: it has used up its share, or all have theirs. */
-bool inflow_connects(struct inflow *f, uint64_t peer, uint64_t now_ns);
+bool subscriber_quota_connects(struct subscriber_quota *f, uint64_t peer, uint64_t now_ns);
 
 /*
  * So many bytes came. False: that was too much, the connection is to be shut. When all together send too much, those
  * who sent little are left alone.
  */
-bool inflow_take(struct inflow *f, uint64_t peer, uint64_t now_ns, size_t bytes);
+bool subscriber_quota_take(struct subscriber_quota *f, uint64_t peer, uint64_t now_ns, size_t bytes);
 
 #endif

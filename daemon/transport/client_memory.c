@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/transport/room.h"
+#include "daemon/transport/client_memory.h"
 
 #include "daemon/transport/limits.h"
 #include "proto/base/process.h"
@@ -9,11 +9,11 @@ static uint64_t between(uint64_t least, uint64_t value, uint64_t most)
         return value < least ? least : value > most ? most : value;
 }
 
-struct room room_of(uint64_t given, unsigned mark)
+struct client_memory client_memory_of(uint64_t given, unsigned mark)
 {
         const uint64_t budget = given ? given : UNKNOWN_U64;
 
-        return (struct room){
+        return (struct client_memory){
                 .replies = between(LEAST_REPLIES_WAITING_BYTES, budget / 8, LIMIT_REPLIES_WAITING_BYTES),
                 .updates = between(LEAST_UPDATES_WAITING_BYTES, budget / 32, LIMIT_UPDATES_WAITING_BYTES),
                 .subscribers = (unsigned)between(

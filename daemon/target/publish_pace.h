@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pace.h - when a live target is published next.
+ * publish_pace.h - when a live target is published next.
  *
  * DESIGN: at most every PACE_INTERVAL_NS, so that a flood of small writes does
  * not become a flood of messages, and an event is still at the subscribers
@@ -9,8 +9,8 @@
  * is never delayed by more than PACE_REST_MOST_NS. Times are of one steady
  * clock.
  */
-#ifndef HW_DAEMON_TARGET_PACE_H
-#define HW_DAEMON_TARGET_PACE_H
+#ifndef HW_DAEMON_TARGET_PUBLISH_PACE_H
+#define HW_DAEMON_TARGET_PUBLISH_PACE_H
 
 #include <stdint.h>
 
@@ -18,14 +18,14 @@
 #define PACE_REST         4u          /* after a flush, none for this many times its duration, ... */
 #define PACE_REST_MOST_NS 1000000000u /* ... but not more than this */
 
-struct pace {
+struct publish_pace {
         uint64_t flushed_ns; /* the end of the last flush */
         uint64_t rest_ns;    /* from then until the next one */
 };
 
-void pace_flushed(struct pace *p, uint64_t began_ns, uint64_t ended_ns);
+void publish_pace_flushed(struct publish_pace *p, uint64_t began_ns, uint64_t ended_ns);
 
 /* How long until the next flush is allowed; 0: now. */
-uint64_t pace_wait_ns(const struct pace *p, uint64_t now_ns);
+uint64_t publish_pace_wait_ns(const struct publish_pace *p, uint64_t now_ns);
 
 #endif

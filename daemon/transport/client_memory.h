@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * room.h - what clients may take of the daemon's memory.
+ * client_memory.h - what clients may take of the daemon's memory.
  *
  * Of the budget (daemon/loop/memory.h) at most an eighth waits as replies and a 32nd as large updates; a quarter is for
  * subscribers' queues, a 16th each for requesters' connections and for subscriptions: 17 32nds. The rest, and what
  * clients do not use, is the targets'. Without a budget, and with a large one, the limits of limits.h hold.
  */
-#ifndef HW_DAEMON_TRANSPORT_ROOM_H
-#define HW_DAEMON_TRANSPORT_ROOM_H
+#ifndef HW_DAEMON_TRANSPORT_CLIENT_MEMORY_H
+#define HW_DAEMON_TRANSPORT_CLIENT_MEMORY_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-struct room {
+struct client_memory {
         size_t replies, updates; /* bytes that wait */
         unsigned subscribers;    /* connections */
         unsigned requesters;     /* likewise */
@@ -20,6 +20,6 @@ struct room {
 };
 
 /* `given`: the budget in bytes; 0 or UNKNOWN_U64: none. `mark`: messages that a subscriber's queue holds. */
-struct room room_of(uint64_t given, unsigned mark);
+struct client_memory client_memory_of(uint64_t given, unsigned mark);
 
 #endif

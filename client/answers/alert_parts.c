@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/answers/belongs.h"
+#include "client/answers/alert_parts.h"
 
 #include <string.h>
 

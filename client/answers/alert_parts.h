@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* belongs.h - one leak counts as one alert: which alerts of a target are only details of another one. */
-#ifndef HW_CLIENT_ANSWERS_BELONGS_H
-#define HW_CLIENT_ANSWERS_BELONGS_H
+/* alert_parts.h - one leak counts as one alert: which alerts of a target are only details of another one. */
+#ifndef HW_CLIENT_ANSWERS_ALERT_PARTS_H
+#define HW_CLIENT_ANSWERS_ALERT_PARTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

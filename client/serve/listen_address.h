@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * place.h - where the server listens: ADDRESS:PORT or unix:PATH.
+ * listen_address.h - where the server listens: ADDRESS:PORT or unix:PATH.
  *
  * A Unix socket is for a reverse proxy on this machine: its mode is 0660, so
  * the owner and the socket's group may connect. A stale one is replaced; it is
  * removed at the end.
  */
-#ifndef HW_CLIENT_SERVE_PLACE_H
-#define HW_CLIENT_SERVE_PLACE_H
+#ifndef HW_CLIENT_SERVE_LISTEN_ADDRESS_H
+#define HW_CLIENT_SERVE_LISTEN_ADDRESS_H
 
 #include <event2/listener.h>
 #include <netinet/in.h>
@@ -18,36 +18,36 @@
 
 struct error;
 
-#define PLACE_TEXT_MOST (sizeof(((struct sockaddr_un *)NULL)->sun_path) + 8)
+#define LISTEN_ADDRESS_TEXT_MOST (sizeof(((struct sockaddr_un *)NULL)->sun_path) + 8)
 
-struct place {
+struct listen_address {
         struct sockaddr_storage address;
         socklen_t length;
 };
 
 /* "127.0.0.1:8077", "localhost:8077", "[::1]:8077", "unix:/run/x.sock"; port 0 is any free one. False: malformed. */
-bool place_parse(struct place *p, const char *text);
+bool listen_address_parse(struct listen_address *p, const char *text);
 
 /* Whether only this machine reaches it: loopback, or a Unix socket. */
-bool place_is_local(const struct place *p);
-bool place_is_unix(const struct place *p);
+bool listen_address_is_local(const struct listen_address *p);
+bool listen_address_is_unix(const struct listen_address *p);
 
 /* A listener without a callback; p->address then has the port. NULL with a message in `error`. */
-struct evconnlistener *place_listen(struct place *p, struct event_base *base, struct error *error);
+struct evconnlistener *listen_address_listen(struct listen_address *p, struct event_base *base, struct error *error);
 
 /* "http://127.0.0.1:8077/" or "unix:PATH". */
-void place_name(const struct place *p, char *out, size_t size);
+void listen_address_name(const struct listen_address *p, char *out, size_t size);
 
 /* The port; 0 for a Unix socket. */
-unsigned place_port(const struct place *p);
+unsigned listen_address_port(const struct listen_address *p);
 
 /* After the listener was freed: removes a Unix socket's file. */
-void place_leave(const struct place *p);
+void listen_address_leave(const struct listen_address *p);
 
 /* This end's address of a connection as inet_ntop writes it; "" for a Unix socket. */
-void place_of_connection(int fd, char out[INET6_ADDRSTRLEN]);
+void listen_address_of_connection(int fd, char out[INET6_ADDRSTRLEN]);
 
 /* The other end's, if it is on another machine; otherwise "". */
-void place_of_peer(int fd, char out[INET6_ADDRSTRLEN]);
+void listen_address_of_peer(int fd, char out[INET6_ADDRSTRLEN]);
 
 #endif
