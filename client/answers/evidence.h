@@ -65,6 +65,9 @@ bool long_enough(const struct evidence *e);
 bool awaits_census(const struct evidence *e);
 const char *shorter_step(const struct evidence *e);
 
+/* "the heap limit -M" */
+const char *limit_words(bool known, Hw__TimeToLimit__Source source);
+
 /* Whether the daemon gives that advice. */
 bool advised(const struct evidence *e, enum hw_advice code);
 

@@ -275,7 +275,7 @@ bool limit_is_near(const struct evidence *e)
         return e->limit && e->limit->has_low_ns && limit_at(e->limit) < SOON_NS;
 }
 
-static const char *limit_words(bool known, Hw__TimeToLimit__Source source)
+const char *limit_words(bool known, Hw__TimeToLimit__Source source)
 {
         switch (known ? source : HW__TIME_TO_LIMIT__SOURCE__SOURCE_UNKNOWN) {
         case HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP:

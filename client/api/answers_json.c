@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/api/answers_json.h"
 
-#include "client/answers/answers.h"
-
 static void put_text(struct json_out *j, const char *key, const char *text)
 {
         if (!text[0])
@@ -11,12 +9,12 @@ static void put_text(struct json_out *j, const char *key, const char *text)
         json_text(j, text);
 }
 
-static void put_answer(struct json_out *j, enum target_question q, const struct target_answer *a)
+/* `question`: "" for what answers none. */
+static void put_answer(struct json_out *j, const char *key, const char *question, const struct target_answer *a)
 {
-        json_line(j);
         json_open(j, '{');
-        put_text(j, "key", question_key(q));
-        put_text(j, "question", question_text(q));
+        put_text(j, "key", key);
+        put_text(j, "question", question);
         put_text(j, "tone", answer_tone_name(a->tone));
         put_text(j, "text", a->text);
         if (a->has_time) {
@@ -53,6 +51,15 @@ static void put_summary(struct json_out *j, const struct answers *a)
         put_text(j, "note", a->note);
 }
 
+void account_rows_print(struct json_out *j, const char *key, const struct account *a)
+{
+        json_key(j, key);
+        json_open(j, '[');
+        for (size_t i = 0; i < a->n; i++)
+                put_answer(j, a->rows[i].key, "", &a->rows[i].says);
+        json_close(j, ']');
+}
+
 void answers_print(struct json_out *j, const struct world_target *t, bool live, bool whole)
 {
         struct answers a;
@@ -70,13 +77,22 @@ void answers_print(struct json_out *j, const struct world_target *t, bool live, 
         put_summary(j, &a);
         json_key(j, "answers");
         json_open(j, '[');
-        for (int q = 0; q < (whole ? QUESTIONS : QUESTION_WRONG + 1); q++)
-                put_answer(j, (enum target_question)q, &a.answer[q]);
+        for (int q = 0; q < (whole ? QUESTIONS : QUESTION_WRONG + 1); q++) {
+                json_line(j);
+                put_answer(j, question_key((enum target_question)q), question_text((enum target_question)q),
+                           &a.answer[q]);
+        }
         json_close(j, ']');
         json_key(j, "caveats");
         json_open(j, '[');
         for (size_t i = 0; i < a.n_caveats; i++)
                 json_text(j, a.caveats[i]);
         json_close(j, ']');
+        if (whole && account_end(t) == END_BADLY) {
+                struct account account;
+
+                account_of(&account, t, live);
+                account_rows_print(j, "postMortem", &account);
+        }
         json_close(j, '}');
 }

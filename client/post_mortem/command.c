@@ -10,7 +10,8 @@
 #include "client/cli/signals.h"
 #include "client/feed/gather.h"
 #include "client/feed/locate.h"
-#include "client/post_mortem/account.h"
+#include "client/post_mortem/print.h"
+#include "client/state/world.h"
 #include "proto/base/error.h"
 
 struct request {
@@ -51,11 +52,14 @@ static void reset(void *world, size_t daemon)
 
 static int print(const struct request *r, const struct world_target *t, bool live)
 {
+        struct account a;
+
+        account_of(&a, t, live);
         if (r->json)
-                account_json(stdout, t, live);
+                account_json(stdout, &a, t);
         else
-                account_text(stdout, t, live);
-        return account_end(t) == END_BADLY ? EXIT_FINDING : EXIT_OK;
+                account_text(stdout, &a, t);
+        return a.end == END_BADLY ? EXIT_FINDING : EXIT_OK;
 }
 
 static int show(const struct request *r)
@@ -100,7 +104,7 @@ const struct command command_post_mortem = {
         .about = "How a target ended, or the last run in a finished eventlog or recording, on one screen: exit status, "
                  "signal or killed for memory, as far as its parent or the kernel says; its memory at the end and the "
                  "limit, since when it grew and where, the bands that grew most, the last "
-                 "notes, collections, and what the stream lost. What is unknown is left out.",
+                 "notes and pauses, and what the stream lost. What is unknown is left out.",
         .options = options,
         .status = "0, 1 when it ended badly, 2 when there is nothing to read.",
         .examples =

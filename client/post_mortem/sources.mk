@@ -1,1 +1,1 @@
-sources := account.c command.c
+sources := print.c command.c

@@ -104,7 +104,7 @@ static void settle(struct world_band *b, const Hw__Census *c)
         if (b->census != c->number)
                 return;
         if (!b->seen)
-                b->first_bytes = b->bytes;
+                b->first_bytes = b->def->has_first_bytes ? b->def->first_bytes : b->bytes;
         b->seen = true;
         if (b->bytes > b->max_bytes)
                 b->max_bytes = b->bytes;

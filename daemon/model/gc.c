@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "proto/base/ckd.h"
 #include "daemon/model/state.h"
@@ -60,6 +61,24 @@ static struct generation *generation_of(struct gc *gc, uint32_t number)
         return &gc->generations[number];
 }
 
+/* Blocks come out of time order, so a pause may come after a newer one. */
+static void keep_last(struct gc *gc, const struct collection *c)
+{
+        uint32_t at = gc->n_last;
+
+        while (at > 0 && gc->last[at - 1].end_time_ns > c->end_time_ns)
+                at--;
+        if (gc->n_last < GC_LAST) {
+                memmove(&gc->last[at + 1], &gc->last[at], (gc->n_last++ - at) * sizeof(gc->last[0]));
+        } else if (at > 0) {
+                at--;
+                memmove(&gc->last[0], &gc->last[1], at * sizeof(gc->last[0]));
+        } else {
+                return;
+        }
+        gc->last[at] = (struct gc_pause){ c->end_time_ns, c->pause_ns, c->generation, c->major };
+}
+
 static void count_pause(struct model *m, struct generation *g, const struct collection *c)
 {
         if (c->sync_ns != UNKNOWN_U64)
@@ -67,6 +86,7 @@ static void count_pause(struct model *m, struct generation *g, const struct coll
         if (c->pause_ns == UNKNOWN_U64)
                 return;
         m->gc.pause_total_ns += c->pause_ns;
+        keep_last(&m->gc, c);
         if (c->major)
                 m->gc.census_pause_ns += gc_censuses_collection(&m->gc_state.censuses,
                                                                 sub_sat(c->end_time_ns, c->pause_ns), c->end_time_ns);

@@ -45,6 +45,15 @@ struct nonmoving_segments {
         uint64_t active, filled, live_blocks;
 };
 
+/* A pause at a glance. */
+struct gc_pause {
+        uint64_t end_time_ns, pause_ns;
+        uint32_t generation;
+        bool major;
+};
+
+#define GC_LAST 5 /* pauses */
+
 #define NONMOVING_SIZES 24 /* block sizes kept of one census */
 
 struct nonmoving {
@@ -70,6 +79,8 @@ struct gc {
         double share;     /* of elapsed time over the last 10 s; negative = not known */
         double share_run; /* since the run began; negative = not known */
         uint64_t unmatched;
+        struct gc_pause last[GC_LAST]; /* the newest, oldest first */
+        uint32_t n_last;
         struct nonmoving nonmoving;
 };
 

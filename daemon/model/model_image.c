@@ -16,7 +16,7 @@
 
 static const char impossible[] = "numbers in its model contradict each other";
 
-_Static_assert(sizeof(void *) != 8 || sizeof(struct model) == 17392, "does model_image walk what is new?");
+_Static_assert(sizeof(void *) != 8 || sizeof(struct model) == 17520, "does model_image walk what is new?");
 
 /* ---------------------------------------------------------------- what it owns */
 
@@ -37,7 +37,7 @@ static void image_gc(struct image *im, struct model *m)
 
         image_array(im, &m->gc.generations, &m->gc.n_generations, &room, sizeof(*m->gc.generations),
                     GC_MAX_GENERATIONS);
-        if (m->gc.nonmoving.n_census > NONMOVING_SIZES)
+        if (m->gc.nonmoving.n_census > NONMOVING_SIZES || m->gc.n_last > GC_LAST)
                 image_refuse(im, impossible);
 }
 

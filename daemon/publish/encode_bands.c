@@ -7,7 +7,15 @@
 #include "daemon/publish/packer.h"
 
 /* Numbers of fields in heapwatch.proto. */
-enum { BAND_ID = 1, BAND_LABEL, BAND_STACK_CENTRES, BAND_INFO_TABLE, BAND_FIRST_SEEN_NS, BAND_TABLE_KEY };
+enum {
+        BAND_ID = 1,
+        BAND_LABEL,
+        BAND_STACK_CENTRES,
+        BAND_INFO_TABLE,
+        BAND_FIRST_SEEN_NS,
+        BAND_TABLE_KEY,
+        BAND_FIRST_BYTES
+};
 enum { CENTRE_ID = 1, CENTRE_LABEL, CENTRE_MODULE, CENTRE_SOURCE, CENTRE_CAF };
 enum { TABLE_NAME = 1, TABLE_CLOSURE_TYPE, TABLE_TYPE, TABLE_LABEL, TABLE_MODULE, TABLE_SOURCE };
 
@@ -93,10 +101,12 @@ void prefetch_band(const struct band *band)
         __builtin_prefetch(it->source + 32);
 }
 
-void pack_band(struct packer *p, const struct bands *bands, const struct band *band)
+void pack_band(struct packer *p, const struct bands *bands, const struct band *band, bool snapshot)
 {
         size_t since = packer_used(p);
 
+        if (snapshot && band->sampled)
+                packer_u64(p, BAND_FIRST_BYTES, band->first_bytes);
         if (band->key)
                 packer_u64(p, BAND_TABLE_KEY, band->key);
         packer_known_u64(p, BAND_FIRST_SEEN_NS, band->first_seen_ns);

@@ -95,6 +95,24 @@ static Hw__Nonmoving *encode_nonmoving(struct encoder *e, const struct nonmoving
         return put_segments(e, out, nonmoving) ? out : NULL;
 }
 
+static bool put_last(struct encoder *e, Hw__Gc *out, const struct gc *gc)
+{
+        Hw__Collection *rows = encoder_calloc(e, gc->n_last, sizeof(*rows));
+
+        out->last = encoder_calloc(e, gc->n_last, sizeof(*out->last));
+        if (!rows || !out->last)
+                return false;
+        for (uint32_t i = 0; i < gc->n_last; i++) {
+                hw__collection__init(&rows[i]);
+                PUT(&rows[i], end_time_ns, gc->last[i].end_time_ns);
+                PUT(&rows[i], pause_ns, gc->last[i].pause_ns);
+                PUT(&rows[i], generation, gc->last[i].generation);
+                PUT(&rows[i], major, gc->last[i].major);
+                out->last[out->n_last++] = &rows[i];
+        }
+        return true;
+}
+
 Hw__Gc *encode_gc(struct encoder *e, const struct gc *gc)
 {
         Hw__Gc *out = encoder_calloc(e, 1, sizeof(*out));
@@ -102,7 +120,7 @@ Hw__Gc *encode_gc(struct encoder *e, const struct gc *gc)
         if (!out)
                 return NULL;
         hw__gc__init(out);
-        if (!put_generations(e, out, gc))
+        if (!put_generations(e, out, gc) || !put_last(e, out, gc))
                 return NULL;
         PUT(out, copied_bytes, gc->copied_bytes);
         PUT_U64(out, max_slop_bytes, gc->max_slop_bytes);

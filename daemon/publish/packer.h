@@ -111,8 +111,8 @@ static inline uint8_t *packer_put(uint8_t *out, uint64_t v)
 /* Prefetches the texts of a band (NULL: none) that will be packed soon. */
 void prefetch_band(const struct band *band);
 
-/* A band's definition, one of hw.Bands. */
-void pack_band(struct packer *p, const struct bands *bands, const struct band *band);
+/* A band's definition, one of hw.Bands. `snapshot`: with what the censuses told that a late joiner missed. */
+void pack_band(struct packer *p, const struct bands *bands, const struct band *band, bool snapshot);
 
 /* Adds everything put to `message` as fields, the first of which is number `field`. False when out of memory. */
 bool packer_attach(const struct packer *p, unsigned field, ProtobufCMessage *message);

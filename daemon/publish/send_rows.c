@@ -40,7 +40,7 @@ static bool fill_bands(struct publisher *p, Hw__Bands *out, const uint32_t *ids,
                 if (i >= at + BANDS_AHEAD)
                         prefetch_band(bands_get(bands, ids ? ids[i - BANDS_AHEAD] : i - BANDS_AHEAD + 1));
                 if (band)
-                        pack_band(&rows, bands, band);
+                        pack_band(&rows, bands, band, !ids);
         }
         *end = i;
         return packer_attach(&rows, BANDS_BANDS, &out->base);

@@ -1,24 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * views/notes.c - what the program said (markers, messages, names of threads)
- * and what happened to its stream, in order of time.
+ * and what happened to its stream, in order of time; when it ended badly, the
+ * post-mortem after that.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "client/console/views/views.h"
+#include "client/answers/account.h"
 #include "client/console/draw/widgets.h"
+#include "client/console/scene/said.h"
 #include "client/console/scene/trends.h"
 
-enum { TEXT = 256 };
+enum { TEXT = ANSWER_WHOLE };
 
-/* A row: a note, or an event of the stream, with words of its own. */
+/* A row: a note; or an event of the stream or a row of the post-mortem, with words of its own. */
 struct line {
         uint64_t time_ns; /* event time */
         bool has_time;
-        const Hw__Note *note; /* NULL: of the stream */
-        char words[TEXT];     /* for the stream, and for notes without a text of their own */
+        size_t place;         /* among rows of the same time */
+        const Hw__Note *note; /* NULL: it is none */
+        const char *end;      /* subject of a row of the post-mortem, which comes last; NULL: of none */
+        enum tint end_tint;
+        char words[TEXT]; /* for what is no note, and for notes without a text of their own */
 };
 
 struct notes {
@@ -44,7 +50,7 @@ static struct value time_of(const struct scene *s, const void *row)
 static const char *kind_name(const struct line *l)
 {
         if (!l->note)
-                return "stream";
+                return l->end ? l->end : "stream";
         switch (l->note->what) {
         case HW__NOTE__WHAT__WHAT_MESSAGE:
                 return "message";
@@ -70,6 +76,8 @@ static struct value kind(const struct scene *s, const void *row)
 static enum tint colour(const struct scene *s, const void *row)
 {
         (void)s;
+        if (line(row)->end)
+                return line(row)->end_tint;
         if (!line(row)->note)
                 return TINT_WARN;
         return line(row)->note->what == HW__NOTE__WHAT__WHAT_MARKER ? TINT_MARK : TINT_DIM;
@@ -109,7 +117,7 @@ static const struct column columns[] = {
           .help = "when, in the clock of the view; in files nanoseconds since the program started" },
         { .title = "kind", .name = "kind", .width = 8, .value = kind, .tint = colour,
           .help = "marker and message: traceMarker, traceEvent; thread: labelThread; stream: what happened to the "
-                  "stream itself" },
+                  "stream itself; after a bad end the subjects of its post-mortem" },
         { .title = "cap", .name = "capability", .unit = UNIT_COUNT, .width = 3, .rank = 1, .value = capability,
           .help = "capability that it came from" },
         { .title = "text", .name = "text", .width = -30, .value = said, .tint = said_colour,
@@ -130,7 +138,7 @@ static struct line *next_line(struct notes *n)
                 n->lines = lines;
                 n->capacity = capacity;
         }
-        memset(&n->lines[n->n], 0, sizeof(n->lines[n->n]));
+        n->lines[n->n] = (struct line){ .place = n->n };
         return &n->lines[n->n++];
 }
 
@@ -181,13 +189,41 @@ static void add_journal(struct notes *n, const struct console *c, const struct w
         }
 }
 
+/* The post-mortem of a run that ended badly, without the notes, which are here already. */
+static void add_end(struct notes *n, const struct scene *s, const struct world_target *t)
+{
+        char time[SHORT_TEXT];
+        struct account account;
+
+        if (account_end(t) != END_BADLY)
+                return;
+        account_of(&account, t, s->live);
+        for (size_t i = 0; i < account.n; i++) {
+                const struct account_row *r = &account.rows[i];
+                struct line *l = strcmp(r->key, "said") ? next_line(n) : NULL;
+
+                if (!l)
+                        continue;
+                l->end = r->key;
+                l->end_tint = answer_tint(r->says.tone);
+                l->has_time = true;
+                l->time_ns = t->event_time_ns;
+                (void)scene_when(time, sizeof(time), s, t, r->says.time_ns);
+                (void)answer_whole(l->words, sizeof(l->words), &r->says, time);
+        }
+}
+
 static int by_time(const void *a, const void *b)
 {
         const struct line *x = a, *y = b;
 
         if (x->has_time != y->has_time)
                 return x->has_time ? 1 : -1;
-        return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+        if (!x->end != !y->end)
+                return x->end ? 1 : -1;
+        if (x->time_ns != y->time_ns)
+                return x->time_ns < y->time_ns ? -1 : 1;
+        return x->place < y->place ? -1 : 1;
 }
 
 static void rows(const struct console *c, struct table *t)
@@ -206,6 +242,7 @@ static void rows(const struct console *c, struct table *t)
                 if (note)
                         add_note(n, note);
         }
+        add_end(n, &c->scene, target);
         if (n->n > 1)
                 qsort(n->lines, n->n, sizeof(*n->lines), by_time);
         for (size_t i = 0; i < n->n; i++)
@@ -238,7 +275,8 @@ const struct console_view view_notes = {
         .brief = "Notes",
         .letter = 'l',
         .about = "What the program said: markers, messages, names of threads; and what happened to its stream: damage, "
-                 "reconnections, changes of state since this console was opened. The newest is at the bottom, and the "
+                 "reconnections, changes of state since this console was opened; and, after a crash, how it ended and "
+                 "what its memory did before. The newest is at the bottom, and the "
                  "list follows it while the last row is selected.",
         .keys = keys,
         .tables = { &table },

@@ -27,6 +27,8 @@ const OF_PAGE: Record<string, Words> = {
         "Until when?": "When the growth reaches the smallest known limit: -M, the control group's, --limit, or the machine's memory; earliest to latest.",
         "What next?": "What the evidence supports: a file to read, a profile to switch on, a command.",
         "Live data, heap and process": `${SIZES["Live data"]} ${SIZES["Heap size"]} ${SIZES["RSS"]}`,
+        "Post-mortem": "After a crash or a kill, what heapwatch post-mortem prints: how it ended as far as parent and kernel know, its memory then against the " +
+            "limit, the bands that grew most since their first census, its last notes and pauses, and what the stream lost.",
         ...BANDS,
     },
     overview: {

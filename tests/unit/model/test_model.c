@@ -272,6 +272,28 @@ static void test_collections_without_their_pair(void **unused)
         assert_int_equal(gc->unmatched, 4);
 }
 
+/* The newest pauses, oldest first, whatever the order in which capabilities bring them. */
+static void test_last_pauses(void **unused)
+{
+        static const uint64_t ends[] = { 300, 100, 700, 200, 900, 500, 50, 800, 600 },
+                              last[] = { 500, 600, 700, 800, 900 };
+        const struct gc *gc = model_gc(f.m);
+
+        (void)unused;
+        ev(&f, HW_HEAP_INFO_GHC, NONE, 1, "428888", U(0), U(2), U(0), U(4194304), U(1048576), U(4096));
+        for (uint16_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+                ev(&f, HW_GC_START, i, ends[i] - 10 - i, "");
+                stats(i, ends[i] - 5, i % 2, 5, 5, 1);
+                ev(&f, HW_GC_END, i, ends[i], "");
+                assert_int_equal(gc->n_last, i + 1 < GC_LAST ? i + 1 : GC_LAST);
+        }
+        for (unsigned i = 0; i < GC_LAST; i++)
+                assert_int_equal(gc->last[i].end_time_ns, last[i]);
+        assert_int_equal(gc->last[4].pause_ns, 14);
+        assert_int_equal(gc->last[4].generation, 0);
+        assert_true(gc->last[3].major && gc->last[3].generation == 1);
+}
+
 static void test_shares(void **unused)
 {
         const struct gc *gc = model_gc(f.m);
@@ -738,6 +760,7 @@ int main(void)
                 TEST(times_outside_their_block),
                 TEST(collections),
                 TEST(collections_without_their_pair),
+                TEST(last_pauses),
                 TEST(shares),
                 TEST(heap),
                 TEST(process),

@@ -86,8 +86,11 @@ static void follow_census(struct follower *f, Hw__Census *census)
 static void follow_rows(struct follower *f, const Hw__Update *u)
 {
         if (u->body_case == HW__UPDATE__BODY_BANDS)
-                for (size_t i = 0; i < u->bands->n_bands; i++)
+                for (size_t i = 0; i < u->bands->n_bands; i++) {
+                        assert_int_equal(u->bands->bands[i]->has_first_bytes, f->late_joiner);
+                        u->bands->bands[i]->has_first_bytes = false; /* others have it from the first census */
                         keep_row(f->bands, u->bands->bands[i]->id, &u->bands->bands[i]->base);
+                }
         if (u->body_case == HW__UPDATE__BODY_NOTES)
                 for (size_t i = 0; i < u->notes->n_notes; i++)
                         keep_row(f->notes, u->notes->notes[i]->number, &u->notes->notes[i]->base);

@@ -12,6 +12,7 @@ import { BYTES_UNIT, clock, elapsed } from "../units.ts";
 import { Chart } from "../widgets/chart.ts";
 import { pill } from "../widgets/facts.ts";
 import type { Marker } from "../widgets/plot.ts";
+import { Account } from "./account.ts";
 import { majorMarkers, noteMarkers, title, when, zooming } from "./common.ts";
 import { Bands, heapLines, noBands } from "./heap_plots.ts";
 
@@ -19,7 +20,7 @@ const DRAWN = 6; // bands: the others are on Heap
 const MARKS: Record<string, string> = { good: "●", dim: "○", warn: "▲", bad: "■" }; // a tone is never colour alone
 
 export function target(app: App): Page {
-    const { route } = app, heading = title(""), word = h("span", {}), answers = new AnswerList(app);
+    const { route } = app, heading = title(""), word = h("span", {}), answers = new AnswerList(app), account = new Account(app);
     const caveats = h("ul", { class: "caveats", "aria-label": "What limits the confidence in these answers" });
     const fires = h("p", { class: "muted firing" });
     const open = (id: string) => {
@@ -29,7 +30,7 @@ export function target(app: App): Page {
     const pane = new Chart({ ...zooming(app), id: "target-heap", title: "Live data, heap and process", unit: BYTES_UNIT, height: 190 });
     const nothing = h("p", { class: "empty" });
     const root = h("div", { class: "stack target" }, h("div", { class: "pagehead" }, heading.root, word), nothing,
-        h("div", { class: "beside answering" }, h("section", { class: "card", "aria-label": "Answers" }, caveats, answers.root, fires),
+        h("div", { class: "beside answering" }, h("div", { class: "stack" }, h("section", { class: "card", "aria-label": "Answers" }, caveats, answers.root, fires), account.root),
             h("div", { class: "stack" }, bands.root, pane.root)));
     const plots = new Bands(app, DRAWN);
 
@@ -38,6 +39,7 @@ export function target(app: App): Page {
         heading.set(t);
         nothing.hidden = !!t;
         setText(nothing, app.view.targets.size ? "There is no target of this name." : "No target yet. “heapwatch run -- PROGRAM” or “heapwatch ctl add SOURCE” adds one.");
+        account.show(t, new Set(["but", ...(t?.answers?.answers ?? []).map((a) => a.key)])); // caveats and answers are above
         if (!t) return answers.show(undefined);
         pill(word, t.answers?.word ?? "–", t.answers?.tone ?? "dim");
         answers.show(t);

@@ -119,9 +119,10 @@ export interface Update {
 
 // What every face says of a target (client/answers); for targets that are not opened only the first answer.
 export interface Answer { key: string; question: string; tone: string; text: string; timeNs?: U64; after?: string }
+export interface AccountRow { key: string; tone: string; text?: string; timeNs?: U64; after?: string }
 export interface Answers {
     daemon?: number; target?: string; run?: number; word?: string; tone?: string; rank?: number; slope?: number; onsetNs?: U64; limitInNs?: U64; band?: number;
-    culprit?: string; note?: string; answers?: Answer[]; caveats?: string[];
+    culprit?: string; note?: string; answers?: Answer[]; caveats?: string[]; postMortem?: AccountRow[];
 }
 
 export interface Tagged { daemon?: number; update: Update }

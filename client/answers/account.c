@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/answers/account.h"
+
+#include <string.h>
+
+#include "client/answers/evidence.h"
+#include "heapwatch/text.h"
+
+#define LABEL 60 /* bytes of a band's label that are shown */
+
+/* An empty row under this key; the last one once there are too many, which does not happen: see ACCOUNT_ROWS. */
+static struct target_answer *row(struct account *a, const char *key, enum answer_tone tone)
+{
+        struct account_row *r = &a->rows[a->n < ACCOUNT_ROWS ? a->n++ : ACCOUNT_ROWS - 1];
+
+        *r = (struct account_row){ .key = key, .says = { .tone = tone } };
+        return &r->says;
+}
+
+static struct target_answer *row_at(struct account *a, const char *key, enum answer_tone tone, uint64_t time_ns)
+{
+        struct target_answer *r = row(a, key, tone);
+
+        r->has_time = true;
+        r->time_ns = time_ns;
+        return r;
+}
+
+/* --------------------------------------------------------------------- end */
+
+enum account_end account_end(const struct world_target *t)
+{
+        const Hw__Target *s = t->target;
+
+        if (!s || s->state == HW__TARGET__STATE__STATE_LOST)
+                return END_UNKNOWN;
+        if (s->state == HW__TARGET__STATE__STATE_CRASHED || s->exit_signal || s->exit_status || s->oom_killed)
+                return END_BADLY;
+        if (s->state == HW__TARGET__STATE__STATE_ENDED)
+                return END_WELL;
+        return s->state == HW__TARGET__STATE__STATE_FAILED ? END_UNKNOWN : END_RUNS;
+}
+
+static void tell_end(struct account *a, const struct world_target *t)
+{
+        static const char *const words[] = {
+                [END_RUNS] = "still runs; what follows is as of now",
+                [END_WELL] = "ended",
+                [END_BADLY] = "ended badly",
+                [END_UNKNOWN] = "how it ended is not known",
+        };
+        const Hw__Target *s = t->target;
+        struct target_answer *r = row_at(a, "end", a->end == END_BADLY ? ANSWER_BAD : ANSWER_DIM, t->event_time_ns);
+
+        say(r->text, "%s", words[a->end]);
+        if (s && s->detail && *s->detail)
+                say(r->text, ": %.300s", s->detail);
+        say(r->text, ", at ");
+        if (s && s->oom_killed)
+                say(row(a, "kernel", ANSWER_BAD)->text, "killed a process of its control group for memory");
+}
+
+/* ------------------------------------------------------------------ memory */
+
+bool account_limit(const struct world_target *t, uint64_t *ret_bytes, const char **ret_words)
+{
+        const Hw__Trends *s = t->trend_state;
+
+        if (!s || !s->has_limit_bytes)
+                return false;
+        *ret_bytes = s->limit_bytes;
+        *ret_words = limit_words(s->has_limit_source, s->limit_source);
+        return true;
+}
+
+static void say_amount(char *text, const char *name, bool known, uint64_t bytes)
+{
+        if (!known)
+                return;
+        say(text, "%s%s ", text[0] ? ", " : "", name);
+        say_bytes(text, bytes);
+}
+
+/* What counts towards the limit; false: unknown. */
+static bool used_of_limit(const struct world_target *t, const char **ret_name, uint64_t *ret_bytes)
+{
+        const Hw__Process *p = t->heap->process;
+        const Hw__TimeToLimit__Source source = t->trend_state->has_limit_source
+                                                       ? t->trend_state->limit_source
+                                                       : HW__TIME_TO_LIMIT__SOURCE__SOURCE_UNKNOWN;
+        const bool heap = source == HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP;
+        const bool group = source == HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP && p && p->has_cgroup_current_bytes;
+
+        *ret_name = group ? "its control group" : heap || !p || !p->has_rss_bytes ? "its heap" : "it";
+        *ret_bytes = group                             ? p->cgroup_current_bytes
+                     : heap || !p || !p->has_rss_bytes ? t->heap->heap_size_bytes
+                                                       : p->rss_bytes;
+        return group || (!heap && p && p->has_rss_bytes) || t->heap->has_heap_size_bytes;
+}
+
+static void tell_limit(struct account *a, const struct world_target *t)
+{
+        const char *words, *name;
+        char share[HW_NUMBER_MAX];
+        uint64_t limit, used;
+
+        if (!account_limit(t, &limit, &words) || !limit)
+                return;
+        if (!used_of_limit(t, &name, &used)) {
+                say(row(a, "limit", ANSWER_DIM)->text, "%s is ", words);
+                say_bytes(a->rows[a->n - 1].says.text, limit);
+                return;
+        }
+        struct target_answer *r = row(a, "limit", used >= limit / 10 * 9 ? ANSWER_BAD : ANSWER_DIM);
+        say(r->text, "%s had %s of %s, ", name, hw_share_text(share, sizeof(share), (double)used / (double)limit),
+            words);
+        say_bytes(r->text, limit);
+}
+
+static void tell_memory(struct account *a, const struct world_target *t)
+{
+        const Hw__Heap *h = t->heap;
+
+        if (!h)
+                return;
+        const Hw__Process *p = h->process;
+        struct target_answer *r = row(a, "memory", ANSWER_DIM);
+        say_amount(r->text, "live", h->has_live_bytes, h->live_bytes);
+        say_amount(r->text, "heap", h->has_heap_size_bytes, h->heap_size_bytes);
+        say_amount(r->text, "resident", p && p->has_rss_bytes, p ? p->rss_bytes : 0);
+        say_amount(r->text, "swapped", p && p->has_swap_bytes && p->swap_bytes, p ? p->swap_bytes : 0);
+        say_amount(r->text, "control group", p && p->has_cgroup_current_bytes, p ? p->cgroup_current_bytes : 0);
+        say_amount(r->text, "most live", h->has_max_live_bytes, h->max_live_bytes);
+        if (!r->text[0])
+                say(r->text, "not known");
+        tell_limit(a, t);
+}
+
+/* ----------------------------------------------------------------- answers */
+
+static void tell_answers(struct account *a, const struct world_target *t, bool live)
+{
+        struct answers answers;
+
+        answers_of(&answers, t, live);
+        for (int q = QUESTION_WRONG; q < QUESTIONS; q++)
+                if (answers.answer[q].text[0] || answers.answer[q].after[0])
+                        *row(a, question_key((enum target_question)q), ANSWER_DIM) = answers.answer[q];
+        for (size_t i = 0; i < answers.n_caveats; i++)
+                say(row(a, "but", ANSWER_WARN)->text, "%s", answers.caveats[i]);
+}
+
+/* ------------------------------------------------- bands, notes and pauses */
+
+size_t account_bands(const struct world_target *t, const struct world_band *grown[ACCOUNT_BANDS])
+{
+        size_t n = 0;
+
+        for (uint32_t i = 0; i < t->n_bands; i++) {
+                const struct world_band *b = t->bands[i];
+                if (!b || !b->seen || b->bytes <= b->first_bytes)
+                        continue;
+                size_t at = n < ACCOUNT_BANDS ? n++ : ACCOUNT_BANDS;
+                for (; at > 0 && grown[at - 1]->bytes - grown[at - 1]->first_bytes < b->bytes - b->first_bytes; at--)
+                        if (at < ACCOUNT_BANDS)
+                                grown[at] = grown[at - 1];
+                if (at < ACCOUNT_BANDS)
+                        grown[at] = b;
+        }
+        return n;
+}
+
+static void tell_bands(struct account *a, const struct world_target *t)
+{
+        const struct world_band *grown[ACCOUNT_BANDS];
+        size_t n = account_bands(t, grown);
+
+        for (size_t i = 0; i < n; i++) {
+                struct target_answer *r = row(a, "bands", ANSWER_DIM);
+                say(r->text, "+");
+                say_bytes(r->text, grown[i]->bytes - grown[i]->first_bytes);
+                say(r->text, " to ");
+                say_bytes(r->text, grown[i]->bytes);
+                say(r->text, "  %.*s%s", LABEL, grown[i]->def->label,
+                    strlen(grown[i]->def->label) > LABEL ? "..." : "");
+                char place[ANSWER_TEXT] = "";
+                if (say_band_place(place, grown[i]->def))
+                        say(r->text, " (%s)", place);
+        }
+}
+
+static void tell_notes(struct account *a, const struct world_target *t)
+{
+        uint64_t numbers[ACCOUNT_NOTES];
+        size_t n = 0;
+
+        for (uint64_t i = t->notes_last; i && i >= t->notes_first && n < ACCOUNT_NOTES; i--) {
+                const Hw__Note *note = world_note(t, i);
+                if (note && note->text && note->what != HW__NOTE__WHAT__WHAT_THREAD_LABEL)
+                        numbers[n++] = i;
+        }
+        while (n > 0) {
+                const Hw__Note *note = world_note(t, numbers[--n]);
+                say(row_at(a, "said", ANSWER_DIM, note->time_ns)->after, "  %.200s", note->text);
+        }
+}
+
+static uint64_t longest_pause(const Hw__Gc *gc)
+{
+        uint64_t longest = 0;
+
+        for (size_t i = 0; i < gc->n_generations; i++)
+                if (gc->generations[i]->has_pause_max_ns && gc->generations[i]->pause_max_ns > longest)
+                        longest = gc->generations[i]->pause_max_ns;
+        return longest;
+}
+
+static void tell_pauses(struct account *a, const struct world_target *t)
+{
+        const Hw__Gc *gc = t->gc;
+        char share[HW_NUMBER_MAX];
+
+        if (!gc || (!gc->has_gc_share && !gc->n_last))
+                return;
+        struct target_answer *r = row(a, "pauses", ANSWER_DIM);
+        if (gc->has_gc_share)
+                say(r->text, "%s of the last 10 s of events", hw_share_text(share, sizeof(share), gc->gc_share));
+        if (gc->has_gc_share_run)
+                say(r->text, "%s%s of the run", r->text[0] ? ", " : "",
+                    hw_share_text(share, sizeof(share), gc->gc_share_run));
+        if (longest_pause(gc)) {
+                say(r->text, "%sthe longest ", r->text[0] ? "; " : "");
+                say_duration(r->text, longest_pause(gc));
+        }
+        for (size_t i = 0; i < gc->n_last; i++) {
+                const Hw__Collection *c = gc->last[i];
+                r = row_at(a, "pauses", ANSWER_DIM, c->end_time_ns);
+                say(r->after, "  ");
+                say_duration(r->after, c->pause_ns);
+                say(r->after, ", generation %u%s", c->generation, c->major ? ", major" : "");
+        }
+}
+
+/* ------------------------------------------------------------------ stream */
+
+static void say_count(char *text, const char *one, const char *many, uint64_t n)
+{
+        char number[HW_NUMBER_MAX];
+
+        if (n)
+                say(text, ", %s %s", hw_count_text(number, sizeof(number), n), n == 1 ? one : many);
+}
+
+static void say_lost(char *text, const struct world_target *t)
+{
+        const Hw__Health *h = t->health;
+        char number[HW_NUMBER_MAX];
+
+        if (h->lost_bytes || h->resyncs) {
+                say(text, ", ");
+                say_bytes(text, h->lost_bytes);
+                say(text, " lost in %s damaged %s", hw_count_text(number, sizeof(number), h->resyncs),
+                    h->resyncs == 1 ? "place" : "places");
+        }
+        if (h->gaps) {
+                say(text, ", ");
+                say_duration(text, h->gap_ns);
+                say(text, " not seen in %s %s", hw_count_text(number, sizeof(number), h->gaps),
+                    h->gaps == 1 ? "gap" : "gaps");
+        }
+        if (t->target && t->target->passed_bytes) {
+                say(text, ", ");
+                say_bytes(text, t->target->passed_bytes);
+                say(text, " passed over before it was joined");
+        }
+        say_count(text, "sample too late", "samples too late", h->late_samples);
+        say_count(text, "band left out", "bands left out", h->bands_left_out);
+}
+
+static void tell_stream(struct account *a, const struct world_target *t)
+{
+        const Hw__Health *h = t->health;
+        char number[HW_NUMBER_MAX], lost[ANSWER_TEXT] = "";
+
+        if (!h)
+                return;
+        say_lost(lost, t);
+        struct target_answer *r = row(a, "stream", lost[0] ? ANSWER_WARN : ANSWER_DIM);
+        say(r->text, "%s events%s", hw_count_text(number, sizeof(number), h->events),
+            lost[0] ? lost : ", nothing lost");
+        if (h->recording && h->recording->bytes) {
+                say(r->text, "; recorded ");
+                say_bytes(r->text, h->recording->bytes - h->recording->lost_bytes);
+                if (h->recording->lost_bytes) {
+                        say(r->text, ", not recorded ");
+                        say_bytes(r->text, h->recording->lost_bytes);
+                }
+        }
+}
+
+void account_of(struct account *ret, const struct world_target *t, bool live)
+{
+        *ret = (struct account){ .end = account_end(t) };
+        tell_end(ret, t);
+        tell_memory(ret, t);
+        tell_answers(ret, t, live);
+        tell_bands(ret, t);
+        tell_notes(ret, t);
+        tell_pauses(ret, t);
+        tell_stream(ret, t);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: text is the rows as they are, moments as time into the run; a subject is named in its first row. JSON is the
+ * same rows and, for scripts, the numbers behind them.
+ */
+#include "client/post_mortem/print.h"
+
+#include <string.h>
+
+#include "client/api/answers_json.h"
+#include "heapwatch/text.h"
+
+enum { WHOLE = 2 * ANSWER_TEXT + HW_NUMBER_MAX };
+
+/* -------------------------------------------------------------------- text */
+
+static void print_row(FILE *to, const struct account_row *r)
+{
+        char time[HW_NUMBER_MAX], whole[WHOLE], safe[2 * WHOLE];
+
+        (void)hw_duration_text(time, sizeof(time), (double)r->says.time_ns);
+        (void)hw_terminal_text(safe, sizeof(safe), answer_whole(whole, sizeof(whole), &r->says, time));
+        (void)fprintf(to, "%s\n", safe);
+}
+
+void account_text(FILE *to, const struct account *a, const struct world_target *t)
+{
+        const char *key = "";
+        char at[HW_NUMBER_MAX];
+
+        (void)fprintf(to, "%s, run %u: ", t->name, t->run);
+        print_row(to, &a->rows[0]);
+        if (a->end != END_RUNS && t->target && t->target->has_state_since_wall_ns)
+                (void)fprintf(to, "  %-7s %s\n", "date", hw_time_text(at, sizeof(at), t->target->state_since_wall_ns));
+        for (size_t i = 1; i < a->n; i++) {
+                (void)fprintf(to, "  %-7s ", strcmp(a->rows[i].key, key) ? a->rows[i].key : "");
+                key = a->rows[i].key;
+                print_row(to, &a->rows[i]);
+        }
+}
+
+/* -------------------------------------------------------------------- JSON */
+
+static void json_amount(struct json_out *j, const char *key, bool known, uint64_t bytes)
+{
+        if (!known)
+                return;
+        json_key(j, key);
+        json_u64(j, bytes);
+}
+
+static void json_memory(struct json_out *j, const struct world_target *t)
+{
+        const Hw__Heap *h = t->heap;
+        const Hw__Process *p = h ? h->process : NULL;
+        const char *words;
+        uint64_t limit = 0;
+        bool has_limit = account_limit(t, &limit, &words);
+
+        json_key(j, "memory");
+        json_open(j, '{');
+        json_amount(j, "liveBytes", h && h->has_live_bytes, h ? h->live_bytes : 0);
+        json_amount(j, "maxLiveBytes", h && h->has_max_live_bytes, h ? h->max_live_bytes : 0);
+        json_amount(j, "heapBytes", h && h->has_heap_size_bytes, h ? h->heap_size_bytes : 0);
+        json_amount(j, "rssBytes", p && p->has_rss_bytes, p ? p->rss_bytes : 0);
+        json_amount(j, "cgroupBytes", p && p->has_cgroup_current_bytes, p ? p->cgroup_current_bytes : 0);
+        json_amount(j, "limitBytes", has_limit, limit);
+        json_close(j, '}');
+}
+
+static void json_bands(struct json_out *j, const struct world_target *t)
+{
+        const struct world_band *grown[ACCOUNT_BANDS];
+        size_t n = account_bands(t, grown);
+
+        json_key(j, "bands");
+        json_open(j, '[');
+        for (size_t i = 0; i < n; i++) {
+                json_open(j, '{');
+                json_key(j, "label"), json_text(j, grown[i]->def->label);
+                json_key(j, "firstBytes"), json_u64(j, grown[i]->first_bytes);
+                json_key(j, "bytes"), json_u64(j, grown[i]->bytes);
+                json_close(j, '}');
+        }
+        json_close(j, ']');
+}
+
+static void json_pauses(struct json_out *j, const struct world_target *t)
+{
+        json_key(j, "pauses");
+        json_open(j, '[');
+        for (size_t i = 0; t->gc && i < t->gc->n_last; i++) {
+                const Hw__Collection *c = t->gc->last[i];
+                json_open(j, '{');
+                json_key(j, "endNs"), json_u64(j, c->end_time_ns);
+                json_key(j, "pauseNs"), json_u64(j, c->pause_ns);
+                json_key(j, "generation"), json_u64(j, c->generation);
+                json_key(j, "major"), json_bool(j, c->major);
+                json_close(j, '}');
+        }
+        json_close(j, ']');
+}
+
+void account_json(FILE *to, const struct account *a, const struct world_target *t)
+{
+        static const char *const words[] = { "runs", "ended", "badly", "unknown" };
+        struct json_out out = { .to = to }, *j = &out;
+
+        json_open(j, '{');
+        json_key(j, "target"), json_text(j, t->name);
+        json_key(j, "run"), json_u64(j, t->run);
+        json_key(j, "end"), json_text(j, words[a->end]);
+        json_key(j, "detail"), json_text(j, t->target ? t->target->detail : NULL);
+        json_key(j, "lengthNs"), json_u64(j, t->event_time_ns);
+        json_memory(j, t);
+        json_bands(j, t);
+        json_pauses(j, t);
+        json_amount(j, "lostBytes", t->health != NULL, t->health ? t->health->lost_bytes : 0);
+        account_rows_print(j, "rows", a);
+        json_close(j, '}');
+        json_newline(j);
+}
