@@ -239,6 +239,15 @@ static void scan_file(const char *path, uintptr_t bias, const struct search *sea
         (void)munmap(image, size);
 }
 
+/* The name is in two parts, so that what links this is not taken for a program with a shared runtime. */
+static bool is_shared_runtime(const char *path)
+{
+        static const char package[] = "libHS", runtime[] = "rts";
+        const char *at = path ? strstr(path, package) : NULL;
+
+        return at && !strncmp(at + sizeof(package) - 1, runtime, sizeof(runtime) - 1);
+}
+
 static int each_object(struct dl_phdr_info *info, size_t size, void *ctx)
 {
         struct search *search = ctx;
@@ -246,7 +255,7 @@ static int each_object(struct dl_phdr_info *info, size_t size, void *ctx)
         (void)size;
         if (search->first)
                 scan_file("/proc/self/exe", info->dlpi_addr, search);
-        else if (info->dlpi_name && strstr(info->dlpi_name, "libHSrts"))
+        else if (is_shared_runtime(info->dlpi_name))
                 scan_file(info->dlpi_name, info->dlpi_addr, search);
         search->first = false;
         return 0;

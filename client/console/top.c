@@ -13,6 +13,7 @@
 #include "client/console/loop.h"
 #include "client/console/plain.h"
 #include "client/console/screen.h"
+#include "client/feed/locate.h"
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
 #include "proto/base/clock.h"
@@ -34,15 +35,6 @@ struct top {
 };
 
 /* ----------------------------------------------------------------- options */
-
-static bool is_file(const char *text)
-{
-        size_t n = strlen(text);
-        static const char suffix[] = ".eventlog";
-
-        return strchr(text, '/') || (n > sizeof(suffix) - 1 && !strcmp(text + n - (sizeof(suffix) - 1), suffix)) ||
-               access(text, F_OK) == 0;
-}
 
 static const char *nth_view(size_t n)
 {
@@ -77,7 +69,7 @@ static int check(void *filled)
         t->json = t->format == 1;
         t->plain = t->plain || t->once || t->format >= 0;
         for (size_t i = 0; i < t->operands.n; i++)
-                (void)text_list_add(&command_top, is_file(t->operands.items[i]) ? &t->files : &t->targets,
+                (void)text_list_add(&command_top, locate_is_log(t->operands.items[i]) ? &t->files : &t->targets,
                                     t->operands.items[i]);
         if (t->files.n && t->endpoints.n)
                 return command_usage_error(&command_top, "files and --connect exclude each other");

@@ -2,11 +2,13 @@
 #include "client/feed/locate.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "client/cli/absent.h"
 #include "heapwatch/requester.h"
@@ -84,11 +86,28 @@ bool locate_directory(const struct locate *l, char directory[RECORDED_PATH_MAX],
         return true;
 }
 
+static bool is_program(const char *path)
+{
+        char start[4] = { 0 };
+        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        bool yes = fd >= 0 && read(fd, start, sizeof(start)) == (ssize_t)sizeof(start) && !memcmp(start, "\177ELF", 4);
+
+        if (fd >= 0)
+                (void)close(fd);
+        return yes;
+}
+
 bool locate_is_log(const char *what)
 {
+        size_t n = strlen(what);
+        static const char suffix[] = ".eventlog";
         struct stat st;
 
-        return strchr(what, '/') || stretch_is(what) || stat(what, &st) == 0;
+        if (strchr(what, '/') || stretch_is(what))
+                return true;
+        if (stat(what, &st) < 0)
+                return n > sizeof(suffix) - 1 && !strcmp(what + n - (sizeof(suffix) - 1), suffix);
+        return !S_ISDIR(st.st_mode) && !(S_ISREG(st.st_mode) && is_program(what));
 }
 
 bool locate_seal(const struct locate *l, const char *which, struct error *error)

@@ -24,7 +24,10 @@ bool locate_directory(const struct locate *l, char directory[RECORDED_PATH_MAX],
  */
 char *locate_log(const char *path, struct error *error);
 
-/* Whether an argument that may be a target or a log is a log: a path, or a recording. */
+/*
+ * Whether an argument that may be a target or a log is a log: a path, a recording, or a file here. A program or a
+ * directory of that name is none: a target is named after its program, and is looked at where that is built.
+ */
 bool locate_is_log(const char *what);
 
 /*

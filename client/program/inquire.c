@@ -28,11 +28,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "client/program/agent_fit.h"
 #include "client/program/sandbox.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
@@ -76,26 +76,11 @@ static bool holds(const void *bytes, size_t size, const char *text)
         return memmem(bytes, size, text, strlen(text)) != NULL;
 }
 
-/* An ELF file with the RTS linked in, or named as a shared library. */
 static bool looks_haskell(const char *path)
 {
-        struct stat st;
-        bool yes = false;
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        struct agent_fit fit;
 
-        if (fd < 0)
-                return false;
-        if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 4) {
-                size_t size = (size_t)st.st_size;
-                void *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-                if (map != MAP_FAILED) {
-                        yes = !memcmp(map, "\177ELF", 4) &&
-                              (holds(map, size, "GHC RTS") || holds(map, size, "libHSrts"));
-                        munmap(map, size);
-                }
-        }
-        (void)close(fd);
-        return yes;
+        return agent_fit_look(path, &fit, NULL) && fit.ghc;
 }
 
 /* ----------------------------------------------------------- the request */
@@ -133,7 +118,7 @@ static bool take(int fd, char *buffer, size_t *size, bool *ret_full)
 /* Whether what came so far can still become the list of pairs. */
 static bool plausible(const struct answer *a)
 {
-        static const char start[] = " [(\"GHC RTS\"";
+        static const char start[] = " [(\"GHC ";
         size_t n = a->out_size < sizeof(start) - 1 ? a->out_size : sizeof(start) - 1;
 
         return !memcmp(a->out, start, n);

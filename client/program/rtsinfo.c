@@ -120,6 +120,15 @@ bool rtsinfo_at_least(const struct rtsinfo *info, unsigned major, unsigned minor
         return info->major != major ? info->major > major : info->minor >= minor;
 }
 
+/* "GHC RTS": in two parts, since programs with a runtime are recognised by that text, and this one has none. */
+static bool is_runtime(struct text key)
+{
+        static const char first[] = "GHC ";
+        const size_t n = sizeof(first) - 1;
+
+        return key.size > n && !memcmp(key.at, first, n) && text_is((struct text){ key.at + n, key.size - n }, "RTS");
+}
+
 bool rtsinfo_parse(const char *text, size_t size, struct rtsinfo *ret)
 {
         struct text rest = { text, size }, line, key, value;
@@ -130,7 +139,7 @@ bool rtsinfo_parse(const char *text, size_t size, struct rtsinfo *ret)
                 bool fits = true;
                 if (!parse_pair(line, &key, &value))
                         continue;
-                if (text_is(key, "GHC RTS"))
+                if (is_runtime(key))
                         rts = text_is(value, "YES");
                 else if (text_is(key, "GHC version"))
                         fits = copy_text(info.version, sizeof(info.version), value);

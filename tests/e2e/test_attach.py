@@ -56,12 +56,23 @@ def test_of_two_with_the_same_name_one_is_detached(directory, serving):
         assert [s.returncode for s in said] == [0, 0] and "heapwatch top serving-threaded-2" in said[1].stdout
         several = heapwatch(directory, "attach", "serving-threaded")
         assert several.returncode == 2 and "2 programs of that name run here" in several.stderr
+        for command in (("top", "--once"), ("trend",)):     # where the program is built, its name is still the target's
+            shown = subprocess.run([CLIENT, *command, "serving-threaded"], cwd=serving, capture_output=True, text=True,
+                                   env={**os.environ, "HEAPWATCH_DIR": str(directory)}, timeout=DEADLINE_S)
+            assert shown.returncode == 0 and "serving-threaded" in shown.stdout, shown
         again = heapwatch(directory, "attach", other.pid)
         assert again.returncode == 0 and "heapwatch top serving-threaded-2\n" in again.stdout     # no second target
         assert heapwatch(directory, "detach", other.pid).returncode == 0
         taken = heapwatch(directory, "attach", other.pid, "--name", "serving-threaded")
         assert taken.returncode == 2 and "refuses the target serving-threaded" in taken.stderr
         assert daemon.target("serving-threaded") and daemon.target("serving-threaded-2") is None
+
+
+def test_heapwatch_is_not_taken_for_a_haskell_program(directory):
+    """Nothing that it looks for in others' files is in its own."""
+    for program in (CLIENT, CLIENT.with_name("heapwatchd")):
+        said = heapwatch(directory, "doctor", program)
+        assert "not a GHC-compiled program" in said.stdout + said.stderr
 
 
 def test_a_program_that_flushes_itself(directory, programs):
