@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* detail_json.c - for which targets a browser wants the large messages. */
+/* detail_json.c - for which targets a browser wants details. */
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
 #include <stdio.h>
@@ -29,26 +29,17 @@ bool detail_add(struct detail *list, const char *text)
         return true;
 }
 
-static bool is_large(Hw__Kind kind)
+/* Who watches a thousand targets needs their states, newest figures and alerts. */
+static bool is_of_details(Hw__Kind kind)
 {
-        switch (kind) {
-        case HW__KIND__KIND_BAND:
-        case HW__KIND__KIND_CENSUS:
-        case HW__KIND__KIND_NOTE:
-        case HW__KIND__KIND_PROFILE:
-        case HW__KIND__KIND_TICKY:
-        case HW__KIND__KIND_TREND:
-                return true;
-        default:
-                return false;
-        }
+        return kind != HW__KIND__KIND_DAEMON && kind != HW__KIND__KIND_TARGET && kind != HW__KIND__KIND_ALERT;
 }
 
 bool detail_wants(const struct detail *d, const struct world *world, size_t daemon, const char *target, Hw__Kind kind)
 {
         if (d->series_trends && kind == HW__KIND__KIND_TREND)
                 return false;
-        if (d->all || !is_large(kind))
+        if (d->all || !is_of_details(kind))
                 return true;
         for (size_t i = 0; target && i < d->n; i++) {
                 const struct world_target *first;

@@ -107,6 +107,10 @@ static void print_heap(struct printer *p, const struct world_target *t)
         Hw__Samples samples[WORLD_SERIES], *list[WORLD_SERIES];
         Hw__Heap heap = *t->heap;
 
+        if (!wanted(p, t, HW__KIND__KIND_HEAP)) {
+                PRINT_BODY(p, t, HEAP, heap, &heap);
+                return;
+        }
         heap.samples = list;
         for (int i = 1; i < WORLD_SERIES; i++) {
                 if (newest_samples(history_series(t->history, (Hw__Series)i), (Hw__Series)i, &samples[i]))
@@ -119,20 +123,7 @@ static void print_heap(struct printer *p, const struct world_target *t)
         }
 }
 
-Hw__Trends trends_of_series(const Hw__Trends *trends, Hw__Trend **list)
-{
-        Hw__Trends small = *trends;
-
-        small.trends = list;
-        small.n_trends = 0;
-        for (size_t i = 0; i < trends->n_trends; i++) {
-                if (!trends->trends[i]->has_band)
-                        list[small.n_trends++] = trends->trends[i];
-        }
-        return small;
-}
-
-/* The trends of series, then those of bands if wanted, together with the rest of the newest message. */
+/* The trends of series and those of bands, each if wanted, together with the rest of the newest message. */
 static void print_trends(struct printer *p, const struct world_target *t)
 {
         Hw__Trends trends = HW__TRENDS__INIT;
@@ -141,7 +132,7 @@ static void print_trends(struct printer *p, const struct world_target *t)
                 trends = *t->trend_state;
         trends.n_trends = 0;
         trends.trends = calloc((size_t)WORLD_SERIES + t->n_bands, sizeof(*trends.trends));
-        for (size_t i = 0; trends.trends && i < WORLD_SERIES; i++) {
+        for (size_t i = 0; trends.trends && wanted(p, t, HW__KIND__KIND_HEAP) && i < WORLD_SERIES; i++) {
                 if (t->trends[i])
                         trends.trends[trends.n_trends++] = (Hw__Trend *)t->trends[i];
         }
@@ -180,7 +171,7 @@ static void print_gc(struct printer *p, const struct world_target *t)
         const struct collections *all = t->history ? &t->history->collections : NULL;
         Hw__Gc gc = *t->gc;
 
-        if (all && all->n) {
+        if (all && all->n && wanted(p, t, HW__KIND__KIND_GC)) {
                 gc.collections = calloc(all->n, sizeof(*gc.collections));
                 for (size_t i = 0; gc.collections && i < all->n; i++)
                         gc.collections[gc.n_collections++] = &all->list[i];
@@ -222,7 +213,7 @@ static void print_target(struct printer *p, const struct world_target *t)
 {
         if (t->target)
                 PRINT_BODY(p, t, TARGET_STATE, target_state, t->target);
-        if (t->health)
+        if (t->health && wanted(p, t, HW__KIND__KIND_HEALTH))
                 PRINT_BODY(p, t, HEALTH, health, t->health);
         if (wanted(p, t, HW__KIND__KIND_BAND))
                 print_bands(p, t);
@@ -232,7 +223,7 @@ static void print_target(struct printer *p, const struct world_target *t)
                 print_heap(p, t);
         if (t->gc)
                 print_gc(p, t);
-        if (t->sched)
+        if (t->sched && wanted(p, t, HW__KIND__KIND_SCHED))
                 PRINT_BODY(p, t, SCHED, sched, t->sched);
         print_trends(p, t);
         if (t->alerts)
@@ -272,6 +263,67 @@ static void print_answers(struct printer *p)
         for (size_t i = 0; i < world_targets(w); i++)
                 answers_print(p->to, world_target(w, i), p->source->live,
                               wanted(p, world_target(w, i), HW__KIND__KIND_BAND));
+}
+
+/* ------------------------------------------------------------------- brief */
+
+static bool print_brief_heap(struct json_out *j, size_t daemon, Hw__Update u)
+{
+        Hw__Heap heap = *u.heap;
+        Hw__Samples *live = NULL;
+
+        for (size_t i = 0; i < u.heap->n_samples; i++) {
+                if (u.heap->samples[i]->series == HW__SERIES__SERIES_LIVE)
+                        live = u.heap->samples[i];
+        }
+        heap.samples = &live;
+        heap.n_samples = live != NULL;
+        u.heap = &heap;
+        state_print_update(j, daemon, &u);
+        return true;
+}
+
+static bool print_brief_gc(struct json_out *j, size_t daemon, Hw__Update u)
+{
+        Hw__Gc gc = *u.gc;
+
+        gc.n_collections = 0;
+        u.gc = &gc;
+        state_print_update(j, daemon, &u);
+        return true;
+}
+
+/* The trends of series. */
+static bool print_brief_trends(struct json_out *j, size_t daemon, Hw__Update u)
+{
+        Hw__Trends trends = *u.trends;
+
+        trends.n_trends = 0;
+        trends.trends = calloc(u.trends->n_trends + 1, sizeof(*trends.trends));
+        if (!trends.trends)
+                return false;
+        for (size_t i = 0; i < u.trends->n_trends; i++) {
+                if (!u.trends->trends[i]->has_band)
+                        trends.trends[trends.n_trends++] = u.trends->trends[i];
+        }
+        u.trends = &trends;
+        state_print_update(j, daemon, &u);
+        free(trends.trends);
+        return true;
+}
+
+bool state_print_brief(struct json_out *j, size_t daemon, const Hw__Update *u)
+{
+        switch (u->body_case) {
+        case HW__UPDATE__BODY_HEAP:
+                return print_brief_heap(j, daemon, *u);
+        case HW__UPDATE__BODY_GC:
+                return print_brief_gc(j, daemon, *u);
+        case HW__UPDATE__BODY_TRENDS:
+                return print_brief_trends(j, daemon, *u);
+        default:
+                return true;
+        }
 }
 
 /* ------------------------------------------------------------------- state */

@@ -12,7 +12,7 @@
 
 #define DETAIL_MAX 32
 
-/* For which targets the large bodies (bands, census, notes, profile, ticky, trends of bands) are wanted. */
+/* For which targets all is wanted; of the others their state, newest figures and alerts (state_print_brief). */
 struct detail {
         bool all;
         bool series_trends; /* leave out trends of bands everywhere: they are by far the largest */
@@ -33,8 +33,11 @@ bool detail_parse(struct detail *ret, const char *query);
 /* Whether an update of this kind and target is wanted. */
 bool detail_wants(const struct detail *d, const struct world *world, size_t daemon, const char *target, Hw__Kind kind);
 
-/* `trends` without those of bands, in a copy that borrows from it; `list` has room for all of them. */
-Hw__Trends trends_of_series(const Hw__Trends *trends, Hw__Trend **list);
+/*
+ * Of an update its brief form, for those who do not want the target's details: the newest figures of heap and
+ * collections, samples of live data, trends of series; nothing, where there is none. False: out of memory.
+ */
+bool state_print_brief(struct json_out *j, size_t daemon, const Hw__Update *u);
 
 struct state_source {
         const struct world *world;

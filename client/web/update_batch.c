@@ -3,8 +3,8 @@
  * update_batch.c - a list of printed updates.
  *
  * DESIGN: each update is printed once for all browsers: an entry holds the text
- * and what decides who gets it. A message of trends makes two entries, whole
- * and without the bands; each browser gets one of them.
+ * and what decides who gets it. A message that has a brief form makes two
+ * entries; each browser gets one of them.
  */
 #include "client/web/update_batch.h"
 
@@ -18,7 +18,7 @@ struct batched_update {
         struct batched_update *next;
         size_t daemon;
         Hw__Kind kind;
-        bool instead; /* for browsers that do not want this target's large messages */
+        bool instead; /* for browsers that do not want this target's details */
         char target[WORLD_NAME_MAX + 1];
         size_t size;
         char text[];
@@ -57,23 +57,28 @@ static bool add_text(struct update_batch *all, const struct batched_update *of, 
         return true;
 }
 
-static bool add(struct update_batch *all, size_t daemon, const Hw__Update *u, bool instead)
+/* The update, or its brief form if it has one. */
+static bool add(struct update_batch *all, size_t daemon, const Hw__Update *u, bool brief)
 {
-        struct batched_update of = { .daemon = daemon, .kind = hw_update_kind(u), .instead = instead };
+        struct batched_update of = { .daemon = daemon, .kind = hw_update_kind(u), .instead = brief };
         struct document d;
         bool good = false;
 
         (void)snprintf(of.target, sizeof(of.target), "%s", u->target ? u->target : "");
         document_open(&d);
-        if (d.to)
+        if (d.to && !brief)
                 state_print_update(&(struct json_out){ .to = d.to }, daemon, u);
-        if (document_close(&d))
+        else if (d.to)
+                good = state_print_brief(&(struct json_out){ .to = d.to }, daemon, u);
+        if (!document_close(&d))
+                good = false;
+        else if (!brief || (good && d.size))
                 good = add_text(all, &of, d.text, d.size);
         document_done(&d);
         return good;
 }
 
-/* Stands for all large kinds, which a browser either wants or does not. */
+/* Stands for all kinds of details, which a browser either wants or does not. */
 bool update_batch_add_text(struct update_batch *p, size_t daemon, const char *target, const char *text, size_t size,
                            bool instead)
 {
@@ -83,30 +88,11 @@ bool update_batch_add_text(struct update_batch *p, size_t daemon, const char *ta
         return add_text(p, &of, text, size);
 }
 
-/* The part of a message of trends that every browser gets. */
-static bool add_small_trends(struct update_batch *all, size_t daemon, const Hw__Update *u)
-{
-        Hw__Trend **list = calloc(u->trends->n_trends + 1, sizeof(*list));
-        Hw__Update small = *u;
-        Hw__Trends trends;
-        bool good;
-
-        if (!list)
-                return false;
-        trends = trends_of_series(u->trends, list);
-        small.trends = &trends;
-        good = add(all, daemon, &small, true);
-        free(list);
-        return good;
-}
-
 bool update_batch_add(struct update_batch *p, size_t daemon, const Hw__Update *update)
 {
-        bool good = add(p, daemon, update, false);
+        bool whole = add(p, daemon, update, false);
 
-        if (update->body_case == HW__UPDATE__BODY_TRENDS)
-                good = add_small_trends(p, daemon, update) && good;
-        return good;
+        return add(p, daemon, update, true) && whole;
 }
 
 bool update_batch_print(const struct update_batch *all, struct json_out *j, const struct detail *detail,

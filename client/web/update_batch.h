@@ -23,7 +23,7 @@ void update_batch_clear(struct update_batch *p);
    False: out of memory, and some browsers may miss it. */
 bool update_batch_add(struct update_batch *p, size_t daemon, const Hw__Update *update);
 
-/* A printed element about a target: for browsers that want its large messages, or (`instead`) for all others. */
+/* A printed element about a target: for browsers that want its details, or (`instead`) for all others. */
 bool update_batch_add_text(struct update_batch *p, size_t daemon, const char *target, const char *text, size_t size,
                            bool instead);
 
