@@ -97,6 +97,10 @@ char *hw_share_text(char *out, size_t size, double fraction)
 
         if (!isfinite(percent) || fabs(percent) >= 1e9)
                 return unknown(out, size);
+        if (percent > 0 && percent < 0.05) { /* not "0.0 %": it is there */
+                (void)snprintf(out, size, "<0.1 %%");
+                return out;
+        }
         return number_with_unit(out, size, percent <= -0.05 ? "-" : "", fabs(percent), 1, "%");
 }
 

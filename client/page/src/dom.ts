@@ -41,7 +41,14 @@ export function setText(el: Element, text: string): void {
 
 // A number and its unit stay on one line.
 export function unbroken(text: string): string {
-    return text.replace(/(\d) (?=%|B\b|[KMGTPE]iB|[nµm]?s\b)/g, "$1\u00a0");
+    return text.replace(/(\d) (?=%|B\b|[KMGTPE]iB|[num]?s\b)|(\d[dhm]) (?=\d\d[hms]\b)/g, "$1$2\u00a0");
+}
+
+// A sentence: its numbers keep their units, and options such as -i1 are not broken at their hyphen.
+export function setWords(el: Element, text: string): void {
+    const words = unbroken(text);
+    if (el.textContent === words) return;
+    el.replaceChildren(...words.split(/(?<=^|[\s(])(-\w[\w.]*)/).map((part, i) => (i % 2 ? h("span", { class: "whole" }, part) : part)));
 }
 
 export function setAttr(el: Element, name: string, value: string | null): void {

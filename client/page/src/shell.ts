@@ -16,7 +16,7 @@ import { parseFixed, SLIDING, slidingWidth } from "./range.ts";
 import { firing } from "./state/judge.ts";
 import { num } from "./state/wire.ts";
 import { applyTheme, remember, remembered } from "./theme.ts";
-import { elapsed } from "./units.ts";
+import { age } from "./units.ts";
 import { showState } from "./widgets/facts.ts";
 import { saveBlob } from "./widgets/save.ts";
 
@@ -227,10 +227,10 @@ export class Shell {
     }
 
     private sayBanner(): void {
-        const [text, tone, age] = this.worst();
+        const [text, tone, old] = this.worst();
         this.banner.hidden = !text;
         setText(this.trouble, text);
-        setText(this.age, age ? ` ${age}` : "");
+        setText(this.age, old ? ` ${old}` : "");
         setAttr(this.banner, "data-tone", tone);
     }
 
@@ -239,16 +239,16 @@ export class Shell {
         const { live, app } = this;
         const now = Date.now(), t = app.target();
         if (live && !live.connected) {
-            const age = `What is shown is ${elapsed(Math.floor((now - live.heard) / 1000))} old.`;
-            if (live.refused) return [`The server refuses: ${visible(live.refused)}. The page tries again.`, "bad", live.heard ? age : ""];
+            const old = `What is shown is ${age((now - live.heard) / 1000)} old.`;
+            if (live.refused) return [`The server refuses: ${visible(live.refused)}. The page tries again.`, "bad", live.heard ? old : ""];
             if (!live.heard) return ["Connecting to the server…", "plain"];
-            return ["The server is not reachable.", "bad", age];
+            return ["The server is not reachable.", "bad", old];
         }
         const stale = [...app.view.daemons.values()].filter((d) => d.stale);
         if (stale.length) {
             const heard = Math.min(...stale.map((d) => num(d.heardWallNs) ?? NaN));
-            const age = Number.isFinite(heard) ? `What is shown of it is ${elapsed(Math.max(0, Math.floor(now / 1000 - heard / 1e9)))} old.` : "It has sent nothing so far.";
-            return [`The daemon is silent${stale.length > 1 ? ` (${stale.length} daemons)` : ""}. The page continues when it is back.`, "bad", age];
+            const old = Number.isFinite(heard) ? `What is shown of it is ${age(now / 1000 - heard / 1e9)} old.` : "It has sent nothing so far.";
+            return [`The daemon is silent${stale.length > 1 ? ` (${stale.length} daemons)` : ""}. The page continues when it is back.`, "bad", old];
         }
         const name = app.route.get("target");
         if (live?.connected && name && !t) return [`There is no target ${visible(name)} (yet, or any more).`, "warn"];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * units.ts - numbers as text. Whatever is unknown is shown as `–`, never as 0. Bytes are binary (KiB), durations come in ns,
- * times in seconds.
+ * times in seconds. proto/base/text.c writes the same on all other faces; test/number_words.json has the cases of both.
  */
 
 export const UNKNOWN = "–";
@@ -12,12 +12,17 @@ export function known(x: Maybe): x is number {
     return typeof x === "number" && Number.isFinite(x);
 }
 
+// Rounds as printf does: what lies exactly between two goes to the even digit (1.125 to 1.12), where toFixed() goes up.
+function fixed(x: number, places: number): string {
+    const a = Math.abs(x), down = Math.floor(a * 10 ** places);
+    const between = a * 2 ** (places + 1) % 2 === 1;
+    return between && down % 2 === 0 ? `${x < 0 ? "-" : ""}${(down / 10 ** places).toFixed(places)}` : x.toFixed(places);
+}
+
 // Three digits: 1.23, 12.3, 123.
 function digits(x: number): string {
     const a = Math.abs(x);
-    if (a >= 99.95) return x.toFixed(0);
-    if (a >= 9.995) return x.toFixed(1);
-    return x.toFixed(2);
+    return fixed(x, a >= 99.95 ? 0 : a >= 9.995 ? 1 : 2);
 }
 
 const BYTES = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
@@ -38,39 +43,44 @@ export function signedBytes(x: Maybe): string {
     return known(small) && small > 0 ? `+${bytes(small)}` : bytes(small);
 }
 
+const two = (n: number) => String(n).padStart(2, "0");
+const FRACTIONS = ["ns", "us", "ms", "s"];
+
+// Three digits below a minute, then 2m 05s, 3h 20m, 4d 07h.
 export function duration(ns: Maybe): string {
     if (!known(ns)) return UNKNOWN;
-    const a = Math.abs(ns);
-    if (a < 1e3) return `${ns.toFixed(0)} ns`;
-    if (a < 1e6) return `${digits(ns / 1e3)} µs`;
-    if (a < 1e9) return `${digits(ns / 1e6)} ms`;
-    if (a < 120e9) return `${digits(ns / 1e9)} s`;
-    return elapsed(ns / 1e9);
+    const sign = ns <= -0.5 ? "−" : "";
+    let y = Math.abs(ns), i = 0;
+    if (y >= 59.95e9) return sign + long(y / 1e9);
+    if (y < 0.5) return "0 s";
+    for (; y >= 999.5 && i < 3; i++) y /= 1000;
+    return `${sign}${i === 0 ? fixed(y, 0) : digits(y)} ${FRACTIONS[i]}`;
 }
 
-// Seconds as 2 m 05 s, 3 h 20 m, 4 d 7 h.
-export function elapsed(s: Maybe): string {
+// From a minute on: two units, the smaller one rounded.
+function long(seconds: number): string {
+    const [s, m, h] = [1, 60, 3600].map((unit) => Math.floor(seconds / unit + 0.5)) as [number, number, number];
+    if (s < 3600) return `${Math.floor(s / 60)}m ${two(s % 60)}s`;
+    return m < 24 * 60 ? `${Math.floor(m / 60)}h ${two(m % 60)}m` : `${Math.floor(h / 24)}d ${two(h % 24)}h`;
+}
+
+// How long ago: as duration(), in whole seconds below a minute.
+export function age(s: Maybe): string {
     if (!known(s)) return UNKNOWN;
-    const sign = s < 0 ? "−" : "";
-    const t = Math.abs(s);
-    if (t < 120) return `${sign}${Number.isInteger(t) ? t : digits(t)} s`;
-    const m = Math.floor(t / 60);
-    if (m < 60) return `${sign}${m} m ${String(Math.floor(t % 60)).padStart(2, "0")} s`;
-    const hours = Math.floor(m / 60);
-    if (hours < 48) return `${sign}${hours} h ${String(m % 60).padStart(2, "0")} m`;
-    return `${sign}${Math.floor(hours / 24)} d ${hours % 24} h`;
+    return s < 60 ? `${Math.max(0, Math.floor(s))} s` : duration(s * 1e9);
 }
 
 export function count(x: Maybe): string {
     if (!known(x)) return UNKNOWN;
     const text = Number.isInteger(x) ? String(Math.abs(x)) : digits(Math.abs(x));
-    return (x < 0 ? "−" : "") + text.replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
+    return (x < 0 ? "−" : "") + text.replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 }
 
 export function share(x: Maybe): string {
     if (!known(x)) return UNKNOWN;
-    const p = x * 100;
-    return `${p !== 0 && Math.abs(p) < 0.1 ? p.toPrecision(1) : p.toFixed(Math.abs(p) < 10 ? 1 : 0)} %`;
+    const p = Math.abs(x) * 100;
+    if (p > 0 && p < 0.05) return "<0.1 %";
+    return `${x < 0 && p ? "−" : ""}${fixed(p, 1)} %`;
 }
 
 export function plain(x: Maybe): string {
@@ -108,8 +118,6 @@ export function rate(bps: Maybe, unit: RateUnit): string {
 export function slope(bps: Maybe): string {
     return rate(bps, rateUnit(bps));
 }
-
-const two = (n: number) => String(n).padStart(2, "0");
 
 // A time on the axis: event seconds, or the clock when the program's start is known (Unix seconds).
 export function clock(s: number, start: number | undefined, step: number): string {

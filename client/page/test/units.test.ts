@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bytes, clock, count, duration, elapsed, parseBytes, rate, rateUnit, share, slope, UNKNOWN } from "../src/units.ts";
+import words from "./number_words.json";
+import { age, bytes, clock, count, duration, parseBytes, rate, rateUnit, share, slope, UNKNOWN } from "../src/units.ts";
 
 test("unknown is never 0", () => {
-    for (const f of [bytes, duration, count, share, slope, elapsed]) {
+    for (const f of [bytes, duration, count, share, slope, age]) {
         assert.equal(f(undefined), UNKNOWN);
         assert.equal(f(NaN), UNKNOWN);
         assert.notEqual(f(0), UNKNOWN);
@@ -20,14 +21,19 @@ test("bytes have three digits and binary units", () => {
     assert.equal(bytes(-29.7 * 1024), "−29.7 KiB");
 });
 
-test("durations and slopes choose their unit", () => {
-    assert.equal(duration(999), "999 ns");
-    assert.equal(duration(1.5e6), "1.50 ms");
-    assert.equal(duration(125e9), "2 m 05 s");
+test("slopes choose their unit", () => {
     assert.equal(slope(2048), "+2.00 KiB/s");
     assert.equal(slope(-100), "−5.86 KiB/min");
     assert.equal(slope(1), "+3.52 KiB/h");
-    assert.equal(count(1234567), "1\u202f234\u202f567");
+});
+
+test("numbers read as on all other faces: tests/unit/base/test_text.c reads the same cases", () => {
+    const write: Record<string, (x: number) => string> = { bytes, duration, share, count };
+    for (const [what, x, text] of words as [string, number, string][]) assert.equal(write[what]!(x), text.replace("-", "−"));
+    assert.ok(words.length > 40);
+    assert.equal(age(59.9), "59 s");
+    assert.equal(age(79), "1m 19s");
+    assert.equal(age(-1), "0 s");
 });
 
 test("rates beside each other are in one unit, that of the greatest", () => {

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -69,6 +70,43 @@ static void test_numbers(void **state)
         assert_string_equal(hw_count_text(out, sizeof(out), UINT64_MAX), "18,446,744,073,709,551,615");
         assert_string_equal(hw_time_text(out, sizeof(out), UINT64_C(1795205343123456789)), "2026-11-20T20:09:03.123Z");
         assert_string_equal(hw_bytes_text(out, 4, 512), "512"); /* cut, terminated */
+}
+
+static char *count_text(char *out, size_t size, double count)
+{
+        return hw_count_text(out, size, (uint64_t)count);
+}
+
+/* The browser page writes numbers itself: both read the same cases. */
+static void test_numbers_as_on_the_page(void **state)
+{
+        static const struct {
+                const char *name;
+                char *(*write)(char *, size_t, double);
+        } kinds[] = { { "bytes", hw_bytes_text },
+                      { "duration", hw_duration_text },
+                      { "share", hw_share_text },
+                      { "count", count_text } };
+        FILE *f = fopen("client/page/test/number_words.json", "r");
+        char kind[16], text[32];
+        double value;
+        size_t n = 0;
+
+        (void)state;
+        assert_non_null(f);
+        assert_int_equal(fscanf(f, " ["), 0);
+        while (fscanf(f, " [\"%15[a-z]\", %lf, \"%31[^\"]\"] ,", kind, &value, text) == 3) {
+                size_t k = 0;
+
+                while (k < COUNT(kinds) && strcmp(kinds[k].name, kind) != 0)
+                        k++;
+                assert_true(k < COUNT(kinds));
+                check_numbers(kinds[k].write, &(struct number_case){ value, text }, 1);
+                n++;
+        }
+        assert_true(n > 40);
+        assert_int_equal(fgetc(f), ']');
+        (void)fclose(f);
 }
 
 /* One unit for numbers beside each other, whatever their sizes. */
@@ -212,8 +250,10 @@ static void test_advice(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_numbers), cmocka_unit_test(test_rates),    cmocka_unit_test(test_parse),
-                cmocka_unit_test(test_utf8),    cmocka_unit_test(test_terminal), cmocka_unit_test(test_advice),
+                cmocka_unit_test(test_numbers), cmocka_unit_test(test_numbers_as_on_the_page),
+                cmocka_unit_test(test_rates),   cmocka_unit_test(test_parse),
+                cmocka_unit_test(test_utf8),    cmocka_unit_test(test_terminal),
+                cmocka_unit_test(test_advice),
         };
 
         return cmocka_run_group_tests_name("text", tests, NULL, NULL);

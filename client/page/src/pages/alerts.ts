@@ -6,17 +6,28 @@ import type { App, Page } from "../app.ts";
 import { h, setLabel, setText, unbroken, visible } from "../dom.ts";
 import { alertKey, type AlertChange, alertState, alertTone, headOf, severity } from "../state/judge.ts";
 import type { Target } from "../state/target.ts";
-import { type Alert, seconds } from "../state/wire.ts";
+import type { Alert, U64 } from "../state/wire.ts";
 import { count, UNKNOWN } from "../units.ts";
 import { field, toggle } from "../widgets/controls.ts";
 import { Facts, pill, twoLines } from "../widgets/facts.ts";
 import { Table } from "../widgets/table.ts";
-import { searching, when, whenNumber } from "./common.ts";
+import { alertTime, searching, when, whenNumber } from "./common.ts";
 import { alertControl } from "./control.ts";
 
-interface Row { t: Target; a: Alert; head: Alert | undefined; parts: number; key: string }
+interface Row { t: Target; a: Alert; head: Alert | undefined; parts: Alert[]; key: string }
+// When an alert came into a state.
+function entered(t: Target, a: Alert, state: string | undefined): number | undefined {
+    if (state === "STATE_RESOLVED" && a.resolvedNs !== undefined) return alertTime(t, a.resolvedNs, a.resolvedWallNs);
+    if (state !== "STATE_PENDING" && a.firedNs !== undefined) return alertTime(t, a.firedNs, a.firedWallNs);
+    return alertTime(t, a.sinceNs, a.sinceWallNs);
+}
+
 interface Change { t: Target; c: AlertChange; i: number }
 
+const since = ({ t, a }: Row): number | undefined => entered(t, a, "STATE_FIRING");
+const changed = ({ t, c }: Change): number | undefined => entered(t, c.alert, c.to) ?? c.t;
+// Its own band, or those of its parts.
+const bands = (r: Row): string => r.a.bandLabel ?? r.parts.map((p) => p.bandLabel ?? p.rule ?? "").join(", ");
 const word = (s: string | undefined) => alertState(s);
 
 // Firing before pending, of these the most severe first; silenced ones last.
@@ -25,9 +36,10 @@ const urgency = (r: Row): number => word(r.a.state).weight + (r.head ? WEIGHT[se
 
 // One leak is one alert: what is a part of another one is shown on request, or when it is searched for.
 function rowsOf(t: Target): Row[] {
-    const rows = (t.alerts?.alerts ?? []).map((a): Row => ({ t, a, head: headOf(t.alerts, a), parts: 0, key: `${t.key}\n${alertKey(a)}` }));
+    const rows = (t.alerts?.alerts ?? []).map((a): Row => ({ t, a, head: headOf(t.alerts, a), parts: [], key: `${t.key}\n${alertKey(a)}` }));
     const of = new Map(rows.map((r) => [r.a, r]));
-    for (const r of rows) if (r.head) of.get(r.head)!.parts++;
+    // as everywhere: those in the same state
+    for (const r of rows) if (r.head && r.head.state === r.a.state) of.get(r.head)!.parts.push(r.a);
     return rows;
 }
 
@@ -38,20 +50,20 @@ export function alerts(app: App): Page {
         onopen: (r) => route.set({ alert: route.get("alert") === r.key ? undefined : r.key }), opened: () => route.get("alert"), columns: [
             { id: "state", title: "State", width: "132px", narrow: "92px", left: true, first: "desc", value: (r) => word(r.a.state).text + (r.a.silenced ? ", silenced" : ""), by: urgency,
                 draw: (c, r) => pill(c, word(r.a.state).text + (r.a.silenced ? ", silenced" : ""), alertTone(r.a)) },
-            { id: "rule", title: "Rule", width: "minmax(100px, 1.4fr)", left: true, value: (r) => r.a.rule, draw: (c, r) => twoLines(c, r.a.rule ?? UNKNOWN, [r.t.key, r.a.bandLabel, r.head && `part of ${r.a.partOf}`, r.parts && `with ${r.parts} ${r.parts === 1 ? "part" : "parts"}`].filter(Boolean).join(" · ")) },
+            { id: "rule", title: "Rule", width: "minmax(100px, 1.4fr)", left: true, value: (r) => r.a.rule, draw: (c, r) => twoLines(c, r.a.rule ?? UNKNOWN, [r.t.key, r.a.bandLabel, r.head && `part of ${r.a.partOf}`, r.parts.length && `with ${r.parts.length} ${r.parts.length === 1 ? "part" : "parts"}`].filter(Boolean).join(" · ")) },
             { id: "target", title: "Target", width: "minmax(110px, 1fr)", left: true, wide: true, value: (r) => r.t.key, draw: (c, r) => setLabel(c, r.t.key) },
-            { id: "band", title: "Band", width: "minmax(110px, 1.6fr)", left: true, wide: true, value: (r) => r.a.bandLabel, draw: (c, r) => setLabel(c, r.a.bandLabel ?? "") },
+            { id: "band", title: "Band", width: "minmax(110px, 1.6fr)", left: true, wide: true, value: bands, draw: (c, r) => setLabel(c, bands(r)) },
             { id: "severity", title: "Severity", width: "90px", left: true, wide: true, value: (r) => severity(r.a), draw: (c, r) => setLabel(c, severity(r.a)) },
             { id: "value", title: "Value", width: "110px", value: (r) => r.a.valueText, by: (r) => r.a.value, text: (r) => visible(r.a.valueText ?? UNKNOWN) },
             { id: "threshold", title: "Threshold", width: "120px", wide: true, value: (r) => r.a.thresholdText, text: (r) => visible(r.a.thresholdText ?? UNKNOWN) },
-            { id: "since", title: "Since", width: "110px", left: true, wide: true, value: (r) => when(app, r.t, seconds(r.a.firedNs ?? r.a.sinceNs)), by: (r) => whenNumber(app, r.t, seconds(r.a.firedNs ?? r.a.sinceNs)), text: (r) => when(app, r.t, seconds(r.a.firedNs ?? r.a.sinceNs)) },
+            { id: "since", title: "Since", width: "110px", left: true, wide: true, value: (r) => when(app, r.t, since(r)), by: (r) => whenNumber(app, r.t, since(r)), text: (r) => when(app, r.t, since(r)) },
             { id: "sentence", title: "Evidence", width: "minmax(240px, 2.6fr)", left: true, wide: true, value: (r) => r.a.sentence, draw: (c, r) => setLabel(c, r.a.sentence ?? UNKNOWN) },
         ] });
     const change = alertControl(app), facts = new Facts(), name = h("h3", {}), sentence = h("p", { class: "sentence" });
     const opened = h("section", { class: "card", "aria-label": "The opened alert" }, h("div", { class: "tablehead" }, name, h("span", { class: "tools" },
         h("button", { class: "quiet", onclick: () => toBand() }, "show in heap"), h("button", { class: "quiet", "aria-label": "Close", onclick: () => route.set({ alert: undefined }) }, "×"))), sentence, facts.root, change.root);
     const log = new Table<Change>({ id: "alert-history", title: "Changes since this page was opened", route, sort: "-time", key: (c) => String(c.i), height: 300, rowHeight: 36, empty: "Nothing yet.", columns: [
-        { id: "time", title: "Time", width: "92px", left: true, value: (x) => when(app, x.t, x.c.t), by: (x) => whenNumber(app, x.t, x.c.t) },
+        { id: "time", title: "Time", width: "92px", left: true, value: (x) => when(app, x.t, changed(x)), by: (x) => whenNumber(app, x.t, changed(x)) },
         { id: "target", title: "Target", width: "minmax(110px, 1fr)", left: true, wide: true, value: (x) => x.t.key, draw: (c, x) => setLabel(c, x.t.key) },
         { id: "rule", title: "Rule", width: "minmax(100px, 2fr)", left: true, value: (x) => [x.c.alert.rule, x.c.alert.bandLabel].filter(Boolean).join(" · "),
             draw: (c, x) => twoLines(c, [x.c.alert.rule, x.c.alert.bandLabel].filter(Boolean).join(" · "), x.t.key) },
@@ -82,10 +94,10 @@ export function alerts(app: App): Page {
         setText(name, visible(a.rule ?? UNKNOWN));
         setText(sentence, unbroken(visible(a.sentence ?? "")));
         change.show(t, a);
-        const at = (ns: string | number | undefined) => when(app, t, seconds(ns));
+        const at = (ns: U64 | undefined, wall: U64 | undefined) => when(app, t, alertTime(t, ns, wall));
         facts.show([
             { name: "expression", value: a.expr ?? UNKNOWN, text: true }, { name: "value", value: a.unknown ? "no data now" : visible(a.valueText ?? UNKNOWN) },
-            { name: "pending since", value: at(a.sinceNs) }, { name: "fired", value: at(a.firedNs) }, { name: "resolved", value: at(a.resolvedNs) },
+            { name: "pending since", value: at(a.sinceNs, a.sinceWallNs) }, { name: "fired", value: at(a.firedNs, a.firedWallNs) }, { name: "resolved", value: at(a.resolvedNs, a.resolvedWallNs) },
             ...(a.annotations ?? []).map((x) => ({ name: visible(x.name ?? ""), value: x.value ?? "", text: true })),
             ...(a.silenced ? [{ name: "silenced", value: a.silence?.why ?? "yes", text: true }] : []),
             ...(a.actions ?? []).map((x) => ({ name: `action ${visible(x.kind ?? "")}`, value: `${x.ok === undefined ? "under way" : x.ok ? "done" : x.attempts === 0 ? "" : "failed"} ${x.detail ?? ""}`, text: true })),

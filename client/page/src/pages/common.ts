@@ -7,7 +7,7 @@ import { h, setAttr, setText, visible } from "../dom.ts";
 import type { Span } from "../range.ts";
 import { window as cut, type Points } from "../state/series.ts";
 import type { Target } from "../state/target.ts";
-import { num } from "../state/wire.ts";
+import { num, seconds, type U64 } from "../state/wire.ts";
 import { clock, UNKNOWN } from "../units.ts";
 import type { ChartOptions } from "../widgets/chart.ts";
 import type { Line, Marker } from "../widgets/plot.ts";
@@ -31,7 +31,21 @@ export function line(id: string, label: string, color: string, values: (number |
 
 // The time of something, in the clock of the page.
 export function when(app: App, t: Target, s: number | undefined): string {
+    if (s !== undefined && s < 0 && app.clockStart(t) === undefined) return "before";
     return s === undefined ? UNKNOWN : clock(s, app.clockStart(t), Math.abs(s) < 100 && app.clockStart(t) === undefined ? 0.01 : 1);
+}
+
+// A moment of an alert as an event time of this run. It may be of a run before: then its time of day says how long before this one.
+export function alertTime(t: Target, ns: U64 | undefined, wallNs: U64 | undefined): number | undefined {
+    const wall = seconds(wallNs);
+    return wall !== undefined && t.start !== undefined && ns !== undefined ? wall - t.start : seconds(ns);
+}
+
+// What the daemon says of a time in the run, in the clock of the page.
+export function inClock(app: App, t: Target, sentence: string | undefined): string | undefined {
+    const since = t.answers?.answers?.find((a) => a.key === "since")?.timeNs;
+    if (since === undefined || app.clockStart(t) === undefined) return sentence;
+    return sentence?.replace(/since [^,;]+ into the run/, () => `since ${when(app, t, seconds(since))}`);
 }
 
 // The same as a number, to sort rows of several targets by what is shown.

@@ -34,7 +34,7 @@ export function heap(app: App): Page {
         share: new Chart({ ...common, id: "bands-share", title: "Largest bands, share of the whole", unit: SHARE_UNIT, height: 420 }),
     };
     const pane = new Chart({ ...zooming(app), id: "heap", title: "Live data, blocks, heap and process", unit: BYTES_UNIT, height: 330 });
-    const questions = new Questions(), judged = h("span", {}), grows = h("span", { class: "muted" });
+    const questions = new Questions(app), judged = h("span", {}), grows = h("span", { class: "muted" });
     const filter = field(route, "q", "Bands", "text or /regexp/");
     const controls = [
         choice(route, "mode", "How bands are drawn", MODES, () => "stack"),

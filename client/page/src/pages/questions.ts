@@ -3,6 +3,7 @@
  * questions.ts - what the heap chart answers: live data, fragmentation, memory not returned, or off the heap. Each is a gap between
  * two curves: 0 … live … blocks in use … heap size … RSS. The daemon's own verdict comes first when there is one.
  */
+import type { App } from "../app.ts";
 import { h, replace, setText, unbroken, visible } from "../dom.ts";
 import type { Span } from "../range.ts";
 import { where } from "../state/judge.ts";
@@ -10,6 +11,7 @@ import type { Target } from "../state/target.ts";
 import { num } from "../state/wire.ts";
 import { bytes, known, share, signedBytes, UNKNOWN } from "../units.ts";
 import { pill } from "../widgets/facts.ts";
+import { inClock } from "./common.ts";
 
 interface Answer {
     value: number | undefined;
@@ -27,7 +29,7 @@ export class Questions {
         return { value, bar, text, root: h("div", { class: "question" }, h("h4", {}, q, value), h("div", { class: "bar", "aria-hidden": "true" }, bar), text) };
     });
 
-    constructor() {
+    constructor(private app: App) {
         this.root = h("section", { class: "card", "aria-label": "Where memory is" },
             h("div", { class: "questions" }, h("div", { class: "verdicts" }, this.verdict, this.place), this.sentences, ...this.rows.map((r) => r.root)));
     }
@@ -37,7 +39,7 @@ export class Questions {
         pill(this.verdict, t.answers?.word ?? "verdict –", t.answers?.tone ?? "dim");
         pill(this.place, place ?? "", "dim");
         this.place.hidden = !place || place === "nowhere";
-        this.say([g?.sentence ?? live?.sentence, t.trends.state?.timeToLimit?.sentence]);
+        this.say([inClock(this.app, t, g?.sentence ?? live?.sentence), t.trends.state?.timeToLimit?.sentence]);
         answers(t, r).forEach((a, i) => {
             const row = this.rows[i]!;
             setText(row.value, unbroken(bytes(a.value)));

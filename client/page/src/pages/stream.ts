@@ -5,7 +5,7 @@
 import type { App, Page } from "../app.ts";
 import { h, label, replace, setLabel } from "../dom.ts";
 import { num, type Recording, type U64 } from "../state/wire.ts";
-import { bytes, count, duration, elapsed, UNKNOWN } from "../units.ts";
+import { bytes, count, duration, UNKNOWN } from "../units.ts";
 import { type Fact, Facts, stateText } from "../widgets/facts.ts";
 import { Table } from "../widgets/table.ts";
 import { title } from "./common.ts";
@@ -51,8 +51,8 @@ export function stream(app: App): Page {
             { name: "runs seen", value: count(t.state?.runs) }, number("reconnects", "reconnects"), { name: "missed in gaps", value: n?.gaps ? duration(num(n.gapNs as U64 | undefined)) : UNKNOWN, hint: "event time of this run that passed while its connection was broken" }, { name: "bytes last arrived", value: wall(n?.lastBytesWallNs) },
             { name: "lag", value: duration(num(n?.lagNs)), hint: "last arrival minus the newest event then" },
         ]);
-        groups[1]!.show([size("bytes", "bytes"), { name: "passed over", value: bytes(num(t.state?.passedBytes)), hint: "joined late: bytes before the first whole block, which could not be decoded" }, number("events", "events"), number("blocks", "blocks"), { name: "event time", value: elapsed(t.eventTime) },
-            { name: "complete up to", value: elapsed(num(n?.watermarkNs) === undefined ? undefined : num(n?.watermarkNs)! / 1e9) }, number("info tables", "infoTables"), ...recorded(n?.recording)]);
+        groups[1]!.show([size("bytes", "bytes"), { name: "passed over", value: bytes(num(t.state?.passedBytes)), hint: "joined late: bytes before the first whole block, which could not be decoded" }, number("events", "events"), number("blocks", "blocks"), { name: "event time", value: duration(t.eventTime * 1e9) },
+            { name: "complete up to", value: duration(num(n?.watermarkNs)) }, number("info tables", "infoTables"), ...recorded(n?.recording)]);
         groups[2]!.show([size("bytes lost", "lostBytes"), number("resynchronised", "resyncs"), number("unknown events", "unknownEvents"), number("truncated events", "shortEvents"),
             number("late samples", "lateSamples"), number("times out of order", "timeAnomalies"), number("bands beyond the limit", "bandsLeftOut"),
             number("info tables beyond the limit", "infoTablesLeftOut"), number("cost centres beyond the limit", "costCentresLeftOut")]);

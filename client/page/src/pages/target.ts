@@ -4,11 +4,11 @@
  * pictures of its heap. The words are the server's (client/answers): the console has the same.
  */
 import type { App, Page } from "../app.ts";
-import { h, replace, setAttr, setText, unbroken, visible } from "../dom.ts";
+import { h, replace, setAttr, setText, setWords, visible } from "../dom.ts";
 import { firing } from "../state/judge.ts";
 import type { Target } from "../state/target.ts";
 import { type Answer, seconds } from "../state/wire.ts";
-import { BYTES_UNIT, clock, elapsed } from "../units.ts";
+import { age, BYTES_UNIT, clock } from "../units.ts";
 import { Chart } from "../widgets/chart.ts";
 import { pill } from "../widgets/facts.ts";
 import type { Marker } from "../widgets/plot.ts";
@@ -44,7 +44,8 @@ export function target(app: App): Page {
         pill(word, t.answers?.word ?? "–", t.answers?.tone ?? "dim");
         answers.show(t);
         const list = t.answers?.caveats ?? [];
-        if (caveats.dataset["shown"] !== list.join("\n")) replace(caveats, ...list.map((c) => h("li", {}, unbroken(visible(c)))));
+        if (caveats.dataset["shown"] !== list.join("\n")) replace(caveats, ...list.map(() => h("li", {})));
+        list.forEach((c, i) => setWords(caveats.children[i]!, visible(c)));
         caveats.dataset["shown"] = list.join("\n");
         caveats.hidden = !list.length;
         const fire = firingRules(t);
@@ -100,16 +101,16 @@ class AnswerList {
         setAttr(row.root, "data-tone", a.tone);
         setText(row.mark, MARKS[a.tone] ?? "");
         setText(row.question, a.question);
-        setText(row.before, unbroken(visible(a.text)));
+        setWords(row.before, visible(a.text));
         row.time.hidden = at === undefined;
         setText(row.time, at === undefined ? "" : this.moment(t, at));
         setAttr(row.time, "title", at === undefined ? null : this.otherClock(t, at));
-        setText(row.after, unbroken(visible(a.after ?? "")));
+        setWords(row.after, visible(a.after ?? ""));
     }
 
     private moment(t: Target, at: number): string {
         const ago = t.state?.state === "STATE_RUNNING" && !this.app.finished ? Math.max(0, this.app.newest(t) - at) : undefined;
-        return `${when(this.app, t, at)}${ago === undefined ? "" : ` (${elapsed(Math.floor(ago))} ago)`}`;
+        return `${when(this.app, t, at)}${ago === undefined ? "" : ` (${age(ago)} ago)`}`;
     }
 
     private otherClock(t: Target, at: number): string | null {

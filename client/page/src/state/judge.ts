@@ -39,7 +39,8 @@ export function alertKey(a: Alert): string {
 
 // Records what changed between two messages: the alerts' history since the page was opened.
 export function logChanges(log: AlertChange[], before: Alerts | undefined, now: Alerts, t: number): AlertChange[] {
-    const old = new Map((before?.alerts ?? []).map((a) => [alertKey(a), a]));
+    if (!before) return log; // how they were when the page came is no change
+    const old = new Map((before.alerts ?? []).map((a) => [alertKey(a), a]));
     const out = [...log];
     for (const a of now.alerts ?? []) {
         const was = old.get(alertKey(a))?.state ?? "STATE_INACTIVE";

@@ -104,7 +104,7 @@ export interface Trends { trends?: Trend[]; growth?: Growth; timeToLimit?: TimeT
 
 export interface Alert {
     rule?: string; group?: string; severity?: string; state?: string; unknown?: boolean; band?: number; bandLabel?: string; partOf?: string; wholeSeverity?: string; value?: number;
-    valueText?: string; expr?: string; thresholdText?: string; sinceNs?: U64; firedNs?: U64; resolvedNs?: U64; firedWallNs?: U64;
+    valueText?: string; expr?: string; thresholdText?: string; sinceNs?: U64; firedNs?: U64; resolvedNs?: U64; firedWallNs?: U64; sinceWallNs?: U64; resolvedWallNs?: U64;
     annotations?: { name?: string; value?: string }[]; sentence?: string; silenced?: boolean;
     silence?: { rule?: string; target?: string; untilWallNs?: U64; why?: string }; actions?: { kind?: string; ok?: boolean; detail?: string; attempts?: number }[]; run?: number;
 }
