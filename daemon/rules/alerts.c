@@ -54,13 +54,16 @@ static void stamp_change(struct alert *alert, const struct rule_moment *at)
                 alert->resolved = now;
 }
 
-/* Refreshes and reports an alert; one that is inactive again is removed. Returns whether it is still there. */
+/*
+ * Refreshes and reports an alert; one that is inactive again is removed. Returns whether it is still there. A resolved
+ * one keeps the words with which it fired: what is true now is not what it was about.
+ */
 static bool changed(struct alerts *a, size_t i, const struct rule_moment *at, bool with_data)
 {
         struct alert *alert = a->list.items[i];
 
         stamp_change(alert, at);
-        if (with_data)
+        if (with_data && alert->state.now != ALERT_RESOLVED)
                 alert_text_refresh(alert, a->target, &a->data, at);
         a->sink.changed(a->sink.ctx, alert, at);
         if (alert->state.now != ALERT_INACTIVE)

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "client/console/draw/widgets.h"
+#include "client/console/scene/label.h"
 #include "heapwatch/text.h"
 
 enum { MOST = 64, BYTES = 10, SHARE = 8, CHANGE = 12 };
@@ -74,7 +75,7 @@ static void draw_band(struct canvas *c, struct area area, int row, const struct 
         double values[SPARK_MAX], share = 0;
         bool known[SPARK_MAX];
         bool has_share = t->census->has_total_bytes && t->census->total_bytes > 0;
-        char text[SHORT_TEXT], label[1024];
+        char text[SHORT_TEXT];
 
         if (has_share)
                 share = (double)b->bytes / (double)t->census->total_bytes;
@@ -87,8 +88,7 @@ static void draw_band(struct canvas *c, struct area area, int row, const struct 
         spark_sample(scene_band(s, t, b), scene_span(s, t), SPARK_GAUGE, graph, values, known);
         draw_spark(c, area, row, column, graph, values, known);
         column += graph + 2;
-        (void)canvas_put(c, area, row, column, area.width - column - 1, TINT_PLAIN,
-                         safe_text(label, sizeof(label), b->def->label));
+        draw_label(c, area, row, column, area.width - column - 1, b->def->label);
 }
 
 static void draw_heading(struct canvas *c, struct area area, int row)

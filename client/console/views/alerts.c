@@ -10,6 +10,7 @@
 #include "client/answers/alert_parts.h"
 #include "client/console/views/views.h"
 #include "client/console/scene/trends.h"
+#include "client/console/scene/label.h"
 #include "client/console/draw/widgets.h"
 #include "client/console/scene/said.h"
 
@@ -126,6 +127,13 @@ static struct value band(const struct scene *s, const void *row)
         return value_text(alert(row)->band_label);
 }
 
+static void draw_band(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
+                      const void *data)
+{
+        (void)s;
+        draw_label(c, area, row, column, width, alert(data)->band_label);
+}
+
 static struct value part_of(const struct scene *s, const void *row)
 {
         (void)s;
@@ -153,14 +161,34 @@ static struct value threshold(const struct scene *s, const void *row)
         return value_text(alert(row)->threshold_text);
 }
 
+/* A moment of an alert, which may be of a run before this one: then event time 0 was at another time of day. */
+static struct value moment(const struct scene *s, const void *row, bool has_ns, uint64_t ns, bool has_wall,
+                           uint64_t wall_ns)
+{
+        const struct world_target *t = target(row);
+        const Hw__Run *run = t->target ? t->target->run_info : NULL;
+
+        struct value v = value_when(s, t, has_ns, ns);
+
+        if (has_wall && v.start_wall_ns)
+                v.start_wall_ns = wall_ns - ns;
+        else if (has_wall && run && run->has_start_wall_ns && wall_ns < run->start_wall_ns)
+                return value_text("before");
+        return v;
+}
+
 static struct value since(const struct scene *s, const void *row)
 {
-        return value_when(s, target(row), alert(row)->has_since_ns, alert(row)->since_ns);
+        const Hw__Alert *a = alert(row);
+
+        return moment(s, row, a->has_since_ns, a->since_ns, a->has_since_wall_ns, a->since_wall_ns);
 }
 
 static struct value fired(const struct scene *s, const void *row)
 {
-        return value_when(s, target(row), alert(row)->has_fired_ns, alert(row)->fired_ns);
+        const Hw__Alert *a = alert(row);
+
+        return moment(s, row, a->has_fired_ns, a->fired_ns, a->has_fired_wall_ns, a->fired_wall_ns);
 }
 
 static struct value evidence(const struct scene *s, const void *row)
@@ -178,23 +206,23 @@ static const struct column columns[] = {
         { .title = "target", .name = "target", .width = -12, .rank = 1, .value = target_name,
           .help = "whose alert it is" },
         { .title = "rule", .name = "rule", .width = -20, .value = rule, .help = "name of the rule" },
-        { .title = "severity", .name = "severity", .width = 8, .rank = 2, .value = severity, .tint = state_colour,
+        { .title = "severity", .name = "severity", .width = 8, .rank = 3, .value = severity, .tint = state_colour,
           .help = "info, warning or critical: the greatest of it and its parts. It decides colour and order" },
         { .title = "parts", .name = "parts", .unit = UNIT_COUNT, .width = 5, .rank = 4, .value = below,
           .help = "alerts that are part of this one, as those of single bands: e shows and hides them" },
-        { .title = "value", .name = "value", .width = -14, .rank = 3, .value = measured,
-          .help = "current value of its expression" },
-        { .title = "threshold", .name = "threshold", .width = -12, .rank = 5, .value = threshold,
+        { .title = "value", .name = "value", .width = -14, .rank = 5, .value = measured,
+          .help = "value of its expression: now; of a resolved alert, while it fired" },
+        { .title = "threshold", .name = "threshold", .width = -12, .rank = 6, .value = threshold,
           .help = "what the value is compared with" },
-        { .title = "since", .name = "fired_ns", .unit = UNIT_WHEN, .width = 8, .rank = 4, .value = fired,
-          .help = "when it fired" },
-        { .title = "holds", .name = "since_ns", .unit = UNIT_WHEN, .width = 9, .rank = 6, .value = since,
+        { .title = "since", .name = "fired_ns", .unit = UNIT_WHEN, .width = 8, .rank = 2, .value = fired,
+          .help = "when it fired; before: in a run before this one" },
+        { .title = "holds", .name = "since_ns", .unit = UNIT_WHEN, .width = 9, .rank = 7, .value = since,
           .help = "since when its expression has held" },
-        { .title = "band", .name = "band", .width = -16, .rank = 7, .value = band,
+        { .title = "band", .name = "band", .width = -16, .rank = 8, .value = band, .draw = draw_band,
           .help = "for rules over bands: which one" },
-        { .title = "part of", .name = "part_of", .width = -8, .rank = 9, .value = part_of,
+        { .title = "part of", .name = "part_of", .width = -8, .rank = 10, .value = part_of,
           .help = "the alert that this one is part of and counted with" },
-        { .title = "evidence", .name = "evidence", .width = -20, .rank = 8, .value = evidence,
+        { .title = "evidence", .name = "evidence", .width = -20, .rank = 9, .value = evidence,
           .help = "why, in words" },
 };
 /* clang-format on */

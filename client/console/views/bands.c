@@ -4,6 +4,7 @@
 
 #include "client/console/views/views.h"
 #include "client/console/scene/trends.h"
+#include "client/console/scene/label.h"
 #include "client/console/draw/widgets.h"
 
 static const struct world_band *band(const void *row)
@@ -211,6 +212,13 @@ static void draw_history(struct canvas *c, struct area area, int row, int column
         draw_spark(c, area, row, column, width, values, known);
 }
 
+static void draw_label_of(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
+                          const void *data)
+{
+        (void)s;
+        draw_label(c, area, row, column, width, band(data)->def->label);
+}
+
 /* clang-format off */
 static const struct column columns[] = {
         { .title = "history", .name = "max_bytes", .unit = UNIT_BYTES, .width = 16, .rank = 6, .value = bytes,
@@ -254,7 +262,7 @@ static const struct column columns[] = {
         { .title = "source", .name = "source", .width = -16, .rank = 2, .value = source, .shown = has_places,
           .draw = draw_source,
           .help = "file and place, if the program was compiled with this information" },
-        { .title = "band", .name = "label", .width = -22, .value = label,
+        { .title = "band", .name = "label", .width = -22, .value = label, .draw = draw_label_of,
           .help = "what the heap profile breaks memory down by: closure type, cost-centre stack, module ..." },
 };
 /* clang-format on */

@@ -65,10 +65,10 @@ static void one_life(void **state)
         assert_int_equal(a->fired.time_ns, 6 * S);
         assert_int_equal(a->fired.wall_ns, 1006 * S);
         assert_int_equal(a->resolved.time_ns, 9 * S);
-        assert_string_equal(a->value_text, "60.0 MiB");
+        assert_string_equal(a->value_text, "200 MiB");
         assert_string_equal(a->threshold_text, "100 MiB");
         assert_string_equal(a->sentence,
-                            "api-1 has 60.0 MiB, over 100 MiB, for 5.00 s; in live data; "
+                            "api-1 has 200 MiB, over 100 MiB, for 2.00 s; in live data; "
                             "\"deploy\" (0 s ago); unknown");
         assert_string_equal(a->annotations[0].name, "summary");
         judge(w, 10 + 900);
