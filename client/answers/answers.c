@@ -146,9 +146,8 @@ static void find_profile(struct answers *a, const struct evidence *e)
 
         if (gc && gc->has_gc_share_run && gc->gc_share_run > MUCH_GC && answers_census_share(e->t, &share) &&
             share > 0.5 && (text = caveat(a))) {
-                say(text, "%s of its time is in collections", hw_share_text(number, sizeof(number), gc->gc_share_run));
-                say(text, ", %s of that in the heap profile's own censuses at ",
-                    hw_share_text(number, sizeof(number), share));
+                say(text, "%s in collections", hw_share_text(number, sizeof(number), gc->gc_share_run));
+                say(text, ", %s of it heap censuses at ", hw_share_text(number, sizeof(number), share));
                 say_census_period(text, e->t);
         }
         if (!run || !run->has_census_period_ns || !run->census_period_ns || !e->t->census || e->over)
@@ -159,7 +158,7 @@ static void find_profile(struct answers *a, const struct evidence *e)
                 say(text, "Idle: %s %s in ", hw_count_text(number, sizeof(number), e->t->census->number),
                     e->t->census->number == 1 ? "census" : "censuses");
                 say_duration(text, seen);
-                say(text, " at -i%.3g: that clock stops while it waits", (double)run->census_period_ns / 1e9);
+                say(text, ": the clock of -i%.3g stops while it waits", (double)run->census_period_ns / 1e9);
         }
 }
 

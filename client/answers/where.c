@@ -113,6 +113,24 @@ static void say_others(struct target_answer *a, const struct evidence *e, struct
         }
 }
 
+/* The runtime's census counts large and pinned arrays in whole blocks, its live bytes do not. */
+static bool exceeds_live(const struct evidence *e)
+{
+        const Hw__Heap *h = e->t->heap;
+
+        return !strcmp(e->growing->label ? e->growing->label : "", "ARR_WORDS") && h && h->has_live_bytes &&
+               e->growing->bytes > h->live_bytes;
+}
+
+/* What the heap is said to add to growth off the heap: a rise too small to count may still be seen in its chart. */
+static const char *heap_beside(const struct evidence *e)
+{
+        const Hw__Trend *live = e->t->trends[HW__SERIES__SERIES_LIVE];
+
+        return live && live->has_slope_low && live->slope_low > 0 ? "Hardly anything on the Haskell heap"
+                                                                  : "Nothing on the Haskell heap";
+}
+
 static void say_growing_band(struct target_answer *a, const struct evidence *e)
 {
         const struct rate_unit unit = rate_unit(e->growing->slope);
@@ -128,6 +146,8 @@ static void say_growing_band(struct target_answer *a, const struct evidence *e)
         if (e->growing->has_bytes) {
                 say(a->text, " with "); /* not a colon: some labels end with one, such as that of the list's cell */
                 say_bytes(a->text, e->growing->bytes);
+                if (exceeds_live(e))
+                        say(a->text, " (counted in whole blocks)");
         }
         if (e->growing->has_slope) {
                 say(a->text, ", ");
@@ -151,15 +171,16 @@ void answer_grows(struct target_answer *a, const struct evidence *e)
         } else if (!profiled && keeps_events(e)) {
                 say(a->text, "Not known yet: the program keeps its events in its buffer");
         } else if (!profiled && awaits_census(e)) {
-                say(a->text, e->off_heap ? "Nothing on the Haskell heap"
-                             : e->over   ? "Not known: its heap profile has no census"
-                                         : "Not known yet: the heap profile is on, its first census is still to come");
+                say(a->text, "%s",
+                    e->off_heap ? heap_beside(e)
+                    : e->over   ? "Not known: its heap profile has no census"
+                                : "Not known yet: the heap profile is on, its first census is still to come");
         } else if (!profiled) {
                 a->tone = e->grows ? ANSWER_WARN : ANSWER_DIM;
-                say(a->text, e->off_heap ? "Nothing on the Haskell heap" : "Not known: there is no heap profile");
+                say(a->text, "%s", e->off_heap ? heap_beside(e) : "Not known: there is no heap profile");
         } else if (e->largest) {
                 say(a->text, "%s; the largest is ",
-                    e->off_heap                   ? "Nothing on the Haskell heap"
+                    e->off_heap                   ? heap_beside(e)
                     : e->grows && e->bands_judged ? "No band by itself"
                     : e->grows   ? e->over ? "Not known: too few censuses" : "Not known yet: too few censuses"
                     : e->verdict ? "No band"
