@@ -422,12 +422,26 @@ static int open_wait(struct feed_files *f)
         return 0;
 }
 
+/* What may have been meant by a name that is no file: a target, or with ~1, ~2 a run of it before the newest. */
+static bool no_such_log(const char *name, struct error *error)
+{
+        const char *before = strrchr(name, '~');
+        int length = before ? (int)(before - name) : (int)strlen(name);
+        long runs_ago = before ? strtol(before + 1, NULL, 10) : 0;
+
+        return error_set(
+                error, "%s: %s; for a target: `heapwatch top --once %s`, or if it is recorded recording:%.*s@-%ld",
+                name, strerror(ENOENT), name, length, name, (runs_ago > 0 && runs_ago < 1000 ? runs_ago : 0) + 1);
+}
+
 /* Whether any file can be read, or why the first cannot. The daemon reports one that is missing among others. */
 static bool any_file(const char *const *paths, size_t n, struct error *error)
 {
         for (size_t i = n; i-- > 0;)
                 if (stretch_is(paths[i]) || access(paths[i], R_OK) == 0)
                         return true;
+        if (n == 1 && errno == ENOENT && hw_target_name_valid(paths[0]) && !strchr(paths[0], '.'))
+                return no_such_log(paths[0], error);
         return error_set(error, "%s: %s%s", paths[0], strerror(errno),
                          n > 1 ? "; the others cannot be read either" : "");
 }

@@ -3,6 +3,7 @@
 #include "client/feed/internal.h"
 #include "client/cli/absent.h"
 #include "proto/base/error.h"
+#include "proto/wire/endpoints.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -140,6 +141,29 @@ static bool name_endpoints(struct feed_live *f, const struct hw_subscriber_optio
         return true;
 }
 
+/* What the subscriber would refuse, by name. */
+static bool well_formed(const struct feed_live *f, const struct hw_subscriber_options *o, struct error *error)
+{
+        char request[ENDPOINT_MAX];
+
+        for (size_t i = 0; i < o->n_targets; i++) {
+                if (!hw_target_name_valid(o->targets[i]))
+                        return error_set(error,
+                                         "'%s' cannot be a target: names are 1 to 64 letters, digits and . _ ~ -",
+                                         o->targets[i]);
+        }
+        for (size_t i = 0; i < f->n_endpoints; i++) {
+                if (absent_for_good(f->endpoints[i], error))
+                        return false;
+                if (endpoint_request(request, sizeof(request), f->endpoints[i]) < 0)
+                        return error_set(error,
+                                         "%s: no daemon publishes at such an endpoint; expected "
+                                         "ipc://DIRECTORY/publish or tcp://HOST:PORT",
+                                         f->endpoints[i]);
+        }
+        return true;
+}
+
 struct feed *feed_connect(const struct hw_subscriber_options *options, struct error *error)
 {
         struct feed_live *f = calloc(1, sizeof(*f));
@@ -155,17 +179,13 @@ struct feed *feed_connect(const struct hw_subscriber_options *options, struct er
                 feed_close(&feed);
                 return NULL;
         }
-        for (size_t i = 0; i < f->n_endpoints; i++) {
-                if (!absent_for_good(f->endpoints[i], error))
-                        continue;
+        if (!well_formed(f, options, error)) {
                 feed_close(&feed);
                 return NULL;
         }
         f->subscriber = hw_subscriber_new(options);
         if (!f->subscriber) {
-                error_set(error, errno == EINVAL ? "an endpoint is malformed; expected ipc://PATH or "
-                                                   "tcp://HOST:PORT"
-                                                 : "out of memory");
+                error_set(error, "subscribing failed: %s", strerror(errno));
                 feed_close(&feed);
         }
         return feed;
