@@ -22,7 +22,8 @@ int state_path(char *out, size_t size, const char *name, const char *publish_end
         }
         if (!directory || directory[0] != '/')
                 return -ENOENT;
-        if (hw_default_endpoints(usual, request, sizeof(usual)) < 0 || strcmp(usual, publish_endpoint) != 0)
+        if (publish_endpoint &&
+            (hw_default_endpoints(usual, request, sizeof(usual)) < 0 || strcmp(usual, publish_endpoint) != 0))
                 snprintf(tag, sizeof(tag), "-%016" PRIx64, hash_bytes(publish_endpoint, strlen(publish_endpoint), 0));
         int n = snprintf(out, size, "%s%s/heapwatch/%s%s.json", directory, below, name, tag);
         return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;

@@ -9,7 +9,8 @@
 
 /*
  * heapwatch/NAME.json below $XDG_STATE_HOME, else /var/lib for root, else ~/.local/state; NAME-HASH.json for a daemon
- * at another endpoint than the default. Returns 0, -ENAMETOOLONG or -ENOENT (no home).
+ * at another endpoint than the default. NULL: of no daemon in particular. Returns 0, -ENAMETOOLONG or -ENOENT (no
+ * home).
  */
 int state_path(char *out, size_t size, const char *name, const char *publish_endpoint);
 

@@ -102,6 +102,18 @@ def test_an_archived_run_has_the_numbers_of_its_log(directory, name):
     assert query(db, "SELECT count(*) FROM runs") == [(1,)]
 
 
+def test_without_db_it_is_in_the_users_state_directory(directory, monkeypatch):
+    monkeypatch.delenv("HEAPWATCH_ARCHIVE", raising=False)
+    monkeypatch.setenv("XDG_STATE_HOME", str(directory / "state"))
+    for command in (["history", "api"], ["diff", "api@now", "--against", LOG]):
+        done = client(*command)
+        assert done.returncode == 2 and b"archive.db" in done.stderr, done
+    assert client("archive", "--target", "api", LOG).returncode == 0
+    assert (directory / "state" / "heapwatch" / "archive.db").exists()
+    assert client("history", "api").stdout.count(b"\n") == 2
+    assert client("diff", "api@run:0", "--against", LOG).returncode == 0
+
+
 def live(directory):
     """A daemon, and what feeds its one target."""
     fifo = directory / "api.fifo"
