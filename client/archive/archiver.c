@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "client/archive/host.h"
 #include "client/archive/writer.h"
 #include "client/cli/command.h"
 #include "client/cli/progress.h"
@@ -277,15 +278,6 @@ static void on_event(struct archiver *a, enum feed_event event, const Hw__Update
 
 /* ------------------------------------------------------------------------- its life */
 
-/* The machine that a daemon runs on: HOST of tcp://HOST:PORT, otherwise this one. */
-static void name_host(char *out, const char *endpoint)
-{
-        if (!strncmp(endpoint, "tcp://", 6))
-                (void)snprintf(out, HOST_BYTES, "%.*s", (int)strcspn(endpoint + 6, ":"), endpoint + 6);
-        else if (gethostname(out, HOST_BYTES - 1) < 0)
-                *out = '\0';
-}
-
 static bool open_feed(struct archiver *a, struct error *error)
 {
         const struct archiver_options *o = a->options;
@@ -305,7 +297,7 @@ static bool open_feed(struct archiver *a, struct error *error)
         a->hosts = calloc(n, sizeof(*a->hosts));
         a->world = world_new(NULL);
         for (size_t i = 0; a->hosts && i < n; i++)
-                name_host(a->hosts[i], feed_endpoint(a->feed, i));
+                archive_host(a->hosts[i], HOST_BYTES, feed_endpoint(a->feed, i));
         return (a->hosts && a->world) || error_set(error, "out of memory");
 }
 

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "client/archive/row.h"
 #include "client/archive/schema.h"
 #include "client/cli/say.h"
 #include "heapwatch/text.h"
@@ -152,7 +153,7 @@ static int number_of(struct database *d, const char *pragma, int64_t *ret)
 
         if (r == SQLITE_OK) {
                 r = sqlite3_step(s);
-                *ret = r == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
+                *ret = r == SQLITE_ROW ? (int64_t)row_number(s, 0) : 0;
                 r = r == SQLITE_ROW || r == SQLITE_DONE ? SQLITE_OK : r;
         }
         (void)sqlite3_finalize(s);
@@ -168,7 +169,7 @@ static int check_whole(struct database *d, char *why, size_t size)
         if (r == SQLITE_OK)
                 r = sqlite3_step(s);
         if (r == SQLITE_ROW) {
-                const char *said = (const char *)sqlite3_column_text(s, 0);
+                const char *said = row_text(s, 0);
                 r = said && !strcmp(said, "ok") ? SQLITE_OK : SQLITE_CORRUPT;
                 (void)snprintf(why, size, "%s", said ? said : "it cannot be read");
         } else {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "client/archive/row.h"
 #include "heapwatch/text.h"
 #include "proto/base/error.h"
 
@@ -60,7 +61,7 @@ static int number(struct database *d, const char *text, uint64_t *ret)
 
         *ret = 0;
         if (r == SQLITE_OK && (r = sqlite3_step(s)) == SQLITE_ROW) {
-                *ret = (uint64_t)sqlite3_column_int64(s, 0);
+                *ret = row_number(s, 0);
                 r = SQLITE_OK;
         }
         (void)sqlite3_finalize(s);
@@ -103,7 +104,7 @@ static int forget_old(struct database *d, const struct keep *k, uint64_t now_s)
         int r = sqlite3_prepare_v2(d->db, RUN_ROWS, -1, &runs, NULL), row = SQLITE_DONE;
 
         while (r == SQLITE_OK && (row = sqlite3_step(runs)) == SQLITE_ROW) {
-                uint64_t id = (uint64_t)sqlite3_column_int64(runs, 0), late = (uint64_t)sqlite3_column_int64(runs, 1);
+                uint64_t id = row_number(runs, 0), late = row_number(runs, 1);
                 for (size_t i = 0; i < n_schema_tables && r == SQLITE_OK; i++)
                         if (k->seconds[i] && now_s > late + k->seconds[i])
                                 r = forget_rows(d, &schema_tables[i], id, now_s - late - k->seconds[i]);

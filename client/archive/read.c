@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/archive/read.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "client/archive/limits.h"
+#include "client/archive/row.h"
 #include "proto/base/error.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -26,27 +26,15 @@ void archived_runs_done(struct archived_runs *r)
 
 static char *text_of(sqlite3_stmt *s, int column)
 {
-        const char *text = (const char *)sqlite3_column_text(s, column);
+        const char *text = row_text(s, column);
 
         return text ? strdup(text) : NULL;
-}
-
-static double real_of(sqlite3_stmt *s, int column)
-{
-        return sqlite3_column_type(s, column) == SQLITE_NULL ? NAN : sqlite3_column_double(s, column);
-}
-
-static uint64_t number_of(sqlite3_stmt *s, int column)
-{
-        int64_t value = sqlite3_column_int64(s, column); /* 0 for NULL */
-
-        return value > 0 ? (uint64_t)value : 0;
 }
 
 /* The enum value whose name a column has; 0: none. */
 static int enum_of(sqlite3_stmt *s, int column, const ProtobufCEnumDescriptor *kind)
 {
-        const char *text = (const char *)sqlite3_column_text(s, column);
+        const char *text = row_text(s, column);
 
         for (unsigned i = 0; text && i < kind->n_values; i++) {
                 const char *name = strchr(kind->values[i].name, '_');
@@ -59,7 +47,7 @@ static int enum_of(sqlite3_stmt *s, int column, const ProtobufCEnumDescriptor *k
 static void take_run(sqlite3_stmt *s, struct archived_run *ret)
 {
         *ret = (struct archived_run){
-                .id = sqlite3_column_int64(s, 0),
+                .id = (int64_t)row_number(s, 0),
                 .target = text_of(s, 1),
                 .host = text_of(s, 2),
                 .program = text_of(s, 3),
@@ -69,20 +57,20 @@ static void take_run(sqlite3_stmt *s, struct archived_run *ret)
                 .growth = text_of(s, 7),
                 .until = text_of(s, 8),
                 .labels = text_of(s, 9),
-                .start_ns = number_of(s, 10),
-                .first_ns = number_of(s, 11),
-                .seen_ns = number_of(s, 12),
-                .end_ns = number_of(s, 13),
+                .start_ns = row_number(s, 10),
+                .first_ns = row_number(s, 11),
+                .seen_ns = row_number(s, 12),
+                .end_ns = row_number(s, 13),
                 .breakdown = (Hw__Breakdown)enum_of(s, 14, &hw__breakdown__descriptor),
                 .verdict = (Hw__Verdict)enum_of(s, 15, &hw__verdict__descriptor),
-                .census_period_ns = number_of(s, 16),
-                .lost = number_of(s, 17),
-                .slope = real_of(s, 18),
-                .slope_low = real_of(s, 19),
-                .slope_high = real_of(s, 20),
-                .limit_low_ns = real_of(s, 21),
-                .limit_mid_ns = real_of(s, 22),
-                .limit_high_ns = real_of(s, 23),
+                .census_period_ns = row_number(s, 16),
+                .lost = row_number(s, 17),
+                .slope = row_real(s, 18),
+                .slope_low = row_real(s, 19),
+                .slope_high = row_real(s, 20),
+                .limit_low_ns = row_real(s, 21),
+                .limit_mid_ns = row_real(s, 22),
+                .limit_high_ns = row_real(s, 23),
                 .whole = true,
         };
         ret->from_ns = ret->first_ns;
@@ -147,40 +135,55 @@ static sqlite3_stmt *ask(struct database *d, const char *sql, const struct archi
         " <= l THEN 0"                                                                                                 \
         " ELSE s - s % " #width " + " #width " END FROM (SELECT (SELECT min(time) FROM " short_rows " WHERE " of       \
         ") AS s, (SELECT min(time) FROM " long_rows " WHERE " of ") AS l)) "
-#define VALUES "n, min, max, mean, last, sum, area, rise, covered_ns"
+#define VALUES        "n, min, max, mean, last, sum, area, rise, covered_ns, last_ns"
+#define WITHIN(width) " AND time + " #width " > ?2 AND time < ?3"
+#define HOURS         "SELECT time, 3600, " VALUES " FROM series_1h"
 
-int archived_series(struct database *d, const struct archived_run *run, unsigned series,
-                    void (*take)(void *ctx, const struct archived_value *value), void *ctx)
+typedef void take_value(void *ctx, const struct archived_value *value);
+
+static int read_values(struct database *d, const char *sql, const struct archived_run *run, unsigned series,
+                       take_value *take, void *ctx)
 {
-        static const char sql[] = SEAM(
-                "series_1m", "series_1h", 3600,
-                "run = ?1 AND series = ?4") "SELECT time, 3600, " VALUES
-                                            " FROM series_1h, seam WHERE run = ?1 AND series = ?4 AND time < at"
-                                            " AND time + 3600 > ?2 AND time < ?3 UNION ALL SELECT time, 60, " VALUES
-                                            " FROM series_1m, seam WHERE run = ?1 AND series = ?4 AND time >= at AND "
-                                            "time + 60 > ?2 AND time < ?3"
-                                            " ORDER BY 1";
         int r;
         sqlite3_stmt *s = ask(d, sql, run, series, &r);
 
         while (s && (r = sqlite3_step(s)) == SQLITE_ROW) {
                 struct archived_value v = {
-                        .time_s = number_of(s, 0),
-                        .width_s = number_of(s, 1),
-                        .n = number_of(s, 2),
-                        .min = real_of(s, 3),
-                        .max = real_of(s, 4),
-                        .mean = real_of(s, 5),
-                        .last = real_of(s, 6),
-                        .sum = real_of(s, 7),
-                        .area = real_of(s, 8),
-                        .rise = real_of(s, 9),
-                        .covered_ns = number_of(s, 10),
+                        .time_s = row_number(s, 0),
+                        .width_s = row_number(s, 1),
+                        .n = row_number(s, 2),
+                        .min = row_real(s, 3),
+                        .max = row_real(s, 4),
+                        .mean = row_real(s, 5),
+                        .last = row_real(s, 6),
+                        .sum = row_real(s, 7),
+                        .area = row_real(s, 8),
+                        .rise = row_real(s, 9),
+                        .covered_ns = row_number(s, 10),
+                        .last_ns = row_number(s, 11),
                 };
                 take(ctx, &v);
         }
         (void)sqlite3_finalize(s);
         return r == SQLITE_DONE ? SQLITE_OK : r;
+}
+
+int archived_series(struct database *d, const struct archived_run *run, unsigned series, take_value *take, void *ctx)
+{
+        static const char sql[] = SEAM("series_1m", "series_1h", 3600, "run = ?1 AND series = ?4") HOURS
+                ", seam WHERE run = ?1 AND series = ?4 AND time < at" WITHIN(
+                        3600) " UNION ALL SELECT time, 60, " VALUES
+                              " FROM series_1m, seam WHERE run = ?1 AND series = ?4 AND time >= at" WITHIN(
+                                      60) " ORDER BY 1";
+
+        return read_values(d, sql, run, series, take, ctx);
+}
+
+int archived_series_hourly(struct database *d, const struct archived_run *run, unsigned series, take_value *take,
+                           void *ctx)
+{
+        return read_values(d, HOURS " WHERE run = ?1 AND series = ?4" WITHIN(3600) " ORDER BY time", run, series, take,
+                           ctx);
 }
 
 int archived_pauses(struct database *d, const struct archived_run *run,
@@ -194,33 +197,83 @@ int archived_pauses(struct database *d, const struct archived_run *run,
         sqlite3_stmt *s = ask(d, sql, run, 0, &r);
 
         while (s && (r = sqlite3_step(s)) == SQLITE_ROW)
-                take(ctx, number_of(s, 0), number_of(s, 1));
+                take(ctx, row_number(s, 0), row_number(s, 1));
         (void)sqlite3_finalize(s);
         return r == SQLITE_DONE ? SQLITE_OK : r;
 }
 
-int archived_bands(struct database *d, const struct archived_run *run,
-                   void (*take)(void *ctx, const struct archived_band *band), void *ctx)
+typedef void take_band(void *ctx, const struct archived_band *band);
+
+#define BAND_VALUES(width) "SELECT v.time AS time, " #width ", v.n, v.band, b.name, b.label, v.sum, v.max, v.last FROM "
+#define BANDS(table)       table " v JOIN bands b ON b.run = v.run AND b.id = v.band"
+#define BANDS_WITHIN(width)                                                                                            \
+        " WHERE v.run = ?1 AND v.time + " #width                                                                       \
+        " > ?2"                                                                                                        \
+        " AND v.time < ?3"
+
+static int read_bands(struct database *d, const char *sql, const struct archived_run *run, take_band *take, void *ctx)
 {
-        static const char sql[] =
-                "SELECT v.time, v.n, v.band, b.name, v.sum, v.max, v.last FROM bands_1h v JOIN bands b"
-                " ON b.run = v.run AND b.id = v.band WHERE v.run = ?1 AND v.time + 3600 > ?2 AND"
-                " v.time < ?3 ORDER BY v.time, v.band";
         int r;
         sqlite3_stmt *s = ask(d, sql, run, 0, &r);
 
         while (s && (r = sqlite3_step(s)) == SQLITE_ROW) {
-                const char *name = (const char *)sqlite3_column_text(s, 3);
+                const char *name = row_text(s, 4), *label = row_text(s, 5);
                 struct archived_band b = {
-                        .time_s = number_of(s, 0),
-                        .n = number_of(s, 1),
-                        .id = number_of(s, 2),
+                        .time_s = row_number(s, 0),
+                        .width_s = row_number(s, 1),
+                        .n = row_number(s, 2),
+                        .id = row_number(s, 3),
                         .name = name ? name : "",
-                        .sum = real_of(s, 4),
-                        .max = real_of(s, 5),
-                        .last = real_of(s, 6),
+                        .label = label  ? label
+                                 : name ? name
+                                        : "",
+                        .sum = row_real(s, 6),
+                        .max = row_real(s, 7),
+                        .last = row_real(s, 8),
                 };
                 take(ctx, &b);
+        }
+        (void)sqlite3_finalize(s);
+        return r == SQLITE_DONE ? SQLITE_OK : r;
+}
+
+int archived_bands(struct database *d, const struct archived_run *run, take_band *take, void *ctx)
+{
+        return read_bands(d, BAND_VALUES(3600) BANDS("bands_1h") BANDS_WITHIN(3600) " ORDER BY v.time, v.band", run,
+                          take, ctx);
+}
+
+int archived_bands_fine(struct database *d, const struct archived_run *run, take_band *take, void *ctx)
+{
+        static const char sql[] =
+                SEAM("bands_10m", "bands_1h", 3600, "run = ?1") BAND_VALUES(3600) "seam, " BANDS("bands_1h")
+                        BANDS_WITHIN(3600) " AND v.time < at UNION ALL " BAND_VALUES(600) "seam, " BANDS("bands_10m")
+                                BANDS_WITHIN(600) " AND v.time >= at ORDER BY 1";
+
+        return read_bands(d, sql, run, take, ctx);
+}
+
+int archived_largest(struct database *d, const char *target, uint64_t from_s, uint64_t to_s, size_t most,
+                     void (*take)(void *ctx, const char *label), void *ctx)
+{
+        static const char sql[] =
+                "SELECT coalesce(b.label, b.name) AS called FROM runs r JOIN bands_1h v ON"
+                " v.run = r.id JOIN bands b ON b.run = v.run AND b.id = v.band WHERE r.target = ?1"
+                " AND v.time + 3600 > ?2 AND v.time < ?3 GROUP BY called ORDER BY sum(v.sum) DESC,"
+                " called LIMIT ?4";
+        sqlite3_stmt *s = NULL;
+        int r = sqlite3_prepare_v2(d->db, sql, -1, &s, NULL);
+
+        if (r == SQLITE_OK) {
+                (void)sqlite3_bind_text(s, 1, target, -1, SQLITE_STATIC);
+                (void)sqlite3_bind_int64(s, 2, (int64_t)from_s);
+                (void)sqlite3_bind_int64(s, 3, (int64_t)to_s);
+                (void)sqlite3_bind_int64(s, 4, (int64_t)most);
+        }
+        while (r == SQLITE_OK && (r = sqlite3_step(s)) == SQLITE_ROW) {
+                const char *label = row_text(s, 0);
+                take(ctx, label ? label : "");
+                r = SQLITE_OK;
         }
         (void)sqlite3_finalize(s);
         return r == SQLITE_DONE ? SQLITE_OK : r;

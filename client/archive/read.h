@@ -50,24 +50,36 @@ struct archived_value {
         uint64_t time_s, width_s, n;
         double min, max, mean, last; /* no values if n is 0 */
         double sum, area, rise;
-        uint64_t covered_ns;
+        uint64_t covered_ns, last_ns;
 };
 
-/* Calls `take` in order of time. SQLITE_OK or an error. */
+/* Minutes where they are kept, otherwise hours; or hours only. Calls `take` in order of time. SQLITE_OK or an error. */
 int archived_series(struct database *d, const struct archived_run *run, unsigned series,
                     void (*take)(void *ctx, const struct archived_value *value), void *ctx);
+int archived_series_hourly(struct database *d, const struct archived_run *run, unsigned series,
+                           void (*take)(void *ctx, const struct archived_value *value), void *ctx);
 
 /* Pauses of one cell (PENDING_PAUSE_BITS), of all generations. */
 int archived_pauses(struct database *d, const struct archived_run *run,
                     void (*take)(void *ctx, uint64_t pause_ns, uint64_t n), void *ctx);
 
-/* A band in one hour, over the censuses that had it; in order of time. */
+/* A band in one interval, over the censuses that had it; in order of time. */
 struct archived_band {
-        uint64_t time_s, n, id;
-        const char *name; /* borrowed for the call */
+        uint64_t time_s, width_s, n, id;
+        const char *name, *label; /* borrowed for the call */
         double sum, max, last;
 };
+
+/* By the hour: all bands. */
 int archived_bands(struct database *d, const struct archived_run *run,
                    void (*take)(void *ctx, const struct archived_band *band), void *ctx);
+
+/* By ten minutes where they are kept, otherwise by the hour: at least the largest bands. */
+int archived_bands_fine(struct database *d, const struct archived_run *run,
+                        void (*take)(void *ctx, const struct archived_band *band), void *ctx);
+
+/* Labels of a target's bands, by the sum of their bytes over all censuses from from_s to to_s, largest first. */
+int archived_largest(struct database *d, const char *target, uint64_t from_s, uint64_t to_s, size_t most,
+                     void (*take)(void *ctx, const char *label), void *ctx);
 
 #endif

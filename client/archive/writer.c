@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/archive/row.h"
 #include "client/archive/schema.h"
 #include "proto/base/clock.h"
 #include "proto/base/sketch.h"
@@ -62,9 +63,9 @@ void writer_find(const struct writer *w, struct observed *o)
         bind_number(s, 3, o->start_ns);
         bind_if(s, 4, info && info->has_pid, info ? info->pid : 0);
         if (sqlite3_step(s) == SQLITE_ROW) {
-                uint64_t sampled = (uint64_t)sqlite3_column_int64(s, 2);
-                o->id = sqlite3_column_int64(s, 0);
-                o->start_ns = (uint64_t)sqlite3_column_int64(s, 1);
+                uint64_t sampled = row_number(s, 2);
+                o->id = (int64_t)row_number(s, 0);
+                o->start_ns = row_number(s, 1);
                 o->until_ns = sampled > o->start_ns ? sampled - o->start_ns : 0;
                 o->written = true;
                 o->whole = false;
@@ -254,8 +255,8 @@ static int recall_bands(const struct writer *w, struct observed *o, uint64_t *re
         if (s)
                 bind_number(s, 1, (uint64_t)o->id);
         while (s && (r = sqlite3_step(s)) == SQLITE_ROW) {
-                const char *name = (const char *)sqlite3_column_text(s, 1);
-                *ret_last = (uint64_t)sqlite3_column_int64(s, 0);
+                const char *name = row_text(s, 1);
+                *ret_last = row_number(s, 0);
                 observed_recall_band(o, name ? name : "", *ret_last);
         }
         if (s)

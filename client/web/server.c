@@ -132,6 +132,8 @@ static void dispatch(struct server *s, struct evhttp_request *req, const char *p
                 with_detail(s, req, query, get_stream);
         else if (!strcmp(path, "/api/history"))
                 api_history_answer(s->parts.api_history, req, query);
+        else if (!strcmp(path, "/api/archive"))
+                api_archive_answer(s->parts.api_archive, req, query);
         else if (!strcmp(path, "/api/targets"))
                 get_targets(s, req);
         else if (!strcmp(path, "/metrics"))

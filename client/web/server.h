@@ -11,6 +11,7 @@
 #include "heapwatch/requester.h"
 #include "client/serve/connections.h"
 #include "client/serve/guard.h"
+#include "client/web/api_archive.h"
 #include "client/web/api_history.h"
 #include "client/serve/listen_address.h"
 #include "client/api/state_json.h"
@@ -27,6 +28,7 @@ struct server_parts {
         const struct state_source *state;
         struct streams *streams;
         struct api_history *api_history;
+        struct api_archive *api_archive; /* NULL: there is none */
         struct connections *connections; /* outlives it */
         struct hw_requester *requester;  /* NULL: files */
         size_t n_daemons;

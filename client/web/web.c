@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/archive/database.h"
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
 #include "client/page/assets.h"
@@ -34,7 +35,7 @@ struct web {
         struct text_list files, endpoints, hosts;
         struct text_list daemon_args; /* how files are judged: passed on */
         struct server_options options;
-        const char *listen, *token_file;
+        const char *listen, *token_file, *db;
         bool no_token, token_made;
         struct event_base *base;
         struct event *readable, *again, *beat, *signals[3];
@@ -46,6 +47,7 @@ struct web {
         struct connections *connections;
         struct streams *streams;
         struct api_history *api_history;
+        struct api_archive *api_archive; /* NULL: files, or no home for one */
         struct server *server;
         int status;
         bool announced; /* its address is printed */
@@ -68,6 +70,9 @@ static const struct option options[] = {
         OPTION_FLAG("no-token", 0, struct web, no_token, "answer every user of this machine, without a token"),
         OPTION_LIST("host", 0, "NAME", struct web, hosts, COMPLETE_NOTHING,
                     "accept this name or address, too, behind a proxy or in a network; may be repeated"),
+        OPTION_TEXT("db", 0, "FILE", struct web, db, COMPLETE_FILE,
+                    "the archive that ranges of time reach back into; default: that of `heapwatch archive`, once there "
+                    "is one"),
         OPTION_RULES(struct web, daemon_args),
         OPTIONS_OF_TREND(struct web, daemon_args),
         OPTION_FLAG(
@@ -116,6 +121,8 @@ static int check(void *filled)
                                            w->daemon_args.items[0]);
         if (w->files.n && w->options.allow_control)
                 return command_usage_error(&command_web, "--allow-control is for daemons, not for files");
+        if (w->files.n && w->db)
+                return command_usage_error(&command_web, "--db is for daemons, not for files");
         if (!listen_address_parse(&w->options.place, w->listen))
                 return command_usage_error(
                         &command_web,
@@ -312,6 +319,24 @@ static bool open_memory(struct web *w)
         return w->world && w->streams && w->api_history;
 }
 
+/* The one that was named must be there; the user's own may come later. */
+static bool open_archive(struct web *w)
+{
+        struct database d = { .lock = -1 };
+        struct error error;
+        char path[PATH_MAX];
+        bool good = !w->db || database_open_to_read(&d, w->db, &error);
+
+        database_close(&d);
+        if (good && !w->files.n && (w->db || database_default_path(path, sizeof(path)))) {
+                w->api_archive = api_archive_new(w->base, w->db ? w->db : path, w->feed, &error);
+                good = w->api_archive != NULL;
+        }
+        if (!good)
+                command_error(&command_web, "%s", error.text);
+        return good;
+}
+
 static bool open_events(struct web *w)
 {
         static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
@@ -337,6 +362,7 @@ static bool open_server(struct web *w)
                 .state = &w->state,
                 .streams = w->streams,
                 .api_history = w->api_history,
+                .api_archive = w->api_archive,
                 .connections = w->connections,
                 .requester = w->requester,
                 .n_daemons = feed_daemons(w->feed),
@@ -368,6 +394,7 @@ static void close_all(struct web *w)
         hw_requester_destroy(&w->requester);
         if (w->streams)
                 streams_destroy(&w->streams);
+        api_archive_destroy(&w->api_archive);
         server_destroy(&w->server);
         connections_destroy(&w->connections);
         api_history_destroy(&w->api_history);
@@ -389,7 +416,8 @@ static int run(void *filled)
 
         w->status = EXIT_USAGE;
         w->base = event_base_new();
-        if (w->base && open_feed(w) && open_requester(w) && open_memory(w) && open_server(w) && open_events(w))
+        if (w->base && open_feed(w) && open_requester(w) && open_memory(w) && open_archive(w) && open_server(w) &&
+            open_events(w))
                 (void)event_base_dispatch(w->base);
         int status = w->status;
         close_all(w);
@@ -405,7 +433,8 @@ const struct command command_web = {
                 "Serves a page for the browser: all targets, heap, bands, collections, time, alerts, live from the "
                 "daemon or of finished eventlogs (FILE). Nothing else is needed and nothing is fetched from elsewhere.",
         .options = options,
-        .notes = "The API for scripts: /api/state, /api/stream, /api/history, /api/targets (docs/WEB.md); for "
+        .notes = "The API for scripts: /api/state, /api/stream, /api/history, /api/archive, /api/targets "
+                 "(docs/WEB.md); for "
                  "Prometheus: /metrics. Whoever asks needs the token: a browser keeps the one of the printed address "
                  "as a cookie, scripts send 'Authorization: Bearer TOKEN'. It answers to the address that it listens "
                  "on, to localhost and the names given by --host. A browser that falls behind is skipped to the "

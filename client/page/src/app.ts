@@ -2,6 +2,7 @@
 /*
  * app.ts - what every page is given: the state, the view in the address bar, the range of time, and how to request more.
  */
+import type { Archives } from "./api/archives.ts";
 import type { Histories } from "./api/histories.ts";
 import { resolve, formatFixed, type Span } from "./range.ts";
 import type { Route } from "./route.ts";
@@ -14,6 +15,7 @@ export class App {
     options: Options = {};
     meta: ReportMeta | undefined; // of a report
     histories: Histories | undefined; // live only
+    archives: Archives | undefined; // live only
     private home: string | undefined;
     private frozen = new Map<string, number>(); // while paused: newest event time by target
 
@@ -57,11 +59,12 @@ export class App {
     }
 
     range(t: Target): Span {
-        return resolve(this.rangeText, this.newest(t));
+        return resolve(this.rangeText, this.newest(t), t.archive.earliest(t.start));
     }
 
     zoom(s: Span): void {
-        this.route.set({ range: formatFixed(s) });
+        const t = this.target(), from = Math.max(s.from, t?.archive.earliest(t.start) ?? 0);
+        this.route.set({ range: formatFixed({ from, to: Math.max(s.to, from + (s.to - s.from) / 2) }) });
     }
 
     slide(): void {

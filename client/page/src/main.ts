@@ -4,6 +4,7 @@
  */
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
+import { Archives } from "./api/archives.ts";
 import { Histories } from "./api/histories.ts";
 import { Live } from "./api/live.ts";
 import { embedded, load } from "./api/report.ts";
@@ -31,6 +32,7 @@ function start(): Live | undefined {
         return undefined;
     }
     app.histories = new Histories(view, changed);
+    app.archives = new Archives(view, changed);
     return new Live(view, () => (app.histories?.heard(), changed()), () => app.histories?.renew());
 }
 

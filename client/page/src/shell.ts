@@ -12,7 +12,7 @@ import { h, setAttr, setText, visible } from "./dom.ts";
 import { explained, namesOn } from "./help.ts";
 import { pages } from "./pages/all.ts";
 import { sideKey } from "./pages/compare.ts";
-import { parseFixed, SLIDING, slidingWidth } from "./range.ts";
+import { LONG, parseFixed, SLIDING, slidingWidth } from "./range.ts";
 import { firing } from "./state/judge.ts";
 import { num } from "./state/wire.ts";
 import { applyTheme, remember, remembered } from "./theme.ts";
@@ -68,8 +68,8 @@ export class Shell {
             if (p.name === "alerts") link.append(this.alertBadge);
             this.tabs.append(link);
         }
-        for (const [name] of [...SLIDING, ["all", 0] as [string, number]]) {
-            this.ranges.append(h("button", { "data-range": name, onclick: () => this.app.route.set({ range: name }) }, name));
+        for (const [name] of [...SLIDING, ...LONG, ["all", 0] as [string, number]]) {
+            this.ranges.append(h("button", { "data-range": name, title: name === "all" ? "The whole run" : undefined, onclick: () => this.app.route.set({ range: name }) }, name));
         }
         this.ranges.append(h("button", { "data-range": "fixed", onclick: () => this.app.slide(), title: "Back to the sliding range" }, "zoomed ×"));
         app.route.onchange(() => this.draw());
@@ -113,7 +113,7 @@ export class Shell {
     // Everything requested has come and is drawn.
     get settled(): boolean {
         const { live, app } = this, known = !live || (app.view.server.live === false ? !!live.ended : live.connected);
-        return this.address === location.hash && !this.pending && known && (app.histories?.idle ?? true);
+        return this.address === location.hash && !this.pending && known && (app.histories?.idle ?? true) && (app.archives?.idle ?? true);
     }
 
     // While paused the page keeps what it had: only the frame is updated.
@@ -165,6 +165,10 @@ export class Shell {
         }
         this.live.follow(wanted, page === "detail");
         for (const k of wanted) histories?.open(page, k, view.targets.get(k)?.run, slidingWidth(this.app.rangeText));
+        for (const k of histories?.idle ? wanted : []) { // what the daemon has is here: what is missing is known
+            const t = view.targets.get(k);
+            if (t) this.app.archives?.want(t, this.app.range(t));
+        }
         return wanted;
     }
 
@@ -177,7 +181,7 @@ export class Shell {
         for (const b of this.ranges.children) {
             const name = (b as HTMLElement).dataset["range"];
             setAttr(b, "aria-pressed", String(name === range));
-            (b as HTMLElement).hidden = name === "fixed" && range !== "fixed";
+            (b as HTMLElement).hidden = name === "fixed" ? range !== "fixed" : LONG.some(([l]) => l === name) && name !== range && !(t && t.archive.earliest(t.start) < 0);
         }
         setText(this.pause, app.paused ? "Resume" : "Pause");
         setAttr(this.pause, "aria-pressed", String(app.paused));
@@ -252,7 +256,8 @@ export class Shell {
         }
         const name = app.route.get("target");
         if (live?.connected && name && !t) return [`There is no target ${visible(name)} (yet, or any more).`, "warn"];
-        if (live?.error ?? app.histories?.error) return [(live?.error ?? app.histories?.error)!, "warn"];
+        const problem = live?.error ?? app.histories?.error ?? app.archives?.error;
+        if (problem) return [problem, "warn"];
         if (app.paused) return ["Paused. Data still arrive; the page does not change.", "plain"];
         const thinned = app.meta?.logs?.find((l) => l.target === t?.name && (l.daemon ?? 0) === t?.daemon && l.thinned)?.thinning;
         return [thinned ? `${visible(thinned)}.` : "", "plain"];

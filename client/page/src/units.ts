@@ -125,12 +125,14 @@ export function clock(s: number, start: number | undefined, step: number): strin
     const d = new Date((start + s) * 1000);
     if (step >= 86400) return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())}`;
     const hm = `${two(d.getHours())}:${two(d.getMinutes())}`;
+    if (step >= 3600 && hm === "00:00") return `${two(d.getMonth() + 1)}-${two(d.getDate())}`; // an axis of days
     if (step >= 60) return hm;
     const sub = step < 1 ? `.${String(d.getMilliseconds()).padStart(3, "0").slice(0, step < 0.01 ? 3 : step < 0.1 ? 2 : 1)}` : "";
     return `${hm}:${two(d.getSeconds())}${sub}`;
 }
 
 function sinceStart(s: number, step: number): string {
+    if (s < 0) return `−${sinceStart(-s, step)}`;
     const places = step >= 1 ? 0 : Math.min(6, Math.ceil(-Math.log10(step) - 1e-9));
     if (s < 120 && step < 60) return `${s.toFixed(places)} s`;
     const t = Math.floor(s + 1e-9);

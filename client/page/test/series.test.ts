@@ -118,5 +118,8 @@ test("ranges slide or are fixed", () => {
     assert.deepEqual(resolve("all", 100), { from: 0, to: 100 });
     assert.deepEqual(resolve("2.5-7", 100), { from: 2.5, to: 7 });
     assert.equal(parseFixed("7-2"), undefined);
-    assert.equal(formatFixed({ from: -1, to: 2.12345678 }), "0-2.123457");
+    assert.equal(formatFixed({ from: -1, to: 2.12345678 }), "-1-2.123457");
+    assert.deepEqual(parseFixed("-3600--60.5"), { from: -3600, to: -60.5 });
+    assert.deepEqual(resolve("7d", 100, -1000), { from: -1000, to: 100 });
+    assert.deepEqual(resolve("7d", 100), { from: 0, to: 100 });
 });

@@ -5,7 +5,7 @@
 import type { App } from "../app.ts";
 import { h, setAttr, setText, visible } from "../dom.ts";
 import type { Span } from "../range.ts";
-import { window as cut, type Points } from "../state/series.ts";
+import { type Points } from "../state/series.ts";
 import type { Target } from "../state/target.ts";
 import { num, seconds, type U64 } from "../state/wire.ts";
 import { clock, UNKNOWN } from "../units.ts";
@@ -21,8 +21,7 @@ export function zooming(app: App): Pick<ChartOptions, "onzoom" | "onslide"> {
 }
 
 export function points(t: Target, series: string, r: Span): Points {
-    const s = t.series.get(series);
-    return s ? cut(s, r.from, r.to, POINTS) : { t: [], v: [] };
+    return t.archive.points(series, t.series.get(series), r, t.start, POINTS);
 }
 
 export function line(id: string, label: string, color: string, values: (number | null)[], more: Partial<Line> = {}): Line {
@@ -85,6 +84,11 @@ export function noteMarkers(app: App, t: Target, r: Span): Marker[] {
         if (out.length >= MARKERS_MAX) break;
     }
     return out;
+}
+
+// Where another build or label began to run; a restart of the same is a tick on the axis.
+export function deployMarkers(t: Target, r: Span): Marker[] {
+    return t.archive.deploys(r, t.start).map((d) => (d.text ? { t: d.t, text: d.text, solid: true } : { t: d.t, text: "", faint: true }));
 }
 
 export function majorMarkers(t: Target, r: Span): Marker[] {

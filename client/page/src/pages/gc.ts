@@ -17,7 +17,7 @@ import { Chart } from "../widgets/chart.ts";
 import type { Line, Plot } from "../widgets/plot.ts";
 import { Facts } from "../widgets/facts.ts";
 import { type Column, Table } from "../widgets/table.ts";
-import { line, noteMarkers, points, POINTS, title, zooming } from "./common.ts";
+import { deployMarkers, line, noteMarkers, points, POINTS, title, zooming } from "./common.ts";
 
 const GENERATIONS: Column<Generation>[] = [
     { id: "generation", title: "Generation", width: "minmax(80px, 1fr)", left: true, value: (g) => g.generation ?? 0 },
@@ -59,7 +59,7 @@ export function gc(app: App): Page {
         if (!t) return;
         const range = app.range(t), start = app.clockStart(t), g = t.gc;
         const inside = t.collections.filter((c) => c.t >= range.from && c.t <= range.to);
-        const base = { range, start, markers: noteMarkers(app, t, range) };
+        const base = { range, start, markers: [...deployMarkers(t, range), ...noteMarkers(app, t, range)] };
         figures.show([
             { name: "of the last 10 s", value: share(g?.gcShare) }, { name: "of the whole run", value: share(g?.gcShareRun) },
             { name: "total pause", value: duration(num(g?.pauseTotalNs)) }, { name: "waiting for capabilities", value: duration(num(g?.syncTotalNs)) },
@@ -71,7 +71,7 @@ export function gc(app: App): Page {
         pauses.show({ ...pausePoints(t, inside, range), ...base }, "No collection in this range.");
         time.show({ ...shareOfTime(t, range), ...base, markers: [] }, "No collection in this range.");
         const c = points(t, "copied", range), copies = c.t.length ? c : collected(inside, (x) => x.copied);
-        copied.show({ x: copies.t, lines: copies.t.length ? [line("copied", "copied", bandColor("calm", 0, 1), copies.v)] : [], ...base }, "Not known for this range.");
+        copied.show({ x: copies.t, lines: copies.t.length ? [line("copied", "copied", bandColor("calm", 0, 1), copies.v, { gaps: copies.gaps })] : [], ...base }, "Not known for this range.");
         lost.show({ ...two(t, inside, range), ...base }, "Not known for this range.");
         const b = collected(inside, (x) => x.balance);
         balance.show({ x: b.t, lines: b.t.length ? [line("balance", "copied evenly", bandColor("calm", 2, 3), b.v, { kind: "points" })] : [], ...base, top: 1 },
@@ -114,6 +114,8 @@ function pausePoints(t: Target, inside: Collection[], range: Span): Pick<Plot, "
     const groups: [string, string, Points][] = all || !s
         ? generations.map((g) => [`generation ${g}`, generationColor(g), longest(collected(inside.filter((c) => (c.generation ?? 0) === g), (c) => c.pause))])
         : [["longest of each moment", generationColor(0), peaks(s, range.from, range.to, POINTS)]];
+    const before = t.archive.before("gc_pause", s?.n ? s.from[0]! : Infinity, t.start).map((p) => peaks(p.series, range.from, Math.min(range.to, s?.n ? s.from[0]! : Infinity), POINTS));
+    if (before.some((p) => p.t.length)) groups.unshift(["longest of each moment, archived", generationColor(1), { t: before.flatMap((p) => p.t), v: before.flatMap((p) => p.v) }]);
     const { x, ys } = join(groups.map(([, , p]) => p));
     return { x, lines: groups.map(([name, color], i) => line(name, name, color, ys[i]!, { kind: "points" })) };
 }
@@ -151,7 +153,8 @@ function two(t: Target, inside: Collection[], range: Span): { x: number[]; lines
         return p.t.length ? p : collected(inside, (c) => c[name]);
     });
     const { x, ys } = join(parts);
-    return { x, lines: [line("slop", "slop", bandColor("calm", 1, 2), ys[0]!), line("fragmentation", "fragmentation", bandColor("calm", 5, 6), ys[1]!)]
+    return { x, lines: [line("slop", "slop", bandColor("calm", 1, 2), ys[0]!, { gaps: parts[0]!.gaps }),
+        line("fragmentation", "fragmentation", bandColor("calm", 5, 6), ys[1]!, { gaps: parts[1]!.gaps })]
         .filter((_, i) => parts[i]!.t.length) };
 }
 

@@ -10,7 +10,7 @@ import { BYTES_UNIT, parseBytes, SHARE_UNIT, slope } from "../units.ts";
 import { Chart } from "../widgets/chart.ts";
 import { pill } from "../widgets/facts.ts";
 import { choice, field, more, select, toggle } from "../widgets/controls.ts";
-import { majorMarkers, noteMarkers, noteMode, searching, title, zooming } from "./common.ts";
+import { deployMarkers, majorMarkers, noteMarkers, noteMode, searching, title, zooming } from "./common.ts";
 import { Bands, heapLines, hiddenBands, noBands } from "./heap_plots.ts";
 import { Questions } from "./questions.ts";
 
@@ -69,7 +69,7 @@ export function heap(app: App): Page {
         pill(judged, t.answers?.word ?? "verdict –", t.answers?.tone ?? "dim");
         setText(grows, t.answers?.onsetNs === undefined ? "" : slope(t.answers.slope));
         const range = app.range(t), start = app.clockStart(t);
-        const markers = [...(route.get("gcs", "on") === "on" ? majorMarkers(t, range) : []), ...noteMarkers(app, t, range)];
+        const markers = [...deployMarkers(t, range), ...(route.get("gcs", "on") === "on" ? majorMarkers(t, range) : []), ...noteMarkers(app, t, range)];
         const top = app.route.get("ytop") ? parseBytes(route.get("ytop")) : app.options.yAxis ?? undefined;
         if (app.histories?.waiting(t.key)) return charts[shown]!.show({ x: [], lines: [], range }, "Loading the history…");
         charts[shown]!.show({ ...bands.plot(t, range, mode, keep), range, start, markers, stacked: mode !== "lines",

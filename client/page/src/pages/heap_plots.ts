@@ -4,9 +4,10 @@
  */
 import type { App } from "../app.ts";
 import { parseFixed, type Span } from "../range.ts";
+import type { PastBands } from "../state/archive.ts";
 import { censusWindow, rank, type Ranked, type Sort } from "../state/rank.ts";
 import { join } from "../state/series.ts";
-import type { Target } from "../state/target.ts";
+import type { Band, Target } from "../state/target.ts";
 import { bandColor, css, type Scheme } from "../theme.ts";
 import type { Line } from "../widgets/plot.ts";
 import { line, points } from "./common.ts";
@@ -35,38 +36,42 @@ export class Bands {
     constructor(private app: App, private most = 60) {}
 
     plot(t: Target, range: Span, mode: string, keep: (s: string) => boolean): { x: number[]; lines: Line[] } {
-        const { route, options } = this.app, [from, to] = censusWindow(t, range);
+        const { route, options } = this.app, [from, to] = censusWindow(t, range), { censuses } = t;
+        const past = t.archive.bands(range, censuses.n ? censuses.times[0]! : Infinity, t.start);
         const count = Math.min(this.most, Math.round(route.number("bands", options.bands ?? 15, 1, 60)));
-        const ranked = this.ranked(t, from, to, keep), lacking = ranked.slice(0, count).filter((r) => !r.stats || !t.censuses.whole(r.band.id, from, to));
-        if (lacking.length) this.app.histories?.allBands(t, lacking.map((r) => r.band)); // in "other" until their history is here
-        const top = ranked.slice(0, count).filter((r) => !lacking.includes(r)), iso = route.get("iso");
-        const isolated = iso && !top.some((r) => t.bandKey(r.band) === iso) ? t.bandOf(iso) : undefined;
-        const shown = isolated ? [...top, { band: isolated, stats: undefined }] : top;
-        const { censuses } = t, scheme = this.app.scheme, off = hiddenBands(this.app);
-        const at = censuses.common(shown.map((r) => r.band.id), from, to), x = at.map((i) => censuses.times[i]!);
-        const totals = at.map((i) => censuses.totals[i]!);
-        this.assign(shown.map((r) => t.bandKey(r.band)));
-        const columns = shown.map((r) => at.map((i) => censuses.bytes(r.band.id, i)));
+        const all = withPast(t, this.ranked(t, from, to, keep), past, keep, this.sort === "size" ? [from, to] : undefined);
+        const lacking = all.slice(0, count).filter((r) => r.band && (!r.stats || !censuses.whole(r.band.id, from, to)));
+        if (lacking.length) this.app.histories?.allBands(t, lacking.map((r) => r.band!)); // in "other" until their history is here
+        const iso = route.get("iso"), shown = all.slice(0, count).filter((r) => !lacking.includes(r));
+        const band = iso ? t.bandOf(iso) : undefined, isolated = all.find((r) => r.key === iso) ?? (band && { key: iso, label: band.def.label ?? iso, band });
+        if (isolated && !shown.some((r) => r.key === iso)) shown.push(isolated);
+        const at = censuses.common(shown.flatMap((r) => r.band?.id ?? []), from, to), x = [...past.t, ...at.map((i) => censuses.times[i]!)];
+        const totals = [...past.totals, ...at.map((i) => censuses.totals[i]!)], off = hiddenBands(this.app);
+        this.assign(shown.map((r) => r.key));
+        const columns = shown.map((r) => [...(r.before ?? past.t.map(() => 0)), ...at.map((i) => (r.band ? censuses.bytes(r.band.id, i) : 0))]);
+        const style = { gaps: past.gaps.length ? past.gaps : undefined }, scheme = this.app.scheme;
         const lines = shown.map((r, i) => {
-            const key = t.bandKey(r.band), hidden = (iso && key !== iso) || off.has(key);
-            return line(key, r.band.def.label ?? `band ${r.band.id}`, this.color(scheme, key, shown.length),
-                hidden ? columns[i]!.map(() => null) : columns[i]!, { hatch: scheme === "grey" });
+            const hidden = (iso && r.key !== iso) || off.has(r.key);
+            return line(r.key, r.label, this.color(scheme, r.key, shown.length), hidden ? columns[i]!.map(() => null) : columns[i]!, { hatch: scheme === "grey", ...style });
         });
-        const rest = others(totals, columns);
-        if (!iso && !route.get("q") && t.bands.size > shown.length && mode !== "lines") {
-            lines.push(line("other", `other (${t.bands.size - shown.length})`, css("--line"), off.has("other") ? rest.map(() => null) : rest));
+        const rest = others(totals, columns), more = all.length - shown.length;
+        if (!iso && !route.get("q") && (more > 0 || (past.t.length > 0 && rest.some((v) => v > 0))) && mode !== "lines") {
+            lines.push(line("other", more > 0 ? `other (${more})` : "other", css("--line"), off.has("other") ? rest.map(() => null) : rest, style));
         }
         return { x, lines: mode === "share" ? normalised(totals, lines) : lines };
     }
 
     private ranked(t: Target, from: number, to: number, keep: (s: string) => boolean): Ranked[] {
-        const { route, options } = this.app;
-        const sort = route.get("by", options.sort ?? "size") as Sort, reverse = (route.get("rev") === "1") !== !!options.reverse;
+        const { route, options } = this.app, { sort } = this, reverse = (route.get("rev") === "1") !== !!options.reverse;
         // While the range slides, the order is recomputed for each new census.
         const place = parseFixed(this.app.rangeText) ? `${from}-${to}` : t.censuses.times[to - 1];
         const sign = [t.key, t.run, t.bands.size, place, from, t.censuses.change, route.get("q"), sort, reverse].join("|");
         if (this.cache?.sign !== sign) this.cache = { sign, ranked: rank(t, from, to, keep, sort, reverse) };
         return this.cache.ranked;
+    }
+
+    private get sort(): Sort {
+        return this.app.route.get("by", this.app.options.sort ?? "size") as Sort;
     }
 
     private assign(keys: string[]): void {
@@ -87,6 +92,28 @@ export class Bands {
     }
 }
 
+// A band of this run, of the archive, or of both: these have the same label.
+interface Candidate { key: string; label: string; band?: Band; stats?: Ranked["stats"]; before?: number[] }
+
+// In the order of `ranked`, then what only the archive has. `censuses`, those of this run in the range: ordered by what each held on
+// average in the whole range instead.
+function withPast(t: Target, ranked: Ranked[], past: PastBands, keep: (s: string) => boolean, censuses: [number, number] | undefined): Candidate[] {
+    const taken = new Set<string>(), all: Candidate[] = ranked.map((r) => {
+        const label = r.band.def.label ?? `band ${r.band.id}`, before = taken.has(label) ? undefined : past.bytes.get(label);
+        taken.add(label);
+        return { key: t.bandKey(r.band), label, band: r.band, stats: r.stats, before };
+    });
+    if (!past.t.length) return all;
+    for (const [label, before] of past.bytes) if (!taken.has(label) && keep(label)) all.push({ key: label, label, before });
+    if (!censuses) return all;
+    const { times } = t.censuses, [from, to] = censuses, now = to > from ? times[to - 1]! - times[from]! : 0, long = past.t[past.t.length - 1]! - past.t[0]!;
+    const size = (c: Candidate) => (c.before ? (sum(c.before) / c.before.length) * Math.max(long, 1) : 0) + (c.stats?.mean ?? 0) * now;
+    const by = new Map(all.map((c) => [c, size(c)]));
+    return all.sort((a, b) => by.get(b)! - by.get(a)!);
+}
+
+const sum = (v: number[]): number => v.reduce((a, b) => a + b, 0);
+
 // The bands that are not drawn separately: the total minus those that are.
 function others(totals: number[], columns: number[][]): number[] {
     return totals.map((total, i) => Math.max(0, columns.reduce((rest, c) => rest - c[i]!, total)));
@@ -102,7 +129,7 @@ export function heapLines(t: Target, r: Span): { x: number[]; lines: Line[] } {
     const parts: [string, string, string][] = [["rss", "process (RSS)", "--c-rss"], ["heap_size", "heap size", "--c-heap"],
         ["blocks_size", "blocks in use", "--c-blocks"], ["live", "live data", "--c-live"]];
     const cuts = parts.map(([name]) => points(t, name, r)), { x, ys } = join(cuts);
-    const lines = parts.map(([id, label, color], i) => line(id, label, css(color), ys[i]!, { kind: id === "live" ? "area" : id === "heap_size" ? "step" : "line" }))
+    const lines = parts.map(([id, label, color], i) => line(id, label, css(color), ys[i]!, { gaps: cuts[i]!.gaps, kind: id === "live" ? "area" : id === "heap_size" ? "step" : "line" }))
         .filter((_, i) => cuts[i]!.t.length);
     const limit = t.limit(), max = Math.max(...cuts.flatMap((c) => c.v), 0);
     if (limit && x.length && limit.bytes <= LIMIT_SHOWN * max) {

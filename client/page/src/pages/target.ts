@@ -13,7 +13,7 @@ import { Chart } from "../widgets/chart.ts";
 import { pill } from "../widgets/facts.ts";
 import type { Marker } from "../widgets/plot.ts";
 import { Account } from "./account.ts";
-import { majorMarkers, noteMarkers, title, when, zooming } from "./common.ts";
+import { deployMarkers, majorMarkers, noteMarkers, title, when, zooming } from "./common.ts";
 import { Bands, heapLines, noBands } from "./heap_plots.ts";
 
 const DRAWN = 6; // bands: the others are on Heap
@@ -57,7 +57,7 @@ export function target(app: App): Page {
     function draw(t: Target): void {
         const range = app.range(t), start = app.clockStart(t), onset = seconds(t.answers?.onsetNs);
         const began: Marker[] = onset === undefined || onset < range.from ? [] : [{ t: onset, text: "growth began" }];
-        const markers = [...majorMarkers(t, range), ...noteMarkers(app, t, range), ...began];
+        const markers = [...deployMarkers(t, range), ...majorMarkers(t, range), ...noteMarkers(app, t, range), ...began];
         bands.root.hidden = !t.bands.size;
         bands.show({ ...plots.plot(t, range, "stack", () => true), range, start, markers, stacked: true }, noBands(t));
         pane.show({ ...heapLines(t, range), range, start, markers }, "No sample of the heap in this range.");

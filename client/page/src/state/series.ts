@@ -133,7 +133,10 @@ export function lowerBound(t: ArrayLike<number>, n: number, x: number): number {
 export interface Points {
     t: number[];
     v: number[];
+    gaps?: Gap[]; // over which no line is drawn
 }
+
+export type Gap = [number, number]; // seconds, from and to
 
 // The points within [from, to] and one beyond each end, at most about `max`: of each interval the least and the greatest. A point of
 // many samples is shown at its last one's time, and its other extremes in the middle before that.

@@ -3,6 +3,7 @@
  * target.ts - one target: its newest messages and what they add up to. Mirrors client/state/world_target.c: gauges are the newest
  * message, samples go into series, a newer run clears everything but the state and the health of the stream.
  */
+import { Archive } from "./archive.ts";
 import { type Censuses } from "./census.ts";
 import { type Collection, History } from "./history.ts";
 import { ProfileHistory } from "./profile.ts";
@@ -49,6 +50,7 @@ export class Target {
     alerts: Alerts | undefined = undefined; // outlives runs
     answers: w.Answers | undefined = undefined;
     alertLog: AlertChange[] = [];
+    archive = new Archive(); // outlives runs
     history: Set<string> = new Set(); // what was requested: "series" names
     change = 0; // rises with each change of anything
     notesBound = NOTES_MAX;
@@ -114,16 +116,16 @@ export class Target {
 
     // Takes over what only this page has gathered, from the same target before a new state came.
     inherit(old: Target): void {
-        const { run, profileHistory, alertLog, alerts } = old;
-        Object.assign(this, { run, profileHistory, alertLog, alerts });
+        const { run, profileHistory, alertLog, alerts, archive } = old;
+        Object.assign(this, { run, profileHistory, alertLog, alerts, archive });
         this.past.collections = old.past.collections;
     }
 
     private beginRun(run: number): void {
         const fresh = new Target(this.daemon, this.name);
-        const { state, health, change, publishedWall, notesBound, alerts, alertLog } = this;
+        const { state, health, change, publishedWall, notesBound, alerts, alertLog, archive } = this;
         Object.assign(this, fresh, { state: state && { ...state, runInfo: undefined }, health, change: change + 1,
-            publishedWall, notesBound, alerts, alertLog, run });
+            publishedWall, notesBound, alerts, alertLog, archive, run });
     }
 
     private applyHeap(heap: w.Heap): void {
@@ -195,6 +197,13 @@ export class Target {
         if (named && this.bandKey(named) === key) return named;
         for (const b of this.bands.values()) if (this.bandKey(b) === key) return b;
         return undefined;
+    }
+
+    // The first moment that the page's own data have, of anything.
+    get own(): number {
+        let first = this.censuses.times[0] ?? this.eventTime;
+        for (const s of this.series.values()) if (s.n) first = Math.min(first, s.from[0]!);
+        return first;
     }
 
     // The daemon's own limit comes first: it also knows --limit and the machine.

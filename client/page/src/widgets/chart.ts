@@ -88,7 +88,7 @@ export class Chart {
             return;
         }
         const signature = JSON.stringify([document.documentElement.dataset["theme"], plot.stacked, plot.top, this.o.picked?.(),
-            plot.lines.map((l) => [l.id, l.label, l.color, l.kind, this.o.hidden?.(l.id)])]);
+            plot.lines.map((l) => [l.id, l.label, l.color, l.kind, !!l.gaps?.length, this.o.hidden?.(l.id)])]);
         if (!this.u || signature !== this.signature) this.make(plot, signature);
         else this.u.setData(this.columns(plot));
         this.describe();
@@ -100,7 +100,7 @@ export class Chart {
         const p = this.plot;
         if (!p) return undefined;
         return { title: this.o.title, x: p.x, range: p.range, stacked: !!p.stacked, markers: p.markers ?? [],
-            series: p.lines.map((l) => ({ id: l.id, label: l.label, color: l.color, values: l.values })),
+            series: p.lines.map((l) => ({ id: l.id, label: l.label, color: l.color, values: l.values, gaps: l.gaps })),
             scaleY: this.u && { min: this.u.scales["y"]?.min, max: this.u.scales["y"]?.max } };
     }
 
@@ -124,12 +124,12 @@ export class Chart {
     }
 
     private columns(plot: Plot): uPlot.AlignedData {
-        if (!plot.stacked) return [plot.x, ...plot.lines.map((l) => l.values)] as uPlot.AlignedData;
+        if (!plot.stacked) return [plot.x, ...plot.lines.map((l) => drawn(l, l.values))] as uPlot.AlignedData;
         const sums: (number | null)[][] = [];
         let below: (number | null)[] | undefined;
         for (const l of plot.lines) {
             const sum: (number | null)[] = l.values.map((v, i) => (v === null && !known(below?.[i]) ? null : (v ?? 0) + (below?.[i] ?? 0)));
-            sums.push(sum);
+            sums.push(drawn(l, sum) as (number | null)[]);
             below = sum;
         }
         return [plot.x, ...sums.reverse()] as uPlot.AlignedData;
@@ -170,7 +170,8 @@ export class Chart {
     private series(l: Line, stacked: boolean, i: number): uPlot.Series {
         const points = l.kind === "points", dash = dashOf(l, i);
         return {
-            label: l.id, stroke: stacked ? css("--card") : l.color, width: stacked ? this.seam(l) : points ? 0 : 1.6, spanGaps: true,
+            label: l.id, stroke: stacked ? css("--card") : l.color, width: stacked ? this.seam(l) : points ? 0 : 1.6,
+            ...(l.gaps?.length ? { spanGaps: false, gaps: (u: uPlot) => this.gaps(u, l.id) } : { spanGaps: true }),
             ...(stacked || l.kind === "area" ? { fill: stacked ? (l.hatch ? hatch(l.color, i) : l.color) : `${l.color}33` } : {}),
             ...(dash && !stacked ? { dash } : {}),
             ...(l.kind === "step" ? { paths: uPlot.paths.stepped!({ align: 1 }) } : {}),
@@ -180,6 +181,12 @@ export class Chart {
         };
     }
 
+    // The gaps of a line in pixels, in order.
+    private gaps(u: uPlot, id: string): [number, number][] {
+        return (this.plot?.lines.find((l) => l.id === id)?.gaps ?? []).map(([from, to]): [number, number] => [u.valToPos(from, "x", true), u.valToPos(to, "x", true)])
+            .sort((a, b) => a[0] - b[0]);
+    }
+
     // The line between two layers, unless there are so many points that only the lines would be visible.
     private seam(l: Line): number {
         return l.values.length * 3 > this.canvas.clientWidth ? 0 : 0.6;
@@ -187,8 +194,8 @@ export class Chart {
 
     // Whether a label of the time axis would be cut at the chart's end.
     private cut(u: uPlot, s: number): boolean {
-        const x = u.valToPos(s, "x");
-        return x > u.over.clientWidth + 10 - LABEL / 2;
+        const x = u.valToPos(s, "x"), width = u.bbox.width / (devicePixelRatio || 1); // the element itself has no width yet when a chart is made
+        return width > 0 && x > width + 10 - LABEL / 2;
     }
 
     private yRange(low: number | null, high: number | null): [number, number] {
@@ -248,10 +255,10 @@ export class Chart {
         if (!r) return;
         const w = r.to - r.from, mid = r.from + w / 2;
         const moves: Record<string, () => void> = {
-            ArrowLeft: () => this.o.onzoom({ from: Math.max(0, r.from - w / 4), to: Math.max(w, r.to - w / 4) }),
+            ArrowLeft: () => this.o.onzoom({ from: r.from - w / 4, to: r.to - w / 4 }),
             ArrowRight: () => this.o.onzoom({ from: r.from + w / 4, to: r.to + w / 4 }),
             "+": () => this.o.onzoom({ from: mid - w / 4, to: mid + w / 4 }),
-            "-": () => this.o.onzoom({ from: Math.max(0, mid - w), to: mid + w }),
+            "-": () => this.o.onzoom({ from: mid - w, to: mid + w }),
             "0": () => this.o.onslide(),
         };
         const move = moves[e.key === "=" ? "+" : e.key];
@@ -278,20 +285,22 @@ export class Chart {
             if (x < bbox.left - 1 || x > bbox.left + bbox.width + 1) continue;
             ctx.strokeStyle = css(m.faint ? "--muted" : "--marker");
             ctx.globalAlpha = m.faint ? 0.55 : 0.8;
-            ctx.setLineDash(m.faint ? [] : [3 * ratio, 3 * ratio]);
+            ctx.setLineDash(m.faint || m.solid ? [] : [3 * ratio, 3 * ratio]);
             ctx.beginPath();
             ctx.moveTo(x, m.faint ? bottom - 5 * ratio : bbox.top);
             ctx.lineTo(x, bottom);
             ctx.stroke();
             if (m.faint || x < free) continue;
             const text = shorten(visible(m.text)), width = ctx.measureText(text).width;
+            const place = x + width + 9 * ratio > bbox.left + bbox.width ? x - width - 10 * ratio : x; // at the right edge: on its left
+            if (place < free) continue;
             ctx.globalAlpha = 0.85;
             ctx.fillStyle = css("--card");
-            ctx.fillRect(x + 2 * ratio, bbox.top + ratio, width + 6 * ratio, 15 * ratio);
+            ctx.fillRect(place + 2 * ratio, bbox.top + ratio, width + 6 * ratio, 15 * ratio);
             ctx.globalAlpha = 1;
             ctx.fillStyle = css("--marker");
-            ctx.fillText(text, x + 5 * ratio, bbox.top + 3 * ratio);
-            free = x + width + 14 * ratio;
+            ctx.fillText(text, place + 5 * ratio, bbox.top + 3 * ratio);
+            free = Math.max(x, place + width + 14 * ratio);
         }
         ctx.restore();
     }
@@ -324,15 +333,16 @@ export class Chart {
         setText(this.moment, i === null ? "" : this.clocks(p.x[i]!));
         p.lines.forEach((l, k) => {
             let v: number | null | undefined = null;
-            for (let j = i ?? l.values.length - 1; j >= 0 && !known(v); j--) v = l.values[j];
+            for (let j = i ?? l.values.length - 1; j >= 0 && !known(v); j--) v = i !== null && inGap(l, p.x[j]!, p.x[i]!) ? (j = 0, undefined) : l.values[j];
             setText(this.values[k]!, this.o.unit.text(v));
         });
     }
 
     // A time in the clock of the axis, and in the other one.
     private clocks(at: number): string {
-        const p = this.plot!, step = p.range.to - p.range.from < FINE_S ? 0.01 : 1, run = clock(at, undefined, step);
-        return p.start === undefined ? run : `${clock(at, p.start, step)}, ${run} into the run`;
+        const p = this.plot!, step = p.range.to - p.range.from < FINE_S ? 0.01 : 1, run = clock(Math.abs(at), undefined, step);
+        const day = p.range.to - p.range.from > 86400 ? `${clock(at, p.start, 86400)} ` : "";
+        return p.start === undefined ? clock(at, undefined, step) : `${day}${clock(at, p.start, step)}, ${run} ${at < 0 ? "before" : "into"} the run`;
     }
 
     private describe(): void {
@@ -340,6 +350,16 @@ export class Chart {
         setAttr(this.canvas, "aria-label", `${this.o.title}: ${p.lines.length} series; ${first.join(", ")}. ` +
             "Arrow keys move in time, plus and minus zoom, 0 resets.");
     }
+}
+
+// A line with gaps: null would be a gap of uPlot's own, undefined is no point of this line.
+function drawn(l: Line, values: (number | null)[]): (number | null | undefined)[] {
+    return l.gaps?.length ? values.map((v) => v ?? undefined) : values;
+}
+
+// Whether nothing is known between two times.
+export function inGap(l: Line, from: number, to: number): boolean {
+    return !!l.gaps?.some(([a, b]) => a < to && b > from && b > a);
 }
 
 // Lines of one chart also differ by their strokes: they can be distinguished without colours.

@@ -7,6 +7,7 @@ import type uPlot from "uplot";
 import { svg, visible } from "../dom.ts";
 import { css } from "../theme.ts";
 import { clock, type Unit } from "../units.ts";
+import type { Gap } from "../state/series.ts";
 import type { Line, Plot } from "./plot.ts";
 import { saveBlob, saveText } from "./save.ts";
 
@@ -78,7 +79,7 @@ function chartSvg(p: ChartPicture): SVGSVGElement | undefined {
     for (const m of plot.markers ?? []) {
         if (m.t < plot.range.from || m.t > plot.range.to) continue;
         curves.append(svg("line", { x1: X(m.t), x2: X(m.t), y1: m.faint ? box.y + box.h - 5 : box.y, y2: box.y + box.h,
-            stroke: css(m.faint ? "--muted" : "--marker"), "stroke-dasharray": m.faint ? "none" : "3 3" }));
+            stroke: css(m.faint ? "--muted" : "--marker"), "stroke-dasharray": m.faint || m.solid ? "none" : "3 3" }));
         if (!m.faint) curves.append(svg("text", { x: X(m.t) + 4, y: box.y + 12, fill: css("--marker") }, cut(visible(m.text), 28)));
     }
     root.append(curves);
@@ -107,12 +108,29 @@ function axes(root: SVGElement, p: ChartPicture, plot: Plot, u: uPlot, box: { x:
 }
 
 function curve(g: SVGElement, l: Line, x: number[], v: (number | null)[], stacked: boolean, X: Scale, Y: Scale): void {
-    const points = x.map((t, i) => [t, v[i]] as const).filter((q): q is readonly [number, number] => q[1] !== null && q[1] !== undefined);
+    const points = x.map((t, i) => [t, v[i]] as const).filter((q): q is Point => q[1] !== null && q[1] !== undefined);
     if (!points.length) return;
     if (l.kind === "points") {
         for (const [t, y] of points) g.append(svg("circle", { cx: X(t).toFixed(1), cy: Y(y).toFixed(1), r: 2, fill: l.color }));
         return;
     }
+    for (const part of parts(points, l.gaps ?? [])) piece(g, l, part, stacked, X, Y);
+}
+
+type Point = readonly [number, number];
+
+// A curve without its gaps.
+function parts(points: Point[], gaps: Gap[]): Point[][] {
+    const out: Point[][] = [[]];
+    points.forEach((p, i) => {
+        const before = points[i - 1];
+        if (before && gaps.some(([from, to]) => from < p[0] && to > before[0])) out.push([]);
+        out[out.length - 1]!.push(p);
+    });
+    return out;
+}
+
+function piece(g: SVGElement, l: Line, points: Point[], stacked: boolean, X: Scale, Y: Scale): void {
     const line = points.map(([t, y], i) => `${i ? "L" : "M"}${X(t).toFixed(1)} ${Y(y).toFixed(1)}`).join("");
     const filled = stacked || l.kind === "area";
     if (filled) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // plot.ts - what a chart shows: lines over common times, with marks.
 import type { Span } from "../range.ts";
+import type { Gap } from "../state/series.ts";
 
 export interface Line {
     id: string;
@@ -9,6 +10,7 @@ export interface Line {
     values: (number | null)[];
     kind?: "area" | "line" | "points" | "step";
     dash?: boolean; // a limit rather than a measurement
+    gaps?: Gap[]; // where nothing is known: no line is drawn over these, in order of time
     hatch?: boolean; // in a stack: distinguished by lines, not by colour
 }
 
@@ -16,6 +18,7 @@ export interface Marker {
     t: number;
     text: string;
     faint?: boolean; // a tick on the axis instead of a line
+    solid?: boolean; // not of the program itself: a deploy
 }
 
 export interface Plot {
