@@ -172,11 +172,12 @@ static void queue(struct api_archive *p, struct evhttp_request *req, const struc
 
 void api_archive_answer(struct api_archive *p, struct evhttp_request *req, const char *query)
 {
+        static const char none[] = "{\"archive\":false,\"runs\":[],\"older\":0}\n"; /* no error: most have none */
         struct archive_query q;
         struct error error;
 
         if (!p || access(p->path, F_OK) < 0) {
-                answer_error(req, 404, "there is no archive here; heapwatch archive keeps one");
+                answer_json(req, none, strlen(none));
         } else if (!parse(&q, query, &error)) {
                 answer_error(req, 400, "%s", error.text);
         } else if (q.daemon >= feed_daemons(p->feed)) {

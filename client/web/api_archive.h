@@ -21,7 +21,7 @@ struct api_archive *api_archive_new(struct event_base *base, const char *path, c
 /* Answers all that still waits. Before the server is destroyed. */
 void api_archive_destroy(struct api_archive **p);
 
-/* Answers now or later. NULL, or no such file by now: 404. */
+/* Answers now or later. NULL, or no such file by now: {"archive":false} and no runs. */
 void api_archive_answer(struct api_archive *p, struct evhttp_request *req, const char *query);
 
 #endif

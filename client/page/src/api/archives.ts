@@ -54,9 +54,9 @@ export class Archives {
         this.busy = true;
         try {
             const answer = await fetch(`api/archive?${q.toString()}`), body = (await answer.json()) as ArchiveAnswer & { error?: string };
-            if (answer.ok) this.view.targets.get(t.key)?.archive.take(body, t.start!);
-            else if (answer.status === 404) this.resume = performance.now() + FRESH_MS;
-            else throw new Error(body.error ?? `the server answered ${answer.status}`);
+            if (!answer.ok) throw new Error(body.error ?? `the server answered ${answer.status}`);
+            this.view.targets.get(t.key)?.archive.take(body, t.start!);
+            if (body.archive === false) this.resume = performance.now() + FRESH_MS;
             this.error = undefined;
         } catch (e) {
             this.error = `archive of ${t.name}: ${e instanceof Error ? e.message : String(e)}`;

@@ -15,7 +15,7 @@ export interface ArchivedRun { run: number; start?: number; first?: number; seen
 export interface ArchivedSeries { run: number; series: string; times: number[]; ends: number[]; last: number[]; mean: number[]; min: number[]; max: number[];
     count: number[]; gaps: Gap[] }
 export interface ArchivedCensuses { run: number; times: number[]; total: number[]; bands: { label: string; mean: number[] }[]; gaps: Gap[] }
-export interface ArchiveAnswer { runs: ArchivedRun[]; older?: number; items?: ArchivedSeries[]; censuses?: ArchivedCensuses[] }
+export interface ArchiveAnswer { archive?: boolean; runs: ArchivedRun[]; older?: number; items?: ArchivedSeries[]; censuses?: ArchivedCensuses[] }
 
 export interface Deploy { t: number; text: string } // text "": the same program, started again
 
