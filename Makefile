@@ -255,7 +255,8 @@ $(O)/unit/trend/test_statistics: HW_LDFLAGS += -lgsl -lgslcblas
 $(O)/unit/record/test_recorder: HW_LDFLAGS += -Wl,--wrap=pwrite
 
 # Tests that count allocations, or make each fail in turn.
-$(addprefix $(O)/unit/, model/test_memory record/test_assembler target/test_memory target/test_steady): \
+$(addprefix $(O)/unit/, model/test_memory record/test_assembler target/test_memory target/test_steady fuzz/test_fuzz_session) \
+$(O)/fuzz/fuzz_session: \
   HW_LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 
 HEAPWATCH_TREND_OBJ := $(call objects,tests/bench/heapwatch_trend.c $(VERDICT_SRC))

@@ -3,9 +3,8 @@
  * fuzz_request.c - requests to the daemon, byte for byte, answered from two
  * targets that have read logs.
  *
- * The functions of targets.h, reload.h and bus.h are replaced here, so that no socket is opened
- * and no target comes or goes. What must hold: every answer is one that our own
- * readers accept, the last one and only that one says that no more come.
+ * The functions of targets.h and reload.h are replaced here, those of bus.h in no_bus.h, so that no socket is opened
+ * and no target comes or goes. What must hold: see no_bus.h.
  */
 #include <errno.h>
 #include <event2/event.h>
@@ -17,24 +16,18 @@
 #include "daemon/alerting/outcomes.h"
 #include "daemon/alerting/silence_store.h"
 #include "daemon/control/notifier.h"
-#include "proto/wire/limits.h"
 #include "heapwatch/wire.h"
 #include "daemon/log.h"
 #include "daemon/target/pipeline.h"
 #include "daemon/control/reload.h"
 #include "daemon/control/requests.h"
-#include "daemon/transport/admission.h"
 #include "proto/base/error.h"
+#include "tests/fuzz/no_bus.h"
 
 #define TARGETS 2u
 
 struct targets {
         struct pipeline *pipelines[TARGETS];
-};
-
-struct bus_client {
-        unsigned replies;
-        bool over;
 };
 
 static struct targets all;
@@ -43,7 +36,7 @@ static struct outcomes *outcomes;
 static struct notifier *notifier;
 static struct rulebook rulebook; /* the built-in rules */
 
-/* ------------------------------------------------------- targets and bus */
+/* --------------------------------------------------------------- targets */
 
 struct pipeline *targets_find(const struct targets *t, const char *name)
 {
@@ -111,62 +104,6 @@ bool reload_rules(struct rulebook *book, struct targets *targets, struct notifie
         if (rules)
                 rulebook_change(book, rules);
         return rules;
-}
-
-const struct principal *bus_client_principal(const struct bus_client *client)
-{
-        static const struct principal owner = { .role = ROLE_CONTROL, .fd = -1 };
-
-        (void)client;
-        return &owner;
-}
-
-const char *bus_client_name(struct bus_client *client)
-{
-        (void)client;
-        return "?";
-}
-
-bool bus_client_refused(const struct bus_client *client)
-{
-        (void)client;
-        return false;
-}
-
-void bus_count_control(struct bus *bus, bool forbidden)
-{
-        (void)bus;
-        (void)forbidden;
-}
-
-bool bus_reload_keys(struct bus *bus, struct error *error)
-{
-        (void)bus;
-        (void)error;
-        return true;
-}
-
-bool bus_client_lost(const struct bus_client *client)
-{
-        (void)client;
-        return false;
-}
-
-void bus_reply(struct bus_client *client, Hw__Reply *reply)
-{
-        const char *reason = NULL;
-        size_t size = hw__reply__get_packed_size(reply);
-        uint8_t *packed = malloc(size + 1);
-
-        if (!packed || client->over || size > LIMIT_MESSAGE_BYTES || hw__reply__pack(reply, packed) != size)
-                abort();
-        Hw__Reply *read = hw_reply_unpack(packed, size, &reason);
-        if (!read)
-                abort();
-        client->replies++;
-        client->over = !read->more;
-        hw_reply_unref(read);
-        free(packed);
 }
 
 /* ----------------------------------------------------------------- set up */

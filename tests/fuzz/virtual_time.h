@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * virtual_time.h - a steady clock that the program makes itself, for it and the libraries it uses: an event loop that
+ * would wait finds that the time has come. So a minute of a daemon takes milliseconds, and the same steps give the same
+ * session. Unix time and processor time stay the machine's.
+ *
+ * Included once per program; it takes the place of clock_gettime() and epoll_wait().
+ */
+#ifndef HW_TESTS_FUZZ_VIRTUAL_TIME_H
+#define HW_TESTS_FUZZ_VIRTUAL_TIME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define VIRTUAL_READ_NS 2000u /* each look at the clock takes this long: who works until a time comes gets there */
+
+static struct {
+        bool on;
+        uint64_t now_ns;
+} virtual_time = { .now_ns = UINT64_C(1000000000000) };
+
+int clock_gettime(clockid_t id, struct timespec *t)
+{
+        if (!virtual_time.on || (id != CLOCK_MONOTONIC && id != CLOCK_MONOTONIC_COARSE && id != CLOCK_BOOTTIME))
+                return (int)syscall(SYS_clock_gettime, id, t);
+        virtual_time.now_ns += VIRTUAL_READ_NS;
+        t->tv_sec = (time_t)(virtual_time.now_ns / 1000000000u);
+        t->tv_nsec = (long)(virtual_time.now_ns % 1000000000u);
+        return 0;
+}
+
+int epoll_wait(int fd, struct epoll_event *events, int n, int timeout_ms)
+{
+        int found = (int)syscall(SYS_epoll_pwait, fd, events, n, virtual_time.on ? 0 : timeout_ms, NULL, 0);
+
+        if (virtual_time.on && found == 0 && timeout_ms > 0)
+                virtual_time.now_ns += (uint64_t)timeout_ms * 1000000u;
+        return found;
+}
+
+#endif
