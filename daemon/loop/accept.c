@@ -58,25 +58,24 @@ static void say_refused(void)
                 n, descriptors_limit());
 }
 
-/* Accepts and closes the oldest waiting connection, with the spare descriptor. */
+/*
+ * Accepts and closes the oldest waiting connection, with the spare descriptor. Nobody may be waiting: the kernel looks
+ * for a descriptor first; then the spare one is opened again. A connection that left no place for that keeps it until
+ * the next call, shut down.
+ */
 static void turn_away(int listener)
 {
         (void)pthread_mutex_lock(&spare_lock);
-        if (spare >= 0) {
+        if (spare >= 0)
                 (void)close(spare);
-                spare = -1;
-                long fd = syscall(SYS_accept4, listener, NULL, NULL, SOCK_CLOEXEC);
-                if (fd >= 0)
-                        spare = (int)fd;
-        }
-        if (spare >= 0) { /* the descriptor stays ours, the connection is closed */
-                int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-                if (null >= 0) {
+        spare = (int)syscall(SYS_accept4, listener, NULL, NULL, SOCK_CLOEXEC);
+        const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        if (spare >= 0 && null < 0) {
+                (void)shutdown(spare, SHUT_RDWR);
+        } else {
+                if (spare >= 0)
                         (void)close(spare);
-                        spare = null;
-                } else {
-                        (void)shutdown(spare, SHUT_RDWR);
-                }
+                spare = null;
         }
         (void)pthread_mutex_unlock(&spare_lock);
 }

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Connections while no descriptor is left. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "daemon/log.h"
+#include "daemon/loop/accept.h"
+#include "daemon/loop/descriptors.h"
+
+static struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+static int unix_socket(void)
+{
+        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+        assert_true(fd >= 0);
+        return fd;
+}
+
+static int listening(char *directory)
+{
+        int fd = unix_socket();
+
+        assert_non_null(mkdtemp(directory));
+        (void)snprintf(address.sun_path, sizeof(address.sun_path), "%s/s", directory);
+        assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+        assert_int_equal(listen(fd, 8), 0);
+        return fd;
+}
+
+static void refused(int listener)
+{
+        assert_int_equal(accept4(listener, NULL, NULL, SOCK_CLOEXEC), -1);
+        assert_int_equal(errno, EAGAIN);
+}
+
+/* Each is closed at once, also after a call when nobody waited: the spare descriptor is never lost. */
+static void test_a_full_table(void **state)
+{
+        char directory[] = "/tmp/heapwatch-accept-XXXXXX", byte;
+        struct rlimit all, none;
+        int clients[3], fill[64], n = 0;
+
+        (void)state;
+        log_set_level(LOG_ERROR);
+        const int listener = listening(directory);
+        for (int i = 0; i < 3; i++)
+                clients[i] = unix_socket();
+        assert_int_equal(getrlimit(RLIMIT_NOFILE, &all), 0);
+        none = all;
+        none.rlim_cur = (rlim_t)clients[2] + 8;
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+        while (n < 64 && (fill[n] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+                n++;
+        assert_true(n > 0 && n < 64);
+        refused(listener);
+        for (int i = 0; i < 3; i++) {
+                assert_int_equal(connect(clients[i], (struct sockaddr *)&address, sizeof(address)), 0);
+                refused(listener);
+                assert_int_equal(read(clients[i], &byte, 1), 0);
+                refused(listener);
+        }
+        assert_int_equal(descriptors_refused(), 7);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &all), 0);
+        while (n > 0)
+                (void)close(fill[--n]);
+        for (int i = 0; i < 3; i++)
+                (void)close(clients[i]);
+        (void)close(listener);
+        (void)unlink(address.sun_path);
+        (void)rmdir(directory);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = { cmocka_unit_test(test_a_full_table) };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
