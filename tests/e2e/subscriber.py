@@ -347,8 +347,14 @@ class Follower:
             t.plain[body] = getattr(u, body)
         elif body == "census":
             t.census = u.census
+            for band, size in zip(u.census.band, u.census.bytes):
+                if band in t.bands and not t.bands[band].HasField("first_bytes"):
+                    t.bands[band].first_bytes = size
         elif body == "bands":
-            t.bands.update((b.id, b) for b in u.bands.bands)
+            for b in u.bands.bands:
+                if not b.HasField("first_bytes") and b.id in t.bands and t.bands[b.id].HasField("first_bytes"):
+                    b.first_bytes = t.bands[b.id].first_bytes
+                t.bands[b.id] = b
         elif body == "notes":
             t.notes.update((n.number, n) for n in u.notes.notes)
         elif body == "profile":
