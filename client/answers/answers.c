@@ -155,10 +155,14 @@ static void find_profile(struct answers *a, const struct evidence *e)
         uint64_t seen = e->t->event_time_ns - (run->has_first_time_ns ? run->first_time_ns : 0);
         if (seen > IDLE_NS && e->t->census->number < seen / run->census_period_ns / 4 &&
             e->t->census->number * 4 < seen / step_in_use_or(e, IDLE_NS) && (text = caveat(a))) {
-                say(text, "Idle: %s %s in ", hw_count_text(number, sizeof(number), e->t->census->number),
-                    e->t->census->number == 1 ? "census" : "censuses");
+                const char *plural = e->t->census->number == 1 ? "census" : "censuses";
+                hw_count_text(number, sizeof(number), e->t->census->number);
+                say(text, is_by_agent(e) ? "%s %s in " : "Idle: %s %s in ", number, plural);
                 say_duration(text, seen);
-                say(text, ": the clock of -i%.3g stops while it waits", (double)run->census_period_ns / 1e9);
+                if (is_by_agent(e))
+                        say(text, ": the agent keeps to its budget of the program's time");
+                else
+                        say(text, ": the clock of -i%.3g stops while it waits", (double)run->census_period_ns / 1e9);
         }
 }
 

@@ -311,6 +311,16 @@ bool advised(const struct evidence *e, enum hw_advice code)
         return false;
 }
 
+bool is_by_agent(const struct evidence *e)
+{
+        const char *uri = e->t->target && e->t->target->uri ? e->t->target->uri : "", *slash = strrchr(uri, '/');
+        unsigned long pid;
+        int end = 0;
+
+        return !strncmp(uri, "unix:", 5) && slash && sscanf(slash, "/agent-%lu.sock%n", &pid, &end) == 1 && end > 0 &&
+               !slash[end];
+}
+
 bool keeps_events(const struct evidence *e)
 {
         return !e->over && !e->trend && (advised(e, HW_ADVICE_NOT_FLUSHED) || advised(e, HW_ADVICE_OLD_GHC));

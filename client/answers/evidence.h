@@ -71,6 +71,9 @@ const char *limit_words(bool known, Hw__TimeToLimit__Source source);
 /* Whether the daemon gives that advice. */
 bool advised(const struct evidence *e, enum hw_advice code);
 
+/* Its log comes from the agent, which takes censuses as often as its budget of the program's time allows. */
+bool is_by_agent(const struct evidence *e);
+
 /* It runs, and its events stay in its buffer: what is unknown may be there. */
 bool keeps_events(const struct evidence *e);
 

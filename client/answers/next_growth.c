@@ -295,6 +295,8 @@ static bool growth_unplaced(const struct evidence *e)
 
 static void say_unplaced(char *text, const struct evidence *e)
 {
+        if (say_agents_budget(text, e))
+                return;
         if (!e->over && !advised(e, HW_ADVICE_FEW_MAJOR) && has_profile(e))
                 say(text, "Wait: where it grows shows with the next collections");
         else

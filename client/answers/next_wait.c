@@ -10,6 +10,8 @@ static bool too_few_collections(const struct evidence *e)
 
 static void say_too_few_collections(char *text, const struct evidence *e)
 {
+        if (say_agents_budget(text, e))
+                return;
         say(text, has_profile(e)
                           ? "Let it run for longer, or take censuses more often: each is a major collection that "
                             "shows what is live"

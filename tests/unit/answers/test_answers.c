@@ -348,6 +348,10 @@ static void the_advised_step_gives_a_verdict(void **state)
         m.state.state = HW__TARGET__STATE__STATE_RUNNING; /* and while it runs there is more to say than "nothing" */
         a = asked(&m);
         says(&a, QUESTION_WRONG, "Not known yet: too few steps have a major collection");
+        m.state.uri = (char *)"unix:/run/user/1/heapwatch/agent-42.sock";
+        a = asked(&m);
+        says(&a, QUESTION_NEXT, "Have live data measured more often, in up to 5 % of its time: heapwatch ctl agent ");
+        m.state.uri = NULL;
         assert_string_equal(advice(&m), "few-collections");
 }
 
@@ -740,6 +744,11 @@ static void the_profile_itself_is_told_apart(void **state)
         a = asked(&m);
         assert_int_equal(a.n_caveats, 1);
         has(a.caveats[0], "Idle: 2 censuses in 10m 00s: the clock of -i0.05 stops while it waits");
+        m.state.uri = (char *)"unix:/run/user/1/heapwatch/agent-42.sock";
+        a = asked(&m);
+        has(a.caveats[0], "2 censuses in 10m 00s: the agent keeps to its budget of the program's time");
+        assert_null(strstr(a.caveats[0], "Idle"));
+        m.state.uri = NULL;
         m.heap_state.has_max_live_bytes = 1;
         m.heap_state.max_live_bytes = 496 * MIB;
         m.state.state = HW__TARGET__STATE__STATE_ENDED;
