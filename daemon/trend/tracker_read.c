@@ -330,15 +330,36 @@ static double heap_over_live_at(const struct tracker *t, const struct memory_lim
         return fmin(heap_over_live(t), (double)limit->bytes / (double)most);
 }
 
+static bool rises(const struct growth_series *s)
+{
+        return s->known && s->trend.verdict >= TREND_GROWING;
+}
+
+/* What the limit counts grows, although it is not known why: live data may be known too rarely for a verdict. */
+static enum series_id growing_outside(const struct growth *g, enum limit_source limit)
+{
+        if (rises(&g->rss) && limit != LIMIT_SOURCE_MAX_HEAP)
+                return SERIES_RSS;
+        return rises(&g->heap) ? SERIES_HEAP_SIZE : SERIES_COUNT;
+}
+
 /* The series whose growth meets the limit; SERIES_COUNT: none grows. */
 static enum series_id growing_series(const struct growth *g, enum limit_source limit)
 {
-        if (g->where == GROWTH_LIVE)
+        switch (g->where) {
+        case GROWTH_LIVE:
                 return SERIES_LIVE;
-        if (g->where == GROWTH_RETENTION)
-                return g->heap.known && g->heap.trend.verdict >= TREND_GROWING ? SERIES_HEAP_SIZE : SERIES_BLOCKS_SIZE;
-        if (g->where == GROWTH_OFF_HEAP && limit != LIMIT_SOURCE_MAX_HEAP)
-                return g->rss.known && g->rss.trend.verdict >= TREND_GROWING ? SERIES_RSS : SERIES_OFF_HEAP;
+        case GROWTH_RETENTION:
+                return rises(&g->heap) ? SERIES_HEAP_SIZE : SERIES_BLOCKS_SIZE;
+        case GROWTH_OFF_HEAP:
+                if (limit == LIMIT_SOURCE_MAX_HEAP)
+                        return SERIES_COUNT;
+                return rises(&g->rss) ? SERIES_RSS : SERIES_OFF_HEAP;
+        case GROWTH_UNKNOWN:
+                return growing_outside(g, limit);
+        case GROWTH_NOWHERE:
+                break;
+        }
         return SERIES_COUNT;
 }
 

@@ -189,25 +189,30 @@ bool trend_is_flat(const struct trend *t, unsigned index, double slope)
         return most < slope / TREND_EXPLAINS || (fit.slope - half <= 0 && most < slope / 2);
 }
 
-/* Of the newest minutes, at most THEIL_SEN_MAX; their number is the span. */
+/* Of the newest buckets, at most THEIL_SEN_MAX, of the lowest level that has a line: rare samples fill only wider ones. */
 static struct trend_provisional provisional(const struct trend *t)
 {
-        double p[THEIL_SEN_MAX], per_s = 1e9 / (double)t->config.resolution_ns;
-        unsigned kept = ladder_kept(&t->ladder, 0), n = kept < THEIL_SEN_MAX ? kept : THEIL_SEN_MAX;
+        double p[THEIL_SEN_MAX];
         struct theil_sen fit;
 
-        if (n == 0)
-                return (struct trend_provisional){ .known = false };
-        ladder_newest(&t->ladder, 0, n, p);
-        if (!theil_sen_fit(p, n, &fit))
-                return (struct trend_provisional){ .known = false };
-        return (struct trend_provisional){
-                .known = true,
-                .slope = fit.slope * per_s,
-                .slope_low = (fit.slope - WINDOW_INTERVAL_SE * fit.se) * per_s,
-                .slope_high = (fit.slope + WINDOW_INTERVAL_SE * fit.se) * per_s,
-                .span_ns = n * t->config.resolution_ns,
-        };
+        for (unsigned level = 0; level < LADDER_LEVELS; level++) {
+                unsigned kept = ladder_kept(&t->ladder, level), n = kept < THEIL_SEN_MAX ? kept : THEIL_SEN_MAX;
+                uint64_t width_ns = ladder_width(level) * t->config.resolution_ns;
+                double per_s = 1e9 / (double)width_ns;
+
+                if (n == 0)
+                        break;
+                ladder_newest(&t->ladder, level, n, p);
+                if (theil_sen_fit(p, n, &fit))
+                        return (struct trend_provisional){
+                                .known = true,
+                                .slope = fit.slope * per_s,
+                                .slope_low = (fit.slope - WINDOW_INTERVAL_SE * fit.se) * per_s,
+                                .slope_high = (fit.slope + WINDOW_INTERVAL_SE * fit.se) * per_s,
+                                .span_ns = n * width_ns,
+                        };
+        }
+        return (struct trend_provisional){ .known = false };
 }
 
 /* The shortest window is the first that a verdict can be based on. */

@@ -451,6 +451,30 @@ static void test_time_to_the_least_limit(void **state)
         rig_close(&r);
 }
 
+/* Without live data it is not known where it grows; that resident memory grows towards the limit is. */
+static void test_time_to_limit_of_growth_that_has_no_place(void **state)
+{
+        static struct rig r;
+        struct tracker_config c = tracker_config_scaled(SECOND);
+        struct limit_time l;
+        struct growth g;
+
+        (void)state;
+        rig_open(&r, &c);
+        tracker_set_local(r.t, true);
+        for (uint64_t s = 0; s < 300; s++) {
+                heap(&r, s * SECOND, 200 * MIB + s * MIB);
+                process(&r, s * SECOND, 300 * MIB + s * MIB, 2100 * MIB);
+        }
+        end(&r);
+        tracker_growth(r.t, &g);
+        assert_int_equal(g.where, GROWTH_UNKNOWN);
+        assert_true(tracker_time_to_limit(r.t, &l));
+        assert_int_equal(l.series, SERIES_RSS);
+        assert_in_range((uint64_t)l.mid_s, 1490, 1510); /* (2100 - 599) MiB, 1 a second */
+        rig_close(&r);
+}
+
 static void test_steady_has_no_time_to_limit(void **state)
 {
         static struct rig r;
@@ -685,6 +709,27 @@ static void test_provisional_growth(void **state)
         rig_close(&r);
 }
 
+/* Collections that become rarer as memory grows fill no window: the line through them is shown all the same. */
+static void test_provisional_growth_of_rare_samples(void **state)
+{
+        static struct rig r;
+        struct trend_result result = { .verdict = TREND_LEAK };
+
+        (void)state;
+        open_scaled(&r, SECOND);
+        for (uint64_t s = 0, next = 1; s < 1000; s++) {
+                if (s == next)
+                        live(&r, s * SECOND, 100 * MIB + s * MIB);
+                next = s == next ? s + s / 4 + 1 : next;
+                block(&r, 0, s * SECOND, s * SECOND);
+        }
+        assert_true(tracker_verdict(r.t, subject_series(SERIES_LIVE), &result));
+        assert_int_equal(result.verdict, TREND_UNKNOWN);
+        assert_true(result.provisional.known && result.provisional.span_ns >= 300 * SECOND);
+        assert_true(fabs(result.provisional.slope / (double)MIB - 1) < 0.1);
+        rig_close(&r);
+}
+
 /* Growth from the first minute on is never called steady; a verdict that was reached stays while growth is in doubt. */
 static void test_growth_in_doubt(void **state)
 {
@@ -766,6 +811,7 @@ int main(void)
                 cmocka_unit_test(test_what_a_band_had_a_little_earlier),
                 cmocka_unit_test(test_a_band_that_grows_takes_the_place_of_one_that_does_not),
                 cmocka_unit_test(test_time_to_the_least_limit),
+                cmocka_unit_test(test_time_to_limit_of_growth_that_has_no_place),
                 cmocka_unit_test(test_steady_has_no_time_to_limit),
                 cmocka_unit_test(test_notes_around_a_time),
                 cmocka_unit_test(test_the_note_of_an_onset_is_not_crowded_out),
@@ -774,6 +820,7 @@ int main(void)
                 cmocka_unit_test(test_where_most_of_it_grows),
                 cmocka_unit_test(test_retention_needs_flat_live_data),
                 cmocka_unit_test(test_provisional_growth),
+                cmocka_unit_test(test_provisional_growth_of_rare_samples),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
