@@ -106,10 +106,10 @@ static void handle_snapshot(struct requests *r, const Hw__SnapshotRequest *reque
 static Hw__Point **points_to_messages(const struct series_point *points, size_t n)
 {
         Hw__Point **list = malloc(n * (sizeof(*list) + sizeof(**list)) + 1);
-        Hw__Point *messages = (Hw__Point *)(void *)(list + n);
 
         if (!list)
                 return NULL;
+        Hw__Point *messages = (Hw__Point *)(void *)(list + n);
         for (size_t i = 0; i < n; i++) {
                 const struct bucket *b = &points[i].bucket;
                 list[i] = &messages[i];
