@@ -189,7 +189,7 @@ bool trend_is_flat(const struct trend *t, unsigned index, double slope)
         return most < slope / TREND_EXPLAINS || (fit.slope - half <= 0 && most < slope / 2);
 }
 
-/* Of the newest buckets, at most THEIL_SEN_MAX, of the lowest level that has a line: rare samples fill only wider ones. */
+/* Of the newest buckets of the lowest level that has a line, at most THEIL_SEN_MAX: rare samples fill wider ones. */
 static struct trend_provisional provisional(const struct trend *t)
 {
         double p[THEIL_SEN_MAX];
