@@ -4,8 +4,9 @@
  * the blocks of a frame, the end marker - and hands it out bit by bit.
  *
  * Opening reads the indexes of all segments once, to find those with a part in
- * the range. Of the definitions, those are used that came before the first frame
- * of the range: later ones are in the frames themselves.
+ * the range. A frame has the definitions that came with it. So before a frame is
+ * handed out come those of all frames since the last one that was: frames before
+ * the range, outside of it, damaged, or never written because the disk was slow.
  */
 #include "proto/recording/cutout.h"
 
@@ -19,7 +20,7 @@
 
 static const uint8_t end_marker[2] = { 0xff, 0xff };
 
-enum stage { STAGE_DEFINITIONS, STAGE_SEGMENTS, STAGE_END, STAGE_OVER };
+enum stage { STAGE_SEGMENTS, STAGE_END, STAGE_OVER };
 
 struct cutout {
         struct cutout_range range;
@@ -30,8 +31,10 @@ struct cutout {
         size_t n, next;
         uint32_t last;  /* ordinal of the run's last frame; 0: the run is not over */
         bool has_end;   /* that frame is in it, so the run's end marker is, too */
-        uint32_t first; /* ordinal of the first frame with a part in the range; UINT32_MAX: none */
-        struct frame_file file;
+        uint32_t taken; /* ordinal of the newest frame that was handed out; 0: none yet */
+        bool wanted;    /* the segment's current frame is to be handed out, after its definitions */
+        bool defines;   /* the current definitions have not been looked at */
+        struct frame_file definitions, segment;
         enum stage stage;
         const uint8_t *piece;
         size_t left;
@@ -57,8 +60,6 @@ static int add_segment(struct cutout *c, uint32_t number)
                 return r == -ENOENT ? 0 : r;
         while (!wanted && frame_file_next(&f))
                 wanted = overlaps(&f.head, c->range);
-        if (wanted && c->n == 0)
-                c->first = f.head.ordinal;
         frame_file_close(&f);
         if (!wanted)
                 return 0;
@@ -80,16 +81,16 @@ static int open_all(struct cutout *c, const char *directory, const struct record
         for (uint32_t n = run->first; r == 0 && n && n <= run->last; n++)
                 r = add_segment(c, n);
         c->last = run->live ? 0 : run->last_frame;
-        return r == 0 ? frame_file_open(&c->file, c->directory, RUN_DEFINITIONS) : r;
+        return r == 0 ? frame_file_open(&c->definitions, c->directory, RUN_DEFINITIONS) : r;
 }
 
 /* The header is the first frame of the definitions. */
 static bool take_header(struct cutout *c)
 {
-        if (!frame_file_next(&c->file) || c->file.head.raw < 4)
+        if (!frame_file_next(&c->definitions) || c->definitions.head.raw < 4)
                 return false;
-        c->left = c->file.head.raw;
-        c->piece = frame_file_blocks(&c->file, c->unpacker);
+        c->left = c->definitions.head.raw;
+        c->piece = frame_file_blocks(&c->definitions, c->unpacker);
         return c->piece && !memcmp(c->piece, "hdrb", 4);
 }
 
@@ -101,8 +102,7 @@ struct cutout *cutout_open(const char *directory, const struct recorded_run *run
 
         if (c) {
                 c->range = range;
-                c->first = UINT32_MAX;
-                c->file.fd = c->directory = -1;
+                c->definitions.fd = c->segment.fd = c->directory = -1;
                 c->unpacker = frame_unpacker_new();
                 if (c->unpacker)
                         r = open_all(c, directory, run);
@@ -125,7 +125,8 @@ void cutout_close(struct cutout **cp)
         *cp = NULL;
         if (!c)
                 return;
-        frame_file_close(&c->file);
+        frame_file_close(&c->definitions);
+        frame_file_close(&c->segment);
         if (c->directory >= 0)
                 close(c->directory);
         frame_unpacker_destroy(&c->unpacker);
@@ -135,14 +136,19 @@ void cutout_close(struct cutout **cp)
 
 /* ----------------------------------------------------------------- reading */
 
-/* Definitions from before the first segment. False: there are no more. */
-static bool more_definitions(struct cutout *c)
+/* Definitions from before the frame of this ordinal that were in no frame handed out. False: there are no more. */
+static bool take_definitions(struct cutout *c, uint32_t before)
 {
-        while (frame_file_next(&c->file)) {
-                if (c->file.head.ordinal >= c->first)
+        while (c->defines || (c->defines = frame_file_next(&c->definitions))) {
+                const struct frame_head *h = &c->definitions.head;
+
+                if (h->ordinal >= before)
+                        return false;
+                c->defines = false;
+                if (h->ordinal == c->taken && c->taken > 0)
                         continue;
-                c->left = c->file.head.raw;
-                c->piece = frame_file_blocks(&c->file, c->unpacker);
+                c->piece = frame_file_blocks(&c->definitions, c->unpacker);
+                c->left = c->piece ? h->raw : 0;
                 return c->piece != NULL;
         }
         return false;
@@ -153,13 +159,13 @@ static bool open_next(struct cutout *c)
 {
         char name[SEGMENT_NAME_BYTES];
 
-        frame_file_close(&c->file);
+        frame_file_close(&c->segment);
         if (c->next == c->n)
                 return false;
         if (c->next > 0)
                 c->stats.missing += c->segments[c->next] - c->segments[c->next - 1] - 1;
         segment_name_make(name, c->segments[c->next++]);
-        if (frame_file_open(&c->file, c->directory, name) == 0)
+        if (frame_file_open(&c->segment, c->directory, name) == 0)
                 c->stats.segments++;
         else
                 c->stats.missing++;
@@ -169,8 +175,8 @@ static bool open_next(struct cutout *c)
 /* The blocks of the current frame. */
 static bool take_frame(struct cutout *c)
 {
-        const struct frame_head *h = &c->file.head;
-        uint8_t *blocks = frame_file_blocks(&c->file, c->unpacker);
+        const struct frame_head *h = &c->segment.head;
+        uint8_t *blocks = frame_file_blocks(&c->segment, c->unpacker);
 
         if (!blocks) {
                 c->stats.missing++;
@@ -178,6 +184,7 @@ static bool take_frame(struct cutout *c)
         }
         c->piece = blocks;
         c->left = h->raw;
+        c->taken = h->ordinal;
         c->has_end |= h->ordinal == c->last;
         c->stats.lost_bytes += h->lost_bytes;
         if (c->stats.end_ns == 0 || h->begin_ns < c->stats.begin_ns)
@@ -187,14 +194,27 @@ static bool take_frame(struct cutout *c)
         return true;
 }
 
-/* False: there are no more. */
-static bool more_blocks(struct cutout *c)
+/* Goes to the next frame with a part in the range. False: there is none. */
+static bool find_frame(struct cutout *c)
 {
         do {
-                while (c->file.fd >= 0 && frame_file_next(&c->file))
-                        if (overlaps(&c->file.head, c->range) && take_frame(c))
+                while (c->segment.fd >= 0 && frame_file_next(&c->segment))
+                        if (overlaps(&c->segment.head, c->range))
                                 return true;
         } while (open_next(c));
+        return false;
+}
+
+/* The next piece: definitions that its frame needs, or a frame. False: there are no more. */
+static bool more_blocks(struct cutout *c)
+{
+        while (c->wanted || (c->wanted = find_frame(c))) {
+                if (take_definitions(c, c->segment.head.ordinal))
+                        return true;
+                c->wanted = false;
+                if (take_frame(c))
+                        return true;
+        }
         return false;
 }
 
@@ -202,12 +222,6 @@ static bool more_blocks(struct cutout *c)
 static void next_piece(struct cutout *c)
 {
         switch (c->stage) {
-        case STAGE_DEFINITIONS:
-                if (more_definitions(c))
-                        return;
-                frame_file_close(&c->file);
-                c->stage = STAGE_SEGMENTS;
-                return;
         case STAGE_SEGMENTS:
                 if (more_blocks(c))
                         return;

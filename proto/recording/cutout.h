@@ -4,6 +4,7 @@
  *
  *     header | definitions from before the stretch | its blocks | end marker
  *
+ * Definitions of blocks that are missing inside of it come where these were.
  * Where the stretch reaches the run's end, there is an end marker only if the
  * run had one: a crash stays a crash.
  *

@@ -19,6 +19,7 @@
 #include "proto/base/clock.h"
 #include "proto/eventlog/writer.h"
 #include "proto/recording/cutout.h"
+#include "proto/recording/frame.h"
 #include "proto/recording/pin.h"
 #include "tests/unit/record/recorded.h"
 
@@ -478,6 +479,60 @@ static void test_a_disk_that_hangs(void **state)
         free(b.p);
 }
 
+/* Flips a bit in the middle of a file's frame; how many frames the file has. */
+static unsigned damage_frame(const char *path, unsigned which)
+{
+        uint8_t head_bytes[FRAME_HEAD_BYTES], byte;
+        struct frame_head head;
+        int fd = open(path, O_RDWR | O_CLOEXEC);
+        off_t at = 0;
+        unsigned n = 0;
+
+        assert_true(fd >= 0);
+        for (; pread(fd, head_bytes, sizeof(head_bytes), at) == (ssize_t)sizeof(head_bytes); n++) {
+                assert_true(frame_head_read(head_bytes, &head));
+                const off_t middle = at + (off_t)FRAME_HEAD_BYTES + (off_t)head.stored / 2;
+                at += (off_t)FRAME_HEAD_BYTES + (off_t)head.stored;
+                if (n != which)
+                        continue;
+                assert_int_equal(pread(fd, &byte, 1, middle), 1);
+                byte ^= 0x10;
+                assert_int_equal(pwrite(fd, &byte, 1, middle), 1);
+        }
+        (void)close(fd);
+        return n;
+}
+
+/* What a frame that cannot be read defined is kept apart, too, and comes before the next frame. */
+static void test_definitions_of_a_damaged_frame(void **state)
+{
+        char path[RECORDED_PATH_MAX + 64];
+        struct cutout_stats stats;
+        unsigned labels = 0, want = 0;
+
+        (void)state;
+        empty_root();
+        struct recorder *r = open_recorder((struct budget){ 0 });
+        struct playing t = { .recording = recording_new(r, "a"), .wall_ns = START_NS };
+        struct bytes b = many_blocks(2u << 20);
+        struct content whole = content_placed(b.p, b.size, 16384, on_events, &t, on_piece);
+        (void)content_of(b.p, b.size, b.size, count_labels, &want);
+        wait_written(r, recording_seal(t.recording));
+        recording_destroy(&t.recording);
+        recorder_destroy(&r);
+        struct recorded_run run = only_run("a");
+        (void)snprintf(path, sizeof(path), "%s/a/%s/000001.zst", root, run.name);
+        assert_true(damage_frame(path, 3) > 6);
+        struct bytes cut = read_cutout(&run, CUTOUT_ALL, &stats);
+        struct content got = content_of(cut.p, cut.size, cut.size, count_labels, &labels);
+        assert_int_equal(stats.missing, 1);
+        assert_int_equal(got.damages, 0);
+        assert_true(got.events > whole.events / 2 && got.events < whole.events);
+        assert_int_equal(labels, want);
+        free(cut.p);
+        free(b.p);
+}
+
 static void test_directories_of_others_are_refused(void **state)
 {
         struct recorder_options options = { .directory = root };
@@ -526,6 +581,7 @@ int main(void)
                 cmocka_unit_test(test_pinned_segments_stay),
                 cmocka_unit_test(test_full_disk),
                 cmocka_unit_test(test_a_disk_that_hangs),
+                cmocka_unit_test(test_definitions_of_a_damaged_frame),
                 cmocka_unit_test(test_directories_of_others_are_refused),
                 cmocka_unit_test(test_runs_are_found_by_name),
         };
