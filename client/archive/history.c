@@ -71,14 +71,6 @@ static int check(void *filled)
 
 /* ---------------------------------------------------------------------------- runs */
 
-static void put_text(struct json_out *j, const char *key, const char *text)
-{
-        if (!text)
-                return;
-        json_key(j, key);
-        json_text(j, text);
-}
-
 static void put_time(struct json_out *j, const char *key, uint64_t ns)
 {
         char text[HW_NUMBER_MAX];
@@ -96,18 +88,18 @@ static void run_json(const struct archived_run *run)
         json_open(&j, '{');
         json_key(&j, "run");
         json_i64(&j, run->id);
-        put_text(&j, "target", run->target);
-        put_text(&j, "host", run->host);
-        put_text(&j, "program", run->program);
-        put_text(&j, "buildId", run->build_id);
-        put_text(&j, "ghc", run->ghc);
-        put_text(&j, "labels", run->labels);
+        json_known_text(&j, "target", run->target);
+        json_known_text(&j, "host", run->host);
+        json_known_text(&j, "program", run->program);
+        json_known_text(&j, "buildId", run->build_id);
+        json_known_text(&j, "ghc", run->ghc);
+        json_known_text(&j, "labels", run->labels);
         put_time(&j, "start", run->start_ns);
         put_time(&j, "seen", run->seen_ns);
         put_time(&j, "end", run->end_ns);
-        put_text(&j, "state", run->state);
-        put_text(&j, "growth", run->growth);
-        put_text(&j, "until", run->until);
+        json_known_text(&j, "state", run->state);
+        json_known_text(&j, "growth", run->growth);
+        json_known_text(&j, "until", run->until);
         json_close(&j, '}');
         (void)putchar('\n');
 }
@@ -193,7 +185,7 @@ static void point_json(const struct printing *p, const char *time)
         struct json_out j = { .to = stdout };
 
         json_open(&j, '{');
-        put_text(&j, "time", time);
+        json_known_text(&j, "time", time);
         json_key(&j, "seconds");
         json_u64(&j, v->width_s);
         json_key(&j, "run");

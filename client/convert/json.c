@@ -44,14 +44,6 @@ static void put_u64(struct lines *l, const char *key, bool known, uint64_t value
         json_u64(&l->j, value);
 }
 
-static void put_text(struct lines *l, const char *key, const char *text)
-{
-        if (!text)
-                return;
-        json_key(&l->j, key);
-        json_text(&l->j, text);
-}
-
 static void put_centres(struct lines *l, Hw__CostCentre *const *centres, size_t n)
 {
         char name[1024];
@@ -61,8 +53,8 @@ static void put_centres(struct lines *l, Hw__CostCentre *const *centres, size_t 
         for (size_t i = 0; i < n; i++) {
                 const Hw__CostCentre *c = centres[i];
                 json_open(&l->j, '{');
-                put_text(l, "name", frame_name(name, sizeof(name), c->id, c->label, c->module));
-                put_text(l, "source", c->source);
+                json_known_text(&l->j, "name", frame_name(name, sizeof(name), c->id, c->label, c->module));
+                json_known_text(&l->j, "source", c->source);
                 json_close(&l->j, '}');
         }
         json_close(&l->j, ']');
@@ -74,14 +66,14 @@ static void put_band(struct lines *l, const Hw__Band *b)
 {
         open_line(l, "band");
         put_u64(l, "band", true, b->id);
-        put_text(l, "label", b->label);
+        json_known_text(&l->j, "label", b->label);
         if (b->n_stack)
                 put_centres(l, b->stack, b->n_stack);
         if (b->info_table) {
-                put_text(l, "type", b->info_table->type);
-                put_text(l, "closureType", b->info_table->closure_type);
-                put_text(l, "module", b->info_table->module);
-                put_text(l, "source", b->info_table->source);
+                json_known_text(&l->j, "type", b->info_table->type);
+                json_known_text(&l->j, "closureType", b->info_table->closure_type);
+                json_known_text(&l->j, "module", b->info_table->module);
+                json_known_text(&l->j, "source", b->info_table->source);
         }
         close_line(l);
 }
@@ -114,8 +106,8 @@ static void put_samples(struct lines *l, const Hw__Samples *s)
 
         for (size_t i = 0; name && i < s->n_times_ns && i < s->n_values; i++) {
                 open_line(l, "sample");
-                put_text(l, "series", name);
-                put_text(l, "unit", hw_series_unit(s->series));
+                json_known_text(&l->j, "series", name);
+                json_known_text(&l->j, "unit", hw_series_unit(s->series));
                 put_u64(l, "timeNs", true, s->times_ns[i]);
                 put_u64(l, "value", true, s->values[i]);
                 close_line(l);
@@ -145,9 +137,9 @@ static void put_note(struct lines *l, const Hw__Note *n)
 
         open_line(l, "note");
         put_u64(l, "timeNs", n->has_time_ns, n->time_ns);
-        put_text(l, "what", (unsigned)n->what < sizeof(what) / sizeof(what[0]) ? what[n->what] : what[0]);
+        json_known_text(&l->j, "what", (unsigned)n->what < sizeof(what) / sizeof(what[0]) ? what[n->what] : what[0]);
         put_u64(l, "thread", n->has_thread, n->thread);
-        put_text(l, "text", n->text);
+        json_known_text(&l->j, "text", n->text);
         put_u64(l, "sizeBytes", n->has_size_bytes, n->size_bytes);
         close_line(l);
 }
@@ -169,7 +161,7 @@ static void put_counters(struct lines *l, const struct world_target *t)
         for (uint32_t i = 0; i < t->n_ticky; i++) {
                 const Hw__TickyCounter *c = t->ticky[i];
                 open_line(l, "counter");
-                put_text(l, "name", c->name);
+                json_known_text(&l->j, "name", c->name);
                 put_u64(l, "entries", c->has_entries, c->entries);
                 put_u64(l, "allocs", c->has_allocs, c->allocs);
                 put_u64(l, "allocd", c->has_allocd, c->allocd);
@@ -185,15 +177,15 @@ static void put_run(struct lines *l, const struct world_target *t)
         put_u64(l, "run", true, t->run);
         put_u64(l, "endNs", true, t->event_time_ns);
         if (r) {
-                put_text(l, "program", r->program);
-                put_text(l, "rts", r->rts_identifier);
+                json_known_text(&l->j, "program", r->program);
+                json_known_text(&l->j, "rts", r->rts_identifier);
                 put_u64(l, "startWallNs", r->has_start_wall_ns, r->start_wall_ns);
                 put_u64(l, "capabilities", r->has_capabilities, r->capabilities);
                 put_u64(l, "tickIntervalNs", r->has_tick_interval_ns, r->tick_interval_ns);
                 put_u64(l, "censusPeriodNs", r->has_census_period_ns, r->census_period_ns);
         }
         if (t->target && t->target->detail)
-                put_text(l, "end", t->target->detail);
+                json_known_text(&l->j, "end", t->target->detail);
         if (t->health)
                 put_u64(l, "lostBytes", t->health->has_lost_bytes, t->health->lost_bytes);
         close_line(l);

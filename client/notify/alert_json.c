@@ -43,20 +43,12 @@ static char *finish(struct writer *w)
         return document_close(&w->document) ? document_take(&w->document) : NULL;
 }
 
-static void put_text(struct json_out *j, const char *name, const char *text)
-{
-        if (!text)
-                return;
-        json_key(j, name);
-        json_text(j, text);
-}
-
 static void put_wall(struct json_out *j, const char *name, bool known, uint64_t wall_ns)
 {
         char text[HW_NUMBER_MAX];
 
         if (known && wall_ns != UNKNOWN_U64)
-                put_text(j, name, hw_time_text(text, sizeof(text), wall_ns));
+                json_known_text(j, name, hw_time_text(text, sizeof(text), wall_ns));
 }
 
 /* 64-bit integers are written as strings, as in all JSON of heapwatch. */
@@ -67,7 +59,7 @@ static void put_ns(struct json_out *j, const char *name, bool known, uint64_t ns
         if (!known)
                 return;
         (void)snprintf(text, sizeof(text), "%" PRIu64, ns);
-        put_text(j, name, text);
+        json_known_text(j, name, text);
 }
 
 static void put_fingerprint(struct json_out *j, const struct alert_event *e)
@@ -75,7 +67,7 @@ static void put_fingerprint(struct json_out *j, const struct alert_event *e)
         char text[HW_NUMBER_MAX];
 
         (void)snprintf(text, sizeof(text), "%016" PRIx64, e->alert->fingerprint);
-        put_text(j, "fingerprint", text);
+        json_known_text(j, "fingerprint", text);
 }
 
 /* --------------------------------------------------------------------- pairs */
@@ -141,24 +133,24 @@ char *json_event(const struct alert_event *e)
         json_open(j, '{');
         json_key(j, "version");
         json_u64(j, 1);
-        put_text(j, "status", alert_event_state_name(e));
-        put_text(j, "alert", a->rule);
-        put_text(j, "group", a->group);
-        put_text(j, "target", e->target);
+        json_known_text(j, "status", alert_event_state_name(e));
+        json_known_text(j, "alert", a->rule);
+        json_known_text(j, "group", a->group);
+        json_known_text(j, "target", e->target);
         if (a->has_run && a->run) {
                 json_key(j, "run");
                 json_u64(j, a->run);
         }
-        put_text(j, "band", a->band_label);
-        put_text(j, "bandSource", a->band_source);
-        put_text(j, "bandName", a->band_name);
-        put_text(j, "severity", a->severity);
+        json_known_text(j, "band", a->band_label);
+        json_known_text(j, "bandSource", a->band_source);
+        json_known_text(j, "bandName", a->band_name);
+        json_known_text(j, "severity", a->severity);
         if (a->has_value && isfinite(a->value)) {
                 json_key(j, "value");
                 json_double(j, a->value);
         }
-        put_text(j, "valueText", a->value_text);
-        put_text(j, "sentence", a->sentence);
+        json_known_text(j, "valueText", a->value_text);
+        json_known_text(j, "sentence", a->sentence);
         set_all(&labels, a->labels, a->n_labels);
         put_pairs(j, "labels", &labels);
         set_all(&annotations, a->annotations, a->n_annotations);
@@ -227,14 +219,14 @@ static void put_labels(struct json_out *j, const char *labels_name, const char *
 static void put_webhook_alert(struct json_out *j, const struct alert_event *e)
 {
         json_open(j, '{');
-        put_text(j, "status", alert_event_state_name(e));
+        json_known_text(j, "status", alert_event_state_name(e));
         put_labels(j, "labels", "annotations", e);
         put_wall(j, "startsAt", true, starts_at(e));
         if (e->resolved)
                 put_wall(j, "endsAt", true, alert_event_wall_ns(e));
         else
-                put_text(j, "endsAt", NEVER);
-        put_text(j, "generatorURL", "");
+                json_known_text(j, "endsAt", NEVER);
+        json_known_text(j, "generatorURL", "");
         put_fingerprint(j, e);
         json_close(j, '}');
 }
@@ -246,7 +238,7 @@ static void put_group(struct json_out *j, const struct alert_event *e)
         struct pairs by = { .n = 0 };
 
         (void)snprintf(key, sizeof(key), "{}:{alertname=\"%s\", target=\"%s\"}", e->alert->rule, e->target);
-        put_text(j, "groupKey", key);
+        json_known_text(j, "groupKey", key);
         set(&by, "alertname", e->alert->rule);
         set(&by, "target", e->target);
         put_pairs(j, "groupLabels", &by);
@@ -260,14 +252,14 @@ char *json_webhook(const struct alert_event *e)
         if (!begin(&w))
                 return NULL;
         json_open(j, '{');
-        put_text(j, "version", "4");
+        json_known_text(j, "version", "4");
         put_group(j, e);
         json_key(j, "truncatedAlerts");
         json_u64(j, 0);
-        put_text(j, "status", alert_event_state_name(e));
-        put_text(j, "receiver", "heapwatch");
+        json_known_text(j, "status", alert_event_state_name(e));
+        json_known_text(j, "receiver", "heapwatch");
         put_labels(j, "commonLabels", "commonAnnotations", e);
-        put_text(j, "externalURL", "");
+        json_known_text(j, "externalURL", "");
         json_key(j, "alerts");
         json_open(j, '[');
         put_webhook_alert(j, e);

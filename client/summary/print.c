@@ -14,30 +14,6 @@ void print_bytes_row(FILE *to, bool known, uint64_t bytes, const char *words)
                       hw_bytes_text(human, sizeof(human), (double)bytes));
 }
 
-void json_known_u64(struct json_out *j, const char *key, bool known, uint64_t value)
-{
-        if (!known)
-                return;
-        json_key(j, key);
-        json_u64(j, value);
-}
-
-void json_known_double(struct json_out *j, const char *key, bool known, double value)
-{
-        if (!known)
-                return;
-        json_key(j, key);
-        json_double(j, value);
-}
-
-void json_known_text(struct json_out *j, const char *key, const char *text)
-{
-        if (!text)
-                return;
-        json_key(j, key);
-        json_text(j, text);
-}
-
 const char *print_safe(char *out, size_t size, const char *text)
 {
         (void)hw_terminal_text(out, size, text);

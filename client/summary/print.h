@@ -9,16 +9,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "proto/base/json_out.h"
 #include "heapwatch/text.h"
 
 /* "   1,249,903,104 bytes allocated in the heap              1.16 GiB"; nothing if unknown. */
 void print_bytes_row(FILE *to, bool known, uint64_t bytes, const char *words);
-
-/* A member of JSON, only when it is known. */
-void json_known_u64(struct json_out *j, const char *key, bool known, uint64_t value);
-void json_known_double(struct json_out *j, const char *key, bool known, double value);
-void json_known_text(struct json_out *j, const char *key, const char *text); /* NULL: unknown */
 
 /* Text from the program, safe for a terminal and cut to its buffer. Returns the buffer. */
 const char *print_safe(char *out, size_t size, const char *text);

@@ -348,14 +348,6 @@ static bool print_bands(struct json_out *j, struct database *d, const struct arc
 
 /* -------------------------------------------------------------------------- runs */
 
-static void put_text(struct json_out *j, const char *key, const char *text)
-{
-        if (!text)
-                return;
-        json_key(j, key);
-        json_text(j, text);
-}
-
 static void put_time(struct json_out *j, const char *key, uint64_t ns)
 {
         if (!ns)
@@ -374,10 +366,10 @@ static void print_run(struct json_out *j, const struct archived_run *run)
         put_time(j, "first", run->first_ns);
         put_time(j, "seen", run->seen_ns);
         put_time(j, "end", run->end_ns);
-        put_text(j, "state", run->state);
-        put_text(j, "program", run->program);
-        put_text(j, "build", run->build_id);
-        put_text(j, "labels", run->labels);
+        json_known_text(j, "state", run->state);
+        json_known_text(j, "program", run->program);
+        json_known_text(j, "build", run->build_id);
+        json_known_text(j, "labels", run->labels);
         json_close(j, '}');
 }
 

@@ -232,3 +232,29 @@ void json_base64(struct json_out *j, const void *bytes, size_t n)
         }
         (void)putc_unlocked('"', j->to);
 }
+
+/* ----------------------------------------------------------------- members */
+
+void json_known_u64(struct json_out *j, const char *key, bool known, uint64_t value)
+{
+        if (!known)
+                return;
+        json_key(j, key);
+        json_u64(j, value);
+}
+
+void json_known_double(struct json_out *j, const char *key, bool known, double value)
+{
+        if (!known)
+                return;
+        json_key(j, key);
+        json_double(j, value);
+}
+
+void json_known_text(struct json_out *j, const char *key, const char *text)
+{
+        if (!text)
+                return;
+        json_key(j, key);
+        json_text(j, text);
+}

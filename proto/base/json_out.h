@@ -54,6 +54,11 @@ void json_text(struct json_out *j, const char *text); /* NULL: null */
 void json_text_bytes(struct json_out *j, const void *bytes, size_t n);
 void json_base64(struct json_out *j, const void *bytes, size_t n);
 
+/* A member with its key; nothing when it is not known (text: NULL). */
+void json_known_u64(struct json_out *j, const char *key, bool known, uint64_t value);
+void json_known_double(struct json_out *j, const char *key, bool known, double value);
+void json_known_text(struct json_out *j, const char *key, const char *text);
+
 /* A value that is JSON already. */
 void json_raw(struct json_out *j, const char *json);
 void json_raw_bytes(struct json_out *j, const char *json, size_t n);
