@@ -344,6 +344,8 @@ static void early_and_late(const char *path)
         read_to(b, &second, NULL);
         MUST(holds(second.bytes, second.size, "the last"));
         MUST(second.bytes[second.size - 1] == 0xff && second.bytes[second.size - 2] == 0xff);
+        free(first.bytes);
+        free(second.bytes);
 }
 
 static void test_early_and_late_readers(void **state)
@@ -389,6 +391,8 @@ static void slow(const char *path)
         }
         (void)close(fd);
         end_log();
+        free(t.bytes);
+        free(big);
 }
 
 static void test_a_slow_reader_costs_whole_blocks(void **state)
@@ -423,6 +427,7 @@ static void closed(const char *path)
         end_log();
         MUST(fstat(AGENT_FD_FROM, &st) == 0); /* nor are they closed */
         MUST(unlink(name) == 0);
+        free(t.bytes);
 }
 
 static void test_descriptors_taken_away_are_left_alone(void **state)
@@ -495,6 +500,7 @@ static void messages(const char *path)
         MUST(send(fd, flood, sizeof(flood), 0) == sizeof(flood));
         read_to(fd, &t, NULL);
         end_log();
+        free(t.bytes);
 }
 
 static void test_requests_are_answered_in_the_stream(void **state)
