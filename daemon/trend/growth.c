@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-static bool rises(const struct growth_series *s)
+bool growth_rises(const struct growth_series *s)
 {
         return s->known && s->trend.verdict >= TREND_GROWING;
 }
@@ -18,7 +18,7 @@ static const struct growth_series *outside_of(const struct growth *g)
 {
         const struct growth_series *s = g->off_heap.known ? &g->off_heap : &g->rss;
 
-        return rises(s) && s->trend.has_slope ? s : NULL;
+        return growth_rises(s) && s->trend.has_slope ? s : NULL;
 }
 
 /* Certainly rises by less than an eighth of that. */
@@ -39,10 +39,10 @@ enum growth_where growth_decide(const struct growth *g)
         const struct growth_series *outside = outside_of(g);
         bool live_small = is_small(&g->live, outside), heap_small = is_small(&g->heap, outside),
              blocks_small = is_small(&g->blocks, outside);
-        bool heap_rises = (rises(&g->heap) && !heap_small) || (rises(&g->blocks) && !blocks_small);
+        bool heap_rises = (growth_rises(&g->heap) && !heap_small) || (growth_rises(&g->blocks) && !blocks_small);
         bool heap_flat = (flat(&g->heap) || heap_small) && (not_in_doubt(&g->blocks) || blocks_small);
 
-        if (rises(&g->live) && !live_small)
+        if (growth_rises(&g->live) && !live_small)
                 return GROWTH_LIVE;
         if (!flat(&g->live) && !live_small)
                 return GROWTH_UNKNOWN;
@@ -50,7 +50,7 @@ enum growth_where growth_decide(const struct growth *g)
                 return g->live_in_doubt ? GROWTH_UNKNOWN : GROWTH_RETENTION;
         if (!heap_flat)
                 return GROWTH_UNKNOWN;
-        if (rises(&g->rss) || rises(&g->off_heap))
+        if (growth_rises(&g->rss) || growth_rises(&g->off_heap))
                 return g->heap_in_doubt ? GROWTH_UNKNOWN : GROWTH_OFF_HEAP;
         return not_in_doubt(&g->rss) ? GROWTH_NOWHERE : GROWTH_UNKNOWN;
 }

@@ -61,6 +61,9 @@ struct growth {
         struct growing_band bands[GROWTH_BANDS]; /* growing ones, by gained_low_bytes, largest first */
 };
 
+/* Known, and growing or a leak. */
+bool growth_rises(const struct growth_series *s);
+
 /* The table above. */
 enum growth_where growth_decide(const struct growth *g);
 

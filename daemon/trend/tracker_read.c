@@ -191,7 +191,7 @@ static bool in_doubt(const struct tracker *t, enum series_id id, const struct gr
 {
         const struct trend *trend = tracker_trend(t, subject_series(id));
 
-        return rising->known && rising->trend.verdict >= TREND_GROWING && rising->trend.has_slope && trend &&
+        return growth_rises(rising) && rising->trend.has_slope && trend &&
                !trend_is_flat(trend, rising->trend.evidence.window, rising->trend.slope);
 }
 
@@ -330,17 +330,12 @@ static double heap_over_live_at(const struct tracker *t, const struct memory_lim
         return fmin(heap_over_live(t), (double)limit->bytes / (double)most);
 }
 
-static bool rises(const struct growth_series *s)
-{
-        return s->known && s->trend.verdict >= TREND_GROWING;
-}
-
 /* What the limit counts grows, although it is not known why: live data may be known too rarely for a verdict. */
 static enum series_id growing_outside(const struct growth *g, enum limit_source limit)
 {
-        if (rises(&g->rss) && limit != LIMIT_SOURCE_MAX_HEAP)
+        if (growth_rises(&g->rss) && limit != LIMIT_SOURCE_MAX_HEAP)
                 return SERIES_RSS;
-        return rises(&g->heap) ? SERIES_HEAP_SIZE : SERIES_COUNT;
+        return growth_rises(&g->heap) ? SERIES_HEAP_SIZE : SERIES_COUNT;
 }
 
 /* The series whose growth meets the limit; SERIES_COUNT: none grows. */
@@ -350,11 +345,11 @@ static enum series_id growing_series(const struct growth *g, enum limit_source l
         case GROWTH_LIVE:
                 return SERIES_LIVE;
         case GROWTH_RETENTION:
-                return rises(&g->heap) ? SERIES_HEAP_SIZE : SERIES_BLOCKS_SIZE;
+                return growth_rises(&g->heap) ? SERIES_HEAP_SIZE : SERIES_BLOCKS_SIZE;
         case GROWTH_OFF_HEAP:
                 if (limit == LIMIT_SOURCE_MAX_HEAP)
                         return SERIES_COUNT;
-                return rises(&g->rss) ? SERIES_RSS : SERIES_OFF_HEAP;
+                return growth_rises(&g->rss) ? SERIES_RSS : SERIES_OFF_HEAP;
         case GROWTH_UNKNOWN:
                 return growing_outside(g, limit);
         case GROWTH_NOWHERE:
