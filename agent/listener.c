@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "agent/listener.h"
+#include "proto/base/agent_socket.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +44,7 @@ static bool default_path(char *out, size_t size, struct error *error)
         else
                 n = snprintf(directory, sizeof(directory), "/tmp/heapwatch-%lu", (unsigned long)geteuid());
         if ((size_t)n >= sizeof(directory) ||
-            (size_t)snprintf(out, size, "%s/agent-%ld.sock", directory, (long)getpid()) >= size) {
+            (size_t)snprintf(out, size, "%s/" AGENT_SOCKET_NAME, directory, (long)getpid()) >= size) {
                 return error_set(error, "the path of the socket's directory is too long");
         }
         (void)mkdir(directory, 0700); /* it is checked in any case */

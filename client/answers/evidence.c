@@ -7,6 +7,7 @@
 
 #include "client/state/band_name.h"
 #include "heapwatch/text.h"
+#include "proto/base/agent_socket.h"
 #include "proto/base/rate.h"
 
 /* ------------------------------------------------------------------- words */
@@ -314,11 +315,11 @@ bool advised(const struct evidence *e, enum hw_advice code)
 bool is_by_agent(const struct evidence *e)
 {
         const char *uri = e->t->target && e->t->target->uri ? e->t->target->uri : "", *slash = strrchr(uri, '/');
-        unsigned long pid;
+        long pid;
         int end = 0;
 
-        return !strncmp(uri, "unix:", 5) && slash && sscanf(slash, "/agent-%lu.sock%n", &pid, &end) == 1 && end > 0 &&
-               !slash[end];
+        return !strncmp(uri, "unix:", 5) && slash && sscanf(slash, "/" AGENT_SOCKET_NAME "%n", &pid, &end) == 1 &&
+               end > 0 && !slash[end];
 }
 
 bool keeps_events(const struct evidence *e)

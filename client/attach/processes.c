@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/attach/processes.h"
+#include "proto/base/agent_socket.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -183,5 +184,5 @@ bool process_find(const char *text, struct ghc_process *ret, struct error *error
 
 void process_socket(const char *directory, pid_t pid, char *ret, size_t size)
 {
-        snprintf(ret, size, "%s/agent-%ld.sock", directory, (long)pid);
+        snprintf(ret, size, "%s/" AGENT_SOCKET_NAME, directory, (long)pid);
 }

@@ -47,6 +47,14 @@ static int own_signal(int status)
         return is_group_or_event(status) || s == SIGTRAP || s == (SIGTRAP | 0x80) ? 0 : s;
 }
 
+size_t tracee_read(const struct tracee *t, uint64_t at, void *bytes, size_t n)
+{
+        struct iovec here = { bytes, n }, there = { (void *)at, n };
+        const ssize_t got = process_vm_readv(t->pid, &here, 1, &there, 1, 0);
+
+        return got > 0 ? (size_t)got : 0;
+}
+
 static bool waits_in_call(const struct tracee *t)
 {
         static const long calls[] = { SYS_select,     SYS_pselect6,   SYS_poll,  SYS_ppoll,
@@ -54,12 +62,11 @@ static bool waits_in_call(const struct tracee *t)
                                       SYS_epoll_wait, SYS_epoll_pwait };
         enum { OF_TICKER = 6 }; /* from here on only for the ticker: a main thread in them may be anywhere */
         uint8_t code[2] = { 0 };
-        struct iovec here = { code, sizeof(code) }, there = { (void *)(t->before.rip - 2), sizeof(code) };
 
         for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]) - (t->main_thread ? OF_TICKER : 0); i++)
                 if ((long)t->before.orig_rax == calls[i])
-                        return process_vm_readv(t->pid, &here, 1, &there, 1, 0) == sizeof(code) && code[0] == 0x0f &&
-                               code[1] == 0x05;
+                        return tracee_read(t, t->before.rip - 2, code, sizeof(code)) == sizeof(code) &&
+                               code[0] == 0x0f && code[1] == 0x05;
         return false;
 }
 
@@ -222,14 +229,6 @@ bool tracee_write(const struct tracee *t, uint64_t at, const void *bytes, size_t
 
         return process_vm_writev(t->pid, &here, 1, &there, 1, 0) == (ssize_t)n ||
                error_set(t->error, "cannot write into its memory: %s", strerror(errno));
-}
-
-size_t tracee_read(const struct tracee *t, uint64_t at, void *bytes, size_t n)
-{
-        struct iovec here = { bytes, n }, there = { (void *)at, n };
-        const ssize_t got = process_vm_readv(t->pid, &here, 1, &there, 1, 0);
-
-        return got > 0 ? (size_t)got : 0;
 }
 
 void tracee_release(const struct tracee *t)
