@@ -22,13 +22,11 @@
 #if defined(__x86_64__)
 
 #include <dirent.h>
-#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/ptrace.h>
 #include <sys/syscall.h>
 
 #include "client/attach/code.h"
@@ -115,8 +113,8 @@ static bool run_code(struct injection *j, int *ret_outcome)
         r.rbp = 0;
         r.rax = 0;
         r.orig_rax = (unsigned long long)-1;
-        if (ptrace(PTRACE_SETREGS, j->tracee.tid, 0, &r) < 0)
-                return error_set(j->tracee.error, "ptrace: %s", strerror(errno));
+        if (!tracee_set_registers(&j->tracee, &r))
+                return false;
         do {
                 if (!tracee_next_call(&j->tracee, until, &r))
                         return clock_mono_ms() > until

@@ -3,6 +3,7 @@
 
 #if defined(__x86_64__)
 
+#include <elf.h>
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -16,6 +17,34 @@
 
 #define STOP_MS 1000 /* for a thread that was asked to stop */
 #define CALL_MS 5000 /* for a system call of ours in it */
+
+/* One request of ptrace(2); `data` is a signal to deliver, or where registers are. */
+static bool ask(const struct tracee *t, enum __ptrace_request request, uintptr_t data)
+{
+        return ptrace(request, t->tid, 0, data) == 0 || error_set(t->error, "ptrace: %s", strerror(errno));
+}
+
+static bool get_registers(const struct tracee *t, struct user_regs_struct *ret)
+{
+        return ask(t, PTRACE_GETREGS, (uintptr_t)ret);
+}
+
+static bool get_vectors(struct tracee *t)
+{
+        struct iovec there = { t->vectors, sizeof(t->vectors) };
+
+        if (ptrace(PTRACE_GETREGSET, t->tid, NT_X86_XSTATE, &there) < 0 || there.iov_len == sizeof(t->vectors))
+                return error_set(t->error, "its vector registers cannot be saved");
+        t->vectors_bytes = there.iov_len;
+        return true;
+}
+
+static void restore_vectors(const struct tracee *t)
+{
+        struct iovec here = { (void *)(uintptr_t)t->vectors, t->vectors_bytes };
+
+        (void)ptrace(PTRACE_SETREGSET, t->tid, NT_X86_XSTATE, &here);
+}
 
 /* Waits for the next stop; its status in *ret. False on timeout, or when the thread has ended. */
 static bool wait_stop(const struct tracee *t, uint64_t until_ms, int *ret)
@@ -72,10 +101,10 @@ static bool waits_in_call(const struct tracee *t)
 
 static bool seize(const struct tracee *t)
 {
-        if (ptrace(PTRACE_SEIZE, t->tid, 0, PTRACE_O_TRACESYSGOOD) == 0)
-                return true;
-        if (errno != EPERM)
-                return error_set(t->error, "ptrace: %s", strerror(errno));
+        const bool good = ask(t, PTRACE_SEIZE, PTRACE_O_TRACESYSGOOD);
+
+        if (good || errno != EPERM)
+                return good;
         return error_set(t->error,
                          "ptrace is not allowed: it must be a process of yours and kernel.yama.ptrace_scope 0, or "
                          "you need CAP_SYS_PTRACE (root; in a container --cap-add SYS_PTRACE)");
@@ -84,7 +113,7 @@ static bool seize(const struct tracee *t)
 /* It stops as soon as it can; one that is stopped, as soon as it goes on. */
 static bool interrupt(const struct tracee *t)
 {
-        return ptrace(PTRACE_INTERRUPT, t->tid, 0, 0) == 0 || error_set(t->error, "ptrace: %s", strerror(errno));
+        return ask(t, PTRACE_INTERRUPT, 0);
 }
 
 /*
@@ -96,24 +125,23 @@ static bool run_to_call(struct tracee *t, uint64_t until_ms, int *ret_signal)
         int status;
 
         do {
-                if (ptrace(PTRACE_SYSCALL, t->tid, 0, *ret_signal) < 0)
-                        return error_set(t->error, "ptrace: %s", strerror(errno));
+                if (!ask(t, PTRACE_SYSCALL, (uintptr_t)*ret_signal))
+                        return false;
                 if (!wait_stop(t, until_ms, &status))
                         return clock_mono_ms() > until_ms && interrupt(t); /* it makes no call at all */
                 *ret_signal = own_signal(status);
-                if (ptrace(PTRACE_GETREGS, t->tid, 0, &t->before) < 0)
-                        return error_set(t->error, "ptrace: %s", strerror(errno));
+                if (!get_registers(t, &t->before))
+                        return false;
         } while (WSTOPSIG(status) != (SIGTRAP | 0x80) || !waits_in_call(t));
-        return interrupt(t) &&
-               (ptrace(PTRACE_CONT, t->tid, 0, 0) == 0 || error_set(t->error, "ptrace: %s", strerror(errno)));
+        return interrupt(t) && ask(t, PTRACE_CONT, 0);
 }
 
 static bool run_a_while(struct tracee *t, uint64_t until_ms, int *ret_signal)
 {
         if (t->main_thread)
                 return run_to_call(t, until_ms, ret_signal);
-        if (ptrace(PTRACE_CONT, t->tid, 0, *ret_signal) < 0)
-                return error_set(t->error, "ptrace: %s", strerror(errno));
+        if (!ask(t, PTRACE_CONT, (uintptr_t)*ret_signal))
+                return false;
         (void)usleep(1000);
         return interrupt(t);
 }
@@ -134,8 +162,8 @@ static bool stop_quietly(struct tracee *t, uint64_t ms, int *ret_signal)
                 if (!wait_stop(t, until + STOP_MS, &status))
                         return error_set(t->error, "its thread cannot be stopped");
                 *ret_signal = own_signal(status);
-                if (ptrace(PTRACE_GETREGS, t->tid, 0, &t->before) < 0)
-                        return error_set(t->error, "ptrace: %s", strerror(errno));
+                if (!get_registers(t, &t->before))
+                        return false;
                 if (!*ret_signal && waits_in_call(t))
                         return true;
                 if (clock_mono_ms() >= until)
@@ -153,7 +181,7 @@ bool tracee_stop(struct tracee *t, pid_t tid, uint64_t ms)
         t->main_thread = tid == t->pid;
         if (!seize(t))
                 return false;
-        if (stop_quietly(t, ms, &signal))
+        if (stop_quietly(t, ms, &signal) && get_vectors(t))
                 return true;
         (void)ptrace(PTRACE_DETACH, t->tid, 0, signal);
         return false;
@@ -164,8 +192,8 @@ bool tracee_next_call(const struct tracee *t, uint64_t until_ms, struct user_reg
         int status = 0, signal = 0;
 
         do {
-                if (ptrace(PTRACE_SYSCALL, t->tid, 0, signal) < 0)
-                        return error_set(t->error, "ptrace: %s", strerror(errno));
+                if (!ask(t, PTRACE_SYSCALL, (uintptr_t)signal))
+                        return false;
                 if (!wait_stop(t, until_ms, &status))
                         return false;
                 signal = own_signal(status);
@@ -173,7 +201,12 @@ bool tracee_next_call(const struct tracee *t, uint64_t until_ms, struct user_reg
                         return error_set(t->error, "the library could not be loaded: signal %d; nothing was changed",
                                          signal);
         } while (WSTOPSIG(status) != (SIGTRAP | 0x80));
-        return ptrace(PTRACE_GETREGS, t->tid, 0, ret) == 0 || error_set(t->error, "ptrace: %s", strerror(errno));
+        return get_registers(t, ret);
+}
+
+bool tracee_set_registers(const struct tracee *t, const struct user_regs_struct *registers)
+{
+        return ask(t, PTRACE_SETREGS, (uintptr_t)registers);
 }
 
 bool tracee_system_call(struct tracee *t, long number, const uint64_t arguments[6], int64_t *ret)
@@ -190,8 +223,8 @@ bool tracee_system_call(struct tracee *t, long number, const uint64_t arguments[
         r.r10 = arguments[3];
         r.r8 = arguments[4];
         r.r9 = arguments[5];
-        if (ptrace(PTRACE_SETREGS, t->tid, 0, &r) < 0)
-                return error_set(t->error, "ptrace: %s", strerror(errno));
+        if (!tracee_set_registers(t, &r))
+                return false;
         do { /* a signal's handler may come first, with system calls of its own */
                 if (!tracee_next_call(t, until, &r))
                         return false;
@@ -235,6 +268,7 @@ void tracee_release(const struct tracee *t)
 {
         const struct user_regs_struct back = tracee_registers_before(t);
 
+        restore_vectors(t);
         (void)ptrace(PTRACE_SETREGS, t->tid, 0, &back);
         (void)ptrace(PTRACE_DETACH, t->tid, 0, 0);
 }

@@ -17,12 +17,16 @@
 
 #include "proto/base/error.h"
 
+#define TRACEE_VECTORS_BYTES 16384 /* of the state that XSAVE saves; 11 KiB with AMX */
+
 struct tracee {
         pid_t pid;           /* the caller sets it */
         pid_t tid;           /* the thread that is stopped */
         bool main_thread;    /* that is the process's first one */
         struct error *error; /* the caller sets it; may be NULL */
         struct user_regs_struct before;
+        uint8_t vectors[TRACEE_VECTORS_BYTES]; /* and the floating-point registers */
+        size_t vectors_bytes;
 };
 
 /* Stops this thread where it waits in a system call; one that has not waited within `ms` milliseconds is released. */
@@ -33,6 +37,8 @@ bool tracee_system_call(struct tracee *t, long number, const uint64_t arguments[
 
 /* Continues to the next entry into, or return from, a system call, delivering the thread's own signals. */
 bool tracee_next_call(const struct tracee *t, uint64_t until_ms, struct user_regs_struct *ret);
+
+bool tracee_set_registers(const struct tracee *t, const struct user_regs_struct *registers);
 
 /* Of its process's memory. How much was read. */
 size_t tracee_read(const struct tracee *t, uint64_t at, void *bytes, size_t n);
@@ -47,7 +53,7 @@ bool tracee_is_stopped(const struct tracee *t);
  */
 struct user_regs_struct tracee_registers_before(const struct tracee *t);
 
-/* It continues with these. */
+/* It continues with these, and with the vector and floating-point registers that it had. */
 void tracee_release(const struct tracee *t);
 
 #endif
