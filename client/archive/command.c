@@ -14,6 +14,7 @@
 #include "client/feed/locate.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
+#include "proto/base/labels.h"
 
 struct request {
         struct text_list operands, endpoints, labels, keep, daemon_args, targets, files;
@@ -53,11 +54,11 @@ static const struct option options[] = {
 
 static int check_labels(const struct request *r)
 {
-        for (size_t i = 0; i < r->labels.n; i++) {
-                const char *label = r->labels.items[i], *is = strchr(label, '=');
-                if (!is || is == label || !is[1] || is - label > 64 || strlen(is) > 256)
-                        return command_usage_error(&command_archive, "--label '%s': expected NAME=VALUE", label);
-        }
+        char labels[LABELS_SIZE];
+        struct error error;
+
+        if (!labels_join(r->labels.items, r->labels.n, labels, &error))
+                return command_usage_error(&command_archive, "%s", error.text);
         if (r->of && !r->labels.n)
                 return command_usage_error(&command_archive, "--of needs --label");
         if (r->of && (r->operands.n || r->endpoints.n))

@@ -382,19 +382,23 @@ bool database_open_to_label(struct database *d, const char *path, struct error *
         return open_existing(d, path, SQLITE_OPEN_READWRITE, error);
 }
 
-bool database_label(struct database *d, int64_t run, const char *name_value, struct error *error)
+int database_set_label(struct database *d, int64_t run, const char *name_value)
 {
         sqlite3_stmt *s = database_statement(d, SET_LABEL);
         const char *is = strchr(name_value, '=');
-        int r = s && is ? SQLITE_OK : SQLITE_ERROR;
 
-        if (r == SQLITE_OK) {
-                (void)sqlite3_bind_int64(s, 1, run);
-                (void)sqlite3_bind_text(s, 2, name_value, (int)(is - name_value), SQLITE_STATIC);
-                (void)sqlite3_bind_text(s, 3, is + 1, -1, SQLITE_STATIC);
-                r = database_run(s);
-        }
-        return r == SQLITE_OK || error_set(error, "cannot label in %s: %s", d->path, sqlite3_errmsg(d->db));
+        if (!s || !is)
+                return SQLITE_ERROR;
+        (void)sqlite3_bind_int64(s, 1, run);
+        (void)sqlite3_bind_text(s, 2, name_value, (int)(is - name_value), SQLITE_STATIC);
+        (void)sqlite3_bind_text(s, 3, is + 1, -1, SQLITE_STATIC);
+        return database_run(s);
+}
+
+bool database_label(struct database *d, int64_t run, const char *name_value, struct error *error)
+{
+        return database_set_label(d, run, name_value) == SQLITE_OK ||
+               error_set(error, "cannot label in %s: %s", d->path, sqlite3_errmsg(d->db));
 }
 
 bool database_renew(struct database *d, const char *why, struct error *error)

@@ -56,6 +56,9 @@ bool database_open_to_read(struct database *d, const char *path, struct error *e
 /* For labelling runs, also while it is written. False with a message. */
 bool database_open_to_label(struct database *d, const char *path, struct error *error);
 bool database_label(struct database *d, int64_t run, const char *name_value, struct error *error);
+
+/* The same in a transaction of the caller. Returns SQLITE_OK or an error of SQLite. */
+int database_set_label(struct database *d, int64_t run, const char *name_value);
 void database_close(struct database *d);
 
 /* Whether a result of SQLite means that the file is damaged. */

@@ -7,6 +7,7 @@
 #include "client/archive/row.h"
 #include "client/archive/schema.h"
 #include "proto/base/clock.h"
+#include "proto/base/labels.h"
 #include "proto/base/sketch.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -90,20 +91,18 @@ static int add_run(const struct writer *w, struct observed *o)
         return r;
 }
 
+/* Those of the target, then the archiver's own: of one name, the last is kept. */
 static int add_labels(const struct writer *w, const struct observed *o)
 {
+        const Hw__Target *t = o->state;
+        char text[LABELS_SIZE];
+        bool good = t && labels_join((const char *const *)t->labels, t->n_labels, text, NULL);
         int r = SQLITE_OK;
 
-        for (size_t i = 0; w->labels && i < w->labels->n && r == SQLITE_OK; i++) {
-                const char *label = w->labels->items[i], *is = strchr(label, '=');
-                sqlite3_stmt *s = database_statement(w->database, SET_LABEL);
-                if (!s || !is)
-                        return SQLITE_ERROR;
-                bind_number(s, 1, (uint64_t)o->id);
-                (void)sqlite3_bind_text(s, 2, label, (int)(is - label), SQLITE_STATIC);
-                (void)sqlite3_bind_text(s, 3, is + 1, -1, SQLITE_STATIC);
-                r = database_run(s);
-        }
+        for (size_t i = 0; good && i < t->n_labels && r == SQLITE_OK; i++)
+                r = database_set_label(w->database, o->id, t->labels[i]);
+        for (size_t i = 0; w->labels && i < w->labels->n && r == SQLITE_OK; i++)
+                r = database_set_label(w->database, o->id, w->labels->items[i]);
         return r;
 }
 

@@ -14,6 +14,7 @@
 #include "client/cli/options.h"
 #include "client/program/ask_agent.h"
 #include "client/run/daemon.h"
+#include "proto/base/labels.h"
 #include "proto/base/limits.h"
 
 #define PATIENCE_MS 8000 /* for the daemon to answer, also a new one: nobody waits but the user */
@@ -21,7 +22,8 @@
 struct request {
         const char *program, *name, *heap_profile, *classes;
         uint64_t interval_ns;
-        unsigned budget;        /* percent */
+        unsigned budget; /* percent */
+        struct text_list labels;
         uint64_t resolution_ns; /* 0: not given */
 };
 
@@ -43,6 +45,8 @@ static const struct option attach_options[] = {
         OPTION_DURATION("resolution", 0, struct request, resolution_ns, LIMIT_RESOLUTION_LEAST_NS,
                         LIMIT_RESOLUTION_MOST_NS,
                         "step in which growth is judged, 100ms to 1h (default: the daemon's, 1m)"),
+        OPTION_LIST("label", 'l', "NAME=VALUE", struct request, labels, COMPLETE_NOTHING,
+                    "a label of its runs, such as version=1.4.2; may be repeated"),
         OPTIONS_END,
 };
 
@@ -127,12 +131,16 @@ static int undo(const struct ghc_process *p, const char *socket, int outcome, st
 static int attach(void *filled)
 {
         const struct request *q = filled;
+        const struct daemon_wish wish = { q->resolution_ns, &q->labels };
         struct ghc_process p;
         struct daemon_link link;
         struct error error = { "" };
-        char library[4096], socket[1024] = "", uri[1100], target[DAEMON_NAME_MAX], name[DAEMON_NAME_MAX];
+        char labels[LABELS_SIZE], library[4096], socket[1024] = "", uri[1100], target[DAEMON_NAME_MAX],
+                                                 name[DAEMON_NAME_MAX];
         int outcome = AGENT_REFUSED;
 
+        if (!labels_join(q->labels.items, q->labels.n, labels, &error))
+                return command_usage_error(&command_attach, "%s", error.text);
         /* No daemon is started for a program that cannot be attached to. */
         if (!process_find(q->program, &p, &error) || !library_for(&p, library, sizeof(library), &error) ||
             !daemon_link_init(&link, &error))
@@ -143,7 +151,7 @@ static int attach(void *filled)
                 return fail(&command_attach, q->program, &error);
         snprintf(uri, sizeof(uri), "unix:%s", socket);
         snprintf(name, sizeof(name), "%.64s", q->name ? q->name : p.name);
-        if (daemon_add(&link, name, q->name != NULL, uri, q->resolution_ns, target, &error) != DAEMON_OK)
+        if (daemon_add(&link, name, q->name != NULL, uri, &wish, target, &error) != DAEMON_OK)
                 return undo(&p, socket, outcome, &error);
         printf("attached to %s, process %d, GHC %s%s: heapwatch top %s\n", p.name, (int)p.pid, p.fit.version,
                p.fit.eventlog ? "" : " without eventlog, so no threads and no user events", target);

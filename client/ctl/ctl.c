@@ -27,6 +27,7 @@ struct ctl {
         bool json;
         uint64_t from_ns, to_ns, step_ns; /* UINT64_MAX: not given */
         const char *why;                  /* of a silence */
+        struct text_list labels;          /* of a target */
         struct text_list given;
         char *words[4]; /* verb and its arguments */
         int n_words;
@@ -154,7 +155,11 @@ static int ask_add(struct ctl *c, const struct verb *v)
                 return command_usage_error(&command_ctl, "no source after '='; expected [NAME=]URI");
         uri = absolute_uri(uri);
         r = uri ? hw_request_new(HW__REQUEST__WHAT_ADD_TARGET) : NULL;
-        status = send_request(c, r ? with_texts(r, &r->add_target->uri, uri, &r->add_target->name, name) : NULL);
+        r = r ? with_texts(r, &r->add_target->uri, uri, &r->add_target->name, name) : NULL;
+        for (size_t i = 0; r && i < c->labels.n; i++)
+                if (hw_request_add_label(r->add_target, c->labels.items[i]) < 0)
+                        hw_request_destroy(&r);
+        status = send_request(c, r);
         free(uri);
         return status;
 }
@@ -301,6 +306,8 @@ static const struct option options[] = {
         OPTION_DURATION("step", 0, struct ctl, step_ns, 0, 0, "history with points at least this wide"),
         OPTION_TEXT("why", 0, "TEXT", struct ctl, why, COMPLETE_NOTHING,
                     "reason for a silence, shown wherever the silence is"),
+        OPTION_LIST("label", 'l', "NAME=VALUE", struct ctl, labels, COMPLETE_NOTHING,
+                    "a label of the runs of a target that is added, such as version=1.4.2; may be repeated"),
         OPTIONS_END,
 };
 

@@ -152,6 +152,10 @@ static void print_target(struct print_state *p, const Hw__Update *u)
         (void)printf("%-20s  %-9s  %4s  %s", name, state_name(t), run, uri);
         if (*detail)
                 (void)printf("  (%s)", detail);
+        for (size_t i = 0; i < t->n_labels; i++) {
+                (void)hw_terminal_text(detail, sizeof(detail), t->labels[i]);
+                (void)printf("  %s", detail);
+        }
         (void)putchar('\n');
 }
 

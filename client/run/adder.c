@@ -16,7 +16,7 @@ static _Noreturn void add(const struct adder_task *t, int fd)
         (void)sigprocmask(SIG_SETMASK, t->mask, NULL);
         if (t->replace)
                 daemon_remove(t->link, t->name); /* it may be there, waiting for its next attempt */
-        answer.outcome = daemon_add(t->link, t->name, t->exact, t->uri, t->resolution_ns, answer.name, &answer.reason);
+        answer.outcome = daemon_add(t->link, t->name, t->exact, t->uri, &t->wish, answer.name, &answer.reason);
         _exit(write(fd, &answer, sizeof(answer)) == (ssize_t)sizeof(answer) ? 0 : 1);
 }
 

@@ -23,10 +23,10 @@ struct adder {
 struct adder_task {
         const struct daemon_link *link;
         const char *name, *uri;
-        bool exact;             /* as daemon_add */
-        bool replace;           /* a target of that name is ours, and is removed before */
-        uint64_t resolution_ns; /* as daemon_add */
-        const sigset_t *mask;   /* for the child */
+        bool exact;   /* as daemon_add */
+        bool replace; /* a target of that name is ours, and is removed before */
+        struct daemon_wish wish;
+        const sigset_t *mask; /* for the child */
 };
 
 struct adder_answer {

@@ -23,6 +23,7 @@
 #include "client/state/world.h"
 #include "heapwatch/requester.h"
 #include "client/cli/absent.h"
+#include "client/cli/options.h"
 #include "client/program/inquire.h"
 #include "heapwatch/text.h"
 #include "proto/base/error.h"
@@ -203,27 +204,36 @@ static void on_added(void *ctx, const Hw__Reply *reply)
                 snprintf(a->name, sizeof(a->name), "%s", reply->done->target);
 }
 
-static Hw__Request *add_request(const char *name, const char *uri, uint64_t resolution_ns)
+static bool set_labels(Hw__AddTargetRequest *add, const struct text_list *labels)
+{
+        for (size_t i = 0; labels && i < labels->n; i++)
+                if (hw_request_add_label(add, labels->items[i]) < 0)
+                        return false;
+        return true;
+}
+
+static Hw__Request *add_request(const char *name, const char *uri, const struct daemon_wish *wish)
 {
         Hw__Request *r = hw_request_new(HW__REQUEST__WHAT_ADD_TARGET);
         Hw__AddTargetRequest *add = r ? r->add_target : NULL;
 
-        if (!r || hw_request_set_text(&add->name, name) < 0 || hw_request_set_text(&add->uri, uri) < 0) {
+        if (!r || hw_request_set_text(&add->name, name) < 0 || hw_request_set_text(&add->uri, uri) < 0 ||
+            !set_labels(add, wish->labels)) {
                 hw_request_destroy(&r);
                 return NULL;
         }
-        add->has_resolution_ns = resolution_ns != 0;
-        add->resolution_ns = resolution_ns;
+        add->has_resolution_ns = wish->resolution_ns != 0;
+        add->resolution_ns = wish->resolution_ns;
         add->has_one_run = add->one_run = true;
         return r;
 }
 
-static int add_once(const struct daemon_link *link, const char *name, const char *uri, uint64_t resolution_ns,
+static int add_once(const struct daemon_link *link, const char *name, const char *uri, const struct daemon_wish *wish,
                     struct added *ret)
 {
         *ret = (struct added){ .done = false };
         snprintf(ret->name, sizeof(ret->name), "%s", name);
-        return ask(link, add_request(name, uri, resolution_ns), on_added, ret);
+        return ask(link, add_request(name, uri, wish), on_added, ret);
 }
 
 struct search {
@@ -279,7 +289,7 @@ bool daemon_find(const struct daemon_link *link, const char *uri_end, struct dae
 
 /* An addition whose answer did not come in time may have been made all the same: so nothing is added without asking. */
 enum daemon_outcome daemon_add(const struct daemon_link *link, const char *name, bool exact, const char *uri,
-                               uint64_t resolution_ns, char ret_name[DAEMON_NAME_MAX], struct error *error)
+                               const struct daemon_wish *wish, char ret_name[DAEMON_NAME_MAX], struct error *error)
 {
         char candidate[DAEMON_NAME_MAX];
         struct added a = { .done = false };
@@ -294,7 +304,7 @@ enum daemon_outcome daemon_add(const struct daemon_link *link, const char *name,
                 if ((r = search(link, &q)) < 0 || there.name[0])
                         break;
                 if (exact || !q.taken) {
-                        r = add_once(link, candidate, uri, resolution_ns, &a);
+                        r = add_once(link, candidate, uri, wish, &a);
                         again = r == 0 && !a.done && !exact && is_taken(link, candidate); /* by somebody, meanwhile */
                 }
                 if (again)

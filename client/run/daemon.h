@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 struct error;
+struct text_list;
 
 #define DAEMON_NAME_MAX 65 /* a target's name, NUL included */
 
@@ -45,14 +46,19 @@ enum daemon_outcome daemon_ensure(const struct daemon_link *link, int start_ms, 
 /* A target's name for the program at `path`: its file name, with the characters that a target's name may have. */
 void daemon_name_of(const char *path, char ret_name[DAEMON_NAME_MAX]);
 
+/* Options of a target. */
+struct daemon_wish {
+        uint64_t resolution_ns;         /* the step in which its growth is judged; 0: as the daemon does */
+        const struct text_list *labels; /* checked, see proto/base/labels.h; NULL: none */
+};
+
 /*
- * Adds a target whose growth is judged in steps of resolution_ns (0: as the
- * daemon does). With `exact` a taken name is an error, otherwise -2, -3 ... is
+ * Adds a target. With `exact` a taken name is an error, otherwise -2, -3 ... is
  * appended; a name whose run has ended is free. ret_name is the name it got.
  * May be repeated: a target of this uri that is there already is taken for it.
  */
 enum daemon_outcome daemon_add(const struct daemon_link *link, const char *name, bool exact, const char *uri,
-                               uint64_t resolution_ns, char ret_name[DAEMON_NAME_MAX], struct error *error);
+                               const struct daemon_wish *wish, char ret_name[DAEMON_NAME_MAX], struct error *error);
 
 /* Reports how the program ended to the daemon, which keeps the target in that state. */
 void daemon_end(const struct daemon_link *link, const char *name, int wait_status);

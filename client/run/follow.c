@@ -64,7 +64,7 @@ pid_t follow_next(struct follow *f, const char *socket)
         return l.found;
 }
 
-bool follow_add(const struct daemon_link *link, const char *socket, pid_t pid, uint64_t resolution_ns)
+bool follow_add(const struct daemon_link *link, const char *socket, pid_t pid, const struct daemon_wish *wish)
 {
         char path[64], file[4096], uri[420], name[DAEMON_NAME_MAX], ret_name[DAEMON_NAME_MAX];
         ssize_t n;
@@ -77,7 +77,7 @@ bool follow_add(const struct daemon_link *link, const char *socket, pid_t pid, u
                 file[n] = '\0';
         daemon_name_of(file, name);
         snprintf(uri, sizeof(uri), "unix:%s-%ld", socket, (long)pid);
-        return daemon_add(link, name, false, uri, resolution_ns, ret_name, NULL) == DAEMON_OK;
+        return daemon_add(link, name, false, uri, wish, ret_name, NULL) == DAEMON_OK;
 }
 
 static void clean(void *ctx, pid_t pid)

@@ -24,7 +24,7 @@ struct follow {
 pid_t follow_next(struct follow *f, const char *socket);
 
 /* Adds it to the daemon, which may take some seconds. False: it is not watched. */
-bool follow_add(const struct daemon_link *link, const char *socket, pid_t pid, uint64_t resolution_ns);
+bool follow_add(const struct daemon_link *link, const char *socket, pid_t pid, const struct daemon_wish *wish);
 
 /* At the end: removes the sockets of programs that were killed. */
 void follow_clean(const char *socket);

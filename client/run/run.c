@@ -29,6 +29,7 @@
 #include "client/run/session.h"
 #include "heapwatch/text.h"
 #include "proto/base/error.h"
+#include "proto/base/labels.h"
 
 #define SENTENCE 1024
 #define SEEN_MS  3000 /* for the daemon to notice the end of the log */
@@ -37,8 +38,9 @@
 struct options {
         const char *name, *heap_profile, *extra;
         bool no_top, plain, close, no_flush, no_agent, follow;
-        uint64_t end_hung_ns;   /* UINT64_MAX: never */
-        uint64_t resolution_ns; /* 0: not given */
+        uint64_t end_hung_ns; /* UINT64_MAX: never */
+        struct text_list labels;
+        struct daemon_wish wish;
         char **program;
 };
 
@@ -99,17 +101,23 @@ static const struct option options[] = {
         OPTION_SECONDS("end-hung", 0, "SECONDS", struct options, end_hung_ns, 0, UINT64_C(86400000000000),
                        "end PROGRAM when it hangs this long: each thread waits for another one, which the flush "
                        "interval can cause at exit"),
-        OPTION_DURATION("resolution", 0, struct options, resolution_ns, LIMIT_RESOLUTION_LEAST_NS,
+        OPTION_DURATION("resolution", 0, struct options, wish.resolution_ns, LIMIT_RESOLUTION_LEAST_NS,
                         LIMIT_RESOLUTION_MOST_NS,
                         "step in which growth is judged, 100ms to 1h (default: the daemon's, 1m): a short run needs a "
                         "short one, and collections in most steps"),
+        OPTION_LIST(
+                "label", 'l', "NAME=VALUE", struct options, labels, COMPLETE_NOTHING,
+                "a label of this run, such as version=1.4.2, for `heapwatch archive`, `diff` and every screen; may be "
+                "repeated"),
         OPTIONS_END,
 };
 
 static int check(void *filled)
 {
-        const struct options *o = filled;
+        struct options *o = filled;
         const char *kind = o->heap_profile;
+        char labels[LABELS_SIZE];
+        struct error error;
 
         if (o->name && !name_valid(o->name))
                 return command_usage_error(&command_run,
@@ -117,6 +125,9 @@ static int check(void *filled)
                                            "with . or -");
         if (kind && (!*kind || strlen(kind) > 32 || strpbrk(kind, " \t\n\r\v\f")))
                 return command_usage_error(&command_run, "--heap-profile: expected what follows -h, or none");
+        if (!labels_join(o->labels.items, o->labels.n, labels, &error))
+                return command_usage_error(&command_run, "%s", error.text);
+        o->wish.labels = &o->labels;
         return 0;
 }
 
@@ -236,7 +247,7 @@ static enum daemon_outcome add_target(struct run *r, struct error *error)
                 snprintf(name, sizeof(name), "%s", r->o.name);
         outcome = daemon_ensure(&impatient, WAIT_MS, error);
         if (outcome == DAEMON_OK)
-                outcome = daemon_add(&impatient, name, r->o.name != NULL, uri, r->o.resolution_ns, r->target, error);
+                outcome = daemon_add(&impatient, name, r->o.name != NULL, uri, &r->o.wish, r->target, error);
         if (outcome == DAEMON_SILENT)
                 memcpy(r->target, name, sizeof(name));
         return outcome;
@@ -456,7 +467,7 @@ static int start(struct run *r)
                 .late = r->late,
                 .exact = r->o.name != NULL,
                 .uri = uri,
-                .resolution_ns = r->o.resolution_ns,
+                .wish = r->o.wish,
                 .link = &r->link,
                 .relay = r->relay,
                 .screen = screen,

@@ -164,7 +164,7 @@ static void add_target(struct session *s, uint64_t now)
                             .uri = o->uri,
                             .exact = !s->late || o->exact,
                             .replace = !s->late && o->inside,
-                            .resolution_ns = o->resolution_ns,
+                            .wish = o->wish,
                             .mask = &s->old_mask,
                     },
                     now);
@@ -210,7 +210,7 @@ static void follow(struct session *s)
         if (pid == 0 || fork() != 0)
                 return;
         restore_signals(s);
-        _exit(follow_add(s->o->link, s->o->socket, pid, s->o->resolution_ns) ? 0 : 1);
+        _exit(follow_add(s->o->link, s->o->socket, pid, &s->o->wish) ? 0 : 1);
 }
 
 static void reap(struct session *s)

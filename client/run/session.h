@@ -26,7 +26,7 @@ struct session_options {
         bool late;                    /* the daemon has not taken the target yet: it is added meanwhile */
         bool exact;                   /* with `late`: under no other name */
         const char *uri;
-        uint64_t resolution_ns; /* of its verdicts; 0: the daemon's */
+        struct daemon_wish wish;
         const struct daemon_link *link;
         struct relay *relay; /* NULL with `inside` */
         bool screen;         /* show heapwatch top; the program's output goes to output_fd */

@@ -26,6 +26,7 @@
 #include "daemon/control/roles.h"
 #include "daemon/control/silence_requests.h"
 #include "proto/base/error.h"
+#include "proto/base/labels.h"
 
 static const char out_of_memory[] = "the daemon is out of memory; retry later, or request less";
 
@@ -291,7 +292,7 @@ static void handle_status(struct requests *r, struct bus_client *client)
 
 static void handle_add(struct requests *r, const Hw__AddTargetRequest *request, struct bus_client *client)
 {
-        char name[TARGET_NAME_MAX + 1];
+        char name[TARGET_NAME_MAX + 1], labels[LABELS_SIZE];
         struct error error;
         struct source_uri uri;
 
@@ -322,7 +323,13 @@ static void handle_add(struct requests *r, const Hw__AddTargetRequest *request, 
                 reply_error(client, "resolution_ns: expected 100 ms to 1 h");
                 return;
         }
-        struct target_wish wish = { .resolution_ns = request->resolution_ns, .one_run = request->one_run };
+        if (!labels_join((const char *const *)request->labels, request->n_labels, labels, &error)) {
+                reply_error(client, error.text);
+                return;
+        }
+        struct target_wish wish = { .resolution_ns = request->resolution_ns,
+                                    .one_run = request->one_run,
+                                    .labels = labels };
         if (targets_add(r->targets, name, &uri, &wish, &error) != 0)
                 reply_error(client, error.text);
         else

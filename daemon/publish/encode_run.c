@@ -5,6 +5,10 @@
  */
 #include "daemon/publish/encode.h"
 
+#include <string.h>
+
+#include "proto/base/labels.h"
+
 /* Collects options; there cannot be more than RUN_MAX_ARGS. */
 struct options {
         struct encoder *encoder;
@@ -91,6 +95,22 @@ static Hw__Run *encode_run(struct encoder *e, const struct run *run, const struc
         return out;
 }
 
+static void put_labels(struct encoder *e, Hw__Target *out, const char *labels)
+{
+        char **texts = labels ? encoder_calloc(e, LABELS_MOST, sizeof(char *)) : NULL;
+        const char *label;
+        size_t n;
+
+        out->labels = texts;
+        while (texts && out->n_labels < LABELS_MOST && (label = labels_next(&labels, &n)) != NULL) {
+                char *text = encoder_calloc(e, n + 1, 1);
+                if (!text)
+                        return;
+                memcpy(text, label, n);
+                texts[out->n_labels++] = text;
+        }
+}
+
 Hw__Target *encode_target(struct encoder *e, const struct target_facts *facts, const struct run *run)
 {
         Hw__Target *out = encoder_calloc(e, 1, sizeof(*out));
@@ -117,5 +137,6 @@ Hw__Target *encode_target(struct encoder *e, const struct target_facts *facts, c
                 PUT(out, joined_late, true);
         if (facts->passed_bytes)
                 PUT(out, passed_bytes, facts->passed_bytes);
+        put_labels(e, out, facts->labels);
         return out;
 }

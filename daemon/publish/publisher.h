@@ -42,6 +42,7 @@ struct target_facts {
         Hw__Target__State state;
         const char *uri;
         const char *detail;
+        const char *labels; /* proto/base/labels.h; NULL: none */
         uint32_t runs;
         uint64_t state_since_wall_ns;
         bool local;

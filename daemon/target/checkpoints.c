@@ -148,7 +148,10 @@ static void add_target(void *ctx, const char *name)
                 log_warning("target=%s checkpoint refused: it does not name a valid source", name);
                 return;
         }
-        const struct target_wish wish = { head.resolution_ns, head.one_run, head.no_record };
+        const struct target_wish wish = { .resolution_ns = head.resolution_ns,
+                                          .one_run = head.one_run,
+                                          .no_record = head.no_record,
+                                          .labels = head.labels };
         if (targets_add(a->targets, name, &uri, &wish, &error) != 0)
                 log_warning("target=%s cannot be restored: %s", name, error.text);
 }

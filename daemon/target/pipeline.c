@@ -86,6 +86,7 @@ static struct pipeline *build(const struct pipeline_options *options)
         p->next_run_ctx = options->next_run_ctx;
         p->resolution_ns = options->resolution_ns;
         p->no_record = !options->recorder;
+        p->labels = options->labels && options->labels[0] ? strdup(options->labels) : NULL;
         p->tell_events = options->events == EVENTS_FULL;
         p->last_bytes_wall_ns = UNKNOWN_U64;
         p->process.root = "";
@@ -167,6 +168,7 @@ void pipeline_destroy(struct pipeline **pp)
         alerting_destroy(&p->alerting);
         same_run_destroy(&p->same_run);
         free(p->left.events);
+        free(p->labels);
         publisher_destroy(&p->publisher);
         tracker_destroy(&p->tracker);
         model_destroy(&p->model);

@@ -47,6 +47,7 @@ struct pipeline_options {
         const struct alert_hooks *alert_hooks; /* copied; NULL: none */
         struct recorder *recorder;             /* borrowed; NULL: its stream is not recorded */
         uint64_t resolution_ns;                /* as requested for this target; kept in checkpoints */
+        const char *labels;                    /* copied, kept in checkpoints; proto/base/labels.h; NULL: none */
         const struct checkpoint *checkpoint;   /* live: its saved state, or NULL */
         bool checkpoint_refused;               /* there was one, but it cannot be read: rebuild.h */
         uint64_t rebuild_until_ns;             /* monotonic */

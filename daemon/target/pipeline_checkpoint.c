@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/target/pipeline_checkpoint.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,6 +138,7 @@ uint8_t *pipeline_checkpoint(struct pipeline *p, bool last, size_t *ret_size)
         struct kept k = keep(p);
         memcpy(head.name, p->name, sizeof(head.name));
         memcpy(head.uri, p->uri.text, sizeof(head.uri));
+        (void)snprintf(head.labels, sizeof(head.labels), "%s", p->labels ? p->labels : "");
         image_write(&im, expected + expected / 8);
         image_plain(&im, &head, sizeof(head));
         image_plain(&im, &k, sizeof(k));
@@ -167,6 +169,7 @@ bool checkpoint_target_read(const uint8_t *image, size_t n, struct checkpoint_ta
                 return false;
         memcpy(ret, image, sizeof(*ret));
         ret->uri[sizeof(ret->uri) - 1] = ret->name[sizeof(ret->name) - 1] = '\0';
+        ret->labels[sizeof(ret->labels) - 1] = '\0';
         return target_name_valid(ret->name) || strchr(ret->name, '~');
 }
 

@@ -86,6 +86,7 @@ struct pipeline {
         bool ending; /* the current run is: its rules are not all judged yet */
 
         uint64_t resolution_ns; /* as requested; 0: that of all targets */
+        char *labels;           /* owned; NULL: none */
         bool no_record;
         uint64_t checkpoint_mono_ns;     /* when the newest checkpoint was made; 0: never */
         uint64_t checkpoint_state_ns;    /* state_since_wall_ns then */

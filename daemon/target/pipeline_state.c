@@ -21,6 +21,7 @@ struct target_facts pipeline_facts(const struct pipeline *p)
                 .state = p->state,
                 .uri = p->uri.text,
                 .detail = p->detail,
+                .labels = p->labels,
                 .runs = p->runs,
                 .state_since_wall_ns = p->state_since_wall_ns,
                 .local = p->process.seen,

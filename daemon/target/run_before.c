@@ -7,6 +7,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "daemon/target/pipeline_internal.h"
 
@@ -38,8 +39,9 @@ static struct pipeline *beside(const struct pipeline *p, const char *name)
         left->process = p->process;
         left->damages = p->damages;
         left->left_stats = *hw_eventlog_stats(p->decoder);
+        left->labels = p->labels ? strdup(p->labels) : NULL;
         left->publisher = publisher_new_of_run(p->publisher, name);
-        if (!left->publisher)
+        if (!left->publisher || (p->labels && !left->labels))
                 pipeline_destroy(&left);
         return left;
 }

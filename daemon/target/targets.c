@@ -383,6 +383,7 @@ int targets_add(struct targets *t, const char *name, const struct source_uri *ur
                 .next_run_ctx = t,
                 .recorder = wish->no_record ? NULL : t->options.recorder,
                 .resolution_ns = wish->resolution_ns,
+                .labels = wish->labels,
                 .checkpoint = kept == 0 ? &checkpoint : NULL,
                 .checkpoint_refused = kept != 0 && kept != -ENOENT,
                 .rebuild_until_ns = t->rebuild_until_ns,

@@ -51,6 +51,7 @@ void hw_request_destroy(Hw__Request **request);
 int hw_request_set_text(char **field, const char *text);
 int hw_request_add_target(Hw__SnapshotRequest *snapshot, const char *target);
 int hw_request_add_kind(Hw__SnapshotRequest *snapshot, Hw__Kind kind);
+int hw_request_add_label(Hw__AddTargetRequest *add, const char *label); /* NAME=VALUE */
 
 /* Lower-case name of a kind ("heap"), or NULL. Static. */
 const char *hw_kind_name(Hw__Kind kind);

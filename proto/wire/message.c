@@ -197,20 +197,28 @@ static void *one_more(void *array, size_t n, size_t size)
         return wider;
 }
 
-int hw_request_add_target(Hw__SnapshotRequest *snapshot, const char *target)
+static int add_text(char ***list, size_t *n, const char *added)
 {
         char *text = NULL;
-        char **wider = message_set_text(&text, target) < 0
-                               ? NULL
-                               : one_more(snapshot->targets, snapshot->n_targets, sizeof(*snapshot->targets));
+        char **wider = message_set_text(&text, added) < 0 ? NULL : one_more(*list, *n, sizeof(**list));
 
         if (!wider) {
                 message_release(text);
                 return -ENOMEM;
         }
-        wider[snapshot->n_targets++] = text;
-        snapshot->targets = wider;
+        wider[(*n)++] = text;
+        *list = wider;
         return 0;
+}
+
+int hw_request_add_target(Hw__SnapshotRequest *snapshot, const char *target)
+{
+        return add_text(&snapshot->targets, &snapshot->n_targets, target);
+}
+
+int hw_request_add_label(Hw__AddTargetRequest *add, const char *label)
+{
+        return add_text(&add->labels, &add->n_labels, label);
 }
 
 int hw_request_add_kind(Hw__SnapshotRequest *snapshot, Hw__Kind kind)

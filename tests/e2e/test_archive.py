@@ -317,6 +317,19 @@ def test_runs_are_chosen_by_time_order_and_label(directory):
         assert done.returncode == 2 and words in done.stderr and done.stderr.count(b"\n") == 1, done
 
 
+def test_a_run_has_the_labels_of_its_target(directory):
+    daemon = Daemon(directory)
+    with daemon as d, Archiver(directory, daemon, "--label", "stage=live") as a:
+        add = ("ctl", "--connect", d.publish, "add", f"api={LOG}")
+        refused = client(*add, "--label", "version")
+        assert refused.returncode != 0 and b"label 'version': expected NAME=VALUE" in refused.stderr, refused
+        assert client(*add, "--label", "version=1.4.2", "--label", "stage=test").returncode == 0
+        wait_for(lambda: has(a.db, "SELECT state FROM runs WHERE end_ns") == "ended", "the run's end")
+        wait_for(lambda: a.stop() == 0, "the archiver's end")
+        assert query(a.db, "SELECT name, value FROM labels ORDER BY name") == [("stage", "live"), ("version", "1.4.2")]
+        assert_same(a.db, LOG, "api@label:version=1.4.2", judged=False)
+
+
 def test_old_rows_go_and_the_file_stays_below_its_size(directory):
     db = directory / "a.db"
     archive(db, "--target", "api", "--keep", "series_1m=2h", "--keep", "bands_1h=forever", LOG)

@@ -378,13 +378,14 @@ def test_targets_of_requests_come_back():
         other = one / "other.eventlog"
         other.write_bytes(b"")
         with daemon(one, f"t={other}", "--allow-source", f"{one}/*") as d:
-            reply = d.ask(pb.Request(add_target=pb.AddTargetRequest(name="added", uri=str(path))))[0]
+            reply = d.ask(pb.Request(add_target=pb.AddTargetRequest(name="added", uri=str(path), labels=["version=1.4.2"])))[0]
             assert reply.WhichOneof("what") == "done", reply
             wait_for(lambda: census_of(d, "added") == 300, "all of it")
             before = known(d, "added")
         with daemon(one, f"t={other}") as d:
             wait_for(lambda: d.target("added"), "the target")
             same(known(d, "added"), before)
+            assert list(d.target("added").labels) == ["version=1.4.2"]
             d.ask(pb.Request(remove_target=pb.RemoveTargetRequest(name="added")))
         with daemon(one, f"t={other}") as d:
             assert not d.target("added")

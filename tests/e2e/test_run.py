@@ -65,6 +65,25 @@ def test_watches_to_the_end(daemon, programs):
     assert not list(daemon.directory.glob("run-*"))
 
 
+def test_labels_reach_the_daemon_and_every_face(daemon, programs):
+    run = start(daemon, "--name", "mine", "--label", "version=1.4.2", "-l", "stage=test", "--", programs["leaky"], 20)
+    wait_for(lambda: pid_of(daemon, "mine"), "the program")
+    assert list(daemon.target("mine").labels) == ["version=1.4.2", "stage=test"]
+    connect = ("--connect", daemon.publish)
+    for face in (("ctl", *connect, "status"), ("ctl", *connect, "--format", "json", "status"), ("top", "--once", *connect, "mine")):
+        said = client(*face)
+        assert said.returncode == 0 and b"version=1.4.2" in said.stdout, (face, said)
+    run.send_signal(signal.SIGTERM)
+    finish(run)
+    assert list(daemon.target("mine").labels) == ["version=1.4.2", "stage=test"]
+
+
+@pytest.mark.parametrize("label", ["version", "=1", "a b=1", "a=x\ny"])
+def test_a_label_that_cannot_be(daemon, programs, label):
+    status, out, err = finish(start(daemon, "--label", label, "--", programs["leaky"], 2))
+    assert status == 2 and not out and "label" in err
+
+
 def test_growth_is_judged_in_the_step_that_is_asked_for(daemon, programs):
     """A leak of seconds, which the daemon's own step of a minute could not see."""
     run = start(daemon, "--name", "mine", "--resolution", "100ms", "--rts", "-i0.1", "--", programs["leaky"], 120)

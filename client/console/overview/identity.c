@@ -70,6 +70,8 @@ void draw_facts(struct canvas *c, struct area area, const struct scene *s, const
         (void)s;
         if (t->target && t->target->run_info)
                 run_facts(line, t->target->run_info);
+        for (size_t i = 0; t->target && i < t->target->n_labels; i++)
+                fact(line, "%s", safe_text(text, sizeof(text), t->target->labels[i]));
         if (t->target && t->target->uri)
                 fact(line, "%s", safe_text(text, sizeof(text), t->target->uri));
         (void)canvas_put(c, area, 0, 1, area.width - 2, TINT_DIM, line);

@@ -57,7 +57,8 @@ export function title(text: string): { root: HTMLElement; set: (t: Target | unde
     return { root: h("h2", {}, text, name, run), set: (t) => {
         setText(name, t ? visible(t.name) : "");
         const program = t?.state?.runInfo?.program;
-        setText(run, t && program && program !== t.name ? visible(program) : "");
+        const words = [program !== t?.name ? program : undefined, ...(t?.state?.labels ?? [])].filter((w) => w !== undefined);
+        setText(run, visible(words.join(" · ")));
     } };
 }
 

@@ -58,6 +58,7 @@ export function stream(app: App): Page {
             number("info tables beyond the limit", "infoTablesLeftOut"), number("cost centres beyond the limit", "costCentresLeftOut")]);
         groups[3]!.show([
             { name: "program", value: run?.program ?? UNKNOWN, text: true }, { name: "runtime", value: run?.rtsIdentifier ?? UNKNOWN, text: true },
+            { name: "labels", value: t.state?.labels?.join(", ") || UNKNOWN, text: true },
             { name: "RTS options", value: run?.rtsOptions?.join(" ") || UNKNOWN, text: true }, { name: "process", value: run?.pid === undefined ? UNKNOWN : String(run.pid) },
             { name: "started", value: wall(run?.startWallNs) }, { name: "capabilities", value: count(run?.capabilities) },
             { name: "daemon", value: daemon?.endpoint ?? UNKNOWN, text: true }, { name: "daemon's version", value: daemon?.state?.version ?? UNKNOWN },

@@ -23,7 +23,7 @@ export interface Run {
     generations?: number; maxHeapBytes?: U64; allocationAreaBytes?: U64; megablockBytes?: U64; blockBytes?: U64;
     breakdown?: string; censusPeriodNs?: U64; tickIntervalNs?: U64; local?: boolean;
 }
-export interface TargetState { state?: string; uri?: string; detail?: string; runInfo?: Run; runs?: number; stateSinceWallNs?: U64; kept?: boolean; exitSignal?: number; exitStatus?: number; joinedLate?: boolean; passedBytes?: U64 }
+export interface TargetState { state?: string; uri?: string; detail?: string; runInfo?: Run; runs?: number; stateSinceWallNs?: U64; labels?: string[]; kept?: boolean; exitSignal?: number; exitStatus?: number; joinedLate?: boolean; passedBytes?: U64 }
 export interface Samples { series?: string; timesNs?: U64[]; values?: U64[]; dropped?: U64 }
 export interface Process {
     rssBytes?: U64; pssBytes?: U64; swapBytes?: U64; cpuNs?: U64; threads?: number; cgroupCurrentBytes?: U64; cgroupMaxBytes?: U64;
