@@ -172,19 +172,23 @@ static void check_cells(struct image *im, struct pyramid_ring *r)
         free(seen);
 }
 
-static void image_ring(struct image *im, struct pyramid_ring *r, size_t cell_size, uint32_t most,
+static void image_ring(struct image *im, struct pyramid_ring *r, const struct pyramid_shape *shape, uint32_t most,
                        void (*each)(struct image *im, void *cell))
 {
         uint32_t n = r->capacity, n_spare = r->n_spare, room = r->room;
+        size_t cell_size = pyramid_kept_bytes(shape), open = r->open && shape->packing.size ? shape->cell.size : 0;
 
         image_array(im, &r->places, &n, &r->capacity, sizeof(*r->places), most);
         image_array(im, &r->spare, &n_spare, &room, sizeof(*r->spare), most);
         image_array(im, &r->cells, &r->n_cells, &r->room, cell_size, most);
+        image_block(im, &r->open, open, open);
         r->n_spare = n_spare;
         for (uint32_t k = 0; each && k < r->n_cells; k++)
                 each(im, r->cells + k * cell_size);
         if (im->reads && image_fine(im))
                 check_cells(im, r);
+        if (im->reads && (shape->packing.size && r->newest) && !r->open)
+                image_refuse(im, impossible);
         if (im->reads && !image_fine(im))
                 r->newest = 0;
 }
@@ -197,7 +201,7 @@ void image_pyramid(struct image *im, struct pyramid *p, const struct pyramid_sha
                 uint32_t most = i < shape->n_levels ? shape->levels[i].most : 0;
                 if (im->reads && !ring_is_sound(r, most ? shape->levels[i].width_ns : 1, most))
                         image_refuse(im, impossible);
-                image_ring(im, r, shape->cell.size, most, each);
+                image_ring(im, r, shape, most, each);
         }
 }
 

@@ -3,12 +3,15 @@
 
 #include <errno.h>
 
+#include "daemon/model/packed_bucket.h"
+
 #define SECOND UINT64_C(1000000000)
 
 const struct pyramid_shape series_shape = {
         BUCKET_CELL,
         4,
         { { SECOND, 8, 300 }, { 10 * SECOND, 4, 384 }, { 60 * SECOND, 2, 360 }, { 600 * SECOND, 2, 288 } },
+        { sizeof(struct packed_bucket), packed_bucket_pack, packed_bucket_unpack },
 };
 
 void series_done(struct series *s)
@@ -66,7 +69,8 @@ size_t series_history(const struct series *s, struct time_range range, uint64_t 
         if (range.from_ns >= range.to_ns || !pyramid_clip(&s->pyramid, level, &from, &end))
                 return 0;
         for (uint64_t i = from; i < end; i++) {
-                const struct bucket *b = pyramid_at(&series_shape, &s->pyramid, level, i);
+                struct bucket room;
+                const struct bucket *b = pyramid_at(&series_shape, &s->pyramid, level, i, &room);
                 if (!b)
                         continue;
                 if (n && group_now == i / group) {
@@ -113,7 +117,8 @@ void series_recent(const struct series *s, struct time_range range, struct bucke
 
         *ret = (struct bucket){ 0 };
         for (uint64_t i = from; pyramid_clip(&s->pyramid, 0, &i, &end) && i < end; i++) {
-                const struct bucket *b = pyramid_at(&series_shape, &s->pyramid, 0, i);
+                struct bucket room;
+                const struct bucket *b = pyramid_at(&series_shape, &s->pyramid, 0, i, &room);
                 if (b)
                         bucket_merge(ret, b);
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * series.h - one number over time, at four widths: a pyramid (proto/base/pyramid.h) of 5 min in seconds, 64 min in
- * 10 s, 6 h in minutes, 48 h in 10 min. A young series takes 1.3 kB; one of two days 112 kB with a sample in each
+ * 10 s, 6 h in minutes, 48 h in 10 min. A young series takes 1.2 kB; one of two days 64 kB with a sample in each
  * second, half of it with one a minute.
  *
  * All bytes 0 is a series without samples.

@@ -39,7 +39,8 @@ bool history_oldest(const struct series *s, struct time_range range, struct buck
 
 bool history_newest(const struct series *s, uint64_t before_ns, struct bucket *ret)
 {
-        const struct bucket *b = pyramid_before(&series_shape, &s->pyramid, before_ns);
+        struct bucket room;
+        const struct bucket *b = pyramid_before(&series_shape, &s->pyramid, before_ns, &room);
 
         if (b)
                 *ret = *b;

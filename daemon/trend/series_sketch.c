@@ -34,6 +34,7 @@ static const struct pyramid_shape shape = {
         { sizeof(struct sketch_slice), slice_is_empty, slice_reset, NULL, slice_done },
         4,
         { { 60 * SECOND, 4, 11 }, { 300 * SECOND, 4, 13 }, { 1800 * SECOND, 4, 13 }, { 7200 * SECOND, 4, 13 } },
+        { 0, NULL, NULL },
 };
 
 void series_sketch_done(struct series_sketch *s)
@@ -105,7 +106,7 @@ static void each_slice(const struct series_sketch *s, struct time_range range,
         if (!pyramid_clip(&s->slices, level, &from, &end))
                 return;
         for (uint64_t i = from; i < end; i++) {
-                const struct sketch_slice *slice = pyramid_at(&shape, &s->slices, level, i);
+                const struct sketch_slice *slice = pyramid_at(&shape, &s->slices, level, i, NULL);
                 if (slice)
                         each(ctx, slice);
         }

@@ -18,6 +18,8 @@
  */
 #include "proto/base/pyramid.h"
 
+#include <assert.h>
+#include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,17 +28,25 @@ static uint16_t *place(const struct pyramid_ring *r, uint64_t interval)
         return &r->places[interval % r->capacity];
 }
 
-static void *cell(const struct pyramid_shape *shape, const struct pyramid_ring *r, uint32_t number)
+/* A cell as it is kept. */
+static void *kept(const struct pyramid_shape *shape, const struct pyramid_ring *r, uint32_t number)
 {
-        return r->cells + (size_t)(number - 1) * shape->cell.size;
+        return r->cells + (size_t)(number - 1) * pyramid_kept_bytes(shape);
 }
 
-/* The cell of an interval in use; NULL: it has none. */
-static void *slot(const struct pyramid_shape *shape, const struct pyramid_ring *r, uint64_t interval)
+/* The cell of an interval in use, maybe in `room`; NULL: it has none. */
+static const void *slot(const struct pyramid_shape *shape, const struct pyramid_ring *r, unsigned level,
+                        uint64_t interval, void *room)
 {
+        uint64_t width_ns = shape->levels[level].width_ns;
         uint16_t number = *place(r, interval);
 
-        return number ? cell(shape, r, number) : NULL;
+        if (!number || !shape->packing.size)
+                return number ? kept(shape, r, number) : NULL;
+        if (number == r->newest)
+                return r->open;
+        shape->packing.unpack(room, kept(shape, r, number), interval * width_ns, width_ns);
+        return room;
 }
 
 static bool in_use(const struct pyramid_ring *r)
@@ -52,9 +62,10 @@ void pyramid_done(const struct pyramid_shape *shape, struct pyramid *p)
                 struct pyramid_ring *r = &p->levels[i];
 
                 for (uint32_t number = 1; shape->cell.done && number <= r->n_cells; number++)
-                        shape->cell.done(cell(shape, r, number));
+                        shape->cell.done(kept(shape, r, number));
                 free(r->places);
                 free(r->cells);
+                free(r->open);
                 free(r->spare);
         }
         memset(p, 0, sizeof(*p));
@@ -67,7 +78,10 @@ static void drop(const struct pyramid_shape *shape, struct pyramid_ring *r, uint
 
         if (!*number)
                 return;
-        shape->cell.reset(cell(shape, r, *number));
+        if (shape->packing.size)
+                memset(kept(shape, r, *number), 0, shape->packing.size);
+        else
+                shape->cell.reset(kept(shape, r, *number));
         r->spare[r->n_spare++] = *number;
         *number = 0;
 }
@@ -106,6 +120,17 @@ static void resize(struct pyramid *p, unsigned level, uint32_t capacity)
         r->capacity = capacity;
 }
 
+/* Whether there is room for the open cell, if cells are packed. */
+static bool open_room(const struct pyramid_shape *shape, struct pyramid *p, struct pyramid_ring *r)
+{
+        if (!shape->packing.size || r->open)
+                return true;
+        assert(shape->cell.size <= PYRAMID_CELL && !shape->cell.done);
+        r->open = malloc(shape->cell.size);
+        p->held_bytes += r->open ? shape->cell.size : 0;
+        return r->open;
+}
+
 /* Grows an index when an interval would push out one that a full ring could keep. */
 static void make_room(const struct pyramid_shape *shape, struct pyramid *p, unsigned level, uint64_t interval)
 {
@@ -113,7 +138,8 @@ static void make_room(const struct pyramid_shape *shape, struct pyramid *p, unsi
         uint64_t most = shape->levels[level].most, capacity = (uint64_t)r->capacity * 2;
 
         if (!r->places) {
-                resize(p, level, shape->levels[level].first);
+                if (open_room(shape, p, r))
+                        resize(p, level, shape->levels[level].first);
                 return;
         }
         if (!in_use(r) || r->capacity >= most)
@@ -137,7 +163,7 @@ static bool make_cells(const struct pyramid_shape *shape, struct pyramid *p, str
         if (!spare)
                 return false;
         r->spare = spare;
-        unsigned char *cells = realloc(r->cells, room * shape->cell.size);
+        unsigned char *cells = realloc(r->cells, room * pyramid_kept_bytes(shape));
         if (!cells)
                 return false;
         r->cells = cells;
@@ -160,7 +186,7 @@ static uint16_t take_cell(const struct pyramid_shape *shape, struct pyramid *p, 
                 return r->spare[--r->n_spare];
         if (r->n_cells == r->room)
                 return 0;
-        memset(cell(shape, r, ++r->n_cells), 0, shape->cell.size);
+        memset(kept(shape, r, ++r->n_cells), 0, pyramid_kept_bytes(shape));
         return (uint16_t)r->n_cells;
 }
 
@@ -180,6 +206,19 @@ static void advance(const struct pyramid_shape *shape, struct pyramid_ring *r, u
         r->last = interval;
 }
 
+/* Packs the open cell, before another may take its place. */
+static void close_cell(const struct pyramid_shape *shape, struct pyramid_ring *r, uint64_t width_ns)
+{
+        if (shape->packing.size && r->newest)
+                shape->packing.pack(kept(shape, r, r->newest), r->open, r->newest_ns, width_ns);
+}
+
+static void open_cell(const struct pyramid_shape *shape, struct pyramid_ring *r, uint64_t width_ns)
+{
+        if (shape->packing.size && r->newest)
+                shape->packing.unpack(r->open, kept(shape, r, r->newest), r->newest_ns, width_ns);
+}
+
 void *pyramid_reach(const struct pyramid_shape *shape, struct pyramid *p, unsigned level, uint64_t time_ns)
 {
         struct pyramid_ring *r = &p->levels[level];
@@ -188,12 +227,13 @@ void *pyramid_reach(const struct pyramid_shape *shape, struct pyramid *p, unsign
         make_room(shape, p, level, interval);
         if (!r->places)
                 return NULL;
+        if (in_use(r) && interval <= r->last && r->last - interval >= r->capacity)
+                return NULL;
+        close_cell(shape, r, width_ns);
         if (!in_use(r))
                 r->first = r->last = interval;
         else if (interval > r->last)
                 advance(shape, r, interval);
-        else if (r->last - interval >= r->capacity)
-                return NULL;
         if (r->first > interval)
                 r->first = interval;
         uint16_t number = *place(r, interval);
@@ -207,18 +247,22 @@ void *pyramid_reach(const struct pyramid_shape *shape, struct pyramid *p, unsign
         uint64_t newest = fits ? interval : r->last; /* that one is never dropped for the sake of another */
         r->newest = *place(r, newest);
         r->newest_ns = newest * width_ns;
-        return fits ? cell(shape, r, number) : NULL;
+        open_cell(shape, r, width_ns);
+        if (!fits)
+                return NULL;
+        return shape->packing.size ? r->open : kept(shape, r, number);
 }
 
 /* ----------------------------------------------------------------- reading */
 
-const void *pyramid_at(const struct pyramid_shape *shape, const struct pyramid *p, unsigned level, uint64_t interval)
+const void *pyramid_at(const struct pyramid_shape *shape, const struct pyramid *p, unsigned level, uint64_t interval,
+                       void *room)
 {
         const struct pyramid_ring *r = &p->levels[level];
 
         if (!in_use(r) || interval < r->first || interval > r->last)
                 return NULL;
-        const void *found = slot(shape, r, interval);
+        const void *found = slot(shape, r, level, interval, room);
         return found && !shape->cell.is_empty(found) ? found : NULL;
 }
 
@@ -247,10 +291,12 @@ unsigned pyramid_level(const struct pyramid_shape *shape, const struct pyramid *
 static void add_up(const struct pyramid_shape *shape, const struct pyramid *p, unsigned level, uint64_t from,
                    uint64_t end, void *to)
 {
+        alignas(max_align_t) unsigned char room[PYRAMID_CELL];
+
         if (!pyramid_clip(p, level, &from, &end))
                 return;
         for (uint64_t i = from; i < end; i++) {
-                const void *found = slot(shape, &p->levels[level], i);
+                const void *found = slot(shape, &p->levels[level], level, i, room);
                 if (found)
                         shape->cell.merge(to, found);
         }
@@ -300,12 +346,13 @@ struct walk {
 
 static void visit_part(void *ctx, unsigned level, uint64_t from, uint64_t end)
 {
+        alignas(max_align_t) unsigned char room[PYRAMID_CELL];
         const struct walk *w = ctx;
 
         if (!pyramid_clip(w->pyramid, level, &from, &end))
                 return;
         for (uint64_t i = from; i < end; i++) {
-                const void *found = pyramid_at(w->shape, w->pyramid, level, i);
+                const void *found = pyramid_at(w->shape, w->pyramid, level, i, room);
                 if (found)
                         w->visit(w->ctx, found);
         }
@@ -333,7 +380,7 @@ void pyramid_sum(const struct pyramid_shape *shape, const struct pyramid *p, str
         each_level(shape, p, range, merge_part, &w);
 }
 
-const void *pyramid_before(const struct pyramid_shape *shape, const struct pyramid *p, uint64_t time_ns)
+const void *pyramid_before(const struct pyramid_shape *shape, const struct pyramid *p, uint64_t time_ns, void *room)
 {
         for (unsigned level = 0; level < shape->n_levels; level++) {
                 uint64_t from = 0, end = time_ns / shape->levels[level].width_ns;
@@ -341,7 +388,7 @@ const void *pyramid_before(const struct pyramid_shape *shape, const struct pyram
                 if (!pyramid_clip(p, level, &from, &end))
                         continue;
                 for (uint64_t i = end; i > from; i--) {
-                        const void *found = pyramid_at(shape, p, level, i - 1);
+                        const void *found = pyramid_at(shape, p, level, i - 1, room);
                         if (found)
                                 return found;
                 }

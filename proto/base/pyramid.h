@@ -10,6 +10,9 @@
  * of every level; late ones find theirs as long as it is still in the ring. Only intervals with a sample have a cell. A
  * ring begins with a few intervals and doubles until it has its capacity; when out of memory it forgets sooner.
  *
+ * Nearly all cells are only kept. A shape may give them a smaller form for that: then only the cell of the sample that
+ * came last is whole, in `open`; it is packed when another takes its place, and readers get copies.
+ *
  * All bytes 0 is an empty pyramid. The shape is given with every call and is the same each time: a constant of the
  * user's, so that the hot path is compiled for it. Pure: time is an argument. Not for several threads at once.
  */
@@ -20,6 +23,7 @@
 
 #define PYRAMID_LEVELS 4u     /* at most */
 #define PYRAMID_RING   65535u /* the same */
+#define PYRAMID_CELL   128u   /* bytes of a cell that is packed; the same */
 
 struct pyramid_shape {
         struct cell_type cell;
@@ -28,11 +32,17 @@ struct pyramid_shape {
                 uint64_t width_ns;    /* a multiple of the one before */
                 uint32_t first, most; /* intervals at first, and of the full ring; at most PYRAMID_RING */
         } levels[PYRAMID_LEVELS];
+        struct {
+                size_t size; /* 0: cells are kept as they are. Packed bytes that are all 0 are an empty cell */
+                void (*pack)(void *packed, const void *cell, uint64_t start_ns, uint64_t width_ns);
+                void (*unpack)(void *cell, const void *packed, uint64_t start_ns, uint64_t width_ns);
+        } packing; /* of cells that own nothing */
 };
 
 struct pyramid_ring {
         uint16_t *places;     /* capacity of them: interval i has cell places[i % capacity]; 0: none. NULL at first */
         unsigned char *cells; /* room for `room`, numbered from 1; the first n_cells have been used */
+        void *open;           /* with packing: cell `newest`, whole; what is in `cells` for it means nothing */
         uint16_t *spare;      /* numbers of those of them that are free: n_spare, with room for `room` */
         uint64_t first, last; /* intervals that may have cells; meaningful unless newest is 0 */
         uint64_t complete;    /* no sample was dropped from intervals from here on */
@@ -62,20 +72,27 @@ static inline void *pyramid_cell(const struct pyramid_shape *shape, struct pyram
         const struct pyramid_ring *r = &p->levels[level];
 
         if (r->newest && time_ns - r->newest_ns < shape->levels[level].width_ns)
-                return r->cells + (r->newest - 1) * shape->cell.size;
+                return shape->packing.size ? r->open : r->cells + (r->newest - 1) * shape->cell.size;
         return pyramid_reach(shape, p, level, time_ns);
 }
 
-/* What `capacity` intervals and `room` cells hold. */
+/* Bytes of a cell in a ring. */
+static inline size_t pyramid_kept_bytes(const struct pyramid_shape *shape)
+{
+        return shape->packing.size ? shape->packing.size : shape->cell.size;
+}
+
+/* What `capacity` intervals and `room` cells hold, `open` apart. */
 static inline size_t pyramid_ring_bytes(const struct pyramid_shape *shape, uint32_t capacity, uint32_t room)
 {
-        return capacity * sizeof(uint16_t) + room * (shape->cell.size + sizeof(uint16_t));
+        return capacity * sizeof(uint16_t) + room * (pyramid_kept_bytes(shape) + sizeof(uint16_t));
 }
 
 /* ----------------------------------------------------------------- reading */
 
-/* The cell of an interval; NULL when it is empty or not in the ring. */
-const void *pyramid_at(const struct pyramid_shape *shape, const struct pyramid *p, unsigned level, uint64_t interval);
+/* The cell of an interval, maybe copied to `room`; NULL when it is empty or not in the ring. */
+const void *pyramid_at(const struct pyramid_shape *shape, const struct pyramid *p, unsigned level, uint64_t interval,
+                       void *room);
 
 /* Narrows intervals *from .. *end - 1 to those that the ring may hold; false when none is left. */
 bool pyramid_clip(const struct pyramid *p, unsigned level, uint64_t *from, uint64_t *end);
@@ -97,7 +114,7 @@ void pyramid_visit(const struct pyramid_shape *shape, const struct pyramid *p, s
 /* Merges the same cells into *to, wider ones where they cover several. */
 void pyramid_sum(const struct pyramid_shape *shape, const struct pyramid *p, struct time_range range, void *to);
 
-/* The newest cell with a sample that ends at or before a time, of the finest level that has one; NULL: none. */
-const void *pyramid_before(const struct pyramid_shape *shape, const struct pyramid *p, uint64_t time_ns);
+/* The newest cell with a sample that ends at or before a time, of the finest level that has one, as pyramid_at(). */
+const void *pyramid_before(const struct pyramid_shape *shape, const struct pyramid *p, uint64_t time_ns, void *room);
 
 #endif

@@ -48,10 +48,10 @@ static double value_at(uint64_t second)
 static void same_bucket(const struct bucket *a, const struct bucket *b)
 {
         assert_int_equal(a->moments.n, b->moments.n);
-        assert_true(a->min == b->min && a->max == b->max && a->last == b->last);
-        assert_int_equal(a->last_time_ns, b->last_time_ns);
-        assert_true(fabs(a->moments.v_mean - b->moments.v_mean) < 1e-9);
-        assert_true(fabs(a->moments.m_tv - b->moments.m_tv) <= 1e-7 * (1 + fabs(b->moments.m_tv)));
+        assert_true(fabs(a->min - b->min) < 1e-6 && fabs(a->max - b->max) < 1e-6 && fabs(a->last - b->last) < 1e-6);
+        assert_true(a->last_time_ns - b->last_time_ns < 256 || b->last_time_ns - a->last_time_ns < 256);
+        assert_true(fabs(a->moments.v_mean - b->moments.v_mean) < 1e-6);
+        assert_true(fabs(a->moments.m_tv - b->moments.m_tv) <= 1e-6 * (1 + sqrt(b->moments.m_tt * b->moments.m_vv)));
 }
 
 static void same_answers(const struct series *kept, const struct series *whole, uint64_t now_ns, uint64_t window_ns)
@@ -71,7 +71,8 @@ static void same_answers(const struct series *kept, const struct series *whole, 
                 return;
         assert_int_equal(history_oldest(kept, range, &a), history_oldest(whole, range, &b));
         same_bucket(&a, &b);
-        assert_true(fabs(history_integral(kept, range) - history_integral(whole, range)) < 1e-6);
+        assert_true(fabs(history_integral(kept, range) - history_integral(whole, range)) <
+                    1e-6 * (double)window_ns / S);
 }
 
 static void one_window(uint64_t window_s)
@@ -119,10 +120,10 @@ static size_t held_after_days(const char *expr)
 static void what_is_not_asked_for_is_small(void **state)
 {
         (void)state;
-        assert_in_range(held_after_days("threads > 5"), 1, 7500);
-        assert_in_range(held_after_days("gc_share > 50%"), 1, 7500);
-        assert_in_range(held_after_days("mean(gc_share, 15m) > 50%"), 1, 16000);
-        assert_in_range(held_after_days("mean(gc_share) > 50% and mean(gc_share, 1s) > 1%"), 100000, 112000);
+        assert_in_range(held_after_days("threads > 5"), 1, 5000);
+        assert_in_range(held_after_days("gc_share > 50%"), 1, 5000);
+        assert_in_range(held_after_days("mean(gc_share, 15m) > 50%"), 1, 9500);
+        assert_in_range(held_after_days("mean(gc_share) > 50% and mean(gc_share, 1s) > 1%"), 60000, 65000);
 }
 
 /* Rules that are loaded later find the last hours, in steps of ten minutes, and then all that comes. */

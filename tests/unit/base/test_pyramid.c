@@ -10,6 +10,54 @@
                 sizeof(struct cell), cell_is_empty, cell_reset, cell_merge, NULL                                       \
         }
 
+/*
+ * All of it is tested twice: with cells that are kept as they are, and packed, in a form that says where it belongs.
+ */
+struct packed_cell {
+        struct cell cell;
+        uint64_t start_ns, width_ns; /* 0, 0: of an empty one */
+};
+
+static void pack_cell(void *packed, const void *cell, uint64_t start_ns, uint64_t width_ns)
+{
+        struct packed_cell p;
+
+        memset(&p, 0, sizeof(p));
+        p.cell = *(const struct cell *)cell;
+        p.start_ns = start_ns;
+        p.width_ns = width_ns;
+        memcpy(packed, &p, sizeof(p));
+}
+
+static void unpack_cell(void *cell, const void *packed, uint64_t start_ns, uint64_t width_ns)
+{
+        struct packed_cell p;
+
+        memcpy(&p, packed, sizeof(p));
+        if (p.width_ns) {
+                assert_int_equal(p.start_ns, start_ns);
+                assert_int_equal(p.width_ns, width_ns);
+        }
+        *(struct cell *)cell = p.cell;
+}
+
+static bool packs;
+
+static struct pyramid_shape packed(struct pyramid_shape shape)
+{
+        if (packs) {
+                shape.packing.size = sizeof(struct packed_cell);
+                shape.packing.pack = pack_cell;
+                shape.packing.unpack = unpack_cell;
+        }
+        return shape;
+}
+
+static size_t most_bytes(const struct pyramid_shape *shape, uint32_t capacity, uint32_t cells)
+{
+        return pyramid_ring_bytes(shape, capacity, cells) + (packs ? shape->n_levels * shape->cell.size : 0);
+}
+
 /* A time that mostly advances, is sometimes late, and rarely jumps far, either way. */
 static uint64_t next_time(uint64_t now, uint64_t width, uint32_t capacity)
 {
@@ -41,15 +89,15 @@ static void check_ring(const struct pyramid_shape *shape, const struct pyramid *
                  oldest = last < most ? 0 : last - most + 1;
 
         for (uint64_t i = oldest; i <= last; i++) {
-                struct cell want = naive(width, i, i + 1);
-                const struct cell *got = pyramid_at(shape, p, 0, i);
+                struct cell want = naive(width, i, i + 1), room;
+                const struct cell *got = pyramid_at(shape, p, 0, i, &room);
                 assert_int_equal(got != NULL, want.n > 0);
                 if (got)
                         same(got, &want);
         }
-        assert_null(pyramid_at(shape, p, 0, last + 1));
+        assert_null(pyramid_at(shape, p, 0, last + 1, NULL));
         if (oldest)
-                assert_null(pyramid_at(shape, p, 0, oldest - 1));
+                assert_null(pyramid_at(shape, p, 0, oldest - 1, NULL));
         uint64_t a = oldest + random_u64() % (last - oldest + 1), b = a + random_u64() % (last - a + 2);
         struct cell want = naive(width, a, b), got = { 0 };
         pyramid_merge(shape, p, 0, a, b, &got);
@@ -59,14 +107,15 @@ static void check_ring(const struct pyramid_shape *shape, const struct pyramid *
 /* One level that has its full size from the start. */
 static void ring_against_naive(uint32_t capacity, uint64_t width, uint64_t start, uint64_t seed)
 {
-        const struct pyramid_shape shape = { CELL, 1, { { width, capacity, capacity } } };
+        const struct pyramid_shape shape = packed(
+                (struct pyramid_shape){ .cell = CELL, .n_levels = 1, .levels = { { width, capacity, capacity } } });
         struct pyramid p = { 0 };
         uint64_t now = start, last = 0;
         bool any = false;
 
         random_state = seed;
         n_kept = 0;
-        assert_null(pyramid_at(&shape, &p, 0, 0));
+        assert_null(pyramid_at(&shape, &p, 0, 0, NULL));
         for (int i = 0; i < 600; i++) {
                 struct sample s = { next_time(now, width, capacity), random_u64() % 1000000 };
                 uint64_t interval = s.time_ns / width;
@@ -80,7 +129,7 @@ static void ring_against_naive(uint32_t capacity, uint64_t width, uint64_t start
                 any = true;
                 check_ring(&shape, &p, last);
         }
-        assert_true(p.held_bytes > 0 && p.held_bytes <= pyramid_ring_bytes(&shape, capacity, capacity));
+        assert_true(p.held_bytes > 0 && p.held_bytes <= most_bytes(&shape, capacity, capacity));
         pyramid_done(&shape, &p);
         assert_int_equal(p.held_bytes, 0);
 }
@@ -98,28 +147,31 @@ static void test_ring_is_what_a_list_says(void **unused)
 
 static void test_the_end_of_time(void **unused)
 {
-        const struct pyramid_shape shape = { CELL, 1, { { 1, 4, 4 } } };
+        const struct pyramid_shape shape =
+                packed((struct pyramid_shape){ .cell = CELL, .n_levels = 1, .levels = { { 1, 4, 4 } } });
         struct pyramid p = { 0 };
-        struct cell all = { 0 };
+        struct cell all = { 0 }, room;
 
         (void)unused;
         assert_true(push(&shape, &p, 0, (struct sample){ UINT64_MAX - 1, 1 }));
         assert_true(push(&shape, &p, 0, (struct sample){ UINT64_MAX, 2 }));
         assert_false(push(&shape, &p, 0, (struct sample){ 0, 3 }));
-        assert_non_null(pyramid_at(&shape, &p, 0, UINT64_MAX));
+        assert_non_null(pyramid_at(&shape, &p, 0, UINT64_MAX, &room));
         pyramid_merge(&shape, &p, 0, 0, UINT64_MAX, &all);
         assert_int_equal(all.n, 1);
         pyramid_clear(&shape, &p);
         assert_true(push(&shape, &p, 0, (struct sample){ 0, 3 }));
-        assert_null(pyramid_at(&shape, &p, 0, UINT64_MAX));
-        assert_int_equal(((const struct cell *)pyramid_at(&shape, &p, 0, 0))->sum, 3);
+        assert_null(pyramid_at(&shape, &p, 0, UINT64_MAX, &room));
+        assert_int_equal(((const struct cell *)pyramid_at(&shape, &p, 0, 0, &room))->sum, 3);
         pyramid_done(&shape, &p);
 }
 
 /* ------------------------------------------------------------------ levels */
 
-static const struct pyramid_shape levels = {
-        CELL, 4, { { SECOND, 4, 60 }, { 5 * SECOND, 2, 48 }, { 30 * SECOND, 2, 40 }, { 120 * SECOND, 2, 50 } }
+static struct pyramid_shape levels = {
+        .cell = CELL,
+        .n_levels = 4,
+        .levels = { { SECOND, 4, 60 }, { 5 * SECOND, 2, 48 }, { 30 * SECOND, 2, 40 }, { 120 * SECOND, 2, 50 } },
 };
 
 static void push_all(struct pyramid *p, struct sample s)
@@ -150,15 +202,15 @@ static void levels_keep_all(uint64_t start, uint64_t step, uint64_t seed)
                         uint64_t oldest = last[r] < most ? 0 : last[r] - most + 1;
                         for (int k = 0; k < 20; k++) {
                                 uint64_t interval = oldest + random_u64() % (last[r] - oldest + 1);
-                                struct cell want = naive(width, interval, interval + 1);
-                                const struct cell *got = pyramid_at(&levels, &p, r, interval);
+                                struct cell want = naive(width, interval, interval + 1), room;
+                                const struct cell *got = pyramid_at(&levels, &p, r, interval, &room);
                                 assert_int_equal(got != NULL, want.n > 0);
                                 if (got)
                                         same(got, &want);
                         }
                 }
         }
-        assert_true(p.held_bytes <= pyramid_ring_bytes(&levels, 60 + 48 + 40 + 50, 60 + 48 + 40 + 50));
+        assert_true(p.held_bytes <= most_bytes(&levels, 60 + 48 + 40 + 50, 60 + 48 + 40 + 50));
         pyramid_done(&levels, &p);
 }
 
@@ -181,7 +233,7 @@ static void test_cells_are_of_samples(void **unused)
         n_kept = 0;
         for (uint64_t s = 0; s < 6000; s += 20)
                 push_all(&p, (struct sample){ s * SECOND, s });
-        assert_true(p.held_bytes <= pyramid_ring_bytes(&levels, 60 + 48 + 40 + 50, (3 + 12 + 40 + 50) * 3 / 2));
+        assert_true(p.held_bytes <= most_bytes(&levels, 60 + 48 + 40 + 50, (3 + 12 + 40 + 50) * 3 / 2));
         pyramid_done(&levels, &p);
 }
 
@@ -250,18 +302,19 @@ static void test_ranges_of_several_levels(void **unused)
 static void test_the_cell_before(void **unused)
 {
         struct pyramid p = { 0 };
+        struct cell room;
 
         (void)unused;
         n_kept = 0;
-        assert_null(pyramid_before(&levels, &p, UINT64_MAX));
+        assert_null(pyramid_before(&levels, &p, UINT64_MAX, &room));
         for (uint64_t s = 100; s < 700; s += 3)
                 push_all(&p, (struct sample){ s * SECOND, s });
-        assert_int_equal(((const struct cell *)pyramid_before(&levels, &p, 700 * SECOND))->sum, 697);
-        assert_int_equal(((const struct cell *)pyramid_before(&levels, &p, 698 * SECOND))->sum, 697);
-        assert_int_equal(((const struct cell *)pyramid_before(&levels, &p, 698 * SECOND - 1))->sum, 694);
+        assert_int_equal(((const struct cell *)pyramid_before(&levels, &p, 700 * SECOND, &room))->sum, 697);
+        assert_int_equal(((const struct cell *)pyramid_before(&levels, &p, 698 * SECOND, &room))->sum, 697);
+        assert_int_equal(((const struct cell *)pyramid_before(&levels, &p, 698 * SECOND - 1, &room))->sum, 694);
         /* 641 .. 700 s are in the finest ring; before that, cells of 5 s: 630 .. 634 has 631 and 634 */
-        assert_int_equal(((const struct cell *)pyramid_before(&levels, &p, 636 * SECOND))->sum, 631 + 634);
-        assert_null(pyramid_before(&levels, &p, 100 * SECOND));
+        assert_int_equal(((const struct cell *)pyramid_before(&levels, &p, 636 * SECOND, &room))->sum, 631 + 634);
+        assert_null(pyramid_before(&levels, &p, 100 * SECOND, &room));
         pyramid_done(&levels, &p);
 }
 
@@ -301,10 +354,11 @@ static void owner_done(void *cell)
 /* Growing moves lists or frees them; nothing is freed twice or lost. */
 static void test_cells_may_own_memory(void **unused)
 {
-        static const struct pyramid_shape shape = { { sizeof(struct owner), owner_is_empty, owner_reset, owner_merge,
-                                                      owner_done },
-                                                    2,
-                                                    { { SECOND, 1, 20 }, { 10 * SECOND, 2, 7 } } };
+        static const struct pyramid_shape shape = {
+                .cell = { sizeof(struct owner), owner_is_empty, owner_reset, owner_merge, owner_done },
+                .n_levels = 2,
+                .levels = { { SECOND, 1, 20 }, { 10 * SECOND, 2, 7 } },
+        };
         struct pyramid p = { 0 };
         uint64_t now = 0;
 
@@ -339,7 +393,12 @@ int main(void)
                 cmocka_unit_test(test_the_level_that_reaches_back),
                 cmocka_unit_test(test_ranges_of_several_levels),
                 cmocka_unit_test(test_the_cell_before),
-                cmocka_unit_test(test_cells_may_own_memory),
         };
-        return cmocka_run_group_tests(tests, NULL, NULL);
+        const struct CMUnitTest owners[] = { cmocka_unit_test(test_cells_may_own_memory) };
+        int failed = cmocka_run_group_tests_name("kept as they are", tests, NULL, NULL);
+
+        packs = true;
+        levels = packed(levels);
+        failed += cmocka_run_group_tests_name("packed", tests, NULL, NULL);
+        return failed + cmocka_run_group_tests_name("owners", owners, NULL, NULL);
 }

@@ -78,7 +78,7 @@ static void test_line_of_48_hours(void **state)
         series_span(&s, (struct time_range){ 0, UINT64_MAX }, &b);
         statistics_of(&b, (struct time_range){ 0, UINT64_MAX }, &st);
         least_squares(POINTS, 0, &slope, &intercept, &fit);
-        near(st.slope, (double)slope, 1e-9);
+        near(st.slope, (double)slope, 1e-9); /* the whole run: nothing of it is packed */
         near(st.intercept, (double)intercept, 1e-12);
         near(st.fit, (double)fit, 1e-9);
         gsl_fit_linear(times, 1, values, 1, POINTS, &c0, &c1, &cov00, &cov01, &cov11, &sumsq);
@@ -86,14 +86,15 @@ static void test_line_of_48_hours(void **state)
         near(st.mean, gsl_stats_mean(values, 1, POINTS), 1e-14);
         near(st.stddev, gsl_stats_sd(values, 1, POINTS), 1e-10);
         near(st.normalised_slope, st.slope * times[POINTS - 1] / st.max, 1e-12);
-        series_span(&s, (struct time_range){ 24 * HOUR, UINT64_MAX }, &b); /* merged of 10 min buckets */
+        series_span(&s, (struct time_range){ 24 * HOUR, UINT64_MAX },
+                    &b); /* merged of 10 min buckets, which are packed */
         statistics_of(&b, (struct time_range){ 24 * HOUR, UINT64_MAX }, &st);
         size_t first = 0;
         while (times_ns[first] < 24 * HOUR)
                 first++;
         gsl_fit_linear(times + first, 1, values + first, 1, POINTS - first, &c0, &c1, &cov00, &cov01, &cov11, &sumsq);
-        near(st.slope, c1, 1e-9);
-        near(st.stddev, gsl_stats_sd(values + first, 1, POINTS - first), 1e-10);
+        near(st.slope, c1, 1e-7);
+        near(st.stddev, gsl_stats_sd(values + first, 1, POINTS - first), 1e-7);
         series_done(&s);
 }
 
