@@ -134,7 +134,7 @@ static void on_defaults(void)
         if (begin() != 0)
                 return;
         if (!runtime_kind.log) {
-                synthetic_begin(a.setup.version, runtime_kind.threaded);
+                synthetic_begin(a.setup.version, runtime_kind.threaded, 0);
                 if (a.setup.settings.options[0])
                         read_own_options();
                 return;

@@ -50,7 +50,7 @@ bool logging_start(struct error *error)
         if (logging_runs())
                 return true;
         if (!runtime_kind.log)
-                synthetic_begin(l.version, runtime_kind.threaded);
+                synthetic_begin(l.version, runtime_kind.threaded, runtime_elapsed_ns());
         else if (!runtime_start_log(l.classes, error))
                 return false;
         else if (!runtime_kind.recent)

@@ -183,14 +183,14 @@ static size_t put_header(uint8_t *out)
         return n + 12;
 }
 
-void synthetic_begin(const char *version, bool threaded)
+void synthetic_begin(const char *version, bool threaded, uint64_t now_ns)
 {
         uint8_t header[8 + 20 * sizeof(declared) / sizeof(declared[0]) + 12];
 
         pthread_mutex_lock(&y.lock);
         if (!y.runs && !y.child) {
                 y.runs = true;
-                y.zero_ns = thread_now_ns();
+                y.zero_ns = thread_now_ns() - (int64_t)now_ns;
                 y.size = 0;
                 y.allocated_bytes = y.census = 0;
                 y.census_open = false;

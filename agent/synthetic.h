@@ -24,8 +24,11 @@ struct gc_details {
         int64_t sync_elapsed_ns, cpu_ns, elapsed_ns;
 };
 
-/* Begins a log, with what is known of the process. `version` of GHC; any thread. */
-void synthetic_begin(const char *version, bool threaded);
+/*
+ * Begins a log, with what is known of the process. `version` of GHC; any thread. now_ns: since the program's start,
+ * as in a log of the runtime's own, so that a reader knows the process by its start.
+ */
+void synthetic_begin(const char *version, bool threaded, uint64_t now_ns);
 bool synthetic_runs(void);
 
 /*

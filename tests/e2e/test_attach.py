@@ -4,6 +4,7 @@ import contextlib
 import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -27,18 +28,26 @@ def heapwatch(directory, *arguments):
                           capture_output=True, text=True, timeout=DEADLINE_S, cwd=directory)
 
 
+def age_s(pid):
+    ticks = int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[19])
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+
+
 @pytest.mark.parametrize("build", BUILDS)
 def test_attach_detach_and_again(directory, serving, build):
     with Daemon(directory) as daemon, running(serving / f"serving-{build}", stdin=subprocess.PIPE) as program:
         listed = wait_for(lambda: [line for line in heapwatch(directory, "ps").stdout.splitlines()
                                    if line.split()[0] == str(program.pid)], "the program in the list")
         assert "9.0.2" in listed[0] and listed[0].endswith(" yes")
+        wait_for(lambda: age_s(program.pid) > 2, "a program that has run for a while")
         for times in (1, 2):
             done = heapwatch(directory, "attach", program.pid, "--name", "mine")
             assert done.returncode == 0, done.stderr
             wait_for(lambda: "census" in daemon.snapshot("mine"), "bands")
             run = daemon.target("mine").run_info
             assert run.pid == program.pid
+            assert abs(time.time() - run.start_wall_ns / 1e9 - age_s(program.pid)) < 1  # known by its start, not ours
+            wait_for(lambda: daemon.target("mine").run_info.local, "its process to be watched")
             assert "the agent is in it" in heapwatch(directory, "ps").stdout
             done = heapwatch(directory, "detach", program.pid)
             assert done.returncode == 0, done.stderr
