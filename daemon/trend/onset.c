@@ -4,7 +4,7 @@
  * time, first through the rest of its own level, then through the coarser ones,
  * which reach further. Buckets whose floor is near the line move the onset to
  * their start; one that is not is forgiven (a spike), two in a row end the
- * walk. An empty bucket is not near. Coarse buckets that begin before the onset
+ * walk. An empty bucket is not near, unless samples are rare. Coarse buckets that begin before the onset
  * but are centred after it overlap what has been walked already and are
  * skipped.
  *
@@ -23,14 +23,16 @@
 #define BEND_GAIN  10
 #define POINTS     (LADDER_LEVELS * LADDER_BUCKETS)
 
-static uint64_t walk_back(const struct ladder *l, unsigned index, const struct window_result *r)
+static uint64_t walk_back(const struct ladder *l, const struct windows *w, unsigned index)
 {
-        double points = window_points(index), point = (double)window_point_minutes(index);
+        const struct window_result *r = &w->results[index];
+        double points = window_points(index), point = windows_point(w, index);
         double near = fmax(3 * (double)r->sd, 0.05 * r->slope * points);
-        uint64_t span = window_span_minutes(index), onset = r->ended > span ? r->ended - span : 0;
+        uint64_t span = windows_span(w, index), onset = r->ended > span ? r->ended - span : 0;
+        bool rare = index == RARE_WINDOW;
         unsigned misses = 0;
 
-        for (unsigned level = index / WINDOWS_PER_LEVEL; level < LADDER_LEVELS; level++) {
+        for (unsigned level = rare ? 0 : index / WINDOWS_PER_LEVEL; level < LADDER_LEVELS; level++) {
                 uint64_t width = ladder_width(level), count = ladder_count(l, level);
                 unsigned kept = ladder_kept(l, level);
 
@@ -38,11 +40,13 @@ static uint64_t walk_back(const struct ladder *l, unsigned index, const struct w
                         uint64_t start = (count - 1 - age) * width;
                         double centre = (double)start + (double)width / 2;
 
-                        if (centre >= (double)onset)
+                        double floor = ladder_floor(l, level, age);
+
+                        if (centre >= (double)onset || (rare && isnan(floor)))
                                 continue;
                         /* The newest point is half a point before the window's end. */
                         double line = r->end + r->slope * ((centre - (double)r->ended) / point + 0.5);
-                        if (fabs(ladder_floor(l, level, age) - line) <= near) {
+                        if (fabs(floor - line) <= near) {
                                 onset = start;
                                 misses = 0;
                         } else if (++misses == MISSES) {
@@ -140,7 +144,7 @@ static uint64_t bend_after(const struct ladder *l, uint64_t from)
         return (most - line) * n > BEND_GAIN * (squares - most) ? bend : from;
 }
 
-uint64_t onset_minute(const struct ladder *l, unsigned index, const struct window_result *r)
+uint64_t onset_minute(const struct ladder *l, const struct windows *w, unsigned index)
 {
-        return bend_after(l, walk_back(l, index, r));
+        return bend_after(l, walk_back(l, w, index));
 }

@@ -11,6 +11,6 @@
  * The minute of the run (0 = its first) at which the growth of window `index`
  * began; its result must exist. At most the window's own start.
  */
-uint64_t onset_minute(const struct ladder *l, unsigned index, const struct window_result *r);
+uint64_t onset_minute(const struct ladder *l, const struct windows *w, unsigned index);
 
 #endif

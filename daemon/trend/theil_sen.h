@@ -15,8 +15,9 @@
 
 #include <stdbool.h>
 
-#define THEIL_SEN_MAX   24u /* points */
-#define THEIL_SEN_LEAST 4u  /* filled points; a slope of fewer is unknown */
+#define THEIL_SEN_MAX      24u /* points */
+#define THEIL_SEN_LEAST    4u  /* filled points; a slope of fewer is unknown */
+#define THEIL_SEN_LEAST_AT 5u  /* points at places of their own */
 
 struct theil_sen {
         double slope;     /* bytes per place */
@@ -31,6 +32,9 @@ struct theil_sen {
 /* Median of the slopes of all pairs of p[0..n), n <= THEIL_SEN_MAX; NaN with fewer than THEIL_SEN_LEAST filled. */
 double theil_sen_slope(const double *p, unsigned n);
 
+/* The same for filled points at rising places; 2 <= n <= THEIL_SEN_MAX. */
+double theil_sen_slope_at(const double *at, const double *y, unsigned n);
+
 /*
  * Whether the slope is surely less than `z` standard errors above 0, z^2 <= 9: true proves it at a tenth of a fit's
  * cost, false proves nothing.
@@ -39,5 +43,11 @@ bool theil_sen_lost(const double *p, unsigned n, double z);
 
 /* The whole fit. False, *ret unchanged, with fewer than THEIL_SEN_LEAST filled points. */
 bool theil_sen_fit(const double *p, unsigned n, struct theil_sen *ret);
+
+/*
+ * The same for few filled points at rising places, THEIL_SEN_LEAST_AT <= n <= THEIL_SEN_MAX: se allows for how easily
+ * few points are straight by chance.
+ */
+void theil_sen_fit_at(const double *at, const double *y, unsigned n, struct theil_sen *ret);
 
 #endif

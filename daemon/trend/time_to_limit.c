@@ -50,19 +50,20 @@ static double late(const struct window_result *r, const struct rates *v, double 
         return slope > 0 ? fmax(gap, 0) / slope : NAN;
 }
 
-struct time_to_limit time_to_limit(unsigned index, const struct window_result *r, const struct recent_average *average,
+struct time_to_limit time_to_limit(const struct windows *w, unsigned index, const struct recent_average *average,
                                    double limit, double resolution_s)
 {
-        double point_s = (double)window_point_minutes(index) * resolution_s;
+        const struct window_result *r = &w->results[index];
+        double point_s = windows_point(w, index) * resolution_s;
         struct rates v = {
                 .slope = r->slope / point_s,
                 .low = (r->slope - WINDOW_INTERVAL_SE * (double)r->se) / point_s,
                 .high = (r->slope + WINDOW_INTERVAL_SE * (double)r->se) / point_s,
                 .point_s = point_s,
         };
-        double floor_now = r->end + r->slope / 2, w = average->weight;
-        double lag_s = AVERAGE_MINUTES * resolution_s * w;
-        double average_now = w > 0 ? average->sum / w + v.slope * lag_s : floor_now;
+        double floor_now = r->end + r->slope / 2, weight = average->weight;
+        double lag_s = AVERAGE_MINUTES * resolution_s * weight;
+        double average_now = weight > 0 ? average->sum / weight + v.slope * lag_s : floor_now;
 
         return (struct time_to_limit){
                 .early_s = early(index, r, &v, limit - (fmax(floor_now, average_now) + 2 * (double)r->sd)),

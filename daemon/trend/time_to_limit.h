@@ -28,7 +28,7 @@ struct time_to_limit {
  * When the growth of window `index` (with a result) meets `limit` bytes.
  * resolution_s: length of a minute, in seconds.
  */
-struct time_to_limit time_to_limit(unsigned index, const struct window_result *r, const struct recent_average *average,
+struct time_to_limit time_to_limit(const struct windows *w, unsigned index, const struct recent_average *average,
                                    double limit, double resolution_s);
 
 #endif

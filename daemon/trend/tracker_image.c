@@ -20,8 +20,8 @@ static bool same_scale(const struct trend_config *a, const struct trend_config *
 static void check_trend(struct image *im, const struct tracker *t, const struct trend *trend)
 {
         if (!same_scale(&trend->config, &t->config.trend) || trend->life.count > LIFE_BUCKETS ||
-            trend->life.width == 0 || trend->verdict.now > TREND_LEAK || trend->windows.known >> WINDOWS ||
-            trend->windows.rising >> WINDOWS)
+            trend->life.width == 0 || trend->verdict.now > TREND_LEAK || trend->windows.known >> WINDOWS_ALL ||
+            trend->windows.rising >> WINDOWS_ALL || trend->windows.rare_span > LADDER_MINUTES)
                 image_refuse(im, impossible);
 }
 

@@ -192,7 +192,7 @@ static bool in_doubt(const struct tracker *t, enum series_id id, const struct gr
         const struct trend *trend = tracker_trend(t, subject_series(id));
 
         return growth_rises(rising) && rising->trend.has_slope && trend &&
-               !trend_is_flat(trend, rising->trend.evidence.window, rising->trend.slope);
+               !trend_is_flat(trend, rising->trend.evidence.span_ns, rising->trend.slope);
 }
 
 static void look_at_doubts(const struct tracker *t, struct growth *g)

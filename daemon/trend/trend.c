@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: everything happens when a minute closes, in one order: ladder, life,
- * the windows of the levels that gained a bucket, the verdict, the onset. A gap
+ * the windows of the levels that gained a bucket and the one of rare samples, the verdict, the onset. A gap
  * of many minutes closes each of them in turn, empty ones too, so the answers
  * do not depend on how the samples were handed over. Where no window can change
  * (only empty buckets) many minutes pass in one step, with the same state at
@@ -54,6 +54,7 @@ static void empty(struct trend_open_minute *m)
 static void start_over(struct trend *t)
 {
         ladder_init(&t->ladder);
+        t->rare = (struct rare){ .n = 0 };
         life_init(&t->life);
         windows_init(&t->windows, leak_after_minutes(&t->config));
         verdict_init(&t->verdict);
@@ -99,7 +100,7 @@ static int recent_window(const struct trend *t)
         if (t->verdict.now < TREND_GROWING || (i >= 0 && slope_low(&t->windows.results[i]) > 0))
                 return i;
         i = windows_widest(&t->windows, TESTS_RISES, WINDOWS_RECENT);
-        return i >= 0 ? i : windows_widest(&t->windows, TESTS_RISES, WINDOWS);
+        return i >= 0 ? i : windows_widest(&t->windows, TESTS_RISES, WINDOWS_ALL);
 }
 
 /* The window that the answer is based on, or -1. */
@@ -109,14 +110,14 @@ static int deciding_window(const struct trend *t, enum trend_basis *basis)
 
         if (t->verdict.now == TREND_LEAK) {
                 *basis = TREND_BASIS_LEAKS;
-                i = windows_widest(&t->windows, TESTS_LEAKS, WINDOWS);
+                i = windows_widest(&t->windows, TESTS_LEAKS, WINDOWS_ALL);
                 if (i >= 0)
                         return i;
                 *basis = TREND_BASIS_HOLDS;
-                i = windows_widest(&t->windows, TESTS_HOLDS, WINDOWS);
+                i = windows_widest(&t->windows, TESTS_HOLDS, WINDOWS_ALL);
         } else if (t->verdict.now == TREND_GROWING) {
                 *basis = TREND_BASIS_GROWS;
-                i = windows_widest(&t->windows, TESTS_GROWS, WINDOWS);
+                i = windows_widest(&t->windows, TESTS_GROWS, WINDOWS_ALL);
         }
         if (i >= 0)
                 return i;
@@ -141,7 +142,7 @@ static void place_onset(struct trend *t)
         bool settled =
                 t->verdict.now == TREND_LEAK && t->onset_ns != UINT64_MAX && t->ladder.minutes > t->verdict.since;
         if (i >= 0 && basis != TREND_BASIS_RECENT && !settled) {
-                uint64_t minute = onset_minute(&t->ladder, (unsigned)i, &t->windows.results[i]);
+                uint64_t minute = onset_minute(&t->ladder, &t->windows, (unsigned)i);
                 uint64_t ns = end_of_minute_ns(t, minute);
 
                 ns = ns > t->first_ns ? ns : t->first_ns;
@@ -166,7 +167,7 @@ static void fill_evidence(const struct trend *t, unsigned window, struct trend_e
         e->passed = r->passed;
         e->missing = first_missing(r->passed, t->verdict.now == TREND_LEAK ? 0 : wanted);
         e->window = window;
-        e->span_ns = window_span_minutes(window) * t->config.resolution_ns;
+        e->span_ns = windows_span(&t->windows, window) * t->config.resolution_ns;
         e->ended_ns = end_of_minute_ns(t, r->ended);
         e->points = r->filled;
         e->z = r->slope / (double)r->se;
@@ -176,11 +177,13 @@ static void fill_evidence(const struct trend *t, unsigned window, struct trend_e
         e->life_ratio = (double)r->life;
 }
 
-bool trend_is_flat(const struct trend *t, unsigned index, double slope)
+bool trend_is_flat(const struct trend *t, uint64_t span_ns, double slope)
 {
         struct theil_sen fit;
+        unsigned index = 0;
 
-        while (index < WINDOWS && !window_fit(&t->ladder, index, &fit))
+        while (index < WINDOWS &&
+               (window_span_minutes(index) * t->config.resolution_ns < span_ns || !window_fit(&t->ladder, index, &fit)))
                 index++; /* rare samples fill only wider windows */
         if (index == WINDOWS)
                 return false;
@@ -257,7 +260,7 @@ void trend_result(const struct trend *t, struct trend_result *ret)
         if (i < 0)
                 return;
         const struct window_result *r = &t->windows.results[i];
-        double point_s = (double)window_point_minutes((unsigned)i) * (double)t->config.resolution_ns / 1e9;
+        double point_s = windows_point(&t->windows, (unsigned)i) * (double)t->config.resolution_ns / 1e9;
         ret->slope = r->slope / point_s;
         ret->slope_low = slope_low(r) / point_s;
         ret->slope_high = (r->slope + WINDOW_INTERVAL_SE * (double)r->se) / point_s;
@@ -271,8 +274,7 @@ bool trend_time_to_limit(const struct trend *t, double limit, struct time_to_lim
 
         if (t->verdict.now < TREND_GROWING || i < 0)
                 return false;
-        *ret = time_to_limit((unsigned)i, &t->windows.results[i], &t->average, limit,
-                             (double)t->config.resolution_ns / 1e9);
+        *ret = time_to_limit(&t->windows, (unsigned)i, &t->average, limit, (double)t->config.resolution_ns / 1e9);
         return true;
 }
 
@@ -283,12 +285,14 @@ static void close_minute(struct trend *t)
         struct trend_open_minute *m = &t->open[t->ladder.minutes % TREND_OPEN_MINUTES];
         unsigned gained = ladder_push(&t->ladder, m->floor);
 
+        rare_push(&t->rare, t->ladder.minutes - 1, m->floor);
         if (m->n > 0)
                 recent_average_add(&t->average, m->sum / (double)m->n);
         empty(m);
         if (gained > 1)
                 life_push(&t->life, ladder_floor(&t->ladder, 1, 0));
         windows_judge(&t->windows, &t->ladder, &t->life, gained, t->verdict.now >= TREND_GROWING);
+        rare_judge(&t->windows, &t->rare, &t->ladder, &t->life);
         struct verdict_signs signs = verdict_signs(&t->windows);
         (void)verdict_step(&t->verdict, &signs, &t->ladder, t->ladder.minutes); /* changes show in the result */
         place_onset(t);
@@ -297,6 +301,7 @@ static void close_minute(struct trend *t)
 /* How many minutes can pass without a window changing: no samples, and only empty levels gain a bucket. */
 static uint64_t quiet_minutes(const struct trend *t)
 {
+        uint64_t most = rare_lasts(&t->windows, &t->ladder) - 1; /* the minute that ends it is no quiet one */
         unsigned levels;
 
         for (unsigned i = 0; i < TREND_OPEN_MINUTES; i++)
@@ -306,8 +311,9 @@ static uint64_t quiet_minutes(const struct trend *t)
         while (levels > 0 && !windows_silent(&t->windows, levels))
                 levels--;
         if (levels == LADDER_LEVELS)
-                return UINT64_MAX;
-        return ladder_width(levels) - 1 - t->ladder.minutes % ladder_width(levels);
+                return most;
+        uint64_t empty = ladder_width(levels) - 1 - t->ladder.minutes % ladder_width(levels);
+        return empty < most ? empty : most;
 }
 
 /*

@@ -25,6 +25,7 @@
 
 #include "daemon/trend/ladder.h"
 #include "daemon/trend/life.h"
+#include "daemon/trend/rare.h"
 #include "daemon/trend/time_to_limit.h"
 #include "daemon/trend/verdict.h"
 #include "daemon/trend/windows.h"
@@ -32,7 +33,7 @@
 #define TREND_MINUTE_NS          60000000000u /* resolution for services */
 #define TREND_LEAK_AFTER_MINUTES 180u         /* growth of this length that has not slowed down is a leak */
 #define TREND_LEAK_AFTER_LEAST   20u          /* minutes; with fewer, windows are too short */
-#define TREND_OPEN_MINUTES       8u
+#define TREND_OPEN_MINUTES       6u
 #define TREND_VALUE_MAX          18446744073709551616.0 /* 2^64: samples of larger magnitude are refused */
 
 struct trend_config {
@@ -56,6 +57,7 @@ struct trend_open_minute {
 struct trend {
         struct trend_config config;
         struct ladder ladder;
+        struct rare rare;
         struct life life;
         struct windows windows;
         struct verdict verdict;
@@ -124,16 +126,16 @@ struct trend_provisional {
 #define TREND_EXPLAINS 8
 
 /*
- * Whether the series was flat over window `index`, compared with another that rose by `slope` (per s) there: it
+ * Whether the series was flat over the newest span_ns, compared with another that rose by `slope` (per s) there: it
  * certainly rose too little to explain that, or showed no rise and certainly rose by less than half of it.
  */
-bool trend_is_flat(const struct trend *t, unsigned index, double slope);
+bool trend_is_flat(const struct trend *t, uint64_t span_ns, double slope);
 
 struct trend_evidence {
         enum trend_basis basis;
         uint32_t passed;          /* TEST_BIT()s of that window */
         enum window_test missing; /* first test that keeps it from the next stronger verdict; TEST_COUNT: none */
-        unsigned window;          /* which one, 0 .. WINDOWS - 1 */
+        unsigned window;          /* which one, 0 .. RARE_WINDOW */
         uint64_t span_ns;
         uint64_t ended_ns;      /* event time at its end */
         uint32_t points;        /* filled ones */

@@ -72,11 +72,11 @@ static enum trend_verdict decide(const struct verdict *v, const struct verdict_s
 
 struct verdict_signs verdict_signs(const struct windows *w)
 {
-        int growing = windows_widest(w, TESTS_GROWS, WINDOWS);
+        int growing = windows_widest(w, TESTS_GROWS, WINDOWS_ALL);
         struct verdict_signs signs = {
                 .grows = growing >= 0,
-                .leaks = windows_widest(w, TESTS_LEAKS, WINDOWS) >= 0,
-                .holds = windows_widest(w, TESTS_HOLDS, WINDOWS) >= 0,
+                .leaks = windows_widest(w, TESTS_LEAKS, WINDOWS_ALL) >= 0,
+                .holds = windows_widest(w, TESTS_HOLDS, WINDOWS_ALL) >= 0,
                 .any = windows_widest(w, 0, WINDOWS) >= 0,
         };
 

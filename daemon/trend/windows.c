@@ -65,6 +65,16 @@ uint64_t window_span_minutes(unsigned index)
         return window_points(index) * window_point_minutes(index);
 }
 
+uint64_t windows_span(const struct windows *w, unsigned index)
+{
+        return index == RARE_WINDOW ? w->rare_span : window_span_minutes(index);
+}
+
+double windows_point(const struct windows *w, unsigned index)
+{
+        return (double)windows_span(w, index) / window_points(index);
+}
+
 double window_sure_rise(unsigned index, const struct window_result *r)
 {
         return (r->slope - 2 * (double)r->se) * window_points(index);
@@ -132,14 +142,13 @@ static double record_of_level(const struct ladder *l, unsigned level, uint64_t s
         return third ? top[2] : top[0];
 }
 
-/* The highest that the run held before the window. */
-static double record_before(const struct ladder *l, unsigned index)
+double window_record(const struct ladder *l, double point, uint64_t span)
 {
         double record = -INFINITY;
 
         for (unsigned level = RECORD_LEVEL_FIRST; level <= RECORD_LEVEL_LAST; level++)
-                if (ladder_width(level) >= window_point_minutes(index))
-                        record = fmax(record, record_of_level(l, level, window_span_minutes(index)));
+                if ((double)ladder_width(level) >= point)
+                        record = fmax(record, record_of_level(l, level, span));
         return record;
 }
 
@@ -166,7 +175,7 @@ static unsigned bit(enum window_test test, bool passed)
 }
 
 /* Comparisons are written so that NaN fails them. */
-static uint16_t run_tests(const struct window_result *r, unsigned index, uint64_t leak_after)
+uint16_t window_tests(const struct window_result *r, unsigned index, uint64_t span, uint64_t leak_after)
 {
         double n = window_points(index), s = r->slope, z = s / (double)r->se;
         double rise = window_sure_rise(index, r), level = fabs(r->end);
@@ -178,8 +187,8 @@ static uint16_t run_tests(const struct window_result *r, unsigned index, uint64_
                           bit(TEST_SIZE_2, rise >= 0.02 * level) | bit(TEST_NEW_25, newer >= 0.25 * s) |
                           bit(TEST_NEW_40, newer >= 0.4 * s) | bit(TEST_NEW_OLD, newer >= 0.7 * older) |
                           bit(TEST_LAST, last > 0) | bit(TEST_LAST_HALF, last > 0.5 * s) |
-                          bit(TEST_SPAN, window_span_minutes(index) >= leak_after) |
-                          bit(TEST_CLIP, (double)r->clip >= 0.6) | bit(TEST_LIFE, (double)r->life >= 0.7));
+                          bit(TEST_SPAN, span >= leak_after) | bit(TEST_CLIP, (double)r->clip >= 0.6) |
+                          bit(TEST_LIFE, (double)r->life >= 0.7));
 }
 
 /* How the rise went on inside the window. */
@@ -242,14 +251,14 @@ static struct window_result look(const struct windows *w, const struct ladder *l
                 return r;
         r.slope = fit.slope;
         r.end = fit.intercept + fit.slope * (n - 1);
-        r.record = record_before(l, index);
+        r.record = window_record(l, (double)window_point_minutes(index), window_span_minutes(index));
         r.se = (float)fit.se;
         r.sd = (float)fit.sd;
         r.life = (float)life_ratio(life);
         r.sxx = (float)fit.sxx;
         if (growing || fit.slope / fit.se >= Z_LEAST)
                 look_at_shape(&r, p, n);
-        r.passed = run_tests(&r, index, w->leak_after);
+        r.passed = window_tests(&r, index, window_span_minutes(index), w->leak_after);
         return r;
 }
 

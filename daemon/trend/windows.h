@@ -8,6 +8,9 @@
  * 1.5, from 18 minutes to 34 days. A window is judged only when its level gains
  * a bucket; its result is kept until then.
  *
+ * One window more, RARE_WINDOW, is for samples that are too rare to fill any of
+ * these (rare.h).
+ *
  * A window's result is the set of tests that it passes. A test that involves a
  * missing number (NaN) fails.
  */
@@ -23,6 +26,8 @@
 
 #define WINDOWS_PER_LEVEL  4u
 #define WINDOWS            (LADDER_LEVELS * WINDOWS_PER_LEVEL)
+#define RARE_WINDOW        WINDOWS
+#define WINDOWS_ALL        (WINDOWS + 1)
 #define WINDOW_INTERVAL_SE 2.1 /* the slope's interval is slope +- this many standard errors */
 #define WINDOWS_RECENT     10u /* the first ten: levels 0, 1 and the two shorter ones of level 2 (<= 6.4 h) */
 
@@ -57,9 +62,9 @@ enum window_test {
 #define TESTS_HOLDS (TEST_BIT(TEST_RISES) | TEST_BIT(TEST_SPAN) | TEST_BIT(TEST_Z3) | TEST_BIT(TEST_NEW_25))
 
 /*
- * Slopes are in bytes per point: window_point_minutes() says how long that is.
+ * Slopes are in bytes per point: windows_point() says how long that is.
  * Levels and the slope are doubles; what they are only compared with are
- * floats, so that 24 results take 1.5 kB.
+ * floats, so that 25 results take 1.6 kB.
  */
 struct window_result {
         double slope;               /* of the whole window */
@@ -78,10 +83,11 @@ struct window_result {
 };
 
 struct windows {
-        struct window_result results[WINDOWS];
+        struct window_result results[WINDOWS_ALL];
         uint32_t known;      /* bit i: window i has a result */
         uint32_t rising;     /* of these, which pass TEST_RISES, as all sets above require */
         uint32_t leak_after; /* minutes that growth must last to be a leak */
+        uint32_t rare_span;  /* of RARE_WINDOW, in minutes */
 };
 
 void windows_init(struct windows *w, uint64_t leak_after_minutes);
@@ -111,15 +117,25 @@ bool windows_silent(const struct windows *w, unsigned levels);
 /* Index of the widest window whose result passes all of `tests` (0 = just has one), or -1. */
 int windows_widest(const struct windows *w, uint32_t tests, unsigned below);
 
-/* Points of a window: 18 or 24. */
+/* Points of a window: 18 or 24. RARE_WINDOW's are not at equal distances: a point is an 18th of its span. */
 unsigned window_points(unsigned index);
 
-/* Distance between two points, and the whole length. */
+/* Distance between two points, and the whole length; index < WINDOWS. */
 uint64_t window_point_minutes(unsigned index);
 uint64_t window_span_minutes(unsigned index);
 
+/* The same of any window that has a result. */
+double windows_point(const struct windows *w, unsigned index);
+uint64_t windows_span(const struct windows *w, unsigned index);
+
 /* The low end of the window's rise, in bytes: (slope - 2 se) * points. */
 double window_sure_rise(unsigned index, const struct window_result *r);
+
+/* The tests that these numbers pass, `passed` aside, in a window of `span` minutes. */
+uint16_t window_tests(const struct window_result *r, unsigned index, uint64_t span, uint64_t leak_after);
+
+/* The highest that was held before the newest `span` minutes, in buckets of at least `point` minutes; -INFINITY: none. */
+double window_record(const struct ladder *l, double point, uint64_t span);
 
 /* What a failed test means, a static plain clause such as "the newer half has slowed down". */
 const char *window_test_failure(enum window_test test);

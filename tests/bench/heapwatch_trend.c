@@ -57,10 +57,20 @@ static void put_seconds(double v)
                 fputs(" -", stdout);
 }
 
-static void put_answer(const struct detector *d, uint64_t time_ns, const struct trend_result *r)
+/* Seconds from now on; the trend counts from its window's end. */
+static void put_time_to_limit(const struct detector *d, uint64_t time_ns, const struct trend_result *r)
 {
         struct time_to_limit ttl = { NAN, NAN };
 
+        if (!isnan(d->limit))
+                (void)trend_time_to_limit(&d->trend, d->limit, &ttl); /* stays unknown unless it grows */
+        double age_s = ((double)time_ns - (double)r->evidence.ended_ns) / 1e9;
+        put_seconds(isnan(ttl.early_s) ? NAN : fmax(ttl.early_s - age_s, 0));
+        put_seconds(isnan(ttl.late_s) ? NAN : fmax(ttl.late_s - age_s, 0));
+}
+
+static void put_answer(const struct detector *d, uint64_t time_ns, const struct trend_result *r)
+{
         printf("%" PRIu64 " %s", time_ns, trend_verdict_name(r->verdict));
         put_seconds(r->slope);
         put_seconds(r->slope_low);
@@ -69,10 +79,7 @@ static void put_answer(const struct detector *d, uint64_t time_ns, const struct 
                 fputs(" -", stdout);
         else
                 printf(" %" PRIu64, r->onset_ns);
-        if (!isnan(d->limit))
-                (void)trend_time_to_limit(&d->trend, d->limit, &ttl); /* stays unknown unless it grows */
-        put_seconds(ttl.early_s);
-        put_seconds(ttl.late_s);
+        put_time_to_limit(d, time_ns, r);
         putchar('\n');
 }
 

@@ -81,6 +81,32 @@ def each_request(r):
     return leak_of(r, d, b, rate * H, g=lambda s: rate * (s + (1 - np.cos(w * s)) / w * .8), hi=.02, slope=rate)
 
 
+def by_size(r, d, floor, rate, base):
+    """Times at distances in proportion to the floor, as of a copying collector's major collections, or of censuses that
+    are allowed a share of the time: each is 1.2 to 3 times as late as the one before while memory grows at this rate."""
+    share, t, out = (logu(r, 1.2, 3) - 1) / rate, 0.0, []
+    while t < d and len(out) < 4000:
+        t += max(2.0, share * (floor(t) - base * .9)) * r.lognormal(0, .1)
+        out.append(t)
+    t = np.array(out)
+    return t[t < d]
+
+
+def fast_by_size(r):
+    """20 to 2000 times its size, sampled ever more rarely."""
+    b, d = logu(r, 5e6, 50e6), hours(r, 2, 5, 8, 12)
+    rate = b * logu(r, 20, 2000) / d
+    return leak_of(r, d, b, rate * H, t=by_size(r, d, lambda s: b + rate * s, rate, b), lo=.001, hi=.02)
+
+
+def fast_with_load(r):
+    """The same with a part that comes and goes with the load, a tenth of what was gained."""
+    b, d = logu(r, 5e6, 50e6), hours(r, 5, 8, 12)
+    rate = b * logu(r, 20, 2000) / d
+    t = by_size(r, d, lambda s: b + rate * s, rate, b)
+    return leak_of(r, d, b, rate * H, t=t, extra=rate * t * .1 * (r.random(len(t)) - .5), lo=.001, hi=.02)
+
+
 # ---------------------------------------------------------------- not a leak
 def cache(r):
     """Fills for one to five hours, which cannot be distinguished from a leak, and stops."""
@@ -122,8 +148,53 @@ def nightly_batch(r):
     return flat_of(r, d, b, lambda s: b + height * np.clip(since(s) / t, 0, 1) * (since(s) < t), hi=.02)
 
 
-OK = [cache, loads_its_data, other_collector_flat, by_day_flat, three_an_hour_flat, nightly_batch]
-LEAK = [random_steps, daily_wave, below_noise, three_an_hour, by_day, other_collector, megablocks, each_request]
+def cache_by_size(r):
+    """Fills to 5 to 500 times the size in 5 to 100 min, then stops; samples at distances in proportion to the size."""
+    b, d = logu(r, 5e6, 50e6), hours(r, 8, 12, 24)
+    full, t = b * logu(r, 5, 500), logu(r, 300, 6000)
+    floor = lambda s: b + full * np.minimum(s / t, 1)
+    at = by_size(r, d, floor, full / t, b)
+    return Series(at, floor(at) + noise(r, at, b + full, hi=.02), floor(grid(d)), d)
+
+
+def warmup_by_size(r):
+    """The same, ever more slowly."""
+    b, d = logu(r, 5e6, 50e6), hours(r, 8, 12, 24)
+    full, t = b * logu(r, 5, 500), logu(r, 300, 3600)
+    floor = lambda s: b + full * (1 - np.exp(-np.asarray(s) / t))
+    at = by_size(r, d, floor, full / t, b)
+    return Series(at, floor(at) + noise(r, at, b + full, lo=.0005, hi=.02), floor(grid(d)), d)
+
+
+def saw_by_size(r):
+    """Batches of 10 to 60 min that grow and free everything."""
+    b, d = logu(r, 5e6, 50e6), hours(r, 8, 12, 24)
+    full, t = b * logu(r, 5, 500), logu(r, 600, 3600)
+    floor = lambda s: b + full * (np.asarray(s) % t) / t
+    at = by_size(r, d, floor, full / t, b)
+    return Series(at, floor(at) + noise(r, at, b, hi=.02), np.full(len(grid(d)), b), d)
+
+
+def few_walk(r):
+    """A bounded walk, seen every 5 to 20 min."""
+    b, d = size(r), hours(r, 8, 12, 24, 48)
+    t, a = clock(r, d, r.uniform(300, 1200)), b * logu(r, .03, .2)
+    x = ar(r, t, logu(r, .5, 4) * H, a)
+    return Series(t, b + x + r.normal(0, .003 * b, len(t)), const(b)(grid(d)), d)
+
+
+def few_wave(r):
+    """A wave of 1 to 12 h, seen every 5 to 20 min."""
+    b, d = size(r), hours(r, 24, 48)
+    period, a, phase = r.uniform(1, 12) * H, b * logu(r, .02, .4), r.uniform(0, 7)
+    floor = lambda s: b + a * np.sin(TURN * s / period + phase)
+    return flat_of(r, d, b, floor, t=clock(r, d, r.uniform(300, 1200)))
+
+
+OK = [cache, loads_its_data, other_collector_flat, by_day_flat, three_an_hour_flat, nightly_batch,
+      cache_by_size, warmup_by_size, saw_by_size, few_walk, few_wave]
+LEAK = [random_steps, daily_wave, below_noise, three_an_hour, by_day, other_collector, megablocks, each_request,
+        fast_by_size, fast_with_load]
 
 if __name__ == "__main__":
     sys.exit(leaklab.main(sys.modules["__main__"]))

@@ -29,7 +29,7 @@ static void run(double (*curve)(unsigned), unsigned minutes)
 
 static uint64_t onset(unsigned window)
 {
-        return onset_minute(&ladder, window, &windows.results[window]);
+        return onset_minute(&ladder, &windows, window);
 }
 
 static double line(unsigned m)

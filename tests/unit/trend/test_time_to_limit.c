@@ -30,6 +30,16 @@ static struct window_result straight(void)
         };
 }
 
+static struct time_to_limit meets(const struct window_result *r, const struct recent_average *average, double limit,
+                                  double resolution_s)
+{
+        struct windows windows;
+
+        windows_init(&windows, 180);
+        windows_put(&windows, WINDOW, r);
+        return time_to_limit(&windows, WINDOW, average, limit, resolution_s);
+}
+
 static void assert_near(double got, double want)
 {
         if (!(fabs(got - want) <= 1e-9 * fabs(want)))
@@ -39,7 +49,7 @@ static void assert_near(double got, double want)
 static void by_hand(void **state)
 {
         struct window_result r = straight();
-        struct time_to_limit t = time_to_limit(WINDOW, &r, &nothing, 201200, 60);
+        struct time_to_limit t = meets(&r, &nothing, 201200, 60);
 
         (void)state;
         /* The line is at 101200 at the window's end; +- 200 for the noise. */
@@ -51,8 +61,8 @@ static void by_hand(void **state)
 static void scales(void **state)
 {
         struct window_result r = straight();
-        struct time_to_limit t = time_to_limit(WINDOW, &r, &nothing, 201200, 60);
-        struct time_to_limit fast = time_to_limit(WINDOW, &r, &nothing, 201200, 1);
+        struct time_to_limit t = meets(&r, &nothing, 201200, 60);
+        struct time_to_limit fast = meets(&r, &nothing, 201200, 1);
 
         (void)state;
         assert_near(fast.early_s, t.early_s / 60);
@@ -68,7 +78,7 @@ static void the_average_fills_the_limit(void **state)
         for (int m = 0; m < 6400; m++)
                 recent_average_add(&a, 111200);
         assert_near(a.sum / a.weight, 111200);
-        struct time_to_limit t = time_to_limit(WINDOW, &r, &a, 201200, 60);
+        struct time_to_limit t = meets(&r, &a, 201200, 60);
         /* 111200 lags 3840 s behind. */
         assert_near(t.early_s, (201200 - 111200 - 38400 * a.weight - 200) / 10.5);
         assert_near(t.late_s, (100000.0 + 200) / 9.5);
@@ -93,10 +103,10 @@ static void slowing(void **state)
 
         (void)state;
         r.new_slope = 1200; /* below old - 4 se */
-        struct time_to_limit t = time_to_limit(WINDOW, &r, &nothing, 201200, 60);
+        struct time_to_limit t = meets(&r, &nothing, 201200, 60);
         assert_near(t.late_s, 100200 / 5.0);
         r.new_slope = -10;
-        t = time_to_limit(WINDOW, &r, &nothing, 201200, 60);
+        t = meets(&r, &nothing, 201200, 60);
         assert_true(isnan(t.late_s) && !isnan(t.early_s));
 }
 
@@ -107,7 +117,7 @@ static void speeding_up(void **state)
 
         (void)state;
         r.new_slope = 3000; /* 600 more: above 8 sd / sqrt(sxx) = 36 */
-        t_s = time_to_limit(WINDOW, &r, &nothing, 201200, 60).early_s;
+        t_s = meets(&r, &nothing, 201200, 60).early_s;
         acc = 600 / 9.0 / (POINT_S * POINT_S);
         s = fmax(10.5, 3300 / POINT_S);
         assert_near(s * t_s + acc * t_s * t_s / 2, gap);
@@ -117,11 +127,11 @@ static void speeding_up(void **state)
 static void past_it(void **state)
 {
         struct window_result r = straight();
-        struct time_to_limit t = time_to_limit(WINDOW, &r, &nothing, 5000, 60);
+        struct time_to_limit t = meets(&r, &nothing, 5000, 60);
 
         (void)state;
         assert_true(t.early_s == 0 && t.late_s == 0);
-        t = time_to_limit(WINDOW, &r, &nothing, 101300, 60); /* within the noise */
+        t = meets(&r, &nothing, 101300, 60); /* within the noise */
         assert_true(t.early_s == 0 && t.late_s > 0);
 }
 
@@ -131,14 +141,14 @@ static void not_rising(void **state)
 
         (void)state;
         r.se = 2400; /* the interval holds 0 */
-        struct time_to_limit t = time_to_limit(WINDOW, &r, &nothing, 201200, 60);
+        struct time_to_limit t = meets(&r, &nothing, 201200, 60);
         assert_true(t.early_s > 0 && isnan(t.late_s));
         r.slope = -6000;
-        t = time_to_limit(WINDOW, &r, &nothing, 201200, 60);
+        t = meets(&r, &nothing, 201200, 60);
         assert_true(isnan(t.early_s) && isnan(t.late_s));
         r = straight();
         r.old_slope = r.new_slope = NAN; /* not known: neither slower nor faster */
-        t = time_to_limit(WINDOW, &r, &nothing, 201200, 60);
+        t = meets(&r, &nothing, 201200, 60);
         assert_near(t.early_s, 99800 / 10.5);
         assert_near(t.late_s, 100200 / 9.5);
 }

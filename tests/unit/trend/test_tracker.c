@@ -709,8 +709,8 @@ static void test_provisional_growth(void **state)
         rig_close(&r);
 }
 
-/* Collections that become rarer as memory grows fill no window: the line through them is shown all the same. */
-static void test_provisional_growth_of_rare_samples(void **state)
+/* Collections that become rarer as memory grows fill no other window; of fewer than five there is a line at least. */
+static void test_growth_of_rare_samples(void **state)
 {
         static struct rig r;
         struct trend_result result = { .verdict = TREND_LEAK };
@@ -724,9 +724,20 @@ static void test_provisional_growth_of_rare_samples(void **state)
                 block(&r, 0, s * SECOND, s * SECOND);
         }
         assert_true(tracker_verdict(r.t, subject_series(SERIES_LIVE), &result));
+        assert_int_equal(result.verdict, TREND_LEAK);
+        assert_true(!result.provisional.known && fabs(result.slope / (double)MIB - 1) < 0.05);
+        rig_close(&r);
+
+        open_scaled(&r, SECOND);
+        for (uint64_t s = 0; s < 470; s++) {
+                if (s == 30 || s == 100 || s == 200 || s == 400)
+                        live(&r, s * SECOND, 100 * MIB + s * MIB);
+                block(&r, 0, s * SECOND, s * SECOND);
+        }
+        assert_true(tracker_verdict(r.t, subject_series(SERIES_LIVE), &result));
         assert_int_equal(result.verdict, TREND_UNKNOWN);
-        assert_true(result.provisional.known && result.provisional.span_ns >= 300 * SECOND);
-        assert_true(fabs(result.provisional.slope / (double)MIB - 1) < 0.1);
+        assert_true(result.provisional.known && result.provisional.span_ns >= 200 * SECOND);
+        assert_true(result.provisional.slope_low < (double)MIB && result.provisional.slope_high > (double)MIB);
         rig_close(&r);
 }
 
@@ -820,7 +831,7 @@ int main(void)
                 cmocka_unit_test(test_where_most_of_it_grows),
                 cmocka_unit_test(test_retention_needs_flat_live_data),
                 cmocka_unit_test(test_provisional_growth),
-                cmocka_unit_test(test_provisional_growth_of_rare_samples),
+                cmocka_unit_test(test_growth_of_rare_samples),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

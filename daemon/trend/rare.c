@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: of the sizes the widest that shows a leak counts, else the widest that shows
+ * growth. The line runs through the real times; to be compared with the other
+ * windows it is then expressed per point, an 18th of the span.
+ *
+ * Silence for as long as the whole window makes the result too old.
+ */
+#include "daemon/trend/rare.h"
+
+#include <math.h>
+
+#include "daemon/trend/theil_sen.h"
+#include "proto/base/limits.h"
+
+#define SPAN_LEAST    LIMIT_VERDICT_STEPS /* minutes: not before any other window could be judged */
+#define REGULAR       ((UINT32_C(1) << WINDOWS) - 1)
+#define SAMPLES_LEAST THEIL_SEN_LEAST_AT
+#define TIME_SD       0.29 /* minutes: a sample lies anywhere in its minute (1 / sqrt(12)) */
+
+static const uint8_t sizes[] = { RARE_SAMPLES, 12, 8, 6, SAMPLES_LEAST };
+
+void rare_push(struct rare *rare, uint64_t minute, double floor)
+{
+        if (isnan(floor))
+                return;
+        rare->minutes[rare->n % RARE_SAMPLES] = (uint32_t)minute;
+        rare->floors[rare->n++ % RARE_SAMPLES] = (float)floor;
+}
+
+/* Oldest first; times are in minutes before the end of the newest minute. */
+struct samples {
+        double at[RARE_SAMPLES], floors[RARE_SAMPLES];
+        unsigned n;
+};
+
+static void take_samples(const struct rare *rare, uint64_t minutes, struct samples *ret)
+{
+        ret->n = rare->n < RARE_SAMPLES ? (unsigned)rare->n : RARE_SAMPLES;
+        for (unsigned i = 0; i < ret->n; i++) {
+                uint64_t at = (rare->n - ret->n + i) % RARE_SAMPLES;
+
+                ret->at[i] = (double)rare->minutes[at] + 0.5 - (double)minutes;
+                ret->floors[i] = (double)rare->floors[at];
+        }
+}
+
+static unsigned larger(unsigned a, unsigned b)
+{
+        return a > b ? a : b;
+}
+
+/* The halves share the middle sample of an odd number. */
+static void look_at_halves(struct window_result *r, const double *at, const double *floors, unsigned n, double point)
+{
+        unsigned half = (n + 1) / 2, last = larger(n / 3, half < 4 ? half : 4);
+
+        r->old_slope = (float)(theil_sen_slope_at(at, floors, half) * point);
+        r->new_slope = (float)(theil_sen_slope_at(at + n - half, floors + n - half, half) * point);
+        r->last_slope = (float)(theil_sen_slope_at(at + n - last, floors + n - last, last) * point);
+        r->clip = r->new_slope / r->old_slope; /* increments over unequal times are slopes */
+}
+
+/* The newest n samples. */
+static struct window_result look(const struct samples *s, unsigned n, uint64_t span, const struct ladder *l,
+                                 const struct life *life, uint32_t leak_after)
+{
+        const double *at = s->at + s->n - n, *floors = s->floors + s->n - n;
+        double point = (double)span / window_points(RARE_WINDOW);
+        struct theil_sen fit;
+
+        theil_sen_fit_at(at, floors, n, &fit);
+        double scatter = fit.sd + fabs(fit.slope) * TIME_SD;
+        fit.se *= scatter / fit.sd;
+        struct window_result r = {
+                .slope = fit.slope * point,
+                .end = fit.intercept -
+                       fit.slope * point / 2, /* half a point before the window's end, as in the others */
+                .record = window_record(l, 1, span),
+                .se = (float)(fit.se * point),
+                .sd = (float)scatter,
+                .life = (float)life_ratio(life),
+                .sxx = (float)(fit.sxx / (point * point)),
+                .ended = (uint32_t)l->minutes,
+                .filled = (uint16_t)n,
+        };
+        look_at_halves(&r, at, floors, n, point);
+        r.passed = window_tests(&r, RARE_WINDOW, span, leak_after);
+        return r;
+}
+
+static void judge(struct windows *w, const struct rare *rare, const struct ladder *l, const struct life *life)
+{
+        struct samples s;
+        bool grows = false;
+
+        take_samples(rare, l->minutes, &s);
+        if (s.n < SAMPLES_LEAST || s.floors[s.n - 1] <= s.floors[0])
+                return;
+        for (unsigned i = 0; i < sizeof(sizes); i++) {
+                if (sizes[i] > s.n)
+                        continue;
+                uint64_t span = (uint64_t)(0.5 - s.at[s.n - sizes[i]]);
+                if (span < SPAN_LEAST)
+                        return;
+                struct window_result r = look(&s, sizes[i], span, l, life, w->leak_after);
+                bool leaks = window_has(&r, TESTS_LEAKS);
+                if (leaks || (!grows && window_has(&r, TESTS_GROWS))) {
+                        windows_put(w, RARE_WINDOW, &r);
+                        w->rare_span = (uint32_t)span;
+                        grows = true;
+                }
+                if (leaks)
+                        return;
+        }
+}
+
+uint64_t rare_lasts(const struct windows *w, const struct ladder *ladder)
+{
+        const struct window_result *r = &w->results[RARE_WINDOW];
+        uint64_t silent = ladder->minutes - r->ended;
+
+        if (!r->filled)
+                return UINT64_MAX;
+        return silent < w->rare_span ? w->rare_span - silent : 0;
+}
+
+void rare_judge(struct windows *w, const struct rare *rare, const struct ladder *ladder, const struct life *life)
+{
+        static const struct window_result none = { .filled = 0 };
+        bool sampled = !isnan(ladder_floor(ladder, 0, 0)), others = (w->known & REGULAR) != 0;
+
+        if (w->results[RARE_WINDOW].filled && (others || sampled || rare_lasts(w, ladder) == 0))
+                windows_put(w, RARE_WINDOW, &none);
+        if (sampled && !others)
+                judge(w, rare, ladder, life);
+}
