@@ -40,6 +40,13 @@ static void cell(FILE *to, const char *text, int columns)
         fprintf(to, "%*s%s", pad > 1 ? pad : 1, "", text);
 }
 
+/* A slope above 0 beside "steady" would contradict it without the reason. */
+static bool rose_but_is_steady(const Hw__Trend *t)
+{
+        return t->has_verdict && t->verdict == HW__VERDICT__VERDICT_STEADY && t->has_slope_low && t->slope_low > 0 &&
+               t->evidence && t->evidence->missing;
+}
+
 static void print_row(FILE *to, struct rate_unit unit, const char *name, const Hw__Trend *t, bool has_now, double now)
 {
         char safe[256], text[HW_NUMBER_MAX];
@@ -53,6 +60,8 @@ static void print_row(FILE *to, struct rate_unit unit, const char *name, const H
         cell(to, amount(text, t->has_gained_low_bytes, t->gained_low_bytes), 12);
         cell(to, duration(text, t->evidence && t->evidence->has_span_ns, t->evidence ? t->evidence->span_ns : 0), 10);
         cell(to, duration(text, t->has_onset_ns, t->onset_ns), 10);
+        if (rose_but_is_steady(t))
+                fprintf(to, "  %.100s", t->evidence->missing);
         fputc('\n', to);
 }
 

@@ -134,7 +134,7 @@ double window_sure_rise(unsigned index, const struct window_result *r);
 /* The tests that these numbers pass, `passed` aside, in a window of `span` minutes. */
 uint16_t window_tests(const struct window_result *r, unsigned index, uint64_t span, uint64_t leak_after);
 
-/* The highest that was held before the newest `span` minutes, in buckets of at least `point` minutes; -INFINITY: none. */
+/* The highest floor before the newest `span` minutes, in buckets of at least `point` minutes; -INFINITY: none. */
 double window_record(const struct ladder *l, double point, uint64_t span);
 
 /* What a failed test means, a static plain clause such as "the newer half has slowed down". */

@@ -208,6 +208,17 @@ def test_text_of_a_finished_log():
     assert bad.returncode == 2 and "gained" in bad.stderr
 
 
+def test_what_rises_and_is_steady_says_why(directory):
+    log = LiveLog(directory / "log", start_wall_ns=1_700_000_000 * 10**9, known_length=False)
+    for minute in range(60):
+        log.live(1_000_000_000 + 10_000 * minute, minute * 60 * 10**9)
+    log.end()
+    out = subprocess.run([CLIENT, "trend", "--resolution", "1m", directory / "log"], check=True, stdout=subprocess.PIPE,
+                         text=True).stdout
+    row = next(line for line in out.splitlines() if line.startswith("  live") and " steady " in line)
+    assert row.endswith("a rise below 1 % or 64 KiB"), row
+
+
 GOLDEN = sorted((ROOT / "tests" / "leaklab" / "golden").glob("*.txt"))
 
 
