@@ -110,7 +110,8 @@ static void on_sent(void *ctx, const struct sent *sent)
 
         d->sending = false;
         if (sent->ok) {
-                d->health.samples_sent += b->samples;
+                d->health.samples_sent += b->samples - sent->refused;
+                d->health.samples_refused += sent->refused;
                 d->health.batches_sent++;
                 d->sent_ns = now;
                 if (d->failures)
@@ -175,6 +176,7 @@ struct delivery *delivery_new(const struct delivery_options *options, struct err
         if (!d)
                 return NULL;
         d->options = *options;
+        d->options.sender.name = options->name;
         d->options.sender.done = on_sent;
         d->options.sender.ctx = d;
         queue_init(&d->queue);

@@ -19,7 +19,7 @@ struct delivery;
 
 struct delivery_options {
         const char *name;
-        struct sender_options sender; /* without done and ctx */
+        struct sender_options sender; /* without name, done and ctx */
         uint64_t queue_bytes, queue_ns;
         const char *journal; /* path; NULL: none */
 };

@@ -12,6 +12,7 @@
 #include "client/export/batcher.h"
 #include "client/export/limits.h"
 #include "client/export/otlp.pb-c.h"
+#include "client/metrics/histogram.h"
 #include "heapwatch/text.h"
 #include "proto/base/arena.h"
 #include "proto/base/document.h"
@@ -29,6 +30,7 @@ struct list {
 struct open_metric {
         HwOtlp__Metric *metric;
         const struct metric *row;
+        bool exponential; /* its points are */
         struct list points;
 };
 
@@ -39,7 +41,7 @@ struct open_resource {
 
 struct otlp {
         struct batcher base;
-        bool json;
+        bool json, native; /* native: pauses as exponential histograms */
         struct arena arena;
         struct list resources; /* struct open_resource */
         size_t at;             /* of the previous sample */
@@ -194,6 +196,40 @@ static void *histogram_point(struct otlp *o, const struct metric_sample *s)
         return p;
 }
 
+static bool is_native(const struct otlp *o, const struct metric_sample *s)
+{
+        return o->native && s->points && s->points->pauses;
+}
+
+/* A bucket's index is one below that of a native histogram of Prometheus: there it names the upper bound. */
+static void *exponential_point(struct otlp *o, const struct metric_sample *s)
+{
+        HwOtlp__ExponentialHistogramDataPoint *p = arena_alloc(&o->arena, sizeof(*p));
+        HwOtlp__Buckets *buckets = arena_alloc(&o->arena, sizeof(*buckets));
+        struct native_histogram from;
+
+        if (!p || !buckets)
+                return NULL;
+        native_of_pauses(&from, s->points->pauses);
+        hw_otlp__exponential_histogram_data_point__init(p);
+        hw_otlp__buckets__init(buckets);
+        FILL(p, o, s);
+        buckets->bucket_counts = arena_calloc(&o->arena, from.n + 1, sizeof(uint64_t));
+        if (!p->attributes || !buckets->bucket_counts)
+                return NULL;
+        memcpy(buckets->bucket_counts, from.counts, from.n * sizeof(uint64_t));
+        buckets->n_bucket_counts = from.n;
+        buckets->has_offset = p->has_count = p->has_scale = p->has_zero_count = 1;
+        buckets->offset = from.first - 1;
+        p->positive = buckets;
+        p->scale = NATIVE_SCHEMA;
+        p->zero_count = from.zero;
+        p->count = from.count;
+        p->has_sum = !isnan(s->points->sum);
+        p->sum = s->points->sum;
+        return p;
+}
+
 static void *summary_point(struct otlp *o, const struct metric_sample *s)
 {
         HwOtlp__SummaryDataPoint *p = arena_alloc(&o->arena, sizeof(*p));
@@ -225,7 +261,7 @@ static void *summary_point(struct otlp *o, const struct metric_sample *s)
 static void *point(struct otlp *o, const struct metric_sample *s)
 {
         if (s->metric->type == METRIC_HISTOGRAM)
-                return histogram_point(o, s);
+                return is_native(o, s) ? exponential_point(o, s) : histogram_point(o, s);
         return s->metric->type == METRIC_SUMMARY ? summary_point(o, s) : number_point(o, s);
 }
 
@@ -238,13 +274,15 @@ static bool finish_metric(struct arena *a, struct open_metric *m)
         HwOtlp__Gauge *gauge = arena_alloc(a, sizeof(*gauge));
         HwOtlp__Sum *sum = arena_alloc(a, sizeof(*sum));
         HwOtlp__Histogram *histogram = arena_alloc(a, sizeof(*histogram));
+        HwOtlp__ExponentialHistogram *exponential = arena_alloc(a, sizeof(*exponential));
         HwOtlp__Summary *summary = arena_alloc(a, sizeof(*summary));
 
-        if (!gauge || !sum || !histogram || !summary)
+        if (!gauge || !sum || !histogram || !exponential || !summary)
                 return false;
         hw_otlp__gauge__init(gauge);
         hw_otlp__sum__init(sum);
         hw_otlp__histogram__init(histogram);
+        hw_otlp__exponential_histogram__init(exponential);
         hw_otlp__summary__init(summary);
         switch (m->row->type) {
         case METRIC_COUNTER:
@@ -256,6 +294,14 @@ static bool finish_metric(struct arena *a, struct open_metric *m)
                 sum->n_data_points = m->points.n;
                 break;
         case METRIC_HISTOGRAM:
+                if (m->exponential) {
+                        to->exponential_histogram = exponential;
+                        exponential->has_aggregation_temporality = 1;
+                        exponential->aggregation_temporality = CUMULATIVE;
+                        exponential->data_points = (HwOtlp__ExponentialHistogramDataPoint **)m->points.items;
+                        exponential->n_data_points = m->points.n;
+                        break;
+                }
                 to->histogram = histogram;
                 histogram->has_aggregation_temporality = 1;
                 histogram->aggregation_temporality = CUMULATIVE;
@@ -385,6 +431,8 @@ static bool add(struct otlp *o, const struct metric_sample *s)
         struct open_resource *r = find_resource(o, s->target);
         struct open_metric *m = r ? find_metric(o, r, s->metric) : NULL;
 
+        if (m)
+                m->exponential = is_native(o, s);
         return m && list_add(&o->arena, &m->points, point(o, s));
 }
 
@@ -405,25 +453,36 @@ static void take(struct batcher *e, const struct metric_sample *s)
                 e->no_memory++;
 }
 
-static struct batcher *make_as(bool json)
+static struct batcher *make(bool json, bool native)
 {
         struct otlp *o = calloc(1, sizeof(*o));
 
         if (!o)
                 return NULL;
         o->json = json;
+        o->native = native;
         arena_init(&o->arena, BATCHER_BYTES_MAX);
         return &o->base;
 }
 
 static struct batcher *make_protobuf(void)
 {
-        return make_as(false);
+        return make(false, false);
+}
+
+static struct batcher *make_protobuf_native(void)
+{
+        return make(false, true);
 }
 
 static struct batcher *make_json(void)
 {
-        return make_as(true);
+        return make(true, false);
+}
+
+static struct batcher *make_json_native(void)
+{
+        return make(true, true);
 }
 
 static void destroy(struct batcher *e)
@@ -432,18 +491,12 @@ static void destroy(struct batcher *e)
         free(e);
 }
 
-const struct batcher_kind batcher_otlp = {
-        .type = "application/x-protobuf",
-        .make = make_protobuf,
-        .sample = take,
-        .flush = flush,
-        .destroy = destroy,
-};
+#define KIND(of, made)                                                                                                 \
+        {                                                                                                              \
+                .type = of, .make = made, .sample = take, .flush = flush, .destroy = destroy                           \
+        }
 
-const struct batcher_kind batcher_otlp_json = {
-        .type = "application/json",
-        .make = make_json,
-        .sample = take,
-        .flush = flush,
-        .destroy = destroy,
-};
+const struct batcher_kind batcher_otlp = KIND("application/x-protobuf", make_protobuf);
+const struct batcher_kind batcher_otlp_native = KIND("application/x-protobuf", make_protobuf_native);
+const struct batcher_kind batcher_otlp_json = KIND("application/json", make_json);
+const struct batcher_kind batcher_otlp_json_native = KIND("application/json", make_json_native);

@@ -1,29 +1,43 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * encode_remote_write.c - Prometheus remote write 1.0: a snappy block of a WriteRequest, one series per sample.
+ * encode_remote_write.c - Prometheus remote write 2.0: a snappy block of a Request, one series per sample.
  *
- * DESIGN: series are built in an arena until a batch is full, then packed and compressed at once. Histograms are
- * sent as their classic parts.
+ * DESIGN: series are built in an arena until a batch is full, with each text once, then packed and compressed at once.
+ * Histograms are sent as their classic parts, which every receiver and dashboard knows, and those of pauses also as a
+ * native one. Receivers that take less get less of it: remote_write.h.
  */
 #include <math.h>
-#include <snappy-c.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "client/export/batcher.h"
 #include "client/export/limits.h"
+#include "client/export/remote_write.h"
 #include "client/export/remote_write.pb-c.h"
+#include "client/export/sender.h"
+#include "client/metrics/histogram.h"
 #include "heapwatch/text.h"
 #include "proto/base/arena.h"
+#include "proto/base/hash.h"
+#include "proto/base/idtable.h"
 
-#define VALUE_BYTES 1024 /* of a label; longer ones are cut */
+#define VALUE_BYTES    1024                     /* of a label; longer ones are cut */
+#define SYMBOLS_MAX    (BATCH_SAMPLES_MAX * 8u) /* more end the batch */
+#define SERIES_MAX     (BATCH_SAMPLES_MAX * 2u) /* samples, and native histograms beside them */
+#define ZERO_THRESHOLD 1e-9                     /* seconds; pauses are whole nanoseconds */
+#define NO_SYMBOL      UINT32_MAX
 
 struct remote_write {
         struct batcher base;
         struct arena arena;
-        HwRw__TimeSeries *series[BATCH_SAMPLES_MAX];
+        HwRw__Series *series[SERIES_MAX];
         size_t n;
+        uint64_t samples; /* without native histograms */
+        char *symbols[SYMBOLS_MAX];
+        uint32_t n_symbols;
+        struct idtable symbol_ids; /* index + 1 */
+        uint64_t seed;
 };
 
 static struct batcher *make(void)
@@ -33,6 +47,7 @@ static struct batcher *make(void)
         if (!w)
                 return NULL;
         arena_init(&w->arena, BATCHER_BYTES_MAX);
+        w->seed = hash_seed(w);
         return &w->base;
 }
 
@@ -41,130 +56,253 @@ static void destroy(struct batcher *e)
         struct remote_write *w = (struct remote_write *)e;
 
         arena_done(&w->arena);
+        idtable_done(&w->symbol_ids);
         free(w);
 }
 
 static uint64_t flush(struct batcher *e)
 {
         struct remote_write *w = (struct remote_write *)e;
-        HwRw__WriteRequest request = HW_RW__WRITE_REQUEST__INIT;
+        HwRw__Request request = HW_RW__REQUEST__INIT;
+        size_t size = 0;
 
         if (w->n) {
+                request.symbols = w->symbols;
+                request.n_symbols = w->n_symbols;
                 request.timeseries = w->series;
                 request.n_timeseries = w->n;
-                size_t size = hw_rw__write_request__get_packed_size(&request);
-                size_t room = snappy_max_compressed_length(size);
-                uint8_t *packed = malloc(size);
-                char *block = malloc(room);
-
-                if (packed && block) {
-                        (void)hw_rw__write_request__pack(&request, packed);
-                        if (snappy_compress((const char *)packed, size, block, &room) != SNAPPY_OK) {
-                                free(block);
-                                block = NULL;
-                        }
-                }
-                if (!packed) {
-                        free(block);
-                        block = NULL;
-                }
-                free(packed);
-                batcher_give(e, block, room, w->n);
+                void *block = remote_write_seal(&request.base, &size);
+                batcher_give(e, block, size, w->samples);
         }
         arena_reset(&w->arena);
-        w->n = 0;
+        idtable_done(&w->symbol_ids);
+        w->n = w->n_symbols = 0;
+        w->samples = 0;
         return 0;
 }
 
-static char *copy(struct remote_write *w, const char *text)
+/* ---------------------------------------------------------------------- texts */
+
+/* The index of a text, or NO_SYMBOL: there is no room for it. */
+static uint32_t symbol(struct remote_write *w, const char *text)
 {
         char clean[VALUE_BYTES];
         size_t n = hw_utf8_clean(clean, sizeof(clean), text, strlen(text));
+        uint64_t hash = hash_bytes(clean, n, w->seed);
+        uint32_t at = idtable_start(&w->symbol_ids, hash), id;
 
-        return arena_strndup(&w->arena, clean, n);
+        while ((id = idtable_next(&w->symbol_ids, hash, &at)))
+                if (!strncmp(w->symbols[id - 1], clean, n) && !w->symbols[id - 1][n])
+                        return id - 1;
+        if (w->n_symbols == SYMBOLS_MAX)
+                return NO_SYMBOL;
+        char *copy = arena_strndup(&w->arena, clean, n);
+        if (!copy || idtable_add(&w->symbol_ids, hash, w->n_symbols + 1) < 0)
+                return NO_SYMBOL;
+        w->symbols[w->n_symbols] = copy;
+        return w->n_symbols++;
 }
 
 /* In order of name, as the protocol requires. */
-static bool add_label(struct remote_write *w, HwRw__TimeSeries *t, const char *name, const char *value)
+static bool add_label(struct remote_write *w, HwRw__Series *s, const char *name, const char *value)
 {
-        HwRw__Label *label = arena_alloc(&w->arena, sizeof(*label));
-        size_t at = t->n_labels;
+        uint32_t name_ref = symbol(w, name), value_ref = symbol(w, value), *refs = s->labels_refs;
+        size_t at = s->n_labels_refs;
 
-        if (!label)
+        if (name_ref == NO_SYMBOL || value_ref == NO_SYMBOL)
                 return false;
-        hw_rw__label__init(label);
-        label->name = copy(w, name);
-        label->value = copy(w, value);
-        for (; at > 0 && strcmp(t->labels[at - 1]->name, name) > 0; at--)
-                t->labels[at] = t->labels[at - 1];
-        t->labels[at] = label;
-        t->n_labels++;
-        return label->name && label->value;
+        for (; at > 0 && strcmp(w->symbols[refs[at - 2]], name) > 0; at -= 2) {
+                refs[at] = refs[at - 2];
+                refs[at + 1] = refs[at - 1];
+        }
+        refs[at] = name_ref;
+        refs[at + 1] = value_ref;
+        s->n_labels_refs += 2;
+        return true;
 }
 
-static HwRw__TimeSeries *make_series(struct remote_write *w, const struct metric_sample *sample,
-                                     const struct metric_part *part)
+static bool add_labels(struct remote_write *w, HwRw__Series *s, const struct metric_sample *sample,
+                       const struct metric_part *part)
 {
-        HwRw__TimeSeries *t = arena_alloc(&w->arena, sizeof(*t));
-        HwRw__Sample *s = arena_alloc(&w->arena, sizeof(*s));
-        HwRw__Sample **list = arena_alloc(&w->arena, sizeof(*list));
         const struct encoding *now = w->base.now;
         char name[METRIC_NAME_MAX + 16];
-        bool whole = t && s && list;
+        bool whole;
 
-        if (!whole)
-                return NULL;
-        hw_rw__time_series__init(t);
-        hw_rw__sample__init(s);
-        s->has_value = s->has_timestamp = 1;
-        s->value = part->value;
-        s->timestamp = (int64_t)(now->wall_ns / 1000000u);
-        *list = s;
-        t->samples = list;
-        t->n_samples = 1;
-        t->labels = arena_calloc(&w->arena, sample->n_labels + now->n_labels + 2, sizeof(HwRw__Label *));
-        if (!t->labels)
-                return NULL;
+        s->labels_refs = arena_calloc(&w->arena, (sample->n_labels + now->n_labels + 2) * 2, sizeof(uint32_t));
+        if (!s->labels_refs)
+                return false;
         (void)snprintf(name, sizeof(name), "%s%s", sample->name, part->suffix);
-        whole = add_label(w, t, "__name__", name);
+        whole = add_label(w, s, "__name__", name);
         for (size_t i = 0; whole && i < sample->n_labels; i++)
                 if (*sample->labels[i].value) /* an empty value means no label, and would be refused */
-                        whole = add_label(w, t, sample->labels[i].name, sample->labels[i].value);
+                        whole = add_label(w, s, sample->labels[i].name, sample->labels[i].value);
         for (size_t i = 0; whole && i < now->n_labels; i++)
                 if (!batcher_has_label(sample, now->labels[i].name))
-                        whole = add_label(w, t, now->labels[i].name, now->labels[i].value);
+                        whole = add_label(w, s, now->labels[i].name, now->labels[i].value);
         if (whole && part->label.name)
-                whole = add_label(w, t, part->label.name, part->label.value);
-        return whole ? t : NULL;
+                whole = add_label(w, s, part->label.name, part->label.value);
+        return whole;
+}
+
+/* --------------------------------------------------------------------- series */
+
+static int64_t now_ms(const struct remote_write *w)
+{
+        return (int64_t)(w->base.now->wall_ns / 1000000u);
+}
+
+static bool describe(struct remote_write *w, HwRw__Series *s, const struct metric_sample *sample)
+{
+        static const int types[] = { [METRIC_COUNTER] = 1,
+                                     [METRIC_GAUGE] = 2,
+                                     [METRIC_HISTOGRAM] = 3,
+                                     [METRIC_SUMMARY] = 5,
+                                     [METRIC_INFO] = 6 };
+        HwRw__Metadata *m = arena_alloc(&w->arena, sizeof(*m));
+        bool counts = sample->metric->type != METRIC_GAUGE && sample->metric->type != METRIC_INFO;
+
+        if (!m)
+                return false;
+        hw_rw__metadata__init(m);
+        m->has_type = m->has_help_ref = m->has_unit_ref = true;
+        m->type = types[sample->metric->type];
+        m->help_ref = symbol(w, sample->metric->help ? sample->metric->help : "");
+        m->unit_ref = symbol(w, metric_unit_name(sample->metric->unit));
+        s->metadata = m;
+        if (counts && sample->start_wall_ns && sample->start_wall_ns < w->base.now->wall_ns) {
+                s->has_created_timestamp = true;
+                s->created_timestamp = (int64_t)(sample->start_wall_ns / 1000000u);
+        }
+        return m->help_ref != NO_SYMBOL && m->unit_ref != NO_SYMBOL;
+}
+
+/* A series without its values. NULL: there is no room for it. */
+static HwRw__Series *make_series(struct remote_write *w, const struct metric_sample *sample,
+                                 const struct metric_part *part)
+{
+        HwRw__Series *s = arena_alloc(&w->arena, sizeof(*s));
+
+        if (!s || symbol(w, "") != 0)
+                return NULL;
+        hw_rw__series__init(s);
+        return add_labels(w, s, sample, part) && describe(w, s, sample) ? s : NULL;
+}
+
+static HwRw__Series *with_value(struct remote_write *w, const struct metric_sample *sample,
+                                const struct metric_part *part)
+{
+        HwRw__Series *s = make_series(w, sample, part);
+        HwRw__Sample *value = arena_alloc(&w->arena, sizeof(*value));
+        HwRw__Sample **list = arena_alloc(&w->arena, sizeof(*list));
+
+        if (!s || !value || !list)
+                return NULL;
+        hw_rw__sample__init(value);
+        value->has_value = value->has_timestamp = 1;
+        value->value = part->value;
+        value->timestamp = now_ms(w);
+        *list = value;
+        s->samples = list;
+        s->n_samples = 1;
+        return s;
+}
+
+/* ---------------------------------------------------------- native histograms */
+
+/* Buckets that are not empty, in as many spans as there are gaps between them. */
+static bool put_buckets(struct remote_write *w, HwRw__Histogram *to, const struct native_histogram *from)
+{
+        HwRw__BucketSpan *spans = arena_calloc(&w->arena, from->n / 2 + 1, sizeof(*spans));
+        uint64_t before = 0;
+        int next = 0; /* index of the bucket behind the newest span */
+
+        to->positive_spans = arena_calloc(&w->arena, from->n / 2 + 1, sizeof(*to->positive_spans));
+        to->positive_deltas = arena_calloc(&w->arena, from->n + 1, sizeof(*to->positive_deltas));
+        if (!spans || !to->positive_spans || !to->positive_deltas)
+                return false;
+        for (size_t i = 0; i < from->n; i++) {
+                if (!from->counts[i])
+                        continue;
+                int index = from->first + (int)i;
+                HwRw__BucketSpan *span = &spans[to->n_positive_spans ? to->n_positive_spans - 1 : 0];
+                if (!to->n_positive_spans || index != next) {
+                        span = &spans[to->n_positive_spans];
+                        hw_rw__bucket_span__init(span);
+                        span->has_offset = span->has_length = true;
+                        span->offset = index - next;
+                        to->positive_spans[to->n_positive_spans++] = span;
+                }
+                span->length++;
+                next = index + 1;
+                to->positive_deltas[to->n_positive_deltas++] = (int64_t)(from->counts[i] - before);
+                before = from->counts[i];
+        }
+        return true;
+}
+
+static HwRw__Series *with_histogram(struct remote_write *w, const struct metric_sample *sample)
+{
+        static const struct metric_part whole = { .suffix = "" };
+        HwRw__Series *s = make_series(w, sample, &whole);
+        HwRw__Histogram *h = arena_alloc(&w->arena, sizeof(*h));
+        HwRw__Histogram **list = arena_alloc(&w->arena, sizeof(*list));
+        struct native_histogram from;
+
+        if (!s || !h || !list)
+                return NULL;
+        native_of_pauses(&from, sample->points->pauses);
+        hw_rw__histogram__init(h);
+        h->has_count_int = h->has_sum = h->has_schema = h->has_zero_threshold = h->has_zero_count_int = true;
+        h->has_timestamp = true;
+        h->count_int = from.count;
+        h->sum = sample->points->sum;
+        h->schema = NATIVE_SCHEMA;
+        h->zero_threshold = ZERO_THRESHOLD;
+        h->zero_count_int = from.zero;
+        h->timestamp = now_ms(w);
+        *list = h;
+        s->histograms = list;
+        s->n_histograms = 1;
+        return put_buckets(w, h, &from) ? s : NULL;
+}
+
+/* ----------------------------------------------------------------- the batcher */
+
+/* A value of the sample, or (NULL) its native histogram. */
+static HwRw__Series *series_of(struct remote_write *w, const struct metric_sample *sample,
+                               const struct metric_part *part)
+{
+        return part ? with_value(w, sample, part) : with_histogram(w, sample);
 }
 
 static void take_part(void *ctx, const struct metric_sample *sample, const struct metric_part *part)
 {
         struct remote_write *w = ctx;
 
-        if (w->n == BATCH_SAMPLES_MAX)
+        if (w->samples == BATCH_SAMPLES_MAX || w->n == SERIES_MAX)
                 (void)flush(&w->base);
-        HwRw__TimeSeries *t = make_series(w, sample, part);
-        if (!t && w->n) { /* the arena is full: emit the batch to make room */
+        HwRw__Series *s = series_of(w, sample, part);
+        if (!s && w->n) { /* there is no more room: emit the batch to make some */
                 (void)flush(&w->base);
-                t = make_series(w, sample, part);
+                s = series_of(w, sample, part);
         }
-        if (t)
-                w->series[w->n++] = t;
-        else
+        if (s) {
+                w->series[w->n++] = s;
+                w->samples += part != NULL;
+        } else if (part) {
                 w->base.no_memory++;
+        }
 }
 
 static void take(struct batcher *e, const struct metric_sample *sample)
 {
         metric_flatten(sample, take_part, e);
+        if (sample->points && sample->points->pauses && !isnan(sample->points->sum))
+                take_part(e, sample, NULL);
 }
 
-static const char *const headers[] = { "Content-Encoding: snappy", "X-Prometheus-Remote-Write-Version: 0.1.0", NULL };
-
 const struct batcher_kind batcher_remote_write = {
-        .type = "application/x-protobuf",
-        .headers = headers,
+        .over_http = &sender_remote_write,
         .make = make,
         .sample = take,
         .flush = flush,

@@ -35,7 +35,7 @@ static const struct option options[] = {
         OPTION_TEXT("textfile", 0, "FILE.prom", struct export, textfile, COMPLETE_FILE,
                     "write this file, for node_exporter's textfile collector"),
         OPTION_TEXT("remote-write", 0, "URL", struct export, remote_write, COMPLETE_NOTHING,
-                    "Prometheus' remote write 1.0"),
+                    "Prometheus' remote write: 2.0, or 1.0 where the receiver takes no more"),
         OPTION_TEXT("otlp", 0, "URL", struct export, otlp, COMPLETE_NOTHING,
                     "OpenTelemetry over HTTP: URL of a collector, with /v1/metrics"),
         OPTION_TEXT("influx", 0, "ADDRESS", struct export, influx, COMPLETE_NOTHING,

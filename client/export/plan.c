@@ -120,7 +120,21 @@ const struct batcher_kind *sink_batcher(const struct sink_plan *s)
                 [SINK_STATSD] = &batcher_statsd,
         };
 
+        if (s->kind == SINK_OTLP && s->native == NATIVE_YES)
+                return s->json ? &batcher_otlp_json_native : &batcher_otlp_native;
         return s->kind == SINK_OTLP && s->json ? &batcher_otlp_json : kinds[s->kind];
+}
+
+enum remote_write_form sink_best_form(const struct sink_plan *s)
+{
+        if (s->version == 1)
+                return REMOTE_WRITE_1;
+        return s->native == NATIVE_NO ? REMOTE_WRITE_2 : REMOTE_WRITE_NATIVE;
+}
+
+enum remote_write_form sink_least_form(const struct sink_plan *s)
+{
+        return s->version == 2 ? REMOTE_WRITE_2 : REMOTE_WRITE_1;
 }
 
 /* ------------------------------------------------------------------ checks */

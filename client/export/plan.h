@@ -5,6 +5,7 @@
 
 #include "client/export/batcher.h"
 #include "client/export/limits.h"
+#include "client/export/remote_write.h"
 #include "proto/cli/options.h"
 
 struct error;
@@ -31,6 +32,8 @@ struct sink_plan {
         char *address; /* a URL, a path, or where to listen */
         char *token_file, *bearer_file, *basic_file, *ca_file;
         bool no_token, json;
+        int version; /* of remote-write: 1, 2, or 0: the best that the receiver takes */
+        enum native_histograms { NATIVE_BY_KIND, NATIVE_NO, NATIVE_YES } native;
         const struct metric_set *sets[PLAN_SETS_MAX + 1]; /* ended by NULL; the first NULL: the plan's */
         uint64_t interval_ns;                             /* 0: the plan's; the same for the next two */
         uint64_t bands, series;
@@ -66,6 +69,10 @@ bool plan_check(struct plan *p, struct error *error);
 
 /* Reads a configuration file into it. False after reporting what is wrong, line by line. */
 bool plan_read(struct plan *p, const char *path);
+
+/* The forms of remote writes that may be sent. */
+enum remote_write_form sink_best_form(const struct sink_plan *s);
+enum remote_write_form sink_least_form(const struct sink_plan *s);
 
 /* How samples of the sink are encoded; NULL: as text for scrapers. */
 const struct batcher_kind *sink_batcher(const struct sink_plan *s);

@@ -112,20 +112,34 @@ static bool take_sets(struct yaml_file *f, const yaml_node_t *node, const struct
 
 /* ------------------------------------------------------------------- a sink */
 
-static const char *const sink_keys[] = {
-        "kind",       "name",    "listen", "path",     "url",   "format", "token_file",  "no_token",   "bearer_file",
-        "basic_file", "ca_file", "names",  "interval", "bands", "series", "queue_bytes", "queue_time", "timeout"
-};
+static const char *const sink_keys[] = { "kind",        "name",       "listen",           "path",
+                                         "url",         "format",     "token_file",       "no_token",
+                                         "bearer_file", "basic_file", "ca_file",          "names",
+                                         "interval",    "bands",      "series",           "queue_bytes",
+                                         "queue_time",  "timeout",    "native_histograms" };
 
 static bool take_format(struct yaml_file *f, const yaml_node_t *node, struct sink_plan *s)
 {
-        const char *text = some_text(f, node, "protobuf or json");
+        const char *text = some_text(f, node, "a format");
 
         if (!text)
                 return false;
-        if (s->kind != SINK_OTLP || (strcmp(text, "protobuf") != 0 && strcmp(text, "json") != 0))
-                return yaml_error(f, node, 0, "'%s': expected protobuf or json, of kind otlp", text);
-        s->json = !strcmp(text, "json");
+        s->json = s->kind == SINK_OTLP && !strcmp(text, "json");
+        s->version = s->kind != SINK_REMOTE_WRITE ? 0 : !strcmp(text, "1.0") ? 1 : !strcmp(text, "2.0") ? 2 : 0;
+        return s->json || s->version || (s->kind == SINK_OTLP && !strcmp(text, "protobuf")) ||
+               yaml_error(f, node, 0, "'%s': expected protobuf or json, of kind otlp, or 1.0 or 2.0, of remote-write",
+                          text);
+}
+
+static bool take_native(struct yaml_file *f, const yaml_node_t *node, struct sink_plan *s)
+{
+        bool yes = false;
+
+        if (s->kind != SINK_REMOTE_WRITE && s->kind != SINK_OTLP)
+                return yaml_error(f, node, 0, "native_histograms: only remote-write and otlp can have them");
+        if (!yaml_boolean(f, node, &yes))
+                return false;
+        s->native = yes ? NATIVE_YES : NATIVE_NO;
         return true;
 }
 
@@ -162,6 +176,8 @@ static bool take_sink_entry(struct yaml_file *f, const struct yaml_entry *e, str
                 return take_address(f, value, s, key);
         if (!strcmp(key, "format"))
                 return take_format(f, value, s);
+        if (!strcmp(key, "native_histograms"))
+                return take_native(f, value, s);
         if (!strcmp(key, "token_file"))
                 return take_text(f, value, "a path", &s->token_file);
         if (!strcmp(key, "no_token"))

@@ -1,41 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * send_http.c - a batch is the body of a POST. A request that cannot even be started (the token's file is missing, too
- * many requests) is reported from the loop, like any other failure.
- */
-#include <event2/event.h>
+/* send_http.c - a batch is the body of a POST. */
 #include <stdlib.h>
 
-#include "client/export/sender.h"
-#include "client/post/http.h"
-#include "proto/base/error.h"
+#include "client/export/attempt.h"
 
 struct http_sender {
         struct sender base;
-        struct http_request *request;
-        struct event *refused; /* it could not be started */
-        struct error error;
+        struct attempt attempt;
 };
-
-static void on_refused(evutil_socket_t fd, short what, void *ctx)
-{
-        struct http_sender *h = ctx;
-        struct sent sent = { .again = true, .detail = h->error.text };
-
-        (void)fd;
-        (void)what;
-        h->base.options.done(h->base.options.ctx, &sent);
-}
 
 static void on_done(void *ctx, const struct http_result *result)
 {
         struct http_sender *h = ctx;
-        struct sent sent = { .ok = result->ok,
-                             .again = result->again,
-                             .retry_after_ns = result->retry_after_ns,
-                             .detail = result->detail };
+        struct sent sent = attempt_sent(result);
 
-        h->request = NULL;
         h->base.options.done(h->base.options.ctx, &sent);
 }
 
@@ -43,9 +21,7 @@ static void destroy(struct sender *s)
 {
         struct http_sender *h = (struct http_sender *)s;
 
-        http_cancel(&h->request);
-        if (h->refused)
-                event_free(h->refused);
+        attempt_done(&h->attempt);
         free(h);
 }
 
@@ -53,34 +29,21 @@ static struct sender *make(const struct sender_options *o)
 {
         struct http_sender *h = calloc(1, sizeof(*h));
 
-        if (!h)
-                return NULL;
-        h->refused = evtimer_new(o->base, on_refused, h);
-        if (!h->refused) {
-                free(h);
-                return NULL;
-        }
-        return &h->base;
+        if (h && attempt_init(&h->attempt, o, on_done, h))
+                return &h->base;
+        free(h);
+        return NULL;
 }
 
 static void send_batch(struct sender *s, const struct batch *batch)
 {
-        static const struct timeval now = { 0, 0 };
         struct http_sender *h = (struct http_sender *)s;
-        const struct sender_options *o = &s->options;
-        struct http_post post = { .url = o->address,
-                                  .body = batch->bytes,
-                                  .size = batch->size,
-                                  .type = o->batcher->type,
-                                  .headers = o->batcher->headers,
-                                  .bearer_file = o->bearer_file,
-                                  .basic_file = o->basic_file,
-                                  .ca_file = o->ca_file,
-                                  .timeout_ns = o->timeout_ns };
+        struct http_post post = attempt_post(&s->options);
 
-        h->request = http_start(o->http, &post, on_done, h, &h->error);
-        if (!h->request)
-                (void)event_add(h->refused, &now);
+        post.body = batch->bytes;
+        post.size = batch->size;
+        post.type = s->options.batcher->type;
+        attempt_start(&h->attempt, &post);
 }
 
 const struct sender_kind sender_http = { .make = make, .send = send_batch, .destroy = destroy };

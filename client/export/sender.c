@@ -51,7 +51,9 @@ struct sender *sender_new(const struct sender_options *options)
                 [ADDRESS_UDP] = &sender_datagram,      [ADDRESS_UNIX] = &sender_stream,
                 [ADDRESS_UNIXGRAM] = &sender_datagram,
         };
-        const struct sender_kind *kind = kinds[address_kind(options->address)];
+        enum address_kind over = address_kind(options->address);
+        const struct sender_kind *kind =
+                over == ADDRESS_HTTP && options->batcher->over_http ? options->batcher->over_http : kinds[over];
         struct sender *s = kind->make(options);
 
         if (!s)

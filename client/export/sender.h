@@ -9,6 +9,7 @@
 #define HW_CLIENT_EXPORT_SENDER_H
 
 #include "client/export/batcher.h"
+#include "client/export/remote_write.h"
 
 struct error;
 struct event_base;
@@ -17,7 +18,8 @@ struct http;
 struct sender;
 
 struct sent {
-        bool ok, again; /* again: worth retrying */
+        bool ok, again;   /* again: worth retrying */
+        uint64_t refused; /* if ok: how many of the samples the receiver did not take */
         uint64_t retry_after_ns;
         const char *detail; /* for people; borrowed */
 };
@@ -34,6 +36,7 @@ enum address_kind address_kind(const char *address);
 bool address_host(const char *address, char *host, size_t size, uint16_t *ret_port);
 
 struct sender_options {
+        const char *name; /* of the sink, for logs */
         struct event_base *base;
         struct evdns_base *names;
         struct http *http;
@@ -41,6 +44,7 @@ struct sender_options {
         const char *address;
         const char *bearer_file, *basic_file, *ca_file; /* over HTTP; NULL: none */
         uint64_t timeout_ns;
+        enum remote_write_form best, least; /* of remote writes: what is tried first, and last */
         sent_fn *done;
         void *ctx;
 };
@@ -52,7 +56,7 @@ void sender_destroy(struct sender **s);
 /* Borrows the batch until `done`. */
 void sender_send(struct sender *s, const struct batch *batch);
 
-/* What the kinds of senders implement. */
+/* What the kinds of senders implement. A batcher's kind says which one is used over HTTP. */
 struct sender_kind {
         struct sender *(*make)(const struct sender_options *options);
         void (*send)(struct sender *s, const struct batch *batch);
@@ -64,6 +68,6 @@ struct sender {
         struct sender_options options;
 };
 
-extern const struct sender_kind sender_http, sender_stream, sender_datagram;
+extern const struct sender_kind sender_http, sender_remote_write, sender_stream, sender_datagram;
 
 #endif

@@ -135,7 +135,8 @@ struct metric_label {
 struct metric_points {
         size_t n;
         const double *at, *values;
-        double sum, count; /* NAN: unknown */
+        double sum, count;            /* NAN: unknown */
+        const Hw__Generation *pauses; /* what a histogram was made of, for a native one; NULL: none */
 };
 
 /* One sample with these labels (ended by one without a name) and those of the scope. */

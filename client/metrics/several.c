@@ -99,7 +99,9 @@ void put_pause_histogram(struct metric_out *out, const struct metric_scope *s)
         for (size_t i = 0; gc && i < gc->n_generations; i++) {
                 const Hw__Generation *g = gc->generations[i];
                 double counts[HISTOGRAM_BOUNDS];
-                struct metric_points p = { .n = HISTOGRAM_BOUNDS, .at = histogram_bounds, .values = counts };
+                struct metric_points p = {
+                        .n = HISTOGRAM_BOUNDS, .at = histogram_bounds, .values = counts, .pauses = g
+                };
                 char generation[NUMBER_BYTES];
 
                 if (!g->n_bucket || !g->has_pause_total_ns)

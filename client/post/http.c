@@ -40,6 +40,7 @@ struct http_request {
         struct curl_slist *headers;
         http_done_fn *done;
         void *ctx;
+        const char *count;       /* name of the header that is wanted, or NULL */
         size_t received;         /* bytes of headers and body */
         char text[TEXT_MAX + 1]; /* the beginning of the body */
         size_t text_size;
@@ -98,6 +99,19 @@ static uint64_t retry_after(CURL *easy)
         return (uint64_t)(seconds < RETRY_AFTER_MAX_S ? seconds : RETRY_AFTER_MAX_S) * 1000000000u;
 }
 
+/* The number in the wanted header. */
+static uint64_t header_count(const struct http_request *r)
+{
+        struct curl_header *header;
+        char *end;
+
+        if (!r->count || curl_easy_header(r->easy, r->count, 0, CURLH_HEADER, -1, &header) != CURLHE_OK ||
+            *header->value < '0' || *header->value > '9')
+                return UINT64_MAX;
+        unsigned long long n = strtoull(header->value, &end, 10);
+        return *end ? UINT64_MAX : n;
+}
+
 /* libcurl's message names hosts and ports, never a path or a token. */
 static void describe(struct http_result *result, CURLcode code, const struct http_request *r)
 {
@@ -142,6 +156,7 @@ static void finish(struct http_request *r, CURLcode code)
         result.ok = code == CURLE_OK && result.status >= 200 && result.status < 300;
         result.again = !result.ok && is_worth_retrying(r->easy, code, result.status);
         result.retry_after_ns = retry_after(r->easy);
+        result.count = header_count(r);
         describe(&result, code, r);
         release(r);
         done(ctx, &result);
@@ -350,6 +365,7 @@ struct http_request *http_start(struct http *h, const struct http_post *post, ht
         }
         r->done = done;
         r->ctx = ctx;
+        r->count = post->count;
         return r;
 }
 

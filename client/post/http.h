@@ -38,6 +38,7 @@ struct http_post {
         const char *bearer_file;    /* a token; NULL: none */
         const char *basic_file;     /* user:password; NULL: none */
         const char *ca_file;        /* NULL: the system's */
+        const char *count;          /* a header of the answer whose number is wanted; lives to the end; NULL: none */
         uint64_t timeout_ns;        /* for the whole request */
 };
 
@@ -46,6 +47,7 @@ struct http_result {
         bool again;              /* worth retrying: no answer, 408, 425, 429, 5xx */
         long status;             /* 0: no answer */
         uint64_t retry_after_ns; /* the server's Retry-After; 0: none */
+        uint64_t count;          /* of the wanted header; UINT64_MAX: it is missing or has no number */
         char detail[192];        /* "HTTP 200", "HTTP 503: busy", "connection refused" ...; printable ASCII */
 };
 

@@ -69,15 +69,60 @@ def unsnap(block):
     return bytes(out)
 
 
+RW2 = "application/x-protobuf;proto=io.prometheus.write.v2.Request"
+
+
 def of_remote_write(headers, body):
-    assert headers["Content-Encoding"] == "snappy" and headers["Content-Type"] == "application/x-protobuf"
-    assert headers["X-Prometheus-Remote-Write-Version"] == "0.1.0"
+    """1.0, as a receiver decodes it that knows nothing else: whatever the headers say."""
+    assert headers["Content-Encoding"] == "snappy"
+    if headers["Content-Type"] != RW2:
+        assert headers["Content-Type"] == "application/x-protobuf"
+        assert headers["X-Prometheus-Remote-Write-Version"] == "0.1.0"
     for series in prom.WriteRequest.FromString(unsnap(body)).timeseries:
         names = [label.name for label in series.labels]
         assert names == sorted(names) and len(set(names)) == len(names) and all(label.value for label in series.labels)
         labels = {label.name: label.value for label in series.labels}
         assert len(series.samples) == 1
         yield labels.pop("__name__"), labels, series.samples[0].value, series.samples[0].timestamp * 10**6
+
+
+def of_remote_write_2(headers, body):
+    """Either version. A native histogram is a sample whose value is a dict."""
+    if headers["Content-Type"] != RW2:
+        yield from of_remote_write(headers, body)
+        return
+    assert headers["Content-Encoding"] == "snappy" and headers["X-Prometheus-Remote-Write-Version"] == "2.0.0"
+    request = prom.Request.FromString(unsnap(body))
+    symbols = request.symbols
+    assert symbols[0] == "" and len(set(symbols)) == len(symbols)
+    for series in request.timeseries:
+        texts = [symbols[ref] for ref in series.labels_refs]
+        names, labels = texts[::2], dict(zip(texts[::2], texts[1::2]))
+        assert len(texts) % 2 == 0 and names == sorted(names) and len(labels) == len(names) and all(labels.values())
+        name, kind = labels.pop("__name__"), series.metadata.type
+        assert symbols[series.metadata.help_ref] and kind != prom.Metadata.UNSPECIFIED
+        assert len(series.samples) + len(series.histograms) == 1
+        for s in series.samples:
+            assert series.created_timestamp < s.timestamp
+            yield name, labels, s.value, s.timestamp * 10**6
+        for h in series.histograms:
+            assert kind == prom.Metadata.HISTOGRAM
+            yield name, labels, native(h), h.timestamp * 10**6
+
+
+def native(h):
+    """count, sum, zero and the buckets {upper bound: count} of a native histogram, as a receiver must read its spans."""
+    index, n, deltas, buckets = 0, 0, iter(h.positive_deltas), {}
+    for span in h.positive_spans:
+        index += span.offset
+        for _ in range(span.length):
+            n += next(deltas)
+            assert n >= 0
+            buckets[2.0 ** (index / 2 ** h.schema)] = n
+            index += 1
+    assert next(deltas, None) is None and h.WhichOneof("count") == "count_int"
+    assert h.zero_count_int + sum(buckets.values()) == h.count_int
+    return {"count": h.count_int, "sum": h.sum, "zero": h.zero_count_int, "buckets": buckets}
 
 
 def g(number):
@@ -88,20 +133,25 @@ def otlp_points(metric, labels):
     """The parts that Prometheus makes of a point."""
     kind = metric.WhichOneof("data")
     data = getattr(metric, kind)
-    if kind in ("sum", "histogram"):
+    if kind in ("sum", "histogram", "exponential_histogram"):
         assert data.aggregation_temporality == otel.AGGREGATION_TEMPORALITY_CUMULATIVE
     if kind == "sum":
         assert data.is_monotonic
     for p in data.data_points:
         own = {**labels, **{a.key: a.value.string_value for a in p.attributes}}
         time = p.time_unix_nano
-        if kind in ("sum", "histogram", "summary"):
+        if kind in ("sum", "histogram", "exponential_histogram", "summary"):
             assert p.start_time_unix_nano < time
         if kind in ("gauge", "sum"):
             yield metric.name, own, p.as_double, time
             continue
         yield metric.name + "_sum", own, p.sum, time
         yield metric.name + "_count", own, float(p.count), time
+        if kind == "exponential_histogram":
+            buckets = {2.0 ** ((p.positive.offset + i + 1) / 2 ** p.scale): n
+                       for i, n in enumerate(p.positive.bucket_counts) if n}
+            yield metric.name, own, {"count": p.count, "sum": p.sum, "zero": p.zero_count, "buckets": buckets}, time
+            continue
         if kind == "summary":
             for q in p.quantile_values:
                 yield metric.name, {**own, "quantile": g(q.quantile)}, q.value, time
@@ -176,10 +226,13 @@ class Receiver:
 
 
 class HTTP(Receiver):
-    """`mode`: "ok", "busy" (500), "later" (429, Retry-After), "wrong" (400), "garbage", "half", "silent"."""
+    """`mode`: "ok", "busy" (500), "later" (429, Retry-After), "wrong" (400), "garbage", "half", "silent".
+    `protocol`, of remote writes: "1.0" takes everything for 1.0, "415" says so of 2.0, "2.0" knows both,
+    "classic" both but for native histograms (500), "partial" refuses ten samples of each batch of 2.0."""
 
-    def __init__(self, decode, path="/write", port=0):
+    def __init__(self, decode, path="/write", port=0, protocol="1.0"):
         super().__init__(decode)
+        self.protocol, self.types = protocol, []
         self.mode, self.asked, self.headers, self.closing = "ok", {}, {}, threading.Event()
         outer = self
 
@@ -189,9 +242,10 @@ class HTTP(Receiver):
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 outer.headers, mode = dict(self.headers), outer.mode
+                answer = {"ok": (204, None), "busy": (500, None), "later": (429, None), "wrong": (400, None)}.get(mode)
                 if mode == "ok":
                     assert self.path == path, self.path
-                    outer.take(self.headers, body)
+                    answer = outer.write(self.headers, body)
                 outer.asked[mode] = outer.asked.get(mode, 0) + 1
                 if mode == "silent":
                     outer.closing.wait(60)
@@ -200,8 +254,10 @@ class HTTP(Receiver):
                                      else b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
                     self.close_connection = True
                 else:
-                    self.send_response({"ok": 204, "busy": 500, "later": 429, "wrong": 400}[mode])
+                    self.send_response(answer[0])
                     self.send_header("Content-Length", "0")
+                    if answer[1] is not None:
+                        self.send_header("X-Prometheus-Remote-Write-Samples-Written", str(answer[1]))
                     if mode == "later":
                         self.send_header("Retry-After", "2")
                     self.end_headers()
@@ -218,6 +274,22 @@ class HTTP(Receiver):
         self.server = Server(("127.0.0.1", port), Handler)
         self.port = self.server.server_address[1]
         self.url = f"http://127.0.0.1:{self.port}{path}"
+
+    def write(self, headers, body):
+        """Takes a body; the status, and the number of samples written, of 2.0."""
+        kind = headers["Content-Type"]
+        self.types.append(kind)
+        if kind != RW2 or self.protocol == "1.0":
+            self.take(headers, body)
+            return 204, None
+        if self.protocol == "415":
+            return 415, None
+        rows = list(self.decode(headers, body))
+        if self.protocol == "classic" and any(isinstance(row[2], dict) for row in rows):
+            return 500, 0
+        values = sum(not isinstance(row[2], dict) for row in rows)
+        self.take(headers, body)
+        return (400, values - 10) if self.protocol == "partial" else (204, values)
 
     def __enter__(self):
         self.thread = threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True)

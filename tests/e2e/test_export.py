@@ -14,7 +14,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families
 
 from harness import CLIENT, DEADLINE_S, LOGS, Daemon, client, wait_for
-from receivers import HTTP, Socket, closed_port, of_graphite, of_influx, of_otlp, of_remote_write, of_statsd
+from receivers import RW2, HTTP, Socket, closed_port, of_graphite, of_influx, of_otlp, of_remote_write, of_remote_write_2, of_statsd
 
 LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
 TOKEN = "0123456789abcdef0123"
@@ -113,8 +113,7 @@ def test_all_receivers_have_the_same_numbers(directory, daemon):
             f"{{kind: statsd, url: '{statsd.url}'}}"))
         wait_for(lambda: x.own("batches_sent_total", "statsd"), "all of them")
         expected = wait_for(lambda: x.of_target("api"), "the textfile")
-        changing = {k for k in expected if k[0] in ("heapwatch_stream_quiet_seconds", "heapwatch_state_bytes")}
-        expected = {k: v for k, v in expected.items() if k not in changing}
+        expected = unchanging(expected)
         assert len(expected) > 120
         for name, receiver in dict(prometheus=prometheus, protobuf=protobuf, json=json, influx=influx, udp=by_udp,
                                    unix=by_unix, graphite=graphite).items():
@@ -142,6 +141,82 @@ def test_all_receivers_have_the_same_numbers(directory, daemon):
                 scrape(f"http://127.0.0.1:{port}/metrics", **headers)
             assert refused.value.code == 401
         assert x.stop() == 0
+
+
+CHANGING = ("heapwatch_stream_quiet_seconds", "heapwatch_state_bytes")
+
+
+def unchanging(sheet):
+    return {k: v for k, v in sheet.items() if k[0] not in CHANGING}
+
+
+@pytest.mark.parametrize("protocol", ["1.0", "415", "2.0", "classic", "partial"])
+def test_remote_write_as_the_receiver_takes_it(directory, daemon, protocol):
+    """2.0 with types, times of creation and native histograms, or as much of it as the receiver knows: no value is lost."""
+    decode = of_remote_write if protocol in ("1.0", "415") else of_remote_write_2
+    with HTTP(decode, protocol=protocol) as r, Export(
+            directory, daemon, f"{{kind: remote-write, url: '{r.url}'}}") as x:
+        wait_for(lambda: r.asked.get("ok", 0) > 4 and (x.own("batches_sent_total", "remote-write") or 0) > 2, "some batches")
+        expected, found = unchanging(x.of_target("api")), r.of_target("api")
+        assert len(expected) > 120 and not {k: v for k, v in expected.items() if found.get(k) != v}
+        histograms = {dict(k[1])["generation"]: v for k, v in found.items() if isinstance(v, dict)}
+        refused, failed = (x.own(f"{what}_total", "remote-write") for what in ("samples_refused", "failures"))
+        sent, batches = (x.own(f"{what}_sent_total", "remote-write") for what in ("samples", "batches"))
+        assert x.own("samples_lost_total", "remote-write") == 0 and failed == 0
+        kinds = r.types
+    if protocol in ("1.0", "415"):      # one attempt, then what it takes
+        assert kinds[0] == RW2 and set(kinds[1:]) == {"application/x-protobuf"} and not histograms
+    else:
+        assert set(kinds) == {RW2}
+    if protocol in ("2.0", "partial"):
+        for generation, h in histograms.items():
+            labels = {("generation", generation), ("target", "api")}
+            assert h["count"] == expected["heapwatch_gc_pause_duration_seconds_count", frozenset(labels)]
+            assert h["sum"] == expected["heapwatch_gc_pause_duration_seconds_sum", frozenset(labels)]
+            for (name, of), n in expected.items():  # 2^-9 s and such are bounds of both
+                le = dict(of).get("le")
+                if name == "heapwatch_gc_pause_duration_seconds_bucket" and labels < set(of) and le in ("0.5", "1", "2"):
+                    assert n == h["zero"] + sum(c for at, c in h["buckets"].items() if at <= float(le))
+    assert len(histograms) == (2 if protocol in ("2.0", "partial") else 0)
+    assert (refused == 10 * batches) if protocol == "partial" else refused == 0
+    assert sent >= 150 * batches - refused
+    assert x.said().count("the richest form that its receiver takes") == (protocol in ("1.0", "415", "classic")), x.said()
+
+
+def test_the_form_of_remote_writes_can_be_chosen(directory, daemon):
+    with HTTP(of_remote_write_2, protocol="2.0") as r, HTTP(of_remote_write_2, protocol="2.0") as plain, \
+            HTTP(of_remote_write, protocol="415") as old, Export(
+                directory, daemon, f"{{kind: remote-write, name: one, url: '{r.url}', format: '1.0'}}",
+                f"{{kind: remote-write, name: two, url: '{plain.url}', native_histograms: false}}",
+                f"{{kind: remote-write, name: old, url: '{old.url}', format: '2.0'}}") as x:
+        wait_for(lambda: r.asked.get("ok", 0) > 1 and plain.asked.get("ok", 0) > 1 and old.asked.get("ok", 0) > 1, "all three")
+        assert set(r.types) == {"application/x-protobuf"} and set(plain.types) == set(old.types) == {RW2}
+        assert not any(isinstance(v, dict) for v in plain.of_target("api").values()) and not old.moments
+        wait_for(lambda: (x.own("samples_refused_total", "old") or 0) > 150, "what only takes 1.0 refuses 2.0 for good")
+
+
+def test_what_waits_in_2_0_reaches_a_receiver_of_1_0(directory, daemon):
+    """While nobody answers it is not known which one it will be."""
+    port = closed_port()
+    with Export(directory, daemon, f"{{kind: remote-write, url: 'http://127.0.0.1:{port}/write'}}") as x:
+        wait_for(lambda: (x.own("queued_samples", "remote-write") or 0) > 600, "some that wait")
+        with HTTP(of_remote_write, port=port, protocol="415") as r:
+            wait_for(lambda: x.settled("remote-write") and r.asked.get("ok", 0) > 4, "all sent")
+            assert x.own("samples_lost_total", "remote-write") == x.own("samples_refused_total", "remote-write") == 0
+            moments = sorted(r.moments)
+            assert max((b - a) / 1e9 for a, b in zip(moments, moments[1:])) < 1.9, "a moment is missing"
+
+
+@pytest.mark.parametrize("form", ["protobuf", "json"])
+def test_native_histograms_for_opentelemetry(directory, daemon, form):
+    with HTTP(of_otlp, "/v1/metrics") as r, HTTP(of_remote_write_2, protocol="2.0") as prometheus, Export(
+            directory, daemon, f"{{kind: otlp, url: '{r.url}', format: {form}, native_histograms: true}}",
+            f"{{kind: remote-write, url: '{prometheus.url}'}}"):
+        def found(receiver):
+            return {k[1]: v for k, v in receiver.of_target("api").items() if isinstance(v, dict)}
+        ours = wait_for(lambda: found(r), "exponential histograms")
+        assert len(ours) == 2 and ours == wait_for(lambda: found(prometheus), "the same as native ones")
+        assert not any(k[0].endswith("_bucket") for k in r.of_target("api"))
 
 
 def test_faults_cost_nothing(directory, daemon):

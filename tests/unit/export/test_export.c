@@ -336,6 +336,78 @@ static void lines(void **state)
         world_destroy(&v);
 }
 
+/* ----------------------------------------------------------- remote writes */
+
+static void keep(void *ctx, struct batch *b)
+{
+        struct batch *kept = ctx;
+
+        assert_null(kept->bytes); /* all of it is one batch */
+        *kept = *b;
+}
+
+/* A batch of 2.0 with a value and the label host, as made in a walk. */
+static struct batch remote_write_batch(void)
+{
+        static const struct metric_label labels[] = { { "host", "h 1" } };
+        struct world *v = world_new(NULL);
+        struct metrics_source source = { .world = v, .n_daemons = 1, .daemon_name = daemon_name };
+        struct metrics *m = metrics_new(&(struct metrics_options){ .bands = 5 });
+        struct batcher *e = batcher_new(&batcher_remote_write);
+        struct batch b = { .bytes = NULL };
+        struct encoding how = { .wall_ns = 5000000001, .labels = labels, .n_labels = 1, .take = keep, .ctx = &b };
+
+        assert_int_equal(send_live(v, 0, "t", 1, SECOND, 123456789012), 0);
+        assert_int_equal(batcher_run(e, &how, m, &source), 0);
+        batcher_destroy(&e);
+        metrics_destroy(&m);
+        world_destroy(&v);
+        return b;
+}
+
+static void a_remote_write_in_other_forms(void **state)
+{
+        struct batch b = remote_write_batch(), one = { .wall_ns = 1 }, two = { .wall_ns = 1 };
+
+        (void)state;
+        assert_true(b.samples >= 1);
+        assert_false(remote_write_is_1(&b));
+        one.bytes = remote_write_recode(&b, REMOTE_WRITE_1, &one.size);
+        two.bytes = remote_write_recode(&b, REMOTE_WRITE_2, &two.size);
+        assert_non_null(one.bytes);
+        assert_non_null(two.bytes);
+        assert_true(remote_write_is_1(&one));
+        assert_false(remote_write_is_1(&two));
+        /* without native histograms, nothing else differs */
+        assert_int_equal(two.size, b.size);
+        assert_memory_equal(two.bytes, b.bytes, b.size);
+        free(b.bytes);
+        free(one.bytes);
+        free(two.bytes);
+}
+
+/* A journal may hold anything that has the right checksum: cut anywhere or with any byte wrong, there is no crash. */
+static void a_damaged_remote_write(void **state)
+{
+        struct batch b = remote_write_batch();
+        size_t size, whole = b.size;
+
+        (void)state;
+        for (size_t i = 0; i < 2 * whole; i++) {
+                char *damaged = malloc(whole);
+
+                memcpy(damaged, b.bytes, whole);
+                if (i >= whole)
+                        damaged[i - whole] = (char)(damaged[i - whole] ^ 0x55);
+                struct batch bad = { .bytes = damaged, .size = i < whole ? i : whole };
+                (void)remote_write_is_1(&bad);
+                free(remote_write_recode(&bad, REMOTE_WRITE_1, &size));
+                free(remote_write_recode(&bad, REMOTE_WRITE_2, &size));
+                free(damaged);
+        }
+        free(b.bytes);
+}
+
 /* ------------------------------------------------------------------ plans */
 
 static bool read_plan(const char *text, struct plan *p, struct error *error)
@@ -361,9 +433,12 @@ static void a_plan_from_a_file(void **state)
                           "- {kind: scrape, listen: '127.0.0.1:9464', token_file: /t}\n"
                           "- {kind: remote-write, url: 'http://h/w', queue_bytes: 1MiB, queue_time: 2h, timeout: 5s}\n"
                           "- {kind: otlp, name: col, url: 'http://h/v1/metrics', format: json, names: otel, bands: 7}\n"
-                          "- {kind: influx, url: 'udp://h:8089'}\n- {kind: influx, url: 'unix:/run/i.sock'}\n",
+                          "- {kind: influx, url: 'udp://h:8089'}\n- {kind: influx, url: 'unix:/run/i.sock'}\n"
+                          "- {kind: remote-write, url: 'http://h/w', format: '2.0', native_histograms: false}\n"
+                          "- {kind: otlp, url: 'http://h/v1/metrics', native_histograms: true}\n"
+                          "- {kind: remote-write, name: old, url: 'http://h/w', format: '1.0'}\n",
                           &p, &error));
-        assert_int_equal(p.n_sinks, 5);
+        assert_int_equal(p.n_sinks, 8);
         assert_int_equal(p.n_daemons, 2);
         assert_int_equal(p.n_labels, 2);
         assert_true(p.no_journal);
@@ -379,6 +454,12 @@ static void a_plan_from_a_file(void **state)
         assert_int_equal(p.sinks[2].bands, 7);
         assert_string_equal(p.sinks[3].name, "influx");
         assert_string_equal(p.sinks[4].name, "influx-2");
+        assert_int_equal(sink_best_form(&p.sinks[1]), REMOTE_WRITE_NATIVE);
+        assert_int_equal(sink_least_form(&p.sinks[1]), REMOTE_WRITE_1);
+        assert_int_equal(sink_best_form(&p.sinks[5]), REMOTE_WRITE_2);
+        assert_int_equal(sink_least_form(&p.sinks[5]), REMOTE_WRITE_2);
+        assert_ptr_equal(sink_batcher(&p.sinks[6]), &batcher_otlp_native);
+        assert_int_equal(sink_best_form(&p.sinks[7]), REMOTE_WRITE_1);
         plan_done(&p);
 }
 
@@ -400,6 +481,10 @@ static void plans_that_cannot_be(void **state)
                 "sinks:\n- {kind: otlp, url: 'http://h/', bearer_file: /a, basic_file: /b}\n",
                 "sinks:\n- {kind: textfile, path: /a/b.txt}\n",
                 "sinks:\n- {kind: remote-write, url: 'http://h/', format: json}\n",
+                "sinks:\n- {kind: remote-write, url: 'http://h/', format: '3.0'}\n",
+                "sinks:\n- {kind: otlp, url: 'http://h/', format: '1.0'}\n",
+                "sinks:\n- {kind: influx, url: 'http://h/', native_histograms: true}\n",
+                "sinks:\n- {kind: remote-write, url: 'http://h/', native_histograms: 7}\n",
                 "sinks:\n- {kind: influx, url: 'http://h/', name: 'a/b'}\n",
                 "sinks:\n- {kind: influx, url: 'http://h/', name: a}\n- {kind: otlp, url: 'http://h/', name: a}\n",
                 "sinks:\n- {kind: influx, url: 'http://h/', timeout: 1h}\n",
@@ -426,11 +511,18 @@ int main(void)
 {
 #define IN_DIRECTORY(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(a_queue_is_bounded), IN_DIRECTORY(what_is_not_sent_comes_back),
-                IN_DIRECTORY(damage_costs_the_rest),  IN_DIRECTORY(a_journal_is_written_anew),
-                IN_DIRECTORY(one_has_it_at_a_time),   cmocka_unit_test(pauses_double_within_bounds),
-                cmocka_unit_test(addresses),          cmocka_unit_test(lines),
-                IN_DIRECTORY(a_plan_from_a_file),     IN_DIRECTORY(plans_that_cannot_be),
+                cmocka_unit_test(a_queue_is_bounded),
+                IN_DIRECTORY(what_is_not_sent_comes_back),
+                IN_DIRECTORY(damage_costs_the_rest),
+                IN_DIRECTORY(a_journal_is_written_anew),
+                IN_DIRECTORY(one_has_it_at_a_time),
+                cmocka_unit_test(pauses_double_within_bounds),
+                cmocka_unit_test(addresses),
+                cmocka_unit_test(lines),
+                cmocka_unit_test(a_remote_write_in_other_forms),
+                cmocka_unit_test(a_damaged_remote_write),
+                IN_DIRECTORY(a_plan_from_a_file),
+                IN_DIRECTORY(plans_that_cannot_be),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_metrics.c - bands that keep their places, histograms, limits, names. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -129,6 +130,29 @@ static void the_largest_are_chosen(void **state)
 
 /* -------------------------------------------------------------- histograms */
 
+/* At each bound of its buckets, by the same rule. */
+static void a_native_one_counts_the_same(const Hw__Generation *g, const uint64_t *values, size_t n)
+{
+        struct native_histogram h;
+        double so_far;
+
+        native_of_pauses(&h, g);
+        so_far = (double)h.zero;
+        assert_int_equal(h.count, n);
+        assert_true(h.n > 0 && h.counts[0] > 0 && h.counts[h.n - 1] > 0);
+        for (size_t b = 0; b < h.n; b++) {
+                double bound = exp2((double)(h.first + (int)b) / (1 << NATIVE_SCHEMA)) * 1e9, most = 0, least = 0;
+
+                so_far += (double)h.counts[b];
+                for (size_t i = 0; i < n; i++) {
+                        most += (double)values[i] <= bound * (1 + 1e-9);
+                        least += (double)values[i] <= bound * 31 / 32;
+                }
+                assert_true(so_far <= most && so_far >= least);
+        }
+        assert_true(so_far == (double)n);
+}
+
 /* Against a count of the values: too small at most by those within 1/32 of the bound, never too large. */
 static void a_histogram_counts_pauses(void **state)
 {
@@ -156,6 +180,7 @@ static void a_histogram_counts_pauses(void **state)
         g.bucket_count = filled;
         g.n_bucket_count = g.n_bucket;
         assert_true(histogram_of_pauses(got, &g) == 20000);
+        a_native_one_counts_the_same(&g, values, 20000);
         for (size_t b = 0; b < HISTOGRAM_BOUNDS; b++) {
                 double most = 0, least = 0;
 
@@ -182,6 +207,16 @@ static void cells_beyond_the_last_are_the_last(void **state)
         g.n_bucket_count = 2;
         assert_true(histogram_of_pauses(got, &g) == 3);
         assert_true(got[HISTOGRAM_BOUNDS - 1] == 0);
+
+        struct native_histogram h;
+        native_of_pauses(&h, &g);
+        assert_int_equal(h.count, 3);
+        assert_int_equal(h.n, 1);
+        assert_int_equal(h.counts[0], 3);
+        cells[0] = 0; /* pauses of 0 ns have no logarithm */
+        native_of_pauses(&h, &g);
+        assert_int_equal(h.zero, 3);
+        assert_int_equal(h.n, 0);
 }
 
 /* ------------------------------------------------------------------ limits */
