@@ -535,6 +535,8 @@ def test_a_part_of_one_band_is_the_same_number_everywhere(directory):
     assert dict([f for f in facts if f["kind"] == "census"][-1]["bands"])[band] == n
     assert [v for line, v in re.findall(r"^(\S+)\t(\d+)$", converted(run, "hp").decode(), re.M) if line == label][-1] == str(n)
     assert Perfetto(converted(run, "perfetto")).counters[label][-1] == (time_ns, n)
+    exposed = openmetrics(run, "--step", "100ms")["heapwatch_band_bytes"]
+    assert [points[-1][1] for labels, points in exposed.items() if ("band", label) in labels] == [n]
     plot = client("plot", log_of(run), "-o", directory / "x.svg", "--lines", "none", "--bands", "1", "--save-order",
                   directory / "x.aux")
     assert plot.returncode == 0 and f"ORDER {label}\n" in (directory / "x.aux").read_text()
@@ -560,28 +562,42 @@ def has_data(log):
     """Which formats a log has data for, by what `summary` finds in it."""
     done = client("summary", log, "--format", "json")
     found = json.loads(done.stdout.splitlines()[0])
-    censuses, ticks = "heapProfile" in found, "timeProfile" in found
+    censuses, ticks = found.get("heapProfile", {}).get("censuses", 0) > 0, "timeProfile" in found
     needs = {"hp": censuses, "csv-wide": censuses, "resid": "residencySamples" in found.get("memory", {}),
-             **dict.fromkeys(("collapsed", "speedscope", "pprof"), censuses or ticks)}
-    return {to: needs.get(to, True) for to in FORMATS}
+             **dict.fromkeys(("collapsed", "speedscope", "pprof"), censuses or ticks),
+             "openmetrics": "startWallNs" in found, "perfetto": "lastTimeNs" in found,
+             "plot": censuses or "memory" in found}
+    return {to: needs.get(to, True) for to in (*FORMATS, "plot")}
 
 
-def test_every_format_of_every_log_that_has_the_data():
-    logs = sorted(LOGS.glob("*/run.eventlog"))
-    assert len(logs) > 40
+def table(first):
+    """The first column of README's table that begins with this title: what is between backquotes."""
+    rows = (ROOT / "README.md").read_text().split(f"| {first} |")[1].split("\n\n")[0].splitlines()[2:]
+    return [re.findall(r"`([^`]+)`", row.split("|")[1]) for row in rows]
+
+
+def test_every_row_of_the_readme_with_every_log_that_has_the_data(directory):
+    """All formats of the first table, and the picture, of all files of the second."""
+    assert {to for row in table("`--to`") for to in row} == set(FORMATS)
+    assert [row[0] if row else None for row in table("file")] == [".eventlog", ".hp", "+RTS -S", "+RTS -pj", ".gz", "recording:NAME@-1"]
+    logs = sorted(p for kind in ("*.eventlog", "*.hp", "gc.S*") for p in LOGS.glob(f"*/{kind}"))
+    assert {kind: sum(p.name.endswith(kind) for p in logs) > 5 for kind in (".eventlog", ".hp", ".S", ".S.gz")} == dict.fromkeys((".eventlog", ".hp", ".S", ".S.gz"), True)
     tried = [(log, to, has) for log in logs for to, has in has_data(log).items()]
 
     def convert(case):
+        if case[1] == "plot":
+            return client("plot", case[0], "-o", directory / f"{logs.index(case[0])}.svg")
         return client("convert", case[0], "--to", case[1])
 
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for (log, to, has), done in zip(tried, pool.map(convert, tried)):
+            made = (directory / f"{logs.index(log)}.svg").exists() if to == "plot" else bool(done.stdout)
             if has:
-                assert done.returncode == 0 and done.stdout, (log, to, done.stderr)
+                assert done.returncode == 0 and made, (log, to, done.stderr)
             else:
-                assert done.returncode == 2 and done.stderr.count(b"heapwatch convert: ") == 1, (log, to, done.stderr)
-                assert not done.stdout, (log, to)
-    assert {to for _, to, has in tried if has} == set(FORMATS)
+                said = [line for line in done.stderr.splitlines() if line.startswith(b"heapwatch ")]
+                assert done.returncode == 2 and len(said) == 1 and not made, (log, to, done.stderr)
+    assert {to for _, to, has in tried if has} == {to for _, to, has in tried if not has} | {"csv", "json"} == {*FORMATS, "plot"}
 
 
 @pytest.mark.parametrize("args, word", [(["--to", "hp", "--at", "all"], b"--at"), (["--to", "pprof", "--at", "soon"], b"peak"),

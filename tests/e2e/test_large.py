@@ -75,12 +75,13 @@ def commands(log, directory):
     yield ["plot", log, "-o", directory / "x.svg"]
     yield ["summary", log]
     yield ["diff", log, log]
+    yield ["trend", log]
     yield ["report", log, "--json", "-o", directory / "x.json"]
     yield ["archive", "--db", directory / f"{log.stem}.db", log]
 
 
 @pytest.mark.skipif(WATCHED, reason="a sanitizer's memory is not the program's")
-@pytest.mark.parametrize("n", range(len(FORMATS) + 5))
+@pytest.mark.parametrize("n", range(len(FORMATS) + 6))
 def test_memory_does_not_depend_on_the_length(n, logs, directory):
     short, long = ([CLIENT, *list(commands(log, directory))[n]] for log in logs)
     status, little, _ = peak(short)
