@@ -20,9 +20,8 @@
 #include <stdint.h>
 
 #include "agent/limits.h"
+#include "proto/base/agent_socket.h"
 #include "proto/base/error.h"
-
-#define AGENT_SAYS "heapwatch-agent: "
 
 enum request_verb {
         REQUEST_STATUS,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/answers/evidence.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -204,6 +205,32 @@ static Hw__Series deciding(const struct world_target *t, Hw__Growth__Where where
         }
 }
 
+/*
+ * Live data grows and no band is judged to: its verdict may come later than that of the total. The one whose slope is
+ * surely above 0 and at least half of the total's.
+ */
+static void find_likely(struct evidence *e)
+{
+        double most = e->trend->has_slope ? e->trend->slope / 2 : INFINITY;
+
+        for (uint32_t i = 0; i < e->t->n_bands; i++) {
+                const struct world_band *b = e->t->bands[i];
+
+                if (!b || !b->trend || !b->trend->has_slope || !b->trend->has_slope_low || b->trend->slope_low <= 0 ||
+                    b->trend->slope < most)
+                        continue;
+                most = b->trend->slope;
+                e->likely = (Hw__GrowingBand)HW__GROWING_BAND__INIT;
+                e->likely.has_band = e->likely.has_slope = e->likely.has_bytes = true;
+                e->likely.band = b->id;
+                e->likely.label = b->def->label;
+                e->likely.slope = b->trend->slope;
+                e->likely.bytes = b->bytes;
+                e->growing = &e->likely;
+                e->band = b->def;
+        }
+}
+
 static void find_growth(struct evidence *e)
 {
         const struct world_target *t = e->t;
@@ -236,6 +263,8 @@ static void find_growth(struct evidence *e)
                         e->largest = t->bands[i];
                 e->bands_judged |= trend && trend->has_verdict && trend->verdict;
         }
+        if (e->grows && e->where == HW__GROWTH__WHERE__WHERE_LIVE && !e->growing)
+                find_likely(e);
 }
 
 bool awaits_census(const struct evidence *e)
@@ -318,8 +347,10 @@ bool is_by_agent(const struct evidence *e)
         long pid;
         int end = 0;
 
-        return !strncmp(uri, "unix:", 5) && slash && sscanf(slash, "/" AGENT_SOCKET_NAME "%n", &pid, &end) == 1 &&
-               end > 0 && !slash[end];
+        if (strncmp(uri, "unix:", 5) != 0 || !slash)
+                return false;
+        return !strcmp(slash + 1, AGENT_SOCKET_OF_RUN) ||
+               (sscanf(slash, "/" AGENT_SOCKET_NAME "%n", &pid, &end) == 1 && end > 0 && !slash[end]);
 }
 
 bool keeps_events(const struct evidence *e)

@@ -22,7 +22,8 @@ struct evidence {
         Hw__Verdict verdict;              /* its verdict, STEADY when nothing grows anywhere */
         bool off_heap;                    /* what grows is outside of the heap */
         bool grows;                       /* verdict is growing or leak */
-        const Hw__GrowingBand *growing;   /* the band that grows most; NULL */
+        const Hw__GrowingBand *growing;   /* the band that grows most, or `likely`; NULL */
+        Hw__GrowingBand likely;           /* without a verdict of its own it carries most of live data's growth */
         const Hw__Band *band;             /* what it is; NULL */
         const struct world_band *largest; /* of the newest census; NULL */
         bool bands_judged;                /* some band has a verdict: that none grows is known */

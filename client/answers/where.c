@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* where.c - since when, what grows, where, and until when. */
+#include "client/answers/account.h"
 #include "client/answers/evidence.h"
 
 #include <stdio.h>
@@ -156,6 +157,18 @@ static void say_growing_band(struct target_answer *a, const struct evidence *e)
         say_others(a, e, unit);
 }
 
+/* "; the largest is CartItem with 14.7 MiB", or what gained most while live data grows and censuses are few. */
+static void say_foremost(struct target_answer *a, const struct evidence *e)
+{
+        const struct world_band *gained[ACCOUNT_BANDS];
+        const bool gains = e->grows && !e->off_heap && !e->bands_judged && account_bands(e->t, gained) > 0;
+
+        say(a->text, gains ? "; most so far: " : "; the largest is ");
+        say_label(a->text, e, gains ? gained[0]->def->label : e->largest->def->label);
+        say(a->text, gains ? ", +" : " with ");
+        say_bytes(a->text, gains ? gained[0]->bytes - gained[0]->first_bytes : e->largest->bytes);
+}
+
 void answer_grows(struct target_answer *a, const struct evidence *e)
 {
         const struct world_target *t = e->t;
@@ -164,6 +177,8 @@ void answer_grows(struct target_answer *a, const struct evidence *e)
         if (e->growing) {
                 if (e->off_heap)
                         say(a->text, "Hardly anything on the Haskell heap: ");
+                else if (e->growing == &e->likely)
+                        say(a->text, "Most likely ");
                 a->tone = e->off_heap                                        ? ANSWER_DIM
                           : e->growing->verdict == HW__VERDICT__VERDICT_LEAK ? ANSWER_BAD
                                                                              : ANSWER_WARN;
@@ -179,16 +194,14 @@ void answer_grows(struct target_answer *a, const struct evidence *e)
                 a->tone = e->grows ? ANSWER_WARN : ANSWER_DIM;
                 say(a->text, "%s", e->off_heap ? heap_beside(e) : "Not known: there is no heap profile");
         } else if (e->largest) {
-                say(a->text, "%s; the largest is ",
+                say(a->text, "%s",
                     e->off_heap                   ? heap_beside(e)
                     : e->grows && e->bands_judged ? "No band by itself"
                     : e->grows   ? e->over ? "Not known: too few censuses" : "Not known yet: too few censuses"
                     : e->verdict ? "No band"
                     : e->over    ? "Not known"
                                  : "Not known yet");
-                say_label(a->text, e, e->largest->def->label);
-                say(a->text, " with ");
-                say_bytes(a->text, e->largest->bytes);
+                say_foremost(a, e);
         } else {
                 say(a->text, e->over ? "Not known: its log has no census" : "No census yet");
         }
@@ -220,7 +233,8 @@ static bool rss_of(const struct world_target *t, uint64_t *ret)
         return true;
 }
 
-static void say_sizes(struct target_answer *a, const struct world_target *t, bool over)
+/* Live data, heap, resident memory; the last one first where what grows is only in it. */
+static void say_sizes(struct target_answer *a, const struct world_target *t, bool over, bool off_heap)
 {
         const Hw__Heap *h = t->heap;
         uint64_t rss = 0;
@@ -234,13 +248,16 @@ static void say_sizes(struct target_answer *a, const struct world_target *t, boo
                 { "heap", h && h->has_heap_size_bytes, h ? h->heap_size_bytes : 0 },
                 { "RSS", has_rss, rss },
         };
+        enum { LIVE, SIZES = sizeof(sizes) / sizeof(sizes[0]) };
         bool first = true;
 
-        for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        for (size_t n = 0; n < SIZES; n++) {
+                const size_t i = off_heap ? SIZES - 1 - n : n;
+
                 if (!sizes[i].known)
                         continue;
                 say(a->text, "%s%s ", first ? (a->text[0] ? ": " : "") : ", ", sizes[i].what);
-                if (!i && over && h->has_max_live_bytes && h->max_live_bytes > h->live_bytes) {
+                if (i == LIVE && over && h->has_max_live_bytes && h->max_live_bytes > h->live_bytes) {
                         say(a->text, "at most ");
                         say_bytes(a->text, h->max_live_bytes);
                         say(a->text, " (at its end ");
@@ -278,7 +295,7 @@ void answer_where(struct target_answer *a, const struct evidence *e)
                 break;
         }
         a->tone = e->grows ? ANSWER_WARN : ANSWER_DIM;
-        say_sizes(a, e->t, e->over);
+        say_sizes(a, e->t, e->over, e->off_heap);
 }
 
 /* ------------------------------------------------------------------- until */

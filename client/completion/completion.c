@@ -117,31 +117,15 @@ const struct command command_completion = {
 
 /* ------------------------------------------------------------------ values */
 
-/* One request; what comes in several replies is offered once. */
-struct asked {
-        const struct complete_place *p;
-        char seen[4096]; /* "rule\nrule\n": what does not fit may be offered again */
-};
-
-static bool is_new(struct asked *a, const char *rule)
+/* Each name once, though several groups may have a rule of it. */
+static void offer_rules(const struct complete_place *p, const Hw__Status *status)
 {
-        const size_t n = strlen(rule), used = strlen(a->seen);
-
-        for (const char *at = a->seen; *at; at += strcspn(at, "\n") + 1)
-                if (!strncmp(at, rule, n) && at[n] == '\n')
-                        return false;
-        if (used + n + 2 <= sizeof(a->seen))
-                (void)snprintf(a->seen + used, sizeof(a->seen) - used, "%s\n", rule);
-        return true;
-}
-
-/* The rules of a target's alerts. */
-static void offer_rules(struct asked *a, const Hw__Alerts *alerts)
-{
-        for (size_t i = 0; i < alerts->n_alerts; i++) {
-                const char *rule = alerts->alerts[i]->rule;
-                if (rule && is_new(a, rule))
-                        complete_offer(a->p, rule, NULL);
+        for (size_t i = 0; i < status->n_rules; i++) {
+                size_t first = 0;
+                while (strcmp(status->rules[first], status->rules[i]) != 0)
+                        first++;
+                if (first == i)
+                        complete_offer(p, status->rules[i], NULL);
         }
 }
 
@@ -155,21 +139,24 @@ static void offer_targets(const struct complete_place *p, const Hw__Status *stat
         }
 }
 
+struct asked {
+        const struct complete_place *p;
+        void (*offer)(const struct complete_place *p, const Hw__Status *status);
+};
+
 static void on_reply(void *ctx, const Hw__Reply *reply)
 {
         struct asked *a = ctx;
 
         if (reply->what_case == HW__REPLY__WHAT_STATUS)
-                offer_targets(a->p, reply->status);
-        if (reply->what_case == HW__REPLY__WHAT_UPDATE && reply->update->body_case == HW__UPDATE__BODY_ALERTS)
-                offer_rules(a, reply->update->alerts);
+                a->offer(a->p, reply->status);
 }
 
 /* On any error nothing is offered. */
-static void ask(const struct complete_place *p, Hw__Request__WhatCase what)
+static void ask(const struct complete_place *p, void (*offer)(const struct complete_place *, const Hw__Status *))
 {
-        Hw__Request *request = hw_request_new(what);
-        struct asked asked = { .p = p };
+        Hw__Request *request = hw_request_new(HW__REQUEST__WHAT_STATUS);
+        struct asked asked = { .p = p, .offer = offer };
         char publish[256], ask_at[256];
 
         if (request && hw_default_endpoints(publish, ask_at, sizeof(publish)) == 0)
@@ -201,10 +188,10 @@ void completion_values(const struct complete_place *p)
         switch (what) {
         case COMPLETE_TARGET:
         case COMPLETE_TARGET_OR_FILE:
-                ask(p, HW__REQUEST__WHAT_STATUS);
+                ask(p, offer_targets);
                 break;
         case COMPLETE_RULE:
-                ask(p, HW__REQUEST__WHAT_SNAPSHOT);
+                ask(p, offer_rules);
                 break;
         case COMPLETE_SERIES:
                 for (size_t i = 0; options_nth_series(i); i++)

@@ -13,9 +13,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "proto/base/agent_socket.h"
 #include "proto/base/clock.h"
 
-#define ANSWER     "heapwatch-agent: answer 1 "
+#define ANSWER     AGENT_ANSWER "1 "
 #define ANSWER_MAX 600
 #define READ_BYTES 65536
 

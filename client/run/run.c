@@ -28,6 +28,7 @@
 #include "client/run/relay.h"
 #include "client/run/session.h"
 #include "heapwatch/text.h"
+#include "proto/base/agent_socket.h"
 #include "proto/base/error.h"
 #include "proto/base/labels.h"
 
@@ -175,7 +176,7 @@ static bool make_directory(struct run *r)
         }
         snprintf(r->fifo, sizeof(r->fifo), "%s/log", r->directory);
         snprintf(r->socket, sizeof(r->socket), "%s/relay", r->directory);
-        snprintf(r->agent, sizeof(r->agent), "%s/agent", r->directory);
+        snprintf(r->agent, sizeof(r->agent), "%s/" AGENT_SOCKET_OF_RUN, r->directory);
         snprintf(r->output, sizeof(r->output), "%s/output", r->directory);
         return true;
 }

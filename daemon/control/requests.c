@@ -260,6 +260,16 @@ static void gather(void *ctx, const Hw__Update *update)
         free(packed);
 }
 
+/* Their names; NULL when out of memory. They are borrowed, the array is the caller's. */
+static char **names_of(const struct ruleset *rules)
+{
+        char **names = calloc(rules->n + 1, sizeof(*names));
+
+        for (size_t i = 0; names && i < rules->n; i++)
+                names[i] = (char *)rules->rules[i]->name;
+        return names;
+}
+
 static void handle_status(struct requests *r, struct bus_client *client)
 {
         static const Hw__Kind kinds[] = { HW__KIND__KIND_TARGET, HW__KIND__KIND_HEALTH };
@@ -269,7 +279,10 @@ static void handle_status(struct requests *r, struct bus_client *client)
         char *endpoints[] = { (char *)r->publish_endpoint };
 
         g.updates = calloc(g.capacity + 1, sizeof(*g.updates));
-        if (!g.updates) {
+        status.rules = names_of(r->rulebook->rules);
+        if (!g.updates || !status.rules) {
+                free(g.updates);
+                free(status.rules);
                 reply_error(client, out_of_memory);
                 return;
         }
@@ -280,12 +293,14 @@ static void handle_status(struct requests *r, struct bus_client *client)
         status.n_targets = g.n;
         status.publish_endpoints = endpoints;
         status.n_publish_endpoints = 1;
+        status.n_rules = r->rulebook->rules->n;
         reply.what_case = HW__REPLY__WHAT_STATUS;
         reply.status = &status;
         bus_reply(client, &reply);
         for (size_t i = 0; i < g.n; i++)
                 hw__update__free_unpacked(g.updates[i], NULL);
         free(g.updates);
+        free(status.rules);
 }
 
 /* ----------------------------------------------------------------- targets */

@@ -10,6 +10,7 @@
 
 #include "daemon/model/limits.h"
 #include "daemon/model/state.h"
+#include "proto/base/agent_socket.h"
 
 #define ROUND 64u /* text memory is allocated in multiples of this */
 
@@ -160,9 +161,18 @@ static void take(struct model *m, const struct hw_event *e, enum note_what what,
                 m->sink.note(m->sink.ctx, note);
 }
 
+/* What the agent answers to its clients is no message of the program. */
+static bool is_answer(const struct hw_event *e)
+{
+        const size_t n = sizeof(AGENT_ANSWER) - 1;
+
+        return e->size >= n && memcmp(e->payload, AGENT_ANSWER, n) == 0;
+}
+
 void note_message(struct model *m, const struct hw_event *e)
 {
-        take(m, e, NOTE_MESSAGE, 0);
+        if (!is_answer(e))
+                take(m, e, NOTE_MESSAGE, 0);
 }
 
 void note_marker(struct model *m, const struct hw_event *e)

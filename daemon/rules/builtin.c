@@ -80,7 +80,7 @@ const char builtin_rules[] =
         LINE "for: 5m\n"
         LINE "until: mean(gc_share, 5m) < 20%\n"
         LINE "labels: {severity: warning}\n"
-        NOTES "'{{target}} spends {{value}} of its time collecting garbage'\n"
+        NOTES "'{{target}} spends {{value}} of its time collecting garbage, heap censuses not counted'\n"
 
         RULE "gc-events-missing\n"
         LINE "expr: gc_events_missing\n"

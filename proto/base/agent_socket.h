@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* agent_socket.h - the name of an agent's socket, by which its clients find it and know that a log comes from one. */
+/*
+ * agent_socket.h - the names of an agent's socket, by which its clients find it and know that a log comes from one, and
+ * how its own messages in that log begin.
+ */
 #ifndef HW_PROTO_BASE_AGENT_SOCKET_H
 #define HW_PROTO_BASE_AGENT_SOCKET_H
 
-#define AGENT_SOCKET_NAME "agent-%ld.sock" /* of a process; for printf and scanf */
+#define AGENT_SOCKET_NAME   "agent-%ld.sock" /* of a process; for printf and scanf */
+#define AGENT_SOCKET_OF_RUN "agent"          /* in the private directory of a program that `heapwatch run` started */
+
+#define AGENT_SAYS   "heapwatch-agent: "
+#define AGENT_ANSWER AGENT_SAYS "answer " /* to a request, with its number */
 
 #endif

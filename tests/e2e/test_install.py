@@ -175,6 +175,7 @@ def test_zsh_completes(installed, directory):
         for begun, whole in WORDS:
             zsh.completes(f"heapwatch {begun}", whole)
         zsh.completes("heapwatch ctl remove ap", "api-1")
+        zsh.completes("heapwatch ctl silence frag", "fragmentation")
         zsh.completes("heapwatchd --conf", "--config")
 
 
@@ -182,7 +183,8 @@ def test_fish_completes(installed, directory):
     (directory / "heapwatch").mkdir(mode=0o700)
     with Daemon(directory / "heapwatch", f"api-1={LOGS / 'parallel-ghc9103' / 'run.eventlog'}") as d:
         d.wait_state("api-1", "ENDED")
-        lines = [f"heapwatch {begun}" for begun, _ in WORDS] + ["heapwatch ctl remove ap", "heapwatchd --conf"]
+        lines = [f"heapwatch {begun}" for begun, _ in WORDS] + ["heapwatch ctl remove ap", "heapwatch ctl silence frag",
+                                                              "heapwatchd --conf"]
         script = installed / "share" / "fish" / "vendor_completions.d" / "heapwatch.fish"
         done = subprocess.run(
             ["fish", "--no-config", "-c", f"source {script}; for l in $argv; complete -C $l; echo; end", *lines],
@@ -190,7 +192,8 @@ def test_fish_completes(installed, directory):
             env={**os.environ, "PATH": f"{installed / 'bin'}:{os.environ['PATH']}", "HOME": str(directory),
                  "XDG_RUNTIME_DIR": str(directory)})
         offered = [{line.split("\t")[0].split("=")[-1] for line in part.splitlines()} for part in done.stdout.split("\n\n")]
-        assert offered[:len(lines)] == [{whole} for _, whole in WORDS] + [{"api-1"}, {"--config"}], done.stderr
+        assert offered[:len(lines)] == [{whole} for _, whole in WORDS] + [{"api-1"}, {"fragmentation"}, {"--config"}], \
+            done.stderr
 
 
 def test_bash_completes_commands_options_and_targets(installed, directory):
@@ -208,6 +211,7 @@ def test_bash_completes_commands_options_and_targets(installed, directory):
     (directory / "heapwatch").mkdir(mode=0o700)
     with Daemon(directory / "heapwatch", f"api-1={LOGS / 'parallel-ghc9103' / 'run.eventlog'}"):
         wait_for(lambda: complete(installed, [client, "ctl", "remove", ""], directory) == {"api-1"}, "the target's name")
+        assert {"leak", "crashed", "restart-loop"} <= complete(installed, [client, "ctl", "silence", ""], directory), "all rules, firing or not"
 
 
 def test_what_services_and_other_languages_need(installed):

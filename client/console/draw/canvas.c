@@ -10,6 +10,7 @@
  */
 #include "client/console/draw/canvas.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,6 +166,18 @@ int text_columns(const char *text)
         return columns;
 }
 
+/* "23 h", "24.7 MiB": a line does not end between a number and its unit. `at` is after the blank. */
+static bool splits_number(const char *text, size_t at)
+{
+        size_t word = at - 1;
+
+        while (word > 0 && text[word - 1] != ' ')
+                word--;
+        while (text[word] == '(' || text[word] == '+' || text[word] == '-')
+                word++;
+        return text[word] >= '0' && text[word] <= '9' && isalnum((unsigned char)text[at]);
+}
+
 size_t text_wrap(const char *text, int width)
 {
         size_t at = 0, word = 0;
@@ -177,7 +190,7 @@ size_t text_wrap(const char *text, int width)
                         return word ? word : at ? at : g.length;
                 columns += g.columns;
                 at += g.length;
-                if (text[at - 1] == ' ')
+                if (text[at - 1] == ' ' && !(word && splits_number(text, at)))
                         word = at;
         }
         return at;

@@ -27,9 +27,10 @@ static int wrapped(struct canvas *c, struct area area, int row, int column, int 
         int rows = 0;
 
         for (; *rest && rows < most; rows++) {
-                size_t n = rows + 1 < most ? text_wrap(rest, width > 8 ? width : 8) : strlen(rest);
+                const bool cut = rows + 1 == most && text_columns(rest) > width;
+                size_t n = text_wrap(rest, width > 8 ? width - cut : 8);
 
-                (void)snprintf(line, sizeof(line), "%.*s", (int)n, rest);
+                (void)snprintf(line, sizeof(line), "%.*s%s", (int)n, rest, cut ? "…" : "");
                 if (c && row + rows < area.height)
                         (void)canvas_put(c, area, row + rows, column, width, tint, line);
                 rest += n;

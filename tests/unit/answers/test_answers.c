@@ -666,10 +666,27 @@ static void growth_over_many_bands(void **state)
         a = asked(&m);
         assert_string_equal(advice(&m), "few-censuses");
         says(&a, QUESTION_GROWS, "Not known yet: too few censuses; the largest is Main.CartItem with");
+        m.world_band.seen = true;
+        m.world_band.first_bytes = 4 * MIB;
+        a = asked(&m);
+        says(&a, QUESTION_GROWS, "Not known yet: too few censuses; most so far: Main.CartItem, +36.0 MiB");
+        m.state.uri = (char *)"unix:/run/user/1/heapwatch/run-t0JsCb/agent";
+        a = asked(&m);
+        says(&a, QUESTION_NEXT, "in up to 5 % of its time they come sooner: heapwatch ctl agent ");
+        m.state.uri = NULL;
         verdict_of(&m.heap, HW__VERDICT__VERDICT_STEADY, 0);
         m.world_band.trend = &m.heap;
         a = asked(&m);
         assert_string_equal(advice(&m), "spread");
+        says(&a, QUESTION_GROWS, "No band by itself");
+        verdict_of(&m.heap, HW__VERDICT__VERDICT_STEADY,
+                   700 * 1024.0); /* of live data's 912: spread over many it is not */
+        a = asked(&m);
+        says(&a, QUESTION_GROWS, "Most likely Main.CartItem with 40.0 MiB, +700 KiB/s");
+        assert_string_not_equal(advice(&m), "spread");
+        assert_string_equal(a.culprit_text, "Main.CartItem");
+        m.heap.slope_low = -1;
+        a = asked(&m);
         says(&a, QUESTION_GROWS, "No band by itself");
 }
 

@@ -586,6 +586,25 @@ static void numbers_fit_their_columns(void **state)
         }
 }
 
+static void a_line_ends_between_words_and_not_in_a_number(void **state)
+{
+        static const struct {
+                const char *text, *first;
+                int width;
+        } cases[] = {
+                { "limit in 6d 23h", "limit in ", 12 },
+                { "live 26.7 KiB, RSS 57.2 MiB", "live 26.7 KiB, RSS ", 24 },
+                { "since 5:00 (cache on)", "since 5:00 ", 13 },
+                { "12 MiB", "12 ", 4 }, /* there is no other place */
+                { "grows (+4.54 KiB/s)", "grows ", 14 },
+                { "all fits", "all fits", 8 },
+        };
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+                assert_int_equal(text_wrap(cases[i].text, cases[i].width), strlen(cases[i].first));
+}
+
 static void a_slope_has_its_sign(void **state)
 {
         static const struct {
@@ -970,6 +989,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(hostile_labels, setup, teardown),
                 cmocka_unit_test_setup_teardown(ten_thousand_bands, setup, teardown),
                 cmocka_unit_test(nothing_to_show),
+                cmocka_unit_test(a_line_ends_between_words_and_not_in_a_number),
         };
 
         (void)setlocale(LC_ALL, "C.UTF-8");

@@ -291,6 +291,8 @@ static void what_status_says(void **state)
         assert_int_equal(s->n_targets, 0);
         assert_string_equal(s->publish_endpoints[0], f->publish);
         assert_int_equal(s->daemon->pid, getpid());
+        assert_int_equal(s->n_rules, f->rulebook.rules->n);
+        assert_string_equal(s->rules[0], "leak");
         add_log(f);
         assert_null(add(f, "b", "file:/nowhere/b")->error);
         s = status(f)->status;
