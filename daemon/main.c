@@ -260,7 +260,7 @@ static int serve(const struct config *config, struct rulebook *rulebook)
         }
         if (store) {
                 checkpoints_add_targets(targets, store);
-                checkpoints = checkpoints_new(base, targets, store, config->checkpoint.every_ns);
+                checkpoints = checkpoints_new(base, targets, store, recorder, config->checkpoint.every_ns);
         }
         service = service_new(base, count_targets, targets);
         log_info("publish=%s request=%s targets=%zu ready", config->publish_endpoint, config->request_endpoint,

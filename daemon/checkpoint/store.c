@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "daemon/log.h"
+#include "proto/base/clock.h"
 #include "proto/base/private_directory.h"
 
 #define NAME_MAX_BYTES 65u
@@ -24,7 +25,8 @@
 struct job {
         struct job *next;
         char target[NAME_MAX_BYTES];
-        struct checkpoint checkpoint; /* image NULL: remove it */
+        struct checkpoint checkpoint;  /* image NULL: remove it */
+        uint64_t after, until_mono_ns; /* waits for this number until then; 0: does not wait */
 };
 
 struct checkpoint_store {
@@ -38,6 +40,8 @@ struct checkpoint_store {
         struct job *first;
         size_t bytes; /* waiting, including the current one */
         bool stop;
+        bool (*written)(void *ctx, uint64_t number); /* NULL: nothing is waited for */
+        void *written_ctx;
 };
 
 /* ----------------------------------------------------------- writing thread */
@@ -52,8 +56,20 @@ static void say(struct checkpoint_store *s, const char *trouble)
         snprintf(s->trouble, sizeof(s->trouble), "%s", trouble);
 }
 
+static bool may_write(struct checkpoint_store *s, const struct job *job)
+{
+        pthread_mutex_lock(&s->lock);
+        bool may = job->after == 0 || !s->written || s->written(s->written_ctx, job->after);
+        pthread_mutex_unlock(&s->lock);
+        return may || clock_mono_ns() >= job->until_mono_ns;
+}
+
 static void do_job(struct checkpoint_store *s, const struct job *job)
 {
+        static const struct timespec pause = { .tv_nsec = 5000000 };
+
+        while (!may_write(s, job))
+                (void)nanosleep(&pause, NULL);
         if (job->checkpoint.image) {
                 int r = checkpoint_write(s->directory, job->target, &job->checkpoint);
                 say(s, r == 0 ? "" : strerror(-r));
@@ -116,7 +132,7 @@ static void add(struct checkpoint_store *s, struct job *job)
                 job_free(old);
 }
 
-static void put(struct checkpoint_store *s, const char *target, const struct checkpoint *c)
+static void put(struct checkpoint_store *s, const char *target, const struct checkpoint *c, uint64_t after)
 {
         struct job *job = calloc(1, sizeof(*job));
 
@@ -126,17 +142,28 @@ static void put(struct checkpoint_store *s, const char *target, const struct che
         }
         snprintf(job->target, sizeof(job->target), "%s", target);
         job->checkpoint = *c;
+        job->after = after;
+        job->until_mono_ns = clock_mono_ns() + CHECKPOINT_AFTER_MS * UINT64_C(1000000);
         add(s, job);
 }
 
-void checkpoint_store_put(struct checkpoint_store *s, const char *target, uint8_t *image, size_t n, uint64_t wall_ns)
+void checkpoint_store_put(struct checkpoint_store *s, const char *target, uint8_t *image, size_t n, uint64_t wall_ns,
+                          uint64_t number)
 {
-        put(s, target, &(struct checkpoint){ wall_ns, image, n });
+        put(s, target, &(struct checkpoint){ wall_ns, image, n }, number);
+}
+
+void checkpoint_store_after(struct checkpoint_store *s, bool (*written)(void *ctx, uint64_t number), void *ctx)
+{
+        pthread_mutex_lock(&s->lock);
+        s->written = written;
+        s->written_ctx = ctx;
+        pthread_mutex_unlock(&s->lock);
 }
 
 void checkpoint_store_forget(struct checkpoint_store *s, const char *target)
 {
-        put(s, target, &(struct checkpoint){ 0 });
+        put(s, target, &(struct checkpoint){ 0 }, 0);
 }
 
 bool checkpoint_store_has_room(struct checkpoint_store *s)
@@ -231,6 +258,7 @@ void checkpoint_store_destroy(struct checkpoint_store **sp)
                 return;
         if (s->started && !stop_thread(s)) {
                 log_warning("checkpoint=%s the newest could not be written within %d s", s->directory, STOP_S);
+                checkpoint_store_after(s, NULL, NULL);
                 return; /* the thread still uses it */
         }
         while (s->first) {

@@ -29,8 +29,16 @@ void checkpoint_store_destroy(struct checkpoint_store **s);
 /* Whether another image may be made now. */
 bool checkpoint_store_has_room(struct checkpoint_store *s);
 
-/* Takes ownership of the image. */
-void checkpoint_store_put(struct checkpoint_store *s, const char *target, uint8_t *image, size_t n, uint64_t wall_ns);
+/*
+ * What an image must not be newer than: a recording is not to lack what a daemon that begins with the image will not
+ * read again. Before the first image. The writing thread calls `written`, and waits CHECKPOINT_AFTER_MS at most.
+ */
+#define CHECKPOINT_AFTER_MS 2000u
+void checkpoint_store_after(struct checkpoint_store *s, bool (*written)(void *ctx, uint64_t number), void *ctx);
+
+/* Takes ownership of the image. It is written after `number` is; 0: at once. */
+void checkpoint_store_put(struct checkpoint_store *s, const char *target, uint8_t *image, size_t n, uint64_t wall_ns,
+                          uint64_t number);
 
 /* The target is no longer watched: removes its checkpoint. */
 void checkpoint_store_forget(struct checkpoint_store *s, const char *target);

@@ -25,9 +25,62 @@ static void waits(struct gather *g, uint64_t wall_ns, uint64_t mono_ns)
                 g->since_ns = mono_ns;
 }
 
+/* A stream that is not the same defines everything again. */
+bool gather_go_on(struct gather *g, const struct recorded_end *end, bool same_stream)
+{
+        if (end->segment >= SEGMENTS_MAX || end->definition_bytes > DEFINITIONS_BYTES / (same_stream ? 1 : 2))
+                return false;
+        g->ordinal = end->ordinal + 1;
+        g->segment = end->segment + 1;
+        g->definition_bytes = end->definition_bytes;
+        g->goes_on = same_stream && end->offset > 0;
+        g->recorded_offset = end->offset;
+        g->lost_pieces = !g->goes_on;
+        return true;
+}
+
+static void discard(struct assembler *a)
+{
+        free(assembler_take(a, &a->always).bytes);
+        free(assembler_take(a, &a->before).bytes);
+        free(assembler_take(a, &a->stream).bytes);
+}
+
+/* Takes what is recorded already, to know in which block it ends. */
+static void pass(struct gather *g, struct event_span *s)
+{
+        struct event_span again = *s;
+
+        if (s->offset + s->size > g->recorded_offset)
+                again.size = (size_t)(g->recorded_offset - s->offset);
+        assembler_events(&g->assembler, &again);
+        discard(&g->assembler);
+        s->bytes += again.size;
+        s->size -= again.size;
+        s->offset += again.size;
+        s->cap = g->assembler.cap;
+}
+
+/* The first events after those that are recorded. False: there are none in it. */
+static bool join(struct gather *g, struct event_span *s)
+{
+        if (s->offset < g->recorded_offset) {
+                pass(g, s);
+        } else if (s->offset > g->recorded_offset) {
+                g->lost_bytes += s->offset - g->recorded_offset;
+                g->lost_pieces++;
+        }
+        g->goes_on = s->size == 0;
+        return s->size > 0;
+}
+
 void gather_events(struct gather *g, const struct event_span *s, uint64_t wall_ns, uint64_t mono_ns)
 {
-        assembler_events(&g->assembler, s);
+        struct event_span rest = *s;
+
+        if (g->goes_on && !join(g, &rest))
+                return;
+        assembler_events(&g->assembler, &rest);
         waits(g, wall_ns, mono_ns);
 }
 
@@ -98,6 +151,7 @@ static void give_blocks(struct gather *g, gather_frame *each, void *ctx)
                                          .end_ns = b.end_ns,
                                          .wall_ns = g->wall_ns,
                                          .lost_bytes = g->lost_bytes,
+                                         .offset = g->assembler.offset,
                                          .lost_frames = g->lost_pieces };
 
         if (b.n == 0)

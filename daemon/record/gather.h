@@ -24,6 +24,16 @@ struct gather {
         uint64_t definition_bytes;
         uint64_t lost_bytes; /* before the next frame */
         uint32_t lost_pieces;
+        bool goes_on;             /* an earlier recording of the stream, which ends at: */
+        uint64_t recorded_offset; /* what comes before it again is left out */
+};
+
+/* Where the recording of a run ends that is continued. */
+struct recorded_end {
+        uint32_t ordinal; /* of its last frame, or the one after it whose definitions are there; 0: there is none */
+        uint32_t segment;
+        uint64_t offset; /* in the stream, after the last frame */
+        uint64_t definition_bytes;
 };
 
 /* A frame of blocks, or of definitions (`segment` is 0); borrowed for the call. */
@@ -32,6 +42,12 @@ typedef void gather_frame(void *ctx, uint32_t segment, const struct frame_head *
 /* False: out of memory. */
 bool gather_init(struct gather *g, const struct hw_eventlog *log, bool keep_arguments, uint64_t segment_bytes);
 void gather_done(struct gather *g);
+
+/*
+ * Before anything is gathered: a recording of the run is continued, by the same stream at some offset or, otherwise,
+ * after a gap of unknown size. False: it has no room for more.
+ */
+bool gather_go_on(struct gather *g, const struct recorded_end *end, bool same_stream);
 
 void gather_events(struct gather *g, const struct event_span *s, uint64_t wall_ns, uint64_t mono_ns);
 void gather_definitions(struct gather *g, const struct event_span *s, uint64_t wall_ns, uint64_t mono_ns);

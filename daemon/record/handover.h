@@ -21,6 +21,9 @@ struct shared_run;
 struct shared_run *recorder_run_begin(struct recorder *r, const char *target, const struct hw_eventlog *log,
                                       uint64_t wall_ns);
 
+/* The Unix time by which its recording is named, so far as the thread knows. */
+uint64_t recorder_run_begin_ns(struct shared_run *run);
+
 /* No more data follows; what waits is still written. `how`: losses since the newest job, and how the run ended. */
 void recorder_run_end(struct recorder *r, struct shared_run *run, const struct job *how);
 

@@ -58,10 +58,10 @@ static void wake(struct jobs *q)
         q->asleep = false;
 }
 
-/* Definitions have a reserve, and the end of a run always fits. */
+/* Definitions have a reserve, and a job without events always fits. */
 static bool fits(const struct jobs *q, const struct job *job)
 {
-        if (job->kind == JOB_SEAL || job->kind == JOB_END)
+        if (job->kind == JOB_GO_ON || job->kind == JOB_SEAL || job->kind == JOB_END)
                 return true;
         const size_t more = job->kind == JOB_DEFINITIONS ? QUEUE_RESERVE_BYTES : 0;
         return q->bytes + job->span.size <= QUEUE_BYTES + more && q->n < QUEUE_JOBS;

@@ -23,6 +23,7 @@ struct shared_run;
 enum job_kind {
         JOB_EVENTS,
         JOB_DEFINITIONS, /* of events that were left out; the bytes are owned */
+        JOB_GO_ON,       /* the run's first: an earlier recording of it is continued */
         JOB_SEAL,        /* write everything before it now */
         JOB_END          /* of the run */
 };
@@ -38,6 +39,7 @@ struct job {
         uint32_t lost_pieces;
         bool ends_span;    /* must not be extended: see assembler_events */
         bool marked;       /* JOB_END: the run had an end marker */
+        bool same_stream;  /* JOB_GO_ON: offsets go on, too */
         uint64_t sequence; /* set when it is taken */
 };
 

@@ -30,6 +30,7 @@ struct shared_run {
         pthread_mutex_t lock; /* guards what follows */
         unsigned holders;
         uint64_t lost_bytes, lost_frames;
+        uint64_t begin_ns; /* by which its directory is named */
 
         /* used by the writing thread only, once the first job has been added */
         struct shared_run *next; /* in the list of runs with events not yet written */
@@ -153,6 +154,13 @@ struct writing {
         struct shared_run *run;
 };
 
+static void note_begin(struct shared_run *run)
+{
+        pthread_mutex_lock(&run->lock);
+        run->begin_ns = run_writer_begin_ns(run->writer);
+        pthread_mutex_unlock(&run->lock);
+}
+
 static void write_frame(void *ctx, uint32_t segment, const struct frame_head *head, const uint8_t *blocks)
 {
         const struct writing *job = ctx;
@@ -167,6 +175,7 @@ static void write_frame(void *ctx, uint32_t segment, const struct frame_head *he
         } else {
                 good = definitions ? run_writer_definitions(w, r->packer, head, blocks, &error)
                                    : run_writer_blocks(w, r->packer, segment, head, blocks, &error);
+                note_begin(job->run);
                 if (good)
                         take(r);
                 else
@@ -247,6 +256,15 @@ static void end_run(struct recorder *r, const struct job *job)
         run_release(run);
 }
 
+/* If that is not possible, it gets a recording of its own, as any run. */
+static void go_on(struct shared_run *run, bool same_stream)
+{
+        struct recorded_end end;
+
+        if (run_writer_go_on(run->writer, &end) && !gather_go_on(&run->gather, &end, same_stream))
+                run_writer_start_anew(run->writer);
+}
+
 static void do_job(struct recorder *r, const struct job *job)
 {
         if (job->lost_pieces) {
@@ -257,6 +275,9 @@ static void do_job(struct recorder *r, const struct job *job)
         case JOB_EVENTS:
         case JOB_DEFINITIONS:
                 gather_job(r, job);
+                break;
+        case JOB_GO_ON:
+                go_on(job->run, job->same_stream);
                 break;
         case JOB_SEAL:
                 write_run(r, job->run);
@@ -301,6 +322,7 @@ struct shared_run *recorder_run_begin(struct recorder *r, const char *target, co
         if (!run)
                 return NULL;
         run->holders = 1;
+        run->begin_ns = wall_ns;
         pthread_mutex_init(&run->lock, NULL);
         header = assembler_header(log, &size);
         if (header)
@@ -322,6 +344,14 @@ void recorder_run_end(struct recorder *r, struct shared_run *run, const struct j
         /* Without memory for the job its files stay open until the daemon ends. */
         (void)jobs_add(&r->jobs, &job);
         run_release(run);
+}
+
+uint64_t recorder_run_begin_ns(struct shared_run *run)
+{
+        pthread_mutex_lock(&run->lock);
+        uint64_t begin_ns = run->begin_ns;
+        pthread_mutex_unlock(&run->lock);
+        return begin_ns;
 }
 
 void recorder_tick(struct recorder *r)

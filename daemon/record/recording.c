@@ -25,6 +25,7 @@ struct recording {
         struct recorder *recorder;
         char target[RUN_TARGET_MAX + 1];
         struct shared_run *run;       /* NULL: between runs */
+        uint64_t begin_ns;            /* by which the recording of the previous run is named; 0: none */
         bool losing;                  /* the queue was full */
         uint64_t bytes;               /* of eventlog, of the run */
         uint64_t lost_bytes;          /* refused by the queue since it last accepted something */
@@ -213,6 +214,26 @@ void recording_tick(struct recording *r)
                 recorder_tick(r->recorder);
 }
 
+void recording_go_on(struct recording *r, const struct hw_eventlog *log, bool same_stream, uint64_t wall_ns)
+{
+        recording_end(r, false);
+        const uint64_t begin_ns = r->begin_ns;
+        recording_begin(r, log, begin_ns ? begin_ns : wall_ns);
+        if (r->run && begin_ns) /* out of memory for it: the run gets another recording */
+                (void)jobs_add(recorder_jobs(r->recorder),
+                               &(struct job){ .run = r->run, .kind = JOB_GO_ON, .same_stream = same_stream });
+}
+
+uint64_t recording_begin_ns(const struct recording *r)
+{
+        return r->run ? recorder_run_begin_ns(r->run) : r->begin_ns;
+}
+
+void recording_recall(struct recording *r, uint64_t begin_ns)
+{
+        r->begin_ns = begin_ns;
+}
+
 void recording_begin(struct recording *r, const struct hw_eventlog *log, uint64_t wall_ns)
 {
         recording_end(r, false);
@@ -229,6 +250,7 @@ void recording_end(struct recording *r, bool marked)
 {
         if (!r->run)
                 return;
+        r->begin_ns = recorder_run_begin_ns(r->run);
         recorder_run_end(r->recorder, r->run,
                          &(struct job){ .marked = marked, .lost_bytes = r->lost_bytes, .lost_pieces = r->lost_pieces });
         r->run = NULL;

@@ -26,6 +26,16 @@ void recording_destroy(struct recording **r);
 /* A run begins, as the decoder has just reported. */
 void recording_begin(struct recording *r, const struct hw_eventlog *log, uint64_t wall_ns);
 
+/*
+ * The previous run goes on, in its recording: with the same stream, whose offsets go on too and may repeat what is
+ * recorded already, or with another one.
+ */
+void recording_go_on(struct recording *r, const struct hw_eventlog *log, bool same_stream, uint64_t wall_ns);
+
+/* Which recording is that of the current run, or of the previous one; 0: none. And to make it the previous one's. */
+uint64_t recording_begin_ns(const struct recording *r);
+void recording_recall(struct recording *r, uint64_t begin_ns);
+
 /* Records what the decoder has delivered from `piece`, which is kept (read_buffer_keep), and from its own copies. */
 void recording_events(struct recording *r, const struct hw_eventlog *log, const struct read_piece *piece,
                       const struct hw_event *events, size_t n, uint64_t wall_ns);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "daemon/record/limits.h"
+#include "proto/recording/frame_file.h"
 #include "proto/recording/run_dir.h"
 
 #define NAME_TRIES 1000u /* runs of one target that begin within a second */
@@ -33,8 +34,9 @@ struct run_writer {
         char target[RUN_TARGET_MAX + 1];
         char path[RECORDED_PATH_MAX]; /* "" until it is created */
         uint64_t wall_ns;
-        uint8_t *header; /* NULL once written */
+        uint8_t *header; /* NULL: no longer needed */
         size_t header_size;
+        bool has_header; /* it is written */
         struct appended definitions, segment;
         uint32_t number; /* of the segment */
         struct pending *pending, **pending_end;
@@ -99,11 +101,13 @@ static bool make_run_directory(struct run_writer *w, struct error *error)
         if (!make_directory(w->directory, error) || !make_directory(path, error))
                 return false;
         for (unsigned i = 0; i < NAME_TRIES; i++) {
-                run_name_make(name, w->wall_ns + i * UINT64_C(1000000));
+                const uint64_t wall_ns = w->wall_ns + i * UINT64_C(1000000);
+                run_name_make(name, wall_ns);
                 path[n] = '/';
                 memcpy(path + n + 1, name, strlen(name) + 1);
                 if (mkdir(path, 0700) == 0) {
                         memcpy(w->path, path, sizeof(path));
+                        w->wall_ns = wall_ns;
                         return true;
                 }
                 if (errno != EEXIST)
@@ -133,13 +137,14 @@ static bool begin(struct run_writer *w, struct frame_packer *packer, struct erro
                         return false;
                 (void)flock(w->definitions.fd, LOCK_EX | LOCK_NB); /* cannot fail: nobody else knows the name yet */
         }
-        if (w->header) {
+        if (!w->has_header) {
                 struct frame_head head = { .raw = (uint32_t)w->header_size, .wall_ns = w->wall_ns };
                 if (!write_frame(&w->definitions, packer, &head, w->header, error))
                         return false;
-                free(w->header);
-                w->header = NULL;
+                w->has_header = true;
         }
+        free(w->header);
+        w->header = NULL;
         return true;
 }
 
@@ -230,7 +235,90 @@ bool run_writer_blocks(struct run_writer *w, struct frame_packer *packer, uint32
         return false;
 }
 
+/* ------------------------------------------------------------------ going on */
+
+/* The recorded run named by the writer's time. False: there is none, or somebody is writing it. */
+static bool find_recorded(const struct run_writer *w, struct recorded_run *ret)
+{
+        char name[RUN_NAME_MAX + 1], which[RUN_TARGET_MAX + RUN_NAME_MAX + 2];
+        struct error error;
+
+        run_name_make(name, w->wall_ns);
+        (void)snprintf(which, sizeof(which), "%s@%s", w->target, name);
+        return recorded_run_find(w->directory, which, ret, &error) == 0 && !strcmp(ret->name, name) && !ret->live;
+}
+
+static bool is_header(const struct run_writer *w, struct frame_file *f, struct frame_unpacker *unpacker)
+{
+        const uint8_t *header =
+                frame_file_next(f) && f->head.raw == w->header_size ? frame_file_blocks(f, unpacker) : NULL;
+
+        return header && !memcmp(header, w->header, w->header_size);
+}
+
+/* Walks over the definitions; ret_size: of their whole frames on disk. False: they are of another header. */
+static bool read_definitions(const struct run_writer *w, int fd, struct recorded_end *end, uint64_t *ret_size)
+{
+        struct frame_unpacker *unpacker = frame_unpacker_new();
+        struct frame_file f = { .fd = -1 };
+        const int again = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+        bool same = unpacker && again >= 0 && frame_file_adopt(&f, again) == 0 && is_header(w, &f, unpacker);
+
+        frame_unpacker_destroy(&unpacker);
+        if (same)
+                *ret_size = f.at;
+        while (same && frame_file_next(&f)) {
+                *ret_size = f.at;
+                end->definition_bytes += f.head.raw;
+                if (f.head.ordinal > end->ordinal)
+                        end->ordinal = f.head.ordinal;
+        }
+        frame_file_close(&f);
+        return same;
+}
+
+/* Opens them. False: somebody else has them, or they are of another header. */
+static bool open_definitions(struct run_writer *w, struct recorded_end *end)
+{
+        struct appended *f = &w->definitions;
+        char path[RECORDED_PATH_MAX + sizeof(RUN_DEFINITIONS) + 1];
+
+        (void)snprintf(path, sizeof(path), "%s/" RUN_DEFINITIONS, w->path);
+        f->fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        return f->fd >= 0 && flock(f->fd, LOCK_EX | LOCK_NB) == 0 && read_definitions(w, f->fd, end, &f->size) &&
+               ftruncate(f->fd, (off_t)f->size) == 0;
+}
+
+bool run_writer_go_on(struct run_writer *w, struct recorded_end *ret_end)
+{
+        struct recorded_run run;
+
+        if (w->path[0] || !find_recorded(w, &run) || recorded_run_path(w->path, w->directory, &run) != 0) {
+                w->path[0] = '\0';
+                return false;
+        }
+        *ret_end = (struct recorded_end){ .ordinal = run.last_frame, .segment = run.last, .offset = run.end_offset };
+        if (!open_definitions(w, ret_end)) {
+                run_writer_start_anew(w);
+                return false;
+        }
+        w->has_header = true;
+        return true;
+}
+
+void run_writer_start_anew(struct run_writer *w)
+{
+        close_file(&w->definitions);
+        w->path[0] = '\0';
+        w->has_header = false;
+}
+
 /* ------------------------------------------------------------------- whole */
+
+uint64_t run_writer_begin_ns(const struct run_writer *w)
+{
+        return w->wall_ns;
+}
 
 struct run_writer *run_writer_new(const char *directory, const char *target, uint64_t wall_ns, uint8_t *header,
                                   size_t header_size)

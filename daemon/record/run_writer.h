@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "daemon/record/gather.h"
 #include "proto/base/error.h"
 #include "proto/recording/frame.h"
 #include "proto/recording/limits.h"
@@ -25,6 +26,18 @@ struct run_writer;
  */
 struct run_writer *run_writer_new(const char *directory, const char *target, uint64_t wall_ns, uint8_t *header,
                                   size_t header_size);
+
+/*
+ * Before the first frame: continues the files of a run whose header is the same and which nobody else is writing,
+ * instead of new ones. False: there are none such, and new ones will be made.
+ */
+bool run_writer_go_on(struct run_writer *w, struct recorded_end *ret_end);
+
+/* Not these files after all: new ones, as if it had not been tried. */
+void run_writer_start_anew(struct run_writer *w);
+
+/* The Unix time by which its directory is named: that of run_writer_new, or a little later. */
+uint64_t run_writer_begin_ns(const struct run_writer *w);
 
 /* Closes its files. */
 void run_writer_destroy(struct run_writer **w);

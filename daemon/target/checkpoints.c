@@ -15,6 +15,8 @@
 #include "daemon/checkpoint/store.h"
 #include "daemon/log.h"
 #include "daemon/loop/watchdog.h"
+#include "daemon/record/recorder.h"
+#include "daemon/record/recording.h"
 #include "daemon/source/uri.h"
 #include "daemon/target/pipeline.h"
 #include "daemon/target/pipeline_checkpoint.h"
@@ -43,6 +45,8 @@ static uint64_t processor_ns(void)
 
 static void make(struct checkpoints *c, struct pipeline *p, bool last)
 {
+        struct recording *recording = pipeline_recording(p);
+        const uint64_t sealed = recording ? recording_seal(recording) : 0;
         size_t n = 0;
 
         watchdog_begin(WATCHDOG_HOUSEKEEPING);
@@ -52,7 +56,7 @@ static void make(struct checkpoints *c, struct pipeline *p, bool last)
         log_debug("target=%s checkpoint bytes=%zu cpu_us=%llu", pipeline_name(p), n,
                   (unsigned long long)(processor_ns() - began_ns) / 1000);
         if (image)
-                checkpoint_store_put(c->store, pipeline_name(p), image, n, clock_wall_ns());
+                checkpoint_store_put(c->store, pipeline_name(p), image, n, clock_wall_ns(), sealed);
         watchdog_end();
 }
 
@@ -86,8 +90,14 @@ static void on_tick(evutil_socket_t fd, short what, void *ctx)
         }
 }
 
+/* For the store's thread. */
+static bool is_recorded(void *recorder, uint64_t sealed)
+{
+        return recorder_written(recorder) >= sealed;
+}
+
 struct checkpoints *checkpoints_new(struct event_base *base, struct targets *targets, struct checkpoint_store *store,
-                                    uint64_t every_ns)
+                                    struct recorder *recorder, uint64_t every_ns)
 {
         static const struct timeval tick = { .tv_usec = TICK_US };
         struct checkpoints *c = calloc(1, sizeof(*c));
@@ -97,6 +107,8 @@ struct checkpoints *checkpoints_new(struct event_base *base, struct targets *tar
         c->targets = targets;
         c->store = store;
         c->every_ns = every_ns;
+        if (recorder)
+                checkpoint_store_after(store, is_recorded, recorder);
         c->tick = event_new(base, -1, EV_PERSIST, on_tick, c);
         if (!c->tick || event_add(c->tick, &tick) != 0) {
                 if (c->tick)

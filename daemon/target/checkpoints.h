@@ -13,11 +13,12 @@
 struct checkpoint_store;
 struct checkpoints;
 struct event_base;
+struct recorder;
 struct targets;
 
-/* Both are borrowed until checkpoints_destroy. NULL when out of memory. */
+/* All are borrowed until the store is destroyed; `recorder` may be NULL. NULL when out of memory. */
 struct checkpoints *checkpoints_new(struct event_base *base, struct targets *targets, struct checkpoint_store *store,
-                                    uint64_t every_ns);
+                                    struct recorder *recorder, uint64_t every_ns);
 
 /* Makes the last ones: nothing must be read afterwards. */
 void checkpoints_destroy(struct checkpoints **c);

@@ -27,6 +27,7 @@ struct kept {
         struct publisher_run published;
         struct pipeline_state end;
         struct hw_eventlog_stats left_stats;
+        uint64_t recorded; /* recording_begin_ns */
         bool has_decoder;
 };
 
@@ -51,6 +52,7 @@ static struct kept keep(const struct pipeline *p)
                 .published = publisher_run(p->publisher),
                 .end = p->end,
                 .left_stats = p->left_stats,
+                .recorded = p->recording ? recording_begin_ns(p->recording) : 0,
                 .has_decoder = p->decoder != NULL,
         };
 
@@ -89,6 +91,8 @@ static void take(struct pipeline *p, const struct kept *k)
         p->end = k->end;
         p->end.detail[sizeof(p->end.detail) - 1] = '\0';
         p->left_stats = k->left_stats;
+        if (p->recording)
+                recording_recall(p->recording, k->recorded);
 }
 
 /* A run set aside (run_before.c) is no longer read, judged or recorded. */
@@ -207,7 +211,8 @@ bool pipeline_restore(struct pipeline *p, const uint8_t *image, size_t n, struct
 
 void pipeline_take_up(struct pipeline *p)
 {
-        bool lost = p->state == HW__TARGET__STATE__STATE_LOST;
+        const bool lost = p->state == HW__TARGET__STATE__STATE_LOST;
+        const bool nothing_missed = p->uri.kind == SOURCE_FILE || p->exact;
 
         if (!p->in_run) {
                 if (p->decoder)
@@ -233,6 +238,6 @@ void pipeline_take_up(struct pipeline *p)
                 return;
         }
         if (p->recording)
-                recording_begin(p->recording, p->decoder, clock_wall_ns());
+                recording_go_on(p->recording, p->decoder, nothing_missed, clock_wall_ns());
         pipeline_publish_state(p);
 }

@@ -91,7 +91,7 @@ struct pipeline {
         uint64_t checkpoint_mono_ns;     /* when the newest checkpoint was made; 0: never */
         uint64_t checkpoint_state_ns;    /* state_since_wall_ns then */
         bool exact;                      /* restored from the checkpoint that a daemon made last, at its shutdown */
-        bool gap_opens;                  /* restored: there is a gap before the next event */
+        bool gap_opens;                  /* restored: there is a gap before the next event of the run */
         struct source_position position; /* restored: of its file */
 
         struct publish_pace pace; /* live */
@@ -143,6 +143,9 @@ static inline bool pipeline_is_busy(const struct pipeline *p)
 
 /* The stream broke: the run is lost until another stream continues it. */
 void pipeline_lose_run(struct pipeline *p, const char *why);
+
+/* Something of the stream is missing here, between two blocks; the run goes on with the next event, as after a loss. */
+void pipeline_interrupt(struct pipeline *p, const char *why);
 
 /* The stream is over: closes the run and resets the decoder for another stream. */
 void pipeline_finish_stream(struct pipeline *p, const char *why);

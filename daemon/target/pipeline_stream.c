@@ -90,26 +90,32 @@ static bool begin_run(struct pipeline *p)
         return true;
 }
 
-/* Another stream of the lost run: its state stays, and what was missed is counted. */
-static void go_on(struct pipeline *p)
+/* The lost run goes on: its state stays, and what was missed is counted. */
+static void rejoin(struct pipeline *p, uint64_t gap_ns)
 {
         char detail[128], gap[32];
 
-        p->goes_on = false;
         p->in_run = true;
-        (void)hw_duration_text(gap, sizeof(gap), (double)same_run_gap_ns(p->same_run));
+        (void)hw_duration_text(gap, sizeof(gap), (double)gap_ns);
         (void)snprintf(detail, sizeof(detail), "goes on after a broken connection; %s of it was missed", gap);
         p->gaps++;
-        p->gap_ns += same_run_gap_ns(p->same_run);
+        p->gap_ns += gap_ns;
         pipeline_forget_end(p);
         model_resume_run(p->model);
         tracker_resume_run(p->tracker);
         if (p->recording)
-                recording_begin(p->recording, p->decoder, p->last_bytes_wall_ns);
+                recording_go_on(p->recording, p->decoder, false, p->last_bytes_wall_ns);
         if (p->alerting)
                 alerting_resume_run(p->alerting);
         p->alerts_wait = false;
         pipeline_set_state(p, HW__TARGET__STATE__STATE_RUNNING, detail);
+}
+
+/* With another stream. */
+static void go_on(struct pipeline *p)
+{
+        p->goes_on = false;
+        rejoin(p, same_run_gap_ns(p->same_run));
 }
 
 /* The end, with the exit status if the parent has already reported it. */
@@ -182,11 +188,17 @@ static void resume_run(struct pipeline *p)
 }
 
 /* The first event after a gap that the daemon itself has caused. */
-static void count_gap(struct pipeline *p, const struct hw_event *first)
+static void after_gap(struct pipeline *p, const struct hw_event *first)
 {
+        const uint64_t gap_ns = sub_sat(first->time_ns, model_time_ns(p->model));
+
         p->gap_opens = false;
+        if (!p->in_run) {
+                rejoin(p, gap_ns);
+                return;
+        }
         p->gaps++;
-        p->gap_ns += sub_sat(first->time_ns, model_time_ns(p->model));
+        p->gap_ns += gap_ns;
 }
 
 /* Returns how many are taken: live, the model stops where rules run out of time. */
@@ -206,10 +218,10 @@ static size_t take_events(struct pipeline *p, const struct hw_event *events, siz
 {
         if (n == 0 || p->runs == 0)
                 return n;
-        if (!p->in_run)
-                resume_run(p);
         if (p->gap_opens)
-                count_gap(p, &events[0]);
+                after_gap(p, &events[0]);
+        else if (!p->in_run)
+                resume_run(p);
         if (p->recording)
                 recording_events(p->recording, p->decoder, &p->piece, events, n, p->last_bytes_wall_ns);
         return give_events(p, events, n);
@@ -362,6 +374,14 @@ void pipeline_lose_run(struct pipeline *p, const char *why)
         if (p->recording)
                 recording_end(p->recording, false);
         (void)end_run(p, HW__TARGET__STATE__STATE_LOST, why);
+}
+
+void pipeline_interrupt(struct pipeline *p, const char *why)
+{
+        begin_turn(p, true); /* as below */
+        p->gap_opens = p->in_run;
+        (void)end_run(p, HW__TARGET__STATE__STATE_LOST, why);
+        same_run_destroy(&p->same_run); /* it is the same */
 }
 
 void pipeline_finish_stream(struct pipeline *p, const char *why)

@@ -24,9 +24,13 @@ static bool read_again(struct pipeline *p, struct cutout *c, uint64_t until_ns, 
 {
         uint8_t *piece = malloc(PIECE_BYTES);
         bool good = piece || error_set(error, "out of memory");
+        uint32_t gaps = 0;
         size_t n;
 
         while (good && (n = cutout_read(c, piece, PIECE_BYTES)) > 0) {
+                if (cutout_stats(c)->gaps != gaps)
+                        pipeline_interrupt(p, "the recording has a gap here");
+                gaps = cutout_stats(c)->gaps;
                 bool all = pipeline_decode(p, piece, n);
                 while (!all)
                         all = pipeline_go_on(p);
@@ -58,7 +62,9 @@ static bool take_stream(struct pipeline *p, const char *directory, const struct 
         return true;
 }
 
-static bool take_streams(struct pipeline *p, const char *directory, uint64_t until_ns, struct error *error)
+/* ret_newest_ns: by which the newest recording is named. */
+static bool take_streams(struct pipeline *p, const char *directory, uint64_t until_ns, uint64_t *ret_newest_ns,
+                         struct error *error)
 {
         struct recorded_run *runs = NULL;
         int n = recorded_runs(directory, p->name, &runs, error);
@@ -66,6 +72,7 @@ static bool take_streams(struct pipeline *p, const char *directory, uint64_t unt
 
         for (int i = good ? first_of(runs, n) : n; good && i < n; i++)
                 good = take_stream(p, directory, &runs[i], until_ns, error);
+        *ret_newest_ns = good ? runs[n - 1].begin_wall_ns : 0;
         free(runs);
         return good && (p->runs > 0 || error_set(error, "nothing of it can be read"));
 }
@@ -74,12 +81,15 @@ bool pipeline_rebuild(struct pipeline *p, const char *directory, uint64_t until_
 {
         struct recording *recording = p->recording;
         void (*next_run)(void *ctx, struct pipeline *p) = p->next_run;
+        uint64_t newest_ns = 0;
 
         if (p->uri.kind == SOURCE_FILE)
                 return error_set(error, "its file is read again instead");
         p->recording = NULL; /* it is not recorded once more */
         p->next_run = NULL;  /* only the newest run is of interest */
-        bool good = take_streams(p, directory, until_ns, error);
+        bool good = take_streams(p, directory, until_ns, &newest_ns, error);
+        if (recording && good)
+                recording_recall(recording, newest_ns);
         p->recording = recording;
         p->next_run = next_run;
         p->was_open = good;

@@ -36,6 +36,7 @@ struct cutout {
         bool defines;   /* the current definitions have not been looked at */
         struct frame_file definitions, segment;
         enum stage stage;
+        bool gap; /* something is missing before the piece */
         const uint8_t *piece;
         size_t left;
 };
@@ -184,6 +185,7 @@ static bool take_frame(struct cutout *c)
         }
         c->piece = blocks;
         c->left = h->raw;
+        c->gap = h->lost_frames > 0 && c->taken > 0;
         c->taken = h->ordinal;
         c->has_end |= h->ordinal == c->last;
         c->stats.lost_bytes += h->lost_bytes;
@@ -244,8 +246,10 @@ size_t cutout_read(struct cutout *c, uint8_t *bytes, size_t size)
         while (n < size) {
                 while (c->left == 0 && c->stage != STAGE_OVER)
                         next_piece(c);
-                if (c->left == 0)
+                if (c->left == 0 || (c->gap && n > 0))
                         break;
+                c->stats.gaps += c->gap;
+                c->gap = false;
                 size_t part = c->left < size - n ? c->left : size - n;
                 memcpy(bytes + n, c->piece, part);
                 c->piece += part;

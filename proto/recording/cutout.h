@@ -35,6 +35,7 @@ struct cutout_stats {
         uint64_t lost_bytes;       /* of eventlog that the recorder dropped between them */
         uint32_t segments;         /* that were read */
         uint32_t missing;          /* between them, removed to stay within a budget, or damaged */
+        uint32_t gaps;             /* passed so far, where the recorder has missed something */
 };
 
 /*
@@ -45,7 +46,10 @@ struct cutout *cutout_open(const char *directory, const struct recorded_run *run
                            struct error *error);
 void cutout_close(struct cutout **c);
 
-/* The next bytes. Returns their number, 0 at the end. Damaged segments are left out and counted as missing. */
+/*
+ * The next bytes, either before a gap or after it. Returns their number, 0 at the end. Damaged segments are left out
+ * and counted as missing.
+ */
 size_t cutout_read(struct cutout *c, uint8_t *bytes, size_t size);
 
 const struct cutout_stats *cutout_stats(const struct cutout *c);

@@ -44,7 +44,7 @@ static void head_write(uint8_t *bytes, const struct frame_head *h)
 
         put(&p, SKIPPABLE_MAGIC, 4);
         put(&p, FRAME_HEAD_BYTES - 8, 4);
-        memcpy(p, "HWF1", 4);
+        memcpy(p, "HWF2", 4);
         p += 4;
         put(&p, h->stored, 4);
         put(&p, h->raw, 4);
@@ -53,6 +53,7 @@ static void head_write(uint8_t *bytes, const struct frame_head *h)
         put(&p, h->end_ns, 8);
         put(&p, h->wall_ns, 8);
         put(&p, h->lost_bytes, 8);
+        put(&p, h->offset, 8);
         put(&p, h->lost_frames, 4);
         put(&p, check_of(bytes), 4);
 }
@@ -62,7 +63,7 @@ bool frame_head_read(const uint8_t *bytes, struct frame_head *ret_head)
         const uint8_t *p = bytes;
         struct frame_head h;
 
-        if (get(&p, 4) != SKIPPABLE_MAGIC || get(&p, 4) != FRAME_HEAD_BYTES - 8 || memcmp(p, "HWF1", 4) != 0)
+        if (get(&p, 4) != SKIPPABLE_MAGIC || get(&p, 4) != FRAME_HEAD_BYTES - 8 || memcmp(p, "HWF2", 4) != 0)
                 return false;
         p += 4;
         h.stored = (uint32_t)get(&p, 4);
@@ -72,6 +73,7 @@ bool frame_head_read(const uint8_t *bytes, struct frame_head *ret_head)
         h.end_ns = get(&p, 8);
         h.wall_ns = get(&p, 8);
         h.lost_bytes = get(&p, 8);
+        h.offset = get(&p, 8);
         h.lost_frames = (uint32_t)get(&p, 4);
         if (get(&p, 4) != check_of(bytes))
                 return false;

@@ -7,9 +7,9 @@
  * frame, so `zstd -dc` reads the files of a recording as they are:
  *
  *     u32 0x184d2a57, u32 size of the rest      little-endian, as all of it
- *     "HWF1"  u32 stored  u32 raw  u32 ordinal
+ *     "HWF2"  u32 stored  u32 raw  u32 ordinal
  *     u64 begin_ns  u64 end_ns  u64 wall_ns  u64 lost_bytes
- *     u32 lost_frames  u32 check
+ *     u64 offset  u32 lost_frames  u32 check
  *     the zstd frame: `stored` bytes
  *
  * A file that was cut anywhere is good up to its last whole frame. Pure but
@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FRAME_HEAD_BYTES 64u
+#define FRAME_HEAD_BYTES 72u
 
 struct frame_head {
         uint32_t stored;      /* bytes of the zstd frame after the index */
@@ -32,8 +32,9 @@ struct frame_head {
         uint64_t begin_ns;    /* event time: the earliest begin of a block */
         uint64_t end_ns;      /* and the latest end */
         uint64_t wall_ns;     /* Unix time at which the last byte was read */
-        uint64_t lost_bytes;  /* of eventlog, dropped between the previous frame and this one */
-        uint32_t lost_frames; /* how many frames these were */
+        uint64_t lost_bytes;  /* of eventlog, missing between the previous frame and this one, as far as known */
+        uint64_t offset;      /* in the stream, after its last event; of definitions: 0 */
+        uint32_t lost_frames; /* how often something is missing there; 0: nothing is */
 };
 
 struct frame_packer;

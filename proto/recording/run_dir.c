@@ -81,6 +81,7 @@ static void look_into(int run, uint32_t segment, struct recorded_run *r)
                 return;
         while (frame_file_next(&f)) {
                 r->last_frame = f.head.ordinal;
+                r->end_offset = f.head.offset;
                 r->lost_bytes += f.head.lost_bytes;
                 if (r->end_wall_ns == 0 || f.head.begin_ns < r->begin_ns)
                         r->begin_ns = f.head.begin_ns;

@@ -33,7 +33,8 @@ struct recorded_run {
         uint64_t begin_ns, end_ns; /* event time from the first segment's begin to the last one's end */
         uint64_t begin_wall_ns;    /* Unix time of its name */
         uint64_t end_wall_ns;      /* when the newest byte was read; 0: there is none */
-        uint64_t lost_bytes;       /* of eventlog, dropped because the disk was slow, full or gone */
+        uint64_t lost_bytes;       /* of eventlog, because the disk was slow, full or gone, or the daemon was killed */
+        uint64_t end_offset;       /* in the stream, after the last frame */
 };
 
 /* The name of a run that begins at that Unix time. */

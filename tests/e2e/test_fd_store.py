@@ -11,7 +11,7 @@ import pytest
 
 import harness
 from harness import DEADLINE_S, Daemon, pb, private_directory, wait_for
-from test_resume import ARGS, Hour, bytes_of, same_soon
+from test_resume import ARGS, Hour, bytes_of, is_recorded_whole, same_soon
 
 
 class Manager:
@@ -100,7 +100,8 @@ def test_a_fifo_outlives_its_reader(directory, monkeypatch, keeper):
     path, held = directory / "t.fifo", -1
     os.mkfifo(path, 0o600)
     manager = Manager(directory)
-    d = Daemon(directory, f"t=fifo:{path}", args=(*ARGS, "--checkpoint", f"{directory}/state.d"))
+    d = Daemon(directory, f"t=fifo:{path}",
+               args=(*ARGS, "--checkpoint", f"{directory}/state.d", "--record", f"{directory}/kept"))
     if keeper == "relay":
         held = os.open(path, os.O_RDWR | os.O_NONBLOCK)
         d.start()
@@ -141,6 +142,7 @@ def test_a_fifo_outlives_its_reader(directory, monkeypatch, keeper):
         wait_for(lambda: not manager.hears(), "that it is forgotten")
     writer.write(None)
     d.stop()
+    is_recorded_whole(directory, sent)
     if held >= 0:
         os.close(held)
     manager.close()

@@ -5,6 +5,7 @@ An hour of a leaking program's log is played in seconds, and the daemon is kille
 has the same state as one that was never killed. HEAPWATCH_RESUME_KILLS=100 for more of these moments.
 """
 import difflib
+import json
 import os
 import random
 import signal
@@ -14,7 +15,7 @@ import time
 
 import pytest
 
-from harness import DEADLINE_S, Daemon, pb, private_directory, wait_for
+from harness import DEADLINE_S, Daemon, client, pb, private_directory, wait_for
 import live_log
 from live_log import LiveLog
 
@@ -126,11 +127,33 @@ def census_of(d, name):
     return max((u.census.number for u in d.snapshot(name).get("census", [])), default=0)
 
 
+def what_is_in(log):
+    """What a log tells of its run, without how it ended and what its bytes were."""
+    out = client("summary", "--format", "json", log)
+    assert out.returncode == 0, out.stderr
+    told = json.loads(out.stdout)
+    return {key: told[key] for key in ("memory", "collections", "heapProfile", "durationNs") if key in told}
+
+
+def the_recording(directory):
+    """There is one, however often the daemon was started again."""
+    out = client("recordings", "--dir", f"{directory}/kept", "--format", "json")
+    (run,) = [json.loads(line) for line in out.stdout.splitlines()]
+    return run
+
+
+def is_recorded_whole(directory, log):
+    assert the_recording(directory)["lostBytes"] == 0
+    (directory / "whole.eventlog").write_bytes(log)
+    told = what_is_in(f"recording:{directory}/kept/t")
+    assert told == what_is_in(directory / "whole.eventlog") and told["heapProfile"], told
+
+
 def test_growing_file():
     moments = sorted(random.Random(15).sample(range(50, HOUR // STEP - 10), KILLS))
     with private_directory() as one, private_directory() as other:
         path, hour = f"{one}/t.eventlog", Hour()
-        d = daemon(one, f"t={path}").start()
+        d = daemon(one, f"t={path}", "--record", f"{one}/kept").start()
         with open(path, "ab", buffering=0) as f:
             size = f.write(hour.header)
             for i, piece in enumerate(hour.pieces):
@@ -152,6 +175,7 @@ def test_growing_file():
         d.stop()
         assert log.count("goes on from its checkpoint") >= KILLS - 1
         assert "refused" not in log
+        is_recorded_whole(one, hour.header + b"".join(hour.pieces))
 
 
 def checkpointed(directory, name, since_ns):
@@ -325,6 +349,7 @@ def test_rebuilt_from_the_recording():
         assert d.target("t").runs == 1
         log = d.log.read_text()
         assert log.count("checkpoint refused: it is damaged") == log.count("rebuilt from its recording") == KILLS, log
+        assert the_recording(one)["lostBytes"] == 0
         d.stop()
         never.stop()
 

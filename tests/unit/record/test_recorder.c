@@ -162,6 +162,22 @@ static struct content play(struct recorder *r, const char *target, const char *l
         return c;
 }
 
+/* A recording of its own, of target "a". */
+static struct content record(struct bytes b, struct budget budget, bool in_small_frames)
+{
+        struct recorder *r = open_recorder(budget);
+        struct playing t = { .recording = recording_new(r, "a"),
+                             .wall_ns = START_NS,
+                             .in_small_frames = in_small_frames };
+
+        assert_non_null(t.recording);
+        struct content c = content_placed(b.p, b.size, 4096, on_events, &t, on_piece);
+        wait_written(r, recording_seal(t.recording));
+        recording_destroy(&t.recording);
+        recorder_destroy(&r);
+        return c;
+}
+
 static struct bytes read_cutout(const struct recorded_run *run, struct cutout_range range, struct cutout_stats *stats)
 {
         struct bytes b = { malloc(16u << 20), 0 };
@@ -283,13 +299,8 @@ static void test_cut_in_the_first_frame_of_a_segment(void **state)
 
         (void)state;
         empty_root();
-        struct recorder *r = open_recorder((struct budget){ .target_bytes = 64u << 10 });
-        struct playing t = { .recording = recording_new(r, "a"), .wall_ns = START_NS, .in_small_frames = true };
         struct bytes b = load_run("leaky-hi-ghc9103");
-        (void)content_placed(b.p, b.size, 4096, on_events, &t, on_piece);
-        wait_written(r, recording_seal(t.recording));
-        recording_destroy(&t.recording);
-        recorder_destroy(&r);
+        (void)record(b, (struct budget){ .target_bytes = 64u << 10 }, true);
         struct recorded_run run = only_run("a");
         assert_true(run.last > 1);
         snprintf(path, sizeof(path), "%s/a/%s/%06u.zst", root, run.name, run.last);
@@ -334,13 +345,8 @@ static void test_pinned_segments_stay(void **state)
 {
         (void)state;
         empty_root();
-        struct recorder *r = open_recorder((struct budget){ .target_bytes = 256u << 10 }); /* small segments */
-        struct playing t = { .recording = recording_new(r, "a"), .wall_ns = START_NS, .in_small_frames = true };
         struct bytes b = load_run("leaky-hi-ghc9103");
-        (void)content_placed(b.p, b.size, 4096, on_events, &t, on_piece);
-        wait_written(r, recording_seal(t.recording));
-        recording_destroy(&t.recording);
-        recorder_destroy(&r);
+        (void)record(b, (struct budget){ .target_bytes = 256u << 10 }, true); /* small segments */
         free(b.p);
         struct recorded_run run = only_run("a"), left;
         struct budget tiny = { .total_bytes = 1 };
@@ -512,14 +518,9 @@ static void test_definitions_of_a_damaged_frame(void **state)
 
         (void)state;
         empty_root();
-        struct recorder *r = open_recorder((struct budget){ 0 });
-        struct playing t = { .recording = recording_new(r, "a"), .wall_ns = START_NS };
         struct bytes b = many_blocks(2u << 20);
-        struct content whole = content_placed(b.p, b.size, 16384, on_events, &t, on_piece);
+        struct content whole = record(b, (struct budget){ 0 }, false);
         (void)content_of(b.p, b.size, b.size, count_labels, &want);
-        wait_written(r, recording_seal(t.recording));
-        recording_destroy(&t.recording);
-        recorder_destroy(&r);
         struct recorded_run run = only_run("a");
         (void)snprintf(path, sizeof(path), "%s/a/%s/000001.zst", root, run.name);
         assert_true(damage_frame(path, 3) > 6);
@@ -530,6 +531,214 @@ static void test_definitions_of_a_damaged_frame(void **state)
         assert_true(got.events > whole.events / 2 && got.events < whole.events);
         assert_int_equal(labels, want);
         free(cut.p);
+        free(b.p);
+}
+
+/* ------------------------------------------------------------ runs that go on */
+
+/* A daemon that is started again in the middle of a run. */
+struct restart {
+        struct playing t;
+        struct recorder *r;
+        size_t batches; /* after which it is stopped */
+        bool starts;    /* and started again at once; otherwise the rest of the run is not recorded */
+        bool cuts;      /* the newest of what is on disk is cut off meanwhile */
+};
+
+static void cut_segment(const char *run)
+{
+        char path[RECORDED_PATH_MAX + 64];
+        struct stat st;
+
+        (void)snprintf(path, sizeof(path), "%s/a/%s/000001.zst", root, run);
+        assert_int_equal(stat(path, &st), 0);
+        assert_int_equal(truncate(path, st.st_size - st.st_size / 4), 0);
+}
+
+static void stop_recording(struct restart *d)
+{
+        recording_destroy(&d->t.recording);
+        recorder_destroy(&d->r);
+}
+
+/* One that continues the recording of that name. */
+static void start_recording(struct restart *d, uint64_t begin_ns)
+{
+        d->r = open_recorder((struct budget){ 0 });
+        d->t.recording = recording_new(d->r, "a");
+        assert_non_null(d->t.recording);
+        recording_recall(d->t.recording, begin_ns);
+}
+
+static void on_restart(void *ctx, const struct hw_eventlog *log, const struct hw_event *events, size_t n)
+{
+        struct restart *d = ctx;
+
+        if (!d->r)
+                return;
+        on_events(&d->t, log, events, n);
+        if (!events || --d->batches > 0)
+                return;
+        uint64_t begin_ns = recording_begin_ns(d->t.recording);
+        stop_recording(d);
+        if (d->cuts)
+                cut_segment(only_run("a").name);
+        if (!d->starts)
+                return;
+        start_recording(d, begin_ns);
+        recording_go_on(d->t.recording, log, true, d->t.wall_ns);
+}
+
+static const uint8_t *on_restart_piece(void *ctx, const uint8_t *bytes, size_t size)
+{
+        return on_piece(&((struct restart *)ctx)->t, bytes, size);
+}
+
+static struct content play_restarted(struct bytes b, size_t batches, bool starts)
+{
+        struct restart d = { .t.wall_ns = START_NS, .batches = batches, .starts = starts };
+
+        start_recording(&d, 0);
+        struct content c = content_placed(b.p, b.size, 509, on_restart, &d, on_restart_piece);
+        if (d.r)
+                stop_recording(&d);
+        return c;
+}
+
+struct joining {
+        struct playing t;
+        bool same_stream;
+};
+
+static void on_joined(void *ctx, const struct hw_eventlog *log, const struct hw_event *events, size_t n)
+{
+        struct joining *j = ctx;
+
+        if (events)
+                on_events(&j->t, log, events, n);
+        else
+                recording_go_on(j->t.recording, log, j->same_stream, j->t.wall_ns);
+}
+
+static const uint8_t *on_joined_piece(void *ctx, const uint8_t *bytes, size_t size)
+{
+        return on_piece(&((struct joining *)ctx)->t, bytes, size);
+}
+
+/* A daemon reads it from its beginning, as more of the run that is recorded. */
+static void play_again(struct bytes b, uint64_t begin_ns, bool same_stream)
+{
+        struct recorder *r = open_recorder((struct budget){ 0 });
+        struct joining j = { .t = { .recording = recording_new(r, "a"), .wall_ns = START_NS + 7000000000 },
+                             .same_stream = same_stream };
+
+        recording_recall(j.t.recording, begin_ns);
+        (void)content_placed(b.p, b.size, 4096, on_joined, &j, on_joined_piece);
+        recording_destroy(&j.t.recording);
+        recorder_destroy(&r);
+}
+
+static struct content recorded_content(const struct recorded_run *run)
+{
+        struct cutout_stats stats;
+        struct bytes b = read_cutout(run, CUTOUT_ALL, &stats);
+        struct content c = content_of(b.p, b.size, b.size, NULL, NULL);
+
+        assert_int_equal(c.damages + stats.missing, 0);
+        free(b.p);
+        return c;
+}
+
+static unsigned count_runs(void)
+{
+        struct recorded_run *runs;
+        struct error error;
+        int n = recorded_runs(root, "a", &runs, &error);
+
+        assert_true(n >= 0);
+        free(runs);
+        return (unsigned)n;
+}
+
+static void assert_one_whole_run(const struct content *want)
+{
+        struct recorded_run run = only_run("a");
+        struct content got = recorded_content(&run);
+
+        assert_int_equal(count_runs(), 1);
+        assert_int_equal(run.lost_bytes, 0);
+        assert_int_equal(got.stream, want->stream);
+        assert_int_equal(got.apart, want->apart);
+        assert_true(got.arguments >= 1);
+}
+
+/* A run is one recording, however often the daemon is started again meanwhile: whole, and with all definitions. */
+static void test_a_run_goes_on_in_its_recording(void **state)
+{
+        (void)state;
+        for (size_t i = 0; i < LOGS; i++) {
+                struct bytes b = load_run(logs[i]);
+                empty_root();
+                struct content want = play_restarted(b, 5 + 3 * i, true);
+                assert_one_whole_run(&want);
+                free(b.p);
+        }
+}
+
+/* A file is read again from the newest checkpoint: what is recorded already is not recorded twice. */
+static void test_what_is_read_again_is_recorded_once(void **state)
+{
+        (void)state;
+        for (size_t i = 0; i < LOGS; i++) {
+                struct bytes b = load_run(logs[i]);
+                empty_root();
+                struct content want = play_restarted(b, 5 + i, false);
+                struct recorded_run run = only_run("a");
+                assert_true(recorded_content(&run).events < want.events);
+                play_again(b, run.begin_wall_ns, true);
+                assert_one_whole_run(&want);
+                free(b.p);
+        }
+}
+
+/* As after a power cut: what is missing before the rest is counted. */
+static void test_what_was_cut_off_before_it_went_on_is_counted(void **state)
+{
+        (void)state;
+        empty_root();
+        struct bytes b = load_run("leaky-hi-ghc9103");
+        struct restart d = {
+                .t = { .wall_ns = START_NS, .in_small_frames = true }, .batches = 40, .starts = true, .cuts = true
+        };
+        start_recording(&d, 0);
+        struct content want = content_placed(b.p, b.size, 509, on_restart, &d, on_restart_piece);
+        stop_recording(&d);
+        struct recorded_run run = only_run("a");
+        struct content got = recorded_content(&run);
+        assert_int_equal(count_runs(), 1);
+        assert_in_range(run.lost_bytes, 100, b.size / 2);
+        assert_true(got.events < want.events && got.events > want.events / 2);
+        free(b.p);
+}
+
+/* A run continues after a gap of unknown size; another header, or another run, is recorded apart. */
+static void test_another_stream_of_the_run(void **state)
+{
+        (void)state;
+        empty_root();
+        struct bytes b = load_run("leaky-hi-ghc9103"), other = many_blocks(1u << 20);
+        struct content want = play_restarted(b, 9, false);
+        struct recorded_run run = only_run("a");
+        const uint64_t first = recorded_content(&run).events, began_ns = run.begin_wall_ns;
+        play_again(b, began_ns, false);
+        run = only_run("a");
+        assert_int_equal(count_runs(), 1);
+        assert_int_equal(recorded_content(&run).events, first + want.events);
+        play_again(other, began_ns, false);
+        assert_int_equal(count_runs(), 2);
+        play_again(other, 0, true);
+        assert_int_equal(count_runs(), 3);
+        free(other.p);
         free(b.p);
 }
 
@@ -582,6 +791,10 @@ int main(void)
                 cmocka_unit_test(test_full_disk),
                 cmocka_unit_test(test_a_disk_that_hangs),
                 cmocka_unit_test(test_definitions_of_a_damaged_frame),
+                cmocka_unit_test(test_a_run_goes_on_in_its_recording),
+                cmocka_unit_test(test_what_is_read_again_is_recorded_once),
+                cmocka_unit_test(test_what_was_cut_off_before_it_went_on_is_counted),
+                cmocka_unit_test(test_another_stream_of_the_run),
                 cmocka_unit_test(test_directories_of_others_are_refused),
                 cmocka_unit_test(test_runs_are_found_by_name),
         };
