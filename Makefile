@@ -96,7 +96,7 @@ endif
 objects = $(patsubst %.c,$(OBJ)/%.o,$(1))
 LIB_OBJ    := $(call objects,$(LIB_SRC)) $(OBJ)/heapwatch.pb-c.o
 DAEMON_OBJ := $(call objects,$(DAEMON_SRC))
-CLIENT_OBJ := $(call objects,$(CLIENT_SRC) agent/symbols.c agent/settings.c) $(OBJ)/client/page/assets_page.o \
+CLIENT_OBJ := $(call objects,$(CLIENT_SRC) agent/options.c agent/symbols.c agent/settings.c) $(OBJ)/client/page/assets_page.o \
               $(patsubst %.proto,$(OBJ)/%.pb-c.o,$(wildcard client/*/*.proto))
 AGENT_OBJ  := $(patsubst %.c,$(OBJ)/inside/%.o,proto/base/error.c proto/base/rts_options.c $(AGENT_SRC) $(AGENT_ACTS))
 UNIT_BIN   := $(patsubst tests/unit/%.c,$(O)/unit/%,$(UNIT_SRC))

@@ -8,7 +8,7 @@
  *                    would then never come here
  *      -hT -i1       unless the user chose a heap profile; left out if the
  *                    program does not accept it (-rtsopts=some accepts -l
- *                    and -ol)
+ *                    and -ol), or its collector refuses it
  *      --eventlog-flush-interval=1
  *                    GHC 9.2 and later, threaded only: on the non-threaded
  *                    RTS the interval damages the log (GHC issue 26222)
@@ -23,13 +23,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/options.h"
 #include "proto/base/rts_options.h"
 
 #define FLUSH_FLAG "--eventlog-flush-interval"
 
-/* What the user's own flags already decide. */
+/* What the program's own flags, linked in or the user's, already decide. */
 struct said {
-        bool classes, path, profile, period, flush;
+        struct own_options own;
+        bool path, period, flush;
 };
 
 static bool starts(const char *word, size_t n, const char *prefix)
@@ -41,9 +43,8 @@ static bool starts(const char *word, size_t n, const char *prefix)
 
 static void take_word(struct said *s, const char *word, size_t n)
 {
-        s->classes |= starts(word, n, "-l");
+        options_of_word(&s->own, word, n);
         s->path |= starts(word, n, "-ol");
-        s->profile |= starts(word, n, "-h");
         s->period |= starts(word, n, "-i");
         s->flush |= starts(word, n, FLUSH_FLAG);
 }
@@ -95,7 +96,7 @@ static enum flags_result add_log(const struct flags_request *r, const struct sai
         char *words = NULL;
         enum flags_result result = FLAGS_OK;
 
-        if (asprintf(&words, "%s-ol%s", user->classes ? "" : "-l ", r->log_path) < 0)
+        if (asprintf(&words, "%s-ol%s", user->own.log ? "" : "-l ", r->log_path) < 0)
                 return FLAGS_NO_MEMORY;
         if (!accepts(r, f, words))
                 result = FLAGS_REFUSED;
@@ -110,11 +111,15 @@ static enum flags_result add_profile(const struct flags_request *r, const struct
         const char *kind = r->heap_profile;
         char words[64];
 
-        f->bands = user->profile;
-        if (kind == NULL && user->profile)
+        f->bands = user->own.heap_profile;
+        if (kind == NULL && user->own.heap_profile)
                 return FLAGS_OK;
         if (kind != NULL && !strcmp(kind, "none"))
                 return FLAGS_OK;
+        if (user->own.no_census) { /* the parser accepts both; the runtime then aborts */
+                (void)snprintf(f->reason, sizeof(f->reason), "%s", OPTIONS_NO_CENSUS);
+                return kind != NULL ? FLAGS_REFUSED : FLAGS_OK;
+        }
         if ((size_t)snprintf(words, sizeof(words), "-h%s%s", kind != NULL ? kind : "T", user->period ? "" : " -i1") >=
             sizeof(words))
                 return FLAGS_REFUSED;
@@ -138,27 +143,24 @@ static enum flags_result add_flush(const struct flags_request *r, const struct s
 
 static enum flags_result compose(const struct flags_request *r, struct flags *f)
 {
-        struct said user = { 0 }, linked = { 0 };
+        struct said said = { .path = false };
         enum flags_result result;
 
         if (!r->info->eventlog)
                 return FLAGS_NO_EVENTLOG;
         if (strpbrk(r->log_path, " \t\n\r\v\f") != NULL)
                 return FLAGS_BAD_PATH;
-        take_words(&user, r->ghcrts);
-        take_words(&user, r->extra);
-        take_arguments(&user, r->arguments);
-        if (user.path)
+        take_words(&said, r->info->with_rtsopts);
+        said.path = false; /* ours overrides a path that was linked in */
+        take_words(&said, r->ghcrts);
+        take_words(&said, r->extra);
+        take_arguments(&said, r->arguments);
+        if (said.path)
                 return FLAGS_ELSEWHERE;
-        take_words(&linked, r->info->with_rtsopts); /* ours overrides a path that was linked in */
-        user.classes |= linked.classes;
-        user.profile |= linked.profile;
-        user.period |= linked.period;
-        user.flush |= linked.flush;
         if ((f->ghcrts = strdup("")) == NULL)
                 return FLAGS_NO_MEMORY;
-        if ((result = add_log(r, &user, f)) != FLAGS_OK || (result = add_profile(r, &user, f)) != FLAGS_OK ||
-            (result = add_flush(r, &user, f)) != FLAGS_OK)
+        if ((result = add_log(r, &said, f)) != FLAGS_OK || (result = add_profile(r, &said, f)) != FLAGS_OK ||
+            (result = add_flush(r, &said, f)) != FLAGS_OK)
                 return result;
         return append(&f->ghcrts, r->ghcrts) && append(&f->ghcrts, r->extra) ? FLAGS_OK : FLAGS_NO_MEMORY;
 }

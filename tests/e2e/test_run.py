@@ -211,6 +211,14 @@ def test_without_rtsopts_no_bands(daemon, programs):
     assert (status, out) == (0, "3\n") and "no bands will be seen" in err and "-rtsopts" in err
 
 
+def test_no_bands_where_the_collector_refuses_them(daemon, programs):
+    """The runtime's parser accepts both, and then the program would be aborted."""
+    status, out, err = finish(start(daemon, "--", programs["stress"], 3, "+RTS", "-xn"))
+    assert (status, out) == (0, "3\n") and "no bands will be seen: the program's collector refuses heap profiles" in err
+    status, out, err = finish(start(daemon, "--heap-profile", "T", "--", programs["stress"], 3, GHCRTS="--nonmoving-gc"))
+    assert (status, out) == (2, "") and "the program's collector refuses heap profiles" in err
+
+
 def test_users_flags_win(daemon, programs):
     status, out, err = finish(start(daemon, "--", programs["stress"], 3, "+RTS", "-olmine.eventlog"))
     assert (status, out) == (0, "3\n") and "runs unwatched" in err and "-ol" in err

@@ -29,6 +29,9 @@ static const struct rtsinfo new_plain = { .version = "9.6.6", .major = 9, .minor
 static const struct rtsinfo linked = {
         .version = "9.6.6", .major = 9, .minor = 6, .eventlog = true, .with_rtsopts = "-l-au -hc -i0.5"
 };
+static const struct rtsinfo nonmoving = {
+        .version = "9.0.2", .major = 9, .minor = 0, .eventlog = true, .with_rtsopts = "-A8m --nonmoving-gc"
+};
 static const struct rtsinfo none = { .version = "9.0.2", .major = 9, .minor = 0 };
 
 struct row {
@@ -72,6 +75,12 @@ static void table(void **state)
                 { &linked, "", "", NULL, NULL, { NULL }, FLAGS_OK, "-ol/f" },
                 { &old, "", "", "none", NULL, { NULL }, FLAGS_OK, "-l -ol/f" },
                 { &old, "-hT", "", "c", NULL, { NULL }, FLAGS_OK, "-l -ol/f -hc -i1 -hT" },
+                /* the runtime accepts a heap profile beside these collectors, and then aborts */
+                { &nonmoving, "", "", NULL, NULL, { NULL }, FLAGS_OK, "-l -ol/f" },
+                { &nonmoving, "--copying-gc", "", NULL, NULL, { NULL }, FLAGS_OK, "-l -ol/f -hT -i1 --copying-gc" },
+                { &old, "", "", NULL, NULL, { "+RTS", "-xn" }, FLAGS_OK, "-l -ol/f" },
+                { &old, "-w", "", NULL, NULL, { NULL }, FLAGS_OK, "-l -ol/f -w" },
+                { &old, "", "--nonmoving-gc", "c", NULL, { NULL }, FLAGS_REFUSED, NULL },
                 /* what the program does not take is left out, or refused when it must be there */
                 { &old, "", "", NULL, "-hT", { NULL }, FLAGS_OK, "-l -ol/f" },
                 { &new_threaded, "", "", NULL, "--eventlog", { NULL }, FLAGS_OK, "-l -ol/f -hT -i1" },
