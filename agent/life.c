@@ -55,6 +55,7 @@ static struct {
         void (*defaults)(void);
         void (*on_exit)(void);
         void (*gc_done)(const void *);
+        bool asked;  /* requested by name: errors are reported */
         bool on;     /* hooks are in */
         bool begun;  /* threads run */
         bool ending; /* onExitHook was called */
@@ -92,6 +93,13 @@ static void look_at_options(struct own_options *o)
         free(arguments);
 }
 
+/* Reports an error on stderr, but only when the agent was requested by name, and the error is not empty. */
+static void report_error(const char *error)
+{
+        if (a.asked && *error)
+                fprintf(stderr, "heapwatch-agent: %s; the program runs unwatched\n", error);
+}
+
 /* ----------------------------------------------------------------------- hooks */
 
 static int begin(void)
@@ -123,12 +131,25 @@ static void read_own_options(void)
         ((void (*)(int *, char **, struct rts_config))(uintptr_t)rts.setupRtsFlags.address)(&argc, argv, config);
 }
 
+static bool logs_nowhere(void)
+{
+        struct own_options program;
+
+        look_at_options(&program);
+        return program.no_log;
+}
+
 static void on_defaults(void)
 {
         if (a.defaults)
                 a.defaults();
         if (a.child || a.begun)
                 return;
+        if (logs_nowhere()) {
+                report_error("its own option --null-eventlog-writer switches the eventlog off");
+                server_abandon();
+                return;
+        }
         runtime_look_at_defaults();
         writer_take_file(&rts.FileEventLogWriter);
         if (begin() != 0)
@@ -299,19 +320,12 @@ static bool ready(struct error *error)
         return true;
 }
 
-/* Reports an error on stderr, but only when the agent was requested by name, and the error is not empty. */
-static void report_error(bool asked, const char *error)
-{
-        if (asked && *error)
-                fprintf(stderr, "heapwatch-agent: %s; the program runs unwatched\n", error);
-}
-
 __attribute__((constructor)) static void agent_begin(void)
 {
         const char *text = getenv(AGENT_VARIABLE);
         struct error error = { .text = "" };
-        bool asked = text != NULL;
 
+        a.asked = text != NULL;
         settings_default(&a.setup.settings);
         bool good = !text || settings_parse(&a.setup.settings, text, &error);
         if (a.setup.settings.ghcrts[0]) {
@@ -322,8 +336,8 @@ __attribute__((constructor)) static void agent_begin(void)
         if (settings_skip(&a.setup.settings, program_invocation_short_name))
                 return; /* a wrapper: what it starts may be one */
         if (!symbols_find(a.setup.version, sizeof(a.setup.version))) {
-                if (asked && symbols_stripped()) {
-                        report_error(true, RUNTIME_STRIPPED UNWRAPPED);
+                if (a.asked && symbols_stripped()) {
+                        report_error(RUNTIME_STRIPPED UNWRAPPED);
                         clean_environment();
                 }
                 return; /* not a GHC program: what it starts may be one */
@@ -342,7 +356,7 @@ __attribute__((constructor)) static void agent_begin(void)
                 good = false;
         }
         if (!good)
-                report_error(asked, error.text);
+                report_error(error.text);
         clean_environment();
 }
 

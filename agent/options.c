@@ -21,6 +21,8 @@ void options_of_word(struct own_options *o, const char *word, size_t n)
 {
         if (starts(word, n, "-l"))
                 o->log = true;
+        else if (is(word, n, "--null-eventlog-writer"))
+                o->no_log = true;
         else if (starts(word, n, "-h"))
                 o->heap_profile = true;
         else if (starts(word, n, "-p") || starts(word, n, "-P"))

@@ -13,6 +13,7 @@
 /* What the program's own options say. */
 struct own_options {
         bool log;          /* -l */
+        bool no_log;       /* --null-eventlog-writer: there is one, and it is written nowhere */
         bool heap_profile; /* -h... */
         bool cost_profile; /* -p, -P: it names its files as the heap profile does */
         bool no_census;    /* a collector that refuses heap profiles: -xn, --nonmoving-gc, -w */

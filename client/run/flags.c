@@ -5,7 +5,7 @@
  *
  *      -l            unless the user chose classes
  *      -ol<path>     always; a user's own -ol is refused, since the log
- *                    would then never come here
+ *                    would then never come here, as is --null-eventlog-writer
  *      -hT -i1       unless the user chose a heap profile; left out if the
  *                    program does not accept it (-rtsopts=some accepts -l
  *                    and -ol), or its collector refuses it
@@ -155,7 +155,7 @@ static enum flags_result compose(const struct flags_request *r, struct flags *f)
         take_words(&said, r->ghcrts);
         take_words(&said, r->extra);
         take_arguments(&said, r->arguments);
-        if (said.path)
+        if (said.path || said.own.no_log)
                 return FLAGS_ELSEWHERE;
         if ((f->ghcrts = strdup("")) == NULL)
                 return FLAGS_NO_MEMORY;

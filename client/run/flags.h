@@ -30,7 +30,7 @@ struct flags_request {
 enum flags_result {
         FLAGS_OK,
         FLAGS_NO_EVENTLOG, /* this RTS cannot write an eventlog */
-        FLAGS_ELSEWHERE,   /* the user's own -ol sends the log elsewhere */
+        FLAGS_ELSEWHERE,   /* -ol of the user's sends the log elsewhere, or --null-eventlog-writer nowhere */
         FLAGS_BAD_PATH,    /* log_path has a space, which cannot be quoted in GHCRTS */
         FLAGS_REFUSED,     /* -l -ol or the requested heap profile: `reason` has the RTS's words */
         FLAGS_NO_MEMORY

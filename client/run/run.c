@@ -206,8 +206,8 @@ static bool compose(struct run *r)
                                "-eventlog -rtsopts");
         case FLAGS_ELSEWHERE:
                 return give_up(r,
-                               "the flags given send the eventlog elsewhere with -ol; leave that out, or watch "
-                               "that file with heapwatchd");
+                               "the flags given send the eventlog elsewhere with -ol, or nowhere with "
+                               "--null-eventlog-writer; leave that out, or watch that file with heapwatchd");
         case FLAGS_REFUSED:
                 if (r->o.extra[0] != '\0' || r->o.heap_profile)
                         return mistaken(r, r->flags.reason);
@@ -397,6 +397,8 @@ static void sum_up(const struct run *r, const struct session_result *result)
                         say_bytes("damaged and skipped:", facts.lost_bytes);
         }
         say_bytes("eventlog", relay.bytes);
+        if (relay.bytes == 0)
+                fputs(" (the program ended before its runtime began one)", stderr);
         if (result->target[0] != '\0' && r->from_inside && !inside_claimed(r->agent))
                 fputs(r->inside.wrapper ? "; no GHC-compiled program that can be watched was found below it"
                                         : "; it could not be watched from inside (--no-agent is another way)",

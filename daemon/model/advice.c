@@ -13,6 +13,7 @@
 #define SETTLED_NS       (2 * SECOND_NS) /* identity, class g and profile events have come by then */
 #define RARE_NS          (5 * SECOND_NS) /* blocks farther apart than this are too late to watch live */
 #define SOME_BLOCKS      3u              /* fewer do not show how often they come */
+#define LATE_NS          (8 * SECOND_NS) /* so that it is on the screen within ten */
 #define OLD_LIVE_NS      (60 * SECOND_NS)
 #define WITH_FLUSH       902u  /* GHC 9.2 */
 #define WITHOUT_DEADLOCK 1000u /* GHC 10.0 */
@@ -54,7 +55,7 @@ static bool not_flushed(const struct model *m, uint64_t silent_ns)
 {
         bool any = m->clock.blocks || silent_ns; /* else the log has no blocks, or has just begun */
 
-        return !run_has_rts_option(&m->run, FLUSH_OPTION) && any && watched(m, silent_ns) >= 2 * RARE_NS &&
+        return !run_has_rts_option(&m->run, FLUSH_OPTION) && any && watched(m, silent_ns) >= LATE_NS &&
                !timely(m, silent_ns);
 }
 

@@ -175,12 +175,28 @@ void rts_unlock(void *capability)
         pthread_mutex_unlock(capability);
 }
 
-/* That of 9.10 hangs with the nonmoving collector. */
-static bool nonmoving;
+/* The program's GHCRTS. rts_pause of 9.10 hangs with the nonmoving collector. */
+static const char *program_options = "";
+
+static bool has(const char *option)
+{
+        return strstr(program_options, option) != NULL;
+}
+
+/* The runtime's own, for --null-eventlog-writer. */
+static void null_act(void)
+{
+}
+static bool null_write(void *bytes, size_t size)
+{
+        (void)bytes, (void)size;
+        return true;
+}
+static const struct event_log_writer null_writer = { null_act, null_write, null_act, null_act };
 
 void *rts_pause(void)
 {
-        if (nonmoving)
+        if (has("-xn"))
                 abort();
         return rts_lock();
 }
@@ -251,7 +267,7 @@ UNWATCHED static void run_program(void (*program)(void))
         capEventBuf->position = capEventBuf->begin;
         rtsConfig = defaultRtsConfig;
         ((void (*)(void))rtsConfig.word[CONFIG_DEFAULTS_HOOK])();
-        startEventLogging(rtsConfig.word[CONFIG_WRITER]);
+        startEventLogging(has("--null") ? &null_writer : rtsConfig.word[CONFIG_WRITER]);
         end_init_elapsed = stat_getElapsedTime() + 1;
         if (threaded) {
                 for (unsigned i = 0; i < n; i++)
@@ -356,6 +372,12 @@ static void program_with_the_nonmoving_collector(void)
         stop_working = true;
 }
 
+/* It has an eventlog, which is written nowhere: there is nothing to serve. */
+static void program_that_logs_nowhere(void)
+{
+        MUST(eventlog_enabled && !a.begun && access(path, F_OK) != 0);
+}
+
 /* Requests of every kind, while others come and go, do not read, and children are forked. */
 static void program(void)
 {
@@ -405,22 +427,33 @@ static void *drain(void *unused)
         return NULL;
 }
 
-static void whole_life(void)
+static void set_up(void)
 {
         char settings[256];
 
         snprintf(settings, sizeof(settings), "socket=%s;flush=0.02;interval=0.05;queue=0.0625", path);
         setenv(AGENT_VARIABLE, settings, 1);
         agent_begin();
-        MUST(a.on && !getenv(AGENT_VARIABLE));
-        if (nonmoving)
-                setenv("GHCRTS", "-xn", 1);
-        run_program(nonmoving ? program_with_the_nonmoving_collector : program);
+        MUST(a.on && !getenv(AGENT_VARIABLE) && access(path, F_OK) == 0);
+        setenv("GHCRTS", program_options, 1);
+}
+
+static void whole_life(void)
+{
+        set_up();
+        run_program(has("-xn") ? program_with_the_nonmoving_collector : program);
         drain(NULL);
         MUST(first.size > 2 && first.bytes[first.size - 1] == 0xff);
-        MUST(nonmoving || memmem(first.bytes, first.size, "\0\xa2", 2));
+        MUST(has("-xn") || memmem(first.bytes, first.size, "\0\xa2", 2));
         leave(&first);
         MUST(access(path, F_OK) != 0); /* nothing is left */
+        exit(0);
+}
+
+static void unwatched_life(void)
+{
+        set_up();
+        run_program(program_that_logs_nowhere);
         exit(0);
 }
 
@@ -455,9 +488,18 @@ static void test_nothing_is_stopped_for_a_refusal(void **state)
 {
         (void)state;
         threaded = 1;
-        nonmoving = true;
+        program_options = "-xn";
         assert_int_equal(in_child(whole_life), 0);
-        nonmoving = false;
+        program_options = "";
+}
+
+static void test_a_log_that_is_written_nowhere(void **state)
+{
+        (void)state;
+        threaded = 1;
+        program_options = "-l --null-eventlog-writer";
+        assert_int_equal(in_child(unwatched_life), 0);
+        program_options = "";
 }
 
 /* A lock that the runtime still has is left to it; one that it destroyed lets nobody through any more. */
@@ -506,6 +548,7 @@ int main(void)
                 cmocka_unit_test(test_a_threaded_runtime),
                 cmocka_unit_test(test_one_that_is_not),
                 cmocka_unit_test(test_nothing_is_stopped_for_a_refusal),
+                cmocka_unit_test(test_a_log_that_is_written_nowhere),
                 cmocka_unit_test(test_threads_that_leave_late),
         };
 

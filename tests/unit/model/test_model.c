@@ -610,8 +610,8 @@ static void test_advice_in_silence(void **unused)
 {
         (void)unused;
         ARGS("api", "+RTS", "-l");
-        assert_false(advised_after(HW_ADVICE_NOT_FLUSHED, 9 * SECOND));
-        assert_true(advised_after(HW_ADVICE_NOT_FLUSHED, 10 * SECOND));
+        assert_false(advised_after(HW_ADVICE_NOT_FLUSHED, 7 * SECOND));
+        assert_true(advised_after(HW_ADVICE_NOT_FLUSHED, 8 * SECOND));
         for (uint64_t s = 0; s < 60; s++) { /* one that has come in time and is idle now */
                 block(0, s * SECOND, (s + 1) * SECOND, 24 + 16);
                 ev(&f, HW_CREATE_THREAD, 0, s * SECOND + 1, "4", U(1));

@@ -88,6 +88,7 @@ static void table(void **state)
                 { &old, "", "", NULL, "-ol", { NULL }, FLAGS_REFUSED, NULL },
                 { &old, "-olmine", "", NULL, NULL, { NULL }, FLAGS_ELSEWHERE, NULL },
                 { &old, "", "", NULL, NULL, { "+RTS", "-olmine" }, FLAGS_ELSEWHERE, NULL },
+                { &old, "", "", NULL, NULL, { "+RTS", "--null-eventlog-writer" }, FLAGS_ELSEWHERE, NULL },
                 { &none, "", "", NULL, NULL, { NULL }, FLAGS_NO_EVENTLOG, NULL },
         };
         (void)state;
