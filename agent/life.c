@@ -55,10 +55,10 @@ static struct {
         void (*defaults)(void);
         void (*on_exit)(void);
         void (*gc_done)(const void *);
-        bool asked;  /* requested by name: errors are reported */
-        bool on;     /* hooks are in */
-        bool begun;  /* threads run */
-        bool ending; /* onExitHook was called */
+        bool asked;          /* requested by name: errors are reported */
+        bool on;             /* hooks are in */
+        bool begun;          /* threads run */
+        _Atomic bool ending; /* onExitHook was called, and none of our threads is in the runtime any more */
         _Atomic bool child;
         char own_words[300]; /* of options: the runtime keeps the pointer */
 } a;
@@ -169,8 +169,8 @@ static void on_exit_hook(void)
                 a.on_exit();
         if (a.child)
                 return;
-        a.ending = true;
         pace_stop();
+        a.ending = true;
         if (!runtime_kind.log) {
                 synthetic_end();
                 server_finish();

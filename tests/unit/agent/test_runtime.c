@@ -250,6 +250,8 @@ UNWATCHED static void *work(void *unused)
                 if (i % 16 == 0)
                         collect();
                 pthread_mutex_unlock(&capability_lock);
+                if (!threaded)
+                        (void)pace_until_due(); /* as where it waits in select(2): agent/interpose.c */
                 usleep(200);
         }
         return NULL;
@@ -379,7 +381,7 @@ static void program_that_logs_nowhere(void)
 }
 
 /* Requests of every kind, while others come and go, do not read, and children are forked. */
-static void program(void)
+UNWATCHED static void program(void)
 {
         struct reading stuck, other;
 
@@ -457,6 +459,8 @@ static void unwatched_life(void)
         exit(0);
 }
 
+#define LIVES 4 /* each meets other moments */
+
 static int in_child(void (*act)(void))
 {
         int status = 0;
@@ -474,14 +478,16 @@ static void test_a_threaded_runtime(void **state)
 {
         (void)state;
         threaded = 1;
-        assert_int_equal(in_child(whole_life), 0);
+        for (int i = 0; i < LIVES; i++)
+                assert_int_equal(in_child(whole_life), 0);
 }
 
 static void test_one_that_is_not(void **state)
 {
         (void)state;
         threaded = 0;
-        assert_int_equal(in_child(whole_life), 0);
+        for (int i = 0; i < LIVES; i++)
+                assert_int_equal(in_child(whole_life), 0);
 }
 
 static void test_nothing_is_stopped_for_a_refusal(void **state)
