@@ -49,7 +49,8 @@ static void say_verdict_comes(char *text, const struct evidence *e)
         say(text, "Wait for the verdict, in ");
         say_duration(text, e->trend->verdict_in_ns);
         if (step_in_use(e) > 1000000000)
-                say(text, "; shorter steps judge sooner: heapwatch run --resolution 1s");
+                say(text, is_by_agent(e) ? "; shorter steps judge sooner: run or attach with --resolution 1s"
+                                         : "; shorter steps judge sooner: heapwatch run --resolution 1s");
 }
 
 static bool no_live_yet(const struct evidence *e)
