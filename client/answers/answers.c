@@ -238,22 +238,37 @@ static void find_numbers(struct answers *a, const struct evidence *e)
         }
 }
 
+static void brief(struct answers *ret, const struct evidence *e)
+{
+        *ret = (struct answers){ 0 };
+        answer_wrong(&ret->answer[QUESTION_WRONG], e);
+        one_word(ret, e);
+        find_numbers(ret, e);
+        ret->rank = rank(ret, e);
+}
+
+void answers_brief(struct answers *ret, const struct world_target *t, bool live)
+{
+        struct evidence e;
+
+        evidence_of(&e, t, live);
+        brief(ret, &e);
+}
+
 void answers_of(struct answers *ret, const struct world_target *t, bool live)
 {
         static void (*const fill[QUESTIONS])(struct target_answer *, const struct evidence *) = {
-                [QUESTION_WRONG] = answer_wrong, [QUESTION_SINCE] = answer_since, [QUESTION_GROWS] = answer_grows,
-                [QUESTION_WHERE] = answer_where, [QUESTION_UNTIL] = answer_until, [QUESTION_NEXT] = answer_next,
+                [QUESTION_SINCE] = answer_since, [QUESTION_GROWS] = answer_grows, [QUESTION_WHERE] = answer_where,
+                [QUESTION_UNTIL] = answer_until, [QUESTION_NEXT] = answer_next,
         };
         struct evidence e;
 
-        *ret = (struct answers){ 0 };
         evidence_of(&e, t, live);
+        brief(ret, &e);
         for (int q = 0; q < QUESTIONS; q++)
-                fill[q](&ret->answer[q], &e);
-        one_word(ret, &e);
-        find_numbers(ret, &e);
+                if (fill[q])
+                        fill[q](&ret->answer[q], &e);
         find_caveats(ret, &e);
-        ret->rank = rank(ret, &e);
 }
 
 char *answer_whole(char *out, size_t size, const struct target_answer *a, const char *time)

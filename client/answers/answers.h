@@ -59,6 +59,9 @@ bool answers_census_share(const struct world_target *t, double *ret);
 /* Answers from what is known of `t`. `live`: a daemon follows it; false: a finished log. Cannot fail. */
 void answers_of(struct answers *ret, const struct world_target *t, bool live);
 
+/* The same without what only a single target's picture shows: all answers but the first, the caveats. For tables. */
+void answers_brief(struct answers *ret, const struct world_target *t, bool live);
+
 /* "Is anything wrong?"; and a short key for JSON and tests: "wrong". Static. */
 const char *question_text(enum target_question q);
 const char *question_key(enum target_question q);

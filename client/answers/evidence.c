@@ -254,17 +254,32 @@ static void find_growth(struct evidence *e)
                 e->band = id > 0 && id <= t->n_bands && t->bands[id - 1] ? t->bands[id - 1]->def : NULL;
         }
         e->limit = t->trend_state ? t->trend_state->time_to_limit : NULL;
-        for (uint32_t i = 0; i < t->n_bands; i++) {
-                if (!t->bands[i])
-                        continue;
-                const Hw__Trend *trend = t->bands[i]->trend;
-
-                if (t->bands[i]->bytes > (e->largest ? e->largest->bytes : 0))
-                        e->largest = t->bands[i];
-                e->bands_judged |= trend && trend->has_verdict && trend->verdict;
-        }
         if (e->grows && e->where == HW__GROWTH__WHERE__WHERE_LIVE && !e->growing)
                 find_likely(e);
+}
+
+const struct world_band *largest_band(const struct evidence *e)
+{
+        const struct world_band *largest = NULL;
+
+        for (uint32_t i = 0; i < e->t->n_bands; i++) {
+                const struct world_band *band = e->t->bands[i];
+
+                if (band && band->bytes > (largest ? largest->bytes : 0))
+                        largest = band;
+        }
+        return largest;
+}
+
+bool bands_judged(const struct evidence *e)
+{
+        for (uint32_t i = 0; i < e->t->n_bands; i++) {
+                const Hw__Trend *trend = e->t->bands[i] ? e->t->bands[i]->trend : NULL;
+
+                if (trend && trend->has_verdict && trend->verdict)
+                        return true;
+        }
+        return false;
 }
 
 bool awaits_census(const struct evidence *e)

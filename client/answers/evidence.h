@@ -14,26 +14,30 @@ struct evidence {
         const struct world_target *t;
         bool live; /* a daemon follows it */
         enum ending ending;
-        bool over;                        /* its run is over, or its log is finished: nothing more comes */
-        const char *detail;               /* the daemon's words for the state, or "" */
-        Hw__Growth__Where where;          /* UNKNOWN when nothing was said */
-        Hw__Series series;                /* the one whose trend decides */
-        const Hw__Trend *trend;           /* of that series; NULL: none */
-        Hw__Verdict verdict;              /* its verdict, STEADY when nothing grows anywhere */
-        bool off_heap;                    /* what grows is outside of the heap */
-        bool grows;                       /* verdict is growing or leak */
-        const Hw__GrowingBand *growing;   /* the band that grows most, or `likely`; NULL */
-        Hw__GrowingBand likely;           /* without a verdict of its own it carries most of live data's growth */
-        const Hw__Band *band;             /* what it is; NULL */
-        const struct world_band *largest; /* of the newest census; NULL */
-        bool bands_judged;                /* some band has a verdict: that none grows is known */
-        const Hw__Alert *alert;           /* the most severe firing one that says more than the verdict; NULL */
-        size_t n_alerts;                  /* of those */
-        enum severity gravest;            /* of all that fire; SEVERITY_INFO when none does */
-        const Hw__TimeToLimit *limit;     /* NULL: nothing grows towards a limit */
+        bool over;                      /* its run is over, or its log is finished: nothing more comes */
+        const char *detail;             /* the daemon's words for the state, or "" */
+        Hw__Growth__Where where;        /* UNKNOWN when nothing was said */
+        Hw__Series series;              /* the one whose trend decides */
+        const Hw__Trend *trend;         /* of that series; NULL: none */
+        Hw__Verdict verdict;            /* its verdict, STEADY when nothing grows anywhere */
+        bool off_heap;                  /* what grows is outside of the heap */
+        bool grows;                     /* verdict is growing or leak */
+        const Hw__GrowingBand *growing; /* the band that grows most, or `likely`; NULL */
+        Hw__GrowingBand likely;         /* without a verdict of its own it carries most of live data's growth */
+        const Hw__Band *band;           /* what it is; NULL */
+        const Hw__Alert *alert;         /* the most severe firing one that says more than the verdict; NULL */
+        size_t n_alerts;                /* of those */
+        enum severity gravest;          /* of all that fire; SEVERITY_INFO when none does */
+        const Hw__TimeToLimit *limit;   /* NULL: nothing grows towards a limit */
 };
 
 void evidence_of(struct evidence *ret, const struct world_target *t, bool live);
+
+/* Of the newest census; NULL: there is none. Looks at every band, as the next one does. */
+const struct world_band *largest_band(const struct evidence *e);
+
+/* Whether some band has a verdict: that none grows is known. */
+bool bands_judged(const struct evidence *e);
 
 /* Appends to a text; cut at a whole character. */
 __attribute__((format(printf, 2, 3))) void say(char text[ANSWER_TEXT], const char *format, ...);

@@ -234,7 +234,7 @@ static void say_closures(char *text, const struct evidence *e)
 
 static bool few_censuses(const struct evidence *e)
 {
-        return live_grows(e) && has_profile(e) && !e->bands_judged;
+        return live_grows(e) && has_profile(e) && !bands_judged(e);
 }
 
 static void say_few_censuses(char *text, const struct evidence *e)

@@ -158,21 +158,22 @@ static void say_growing_band(struct target_answer *a, const struct evidence *e)
 }
 
 /* "; the largest is CartItem with 14.7 MiB", or what gained most while live data grows and censuses are few. */
-static void say_foremost(struct target_answer *a, const struct evidence *e)
+static void say_foremost(struct target_answer *a, const struct evidence *e, const struct world_band *largest)
 {
         const struct world_band *gained[ACCOUNT_BANDS];
-        const bool gains = e->grows && !e->off_heap && !e->bands_judged && account_bands(e->t, gained) > 0;
+        const bool gains = e->grows && !e->off_heap && !bands_judged(e) && account_bands(e->t, gained) > 0;
 
         say(a->text, gains ? "; most so far: " : "; the largest is ");
-        say_label(a->text, e, gains ? gained[0]->def->label : e->largest->def->label);
+        say_label(a->text, e, gains ? gained[0]->def->label : largest->def->label);
         say(a->text, gains ? ", +" : " with ");
-        say_bytes(a->text, gains ? gained[0]->bytes - gained[0]->first_bytes : e->largest->bytes);
+        say_bytes(a->text, gains ? gained[0]->bytes - gained[0]->first_bytes : largest->bytes);
 }
 
 void answer_grows(struct target_answer *a, const struct evidence *e)
 {
         const struct world_target *t = e->t;
         bool profiled = t->census || t->n_bands;
+        const struct world_band *largest = e->growing ? NULL : largest_band(e);
 
         if (e->growing) {
                 if (e->off_heap)
@@ -193,15 +194,15 @@ void answer_grows(struct target_answer *a, const struct evidence *e)
         } else if (!profiled) {
                 a->tone = e->grows ? ANSWER_WARN : ANSWER_DIM;
                 say(a->text, "%s", e->off_heap ? heap_beside(e) : "Not known: there is no heap profile");
-        } else if (e->largest) {
+        } else if (largest) {
                 say(a->text, "%s",
                     e->off_heap                   ? heap_beside(e)
-                    : e->grows && e->bands_judged ? "No band by itself"
+                    : e->grows && bands_judged(e) ? "No band by itself"
                     : e->grows   ? e->over ? "Not known: too few censuses" : "Not known yet: too few censuses"
                     : e->verdict ? "No band"
                     : e->over    ? "Not known"
                                  : "Not known yet");
-                say_foremost(a, e);
+                say_foremost(a, e, largest);
         } else {
                 say(a->text, e->over ? "Not known: its log has no census" : "No census yet");
         }

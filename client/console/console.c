@@ -130,7 +130,7 @@ void console_prepare(struct console *c, uint64_t now_wall_ns)
         if (c->scene.recall)
                 (void)recall_collect(c->scene.recall, c->live);
         find_target(c);
-        c->scene.answered->t = NULL;
+        c->scene.answered->t = c->scene.answered->brief = NULL;
         if (c->scene.target && !c->scene.left)
                 timeline_recall(c);
         for (size_t i = 0; i < c->shown->n_tables; i++)

@@ -54,10 +54,10 @@ static int draw_wrong(const struct scene *s, struct canvas *canvas, struct area 
                       const struct world_target *t)
 {
         struct value firing = alerts_firing(t);
-        enum answer_tone tone = scene_answered(s, t)->a.tone;
+        enum answer_tone tone = scene_brief(s, t)->tone;
         char text[64];
 
-        if (tone != ANSWER_DIM && strcmp(scene_answered(s, t)->a.word, state_word(t)) != 0 && most - at > 12)
+        if (tone != ANSWER_DIM && strcmp(scene_brief(s, t)->word, state_word(t)) != 0 && most - at > 12)
                 at += canvas_put(canvas, area, 0, at, most - at, answer_tint(tone),
                                  answered_word_text(text, sizeof(text), s, t)) +
                       2;

@@ -69,13 +69,18 @@ static void take_key(struct console *c, int key)
                 console_key(c, key);
 }
 
-/* Keys are answered at once: the next frame is not held back. Each key finds the rows as they are now. */
+/*
+ * Keys are answered at once: the next frame is not held back. Each key finds the rows as they are now: nothing is taken
+ * from the feed between two keys, and entry.c itself fills the rows again while one types.
+ */
 static void take_keys(struct loop *l)
 {
+        bool first = true;
         int key;
 
-        while ((key = screen_key()) != SCREEN_NONE) {
-                console_prepare(l->console, clock_wall_ns());
+        for (; (key = screen_key()) != SCREEN_NONE; first = false) {
+                if (first || l->console->entry == ENTRY_NONE)
+                        console_prepare(l->console, clock_wall_ns());
                 take_key(l->console, key);
                 l->pressed = true;
         }

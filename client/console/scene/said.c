@@ -43,9 +43,21 @@ const struct answer_memo *scene_answered(const struct scene *s, const struct wor
         if (m->t != t) {
                 answers_of(&m->a, t, s->live);
                 say_all(m, s, t);
-                m->t = t;
+                m->t = m->brief = t;
         }
         return m;
+}
+
+const struct answers *scene_brief(const struct scene *s, const struct world_target *t)
+{
+        struct answer_memo *m = s->answered;
+
+        if (m->brief != t) {
+                answers_brief(&m->a, t, s->live);
+                m->brief = t;
+                m->t = NULL;
+        }
+        return &m->a;
 }
 
 enum tint answer_tint(enum answer_tone tone)
@@ -62,13 +74,13 @@ enum tint answer_tint(enum answer_tone tone)
 
 struct value answered_word(const struct scene *s, const struct world_target *t)
 {
-        return value_text(scene_answered(s, t)->a.word);
+        return value_text(scene_brief(s, t)->word);
 }
 
 /* Of two equally serious ones, the one that grows faster is worse. */
 struct value answered_rank(const struct scene *s, const struct world_target *t)
 {
-        const struct answers *a = &scene_answered(s, t)->a;
+        const struct answers *a = scene_brief(s, t);
         const double mib = 1 << 20;
         double slope = a->has_slope && a->slope > 0 ? a->slope : 0;
 
@@ -84,7 +96,7 @@ static bool live_in_doubt(const struct answers *a, const struct world_target *t)
 /* Of the trend that decides; before its verdict, of live data so far; steady has none (the series' table has it). */
 struct value answered_slope(const struct scene *s, const struct world_target *t)
 {
-        const struct answers *a = &scene_answered(s, t)->a;
+        const struct answers *a = scene_brief(s, t);
 
         if (a->has_slope && a->verdict >= HW__VERDICT__VERDICT_GROWING)
                 return value_number(true, a->slope);
@@ -93,14 +105,14 @@ struct value answered_slope(const struct scene *s, const struct world_target *t)
 
 struct value answered_onset(const struct scene *s, const struct world_target *t)
 {
-        const struct answers *a = &scene_answered(s, t)->a;
+        const struct answers *a = scene_brief(s, t);
 
         return value_when(s, t, a->has_onset, a->onset_ns);
 }
 
 char *answered_word_text(char *out, size_t size, const struct scene *s, const struct world_target *t)
 {
-        const struct answers *a = &scene_answered(s, t)->a;
+        const struct answers *a = scene_brief(s, t);
 
         if (a->word && !strcmp(a->word, "unknown") && live_in_doubt(a, t))
                 return trend_verdict_text(out, size, target_trend(t));

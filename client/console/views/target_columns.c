@@ -136,7 +136,7 @@ static char *verdict_text(char *out, size_t size, const struct scene *s, const v
 
 static enum tint verdict_colour(const struct scene *s, const void *row)
 {
-        enum answer_tone tone = scene_answered(s, target(row))->a.tone;
+        enum answer_tone tone = scene_brief(s, target(row))->tone;
 
         return tone == ANSWER_DIM ? TINT_DIM : answer_tint(tone);
 }
@@ -162,7 +162,7 @@ static struct value since(const struct scene *s, const void *row)
 
 static struct value culprit(const struct scene *s, const void *row)
 {
-        return value_text(scene_answered(s, target(row))->a.culprit_text);
+        return value_text(scene_brief(s, target(row))->culprit_text);
 }
 
 static void draw_culprit(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
@@ -177,7 +177,7 @@ static void draw_culprit(struct canvas *c, struct area area, int row, int column
 
 static struct value limit_in(const struct scene *s, const void *row)
 {
-        const struct answers *a = &scene_answered(s, target(row))->a;
+        const struct answers *a = scene_brief(s, target(row));
 
         return value_number(a->has_limit, (double)a->limit_ns);
 }

@@ -126,11 +126,31 @@ static void leak_live(struct made *m)
         m->growing.bytes = 40 * MIB;
 }
 
+/* Tables show the same as the picture of one target. */
+static void brief_agrees(const struct answers *a, const struct world_target *t, bool live)
+{
+        struct answers b;
+
+        answers_brief(&b, t, live);
+        assert_string_equal(b.word, a->word);
+        assert_int_equal(b.tone, a->tone);
+        assert_int_equal(b.rank, a->rank);
+        assert_int_equal(b.verdict, a->verdict);
+        assert_true(b.has_slope == a->has_slope && b.has_onset == a->has_onset && b.has_limit == a->has_limit);
+        assert_true(b.slope >= a->slope && b.slope <= a->slope);
+        assert_int_equal(b.onset_ns, a->onset_ns);
+        assert_int_equal(b.limit_ns, a->limit_ns);
+        assert_int_equal(b.culprit, a->culprit);
+        assert_string_equal(b.culprit_text, a->culprit_text);
+        assert_string_equal(b.answer[QUESTION_WRONG].text, a->answer[QUESTION_WRONG].text);
+}
+
 static struct answers asked(const struct made *m)
 {
         struct answers a;
 
         answers_of(&a, &m->t, true);
+        brief_agrees(&a, &m->t, true);
         for (int q = 0; q < QUESTIONS; q++)
                 assert_true(a.answer[q].text[0] != '\0');
         return a;
@@ -310,6 +330,7 @@ static struct answers ended_early(struct made *m, uint64_t length_ns, uint64_t s
         m->run.first_time_ns = 3 * SECOND;
         m->t.event_time_ns = 3 * SECOND + length_ns;
         answers_of(&a, &m->t, live);
+        brief_agrees(&a, &m->t, live);
         for (int q = 0; q < QUESTIONS; q++) { /* nothing more will come */
                 assert_null(strstr(a.answer[q].text, " yet"));
                 assert_null(strstr(a.answer[q].text, "Wait"));
