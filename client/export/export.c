@@ -155,13 +155,13 @@ static int run(void *filled)
         if (!fill(&plan, x, &error)) {
                 if (error.text[0])
                         (void)command_usage_error(&command_export, "%s", error.text);
-        } else if (x->check) {
-                (void)printf("%zu sinks: good\n", plan.n_sinks);
-                status = EXIT_OK;
-        } else if ((e = exporter_new(&plan, &error))) {
-                status = exporter_run(e);
-        } else {
+        } else if (!(e = exporter_new(&plan, x->check, &error))) {
                 command_error(&command_export, "%s", error.text);
+        } else if (x->check) {
+                (void)printf("%zu sink%s: good\n", plan.n_sinks, plan.n_sinks == 1 ? "" : "s");
+                status = EXIT_OK;
+        } else {
+                status = exporter_run(e);
         }
         exporter_destroy(&e);
         plan_done(&plan);

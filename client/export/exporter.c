@@ -48,6 +48,7 @@ struct sink {
 
 struct exporter {
         const struct plan *plan;
+        bool only_check;
         struct event_base *base;
         struct evdns_base *names;
         struct http *http;
@@ -220,7 +221,7 @@ static bool journal_path(struct sink *s, struct error *error)
         char name[96], state[STATE_PATH_MAX];
         enum address_kind kind = address_kind(s->plan->address);
 
-        if (p->no_journal || kind == ADDRESS_UDP || kind == ADDRESS_UNIXGRAM)
+        if (s->exporter->only_check || p->no_journal || kind == ADDRESS_UDP || kind == ADDRESS_UNIXGRAM)
                 return true;
         (void)snprintf(name, sizeof(name), "export-%s", s->plan->name);
         if (!p->journal && state_path(state, sizeof(state), name, feed_endpoint(s->exporter->feed, 0)) < 0)
@@ -278,9 +279,12 @@ static bool open_timer(struct sink *s)
 static bool open_sink(struct exporter *e, const struct sink_plan *plan, struct error *error)
 {
         struct sink *s = &e->sinks[e->n++];
-        struct scrape_options o = {
-                .base = e->base, .connections = e->connections, .plan = plan, .source = source_now, .ctx = e
-        };
+        struct scrape_options o = { .base = e->base,
+                                    .connections = e->connections,
+                                    .plan = plan,
+                                    .only_check = e->only_check,
+                                    .source = source_now,
+                                    .ctx = e };
 
         s->exporter = e;
         s->plan = plan;
@@ -379,7 +383,7 @@ static bool open_events(struct exporter *e)
         return true;
 }
 
-struct exporter *exporter_new(const struct plan *plan, struct error *error)
+struct exporter *exporter_new(const struct plan *plan, bool only_check, struct error *error)
 {
         struct exporter *e = calloc(1, sizeof(*e));
 
@@ -387,6 +391,7 @@ struct exporter *exporter_new(const struct plan *plan, struct error *error)
         if (!e)
                 return NULL;
         e->plan = plan;
+        e->only_check = only_check;
         e->base = event_base_new();
         e->names =
                 e->base ? evdns_base_new(e->base, EVDNS_BASE_INITIALIZE_NAMESERVERS | EVDNS_BASE_DISABLE_WHEN_INACTIVE)

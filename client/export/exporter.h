@@ -14,8 +14,11 @@
 struct error;
 struct exporter;
 
-/* The plan is checked and outlives it. NULL with a message in `error`. */
-struct exporter *exporter_new(const struct plan *plan, struct error *error);
+/*
+ * The plan is checked and outlives it. `only_check`: everything that can be refused is looked at, but nothing is
+ * listened at and no journal is opened; it cannot be run. NULL with a message in `error`.
+ */
+struct exporter *exporter_new(const struct plan *plan, bool only_check, struct error *error);
 
 /* Runs until a signal. Returns an exit status. */
 int exporter_run(struct exporter *e);

@@ -130,7 +130,7 @@ struct scrape *scrape_new(const struct scrape_options *options, struct error *er
         if (!s)
                 return NULL;
         s->options = *options;
-        if (!check(s, error) || !start(s, error))
+        if (!check(s, error) || (!options->only_check && !start(s, error)))
                 scrape_destroy(&s);
         return s;
 }

@@ -16,6 +16,7 @@ struct scrape_options {
         struct event_base *base;
         struct connections *connections; /* outlives it */
         const struct sink_plan *plan;
+        bool only_check;                                   /* nothing is listened at */
         const struct metrics_source *(*source)(void *ctx); /* the current one */
         void *ctx;
 };

@@ -350,12 +350,16 @@ def test_bad_usage_is_said():
             (["--names", "ekgg", "--statsd", "udp://h:1"], "there are no names 'ekgg'"),
             (["--label", "a", "--statsd", "udp://h:1"], "expected NAME=VALUE"),
             (["--textfile", "/tmp/x.txt"], "ends with .prom"),
+            (["--statsd", "udp://h:1", "--connect", "nonsense://"], "nonsense://"),
+            (["--listen", "127.0.0.1:0", "--token-file", "/nowhere/token"], "/nowhere/token"),
             (["--config", "/nowhere/export.yaml"], "/nowhere/export.yaml")):
         done = client("export", *args)
         assert done.returncode == 2 and words in done.stderr.decode(), (args, done)
         assert b"secret" not in done.stderr
+        checked = client("export", "--check", *args)
+        assert (checked.returncode, checked.stderr) == (2, done.stderr), "what it refuses, --check refuses"
     good = client("export", "--check", "--statsd", "udp://h:8125")
-    assert good.returncode == 0 and good.stdout == b"1 sinks: good\n", good
+    assert good.returncode == 0 and good.stdout == b"1 sink: good\n", good
 
 
 def test_prometheus_checks_the_names(directory, daemon):
