@@ -112,7 +112,7 @@ def scrape(path):
 def figures(targets=1000, bands=200, seconds=600):
     """{name: number}, of one run."""
     with private_directory() as d:
-        daemon = Daemon(d, *(f"service-{i}=unix:{d}/{i}.sock" for i in range(targets)), args=("--log-level", "error"))
+        daemon = Daemon(d, *(f"service-{i}=unix:{d}/{i}.sock" for i in range(targets)), args=("--log-level", "error,daemon=info"))
         fleet = subprocess.Popen([BUILD / "bench" / "bench_fleet", d, str(targets), str(bands), str(seconds + LOOK_S), daemon.publish],
                                  stdout=subprocess.PIPE, text=True)
         try:
