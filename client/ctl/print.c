@@ -114,12 +114,12 @@ static void print_daemon(const Hw__DaemonState *d)
         }
         print_loop(d);
         if (d->has_subscribers_disconnected)
-                (void)printf("subscribers disconnected for too many subscriptions %s\n",
+                (void)printf("subscribers disconnected for what they sent %s\n",
                              hw_count_text(text, sizeof(text), d->subscribers_disconnected));
         if (d->has_connections_refused && d->connections_refused > 0) {
                 (void)printf("connections refused %s", hw_count_text(text, sizeof(text), d->connections_refused));
                 if (d->has_descriptors_limit)
-                        (void)printf("  for lack of descriptors: it may open %s",
+                        (void)printf("; it may open %s descriptors, the log says why",
                                      hw_count_text(text, sizeof(text), d->descriptors_limit));
                 (void)putchar('\n');
         }

@@ -120,6 +120,8 @@ static bool take_subscription(struct broadcast *b)
         (void)zmq_msg_init(&msg);
         const bool some = zmq_msg_recv(&msg, b->publish, ZMQ_DONTWAIT) >= 0;
         const uint8_t *data = zmq_msg_data(&msg);
+        if (some)
+                connections_read(zmq_msg_get(&msg, ZMQ_SRCFD), zmq_msg_size(&msg));
         if (some && zmq_msg_size(&msg) > 0 && data[0] == 1)
                 subscribed(b, zmq_msg_get(&msg, ZMQ_SRCFD));
         else if (some && zmq_msg_size(&msg) > 0 && data[0] == 0)

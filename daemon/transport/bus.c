@@ -338,6 +338,7 @@ static int receive_request(void *ctx, void *socket)
                         break;
                 }
                 more = zmq_msg_more(&frame);
+                connections_read(zmq_msg_get(&frame, ZMQ_SRCFD), zmq_msg_size(&frame));
                 if (n < MAX_FRAMES)
                         (void)zmq_msg_init(&frames[n++]);
                 (void)zmq_msg_move(&frames[n - 1], &frame); /* beyond MAX_FRAMES the last one is kept */
@@ -417,8 +418,10 @@ static bool start_broadcast(struct bus *bus, struct error *error)
 
 static void begin_connections(const struct bus *bus)
 {
-        const struct connections_listener listeners[2] = { { bus->publish_endpoint.address, bus->room.subscribers },
-                                                           { bus->request_endpoint.address, bus->room.requesters } };
+        const struct connections_listener listeners[2] = {
+                { bus->publish_endpoint.address, bus->room.subscribers, bus->room.unread },
+                { bus->request_endpoint.address, bus->room.requesters, bus->room.unread },
+        };
 
         connections_begin(listeners);
 }

@@ -21,5 +21,6 @@ struct client_memory client_memory_of(uint64_t given, unsigned mark)
                 .requesters = (unsigned)between(LEAST_CONNECTIONS, budget / 16 / CONNECTION_BYTES, LIMIT_CONNECTIONS),
                 .subscriptions =
                         (unsigned)between(LEAST_SUBSCRIPTIONS, budget / 16 / SUBSCRIPTION_BYTES, LIMIT_SUBSCRIPTIONS),
+                .unread = between(LEAST_UNREAD_BYTES, budget / 16 / UNREAD_GROWS, MOST_UNREAD_BYTES),
         };
 }

@@ -3,8 +3,9 @@
  * client_memory.h - what clients may take of the daemon's memory.
  *
  * Of the budget (daemon/loop/memory.h) at most an eighth waits as replies and a 32nd as large updates; a quarter is for
- * subscribers' queues, a 16th each for requesters' connections and for subscriptions: 17 32nds. The rest, and what
- * clients do not use, is the targets'. Without a budget, and with a large one, the limits of limits.h hold.
+ * subscribers' queues, a 16th each for requesters' connections, for subscriptions, and for requests and subscriptions
+ * that are not whole yet: 21 32nds. The rest, and what clients do not use, is the targets'. Without a budget, and with
+ * a large one, the limits of limits.h hold.
  */
 #ifndef HW_DAEMON_TRANSPORT_CLIENT_MEMORY_H
 #define HW_DAEMON_TRANSPORT_CLIENT_MEMORY_H
@@ -17,6 +18,7 @@ struct client_memory {
         unsigned subscribers;    /* connections */
         unsigned requesters;     /* likewise */
         unsigned subscriptions;
+        size_t unread; /* bytes received of each socket's clients, and not yet read as messages */
 };
 
 /* `given`: the budget in bytes; 0 or UNKNOWN_U64: none. `mark`: messages that a subscriber's queue holds. */

@@ -15,6 +15,7 @@
 #include "daemon/log.h"
 #include "daemon/loop/accept.h"
 #include "daemon/loop/receive.h"
+#include "daemon/transport/limits.h"
 #include "daemon/transport/subscriber_quota.h"
 #include "proto/base/clock.h"
 #include "proto/base/hash.h"
@@ -32,6 +33,8 @@ struct connection {
         bool has_key;
         uint8_t public[KEY_BYTES];
         uint64_t who;                 /* a process or a TCP address; never 0 */
+        uint64_t unread;              /* bytes received, and not yet read as messages ... */
+        uint64_t unread_ns;           /* ... when the newest came */
         struct sockaddr_storage peer; /* AF_UNIX: nothing more is known */
 };
 
@@ -42,6 +45,7 @@ struct listener {
         atomic_uint keyed_port;                                    /* likewise; set while the others are in use */
         unsigned places;
         unsigned taken; /* at most: connections since they were counted are not known to have ended */
+        size_t unread;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
@@ -249,21 +253,72 @@ static bool on_accepted(int listener, int fd)
         return service == SERVICE_NONE || remember(fd, service, keyed);
 }
 
+/* Of all connections to a service. Those that have ended count only as long as they are small. */
+static uint64_t unread_of(enum service service, uint64_t small)
+{
+        uint64_t all = 0;
+
+        for (int fd = 0; fd < n_table; fd++) {
+                if (table[fd].service != service)
+                        continue;
+                if (table[fd].unread > small && !is_there(fd))
+                        table[fd].service = SERVICE_NONE;
+                else
+                        all += table[fd].unread;
+        }
+        return all;
+}
+
+/* Over TCP some bytes are heartbeats, which nobody reads. */
+static void forgive_heartbeats(struct connection *c, uint64_t now_ns)
+{
+        const uint64_t most = (now_ns - c->unread_ns) / 1000000u * HEARTBEAT_BYTES_PER_S / 1000u;
+
+        if (c->peer.ss_family != AF_UNIX)
+                c->unread -= c->unread < most ? c->unread : most;
+        c->unread_ns = now_ns;
+}
+
+static bool waits_too_much(struct connection *c, size_t size, uint64_t now_ns)
+{
+        const struct listener *l = &listeners[c->service - 1];
+        const uint64_t part = l->unread / l->places;
+
+        forgive_heartbeats(c, now_ns);
+        c->unread += size;
+        return c->unread > LIMIT_UNREAD_BYTES || (c->unread > part && unread_of(c->service, part) > l->unread);
+}
+
+/* Why this connection may not go on; NULL: it may. */
+static const char *objection(int fd, size_t size)
+{
+        const uint64_t now_ns = clock_mono_ns();
+
+        if (fd < 0 || fd >= n_table || table[fd].service == SERVICE_NONE)
+                return NULL;
+        const char *why = NULL;
+        if (waits_too_much(&table[fd], size, now_ns))
+                why = "it sends more than can be read, or a message that does not end";
+        else if (table[fd].service == SERVICE_PUBLISH && !subscriber_quota_take(&quota, table[fd].who, now_ns, size))
+                why = "it sends too many subscriptions";
+        return why && is_there(fd) ? why : NULL;
+}
+
 static bool on_received(int fd, size_t size)
 {
         char peer[PEER_TEXT];
 
         (void)pthread_mutex_lock(&lock);
-        const bool charged = fd >= 0 && fd < n_table && table[fd].service == SERVICE_PUBLISH;
-        const bool shut =
-                charged && !subscriber_quota_take(&quota, table[fd].who, clock_mono_ns(), size) && is_there(fd);
-        if (shut)
+        const char *why = objection(fd, size);
+        const bool subscriber = why && table[fd].service == SERVICE_PUBLISH;
+        if (why)
                 table[fd].service = SERVICE_NONE;
         (void)pthread_mutex_unlock(&lock);
-        if (!shut)
+        if (!why)
                 return true;
-        log_warning("subscribers_disconnected=%lu from=%s: it sends too many subscriptions",
-                    atomic_fetch_add(&n_disconnected, 1) + 1, connections_peer(fd, peer));
+        log_warning("%s=%lu from=%s: %s", subscriber ? "subscribers_disconnected" : "connections_refused",
+                    atomic_fetch_add(subscriber ? &n_disconnected : &n_refused, 1) + 1, connections_peer(fd, peer),
+                    why);
         (void)shutdown(fd, SHUT_RDWR);
         return false;
 }
@@ -274,7 +329,7 @@ static void set_listener(struct listener *l, const struct connections_listener *
 {
         const char *a = from->address, *colon = strrchr(a, ':');
 
-        *l = (struct listener){ .places = from->places };
+        *l = (struct listener){ .places = from->places, .unread = from->unread };
         if (!strncmp(a, "ipc://", 6))
                 (void)snprintf(l->path, sizeof(l->path), "%s", a + 6);
         else if (!strncmp(a, "tcp://", 6) && colon)
@@ -344,6 +399,16 @@ const char *connections_peer(int fd, char out[PEER_TEXT])
         if (!known && fd >= 0 && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &local, &size) == 0)
                 (void)snprintf(out, PEER_TEXT, "uid %lu pid %ld", (unsigned long)local.uid, (long)local.pid);
         return out;
+}
+
+void connections_read(int fd, size_t size)
+{
+        (void)pthread_mutex_lock(&lock);
+        if (fd >= 0 && fd < n_table) {
+                const uint64_t most = size + MESSAGE_OVERHEAD_BYTES;
+                table[fd].unread -= table[fd].unread < most ? table[fd].unread : most;
+        }
+        (void)pthread_mutex_unlock(&lock);
 }
 
 void connections_note_key(int fd, const uint8_t public[KEY_BYTES])

@@ -8,8 +8,10 @@
  * recorded, so that they can be shut down when their key is revoked, which libzmq sees as the peer's end.
  *
  * Each listener has a number of places, half of which one peer may take (a process, or a TCP address); further
- * connections are closed at once. What subscribers send passes through our recv() (daemon/loop/receive.h) and is
- * limited (subscriber_quota.h): a connection that sends too much is shut down.
+ * connections are closed at once. What clients send passes through our recv() (daemon/loop/receive.h): the rate of
+ * subscribers is limited (subscriber_quota.h), and so is what was received of any connection and not yet read as
+ * messages. libzmq itself would take in a message of endless parts until memory is used up. A connection that sends too
+ * much is shut down.
  *
  * Two threads: libzmq's accepts, ours looks up and shuts down; a lock protects the table. A descriptor is shut down
  * under the lock, and only if the kernel still reports the peer that was accepted: it cannot have been reused.
@@ -29,6 +31,7 @@
 struct connections_listener {
         const char *address; /* "ipc://PATH", "tcp://HOST:PORT"; copied */
         unsigned places;
+        size_t unread; /* bytes of all together; beyond, who holds more than one place's part is shut down */
 };
 
 /* The listeners for publishing and for requests. One set per process. */
@@ -44,6 +47,9 @@ bool connections_is_subscriber(int fd);
 /* The peer of this descriptor; "?" if it is not a connection to our listeners. Returns `out`. */
 const char *connections_peer(int fd, char out[PEER_TEXT]);
 
+/* A message of `size` bytes, or a part of one, was read that came from this descriptor; below 0: not known which. */
+void connections_read(int fd, size_t size);
+
 /* A message with this key came from this descriptor. */
 void connections_note_key(int fd, const uint8_t public[KEY_BYTES]);
 
@@ -56,7 +62,7 @@ size_t connections_shut(bool (*holds)(const void *ctx, const uint8_t public[KEY_
 /* Connections over ipc that were closed because another user made them, since the start. */
 uint64_t connections_of_other_users(void);
 
-/* Connections closed because no place was left for their peer, and those shut down because of what they sent. */
+/* Connections closed for want of a place, or for their requests; subscribers shut down for what they sent. */
 uint64_t connections_refused(void);
 uint64_t connections_disconnected(void);
 

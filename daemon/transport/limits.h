@@ -28,10 +28,16 @@
 #define LIMIT_REPLIES_WAITING       65536 /* messages per client; the rest of the answer is dropped and counted */
 #define LIMIT_REPLIES_WAITING_BYTES ((size_t)64 << 20) /* over all clients; likewise (waiting.h) */
 #define LIMIT_CONNECTIONS           1024u              /* of each socket; half of them of one peer */
+#define LIMIT_UNREAD_BYTES          (512u << 10)       /* received of a connection, and not yet read as messages */
+#define UNREAD_GROWS                32u                /* in libzmq: 64 bytes for an empty part, which comes as 2 */
+#define MESSAGE_OVERHEAD_BYTES      64u                /* of a message on the wire, at most: framing, CURVE */
+#define HEARTBEAT_BYTES_PER_S       32u                /* of a TCP connection, at most */
 #define QUEUED_MESSAGE_BYTES        128u               /* a place in a subscriber's queue: two frames of libzmq */
-#define CONNECTION_BYTES            (48u << 10)        /* libzmq's buffers of one connection */
-#define SUBSCRIPTION_BYTES          2048u              /* in libzmq's trie */
-#define LEAST_REPLIES_WAITING_BYTES ((size_t)4 << 20)  /* however small the budget */
+#define CONNECTION_BYTES            (32u << 10)        /* of an idle requester in libzmq; 28.7 kB as measured, ... */
+#define SUBSCRIPTION_BYTES          5120u /* ... and 4.3 kB in its trie: test_clients_cost_what_is_reckoned */
+#define LEAST_UNREAD_BYTES          ((size_t)128 << 10)
+#define MOST_UNREAD_BYTES           ((size_t)4 << 20)
+#define LEAST_REPLIES_WAITING_BYTES ((size_t)4 << 20) /* however small the budget */
 #define LEAST_UPDATES_WAITING_BYTES ((size_t)1 << 20)
 #define LEAST_CONNECTIONS           32u
 #define LEAST_SUBSCRIPTIONS         512u

@@ -22,9 +22,9 @@ import time
 
 import common
 import zmq
+from clients import attack_for_ever, come_and_go, endless, toggle
 from harness import DEADLINE_S, LOGS, Daemon, pb, private_directory, wait_for
 from live_log import LiveLog
-from subscriptions import come_and_go, subscribe_for_ever, toggle
 
 HEALTHY = 3
 RECORDED = sorted(p for p in LOGS.glob("*/run.eventlog") if p.stat().st_size < 300_000)
@@ -187,10 +187,10 @@ class Soak:
             s.close()
 
     def fault_subscriptions(self):
-        """One that subscribes and unsubscribes as fast as it can, and one that connects again and again."""
-        for attack in (toggle, come_and_go):
-            child = multiprocessing.Process(target=subscribe_for_ever, daemon=True, args=(
-                attack, str(self.tormented.directory / "publish"), self.faults, time.time() + self.random.uniform(0.2, 1)))
+        """Subscribing and unsubscribing as fast as it goes, connecting again and again, messages that do not end."""
+        for attack, door in ((toggle, "publish"), (come_and_go, "publish"), (endless, "publish"), (endless, "request")):
+            child = multiprocessing.Process(target=attack_for_ever, daemon=True, args=(
+                attack, str(self.tormented.directory / door), self.faults, time.time() + self.random.uniform(0.2, 1)))
             child.start()
             while child.is_alive():
                 self.grow()

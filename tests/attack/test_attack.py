@@ -6,6 +6,8 @@ The bounds are for a loaded machine: what took seconds to minutes when it was fo
 import contextlib
 import multiprocessing
 import os
+import random
+import re
 import resource
 import signal
 import socket
@@ -16,10 +18,10 @@ import time
 import pytest
 import zmq
 
+from clients import attack_for_ever, come_and_go, endless, toggle
 from common import scale
-from harness import CLIENT, DEADLINE_S, LOGS, WATCHED, Daemon, client, pb, rss_bytes, running, wait_for
+from harness import CLIENT, DEADLINE_S, LOGS, ROOT, WATCHED, Daemon, client, pb, rss_bytes, running, wait_for
 from live_log import LiveLog
-from subscriptions import come_and_go, subscribe_for_ever, toggle
 
 LEAKY = (LOGS / "leaky-hT-ghc9103" / "run.eventlog").read_bytes()
 SLOW = 8 if WATCHED else 1      # what a sanitizer costs
@@ -313,6 +315,49 @@ def test_m4_memory_stays_within_the_units(directory, what):
                  f"memory to be given back ({before >> 20} MiB before, {peak >> 20} at most)")
 
 
+def constant(name):
+    """Of daemon/transport/limits.h, in bytes."""
+    value, shift = re.search(rf"#define {name} +\(?(\d+)u?(?: << (\d+)\))?", (ROOT / "daemon/transport/limits.h").read_text()).groups()
+    return int(value) << int(shift or 0)
+
+
+@pytest.mark.skipif(WATCHED, reason="a sanitizer's memory is not the program's")
+@pytest.mark.parametrize("what, n", [("CONNECTION_BYTES", 400), ("SUBSCRIPTION_BYTES", 3000)])
+def test_clients_cost_what_is_reckoned(directory, what, n):
+    """What the limits for clients are computed with: resident bytes of each, of requesters that have asked and of the longest
+    subscriptions that share nothing."""
+    noise = random.Random(1)
+    context = zmq.Context()
+    context.set(zmq.MAX_SOCKETS, n)
+    with Daemon(directory) as d, contextlib.ExitStack() as held:
+        held.callback(context.term)
+
+        def connect(kind, endpoint):
+            s = held.enter_context(context.socket(kind))
+            s.linger, s.sndhwm = 0, 0
+            s.connect(endpoint)
+            return s
+
+        d.status()
+        before = rss_bytes(d.process.pid)
+        if what == "CONNECTION_BYTES":
+            for _ in range(n):
+                s = connect(zmq.DEALER, d.request_endpoint)
+                s.send(pb.Request(id=1, status=pb.StatusRequest()).SerializeToString())
+                assert s.poll(DEADLINE_S * 1000) and s.recv()
+        else:
+            longest = constant("LIMIT_SUBSCRIPTION_BYTES") - 10      # "\x09SUBSCRIBE"
+            for _ in range(3):
+                s = connect(zmq.SUB, d.publish)
+                for _ in range(n // 3):
+                    s.subscribe(noise.randbytes(longest))
+                s.subscribe(b"hw1/daemon/")     # they are taken in order
+                assert s.poll(DEADLINE_S * 1000)
+        each = (rss_bytes(d.process.pid) - before) / n
+        print(f"{what}: {each:.0f}")
+        assert constant(what) / 2 < each < constant(what)
+
+
 @pytest.mark.skipif(WATCHED, reason="a sanitizer's memory is not the program's")
 def test_targets_added_again_cost_what_they_did(directory):
     """Large blocks are mapped one by one, also after some have been freed: most of a decoder is never touched."""
@@ -342,7 +387,7 @@ def test_publishing_goes_on_whatever_subscribers_send(directory, attack):
         s.subscribe(b"hw1/daemon/")
         assert s.poll(DEADLINE_S * 1000)
         before, until = rss_bytes(d.process.pid), time.time() + seconds
-        attackers = [multiprocessing.Process(target=subscribe_for_ever, args=(attack, f"{directory}/publish", i, until), daemon=True)
+        attackers = [multiprocessing.Process(target=attack_for_ever, args=(attack, f"{directory}/publish", i, until), daemon=True)
                      for i in range(scale(1, 4))]
         for a in attackers:
             a.start()
@@ -359,6 +404,25 @@ def test_publishing_goes_on_whatever_subscribers_send(directory, attack):
         assert WATCHED or peak - before < 64 << 20, (before, peak)
         assert d.status().daemon.subscribers_disconnected > 0 or d.status().daemon.connections_refused > 0
         wait_for(d.answers, "an answer")
+
+
+@pytest.mark.parametrize("door", ["request", "publish"])
+def test_a_message_that_does_not_end(directory, door):
+    """Its connection is shut down, as often as it comes again; the daemon does not grow. It took 1 GiB in 8 s."""
+    with Daemon(directory, args=["--memory", "64MiB"]) as d:
+        before, peak, until = rss_bytes(d.process.pid), 0, time.time() + scale(3, 15)
+        attackers = [multiprocessing.Process(target=attack_for_ever, args=(endless, f"{directory}/{door}", i, until), daemon=True)
+                     for i in range(scale(2, 6))]
+        for a in attackers:
+            a.start()
+        while time.time() < until:
+            assert answer_s(d) < ANSWER_S
+            peak = max(peak, rss_bytes(d.process.pid))
+        for a in attackers:
+            a.join(DEADLINE_S)
+            assert a.exitcode == 0
+        assert WATCHED or peak - before < 32 << 20, (before, peak)
+        assert (d.status().daemon.connections_refused if door == "request" else d.status().daemon.subscribers_disconnected) > 0
 
 
 def test_one_client_does_not_take_all_places(directory):

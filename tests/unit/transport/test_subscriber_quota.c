@@ -135,13 +135,14 @@ static void rooms(void **state)
         assert_int_equal(unit.replies, 32 * MIB);
         assert_int_equal(unit.updates, 8 * MIB);
         assert_int_equal(unit.subscribers, 128);
-        assert_int_equal(unit.subscriptions, 8192);
+        assert_int_equal(unit.subscriptions, 256 * MIB / 16 / SUBSCRIPTION_BYTES);
         assert_true(unit.replies + unit.updates + (uint64_t)unit.subscribers * 4096 * QUEUED_MESSAGE_BYTES +
                             (uint64_t)unit.subscriptions * SUBSCRIPTION_BYTES +
-                            (uint64_t)unit.requesters * CONNECTION_BYTES <
-                    144 * MIB);
+                            (uint64_t)unit.requesters * CONNECTION_BYTES + 2 * UNREAD_GROWS * (uint64_t)unit.unread <=
+                    21 * 8 * MIB);
         assert_int_equal(tiny.subscribers, LEAST_CONNECTIONS);
         assert_int_equal(tiny.subscriptions, LEAST_SUBSCRIPTIONS);
+        assert_int_equal(tiny.unread, LEAST_UNREAD_BYTES);
 }
 
 int main(void)

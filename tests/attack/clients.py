@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hostile subscribers: what they send is all that they do."""
+"""Hostile clients that speak ZMTP by hand: what they send is all that they do."""
 import contextlib
 import socket
 import time
@@ -8,17 +8,17 @@ import common  # noqa: F401: the path to the harness
 from harness import DEADLINE_S
 
 
-class RawSubscriber:
-    """ZMTP by hand: libzmq's own sockets drop subscriptions when they are too many at once."""
+class RawClient:
+    """libzmq's own sockets drop subscriptions when they are too many at once, and send no half messages."""
 
     GREETING = b"\xff" + b"\0" * 8 + b"\x7f\x03\0NULL".ljust(23, b"\0") + b"\0" * 32
 
-    def __init__(self, path):
+    def __init__(self, path, kind=b"SUB"):
         self.socket = socket.socket(socket.AF_UNIX)
         try:
             self.socket.settimeout(DEADLINE_S)
             self.socket.connect(path)
-            ready = b"\x05READY\x0bSocket-Type\0\0\0\x03SUB"
+            ready = b"\x05READY\x0bSocket-Type" + len(kind).to_bytes(4, "big") + kind
             self.socket.sendall(self.GREETING + bytes([4, len(ready)]) + ready)
             assert self.socket.recv(1)
         except (OSError, AssertionError):
@@ -32,21 +32,30 @@ class RawSubscriber:
 
 def toggle(path, number):
     """Subscribes and unsubscribes without end."""
-    s = RawSubscriber(path).socket
+    s = RawClient(path).socket
     with contextlib.closing(s):
         topics = [b"%d-%05d" % (number, i) for i in range(3000)]
-        data = b"".join(RawSubscriber.frame(t) + RawSubscriber.frame(t, 0) for t in topics)
+        data = b"".join(RawClient.frame(t) + RawClient.frame(t, 0) for t in topics)
         while True:
             s.sendall(data)
 
 
 def come_and_go(path, number):
     """Thousands of subscriptions that share no prefix, and away."""
-    with contextlib.closing(RawSubscriber(path).socket) as s:
-        s.sendall(b"".join(RawSubscriber.frame((b"%d-%06d" % (number, i))[::-1].ljust(100, b"x")) for i in range(2000)))
+    with contextlib.closing(RawClient(path).socket) as s:
+        s.sendall(b"".join(RawClient.frame((b"%d-%06d" % (number, i))[::-1].ljust(100, b"x")) for i in range(2000)))
 
 
-def subscribe_for_ever(attack, path, number, until):
+def endless(path, _):
+    """One message, of parts without end: some are empty, which cost more than they are long."""
+    request = path.endswith("request")
+    with contextlib.closing(RawClient(path, b"DEALER" if request else b"SUB").socket) as s:
+        parts = b"\x01\0" * 1000 + (b"\x03" + (60000).to_bytes(8, "big") + b"x" * 60000 if request else b"\x01\x64" + b"\x01" * 100)
+        while True:
+            s.sendall(parts)
+
+
+def attack_for_ever(attack, path, number, until):
     while time.time() < until:
         with contextlib.suppress(OSError):
             attack(path, number)
