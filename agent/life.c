@@ -336,8 +336,9 @@ __attribute__((constructor)) static void agent_begin(void)
         if (settings_skip(&a.setup.settings, program_invocation_short_name))
                 return; /* a wrapper: what it starts may be one */
         if (!symbols_find(a.setup.version, sizeof(a.setup.version))) {
-                if (a.asked && symbols_stripped()) {
-                        report_error(RUNTIME_STRIPPED UNWRAPPED);
+                if (a.asked && symbols_hidden()) {
+                        report_error(access(SYMBOLS_OWN_FILE, R_OK) == 0 ? RUNTIME_STRIPPED UNWRAPPED
+                                                                         : RUNTIME_NO_PROC);
                         clean_environment();
                 }
                 return; /* not a GHC program: what it starts may be one */

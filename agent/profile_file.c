@@ -20,6 +20,9 @@ bool profile_file_divert(struct error *error)
         if (!rts.prog_name.address) {
                 return error_set(error, "the name of the heap profile's file cannot be set");
         }
+        if (access("/dev/null", W_OK) < 0) {
+                return error_set(error, "no heap profile: there is no /dev/null here for its file");
+        }
         /* The runtime takes what follows the last slash in some releases; ours has its own directory before it. */
         snprintf(f.stem, sizeof(f.stem), "%s", server_path());
         snprintf(f.link, sizeof(f.link), "%s.hp", f.stem);

@@ -15,6 +15,7 @@
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -254,7 +255,7 @@ static int each_object(struct dl_phdr_info *info, size_t size, void *ctx)
 
         (void)size;
         if (search->first)
-                scan_file("/proc/self/exe", info->dlpi_addr, search);
+                scan_file(SYMBOLS_OWN_FILE, info->dlpi_addr, search);
         else if (is_shared_runtime(info->dlpi_name))
                 scan_file(info->dlpi_name, info->dlpi_addr, search);
         search->first = false;
@@ -282,10 +283,13 @@ bool symbols_have_runtime(const uint8_t *image, size_t size)
         return memmem(image, size, text, sizeof(text) - 1) != NULL;
 }
 
-bool symbols_stripped(void)
+bool symbols_hidden(void)
 {
         size_t size;
-        void *image = map_file("/proc/self/exe", &size);
+        void *image = map_file(SYMBOLS_OWN_FILE, &size);
+        if (!image)
+                image = map_file((const char *)getauxval(AT_EXECFN),
+                                 &size); /* may have been replaced: only for words */
         bool have = image && symbols_have_runtime(image, size);
 
         if (image)

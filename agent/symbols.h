@@ -66,6 +66,8 @@
         X(stopAllCapabilitiesWith)                                                                                     \
         X(releaseAllCapabilities)
 
+#define SYMBOLS_OWN_FILE "/proc/self/exe"
+
 struct rts_symbol {
         void *address; /* NULL: not found */
         size_t size;   /* 0: not known */
@@ -103,8 +105,11 @@ bool symbols_have_runtime(const uint8_t *image, size_t size);
  */
 bool symbols_find(char *ret_version, size_t version_size);
 
-/* Whether this process has a GHC runtime although symbols_find() has found none: a stripped program. Reads its file. */
-bool symbols_stripped(void);
+/*
+ * Whether this process has a GHC runtime although symbols_find() has found none: a stripped program or, where
+ * SYMBOLS_OWN_FILE is not there, one in a chroot without /proc. Reads its file.
+ */
+bool symbols_hidden(void);
 
 /* Variables of the runtime, read with their own type; `otherwise` when they were not found. */
 bool rts_flag(const struct rts_symbol *s, bool otherwise);

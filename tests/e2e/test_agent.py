@@ -294,6 +294,67 @@ def test_a_service_that_may_have_no_sockets(directory, bare):
     assert os.listdir(directory) == []
 
 
+def in_namespaces(script):
+    """A shell that may mount and chroot; what it mounts goes with it."""
+    command = ["unshare", "--map-root-user", "--mount", "sh", "-ec", script]
+    if subprocess.run([*command[:-1], "mount --rbind /proc /mnt"], capture_output=True).returncode != 0:
+        pytest.skip("user namespaces are not allowed here")
+    return command
+
+
+def make_jail(directory, program):
+    """A root with this program, its libraries and the agent, at the path that this has outside."""
+    jail = directory / "jail"
+    used = re.findall(r"(/\S+) \(0x", subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout)
+    for path in (*used, AGENT):
+        (jail / str(path)[1:]).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, jail / str(path)[1:])
+    shutil.copy(program, jail / "program")
+    for name in ("proc", "dev", str(directory)[1:]):
+        (jail / name).mkdir(mode=0o700, parents=True)
+    (jail / "dev/null").touch()
+    return jail
+
+
+def test_in_a_chroot(directory, bare):
+    """With /proc and /dev/null it is watched as anywhere; where one is missing, one sentence says what is not possible."""
+    jail = make_jail(directory, bare["threaded"])
+    inside = jail / str(directory)[1:]
+
+    def run_with(*mounts, way="print"):
+        mounts = "".join(f"mount --rbind /{name} {jail}/{name};" for name in mounts)
+        return watched(directory, *in_namespaces(f"{mounts} exec chroot {jail} /program {way} 0.3"), settings="await=60;once=1")
+
+    with run_with("proc", "dev/null") as program:
+        Asker(inside).read_until(rb"datb.*\xff\xff$")
+        assert program.communicate(timeout=DEADLINE_S) == ("fine\n", "") and program.returncode == 0
+    assert os.listdir(inside) == ["agent.pid"]
+    (inside / "agent.pid").unlink()
+    (jail / "dev/null").unlink()
+    with run_with("proc", way="collect") as program:
+        reader = Asker(inside)
+        reader.read_until(rb"no heap profile: there is no /dev/null here")
+        reader.read_until(rb"\xff\xff$")
+        assert program.communicate(timeout=DEADLINE_S) == ("", "") and program.returncode == 0
+    (inside / "agent.pid").unlink()
+    with run_with() as program:
+        out, err = program.communicate(timeout=DEADLINE_S)
+    assert (program.returncode, out) == (0, "fine\n")
+    assert "there is no /proc here" in err and err.count("\n") == 1
+
+
+def test_a_program_that_goes_into_a_chroot(directory, bare):
+    """It is watched to its end; of the socket the name stays, which it cannot reach any more."""
+    empty = directory / "empty"
+    empty.mkdir()
+    with watched(directory, *in_namespaces(f"cd {empty}; exec {bare['threaded']} chroot 0.3"), settings="await=60") as program:
+        reader = Asker(directory)
+        reader.read_until(rb"datb.*\xff\xff$")
+        out, err = program.communicate(timeout=DEADLINE_S)
+    assert (program.returncode, out, err) == (0, "fine\n", "")
+    assert os.listdir(empty) == []
+
+
 def test_many_at_once_below_one_wrapper(directory, bare):
     """One is watched, the others are silently left alone, also those that fork themselves."""
     each = f"{bare['threaded']} fork 0.2 & {bare['plain']} fork-status 0.1 & {bare['threaded-log']} exec-self 0.1 &"

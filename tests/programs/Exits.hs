@@ -21,6 +21,7 @@ foreign import ccall safe "exit" exitSafe :: CInt -> IO ()
 foreign import ccall unsafe "exit" exitUnsafe :: CInt -> IO ()
 foreign import ccall safe "abort" abortNow :: IO ()
 foreign import ccall safe "sleep" sleepSafe :: CUInt -> IO CUInt
+foreign import ccall unsafe "chroot" chroot :: CString -> IO CInt
 foreign import ccall unsafe "usleep" sleepUnsafe :: CUInt -> IO CInt
 
 allocate :: Int -> IO ()
@@ -111,6 +112,11 @@ main = do
       path <- getExecutablePath
       out <- readProcess path ["print", "0.01"] ""
       expect (out == "fine\n")
+    "chroot" -> do
+      failed <- withCString "." chroot
+      expect (failed == 0)
+      forSeconds seconds
+      putStrLn "fine"
     "print" -> putStrLn "fine"
     "idle" -> threadDelay 100000
     _ -> hPutStrLn stderr ("no such way: " ++ way) >> exitWith (ExitFailure 98)
