@@ -376,6 +376,34 @@ def test_tools_that_start_the_program(daemon, bare, tmp_path, tool, way):
     assert os.path.basename(daemon.target("mine").run_info.program) == "Exits"
 
 
+CABAL = """cabal-version: 2.4
+name: exits
+version: 0.1
+executable exits
+  main-is: Exits.hs
+  build-depends: base, containers, process, unix
+  default-language: Haskell2010
+"""
+
+
+def test_cabal_itself_builds_and_starts_the_program(daemon, tmp_path):
+    """`cabal run`, with everything still to be compiled; no package is fetched."""
+    if not shutil.which("cabal"):
+        pytest.skip("cabal is not installed here (apt install cabal-install)")
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "exits.cabal").write_text(CABAL)
+    (package / "config").write_text("jobs: 1\n")
+    shutil.copy(ROOT / "tests/programs/Exits.hs", package)
+    command = ["cabal", "v2-run", "-v0", "--offline", "exits", "--"]
+    for way, expected, said in (("print", 0, "fine\n"), ("status", 3, "")):
+        run = start(daemon, "--name", "mine", "--", "sh", "-c", f"cd {package} && exec {' '.join(command)} {way} 0.3", relay=False,
+                    CABAL_DIR=str(package), HOME=str(package))
+        status, out, err = finish(run)
+        assert (status, out) == (expected, said) and f"mine ended with status {expected}" in err, err
+        assert os.path.basename(daemon.target("mine").run_info.program) == "exits"
+
+
 def test_children_are_targets_with_follow(daemon, bare):
     """Each GHC-compiled program below, named after its file; without --follow only the first."""
     for options, expected in (([], {"mine"}), (["--follow"], {"mine", "Exits"})):
