@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: of the sizes the widest that shows a leak counts, else the widest that shows
- * growth. The line runs through the real times; to be compared with the other
- * windows it is then expressed per point, an 18th of the span.
+ * DESIGN: of the sizes the widest that shows a leak counts, else the widest
+ * that shows growth. The line runs through the real times; to be compared with
+ * the other windows it is then expressed per point, an 18th of the span, and
+ * its end is half a point before the window's, as theirs is.
  *
  * Silence for as long as the whole window makes the result too old.
  */
@@ -45,6 +46,20 @@ static void take_samples(const struct rare *rare, uint64_t minutes, struct sampl
         }
 }
 
+bool rare_is_sound(const struct rare *rare, uint64_t minutes)
+{
+        struct samples s;
+
+        take_samples(rare, minutes, &s);
+        for (unsigned i = 0; i < s.n; i++) {
+                double next = i + 1 < s.n ? s.at[i + 1] : 0;
+
+                if (!(s.at[i] < next) || !isfinite(s.floors[i]))
+                        return false;
+        }
+        return true;
+}
+
 static unsigned larger(unsigned a, unsigned b)
 {
         return a > b ? a : b;
@@ -74,8 +89,7 @@ static struct window_result look(const struct samples *s, unsigned n, uint64_t s
         fit.se *= scatter / fit.sd;
         struct window_result r = {
                 .slope = fit.slope * point,
-                .end = fit.intercept -
-                       fit.slope * point / 2, /* half a point before the window's end, as in the others */
+                .end = fit.intercept - fit.slope * point / 2,
                 .record = window_record(l, 1, span),
                 .se = (float)(fit.se * point),
                 .sd = (float)scatter,
@@ -101,6 +115,8 @@ static void judge(struct windows *w, const struct rare *rare, const struct ladde
                 if (sizes[i] > s.n)
                         continue;
                 uint64_t span = (uint64_t)(0.5 - s.at[s.n - sizes[i]]);
+                if (span > LADDER_MINUTES)
+                        continue;
                 if (span < SPAN_LEAST)
                         return;
                 struct window_result r = look(&s, sizes[i], span, l, life, w->leak_after);

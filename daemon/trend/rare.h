@@ -31,6 +31,9 @@ struct rare {
 /* Takes in the minute that was closed last, NaN when it had no sample. */
 void rare_push(struct rare *rare, uint64_t minute, double floor);
 
+/* Whether the samples come at rising minutes before minute `minutes`: for those from a file. */
+bool rare_is_sound(const struct rare *rare, uint64_t minutes);
+
 /* Judges RARE_WINDOW after rare_push() and windows_judge(). Without growth it has no result. */
 void rare_judge(struct windows *w, const struct rare *rare, const struct ladder *ladder, const struct life *life);
 

@@ -21,7 +21,8 @@ static void check_trend(struct image *im, const struct tracker *t, const struct 
 {
         if (!same_scale(&trend->config, &t->config.trend) || trend->life.count > LIFE_BUCKETS ||
             trend->life.width == 0 || trend->verdict.now > TREND_LEAK || trend->windows.known >> WINDOWS_ALL ||
-            trend->windows.rising >> WINDOWS_ALL || trend->windows.rare_span > LADDER_MINUTES)
+            trend->windows.rising >> WINDOWS_ALL || trend->windows.rare_span > LADDER_MINUTES ||
+            !rare_is_sound(&trend->rare, trend->ladder.minutes))
                 image_refuse(im, impossible);
 }
 

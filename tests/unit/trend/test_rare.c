@@ -173,6 +173,36 @@ static void not_beside_another_window(void **state)
         assert_int_equal(answer().verdict, TREND_LEAK);
 }
 
+/* Samples from a file. */
+static void soundness(void **state)
+{
+        struct rare rare = { .n = 0 };
+
+        (void)state;
+        assert_true(rare_is_sound(&rare, 0));
+        for (unsigned m = 0; m < 100; m += 3)
+                rare_push(&rare, m, m);
+        assert_true(rare_is_sound(&rare, 100));
+        assert_false(rare_is_sound(&rare, 99)); /* the newest is not closed yet */
+        rare.floors[2] = INFINITY;
+        assert_false(rare_is_sound(&rare, 100));
+        rare.floors[2] = 1;
+        rare.minutes[2] = rare.minutes[3];
+        assert_false(rare_is_sound(&rare, 100));
+}
+
+/* Five samples may be further apart than any window: they are none. */
+static void too_far_apart(void **state)
+{
+        (void)state;
+        begin();
+        for (uint64_t k = 0; k < 12; k++) {
+                (void)trend_push(&t, k * 40000 * MIN, line((double)k * 40000));
+                trend_close(&t, (k * 40000 + 30) * MIN);
+                assert_true(t.windows.rare_span <= LADDER_MINUTES);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -183,6 +213,8 @@ int main(void)
                 cmocka_unit_test(noise),
                 cmocka_unit_test(silence),
                 cmocka_unit_test(not_beside_another_window),
+                cmocka_unit_test(soundness),
+                cmocka_unit_test(too_far_apart),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
