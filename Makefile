@@ -326,12 +326,12 @@ test:
 	$(Q)BUILD='$(BUILD)' MODE='$(MODE)' scripts/check-one '$(TEST)'
 .PHONY: test
 
-#: check-fleet  tests of export and actions with real receivers: installs Prometheus and Alertmanager
+#: check-fleet  tests of export and actions with real receivers: installs Prometheus, VictoriaMetrics, InfluxDB ...
 check-fleet:
 	$(Q)scripts/deps fleet
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)HEAPWATCH_BUILD='$(O)' /usr/bin/python3 -m pytest -q -p no:cacheprovider -rs tests/e2e/test_export.py \
-	  tests/e2e/test_dashboards.py tests/e2e/test_metrics.py
+	  tests/e2e/test_engines.py tests/e2e/test_fleet_page.py tests/e2e/test_dashboards.py tests/e2e/test_metrics.py
 .PHONY: check-fleet
 
 unit-programs: $(UNIT_BIN)

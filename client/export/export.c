@@ -16,7 +16,7 @@
 struct export
 {
         struct text_list endpoints, labels;
-        const char *config, *listen, *textfile, *remote_write, *otlp, *influx, *graphite, *statsd;
+        const char *config, *listen, *textfile, *remote_write, *otlp, *influx, *graphite, *statsd, *pyroscope;
         const char *token_file, *bearer_file, *ca_file, *names, *journal;
         uint64_t interval_ns, bands, series;
         bool no_token, check;
@@ -43,6 +43,8 @@ static const struct option options[] = {
         OPTION_TEXT("graphite", 0, "ADDRESS", struct export, graphite, COMPLETE_NOTHING,
                     "Graphite's plaintext with tags: tcp://HOST:PORT"),
         OPTION_TEXT("statsd", 0, "ADDRESS", struct export, statsd, COMPLETE_NOTHING, "statsd gauges: udp://HOST:PORT"),
+        OPTION_TEXT("pyroscope", 0, "URL", struct export, pyroscope, COMPLETE_NOTHING,
+                    "Pyroscope: heap bands and time profile as pprof; URL of its /ingest"),
         OPTION_TEXT("bearer-file", 0, "FILE", struct export, bearer_file, COMPLETE_FILE,
                     "a private file with the token to send to all URLs above"),
         OPTION_TEXT("ca-file", 0, "FILE", struct export, ca_file, COMPLETE_FILE,
@@ -114,9 +116,9 @@ static bool fill(struct plan *p, const struct export *x, struct error *error)
                 enum sink_kind kind;
                 const char *address;
         } sinks[] = {
-                { SINK_SCRAPE, x->listen }, { SINK_TEXTFILE, x->textfile }, { SINK_REMOTE_WRITE, x->remote_write },
-                { SINK_OTLP, x->otlp },     { SINK_INFLUX, x->influx },     { SINK_GRAPHITE, x->graphite },
-                { SINK_STATSD, x->statsd },
+                { SINK_SCRAPE, x->listen }, { SINK_TEXTFILE, x->textfile },   { SINK_REMOTE_WRITE, x->remote_write },
+                { SINK_OTLP, x->otlp },     { SINK_INFLUX, x->influx },       { SINK_GRAPHITE, x->graphite },
+                { SINK_STATSD, x->statsd }, { SINK_PYROSCOPE, x->pyroscope },
         };
 
         p->interval_ns = x->interval_ns;
@@ -170,11 +172,12 @@ static int run(void *filled)
 
 const struct command command_export = {
         .name = "export",
-        .summary = "metrics for Prometheus, OpenTelemetry, Influx, Graphite, statsd",
+        .summary = "metrics for Prometheus, OpenTelemetry, Influx, Graphite, statsd; profiles for Pyroscope",
         .usage = (const char *const[]){ "--config FILE [OPTION]...", "[--listen|--remote-write|--otlp ...] [OPTION]...",
                                         NULL },
         .about = "Follows daemons and exports their state to other systems, several at once: every metric of "
-                 "docs/METRICS.md, also verdicts and alerts. What a receiver does not accept now waits within bounds, "
+                 "docs/METRICS.md, also verdicts and alerts, and profiles. What a receiver does not accept now waits "
+                 "within bounds, "
                  "in memory and on disk, and is sent later; what is lost is counted and exported itself. No receiver "
                  "slows another, or the daemon.",
         .options = options,

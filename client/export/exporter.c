@@ -17,6 +17,7 @@
 #include "client/cli/say.h"
 #include "client/cli/signals.h"
 #include "client/export/delivery.h"
+#include "client/export/profiles.h"
 #include "client/export/scrape.h"
 #include "client/export/textfile.h"
 #include "client/feed/feed.h"
@@ -30,7 +31,7 @@
 #define TURN_MS          20    /* and no longer, for large updates */
 #define LAST_MS          2000u /* at the end, for what is being sent */
 
-/* One sink. Of the last four it has those that its kind needs. */
+/* One sink. Of these it has those that its kind needs. */
 struct sink {
         struct exporter *exporter;
         const struct sink_plan *plan;
@@ -38,6 +39,7 @@ struct sink {
         struct metrics *metrics;
         struct scrape *scrape;
         struct batcher *batcher;
+        struct profiles *profiles;
         struct delivery *delivery;
         struct delivery_options delivery_options;
         char journal[PATH_MAX];
@@ -169,7 +171,10 @@ static void push(struct sink *s)
                                      .take = delivery_add,
                                      .ctx = s->delivery };
 
-        delivery_lost(s->delivery, batcher_run(s->batcher, &encoding, s->metrics, source_now(s->exporter)));
+        const struct metrics_source *source = source_now(s->exporter);
+
+        delivery_lost(s->delivery, s->profiles ? profiles_run(s->profiles, &encoding, source)
+                                               : batcher_run(s->batcher, &encoding, s->metrics, source));
 }
 
 static void write_file(struct sink *s)
@@ -243,7 +248,10 @@ static bool open_delivery(struct sink *s, struct error *error)
 
         if (!journal_path(s, error))
                 return false;
-        s->batcher = batcher_new(sink_batcher(p));
+        if (p->kind == SINK_PYROSCOPE)
+                s->profiles = profiles_new(clock_wall_ns());
+        else
+                s->batcher = batcher_new(sink_batcher(p));
         s->delivery_options = (struct delivery_options){
                 .name = p->name,
                 .sender = { .base = s->exporter->base,
@@ -261,7 +269,7 @@ static bool open_delivery(struct sink *s, struct error *error)
                 .queue_ns = p->queue_ns,
                 .journal = s->journal[0] ? s->journal : NULL,
         };
-        s->delivery = s->batcher ? delivery_new(&s->delivery_options, error) : NULL;
+        s->delivery = s->batcher || s->profiles ? delivery_new(&s->delivery_options, error) : NULL;
         return s->delivery != NULL;
 }
 
@@ -304,6 +312,7 @@ static uint64_t close_sink(struct sink *s)
                 event_free(s->timer);
         scrape_destroy(&s->scrape);
         batcher_destroy(&s->batcher);
+        profiles_destroy(&s->profiles);
         metrics_destroy(&s->metrics);
         return lost;
 }

@@ -6,14 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/export/profiles.h"
 #include "client/export/sender.h"
 #include "proto/base/error.h"
 
 #define INTERVAL_DEFAULT UINT64_C(15000000000)
 #define UNIX_PATH_MOST   107 /* bytes of a socket's path */
 
-const char *const sink_kind_names[SINK_KINDS + 1] = { "scrape", "textfile", "remote-write", "otlp",
-                                                      "influx", "graphite", "statsd",       NULL };
+const char *const sink_kind_names[SINK_KINDS + 1] = { "scrape",   "textfile", "remote-write", "otlp", "influx",
+                                                      "graphite", "statsd",   "pyroscope",    NULL };
 
 void plan_done(struct plan *p)
 {
@@ -118,6 +119,7 @@ const struct batcher_kind *sink_batcher(const struct sink_plan *s)
                 [SINK_INFLUX] = &batcher_influx,
                 [SINK_GRAPHITE] = &batcher_graphite,
                 [SINK_STATSD] = &batcher_statsd,
+                [SINK_PYROSCOPE] = &profiles_kind,
         };
 
         if (s->kind == SINK_OTLP && s->native == NATIVE_YES)
@@ -147,6 +149,7 @@ static bool check_address(const struct sink_plan *s, struct error *error)
                 [SINK_OTLP] = "http://… or https://…",
                 [SINK_INFLUX] = "http://…, https://…, udp:// or tcp://HOST:PORT, unix:/PATH or unixgram:/PATH",
                 [SINK_GRAPHITE] = "tcp://HOST:PORT, udp://HOST:PORT or unix:/PATH",
+                [SINK_PYROSCOPE] = "http://… or https://…",
                 [SINK_STATSD] = "udp://HOST:PORT, tcp://HOST:PORT or unixgram:/PATH",
         };
         enum address_kind kind = address_kind(s->address);
@@ -154,9 +157,8 @@ static bool check_address(const struct sink_plan *s, struct error *error)
         char host[256];
         uint16_t port;
 
-        bool good = s->kind == SINK_REMOTE_WRITE || s->kind == SINK_OTLP ? http
-                    : s->kind == SINK_INFLUX                             ? kind != ADDRESS_BAD
-                                                                         : kind != ADDRESS_BAD && !http;
+        bool by_http = s->kind == SINK_REMOTE_WRITE || s->kind == SINK_OTLP || s->kind == SINK_PYROSCOPE;
+        bool good = by_http ? http : s->kind == SINK_INFLUX ? kind != ADDRESS_BAD : kind != ADDRESS_BAD && !http;
         if (good && !http && !local)
                 good = address_host(s->address, host, sizeof(host), &port);
         if (good && local && strlen(strchr(s->address, ':') + 1) > UNIX_PATH_MOST)
@@ -229,7 +231,7 @@ bool plan_check(struct plan *p, struct error *error)
         if (p->n_sinks == 0)
                 return error_set(error,
                                  "nothing to export to: give --listen, --textfile, --remote-write, --otlp, "
-                                 "--influx, --graphite, --statsd or --config");
+                                 "--influx, --graphite, --statsd, --pyroscope or --config");
         for (size_t i = 0; i < p->n_sinks; i++) {
                 if (!p->sinks[i].name && !name_sink(p, i))
                         return error_set(error, "out of memory");

@@ -18,6 +18,7 @@ enum sink_kind {
         SINK_INFLUX,
         SINK_GRAPHITE,
         SINK_STATSD,
+        SINK_PYROSCOPE,
         SINK_KINDS,
 };
 

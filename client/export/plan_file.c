@@ -217,15 +217,16 @@ static bool take_sink(struct yaml_file *f, const yaml_node_t *node, struct plan 
         if (!kind)
                 return yaml_error(f, node, 0,
                                   "a sink needs kind: scrape, textfile, remote-write, otlp, influx, "
-                                  "graphite or statsd");
+                                  "graphite, statsd or pyroscope");
         while (text && n < SINK_KINDS && strcmp(text, sink_kind_names[n]) != 0)
                 n++;
         if (!text)
                 return false;
         if (n == SINK_KINDS)
-                return yaml_error(f, kind, 0,
-                                  "'%s': expected scrape, textfile, remote-write, otlp, influx, graphite or statsd",
-                                  text);
+                return yaml_error(
+                        f, kind, 0,
+                        "'%s': expected scrape, textfile, remote-write, otlp, influx, graphite, statsd or pyroscope",
+                        text);
         struct sink_plan *s = plan_add(p, (enum sink_kind)n);
         if (!s)
                 return yaml_error(f, node, 0, "more than %d sinks", EXPORT_SINKS_MAX);

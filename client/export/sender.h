@@ -68,6 +68,6 @@ struct sender {
         struct sender_options options;
 };
 
-extern const struct sender_kind sender_http, sender_remote_write, sender_stream, sender_datagram;
+extern const struct sender_kind sender_http, sender_remote_write, sender_profile, sender_stream, sender_datagram;
 
 #endif

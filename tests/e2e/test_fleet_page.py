@@ -1,27 +1,30 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/FLEET.md followed word by word: its commands, its export.yaml and its prometheus.yml, on two daemons that stand for two machines,
-with the real Prometheus and Alertmanager. Only addresses and folders are replaced, each one that the page names."""
+"""docs/FLEET.md followed word by word: its commands, its configurations and its hosts file, on two daemons that stand for two machines,
+with the real Prometheus and Alertmanager. Only addresses, keys and folders are replaced, each one that the page names."""
+import os
 import re
 import shutil
 import subprocess
+import urllib.request
 
 import pytest
 
-from harness import CLIENT, LOGS, ROOT, Daemon, pb, running, wait_for
+from harness import CLIENT, LOGS, ROOT, Daemon, client, pb, running, wait_for
 from receivers import closed_port
 from servers import Alertmanager
 from test_dashboards import ask
+from test_keys import free_port
 
 PAGE = (ROOT / "docs" / "FLEET.md").read_text()
 LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
 MACHINES = ("db-1", "db-2")
 
-pytestmark = pytest.mark.skipif(not shutil.which("prometheus"),
-                                reason="needs the package prometheus: make check-fleet installs it")
+with_prometheus = pytest.mark.skipif(not shutil.which("prometheus"),
+                                     reason="needs the package prometheus: make check-fleet installs it")
 
 
-def blocks(language=""):
-    return [text for of, text in re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.M | re.S) if of == language]
+def blocks(language="", page=PAGE):
+    return [text for of, text in re.findall(r"^```(\w*)\n(.*?)^```$", page, re.M | re.S) if of == language]
 
 
 def replaced(text, names):
@@ -71,6 +74,7 @@ def prometheus_yml(directory, ports, token, alertmanager):
     return path
 
 
+@with_prometheus
 def test_two_machines_to_an_alert(directory):
     ports = {name: closed_port() for name in MACHINES}
     web = closed_port()
@@ -100,6 +104,52 @@ def test_two_machines_to_an_alert(directory):
             fired = wait_for(lambda: [a["labels"] for a in alertmanager.alerts()
                                       if a["labels"]["alertname"] == "HeapwatchTargetCrashed"], "the alert in the Alertmanager")
             assert [(a["host"], a["target"]) for a in fired] == [("db-2", "api")]
+
+
+def command(line, names, env):
+    """A line of the page with `heapwatch`, its names replaced; what it printed."""
+    done = client(*replaced(line.removeprefix("heapwatch "), names).split(), env=env)
+    assert done.returncode == 0, (line, done.stderr)
+    return done.stdout.decode()
+
+
+def test_into_each_machine_with_a_key(directory):
+    """Section 4: from an empty directory to one console of both machines."""
+    section = PAGE.split("## 4.", 1)[1].split("\n## ", 1)[0]
+    mine, theirs, looks = (text.splitlines() for text in blocks(page=section))
+    listen, hosts = blocks("yaml", section)
+    env = {"XDG_CONFIG_HOME": str(directory / "config")}
+    alice, = (command(line, {}, env).split()[1] for line in mine)
+    daemons = {}
+    for name in MACHINES:
+        etc, port = directory / name / "etc", free_port()
+        etc.mkdir(parents=True, mode=0o700)
+        (directory / name).chmod(0o700)
+        (etc / "heapwatchd.yaml").write_text(replaced(listen, {"0.0.0.0:7700": f"127.0.0.1:{port}", "/etc/heapwatch": etc}))
+        new, authorize, restart = theirs
+        server = command(new, {"/etc/heapwatch": etc}, env).split()[1]
+        command(authorize, {"/etc/heapwatch": etc, "3f0a…": alice}, env)
+        assert restart == "systemctl restart heapwatchd"
+        old = re.search(rf'^{name}: .*server_key: (\w+…)', hosts, re.M)[1]
+        hosts = replaced(hosts, {f"{name}:7700": f"127.0.0.1:{port}", old: f'"{server}"'})
+        daemons[name] = Daemon(directory / name, f"{name}-api={LOG}", args=["--config", str(etc / "heapwatchd.yaml")])
+    (directory / "config" / "heapwatch" / "hosts").write_text(hosts)
+    top, web = looks
+    with daemons["db-1"], daemons["db-2"]:
+        for name, daemon in daemons.items():
+            daemon.wait_state(f"{name}-api", "ENDED")
+        shown = command(f"{top} --once --view targets --format json", {}, env)
+        assert all(f'"{name}-api"' in shown for name in MACHINES), shown
+        assert all(d.status().daemon.handshakes_refused == 0 for d in daemons.values())
+        with running(CLIENT, *web.removeprefix("heapwatch ").split(), "--listen", "127.0.0.1:0", "--no-token",
+                     env={**os.environ, **env}, stdout=subprocess.PIPE) as page:
+            address = re.search(rb"http://[\d.]+:\d+", page.stdout.readline())[0].decode()
+
+            def both():
+                with urllib.request.urlopen(address + "/metrics", timeout=60) as answer:
+                    text = answer.read().decode()
+                return all(re.search(rf'^heapwatch_live_bytes{{target="{name}-api"', text, re.M) for name in MACHINES)
+            wait_for(both, "the page to have both machines")
 
 
 def test_what_the_page_names_is_there():

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Several machines as network namespaces, over keys: one page, one console and one exporter of all of them, with one cut off, killed, back.
+"""Several machines as network namespaces, over keys:
+one page, one console, and one exporter of all of them (into one VictoriaMetrics
+where it is installed), with one cut off, one killed, and both back.
 
 HEAPWATCH_FLEET=10x100: ten daemons of 100 targets each; otherwise 3x5.
 """
@@ -16,6 +18,7 @@ import time
 import pytest
 
 from harness import CLIENT, Daemon, LOGS, client, private_directory, wait_for
+from test_engines import Victoria
 
 DAEMONS, TARGETS = map(int, os.environ.get("HEAPWATCH_FLEET", "3x5").split("x"))
 LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
@@ -135,13 +138,25 @@ def test_a_fleet():
 
             wait_for(lambda: by_label(metrics(port), "heapwatch_live_bytes", "target") == expected, "the page to have all numbers")
             assert up() == [1] * DAEMONS
-            sheet = d / "heapwatch.prom"
-            export = subprocess.Popen([CLIENT, "export", "--textfile", sheet, "--interval", "1s", *hosts], stdin=subprocess.DEVNULL,
+            sheet, engine = d / "heapwatch.prom", None
+            sinks = ["--textfile", sheet, "--journal", d / "journal"]
+            if shutil.which(Victoria.program):
+                engine = stack.enter_context(Victoria(d))
+                sinks += ["--remote-write", engine.url]
+            export = subprocess.Popen([CLIENT, "export", *sinks, "--interval", "1s", *hosts], stdin=subprocess.DEVNULL,
                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, **env})
             stack.callback(export.wait)
             stack.callback(export.kill)
             wait_for(lambda: sheet.exists() and by_label(sheet.read_text(), "heapwatch_live_bytes", "target") == expected,
                      "the exporter to have all numbers", poll_s=0.5)
+
+            def in_engine(since=0):
+                """What one VictoriaMetrics has of all machines, by its newest samples."""
+                found = engine.found("heapwatch_live_bytes")
+                return {dict(labels)["target"]: values[max(values)] for (_, labels), values in found.items() if max(values) >= since}
+
+            if engine:
+                wait_for(lambda: in_engine() == expected, "the engine to have all numbers", poll_s=0.5)
             done = client("top", "--once", "--view", "targets", "--format", "json", *hosts, env=env)
             text = done.stdout.decode()
             assert done.returncode == 0 and all(f'"{name}"' in text for name in expected), (done.stderr, text[:2000])
@@ -157,5 +172,8 @@ def test_a_fleet():
             machines[1].start()
             wait_for(lambda: up() == [1] * DAEMONS, "the new one")
             wait_for(lambda: by_label(metrics(port), "heapwatch_live_bytes", "target") == expected, "all numbers again")
+            if engine:
+                back = int(time.time()) + 1
+                wait_for(lambda: in_engine(back) == expected, "all numbers in the engine again", poll_s=0.5)
             assert sum(m.status().daemon.handshakes_refused for m in machines) == 0
             print(f"{DAEMONS} daemons, {len(expected)} targets, back {back_s:.1f} s after the cut ended")

@@ -11,6 +11,7 @@
 #include "client/export/delivery.h"
 #include "client/export/journal.h"
 #include "client/export/plan.h"
+#include "client/export/profiles.h"
 #include "client/export/queue.h"
 #include "proto/base/error.h"
 #include "tests/unit/console/made_up.h"
@@ -408,6 +409,33 @@ static void a_damaged_remote_write(void **state)
         free(b.bytes);
 }
 
+/* --------------------------------------------------------------- profiles */
+
+static void a_batch_of_a_profile(void **state)
+{
+        static const char good[] = "name=a&from=1\n--b-1\r\nbody\r\n--b-1--\r\n";
+        static const char *const bad[] = { "",
+                                           "name=a",
+                                           "name=a\n",
+                                           "name=a\nbody of no form",
+                                           "na me=a\n--b\r\n",
+                                           "name=a\n--\r\n",
+                                           "name=a\n--b:1\r\n",
+                                           "name=\x01\n--b\r\n",
+                                           "a\n--0123456789012345678901234567890123456789x\r\n" };
+        struct profile_parts parts;
+
+        (void)state;
+        assert_true(profile_parts(&parts, &(struct batch){ .bytes = (void *)good, .size = sizeof(good) - 1 }));
+        assert_string_equal(parts.boundary, "b-1");
+        assert_int_equal(parts.query_size, strlen("name=a&from=1"));
+        assert_ptr_equal(parts.body, strstr(good, "--b-1"));
+        assert_int_equal(parts.body_size, strlen(strstr(good, "--b-1")));
+        for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+                if (profile_parts(&parts, &(struct batch){ .bytes = (void *)bad[i], .size = strlen(bad[i]) }))
+                        fail_msg("%s", bad[i]);
+}
+
 /* ------------------------------------------------------------------ plans */
 
 static bool read_plan(const char *text, struct plan *p, struct error *error)
@@ -473,6 +501,7 @@ static void plans_that_cannot_be(void **state)
                 "sinks:\n- {kind: nonsense, url: 'http://h/'}\n",
                 "sinks:\n- {kind: otlp}\n",
                 "sinks:\n- {kind: otlp, url: 'tcp://h:1'}\n",
+                "sinks:\n- {kind: pyroscope, url: 'udp://h:1'}\n",
                 "sinks:\n- {kind: otlp, path: /a}\n",
                 "sinks:\n- {kind: graphite, url: 'http://h/'}\n",
                 "sinks:\n- {kind: graphite, url: 'tcp://h'}\n",
@@ -521,6 +550,7 @@ int main(void)
                 cmocka_unit_test(lines),
                 cmocka_unit_test(a_remote_write_in_other_forms),
                 cmocka_unit_test(a_damaged_remote_write),
+                cmocka_unit_test(a_batch_of_a_profile),
                 IN_DIRECTORY(a_plan_from_a_file),
                 IN_DIRECTORY(plans_that_cannot_be),
         };
