@@ -93,6 +93,20 @@ static size_t torn(const struct comparison *c, char *out, size_t size)
                  : 0;
 }
 
+static size_t live(const struct comparison *c, char *out, size_t size)
+{
+        const struct side_run *run;
+
+        for (size_t i = 0; (run = comparison_run(c, i)); i++)
+                if (run->live)
+                        return (size_t)snprintf(
+                                out, size,
+                                "of live targets, means over time and intervals are from the daemon's history, whose "
+                                "points get "
+                                "wider with age; other numbers are exact, quantiles of pauses within 2 %%");
+        return 0;
+}
+
 static size_t left_out(const struct comparison *c, char *out, size_t size)
 {
         uint64_t n = 0;
@@ -147,8 +161,8 @@ static size_t single(const struct comparison *c, char *out, size_t size)
 
 void cautions(const struct comparison *c, void (*say)(void *ctx, const char *text), void *ctx)
 {
-        static caution *const all[] = { programs, compilers, lengths,   profiles,  periods,
-                                        torn,     left_out,  one_sided, unmatched, single };
+        static caution *const all[] = { programs, compilers, lengths,   profiles,  periods, torn,
+                                        live,     left_out,  one_sided, unmatched, single };
         char text[CAUTION_MAX];
 
         for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)

@@ -176,8 +176,9 @@ int meter_take(struct run_meter *m, const Hw__Update *u)
         return r;
 }
 
-static void judge(struct run_meter *m, const struct world_target *t)
+void meter_judge(struct run_meter *m)
 {
+        const struct world_target *t = m->target;
         const Hw__Trend *live = t->trends[HW__SERIES__SERIES_LIVE];
         const Hw__TimeToLimit *limit = t->trend_state ? t->trend_state->time_to_limit : NULL;
 
@@ -205,7 +206,7 @@ int meter_end(struct run_meter *m)
         m->last_ns = m->last_ns < m->to_ns ? m->last_ns : m->to_ns;
         if (!t || !meter_is_whole(m))
                 return 0;
-        judge(m, t);
+        meter_judge(m);
         for (uint32_t i = 0; i < t->n_ticky && r == 0; i++)
                 r = rows_ticky(&m->rows, t->ticky[i]);
         for (uint32_t i = 0; i < t->n_stacks && r == 0; i++)

@@ -64,6 +64,9 @@ int meter_take(struct run_meter *m, const Hw__Update *update);
 /* No more messages follow. 0 or -ENOMEM. */
 int meter_end(struct run_meter *m);
 
+/* Takes the verdict's numbers of m->target, the state of a whole run. */
+void meter_judge(struct run_meter *m);
+
 static inline bool meter_is_whole(const struct run_meter *m)
 {
         return m->from_ns == 0 && m->to_ns == UINT64_MAX;

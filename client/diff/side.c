@@ -132,15 +132,18 @@ struct side_run *side_add(struct side *s, const char *log, uint32_t number, stru
         return &s->runs[s->n++];
 }
 
+struct side_run *side_add_described(struct side *s, const char *log, uint32_t number, struct run_meter *m)
+{
+        struct side_run *run = side_add(s, log, number, m);
+
+        if (run)
+                describe(run, m);
+        return run;
+}
+
 static int keep(struct reading *r)
 {
-        int status = meter_end(&r->meter);
-        struct side_run *run = status == 0 ? side_add(r->side, r->log, r->run, &r->meter) : NULL;
-
-        if (!run)
-                return -ENOMEM;
-        describe(run, &r->meter);
-        return 0;
+        return meter_end(&r->meter) == 0 && side_add_described(r->side, r->log, r->run, &r->meter) ? 0 : -ENOMEM;
 }
 
 static int end_run(struct reading *r)
@@ -165,14 +168,10 @@ static int begin_run(struct reading *r, uint32_t run)
 
 /* --------------------------------------------------------------------- reading */
 
-static int take(void *ctx, size_t daemon, const Hw__Update *u)
+static int take_update(struct reading *r, const Hw__Update *u)
 {
-        struct reading *r = ctx;
         int status = 0;
 
-        (void)daemon;
-        if (u->body_case == HW__UPDATE__BODY_HEALTH)
-                progress_show(&r->progress, u->health->bytes);
         if (!u->has_run || u->run == 0 || u->run > RUNS_MAX)
                 return 0;
         if (r->first)
@@ -183,6 +182,16 @@ static int take(void *ctx, size_t daemon, const Hw__Update *u)
                         status = begin_run(r, u->run);
         }
         return status == 0 && u->run == r->run ? meter_take(&r->meter, u) : status;
+}
+
+static int take(void *ctx, size_t daemon, const Hw__Update *u)
+{
+        struct reading *r = ctx;
+
+        (void)daemon;
+        if (u->body_case == HW__UPDATE__BODY_HEALTH)
+                progress_show(&r->progress, u->health->bytes);
+        return take_update(r, u);
 }
 
 static void forget(void *ctx, size_t daemon) /* files are never reset */
@@ -252,6 +261,36 @@ bool side_read(struct side *s, const struct command *command, const char *log, c
         meter_done(&r.meter);
         free(r.extents);
         return good;
+}
+
+/* ---------------------------------------------------------- read by somebody else */
+
+struct side_reader {
+        struct reading reading;
+};
+
+struct side_reader *side_reader_new(struct side *s, const char *log)
+{
+        static const struct part whole;
+        struct side_reader *r = calloc(1, sizeof(*r));
+
+        if (r)
+                r->reading = (struct reading){ .part = &whole, .side = s, .log = log };
+        return r;
+}
+
+int side_reader_take(struct side_reader *r, const Hw__Update *update)
+{
+        return take_update(&r->reading, update);
+}
+
+int side_reader_end(struct side_reader **r)
+{
+        int status = *r ? end_run(&(*r)->reading) : 0;
+
+        free(*r);
+        *r = NULL;
+        return status;
 }
 
 void side_done(struct side *s)

@@ -22,6 +22,7 @@ struct side_run {
         char *growth;              /* the sentence that says where memory grows; NULL: none, or a part was measured */
         uint64_t left_out;         /* samples that are not in the numbers */
         bool truncated;            /* the log ends without its end marker */
+        bool live;                 /* measured from what a daemon keeps (live.h) */
 };
 
 struct side {
@@ -37,6 +38,18 @@ bool side_read(struct side *s, const struct command *command, const char *log, c
 
 /* Adds a run that a meter has measured to its end; its rows go over. NULL: out of memory. */
 struct side_run *side_add(struct side *s, const char *log, uint32_t number, struct run_meter *meter);
+
+/* The same, with what meter->target says of the program. */
+struct side_run *side_add_described(struct side *s, const char *log, uint32_t number, struct run_meter *meter);
+
+/*
+ * For whoever reads a log anyway: adds its whole runs from the messages of its target, in their order. Both return 0 or
+ * -ENOMEM; side_reader_end adds the last run and destroys the reader. NULL: out of memory.
+ */
+struct side_reader;
+struct side_reader *side_reader_new(struct side *s, const char *log);
+int side_reader_take(struct side_reader *r, const Hw__Update *update);
+int side_reader_end(struct side_reader **r);
 void side_done(struct side *s);
 
 #endif

@@ -29,7 +29,10 @@ struct compared {
 bool compare_sources(struct compared *ret, const struct command *command, const struct diff_sources *sources);
 void compared_done(struct compared *c);
 
-/* The object that `diff --format json` prints, of two logs. False after a report. */
+/* The object that `diff --format json` prints. False: out of memory. */
+bool compare_json(struct json_out *j, const struct side *baseline, const struct side *new_side);
+
+/* The same of two finished logs. False after a report. */
 bool compare_logs_json(struct json_out *j, const struct command *command, const char *baseline, const char *new_log);
 
 #endif

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/diff/sources.h"
+#include "client/report/pair.h"
 #include "proto/base/document.h"
 #include "client/history/past_json.h"
 #include "proto/base/clock.h"
@@ -331,10 +331,10 @@ static void put_diff(struct json_out *j, const struct report *r)
 {
         struct document d;
 
-        if (!r->baseline)
+        if (!r->pair)
                 return;
         document_open(&d);
-        bool good = d.to && compare_logs_json(&(struct json_out){ .to = d.to }, r->command, r->baseline, r->new_log);
+        bool good = d.to && pair_put(r->pair, &(struct json_out){ .to = d.to });
         if (document_close(&d) && good) {
                 json_line(j);
                 json_key(j, "diff");

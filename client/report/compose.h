@@ -23,8 +23,7 @@ struct report_options {
 struct report {
         const struct report_options *options;
         const struct state_source *state;
-        const struct command *command;  /* in whose name errors are reported */
-        const char *baseline, *new_log; /* two logs to compare; NULL: there are not exactly two */
+        const struct pair *pair; /* two logs to compare; NULL: there are not exactly two */
 };
 
 void compose(struct json_out *j, const struct report *r);

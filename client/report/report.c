@@ -19,6 +19,7 @@
 #include "client/report/compose.h"
 #include "client/report/embed.h"
 #include "client/report/notes.h"
+#include "client/report/pair.h"
 #include "client/report/replaceable.h"
 #include "client/cli/progress.h"
 #include "client/cli/signals.h"
@@ -39,6 +40,7 @@ struct reporter {
         struct feed *feed;
         struct world *world;
         struct report_notes *notes;
+        struct pair *pair; /* NULL: there are not exactly two logs */
         struct progress progress;
 };
 
@@ -104,7 +106,8 @@ static bool take(struct reporter *r, const Hw__Update *u)
 {
         size_t daemon = feed_daemon(r->feed);
 
-        if (world_apply(r->world, daemon, u) < 0 || report_notes_take(r->notes, u) < 0) {
+        if (world_apply(r->world, daemon, u) < 0 || report_notes_take(r->notes, u) < 0 ||
+            (r->pair && pair_take(r->pair, u) < 0)) {
                 command_error(&command_report, "out of memory");
                 return false;
         }
@@ -159,14 +162,10 @@ static int write_all(const struct reporter *r, FILE *to)
         struct state_source state = {
                 .world = r->world, .feed = r->feed, .n_daemons = 1, .put_notes = report_notes_put, .ctx = r->notes
         };
-        struct report report = { .options = &r->options, .state = &state, .command = &command_report };
+        struct report report = { .options = &r->options, .state = &state, .pair = r->pair };
         struct document d;
         int status = -ENOMEM;
 
-        if (r->files.n == 2) {
-                report.baseline = r->files.items[0];
-                report.new_log = r->files.items[1];
-        }
         document_open(&d);
         if (d.to)
                 compose(&(struct json_out){ .to = d.to }, &report);
@@ -269,14 +268,16 @@ static int report(struct reporter *r)
                 return EXIT_USAGE;
         r->world = world_new(&past);
         r->notes = report_notes_new();
+        r->pair = r->files.n == 2 ? pair_new(r->files.items[0], r->files.items[1]) : NULL;
         progress_begin(&r->progress, command_report.name, r->files.items, r->files.n);
         r->feed = feed_files(r->files.items, r->files.n, r->daemon_args.items, &error);
         if (!r->feed)
                 command_error(&command_report, "%s", error.text);
-        else if (r->world && r->notes && read_logs(r))
-                status = deliver(r);
+        else if (r->world && r->notes && (r->pair || r->files.n != 2) && read_logs(r))
+                status = r->pair && pair_end(r->pair) < 0 ? EXIT_USAGE : deliver(r);
         feed_close(&r->feed);
         report_notes_destroy(&r->notes);
+        pair_destroy(&r->pair);
         world_destroy(&r->world);
         return status;
 }

@@ -133,7 +133,9 @@ static void dispatch(struct server *s, struct evhttp_request *req, const char *p
         else if (!strcmp(path, "/api/history"))
                 api_history_answer(s->parts.api_history, req, query);
         else if (!strcmp(path, "/api/archive"))
-                api_archive_answer(s->parts.api_archive, req, query);
+                api_archive_answer(&s->parts.archive, req, query);
+        else if (!strcmp(path, "/api/diff"))
+                api_diff_answer(&s->parts.diff, req, query);
         else if (!strcmp(path, "/api/targets"))
                 get_targets(s, req);
         else if (!strcmp(path, "/metrics"))

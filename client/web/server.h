@@ -12,6 +12,7 @@
 #include "client/serve/connections.h"
 #include "client/serve/guard.h"
 #include "client/web/api_archive.h"
+#include "client/web/api_diff.h"
 #include "client/web/api_history.h"
 #include "client/serve/listen_address.h"
 #include "client/api/state_json.h"
@@ -28,7 +29,8 @@ struct server_parts {
         const struct state_source *state;
         struct streams *streams;
         struct api_history *api_history;
-        struct api_archive *api_archive; /* NULL: there is none */
+        struct archive_source archive;
+        struct diff_parts diff;
         struct connections *connections; /* outlives it */
         struct hw_requester *requester;  /* NULL: files */
         size_t n_daemons;

@@ -33,6 +33,7 @@
 
 struct web {
         struct text_list files, endpoints, hosts;
+        struct text_list logs;        /* the targets of the files, in their order; owned */
         struct text_list daemon_args; /* how files are judged: passed on */
         struct server_options options;
         const char *listen, *token_file, *db;
@@ -47,7 +48,8 @@ struct web {
         struct connections *connections;
         struct streams *streams;
         struct api_history *api_history;
-        struct api_archive *api_archive; /* NULL: files, or no home for one */
+        char archive_path[PATH_MAX];                 /* "": files, or no home for one */
+        struct worker *archive_worker, *diff_worker; /* a comparison does not wait for the archive */
         struct server *server;
         int status;
         bool announced; /* its address is printed */
@@ -167,9 +169,18 @@ static bool any_run(const struct web *w)
         return false;
 }
 
+/* Files are read one after the other, so targets come in their order. */
+static bool name_log(struct web *w, const char *target)
+{
+        if (!target || w->logs.n == w->files.n || text_list_has(&w->logs, target))
+                return true;
+        w->logs.items[w->logs.n] = strdup(target);
+        return w->logs.items[w->logs.n++] != NULL;
+}
+
 static void take_update(struct web *w, size_t daemon, const Hw__Update *u)
 {
-        if (world_apply(w->world, daemon, u) < 0) {
+        if (!name_log(w, u->target) || world_apply(w->world, daemon, u) < 0) {
                 command_error(&command_web, "out of memory");
                 stop(w, EXIT_USAGE);
                 return;
@@ -324,14 +335,15 @@ static bool open_archive(struct web *w)
 {
         struct database d = { .lock = -1 };
         struct error error;
-        char path[PATH_MAX];
         bool good = !w->db || database_open_to_read(&d, w->db, &error);
 
         database_close(&d);
-        if (good && !w->files.n && (w->db || database_default_path(path, sizeof(path)))) {
-                w->api_archive = api_archive_new(w->base, w->db ? w->db : path, w->feed, &error);
-                good = w->api_archive != NULL;
-        }
+        if (w->files.n || (!w->db && !database_default_path(w->archive_path, sizeof(w->archive_path))))
+                w->archive_path[0] = '\0';
+        else if (w->db)
+                (void)snprintf(w->archive_path, sizeof(w->archive_path), "%s", w->db);
+        good = good && (w->archive_worker = worker_new(w->base, &error)) &&
+               (w->diff_worker = worker_new(w->base, &error));
         if (!good)
                 command_error(&command_web, "%s", error.text);
         return good;
@@ -362,7 +374,8 @@ static bool open_server(struct web *w)
                 .state = &w->state,
                 .streams = w->streams,
                 .api_history = w->api_history,
-                .api_archive = w->api_archive,
+                .archive = { *w->archive_path ? w->archive_path : NULL, w->feed, w->archive_worker },
+                .diff = { &command_web, w->world, w->feed, &w->files, &w->logs, w->diff_worker },
                 .connections = w->connections,
                 .requester = w->requester,
                 .n_daemons = feed_daemons(w->feed),
@@ -394,7 +407,8 @@ static void close_all(struct web *w)
         hw_requester_destroy(&w->requester);
         if (w->streams)
                 streams_destroy(&w->streams);
-        api_archive_destroy(&w->api_archive);
+        worker_destroy(&w->archive_worker);
+        worker_destroy(&w->diff_worker);
         server_destroy(&w->server);
         connections_destroy(&w->connections);
         api_history_destroy(&w->api_history);
@@ -404,6 +418,8 @@ static void close_all(struct web *w)
         for (size_t i = 0; i < 3; i++)
                 free_event(w->signals[i]);
         world_destroy(&w->world);
+        for (size_t i = 0; i < w->logs.n; i++)
+                free((char *)(uintptr_t)w->logs.items[i]);
         if (w->feed)
                 feed_close(&w->feed);
         if (w->base)
@@ -433,7 +449,7 @@ const struct command command_web = {
                 "Serves a page for the browser: all targets, heap, bands, collections, time, alerts, live from the "
                 "daemon or of finished eventlogs (FILE). Nothing else is needed and nothing is fetched from elsewhere.",
         .options = options,
-        .notes = "The API for scripts: /api/state, /api/stream, /api/history, /api/archive, /api/targets "
+        .notes = "The API for scripts: /api/state, /api/stream, /api/history, /api/archive, /api/diff, /api/targets "
                  "(docs/WEB.md); for "
                  "Prometheus: /metrics. Whoever asks needs the token: a browser keeps the one of the printed address "
                  "as a cookie, scripts send 'Authorization: Bearer TOKEN'. It answers to the address that it listens "

@@ -2,11 +2,15 @@
 """`heapwatch diff`: the numbers are those of summary, decisions follow the intervals, mistakes are named."""
 import json
 import random
+import urllib.error
+import urllib.parse
+import urllib.request
 import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from harness import LOGS, client
+import web_browser
+from harness import LOGS, Daemon, client, wait_for
 from live_log import LiveLog
 
 SECOND = 10**9
@@ -150,3 +154,49 @@ def test_info_tables_without_a_name_are_not_matched():
 def test_mistakes_are_named(args, words):
     out = client("diff", *map(str, args))
     assert out.returncode == 2 and words in out.stderr.decode() and not out.stdout, out.stderr
+
+
+# Of a live target: what its daemon counts, and what it keeps in points.
+EXACT = {"duration", "peak(live)", "peak(heap)", "peak(census_total)", "allocated", "allocation_rate", "collections", "copied",
+         "gc_time", "gc_share", "max(gc_pause)"}
+NEAR = {"p50(gc_pause)": 0.02, "p99(gc_pause)": 0.02, "mean(live)": 0.15, "mean(heap)": 0.15, "mean(census_total)": 0.15}
+
+
+def asked(web, path, **query):
+    with urllib.request.urlopen(f"{web.url.split('#')[0].rstrip('/')}/api/{path}?{urllib.parse.urlencode(query)}") as answer:
+        return json.load(answer)
+
+
+def test_the_page_compares_whole_runs_with_the_same_code(directory):
+    """Live targets in the page and its API, and finished logs, which have exactly what the command prints."""
+    old, new = log("leaky-hT-ghc9103"), log("leaky-hT-ghc902")
+    said = numbers(old, new)[0]["quantities"]
+    with Daemon(directory, f"old={old}", f"new={new}") as d:
+        d.wait_state("old", "ENDED")
+        d.wait_state("new", "ENDED")
+        with web_browser.Web("--connect", f"ipc://{directory}/publish") as web:
+            wait_for(lambda: len(asked(web, "targets")) == 2, "both targets")
+            live = asked(web, "diff", a="0:old", b="0:new")
+            for query in ({"a": "0:old"}, {"a": "0:old", "b": "0:none"}, {}):
+                with pytest.raises(urllib.error.HTTPError) as refused:
+                    asked(web, "diff", **query)
+                assert refused.value.code == 400
+            if web_browser.installed():
+                browser = web_browser.Browser()
+                try:
+                    with browser.tab() as tab:
+                        rows = tab.go(f"{web.url}#/compare?a=old&b=new&ra=all&rb=all").table("diff")["rows"]
+                finally:
+                    browser.close()
+                assert [(r["title"], r["change"]) for r in rows] == [(q["title"], q["change"]) for q in live["quantities"]]
+    found = {q["name"]: q for q in live["quantities"]}
+    assert EXACT | NEAR.keys() <= found.keys() and any("daemon's history" in note for note in live["notes"])
+    for q in said:
+        for side in ("new", "baseline"):
+            if q["name"] in EXACT:
+                assert found[q["name"]][side] == pytest.approx(q[side], rel=1e-9), q
+            elif q["name"] in NEAR:
+                assert found[q["name"]][side] == pytest.approx(q[side], rel=NEAR[q["name"]]), q
+    with web_browser.Web(new, old) as web:      # whatever order the names have
+        wait_for(lambda: len(asked(web, "targets")) == 2, "both logs")
+        assert asked(web, "diff", a=f"0:{old.parent.name}", b=f"0:{new.parent.name}")["quantities"] == said

@@ -3,6 +3,7 @@
  * app.ts - what every page is given: the state, the view in the address bar, the range of time, and how to request more.
  */
 import type { Archives } from "./api/archives.ts";
+import type { Comparisons } from "./api/comparisons.ts";
 import type { Histories } from "./api/histories.ts";
 import { resolve, formatFixed, type Span } from "./range.ts";
 import type { Route } from "./route.ts";
@@ -16,6 +17,7 @@ export class App {
     meta: ReportMeta | undefined; // of a report
     histories: Histories | undefined; // live only
     archives: Archives | undefined; // live only
+    comparisons: Comparisons | undefined; // of a server; a report has its own
     private home: string | undefined;
     private frozen = new Map<string, number>(); // while paused: newest event time by target
 

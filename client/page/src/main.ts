@@ -5,6 +5,7 @@
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { Archives } from "./api/archives.ts";
+import { Comparisons } from "./api/comparisons.ts";
 import { Histories } from "./api/histories.ts";
 import { Live } from "./api/live.ts";
 import { embedded, load } from "./api/report.ts";
@@ -33,6 +34,7 @@ function start(): Live | undefined {
     }
     app.histories = new Histories(view, changed);
     app.archives = new Archives(view, changed);
+    app.comparisons = new Comparisons(changed);
     return new Live(view, () => (app.histories?.heard(), changed()), () => app.histories?.renew());
 }
 

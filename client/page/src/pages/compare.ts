@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * compare.ts - two targets, two ranges of one, or a target and a kept baseline: joined on the band's label (full outer join).
- * A report of two logs also has the result of `heapwatch diff`: every quantity of the whole runs, with its interval.
+ * Of whole runs there is also the result of `heapwatch diff`: every quantity, with its interval. A server is asked for it, a report
+ * of two logs has it.
  */
 import type { App, Page } from "../app.ts";
 import { h, replace, setAttr, setLabel, setText, visible } from "../dom.ts";
 import { type Baseline, type Joined, join, parseBaseline, type Side, sideOf } from "../state/compare.ts";
-import type { Quantity } from "../state/wire.ts";
+import type { Target } from "../state/target.ts";
+import type { Diff, Quantity } from "../state/wire.ts";
 import { remember, remembered } from "../theme.ts";
 import { bytes, count, duration, share, signedBytes, slope, UNKNOWN } from "../units.ts";
 import { field } from "../widgets/controls.ts";
@@ -63,13 +65,14 @@ export function compare(app: App): Page {
     const table = new Table<Joined>({ id: "compare", title: "Bands of both", columns: COLUMNS, key: (r) => r.label, route, sort: "-diff", height: 620,
         empty: "Nothing to compare: neither side has a band in its range.", onopen: (r) => route.set({ iso: r.label, target: sides[1]!.key() === BASELINE ? sides[0]!.key() : sides[1]!.key() }, "heap") });
     const runs = new Table<Placed>({ id: "diff", title: "Whole runs", columns: QUANTITIES, key: (q) => q.name, route, sort: "title", height: 640, empty: "" });
-    const notes = h("ul", { class: "muted" });
+    const notes = h("ul", { class: "muted" }), problem = h("p", { class: "muted", role: "status" });
+    const whole = h("div", { class: "stack" }, runs.root, notes, problem);
     const file = h("input", { type: "file", accept: "application/json,.json", class: "sr", tabindex: "-1", "aria-label": "Baseline file", onchange: () => void loadFile() });
     const message = h("p", { class: "muted", role: "status" });
     const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, h("h2", {}, "Compare"), h("span", { class: "spacer" }), filter.root),
         h("section", { class: "card" }, h("div", { class: "columns" }, ...sides.map((s) => s.root)),
             h("div", { class: "controls" }, h("button", { onclick: () => keep() }, "Keep A as baseline"), h("button", { onclick: () => saveFile() }, "Save A as file"),
-                h("button", { onclick: () => file.click() }, "Load baseline file"), file, message)), ...(app.view.diff ? [runs.root, notes] : []), table.root);
+                h("button", { onclick: () => file.click() }, "Load baseline file"), file, message)), whole, table.root);
 
     const sideA = (): Side | undefined => sides[0]!.side(baseline());
     function keep(): void {
@@ -89,11 +92,23 @@ export function compare(app: App): Page {
         if (read) route.set({ a: BASELINE });
     }
 
+    // Two parts or a baseline have no such table.
+    function showWhole(): void {
+        const [a, b] = sides.map((s) => s.whole()), fits = a && b && a !== b;
+        const diff = app.view.diff ?? (fits ? app.comparisons?.of(a.key, b.key, ![a, b].some((t) => t.state?.state === "STATE_RUNNING")) : undefined);
+        setText(problem, diff || !fits ? "" : visible(app.comparisons?.error ?? ""));
+        runs.root.hidden = notes.hidden = !diff;
+        if (!diff || diff === shown) return;
+        shown = diff;
+        runs.show(diff.quantities.map((q, place) => ({ ...q, place })), "as heapwatch diff compares them");
+        replace(notes, ...diff.notes.map((n) => h("li", {}, visible(n))));
+    }
+
+    let shown: Diff | undefined;
     function update(): void {
         filter.update();
-        if (app.view.diff) runs.show(app.view.diff.quantities.map((q, place) => ({ ...q, place })), "as heapwatch diff compares them");
-        if (app.view.diff && !notes.childElementCount) replace(notes, ...app.view.diff.notes.map((n) => h("li", {}, visible(n))));
         for (const s of sides) s.update();
+        showWhole();
         const keepOnly = searching(app, "q", filter.root), base = baseline();
         const [a, b] = sides.map((s) => s.side(base));
         const rows = join(a, b);
@@ -154,6 +169,11 @@ class Picker {
         if (this.key() === BASELINE) return base;
         const t = this.app.view.targets.get(this.key());
         return t?.censuses.n ? sideOf(t, this.rangeText()) : undefined;
+    }
+
+    // The target, when all of it is compared.
+    whole(): Target | undefined {
+        return this.rangeText() === "all" ? this.app.view.targets.get(this.key()) : undefined;
     }
 
     update(): void {

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * live.c - DESIGN: a meter (meter.h) is filled as from an archive: levels and rates from the points of the
+ * history, then what the daemon counts exactly replaces what was summed up.
+ */
+#include "client/diff/live.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "client/history/history.h"
+#include "heapwatch/requester.h"
+#include "proto/base/error.h"
+
+#define WAIT_MS     5000
+#define BUCKET_BITS 5u /* of Generation.bucket, docs/PROTOCOL.md */
+
+struct asking {
+        struct run_meter *meter;
+        struct past *past; /* a history is asked for */
+        const char *target;
+        int status;
+        struct error *error;
+        bool refused;
+};
+
+/* ----------------------------------------------------------------------- requests */
+
+static void on_reply(void *ctx, const Hw__Reply *reply)
+{
+        struct asking *a = ctx;
+
+        if (reply->error && !a->refused)
+                a->refused = !error_set(a->error, "%s: %s", a->target, reply->error);
+        if (reply->what_case == HW__REPLY__WHAT_HISTORY && a->past && a->status == 0)
+                a->status = history_points_of(reply->history, a->past);
+        if (reply->what_case == HW__REPLY__WHAT_UPDATE && !a->past && a->status == 0)
+                a->status = world_apply(a->meter->world, 0, reply->update);
+}
+
+/* Sends and frees it. */
+static bool ask(struct asking *a, const char *endpoint, Hw__Request *request)
+{
+        int r = request ? hw_request(endpoint, request, WAIT_MS, on_reply, a) : -ENOMEM;
+
+        hw_request_destroy(&request);
+        if (a->refused)
+                return false;
+        r = r < 0 ? r : a->status;
+        return r >= 0 ||
+               error_set(a->error, "%s: %s", a->target, r == -ETIMEDOUT ? "its daemon does not answer" : strerror(-r));
+}
+
+static bool ask_snapshot(struct asking *a, const char *endpoint)
+{
+        static const Hw__Kind kinds[] = { HW__KIND__KIND_TARGET, HW__KIND__KIND_HEAP, HW__KIND__KIND_GC,
+                                          HW__KIND__KIND_TREND };
+        Hw__Request *request = hw_request_new(HW__REQUEST__WHAT_SNAPSHOT);
+        bool good = request && hw_request_add_target(request->snapshot, a->target) == 0;
+
+        for (size_t i = 0; good && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+                good = hw_request_add_kind(request->snapshot, kinds[i]) == 0;
+        if (!good)
+                hw_request_destroy(&request);
+        return ask(a, endpoint, request);
+}
+
+static bool ask_history(struct asking *a, const char *endpoint, Hw__Series series, struct past *ret)
+{
+        Hw__Request *request = hw_request_new(HW__REQUEST__WHAT_HISTORY);
+
+        if (request && hw_request_set_text(&request->history->target, a->target) < 0)
+                hw_request_destroy(&request);
+        if (request) {
+                request->history->has_series = true;
+                request->history->series = series;
+        }
+        a->past = ret;
+        bool good = ask(a, endpoint, request);
+        a->past = NULL;
+        return good;
+}
+
+/* ---------------------------------------------------------------------- the history */
+
+/* Straight lines between points; within one of several samples its mean. */
+static void fill_gauge(struct gauge *g, const struct past *p)
+{
+        for (size_t i = 0; i < p->n; i++) {
+                const struct past_point *x = &p->points[i];
+                double first = x->count > 1 ? x->mean : x->last;
+                uint64_t from = x->count > 1 ? x->time_ns : x->last_ns;
+                if (g->n && from > g->last_ns)
+                        bins_add(&g->bins, g->last_ns, from, g->last, first);
+                if (x->last_ns > from)
+                        bins_add(&g->bins, from, x->last_ns, x->mean, x->mean);
+                g->most = g->n ? fmax(g->most, x->max) : x->max;
+                g->last = x->last;
+                g->last_ns = x->last_ns;
+                g->n += x->count;
+        }
+}
+
+/* What a point adds, spread over the time since the one before. */
+static void fill_flow(struct flow *f, const struct past *p, double (*amount)(const struct past_point *x))
+{
+        uint64_t before = p->n ? p->points[0].time_ns : 0;
+
+        for (size_t i = 0; i < p->n; i++) {
+                const struct past_point *x = &p->points[i];
+                double per_ns = x->last_ns > before ? amount(x) / (double)(x->last_ns - before) : 0;
+                f->known = true;
+                f->total += amount(x);
+                if (x->last_ns > before)
+                        bins_add(&f->rate, before, x->last_ns, per_ns, per_ns);
+                before = x->last_ns > before ? x->last_ns : before;
+        }
+}
+
+static double sum_of(const struct past_point *x)
+{
+        return x->mean * (double)x->count;
+}
+
+static double count_of(const struct past_point *x)
+{
+        return (double)x->count;
+}
+
+static void fill_allocated(struct flow *f, const struct past *p)
+{
+        for (size_t i = 1; i < p->n; i++) {
+                const struct past_point *a = &p->points[i - 1], *b = &p->points[i];
+                double per_ns = b->last_ns > a->last_ns ? (b->last - a->last) / (double)(b->last_ns - a->last_ns) : 0;
+                if (b->last_ns > a->last_ns)
+                        bins_add(&f->rate, a->last_ns, b->last_ns, per_ns, per_ns);
+        }
+}
+
+static void fill(struct run_meter *m, Hw__Series series, const struct past *p)
+{
+        switch (series) {
+        case HW__SERIES__SERIES_LIVE:
+                fill_gauge(&m->gauges[GAUGE_LIVE], p);
+                break;
+        case HW__SERIES__SERIES_HEAP_SIZE:
+                fill_gauge(&m->gauges[GAUGE_HEAP], p);
+                break;
+        case HW__SERIES__SERIES_RSS:
+                fill_gauge(&m->gauges[GAUGE_RSS], p);
+                break;
+        case HW__SERIES__SERIES_CENSUS_TOTAL:
+                fill_gauge(&m->gauges[GAUGE_CENSUS], p);
+                break;
+        case HW__SERIES__SERIES_GC_PAUSE:
+                fill_gauge(&m->gauges[GAUGE_PAUSE], p);
+                fill_flow(&m->flows[FLOW_GC], p, sum_of);
+                fill_flow(&m->flows[FLOW_COLLECTIONS], p, count_of);
+                break;
+        case HW__SERIES__SERIES_COPIED:
+                fill_flow(&m->flows[FLOW_COPIED], p, sum_of);
+                break;
+        default:
+                fill_allocated(&m->flows[FLOW_ALLOCATED], p);
+        }
+}
+
+static bool fill_series(struct asking *a, const char *endpoint)
+{
+        static const Hw__Series series[] = {
+                HW__SERIES__SERIES_LIVE,         HW__SERIES__SERIES_HEAP_SIZE, HW__SERIES__SERIES_RSS,
+                HW__SERIES__SERIES_CENSUS_TOTAL, HW__SERIES__SERIES_GC_PAUSE,  HW__SERIES__SERIES_COPIED,
+                HW__SERIES__SERIES_ALLOCATED,
+        };
+        bool good = true;
+
+        for (size_t i = 0; good && i < sizeof(series) / sizeof(series[0]); i++) {
+                struct past p = { .n = 0 };
+                good = ask_history(a, endpoint, series[i], &p);
+                if (good)
+                        fill(a->meter, series[i], &p);
+                past_done(&p);
+        }
+        return good;
+}
+
+/* -------------------------------------------------------------------- exact numbers */
+
+static void set_total(struct flow *f, bool known, double total)
+{
+        f->known = known;
+        f->total = total;
+}
+
+static void count_pauses(struct run_meter *m, const Hw__Generation *g)
+{
+        size_t n = g->n_bucket < g->n_bucket_count ? g->n_bucket : g->n_bucket_count;
+
+        for (size_t i = 0; i < n; i++) {
+                if (g->bucket[i] >= SKETCH_CELLS(BUCKET_BITS, 64u))
+                        continue;
+                m->pauses[sketch_cell(PAUSE_BITS, (uint64_t)sketch_middle(BUCKET_BITS, g->bucket[i]))] +=
+                        g->bucket_count[i];
+                m->n_pauses += g->bucket_count[i];
+        }
+}
+
+static void set_collections(struct run_meter *m, const Hw__Gc *gc)
+{
+        double count = 0, longest = 0;
+
+        for (size_t i = 0; i < gc->n_generations; i++) {
+                const Hw__Generation *g = gc->generations[i];
+                count += (double)g->count;
+                longest = fmax(longest, (double)g->pause_max_ns);
+                count_pauses(m, g);
+        }
+        set_total(&m->flows[FLOW_COLLECTIONS], true, count);
+        set_total(&m->flows[FLOW_COPIED], gc->has_copied_bytes, (double)gc->copied_bytes);
+        set_total(&m->flows[FLOW_GC], gc->has_pause_total_ns, (double)gc->pause_total_ns);
+        m->gauges[GAUGE_PAUSE].n = m->n_pauses;
+        m->gauges[GAUGE_PAUSE].most = longest;
+}
+
+static void set_peak(struct gauge *g, bool known, uint64_t most)
+{
+        if (known && g->n)
+                g->most = (double)most;
+}
+
+static void set_exact(struct run_meter *m, const struct world_target *t)
+{
+        const Hw__Run *run = t->target ? t->target->run_info : NULL;
+
+        m->any = t->event_time_ns > 0;
+        m->first_ns = run && run->has_first_time_ns ? run->first_time_ns : 0;
+        m->last_ns = t->event_time_ns;
+        if (t->heap) {
+                set_total(&m->flows[FLOW_ALLOCATED], t->heap->has_allocated_bytes, (double)t->heap->allocated_bytes);
+                set_peak(&m->gauges[GAUGE_LIVE], t->heap->has_max_live_bytes, t->heap->max_live_bytes);
+                set_peak(&m->gauges[GAUGE_HEAP], t->heap->has_max_heap_size_bytes, t->heap->max_heap_size_bytes);
+        }
+        if (t->gc)
+                set_collections(m, t->gc);
+}
+
+/* ------------------------------------------------------------------------------ all */
+
+static bool read_target(struct side *s, struct asking *a, const char *endpoint)
+{
+        struct run_meter *m = a->meter;
+
+        if (!ask_snapshot(a, endpoint))
+                return false;
+        if (!world_targets(m->world))
+                return error_set(a->error, "there is no target %s", a->target);
+        const struct world_target *t = world_target(m->world, 0);
+        if (!t->run)
+                return error_set(a->error, "%s has no run of a program yet", a->target);
+        if (!fill_series(a, endpoint))
+                return false;
+        set_exact(m, t);
+        m->target = t;
+        meter_judge(m);
+        struct side_run *run = side_add_described(s, a->target, t->run, m);
+        if (!run)
+                return error_set(a->error, "out of memory");
+        run->live = true;
+        run->truncated &= t->target && t->target->state != HW__TARGET__STATE__STATE_RUNNING;
+        return true;
+}
+
+bool side_read_live(struct side *s, const char *endpoint, const char *target, struct error *error)
+{
+        struct run_meter meter;
+        struct asking a = { .meter = &meter, .target = target, .error = error };
+        bool good = meter_begin(&meter, 0, UINT64_MAX) == 0 ? read_target(s, &a, endpoint)
+                                                            : error_set(error, "out of memory");
+
+        meter_done(&meter);
+        return good;
+}

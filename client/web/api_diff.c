@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/web/api_diff.h"
+
+#include <event2/keyvalq_struct.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/diff/live.h"
+#include "client/diff/sources.h"
+#include "client/serve/answer.h"
+
+/* One side: a target of a daemon, or a finished log. */
+struct subject {
+        char endpoint[256], target[WORLD_NAME_MAX + 1];
+        const char *file; /* NULL: live */
+};
+
+struct diff_job {
+        struct worker_job job;
+        const struct command *command;
+        struct subject a, b;
+};
+
+static bool compare_live(const struct diff_job *d, struct json_out *to, struct error *error)
+{
+        struct side a = { .n = 0 }, b = { .n = 0 };
+        bool good = side_read_live(&a, d->a.endpoint, d->a.target, error) &&
+                    side_read_live(&b, d->b.endpoint, d->b.target, error) &&
+                    (compare_json(to, &a, &b) || error_set(error, "out of memory"));
+
+        side_done(&a);
+        side_done(&b);
+        return good;
+}
+
+static bool run_diff(struct worker_job *job, struct json_out *to, struct error *error)
+{
+        const struct diff_job *d = (const struct diff_job *)job;
+
+        if (!d->a.file || !d->b.file)
+                return compare_live(d, to, error);
+        return compare_logs_json(to, d->command, d->a.file, d->b.file) ||
+               error_set(error, "%s and %s cannot be compared", d->a.target, d->b.target);
+}
+
+/* --------------------------------------------------------------------- the request */
+
+static bool find_subject(const struct diff_parts *p, const struct evkeyvalq *all, const char *name, struct subject *ret,
+                         struct error *error)
+{
+        const char *text = evhttp_find_header(all, name);
+        struct detail one = { .n = 0 };
+
+        if (!text || !detail_add(&one, text) || one.n != 1)
+                return error_set(error, "expected the targets a and b, as in /api/diff?a=api&b=api~1");
+        for (size_t i = 0; i < world_targets(p->world); i++) {
+                const struct world_target *t = world_target(p->world, i);
+                if (strcmp(t->name, one.targets[0].name) != 0 ||
+                    (!one.targets[0].any_daemon && t->daemon != one.targets[0].daemon))
+                        continue;
+                for (size_t k = 0; k < p->logs->n; k++)
+                        if (!strcmp(p->logs->items[k], t->name))
+                                ret->file = p->files->items[k];
+                (void)snprintf(ret->target, sizeof(ret->target), "%s", t->name);
+                (void)snprintf(ret->endpoint, sizeof(ret->endpoint), "%s", feed_endpoint(p->feed, t->daemon));
+                return true;
+        }
+        return error_set(error, "there is no target %.80s", text);
+}
+
+static bool parse(const struct diff_parts *p, const char *query, struct diff_job *ret, struct error *error)
+{
+        struct evkeyvalq parameters;
+
+        if (evhttp_parse_query_str(query ? query : "", &parameters) < 0)
+                return error_set(error, "malformed query");
+        bool good =
+                find_subject(p, &parameters, "a", &ret->a, error) && find_subject(p, &parameters, "b", &ret->b, error);
+        evhttp_clear_headers(&parameters);
+        return good;
+}
+
+void api_diff_answer(const struct diff_parts *p, struct evhttp_request *req, const char *query)
+{
+        struct diff_job *d = calloc(1, sizeof(*d));
+        struct error error;
+
+        if (d && !parse(p, query, d, &error)) {
+                answer_error(req, 400, "%s", error.text);
+                free(d);
+                return;
+        }
+        if (d) {
+                d->job.work = run_diff;
+                d->command = p->command;
+        }
+        worker_queue(p->worker, d ? &d->job : NULL, req);
+}
