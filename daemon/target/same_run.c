@@ -19,10 +19,44 @@ struct same_run {
         uint64_t start_wall_ns, newest_ns;
         struct hw_eventlog *decoder; /* of the new stream's beginning */
         struct model *model;
-        bool past_identity; /* events of a capability have come */
+        uint64_t goes_on_ns; /* of the first event that is no definition; UNKNOWN_U64: none has come */
         uint8_t *held;
         size_t n;
 };
+
+/* A program says these again to whoever joins late: by the agent, with the time at which they were first said. */
+static bool defines(uint16_t id)
+{
+        static const uint16_t ids[] = {
+                HW_BLOCK_MARKER,
+                HW_CAPSET_CREATE,
+                HW_CAPSET_DELETE,
+                HW_CAPSET_ASSIGN_CAP,
+                HW_CAPSET_REMOVE_CAP,
+                HW_RTS_IDENTIFIER,
+                HW_PROGRAM_ARGS,
+                HW_PROGRAM_ENV,
+                HW_OSPROCESS_PID,
+                HW_OSPROCESS_PPID,
+                HW_WALL_CLOCK_TIME,
+                HW_THREAD_LABEL,
+                HW_CAP_CREATE,
+                HW_CAP_DELETE,
+                HW_CAP_DISABLE,
+                HW_CAP_ENABLE,
+                HW_HEAP_INFO_GHC,
+                HW_HEAP_PROF_BEGIN,
+                HW_HEAP_PROF_COST_CENTRE,
+                HW_PROF_BEGIN,
+                HW_IPE,
+                HW_TICKY_COUNTER_DEF,
+        };
+
+        for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+                if (ids[i] == id)
+                        return true;
+        return false;
+}
 
 struct same_run *same_run_new(const struct model *lost)
 {
@@ -38,6 +72,7 @@ struct same_run *same_run_new(const struct model *lost)
         s->pid = run->pid;
         s->start_wall_ns = run->start_wall_ns;
         s->newest_ns = model_time_ns(lost);
+        s->goes_on_ns = UNKNOWN_U64;
         s->decoder = hw_eventlog_new();
         s->model = model_new(&nobody);
         if (!s->decoder || !s->model)
@@ -70,8 +105,8 @@ static bool hold(struct same_run *s, const uint8_t *data, size_t size)
         return true;
 }
 
-/* Reads from the decoder as long as it is identity. */
-static void read_identity(struct same_run *s)
+/* Reads from the decoder up to the first event that is no definition. */
+static void read_definitions(struct same_run *s)
 {
         struct hw_event events[EVENTS_PER_READ];
         enum hw_eventlog_status status;
@@ -79,11 +114,20 @@ static void read_identity(struct same_run *s)
 
         do {
                 status = hw_eventlog_read(s->decoder, events, EVENTS_PER_READ, &n);
-                for (size_t i = 0; i < n && !s->past_identity; i++) {
-                        model_events(s->model, &events[i], 1);
-                        s->past_identity = events[i].cap != HW_CAP_NONE && events[i].id != HW_BLOCK_MARKER;
-                }
+                for (size_t i = 0; i < n && s->goes_on_ns == UNKNOWN_U64; i++)
+                        if (defines(events[i].id))
+                                model_events(s->model, &events[i], 1);
+                        else
+                                s->goes_on_ns = events[i].time_ns;
         } while (status != HW_EVENTLOG_NEED_MORE);
+}
+
+static bool same_process(const struct same_run *s)
+{
+        const struct run *run = model_run(s->model);
+
+        return run->pid == s->pid && run->start_wall_ns != UNKNOWN_U64 &&
+               sub_abs(run->start_wall_ns, s->start_wall_ns) <= START_SLACK_NS;
 }
 
 enum same_run_answer same_run_take(struct same_run *s, const uint8_t *data, size_t size)
@@ -91,13 +135,16 @@ enum same_run_answer same_run_take(struct same_run *s, const uint8_t *data, size
         const struct run *run = model_run(s->model);
 
         hw_eventlog_input(s->decoder, data, size);
-        read_identity(s);
-        if (run->pid && run->start_wall_ns != UNKNOWN_U64)
-                return run->pid == s->pid && sub_abs(run->start_wall_ns, s->start_wall_ns) <= START_SLACK_NS &&
-                                       model_first_time_ns(s->model) >= s->newest_ns
-                               ? SAME_RUN_YES
-                               : SAME_RUN_NO;
-        return !s->past_identity && hold(s, data, size) ? SAME_RUN_UNKNOWN : SAME_RUN_NO;
+        read_definitions(s);
+        if (run->pid && run->start_wall_ns != UNKNOWN_U64 && !same_process(s))
+                return SAME_RUN_NO;
+        if (same_process(s) && model_first_time_ns(s->model) >= s->newest_ns)
+                return SAME_RUN_YES;
+        if (s->goes_on_ns != UNKNOWN_U64)
+                return same_process(s) && s->goes_on_ns >= s->newest_ns ? SAME_RUN_YES : SAME_RUN_NO;
+        if (hold(s, data, size))
+                return SAME_RUN_UNKNOWN;
+        return same_process(s) ? SAME_RUN_YES : SAME_RUN_NO;
 }
 
 const uint8_t *same_run_held(const struct same_run *s, size_t *ret_size)
@@ -108,5 +155,9 @@ const uint8_t *same_run_held(const struct same_run *s, size_t *ret_size)
 
 uint64_t same_run_gap_ns(const struct same_run *s)
 {
-        return sub_sat(model_first_time_ns(s->model), s->newest_ns);
+        const uint64_t first_ns = model_first_time_ns(s->model);
+
+        if (first_ns >= s->newest_ns || s->goes_on_ns == UNKNOWN_U64)
+                return sub_sat(first_ns, s->newest_ns);
+        return sub_sat(s->goes_on_ns, s->newest_ns);
 }

@@ -2,12 +2,14 @@
 /*
  * same_run.h - whether a stream that comes after a broken connection belongs to the lost run.
  *
- * A client that connects to a running program gets a header and the program's identity again (eventlog-socket sends
- * them). Process and start time decide: the start is computed from WALL_CLOCK_TIME and is the same each time, to within
- * a microsecond. And event time must go on: a recording that is replayed has the same process and start, but starts
+ * A client that connects to a running program gets a header, the program's identity and its definitions again: from
+ * eventlog-socket with new times, from the agent with their first ones. Process and start time decide: the start is
+ * computed from WALL_CLOCK_TIME and is the same each time, to within a microsecond. And event time must go on, that of
+ * the definitions or else of what follows them: a recording that is replayed has the same process and start, but starts
  * over.
  *
- * Bytes are held back until that is decided, at most SAME_RUN_BYTES: identity comes before any event of a capability.
+ * Bytes are held back until that is decided, at most SAME_RUN_BYTES. If there are more definitions than that, process
+ * and start alone decide.
  */
 #ifndef HW_DAEMON_TARGET_SAME_RUN_H
 #define HW_DAEMON_TARGET_SAME_RUN_H

@@ -8,6 +8,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -198,6 +199,45 @@ def test_a_late_reader_gets_all_definitions(directory, bare):
             assert run.pid == program.pid and run.ghc_version == "9.0.2"
             program.stdin.close()
             assert program.wait(DEADLINE_S) == 0
+
+
+class Cutting(threading.Thread):
+    """A proxy in front of the agent's socket that ends each connection after some bytes."""
+
+    def __init__(self, directory):
+        super().__init__(daemon=True)
+        self.agent, self.listener, self.over = directory / "agent", socket.socket(socket.AF_UNIX), False
+        self.listener.bind(str(directory / "cut"))
+        self.listener.listen()
+
+    def run(self):
+        while not self.over:
+            ours, _ = self.listener.accept()
+            with ours, socket.socket(socket.AF_UNIX) as theirs, contextlib.suppress(OSError):
+                theirs.connect(str(self.agent))
+                theirs.settimeout(DEADLINE_S)
+                for _ in range(1 << 30 if self.over else 40):
+                    ours.sendall(theirs.recv(4096))
+
+
+def test_a_connection_that_breaks_is_the_same_run(directory, bare):
+    """Again and again: the agent says its definitions once more, with their own times, and the run goes on after a gap."""
+    def check(directory, build):
+        proxy = Cutting(directory)
+        with watched(directory, bare[f"serve-{build}"], settings="interval=0.1;flush=0.1;budget=0") as program, \
+                Daemon(directory, f"p=unix:{directory}/cut") as daemon:
+            connect(directory).close()
+            proxy.start()
+            wait_for(lambda: daemon.health("p").gaps >= 3, "three gaps")
+            run = daemon.target("p")
+            assert run.runs == 1 and run.run_info.pid == program.pid
+            rules = {a.rule for u in daemon.snapshot("p").get("alerts", []) for a in u.alerts.alerts}
+            assert not rules & {"crashed", "restart-loop"}
+            proxy.over = True
+            program.stdin.close()
+            assert program.wait(DEADLINE_S) == 0
+
+    of_every_build(directory, check)
 
 
 def test_a_reader_that_does_not_read_harms_nobody(directory, bare):
