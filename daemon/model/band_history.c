@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * band_history.c - the points of a band's history, as cells of a fold (proto/base/fold.h): 64 of them in 1.3 kB, or 16
- * in 320 bytes, which are left behind when the band gets 64.
+ * band_history.c - the points of a band's history, as cells of a fold (proto/base/fold.h): 64 of them in 1.3 kB, or 8
+ * in 160 bytes, which are left behind when the band gets 64.
  */
 #include "daemon/model/bands_private.h"
 

@@ -48,7 +48,7 @@ struct band_point {
  * until it has BAND_WHOLE_BYTES, or 1/BAND_WHOLE_PART of a census; then, from there on, BAND_POINTS.
  */
 #define BAND_POINTS         64u
-#define BAND_POINTS_THIN    16u
+#define BAND_POINTS_THIN    8u
 #define BAND_WHOLE_FIRST    32u
 #define BAND_WHOLE_BYTES    (64u * 1024)
 #define BAND_WHOLE_PART     256u

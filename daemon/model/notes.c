@@ -12,7 +12,7 @@
 #include "daemon/model/state.h"
 #include "proto/base/agent_socket.h"
 
-#define ROUND 64u /* text memory is allocated in multiples of this */
+#define ROUND 16u /* text memory is allocated in multiples of this */
 
 void notes_clear(struct notes *n)
 {

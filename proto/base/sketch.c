@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#define ROOM_FIRST 8u
+#define ROOM_FIRST 4u
 
 static bool make_room(struct sketch *s)
 {

@@ -77,7 +77,7 @@ static inline double sketch_real_low(unsigned bits, unsigned cell)
 
 /* ---------------------------------------------------------- the filled cells */
 
-struct sketch_count {
+struct __attribute__((packed, aligned(2))) sketch_count {
         uint16_t cell;
         uint32_t count; /* stays at its largest value */
 };
