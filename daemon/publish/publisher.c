@@ -271,6 +271,12 @@ int publisher_rename(struct publisher *p, const char *target)
         return 0;
 }
 
+void publisher_redirect(struct publisher *p, const struct update_sink *sink)
+{
+        p->sink = *sink;
+        memset(p->sequences, 0, sizeof(p->sequences));
+}
+
 void publisher_set_model(struct publisher *p, struct model *m)
 {
         p->model = m;

@@ -66,6 +66,9 @@ struct publisher *publisher_new_of_run(const struct publisher *p, const char *ta
 /* Continues under another name; the caller has to tell subscribers. -ENOMEM: nothing has changed. */
 int publisher_rename(struct publisher *p, const char *target);
 
+/* From now on sends there (copied); its topics count from 1 again, so subscribers request a snapshot. */
+void publisher_redirect(struct publisher *p, const struct update_sink *sink);
+
 /* The sink for model_new; then the model itself (borrowed until publisher_destroy). */
 struct model_sink publisher_sink(struct publisher *p);
 void publisher_set_model(struct publisher *p, struct model *m);

@@ -20,6 +20,7 @@
 #include "daemon/record/recorder.h"
 #include "daemon/target/pipeline_internal.h"
 #include "daemon/target/rebuild.h"
+#include "proto/base/clock.h"
 #include "proto/base/error.h"
 
 void pipeline_wire(struct pipeline *p)
@@ -102,19 +103,15 @@ static struct pipeline *build(const struct pipeline_options *options)
         return p;
 }
 
-/* Its checkpoint is refused: from its recording where there is one, else with nothing. NULL when out of memory. */
+/* Its checkpoint is refused: from its recording where there is one, else with nothing. */
 static struct pipeline *start_over(struct pipeline *p, const struct pipeline_options *options)
 {
-        struct error error = { "there is none" };
+        struct error error;
 
-        if (options->recorder &&
-            pipeline_rebuild(p, recorder_directory(options->recorder), options->rebuild_until_ns, &error)) {
-                log_warning("target=%s run=%" PRIu32 " rebuilt from its recording", p->name, p->runs);
+        if (rebuild_begin(p, options, &error))
                 return p;
-        }
         log_warning("target=%s starts over, not from its recording: %s", p->name, error.text);
-        pipeline_destroy(&p);
-        return build(options);
+        return p;
 }
 
 /* Restores it from its checkpoint or, after logging why not, starts over. NULL when out of memory. */
@@ -161,6 +158,7 @@ void pipeline_destroy(struct pipeline **pp)
         if (p->source && p->in_run)
                 pipeline_flush(p);
         source_close(&p->source);
+        rebuild_destroy(&p->rebuild);
         if (p->flush_timer)
                 event_free(p->flush_timer);
         recording_destroy(&p->recording);
@@ -183,7 +181,7 @@ const char *pipeline_name(const struct pipeline *p)
 
 struct recording *pipeline_recording(const struct pipeline *p)
 {
-        return p->recording;
+        return p->rebuild && !p->recording ? rebuild_recording(p->rebuild) : p->recording;
 }
 
 const struct tracker *pipeline_tracker(const struct pipeline *p)
@@ -217,16 +215,24 @@ static void tick_recording(struct pipeline *p)
                 alerting_recording(p->alerting, state.paused ? state.detail : "");
 }
 
-void pipeline_heartbeat(struct pipeline *p, uint64_t wall_ns)
+static void beat(struct pipeline *p, uint64_t wall_ns)
 {
-        watchdog_begin(WATCHDOG_HOUSEKEEPING);
-        watchdog_of(p->name);
         pipeline_look_at_process(p, wall_ns);
         if (p->recording)
                 tick_recording(p);
         pipeline_publish_state(p);
         if (p->alerting)
                 alerting_heartbeat(p->alerting, wall_ns, pipeline_lag_ns(p));
+}
+
+void pipeline_heartbeat(struct pipeline *p, uint64_t wall_ns)
+{
+        watchdog_begin(WATCHDOG_HOUSEKEEPING);
+        watchdog_of(p->name);
+        if (rebuild_reads(p->rebuild))
+                rebuild_publish(p->rebuild);
+        else
+                beat(p, wall_ns);
         watchdog_end();
 }
 
@@ -236,12 +242,29 @@ void pipeline_reload(struct pipeline *p, const struct ruleset *rules)
                 alerting_reload(p->alerting, rules);
 }
 
+/* The target, and nothing else of it. */
+static int snapshot_rebuild(struct pipeline *p, const Hw__Kind *kinds, size_t n_kinds,
+                            void (*each)(void *ctx, const Hw__Update *update), void *ctx)
+{
+        static const Hw__Kind target = HW__KIND__KIND_TARGET;
+        const struct target_facts f = rebuild_facts(p->rebuild);
+        bool wanted = n_kinds == 0;
+
+        for (size_t i = 0; i < n_kinds; i++)
+                wanted = wanted || kinds[i] == target;
+        return wanted ? publisher_snapshot(rebuild_publisher(p->rebuild), &f, NULL, clock_wall_ns(), &target, 1, each,
+                                           ctx)
+                      : 0;
+}
+
 int pipeline_snapshot(struct pipeline *p, const Hw__Kind *kinds, size_t n_kinds,
                       void (*each)(void *ctx, const Hw__Update *update), void *ctx)
 {
         struct target_facts f = pipeline_facts(p);
         struct health h = pipeline_health(p);
 
+        if (rebuild_reads(p->rebuild))
+                return snapshot_rebuild(p, kinds, n_kinds, each, ctx);
         pipeline_flush(p);
         return publisher_snapshot(p->publisher, &f, &h, pipeline_now_ns(p), kinds, n_kinds, each, ctx);
 }

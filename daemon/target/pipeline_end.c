@@ -20,6 +20,7 @@
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
 #include "daemon/target/pipeline_internal.h"
+#include "daemon/target/rebuild.h"
 
 #define LOST_PATIENCE_NS UINT64_C(60000000000) /* a run may be lost for this long before its alerts end */
 #define HEAP_EXHAUSTED   251u                  /* EXIT_HEAPOVERFLOW of Rts.h: more than -M allows */
@@ -136,6 +137,10 @@ void pipeline_exited(struct pipeline *p, const struct run_exit *how)
         bool marked = p->state == HW__TARGET__STATE__STATE_ENDED, oom = p->ended.oom_killed;
         char detail[sizeof(p->detail)];
 
+        if (p->rebuild) {
+                rebuild_exited(p->rebuild, how);
+                return;
+        }
         p->ended = *how;
         p->ended.oom_killed = oom;
         if (p->runs == 0 && !p->open)
@@ -153,7 +158,7 @@ void pipeline_exited(struct pipeline *p, const struct run_exit *how)
 
 bool pipeline_is_over(const struct pipeline *p, uint64_t for_ns)
 {
-        return p->one_run && !p->kept && !p->in_run && !p->open && (p->was_open || p->ended.known) &&
+        return p->one_run && !p->rebuild && !p->kept && !p->in_run && !p->open && (p->was_open || p->ended.known) &&
                sub_sat(clock_mono_ns(), p->shut_mono_ns) >= for_ns;
 }
 
@@ -194,7 +199,8 @@ static void say_removed(struct pipeline *p, const char *detail)
 
         removed.state = HW__TARGET__STATE__STATE_REMOVED;
         removed.detail = detail;
-        publisher_state(p->publisher, &removed, NULL, pipeline_now_ns(p));
+        publisher_state(rebuild_reads(p->rebuild) ? rebuild_publisher(p->rebuild) : p->publisher, &removed, NULL,
+                        pipeline_now_ns(p));
 }
 
 void pipeline_remove(struct pipeline **p)

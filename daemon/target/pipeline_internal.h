@@ -66,6 +66,7 @@ struct pipeline {
         void (*next_run)(void *ctx, struct pipeline *p); /* NULL: not wanted */
         void *next_run_ctx;
 
+        struct rebuild *rebuild;   /* its state is being rebuilt; what its source reports waits; or NULL */
         struct same_run *same_run; /* the run was lost: does the new stream continue it? NULL: not in question */
         bool goes_on;              /* it does, from the next header */
         bool alerts_wait;          /* the run was lost, and its alerts are kept as they were */
@@ -169,6 +170,12 @@ void pipeline_give_up_lost(struct pipeline *p);
 
 /* 0, -EINVAL or -ENOMEM with the error's text. */
 int pipeline_start_source(struct pipeline *p, struct event_base *base, struct error *error);
+
+/* Bytes as they came, and more turns for them if it returns false; see source_sink. */
+bool pipeline_take_bytes(struct pipeline *p, const struct read_piece *piece);
+bool pipeline_take_more(struct pipeline *p);
+
+void pipeline_source_state(struct pipeline *p, enum source_state state, const char *why);
 
 /* Once a second. */
 void pipeline_look_at_process(struct pipeline *p, uint64_t wall_ns);

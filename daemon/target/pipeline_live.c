@@ -11,6 +11,7 @@
 #include "proto/base/clock.h"
 #include "daemon/loop/watchdog.h"
 #include "daemon/target/pipeline_internal.h"
+#include "daemon/target/rebuild.h"
 #include "proto/base/error.h"
 
 #define GONE_AFTER_NS 1000000000u /* process gone and no bytes for 1 s: the run is over */
@@ -44,10 +45,8 @@ static void took(struct pipeline *p, bool all)
         schedule_flush(p);
 }
 
-static bool on_bytes(void *ctx, const struct read_piece *piece)
+bool pipeline_take_bytes(struct pipeline *p, const struct read_piece *piece)
 {
-        struct pipeline *p = ctx;
-
         watchdog_of(p->name);
         p->last_bytes_wall_ns = clock_wall_ns();
         p->last_bytes_mono_ns = clock_mono_ns();
@@ -58,19 +57,37 @@ static bool on_bytes(void *ctx, const struct read_piece *piece)
         return all;
 }
 
-static bool on_more(void *ctx)
+bool pipeline_take_more(struct pipeline *p)
 {
-        struct pipeline *p = ctx;
-
         watchdog_of(p->name);
         const bool all = pipeline_go_on(p);
         took(p, all);
         return all;
 }
 
+static bool on_bytes(void *ctx, const struct read_piece *piece)
+{
+        struct pipeline *p = ctx;
+
+        if (!p->rebuild)
+                return pipeline_take_bytes(p, piece);
+        rebuild_bytes(p->rebuild, piece);
+        return true;
+}
+
+static bool on_more(void *ctx)
+{
+        return pipeline_take_more(ctx);
+}
+
 static void on_cut(void *ctx, const char *why)
 {
-        pipeline_finish_stream(ctx, why);
+        struct pipeline *p = ctx;
+
+        if (p->rebuild)
+                rebuild_cut(p->rebuild, why);
+        else
+                pipeline_finish_stream(p, why);
 }
 
 static bool has_ended(const struct pipeline *p)
@@ -79,10 +96,8 @@ static bool has_ended(const struct pipeline *p)
                p->state == HW__TARGET__STATE__STATE_LOST;
 }
 
-static void on_source_state(void *ctx, enum source_state state, const char *why)
+void pipeline_source_state(struct pipeline *p, enum source_state state, const char *why)
 {
-        struct pipeline *p = ctx;
-
         if (p->open)
                 p->shut_mono_ns = clock_mono_ns();
         p->open = state == SOURCE_OPEN;
@@ -106,6 +121,16 @@ static void on_source_state(void *ctx, enum source_state state, const char *why)
                         pipeline_set_state(p, HW__TARGET__STATE__STATE_FAILED, why);
                 break;
         }
+}
+
+static void on_source_state(void *ctx, enum source_state state, const char *why)
+{
+        struct pipeline *p = ctx;
+
+        if (p->rebuild)
+                rebuild_source_state(p->rebuild, state, why);
+        else
+                pipeline_source_state(p, state, why);
 }
 
 int pipeline_start_source(struct pipeline *p, struct event_base *base, struct error *error)
@@ -141,6 +166,8 @@ void pipeline_look_at_process(struct pipeline *p, uint64_t wall_ns)
         const struct run *run = model_run(p->model);
         struct process_sample sample;
 
+        if (p->rebuild)
+                return;
         pipeline_look_after_lost(p, wall_ns);
         bool lost = p->state == HW__TARGET__STATE__STATE_LOST && p->process.seen;
 

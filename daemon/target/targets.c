@@ -23,7 +23,6 @@
 #include "proto/base/limits.h"
 #include "daemon/transport/limits.h"
 #include "proto/base/clock.h"
-#include "daemon/target/rebuild.h"
 #include "daemon/checkpoint/store.h"
 #include "daemon/log.h"
 #include "daemon/loop/memory.h"
@@ -45,7 +44,6 @@ struct targets {
         struct event *rest; /* for those that have not had it yet */
         size_t beat_at;     /* the first of them */
         uint64_t epoch, sequence, started_wall_ns;
-        uint64_t rebuild_until_ns; /* all targets share the time for reading recordings */
         struct pipeline *pipelines[LIMIT_TARGETS];
         size_t n;
         char *names[LIMIT_TARGETS]; /* of the message below; borrowed from the pipelines */
@@ -300,7 +298,6 @@ struct targets *targets_new(struct event_base *base, struct bus *bus, const stru
         t->bus = bus;
         t->options = *options;
         t->started_wall_ns = clock_wall_ns();
-        t->rebuild_until_ns = clock_mono_ns() + REBUILD_S * UINT64_C(1000000000);
         if (getrandom(&t->epoch, sizeof(t->epoch), 0) != sizeof(t->epoch) || t->epoch == 0)
                 t->epoch = t->started_wall_ns;
         t->heartbeat = event_new(base, -1, EV_PERSIST, on_heartbeat, t);
@@ -386,7 +383,6 @@ int targets_add(struct targets *t, const char *name, const struct source_uri *ur
                 .labels = wish->labels,
                 .checkpoint = kept == 0 ? &checkpoint : NULL,
                 .checkpoint_refused = kept != 0 && kept != -ENOENT,
-                .rebuild_until_ns = t->rebuild_until_ns,
         };
         struct pipeline *p = pipeline_new(&options, error);
         free(checkpoint.image);

@@ -11,7 +11,7 @@ import pytest
 
 import harness
 from harness import DEADLINE_S, Daemon, pb, private_directory, wait_for
-from test_resume import ARGS, Hour, bytes_of, is_recorded_whole, same_soon
+from test_resume import ARGS, SECOND, STEP, Hour, bytes_of, census_of, is_recorded_whole, same_soon, times_rebuilt
 
 
 class Manager:
@@ -146,6 +146,43 @@ def test_a_fifo_outlives_its_reader(directory, monkeypatch, keeper):
     if held >= 0:
         os.close(held)
     manager.close()
+
+
+def test_a_fifo_goes_on_from_its_recording(directory):
+    """As after an upgrade, when the checkpoint is of another version: its program does not notice that either."""
+    hour, directory = Hour(), pathlib.Path(directory)
+    path = directory / "t.fifo"
+    os.mkfifo(path, 0o600)
+    held = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+    d = Daemon(directory, f"t=fifo:{path}",
+               args=(*ARGS, "--checkpoint", f"{directory}/state.d", "--record", f"{directory}/kept"))
+    d.start()
+    writer = Writer(path)
+    sent, at = hour.header + b"".join(hour.pieces[:900]), 900
+    writer.write(sent)
+    for times in (1, 2):
+        wait_for(lambda: census_of(d, "t") == at and writer.is_done(), "all of it")
+        d.stop(signal.SIGTERM)
+        checkpoint = directory / "state.d" / "t.checkpoint"
+        checkpoint.write_bytes(checkpoint.read_bytes()[:-7])
+        more = b"".join(hour.pieces[at:at + 300])
+        at, sent = at + 300, sent + more
+        writer.write(more)
+        d.start()
+        wait_for(lambda: times_rebuilt(d) == times, "that its state is rebuilt")
+    wait_for(lambda: census_of(d, "t") == at, "all of it")
+    t, h = d.target("t"), d.health("t")
+    assert t.runs == 1 and t.state == pb.Target.STATE_RUNNING and not t.joined_late
+    assert h.gaps == 2 and h.gap_ns == 2 * (STEP * SECOND - 1)     # from a census to the next collection
+    with private_directory() as other:
+        (other / "t.eventlog").write_bytes(sent)
+        with Daemon(other, f"t={other}/t.eventlog", args=ARGS) as never:
+            wait_for(lambda: bytes_of(never, "t") == len(sent), "all of it")
+            same_soon(d, never)
+    writer.write(None)
+    d.stop()
+    is_recorded_whole(directory, sent)
+    os.close(held)
 
 
 def test_what_no_source_has_is_given_up(directory, monkeypatch):
