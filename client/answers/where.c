@@ -382,9 +382,10 @@ void answer_until(struct target_answer *a, const struct evidence *e)
                 say_limit(a, e);
         } else if (s && s->has_limit_bytes) {
                 say(a->text,
-                    e->over    ? "No limit was met: %s is "
-                    : e->grows ? "No time is known: %s is "
-                               : "No end in sight: %s is ",
+                    e->over       ? "No limit was met: %s is "
+                    : !e->verdict ? "Not known yet: %s is "
+                    : e->grows    ? "No time is known: %s is "
+                                  : "No end in sight: %s is ",
                     limit_words(s->has_limit_source, s->limit_source));
                 say_bytes(a->text, s->limit_bytes);
         } else {

@@ -15,7 +15,6 @@
 #include "proto/base/limits.h"
 
 #define SPAN_LEAST    LIMIT_VERDICT_STEPS /* minutes: not before any other window could be judged */
-#define REGULAR       ((UINT32_C(1) << WINDOWS) - 1)
 #define SAMPLES_LEAST THEIL_SEN_LEAST_AT
 #define TIME_SD       0.29 /* minutes: a sample lies anywhere in its minute (1 / sqrt(12)) */
 
@@ -103,6 +102,12 @@ static struct window_result look(const struct samples *s, unsigned n, uint64_t s
         return r;
 }
 
+/* Minutes closed since the newest sample. */
+static uint64_t silence(const struct rare *rare, const struct ladder *l)
+{
+        return l->minutes - 1 - rare->minutes[(rare->n - 1) % RARE_SAMPLES];
+}
+
 static void judge(struct windows *w, const struct rare *rare, const struct ladder *l, const struct life *life)
 {
         struct samples s;
@@ -117,7 +122,7 @@ static void judge(struct windows *w, const struct rare *rare, const struct ladde
                 uint64_t span = (uint64_t)(0.5 - s.at[s.n - sizes[i]]);
                 if (span > LADDER_MINUTES)
                         continue;
-                if (span < SPAN_LEAST)
+                if (span < SPAN_LEAST || silence(rare, l) >= span)
                         return;
                 struct window_result r = look(&s, sizes[i], span, l, life, w->leak_after);
                 bool leaks = window_has(&r, TESTS_LEAKS);
@@ -131,23 +136,22 @@ static void judge(struct windows *w, const struct rare *rare, const struct ladde
         }
 }
 
-uint64_t rare_lasts(const struct windows *w, const struct ladder *ladder)
+uint64_t rare_lasts(const struct windows *w, const struct rare *rare, const struct ladder *ladder)
 {
-        const struct window_result *r = &w->results[RARE_WINDOW];
-        uint64_t silent = ladder->minutes - r->ended;
-
-        if (!r->filled)
+        if (!w->results[RARE_WINDOW].filled)
                 return UINT64_MAX;
+        uint64_t silent = silence(rare, ladder);
         return silent < w->rare_span ? w->rare_span - silent : 0;
 }
 
-void rare_judge(struct windows *w, const struct rare *rare, const struct ladder *ladder, const struct life *life)
+void rare_judge(struct windows *w, const struct rare *rare, const struct ladder *ladder, const struct life *life,
+                bool decided)
 {
         static const struct window_result none = { .filled = 0 };
-        bool sampled = !isnan(ladder_floor(ladder, 0, 0)), others = (w->known & REGULAR) != 0;
+        bool sampled = !isnan(ladder_floor(ladder, 0, 0)), others = windows_deciding(w) != 0;
 
-        if (w->results[RARE_WINDOW].filled && (others || sampled || rare_lasts(w, ladder) == 0))
+        if (w->results[RARE_WINDOW].filled && (others || sampled || rare_lasts(w, rare, ladder) == 0))
                 windows_put(w, RARE_WINDOW, &none);
-        if (sampled && !others)
+        if (!others && (sampled || decided))
                 judge(w, rare, ladder, life);
 }

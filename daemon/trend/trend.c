@@ -291,8 +291,9 @@ static void close_minute(struct trend *t)
         empty(m);
         if (gained > 1)
                 life_push(&t->life, ladder_floor(&t->ladder, 1, 0));
+        bool decided = windows_deciding(&t->windows) != 0;
         windows_judge(&t->windows, &t->ladder, &t->life, gained, t->verdict.now >= TREND_GROWING);
-        rare_judge(&t->windows, &t->rare, &t->ladder, &t->life);
+        rare_judge(&t->windows, &t->rare, &t->ladder, &t->life, decided);
         struct verdict_signs signs = verdict_signs(&t->windows);
         (void)verdict_step(&t->verdict, &signs, &t->ladder, t->ladder.minutes); /* changes show in the result */
         place_onset(t);
@@ -301,7 +302,7 @@ static void close_minute(struct trend *t)
 /* How many minutes can pass without a window changing: no samples, and only empty levels gain a bucket. */
 static uint64_t quiet_minutes(const struct trend *t)
 {
-        uint64_t most = rare_lasts(&t->windows, &t->ladder) - 1; /* the minute that ends it is no quiet one */
+        uint64_t most = rare_lasts(&t->windows, &t->rare, &t->ladder) - 1; /* the minute that ends it is no quiet one */
         unsigned levels;
 
         for (unsigned i = 0; i < TREND_OPEN_MINUTES; i++)

@@ -77,7 +77,7 @@ struct verdict_signs verdict_signs(const struct windows *w)
                 .grows = growing >= 0,
                 .leaks = windows_widest(w, TESTS_LEAKS, WINDOWS_ALL) >= 0,
                 .holds = windows_widest(w, TESTS_HOLDS, WINDOWS_ALL) >= 0,
-                .any = windows_widest(w, 0, WINDOWS) >= 0,
+                .any = windows_deciding(w) != 0,
         };
 
         if (growing >= 0)

@@ -39,7 +39,7 @@ void verdict_init(struct verdict *v);
 /* The results of all windows together. */
 struct verdict_signs {
         bool grows, leaks, holds; /* some window passes these tests */
-        bool any;                 /* some window has a result, RARE_WINDOW aside */
+        bool any;                 /* some window decides (windows_deciding) */
         double rise_middle;       /* of the widest window that grows */
 };
 

@@ -94,6 +94,24 @@ int windows_widest(const struct windows *w, uint32_t tests, unsigned below)
         return -1;
 }
 
+/* It would grow, but too few of its newest points are there. */
+static bool is_open(const struct window_result *r)
+{
+        const uint32_t seen = TEST_BIT(TEST_RISES) | TEST_BIT(TEST_FRESH) | TEST_BIT(TEST_Z5) | TEST_BIT(TEST_SIZE_1);
+
+        return window_has(r, seen) && (isnan(r->new_slope) || isnan(r->last_slope));
+}
+
+uint32_t windows_deciding(const struct windows *w)
+{
+        uint32_t deciding = w->known & ~(UINT32_C(1) << RARE_WINDOW);
+
+        for (uint32_t left = deciding & w->rising; left; left &= left - 1)
+                if (is_open(&w->results[__builtin_ctz(left)]))
+                        deciding &= ~(left & -left);
+        return deciding;
+}
+
 bool windows_silent(const struct windows *w, unsigned levels)
 {
         return windows_widest(w, 0, levels * WINDOWS_PER_LEVEL) < 0;

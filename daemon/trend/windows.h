@@ -117,6 +117,12 @@ bool windows_silent(const struct windows *w, unsigned levels);
 /* Index of the widest window whose result passes all of `tests` (0 = just has one), or -1. */
 int windows_widest(const struct windows *w, uint32_t tests, unsigned below);
 
+/*
+ * The windows whose results decide something, RARE_WINDOW aside, as bits. One that grows, as far as can be seen, but
+ * has too few of its newest points to tell whether it still does decides nothing: that it is steady is not known.
+ */
+uint32_t windows_deciding(const struct windows *w);
+
 /* Points of a window: 18 or 24. RARE_WINDOW's are not at equal distances: a point is an 18th of its span. */
 unsigned window_points(unsigned index);
 

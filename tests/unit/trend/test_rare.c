@@ -162,6 +162,26 @@ static void silence(void **state)
         assert_int_equal(a.verdict, TREND_UNKNOWN);
 }
 
+/* One sample a minute at first, then fewer and fewer: at no time is the growth called steady. */
+static void thinning_out(void **state)
+{
+        uint64_t next = 0;
+
+        (void)state;
+        begin();
+        for (uint64_t m = 0; m < 600; m++) {
+                if (m == next) {
+                        assert_int_equal(trend_push(&t, m * MIN, line((double)m)), TREND_PUSH_OK);
+                        next = m < 12 ? m + 1 : m + m / 6;
+                }
+                trend_close(&t, (m + 1) * MIN);
+                struct trend_result r = answer();
+                assert_true(r.verdict != TREND_STEADY || r.undecided);
+                if (m >= 22)
+                        assert_true(r.verdict >= TREND_GROWING);
+        }
+}
+
 static void not_beside_another_window(void **state)
 {
         (void)state;
@@ -212,6 +232,7 @@ int main(void)
                 cmocka_unit_test(a_cache_that_is_full),
                 cmocka_unit_test(noise),
                 cmocka_unit_test(silence),
+                cmocka_unit_test(thinning_out),
                 cmocka_unit_test(not_beside_another_window),
                 cmocka_unit_test(soundness),
                 cmocka_unit_test(too_far_apart),
