@@ -81,21 +81,29 @@ static void say_amount(char *text, const char *name, bool known, uint64_t bytes)
         say_bytes(text, bytes);
 }
 
+static Hw__TimeToLimit__Source limit_source(const struct world_target *t)
+{
+        return t->trend_state->has_limit_source ? t->trend_state->limit_source
+                                                : HW__TIME_TO_LIMIT__SOURCE__SOURCE_UNKNOWN;
+}
+
+/* Whether the limit is one of the heap alone. */
+static bool heap_counts(const struct world_target *t)
+{
+        return limit_source(t) == HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP;
+}
+
 /* What counts towards the limit; false: unknown. */
 static bool used_of_limit(const struct world_target *t, const char **ret_name, uint64_t *ret_bytes)
 {
         const Hw__Process *p = t->heap->process;
-        const Hw__TimeToLimit__Source source = t->trend_state->has_limit_source
-                                                       ? t->trend_state->limit_source
-                                                       : HW__TIME_TO_LIMIT__SOURCE__SOURCE_UNKNOWN;
-        const bool heap = source == HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP;
-        const bool group = source == HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP && p && p->has_cgroup_current_bytes;
+        const bool group =
+                limit_source(t) == HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP && p && p->has_cgroup_current_bytes;
+        const bool heap = heap_counts(t) || !p || !p->has_rss_bytes;
 
-        *ret_name = group ? "its control group" : heap || !p || !p->has_rss_bytes ? "its heap" : "it";
-        *ret_bytes = group                             ? p->cgroup_current_bytes
-                     : heap || !p || !p->has_rss_bytes ? t->heap->heap_size_bytes
-                                                       : p->rss_bytes;
-        return group || (!heap && p && p->has_rss_bytes) || t->heap->has_heap_size_bytes;
+        *ret_name = group ? "its control group" : heap ? "its heap" : "it";
+        *ret_bytes = group ? p->cgroup_current_bytes : heap ? t->heap->heap_size_bytes : p->rss_bytes;
+        return group || !heap || t->heap->has_heap_size_bytes;
 }
 
 static void tell_limit(struct account *a, const struct world_target *t)
@@ -111,9 +119,12 @@ static void tell_limit(struct account *a, const struct world_target *t)
                 say_bytes(a->rows[a->n - 1].says.text, limit);
                 return;
         }
+        const bool most = a->end != END_RUNS && heap_counts(t) && t->heap->max_heap_size_bytes > used;
+        if (most) /* at the end of a program that ran out of heap the runtime has freed most of it */
+                used = t->heap->max_heap_size_bytes;
         struct target_answer *r = row(a, "limit", used >= limit / 10 * 9 ? ANSWER_BAD : ANSWER_DIM);
-        say(r->text, "%s had %s of %s, ", name, hw_share_text(share, sizeof(share), (double)used / (double)limit),
-            words);
+        say(r->text, "%s had %s%s of %s, ", name, most ? "at most " : "",
+            hw_share_text(share, sizeof(share), (double)used / (double)limit), words);
         say_bytes(r->text, limit);
 }
 

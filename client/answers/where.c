@@ -132,6 +132,15 @@ static const char *heap_beside(const struct evidence *e)
                                                                   : "Nothing on the Haskell heap";
 }
 
+/* What it holds; of a run that is over the most that it held: what ends for want of memory frees it before. */
+static uint64_t most_of(const struct evidence *e)
+{
+        const uint32_t id = e->growing->band;
+        const struct world_band *b = id > 0 && id <= e->t->n_bands ? e->t->bands[id - 1] : NULL;
+
+        return e->over && b && b->max_bytes > e->growing->bytes ? b->max_bytes : e->growing->bytes;
+}
+
 static void say_growing_band(struct target_answer *a, const struct evidence *e)
 {
         const struct rate_unit unit = rate_unit(e->growing->slope);
@@ -145,8 +154,10 @@ static void say_growing_band(struct target_answer *a, const struct evidence *e)
         else
                 a->text[before] = '\0';
         if (e->growing->has_bytes) {
-                say(a->text, " with "); /* not a colon: some labels end with one, such as that of the list's cell */
-                say_bytes(a->text, e->growing->bytes);
+                const uint64_t most = most_of(e);
+                /* not a colon: some labels end with one, such as that of the list's cell */
+                say(a->text, most > e->growing->bytes ? " with at most " : " with ");
+                say_bytes(a->text, most);
                 if (exceeds_live(e))
                         say(a->text, " (counted in whole blocks)");
         }

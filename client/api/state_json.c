@@ -358,6 +358,13 @@ static void print_server(struct json_out *j, const struct state_source *s)
         json_bool(j, s->control);
         json_key(j, "nowWallNs");
         json_u64_string(j, clock_wall_ns());
+        if (s->files) {
+                json_key(j, "files");
+                json_open(j, '[');
+                for (size_t i = 0; s->files[i]; i++)
+                        json_text(j, s->files[i]);
+                json_close(j, ']');
+        }
         json_close(j, '}');
 }
 

@@ -190,7 +190,7 @@ static void draw_nothing(const struct console *c, struct canvas *canvas, struct 
         } else {
                 (void)snprintf(line, sizeof(line), "Waiting for a daemon at %s",
                                s->endpoint ? s->endpoint(s->endpoint_ctx, 0) : "?");
-                (void)snprintf(next, sizeof(next), "Start one with: heapwatchd FILE.eventlog");
+                (void)snprintf(next, sizeof(next), "Start one: heapwatch run -- PROGRAM, or heapwatchd FILE");
         }
         (void)canvas_put(canvas, area, 1, 2, area.width - 4, TINT_STRONG, line);
         (void)canvas_put(canvas, area, 3, 2, area.width - 4, TINT_DIM, safe_text(safe, sizeof(safe), next));

@@ -159,9 +159,12 @@ static void warn(const struct reporter *r)
 
 static int write_all(const struct reporter *r, FILE *to)
 {
-        struct state_source state = {
-                .world = r->world, .feed = r->feed, .n_daemons = 1, .put_notes = report_notes_put, .ctx = r->notes
-        };
+        struct state_source state = { .world = r->world,
+                                      .feed = r->feed,
+                                      .n_daemons = 1,
+                                      .files = r->files.items,
+                                      .put_notes = report_notes_put,
+                                      .ctx = r->notes };
         struct report report = { .options = &r->options, .state = &state, .pair = r->pair };
         struct document d;
         int status = -ENOMEM;

@@ -318,6 +318,7 @@ static bool open_memory(struct web *w)
                 .feed = w->feed,
                 .n_daemons = w->requester ? feed_daemons(w->feed) : 1,
                 .live = w->files.n == 0,
+                .files = w->files.n ? w->files.items : NULL,
                 .control = w->options.allow_control,
         };
         w->connections = connections_new(w->base);

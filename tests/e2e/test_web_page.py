@@ -296,6 +296,23 @@ def test_compare_joins_on_the_label(browser, files, logs):
         assert len(again) == len(means[0]) and all(abs(r["diff"]) < 1e-6 for r in again)
 
 
+SIDES = "[...document.querySelectorAll('select[aria-label^=Side],select[aria-label^=Range]')].map(s => s.value).join()"
+
+
+def test_two_logs_open_on_compare_in_their_order(browser, logs, directory):
+    """The first one is A, also where it is not the first by name, and in the table of whole runs, which is of these sides only."""
+    given = (logs["info"], logs["cost"])
+    report = directory / "two.html"
+    assert client("report", *given, "-o", report).returncode == 0
+    with browser.tab() as tab, Web(*given) as web:
+        tab.go(web.url).until(f"heapwatch.settled && {SIDES} === 'info,all,cost,all'")
+        tab.until("heapwatch.table('compare').rows.some(r => r.a) && heapwatch.table('compare').rows.some(r => r.b)")
+        tab.go(f"file://{report}").until(f"heapwatch.settled && {SIDES} === 'info,all,cost,all'")
+        assert tab.until("document.querySelector('[data-table=diff]').offsetParent !== null")
+        tab.go(f"file://{report}#/compare?a=cost&b=info").until(f"{SIDES} === 'cost,all,info,all'")
+        tab.until("document.querySelector('[data-table=diff]').offsetParent === null")
+
+
 def test_charts_and_tables_are_saved(browser, files):
     with browser.tab() as tab:
         tab.go(view(files, "heap", target="info", range="all")).chart("bands")

@@ -676,6 +676,23 @@ static void growth_that_is_not_sure_yet(void **state)
         says(&a, QUESTION_WRONG, "No: memory shows no lasting growth");
 }
 
+/* A program whose heap is exhausted frees most of it before it ends. */
+static void what_grew_is_shown_at_its_most(void **state)
+{
+        struct made m;
+        struct answers a;
+
+        (void)state;
+        leak_live(&m);
+        m.growing.bytes = 48;
+        m.world_band.max_bytes = 19 * MIB;
+        a = asked(&m);
+        says(&a, QUESTION_GROWS, "Main.CartItem with 48 B, ");
+        m.state.state = HW__TARGET__STATE__STATE_ENDED;
+        a = asked(&m);
+        says(&a, QUESTION_GROWS, "Main.CartItem with at most 19.0 MiB, ");
+}
+
 static void growth_over_many_bands(void **state)
 {
         struct made m;
@@ -904,6 +921,7 @@ int main(void)
                 cmocka_unit_test(a_cost_centre_has_its_place),
                 cmocka_unit_test(without_a_profile_the_flag_that_fits),
                 cmocka_unit_test(growth_that_is_not_sure_yet),
+                cmocka_unit_test(what_grew_is_shown_at_its_most),
                 cmocka_unit_test(growth_over_many_bands),
                 cmocka_unit_test(alerts_that_say_something_else),
                 cmocka_unit_test(the_profile_itself_is_told_apart),

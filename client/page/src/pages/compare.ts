@@ -92,10 +92,16 @@ export function compare(app: App): Page {
         if (read) route.set({ a: BASELINE });
     }
 
+    // A report has the comparison of its two logs, in their order.
+    function ofReport(a: Target | undefined, b: Target | undefined): Diff | undefined {
+        const [first, second] = app.view.inOrder();
+        return a === first && b === second ? app.view.diff : undefined;
+    }
+
     // Two parts or a baseline have no such table.
     function showWhole(): void {
         const [a, b] = sides.map((s) => s.whole()), fits = a && b && a !== b;
-        const diff = app.view.diff ?? (fits ? app.comparisons?.of(a.key, b.key, ![a, b].some((t) => t.state?.state === "STATE_RUNNING")) : undefined);
+        const diff = app.view.diff ? ofReport(a, b) : fits ? app.comparisons?.of(a.key, b.key, ![a, b].some((t) => t.state?.state === "STATE_RUNNING")) : undefined;
         setText(problem, diff || !fits ? "" : visible(app.comparisons?.error ?? ""));
         runs.root.hidden = notes.hidden = !diff;
         if (!diff || diff === shown) return;
@@ -124,12 +130,20 @@ function baseline(): Baseline | undefined {
     return loaded ?? parseBaseline(remembered(BASELINE) ?? "");
 }
 
-// From the address; by default the opened target against the next one, or its first half against its second.
+// Bands of a target that is not shown are requested when it is: until then its heap profile says that there are some.
+function mayHaveBands(t: Target): boolean {
+    return t.bands.size > 0 || (t.state?.runInfo?.breakdown ?? "BREAKDOWN_NONE") !== "BREAKDOWN_NONE";
+}
+
+/*
+ * From the address; by default the opened target, or of logs the first one, against the next, or its first half against its second.
+ */
 export function sideKey(app: App, name: "a" | "b"): string {
-    const named = app.route.get(name), all = app.view.sorted().map((t) => t.key);
+    const named = app.route.get(name), opened = app.route.get("target") ? app.target() : undefined;
     if (named) return named;
-    const mine = app.target()?.key ?? all[0] ?? "", filled = app.view.sorted().filter((t) => t.bands.size).map((t) => t.key);
-    return name === "a" ? mine : filled.find((k) => k !== mine) ?? mine;
+    const all = app.view.inOrder(), mine = opened ?? all[0];
+    const others = all.filter((t) => t !== mine);
+    return (name === "b" ? others.find((t) => t.bands.size) ?? others.find(mayHaveBands) ?? mine : mine)?.key ?? "";
 }
 
 // One side: a target or the baseline, and a range of it.
@@ -151,7 +165,7 @@ class Picker {
     }
 
     private rangeText(): string {
-        const one = [...this.app.view.targets.values()].filter((t) => t.bands.size).length < 2 && !this.app.route.get("a") && !this.app.route.get("b");
+        const one = sideKey(this.app, "a") === sideKey(this.app, "b");
         return this.app.route.get(`r${this.name}`, one ? (this.name === "a" ? "first" : "second") : "all");
     }
 

@@ -101,6 +101,12 @@ export class View {
         return this.sorted().sort((a, b) => rank(b) - rank(a) || grows(b) - grows(a))[0];
     }
 
+    // Logs in the order in which they were given: the first one is the baseline. Others by name.
+    inOrder(): Target[] {
+        const files = this.server.files ?? [], place = (t: Target) => files.findIndex((f) => t.state?.uri === `file:${f}`);
+        return this.sorted().sort((a, b) => place(a) - place(b));
+    }
+
     sorted(): Target[] {
         return [...this.targets.values()].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.daemon - b.daemon));
     }
