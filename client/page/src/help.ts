@@ -106,6 +106,7 @@ const OF_PAGE: Record<string, Words> = {
     compare: {
         "Band": "Joined on the label: numbers of bands differ between runs.", "A: mean": "Over the censuses of A's range.", "B: mean": "Over the censuses of B's range.", "B − A": "A band that one side lacks counts as 0 there; a side without data is unknown.",
         "of A": "B as a share of A.", "A: slope": "Of A's range.", "B: slope": "Of B's range.", "Difference": "Of the slopes.",
+        "Quantity": "Of whole runs, as heapwatch diff compares them.", "A": "Its value in A.", "B": "Its value in B.", "95 % interval": "Of the change, from the noise within each run.",
     },
 };
 
