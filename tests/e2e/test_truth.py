@@ -182,6 +182,17 @@ def test_the_environment_is_never_shown(directory):
     assert "hidden" in output("events", log)
 
 
+def test_a_header_that_lies_is_refused_with_one_reason(directory):
+    """GHC 6.12 declares wrong sizes: everything that would be read after that is nonsense."""
+    types = b"".join(b"etb\0" + event.to_bytes(2, "big") + size.to_bytes(2, "big") + bytes(8) + b"ete\0"
+                     for event, size in ((0, 8), (18, 14)))
+    (directory / "old.eventlog").write_bytes(b"hdrbhetb" + types + b"hetehdredatb" + bytes(200))
+    for command in ("summary", "events", "trend"):
+        done = client(command, directory / "old.eventlog")
+        assert done.returncode == 2 and not done.stdout
+        assert done.stderr.count(b"\n") == 1 and b"written by GHC 6.12" in done.stderr, done.stderr
+
+
 # ----------------------------------------------------------------- summary
 
 S_ROW = re.compile(r"^ +(\d+) +(\d+) +(\d+) +(\d+\.\d+) +(\d+\.\d+) +(\d+\.\d+) +(\d+\.\d+) .*\(Gen: +(\d+)\)$", re.M)
