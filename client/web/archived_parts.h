@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* archived_parts.h - what archived.c writes of each run: series and bands, with the gaps between their rows. */
+#ifndef HW_CLIENT_WEB_ARCHIVED_PARTS_H
+#define HW_CLIENT_WEB_ARCHIVED_PARTS_H
+
+#include "client/archive/read.h"
+#include "client/web/archived.h"
+
+#define ARCHIVED_GAPS 500 /* of one item; later ones are joined to the last */
+
+/* Where a run has no rows. Zeroed: none. */
+struct gaps {
+        uint64_t items[ARCHIVED_GAPS][2]; /* from, to, in s */
+        size_t n;
+        uint64_t end_s; /* of the newest row; 0: none yet */
+};
+
+void gaps_row(struct gaps *g, uint64_t time_s, uint64_t width_s);
+void gaps_print(struct json_out *j, const struct gaps *g);
+
+/* The least width of a point, at least a minute. */
+uint64_t archived_step_s(const struct archived_query *q);
+
+/* An item of `items`; nothing without points. False: the file cannot be read, or out of memory. */
+bool archived_print_series(struct json_out *j, struct database *d, const struct archived_run *run, Hw__Series series,
+                           const struct archived_query *q);
+
+/* The bands that are printed: zeroed, then filled by archived_take_label. */
+struct labels {
+        char *items[ARCHIVED_TOP]; /* owned */
+        size_t n;
+        bool failed;
+};
+
+void archived_take_label(void *labels, const char *label);
+void labels_done(struct labels *l);
+
+/* An item of `censuses`. False as above. */
+bool archived_print_bands(struct json_out *j, struct database *d, const struct archived_run *run,
+                          const struct labels *labels, const struct archived_query *q);
+
+#endif
