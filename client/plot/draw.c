@@ -233,6 +233,12 @@ static void line_style(cairo_t *cr, const struct theme *theme, int line)
         cairo_set_dash(cr, dashes[line], line ? 2 : 0, 0);
 }
 
+static void draw_dot(cairo_t *cr, double x, double y)
+{
+        cairo_arc(cr, x, y, 2.5, 0, 2 * M_PI);
+        cairo_fill(cr);
+}
+
 static void draw_lines(struct plot_picture *p, cairo_t *cr, const struct theme *theme)
 {
         for (int i = 0; i < PLOT_LINES; i++) {
@@ -242,6 +248,8 @@ static void draw_lines(struct plot_picture *p, cairo_t *cr, const struct theme *
                                       y_at(p, line->points[k].max));
                 line_style(cr, theme, i);
                 cairo_stroke(cr);
+                if (p->chart->lines[i] && line->n == 1) /* no line, but known */
+                        draw_dot(cr, x_at(p, (double)past_middle_ns(&line->points[0])), y_at(p, line->points[0].max));
         }
         cairo_set_dash(cr, NULL, 0, 0);
 }

@@ -101,6 +101,12 @@ def test_what_else_is_drawn(log, directory):
     assert ElementTree.fromstring(data).tag == SVG + "svg"
 
 
+@pytest.mark.parametrize("run, dots", [("binmsg-ghc9103", 2), ("binmsg-ghc902", 0)])
+def test_what_was_sampled_once_is_a_dot(run, dots, directory):
+    data = plotted(run, directory / "x.svg").decode()
+    assert len(re.findall(r'fill:rgb[^"]*" d="M [\d. ]+ C ', data)) == dots
+
+
 def test_a_log_without_anything_to_draw(directory):
     done = client("plot", log_of("leaky-useronly-ghc902"), "-o", directory / "x.svg")
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1 and b"-hT" in done.stderr
