@@ -118,7 +118,7 @@ static void read_log(struct log *log, const char *path)
 
 /* ---------------------------------------------- the programs' ends of sources */
 
-static char directory[64];
+static char directory[64]; /* in memory, if it can be */
 
 /* The program's end of target x0, x1 ...: a file, a FIFO, a socket it listens at, one of the daemon's, a file. */
 struct end {
@@ -314,77 +314,69 @@ static void request(Hw__Request *r)
         CHECK(client.replies > 0 && client.over);
 }
 
-static void request_add(const char *name, const char *uri, bool one_run)
+/* `body`: a message of the kind that `what` says. */
+static void ask(Hw__Request__WhatCase what, void *body)
+{
+        Hw__Request r = HW__REQUEST__INIT;
+
+        r.what_case = what;
+        memcpy(&r.status, &body, sizeof(body)); /* all members of the union are pointers to messages */
+        request(&r);
+}
+
+/* Without fields. */
+static void ask_plainly(Hw__Request__WhatCase what)
+{
+        union {
+                ProtobufCMessage message;
+                uint8_t bytes[256];
+        } body;
+        const ProtobufCMessageDescriptor *kind =
+                protobuf_c_message_descriptor_get_field(&hw__request__descriptor, what)->descriptor;
+
+        CHECK(kind->sizeof_message <= sizeof(body));
+        protobuf_c_message_init(kind, &body.message);
+        ask(what, &body);
+}
+
+static void ask_to_add(const char *name, const char *uri, bool one_run)
 {
         Hw__AddTargetRequest add = HW__ADD_TARGET_REQUEST__INIT;
-        Hw__Request r = HW__REQUEST__INIT;
 
         add.name = (char *)name;
         add.uri = (char *)uri;
         add.has_one_run = add.one_run = one_run;
-        r.what_case = HW__REQUEST__WHAT_ADD_TARGET;
-        r.add_target = &add;
-        request(&r);
+        ask(HW__REQUEST__WHAT_ADD_TARGET, &add);
 }
 
-static void request_remove(const char *name)
+static void ask_to_remove(const char *name)
 {
         Hw__RemoveTargetRequest gone = HW__REMOVE_TARGET_REQUEST__INIT;
-        Hw__Request r = HW__REQUEST__INIT;
 
         gone.name = (char *)name;
-        r.what_case = HW__REQUEST__WHAT_REMOVE_TARGET;
-        r.remove_target = &gone;
-        request(&r);
+        ask(HW__REQUEST__WHAT_REMOVE_TARGET, &gone);
 }
 
-static void request_end(const char *name, unsigned status)
+static void ask_to_end(const char *name, unsigned status)
 {
         Hw__EndTargetRequest end = HW__END_TARGET_REQUEST__INIT;
-        Hw__Request r = HW__REQUEST__INIT;
 
         end.name = (char *)name;
         end.has_exit_status = !(status & 1);
         end.has_exit_signal = status & 1;
         end.exit_status = end.exit_signal = status;
-        r.what_case = HW__REQUEST__WHAT_END_TARGET;
-        r.end_target = &end;
-        request(&r);
+        ask(HW__REQUEST__WHAT_END_TARGET, &end);
 }
 
-static void request_history(const char *name, unsigned what)
+static void ask_history(const char *name, unsigned what)
 {
         Hw__HistoryRequest history = HW__HISTORY_REQUEST__INIT;
-        Hw__Request r = HW__REQUEST__INIT;
 
         history.target = (char *)name;
         history.has_series = !(history.has_band = what & 1);
         history.band = what >> 1;
         history.series = (Hw__Series)(what >> 1);
-        r.what_case = HW__REQUEST__WHAT_HISTORY;
-        r.history = &history;
-        request(&r);
-}
-
-/* Those without fields. */
-static void request_all(Hw__Request__WhatCase what)
-{
-        Hw__StatusRequest status = HW__STATUS_REQUEST__INIT;
-        Hw__SnapshotRequest snapshot = HW__SNAPSHOT_REQUEST__INIT;
-        Hw__ReloadRequest reload = HW__RELOAD_REQUEST__INIT;
-        Hw__SilencesRequest list = HW__SILENCES_REQUEST__INIT;
-        Hw__Request r = HW__REQUEST__INIT;
-
-        r.what_case = what;
-        if (what == HW__REQUEST__WHAT_STATUS)
-                r.status = &status;
-        else if (what == HW__REQUEST__WHAT_SNAPSHOT)
-                r.snapshot = &snapshot;
-        else if (what == HW__REQUEST__WHAT_RELOAD)
-                r.reload = &reload;
-        else
-                r.silences = &list;
-        request(&r);
+        ask(HW__REQUEST__WHAT_HISTORY, &history);
 }
 
 /* A request as bytes, with two changes: it reaches no other place of the machine, and the healthy target stays. */
@@ -563,7 +555,7 @@ static void step_reload(struct session *s, unsigned how)
 
         write_rules(rules[how % 3]);
         s->new_rules = true;
-        request_all(HW__REQUEST__WHAT_RELOAD);
+        ask_plainly(HW__REQUEST__WHAT_RELOAD);
 }
 
 static void step_memory(struct session *s, unsigned how)
@@ -581,9 +573,9 @@ static void step_ask(const char *name, unsigned which)
                                                      HW__REQUEST__WHAT_SILENCES };
 
         if (which < 3)
-                request_all(all[which]);
+                ask_plainly(all[which]);
         else
-                request_history(which & 1 ? name : "h", which / 2);
+                ask_history(which & 1 ? name : "h", which / 2);
 }
 
 static void step(struct session *s)
@@ -595,7 +587,7 @@ static void step(struct session *s)
 
         switch (what % 15) {
         case 0:
-                request_add(name, e->uri, amount & 1);
+                ask_to_add(name, e->uri, amount & 1);
                 break;
         case 1:
                 end_write_log(e, (size_t)amount * amount * 16);
@@ -616,10 +608,10 @@ static void step(struct session *s)
                 end_break(e, amount);
                 break;
         case 7:
-                request_remove(name);
+                ask_to_remove(name);
                 break;
         case 8:
-                request_end(name, amount);
+                ask_to_end(name, amount);
                 break;
         case 9:
                 step_ask(name, amount);
@@ -655,7 +647,7 @@ static void session_begin(struct session *s)
         virtual_time.on = true;
         requests.targets = targets_new(base, NULL, &options);
         CHECK(requests.targets);
-        request_add("h", healthy.uri, false);
+        ask_to_add("h", healthy.uri, false);
         loop_for(100 * MS_NS);
 }
 
@@ -708,7 +700,8 @@ static void set_up(void)
         (void)signal(SIGPIPE, SIG_IGN);
         for (unsigned i = 0; i < LOGS; i++)
                 read_log(&logs[i], log_paths[i]);
-        (void)snprintf(directory, sizeof(directory), "/tmp/heapwatch-session-XXXXXX");
+        (void)snprintf(directory, sizeof(directory), "%s/heapwatch-session-XXXXXX",
+                       access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"); /* a session makes a dozen files */
         CHECK(mkdtemp(directory));
         (void)atexit(remove_directory);
         (void)snprintf(rules_path, sizeof(rules_path), "%s/rules.yaml", directory);
