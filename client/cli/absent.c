@@ -74,7 +74,8 @@ bool absent_for_good(const char *endpoint, struct error *error)
         reason = lstat(directory, &st) == 0 && unix_nobody_listens(path) ? private_directory_objection(&st) : NULL;
         if (!reason)
                 return false;
-        error_set(error, "%s: %s, or set HEAPWATCH_DIR to a directory that only you can enter", directory, reason);
+        error_set(error, "%s: %s; HEAPWATCH_DIR can name another directory, which only you can enter", directory,
+                  reason);
         return true;
 }
 

@@ -43,7 +43,8 @@ static bool own_directory(const char *path, struct error *error)
         int fd = private_directory_open(path, false, &reason);
 
         if (fd < 0)
-                return error_set(error, "%s, or set HEAPWATCH_DIR to a directory that only you can enter", reason.text);
+                return error_set(error, "%s; HEAPWATCH_DIR can name another directory, which only you can enter",
+                                 reason.text);
         (void)close(fd);
         return true;
 }

@@ -21,7 +21,7 @@ COMMANDS = {
     "history": None,        # reads an archive
     "recordings": None,     # asks daemons
     "keys": None,           # writes files of its own: test_keys.py
-    "dump": None, "bundle": None, "plot": None,     # write into a file that is named
+    "dump": None, "bundle": None, "plot": None,     # write into a file that is named, as FILES do
     "attach": None, "detach": None, "ps": None,     # of programs that run
     "top": ["--once", LOG], "pipe": ["--format", "csv", LOG], "alerts": [LOG], "check": [LOG], "rules": ["list"],
     "doctor": [LOG], "summary": [LOG], "trend": [LOG], "diff": [LOG, LOG], "post-mortem": [LOG], "web": ["--listen", "127.0.0.1:0", LOG],
@@ -51,6 +51,27 @@ def test_a_full_disk_ends_with_2(command):
         done = run(command, COMMANDS[command], stdout=full)
     assert done.returncode == 2 and done.stderr.count(b"\n") == 1, done
     assert b"No space left" in done.stderr or b"cannot write" in done.stderr
+
+
+FILES = ["plot {log} -o a.svg", "report {log} -o a.html", "report --json {log} -o a.json", "convert {log} --to hp -o a.hp",
+         "archive --db a.db {log}", "replay {log} --to file:a.eventlog"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a full disk needs root")
+@pytest.mark.parametrize("words", FILES, ids=lambda words: words.split(" {")[0])
+def test_a_full_disk_for_a_file_ends_with_2(directory, words):
+    """And no half of a file is left that looks like a whole one."""
+    disk = directory / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k,nr_inodes=5", "none", disk], stderr=subprocess.DEVNULL).returncode:
+        pytest.skip("no disk can be mounted here")
+    try:
+        done = client(*words.format(log=LOG).split(), cwd=disk)
+        assert done.returncode == 2 and done.stderr.count(b"\n") == 1, done
+        assert b"No space left" in done.stderr or b"disk is full" in done.stderr
+        assert not (disk / words.split(" -o ")[1]).exists() if " -o " in words else True
+    finally:
+        subprocess.run(["umount", "-l", disk], check=True)
 
 
 @pytest.mark.parametrize("command", WRITING)
