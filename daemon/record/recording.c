@@ -269,6 +269,8 @@ void recording_state(struct recording *r, struct recording_state *ret)
                 .recording = r->run != NULL, .bytes = r->bytes, .lost_bytes = r->all_lost, .lost_frames = r->all_times
         };
         recorder_state(r->recorder, r->run, ret);
+        if (ret->lost_bytes > ret->bytes) /* frames have more block markers than the stream had */
+                ret->lost_bytes = ret->bytes;
 }
 
 struct recording *recording_new(struct recorder *recorder, const char *target)

@@ -485,6 +485,33 @@ static void test_a_disk_that_hangs(void **state)
         free(b.p);
 }
 
+/* A disk that has taken nothing: not more is lost than there was. */
+static void test_all_is_lost(void **state)
+{
+        struct rlimit old, none = { .rlim_cur = 0 };
+        struct recording_state s;
+
+        (void)state;
+        empty_root();
+        signal(SIGXFSZ, SIG_IGN);
+        getrlimit(RLIMIT_FSIZE, &old);
+        none.rlim_max = old.rlim_max;
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+        struct recorder *r = open_recorder((struct budget){ 0 });
+        struct playing t = { .recording = recording_new(r, "a"), .wall_ns = START_NS, .in_small_frames = true };
+        struct bytes b = many_blocks(1u << 20);
+        (void)content_placed(b.p, b.size, 509, on_events, &t, on_piece);
+        wait_written(r, recording_seal(t.recording));
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+        recording_state(t.recording, &s);
+        assert_true(s.paused);
+        assert_true(s.bytes > (1u << 19));
+        assert_int_equal(s.lost_bytes, s.bytes);
+        recording_destroy(&t.recording);
+        recorder_destroy(&r);
+        free(b.p);
+}
+
 /* Flips a bit in the middle of a file's frame; how many frames the file has. */
 static unsigned damage_frame(const char *path, unsigned which)
 {
@@ -790,6 +817,7 @@ int main(void)
                 cmocka_unit_test(test_pinned_segments_stay),
                 cmocka_unit_test(test_full_disk),
                 cmocka_unit_test(test_a_disk_that_hangs),
+                cmocka_unit_test(test_all_is_lost),
                 cmocka_unit_test(test_definitions_of_a_damaged_frame),
                 cmocka_unit_test(test_a_run_goes_on_in_its_recording),
                 cmocka_unit_test(test_what_is_read_again_is_recorded_once),
