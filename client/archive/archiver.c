@@ -43,7 +43,7 @@ struct archiver {
 static struct observed *run_of(const struct archiver *a, size_t daemon, const char *target, uint32_t number)
 {
         for (struct observed *o = a->runs; o; o = o->next)
-                if (o->daemon == daemon && o->number == number && !strcmp(o->target, target))
+                if (!o->left && o->daemon == daemon && o->number == number && !strcmp(o->target, target))
                         return o;
         return NULL;
 }
@@ -62,10 +62,15 @@ static uint64_t start_of(const struct archiver *a, const struct observed *o, uin
         return published_ns > event_ns ? published_ns - event_ns : 0;
 }
 
+static void write_all(struct archiver *a);
+
 static void begin_run(struct archiver *a, struct observed *o, uint64_t start_ns)
 {
         if (o->start_ns || !start_ns)
                 return;
+        if (strchr(o->target,
+                   '~')) /* it was followed under its own name: found in the archive, it is not there twice */
+                write_all(a);
         o->start_ns = start_ns;
         writer_find(&a->writer, o);
         observed_begin(o);
@@ -109,7 +114,7 @@ static void leave_run(struct archiver *a, struct observed *gone)
 static void leave_old(struct archiver *a)
 {
         for (struct observed *o = a->runs, *next; o; o = next) {
-                const struct world_target *t = world_find_of(a->world, o->daemon, o->target);
+                const struct world_target *t = o->left ? NULL : world_find_of(a->world, o->daemon, o->target);
                 next = o->next;
                 if (!o->changed && o->start_ns && (!t || t->run != o->number))
                         leave_run(a, o);
@@ -156,7 +161,7 @@ static void write_all(struct archiver *a)
         int r;
 
         for (struct observed *o = a->runs; o; o = o->next)
-                if (o->over && o->start_ns)
+                if (o->over && o->start_ns && !o->left)
                         observed_end(o, world_find_of(a->world, o->daemon, o->target));
         a->written_ms = clock_mono_ms();
         r = writer_write(&a->writer, a->runs);
@@ -208,10 +213,31 @@ static void end_run(struct archiver *a, const struct world_target *t)
         observed_end(o, t);
 }
 
+static bool is_removal(const Hw__Update *u)
+{
+        return u->body_case == HW__UPDATE__BODY_TARGET_STATE &&
+               u->target_state->state == HW__TARGET__STATE__STATE_REMOVED;
+}
+
+/* The next target of this name counts its runs from 1 again. */
+static void remove_target(struct archiver *a, const struct world_target *t)
+{
+        struct observed *o = t ? run_of(a, t->daemon, t->name, t->run) : NULL;
+
+        end_run(a, t);
+        if (o)
+                o->left = true;
+}
+
 static int take(struct archiver *a, const Hw__Update *u)
 {
         size_t daemon = feed_daemon(a->feed);
         const struct world_target *before = u->target ? world_find_of(a->world, daemon, u->target) : NULL;
+
+        if (is_removal(u)) {
+                remove_target(a, before);
+                return world_apply(a->world, daemon, u);
+        }
         bool of_run = u->target && u->has_run && u->run && (!before || u->run >= before->run);
         struct observed *o = of_run ? run_of(a, daemon, u->target, u->run) : NULL;
 

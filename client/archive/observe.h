@@ -73,6 +73,7 @@ struct observed {
         const Hw__Trend *live;
         const Hw__Trends *trends;
         bool alerts_changed, changed, over;
+        bool left; /* its target was removed or set aside: another run may have its name and number */
 
         struct observed *next; /* in its owner's list */
 };

@@ -52,6 +52,14 @@ static const char *word_of(const ProtobufCEnumDescriptor *kind, int value, char 
 
 /* ---------------------------------------------------------------------- the run */
 
+/* A run set aside, NAME~1, is one of NAME. */
+static void bind_name(sqlite3_stmt *s, const struct observed *o)
+{
+        const char *name = o->name ? o->name : o->target;
+
+        (void)sqlite3_bind_text(s, 1, name, o->name ? -1 : (int)strcspn(name, "~"), SQLITE_STATIC);
+}
+
 void writer_find(const struct writer *w, struct observed *o)
 {
         sqlite3_stmt *s = database_statement(w->database, FIND_RUN);
@@ -59,7 +67,7 @@ void writer_find(const struct writer *w, struct observed *o)
 
         if (!s)
                 return;
-        bind_text(s, 1, o->name ? o->name : o->target);
+        bind_name(s, o);
         (void)sqlite3_bind_text(s, 2, o->host, -1, SQLITE_STATIC);
         bind_number(s, 3, o->start_ns);
         bind_if(s, 4, info && info->has_pid, info ? info->pid : 0);
@@ -81,7 +89,7 @@ static int add_run(const struct writer *w, struct observed *o)
 
         if (!s)
                 return SQLITE_ERROR;
-        bind_text(s, 1, o->name ? o->name : o->target);
+        bind_name(s, o);
         (void)sqlite3_bind_text(s, 2, o->host, -1, SQLITE_STATIC);
         bind_number(s, 3, o->start_ns);
         bind_number(s, 4, now > last + LATE_S * NS_PER_S ? (now - last) / NS_PER_S : 0);

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from harness import CLIENT, DEADLINE_S, LOGS, ROOT, Daemon, client, wait_for
+from harness import CLIENT, DEADLINE_S, LOGS, ROOT, Daemon, client, pb, wait_for
 
 LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
 PROFILED = LOGS / "cc-hc-ghc9103" / "run.eventlog"
@@ -328,6 +328,26 @@ def test_a_run_has_the_labels_of_its_target(directory):
         wait_for(lambda: a.stop() == 0, "the archiver's end")
         assert query(a.db, "SELECT name, value FROM labels ORDER BY name") == [("stage", "live"), ("version", "1.4.2")]
         assert_same(a.db, LOG, "api@label:version=1.4.2", judged=False)
+
+
+def test_runs_that_have_one_name_in_turn_are_two_runs(directory):
+    """As with `heapwatch run`: the target of the run before is set aside, and the next one counts from 1 again."""
+    daemon = Daemon(directory)
+    with daemon as d, Archiver(directory, daemon, "-i", "10s") as a:
+        for version, log in (("1", LOG), ("2", PROFILED)):
+            source = directory / f"{version}.eventlog"
+            source.write_bytes(log.read_bytes())
+            add = pb.AddTargetRequest(name="api", uri=f"file:{source}", one_run=True, labels=[f"version={version}"])
+            assert d.ask(pb.Request(add_target=add))[0].WhichOneof("what") == "done"
+            d.wait_state("api", "ENDED")
+            source.unlink()
+            wait_for(lambda: d.target("api").kept, "the target to stay as it ended")
+        d.wait_state("api~1", "ENDED")
+        wait_for(lambda: query(a.db, "SELECT count(*) FROM runs WHERE end_ns") == [(2,)], "both runs' ends")
+        wait_for(lambda: a.stop() == 0, "the archiver's end")
+        assert query(a.db, "SELECT target, value, number FROM runs JOIN labels ON run = id ORDER BY id") == [("api", "1", 1), ("api", "2", 1)]
+        for version, log in (("1", LOG), ("2", PROFILED)):
+            assert_same(a.db, log, f"api@label:version={version}", judged=False)
 
 
 def test_old_rows_go_and_the_file_stays_below_its_size(directory):
