@@ -330,7 +330,7 @@ def test_hostile_labels(directory):
         title = t.tmux("display", "-p", "-t", "t", "#{pane_title}")
         for key in "o3l":
             t.keys(key)
-            text = "x1B]2;stolen" if key != "l" else "text"
+            text = "x1B[2J" if key != "l" else "text"
             screen = t.wait_screen(lambda s: text in s and "0Overview" in s.splitlines()[-1], text)
             assert "\u202e" not in screen and "\x9b" not in screen
             assert len(screen.splitlines()) == 36
