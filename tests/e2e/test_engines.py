@@ -205,8 +205,9 @@ TAG_HASH_FILENAMES = False
         for path in (self.directory / "whisper").rglob("*.wsp"):
             name, *tags = path.stem.replace("_DOT_", ".").split(";")
             labels = dict(tag.split("=", 1) for tag in tags)
-            (start, _, step), values = whisper.fetch(str(path), 0)
-            found[key_of({"__name__": name, **labels})] = {start + i * step: v for i, v in enumerate(values) if v is not None}
+            with contextlib.suppress(whisper.CorruptWhisperFile):       # it is just being made
+                (start, _, step), values = whisper.fetch(str(path), 0)
+                found[key_of({"__name__": name, **labels})] = {start + i * step: v for i, v in enumerate(values) if v is not None}
         return found
 
     def expected(self, sheet):
