@@ -66,8 +66,9 @@ static void say_not_known(struct target_answer *a, const struct evidence *e)
         } else if (t->verdict == HW__VERDICT__VERDICT_UNKNOWN) {
                 say(a->text, ": too few steps have a major collection");
         } else if (t->verdict == HW__VERDICT__VERDICT_STEADY) {
-                say(a->text, ": live data do not grow, but whether other memory does has not shown%s",
-                    e->over ? "" : " yet");
+                say(a->text, e->over ? ": no lasting growth of live data, and whether other memory grew has not shown"
+                                     : ": no lasting growth of live data so far, and whether it or other memory grows "
+                                       "shows later");
         }
         if (!t || !t->has_provisional_slope)
                 return;
