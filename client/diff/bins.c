@@ -58,6 +58,7 @@ void bins_add(struct bins *b, uint64_t from_ns, uint64_t to_ns, double v0, doubl
         }
         if (to_ns <= from_ns || from_ns < b->first_ns)
                 return;
+        b->lines++;
         (void)place(b, to_ns - 1); /* widens the bins first, if need be */
         for (uint64_t at = from_ns; at < to_ns;) {
                 unsigned i = place(b, at);
@@ -168,7 +169,7 @@ static unsigned residuals(const struct bins *b, double (*of)(const struct bin *)
         struct bin batch[BATCHES];
         unsigned n = batches(b, batch);
 
-        if (n < BATCHES_LEAST)
+        if (n < BATCHES_LEAST || b->lines < BATCHES_LEAST)
                 return 0;
         for (unsigned i = 0; i < n; i++)
                 v[i] = of(&batch[i]);

@@ -31,7 +31,8 @@ struct bin {
 struct bins {
         struct bin bin[BINS];
         uint64_t first_ns, width_ns;
-        unsigned n; /* used, from the first on */
+        unsigned n;     /* used, from the first on */
+        uint64_t lines; /* that were added: few of them tell nothing about noise */
 };
 
 /* The value went in a straight line from `v0` to `v1`. Calls come in order of time; one before the first is ignored. */

@@ -330,6 +330,16 @@ def test_a_run_has_the_labels_of_its_target(directory):
         assert_same(a.db, LOG, "api@label:version=1.4.2", judged=False)
 
 
+def test_a_minute_of_an_archive_tells_nothing_about_noise(directory):
+    """Runs of seconds are one row of each series: a change is known, its interval is not."""
+    db = directory / "a.db"
+    archive(db, "--target", "old", LOG)
+    archive(db, "--target", "new", PROFILED)
+    found = {q["name"]: q for q in compared(db, "old@run:0", "new@run:0")["quantities"]}
+    assert {found[name]["interval"] for name in ("peak(live)", "mean(live)", "mean(heap)", "allocated")} == {"none"}
+    assert found["mean(live)"]["change"] and found["p50(gc_pause)"]["interval"] == "within-run"
+
+
 def test_runs_that_have_one_name_in_turn_are_two_runs(directory):
     """As with `heapwatch run`: the target of the run before is set aside, and the next one counts from 1 again."""
     daemon = Daemon(directory)
