@@ -12,6 +12,8 @@
 #include "daemon/trend/tracker_private.h"
 
 #define HOUR_NS         UINT64_C(3600000000000)
+#define MINUTE_NS       UINT64_C(60000000000)
+#define HOUR_POINTS     61u
 #define NOTE_NEAR_STEPS 8u
 #define NOTE_NEAR_PART  8u                  /* of the time since */
 #define SEGMENT_BYTES   (UINT64_C(1) << 15) /* of the nonmoving collector (rts/include: NONMOVING_SEGMENT_BITS) */
@@ -306,17 +308,29 @@ struct memory_limit tracker_limit(const struct tracker *t)
         return least;
 }
 
-/* How much heap the collector held per live byte over the last hour of this run. */
+/*
+ * How much heap the collector held per live byte over the last hour of this run, over the minutes that have both: live
+ * bytes may be known ever more rarely as they grow, and their mean would be that of the beginning.
+ */
 static double heap_over_live(const struct tracker *t)
 {
         struct time_range hour = { sub_sat(t->watermark_ns, HOUR_NS), t->watermark_ns };
-        struct bucket live, heap;
+        struct series_point live[HOUR_POINTS], heap[HOUR_POINTS];
+        size_t n = series_history(model_series(t->model, SERIES_LIVE), hour, MINUTE_NS, live, HOUR_POINTS);
+        size_t n_heap = series_history(model_series(t->model, SERIES_HEAP_SIZE), hour, MINUTE_NS, heap, HOUR_POINTS);
+        double live_sum = 0, heap_sum = 0;
 
-        series_span(model_series(t->model, SERIES_LIVE), hour, &live);
-        series_span(model_series(t->model, SERIES_HEAP_SIZE), hour, &heap);
-        if (!live.moments.n || !heap.moments.n || live.moments.v_mean <= 0)
-                return NAN;
-        return fmax(1, heap.moments.v_mean / live.moments.v_mean);
+        for (size_t i = 0, k = 0; i < n && k < n_heap;) {
+                if (live[i].time_ns == heap[k].time_ns) {
+                        live_sum += live[i].bucket.moments.v_mean;
+                        heap_sum += heap[k].bucket.moments.v_mean;
+                }
+                if (live[i].time_ns <= heap[k].time_ns)
+                        i++;
+                else
+                        k++;
+        }
+        return live_sum > 0 ? fmax(1, heap_sum / live_sum) : NAN;
 }
 
 /* What it will be where the limit is met. Near -M the collector takes less than it did when there was room. */

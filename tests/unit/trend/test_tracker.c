@@ -413,6 +413,32 @@ static void process(struct rig *r, uint64_t time_ns, uint64_t rss, uint64_t cgro
         model_process(r->f.m, time_ns, &p);
 }
 
+/* Live bytes are known ever more rarely: what the heap has for each of them is that of those times, not of all. */
+static void test_time_to_the_limit_of_rare_samples(void **state)
+{
+        static struct rig r;
+        struct tracker_config c = tracker_config_scaled(SECOND);
+        struct limit_time l;
+
+        (void)state;
+        c.given_limit_bytes = 5000 * MIB;
+        rig_open(&r, &c);
+        for (uint64_t s = 1, next = 1; s <= 1500; s++) {
+                if (s == next) {
+                        live(&r, s * SECOND, s * MIB);
+                        next += s / 4 + 1;
+                }
+                heap(&r, s * SECOND, 2 * s * MIB);
+        }
+        end(&r);
+        assert_true(tracker_time_to_limit(r.t, &l));
+        assert_int_equal(l.series, SERIES_LIVE);
+        if (!(l.heap_over_live > 1.9 && l.heap_over_live < 2.1))
+                fail_msg("%g bytes of heap a live byte", l.heap_over_live);
+        assert_in_range((uint64_t)l.mid_s, 900, 1100); /* 2500 MiB of live data less 1500 */
+        rig_close(&r);
+}
+
 static void test_time_to_the_least_limit(void **state)
 {
         static struct rig r;
@@ -822,6 +848,7 @@ int main(void)
                 cmocka_unit_test(test_what_a_band_had_a_little_earlier),
                 cmocka_unit_test(test_a_band_that_grows_takes_the_place_of_one_that_does_not),
                 cmocka_unit_test(test_time_to_the_least_limit),
+                cmocka_unit_test(test_time_to_the_limit_of_rare_samples),
                 cmocka_unit_test(test_time_to_limit_of_growth_that_has_no_place),
                 cmocka_unit_test(test_steady_has_no_time_to_limit),
                 cmocka_unit_test(test_notes_around_a_time),
