@@ -459,7 +459,8 @@ static void where_decides_whose_verdict_is_shown(void **state)
         m.t.trends[HW__SERIES__SERIES_OFF_HEAP] = NULL; /* live is flat, the rest has not shown */
         a = asked(&m);
         assert_string_equal(a.word, "unknown");
-        says(&a, QUESTION_WRONG, "whether other memory does has not shown yet");
+        says(&a, QUESTION_WRONG,
+             "no lasting growth of live data so far, and whether it or other memory grows shows later");
 }
 
 /* -------------------------------------------------------------------- ends */
