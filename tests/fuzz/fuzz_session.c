@@ -174,6 +174,15 @@ static int end_connect(const struct end *e)
         return fd;
 }
 
+/* Somebody connects to the daemon, also while the program is connected, and leaves. */
+static void knock(void)
+{
+        int fd = end_connect(&ends[3]);
+
+        if (fd >= 0)
+                (void)close(fd);
+}
+
 static void end_open_now(struct end *e)
 {
         if (e == &ends[1] || e == &healthy)
@@ -603,6 +612,7 @@ static void step(struct session *s)
                 break;
         case 5:
                 e->at += amount;
+                knock();
                 break;
         case 6:
                 end_break(e, amount);
