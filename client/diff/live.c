@@ -200,8 +200,10 @@ static void count_pauses(struct run_meter *m, const Hw__Generation *g)
         for (size_t i = 0; i < n; i++) {
                 if (g->bucket[i] >= SKETCH_CELLS(BUCKET_BITS, 64u))
                         continue;
-                m->pauses[sketch_cell(PAUSE_BITS, (uint64_t)sketch_middle(BUCKET_BITS, g->bucket[i]))] +=
-                        g->bucket_count[i];
+                uint64_t middle = (uint64_t)sketch_middle(BUCKET_BITS, g->bucket[i]);
+                if (g->has_pause_max_ns && middle > g->pause_max_ns)
+                        middle = g->pause_max_ns;
+                m->pauses[sketch_cell(PAUSE_BITS, middle)] += g->bucket_count[i];
                 m->n_pauses += g->bucket_count[i];
         }
 }
