@@ -263,6 +263,7 @@ void model_end_run(struct model *m)
 {
         census_close(m);
         gc_close(m);
+        m->changes |= MODEL_HEAP | MODEL_GC; /* rates and shares of time are up to the last event */
         m->ended = true;
 }
 
