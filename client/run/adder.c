@@ -9,13 +9,22 @@
 
 _Static_assert(sizeof(struct adder_answer) <= PIPE_BUF, "an answer is written in one piece");
 
+/* It may be there and wait for its next attempt. One that has a run goes on, e.g. from a checkpoint. */
+static void remove_idle(const struct adder_task *t)
+{
+        struct daemon_target there;
+
+        if (!daemon_find(t->link, t->uri, &there) || !there.has_run)
+                daemon_remove(t->link, t->name);
+}
+
 static _Noreturn void add(const struct adder_task *t, int fd)
 {
         struct adder_answer answer = { .name = "" };
 
         (void)sigprocmask(SIG_SETMASK, t->mask, NULL);
         if (t->replace)
-                daemon_remove(t->link, t->name); /* it may be there, waiting for its next attempt */
+                remove_idle(t);
         answer.outcome = daemon_add(t->link, t->name, t->exact, t->uri, &t->wish, answer.name, &answer.reason);
         _exit(write(fd, &answer, sizeof(answer)) == (ssize_t)sizeof(answer) ? 0 : 1);
 }

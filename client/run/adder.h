@@ -24,7 +24,7 @@ struct adder_task {
         const struct daemon_link *link;
         const char *name, *uri;
         bool exact;   /* as daemon_add */
-        bool replace; /* a target of that name is ours, and is removed before */
+        bool replace; /* a target of that name is ours, and is removed before unless it has a run */
         struct daemon_wish wish;
         const sigset_t *mask; /* for the child */
 };

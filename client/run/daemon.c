@@ -259,6 +259,7 @@ static void look_at_target(struct search *q, const Hw__Update *u)
         if (q->uri_end && uri && ends_with(uri, q->uri_end) && strlen(uri) < sizeof(q->found->uri)) {
                 snprintf(q->found->name, sizeof(q->found->name), "%s", u->target);
                 snprintf(q->found->uri, sizeof(q->found->uri), "%s", uri);
+                q->found->has_run = u->has_run;
         }
 }
 
@@ -284,7 +285,7 @@ static bool is_taken(const struct daemon_link *link, const char *name)
 
 bool daemon_find(const struct daemon_link *link, const char *uri_end, struct daemon_target *ret)
 {
-        *ret = (struct daemon_target){ "", "" };
+        *ret = (struct daemon_target){ .has_run = false };
         return daemon_reachable(link) && search(link, &(struct search){ .uri_end = uri_end, .found = ret }) == 0;
 }
 
@@ -294,7 +295,7 @@ enum daemon_outcome daemon_add(const struct daemon_link *link, const char *name,
 {
         char candidate[DAEMON_NAME_MAX];
         struct added a = { .done = false };
-        struct daemon_target there = { "", "" };
+        struct daemon_target there = { .has_run = false };
         bool again = true;
         int r = 0;
 

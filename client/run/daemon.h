@@ -65,10 +65,11 @@ void daemon_end(const struct daemon_link *link, const char *name, int wait_statu
 
 void daemon_remove(const struct daemon_link *link, const char *name);
 
-/* A target, by the end of its uri. Both are "" when there is none. */
+/* A target, by the end of its uri. Both texts are "" when there is none. */
 struct daemon_target {
         char name[DAEMON_NAME_MAX];
         char uri[512];
+        bool has_run; /* it has shown something of its program, maybe to the daemon before this one */
 };
 
 /* False when the daemon does not answer. */

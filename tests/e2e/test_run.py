@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import threading
+import time
 
 import pytest
 
@@ -458,6 +459,27 @@ def test_from_inside_the_daemon_may_go_and_come_back(daemon, bare):
     wait_told(run, "the daemon is back")
     wait_for(lambda: pid_of(daemon, "mine") == pid, "the same program")
     assert finish(run)[0] == 0
+
+
+def test_from_inside_the_run_goes_on_from_a_checkpoint(directory, bare):
+    with Daemon(directory, args=("--checkpoint", directory / "state.d", "--checkpoint-every", "100ms")) as daemon:
+        run = start(daemon, "--name", "mine", "--", bare / "Serve", relay=False)
+        wait_for(lambda: daemon.target("mine") and daemon.target("mine").run_info.pid, "the running program")
+        first = daemon.target("mine").run_info.first_time_ns
+        since = time.time()
+        wait_for(lambda: any(f.stat().st_mtime > since for f in (directory / "state.d").glob("mine.checkpoint")),
+                 "a checkpoint of the run")
+        daemon.process.kill()
+        daemon.process.wait()
+        wait_told(run, "the daemon is gone")
+        daemon.start()
+        wait_told(run, "the daemon is back")
+        events = daemon.health("mine").events
+        wait_for(lambda: daemon.health("mine").events > events, "further events")
+        assert daemon.target("mine").run_info.first_time_ns == first
+        log = daemon.log.read_text()
+        assert "run=1 goes on from its checkpoint" in log and "removed" not in log, log
+        assert finish(run)[0] == 0
 
 
 def test_from_inside_run_may_be_killed(daemon, bare):
