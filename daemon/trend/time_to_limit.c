@@ -7,12 +7,16 @@
  * gets, at the early end, the time of
  *
  *      gap = s t + acc t^2 / 2   =>   t = (sqrt(s^2 + 2 acc gap) - s) / acc
+ *
+ * but accelerates for eight window lengths at most: a short window says nothing
+ * about the growth of days.
  */
 #include "daemon/trend/time_to_limit.h"
 
 #include <math.h>
 
 #define AVERAGE_MINUTES 64.0
+#define SPEEDS_UP       8.0 /* window lengths for which growth goes on accelerating */
 
 void recent_average_add(struct recent_average *a, double mean)
 {
@@ -35,7 +39,10 @@ static double early(unsigned index, const struct window_result *r, const struct 
         if (faster > 8 * (double)r->sd / sqrt((double)r->sxx)) {
                 double acc = faster / (points / 2) / (v->point_s * v->point_s);
                 double s = fmax(v->high, (newer + faster / 2) / v->point_s);
+                double lasts = SPEEDS_UP * points * v->point_s, by_then = s * lasts + acc * lasts * lasts / 2;
 
+                if (gap > by_then)
+                        return lasts + (gap - by_then) / (s + acc * lasts);
                 return (sqrt(s * s + 2 * acc * gap) - s) / acc;
         }
         return v->high > 0 ? gap / v->high : NAN;

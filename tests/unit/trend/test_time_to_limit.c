@@ -124,6 +124,20 @@ static void speeding_up(void **state)
         assert_true(t_s < gap / 10.5);
 }
 
+/* Nothing goes on accelerating for ever: for eight windows of 18 points, then at that pace. */
+static void speeding_up_ends(void **state)
+{
+        struct window_result r = straight();
+        double acc = 600 / 9.0 / (POINT_S * POINT_S), s = fmax(10.5, 3300 / POINT_S), lasts = 8 * 18 * POINT_S;
+        double by_then = s * lasts + acc * lasts * lasts / 2;
+
+        (void)state;
+        r.new_slope = 3000;
+        double t_s = meets(&r, &nothing, 1e9, 60).early_s;
+        assert_near(t_s, lasts + (1e9 - 101200 - 200 - by_then) / (s + acc * lasts));
+        assert_true(t_s > lasts);
+}
+
 static void past_it(void **state)
 {
         struct window_result r = straight();
@@ -162,6 +176,7 @@ int main(void)
                 cmocka_unit_test(young_average),
                 cmocka_unit_test(slowing),
                 cmocka_unit_test(speeding_up),
+                cmocka_unit_test(speeding_up_ends),
                 cmocka_unit_test(past_it),
                 cmocka_unit_test(not_rising),
         };
