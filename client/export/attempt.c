@@ -3,6 +3,7 @@
 
 #include <event2/event.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static const struct timeval now = { 0, 0 };
 
@@ -70,4 +71,30 @@ struct sent attempt_sent(const struct http_result *result)
                               .again = result->again,
                               .retry_after_ns = result->retry_after_ns,
                               .detail = result->detail };
+}
+
+static void report_sent(void *ctx, const struct http_result *result)
+{
+        struct attempt_sender *s = ctx;
+        struct sent sent = attempt_sent(result);
+
+        s->base.options.done(s->base.options.ctx, &sent);
+}
+
+struct sender *attempt_sender_new(const struct sender_options *options)
+{
+        struct attempt_sender *s = calloc(1, sizeof(*s));
+
+        if (s && attempt_init(&s->attempt, options, report_sent, s))
+                return &s->base;
+        free(s);
+        return NULL;
+}
+
+void attempt_sender_destroy(struct sender *sender)
+{
+        struct attempt_sender *s = (struct attempt_sender *)sender;
+
+        attempt_done(&s->attempt);
+        free(s);
 }

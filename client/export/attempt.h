@@ -34,4 +34,13 @@ void attempt_refuse(struct attempt *a, const char *why);
 /* A result as a delivery expects it. */
 struct sent attempt_sent(const struct http_result *result);
 
+/* A sender whose batches are one attempt each. */
+struct attempt_sender {
+        struct sender base;
+        struct attempt attempt;
+};
+
+struct sender *attempt_sender_new(const struct sender_options *options);
+void attempt_sender_destroy(struct sender *s);
+
 #endif

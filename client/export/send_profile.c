@@ -9,40 +9,9 @@
 
 #define TYPE "multipart/form-data; boundary="
 
-struct profile_sender {
-        struct sender base;
-        struct attempt attempt;
-};
-
-static void on_done(void *ctx, const struct http_result *result)
-{
-        struct profile_sender *p = ctx;
-        struct sent sent = attempt_sent(result);
-
-        p->base.options.done(p->base.options.ctx, &sent);
-}
-
-static void destroy(struct sender *s)
-{
-        struct profile_sender *p = (struct profile_sender *)s;
-
-        attempt_done(&p->attempt);
-        free(p);
-}
-
-static struct sender *make(const struct sender_options *o)
-{
-        struct profile_sender *p = calloc(1, sizeof(*p));
-
-        if (p && attempt_init(&p->attempt, o, on_done, p))
-                return &p->base;
-        free(p);
-        return NULL;
-}
-
 static void send_batch(struct sender *s, const struct batch *batch)
 {
-        struct profile_sender *p = (struct profile_sender *)s;
+        struct attempt_sender *p = (struct attempt_sender *)s;
         struct http_post post = attempt_post(&s->options);
         char type[sizeof(TYPE) + PROFILE_BOUNDARY], *url;
         struct profile_parts parts;
@@ -68,4 +37,6 @@ static void send_batch(struct sender *s, const struct batch *batch)
         free(url);
 }
 
-const struct sender_kind sender_profile = { .make = make, .send = send_batch, .destroy = destroy };
+const struct sender_kind sender_profile = { .make = attempt_sender_new,
+                                            .send = send_batch,
+                                            .destroy = attempt_sender_destroy };
