@@ -239,7 +239,8 @@ static int add_once(const struct daemon_link *link, const char *name, const char
 
 struct search {
         const char *name, *uri_end;  /* either may be NULL */
-        bool taken;                  /* there is a target of that name which has not ended for good */
+        bool taken;                  /* there is a target of that name which is not kept as an ended one, */
+        bool over;                   /* but its program has ended: maybe the daemon sets it aside */
         struct daemon_target *found; /* by uri_end */
 };
 
@@ -255,7 +256,11 @@ static void look_at_target(struct search *q, const Hw__Update *u)
         if (!u->target || u->body_case != HW__UPDATE__BODY_TARGET_STATE || u->target_state->kept)
                 return;
         const char *uri = u->target_state->uri;
-        q->taken |= q->name && !strcmp(u->target, q->name);
+        if (q->name && !strcmp(u->target, q->name)) {
+                q->taken = true;
+                q->over = u->target_state->state == HW__TARGET__STATE__STATE_ENDED ||
+                          u->target_state->state == HW__TARGET__STATE__STATE_CRASHED;
+        }
         if (q->uri_end && uri && ends_with(uri, q->uri_end) && strlen(uri) < sizeof(q->found->uri)) {
                 snprintf(q->found->name, sizeof(q->found->name), "%s", u->target);
                 snprintf(q->found->uri, sizeof(q->found->uri), "%s", uri);
@@ -305,7 +310,7 @@ enum daemon_outcome daemon_add(const struct daemon_link *link, const char *name,
 
                 if ((r = search(link, &q)) < 0 || there.name[0])
                         break;
-                if (exact || !q.taken) {
+                if (exact || !q.taken || q.over) {
                         r = add_once(link, candidate, uri, wish, &a);
                         again = r == 0 && !a.done && !exact && is_taken(link, candidate); /* by somebody, meanwhile */
                 }

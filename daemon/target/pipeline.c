@@ -125,6 +125,10 @@ static struct pipeline *build_again(const struct pipeline_options *options)
                 return start_over(p, options);
         if (!p || !c)
                 return p;
+        if (!pipeline_is_of(p, c->image, c->n, &error)) { /* and so is what was recorded */
+                log_info("target=%s begins anew: its checkpoint is %s", p->name, error.text);
+                return p;
+        }
         if (pipeline_restore(p, c->image, c->n, &error)) {
                 if (p->live)
                         pipeline_take_up(p);

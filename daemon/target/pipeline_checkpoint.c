@@ -179,6 +179,15 @@ bool checkpoint_target_read(const uint8_t *image, size_t n, struct checkpoint_ta
         return target_name_valid(ret->name) || strchr(ret->name, '~');
 }
 
+bool pipeline_is_of(const struct pipeline *p, const uint8_t *image, size_t n, struct error *error)
+{
+        struct checkpoint_target head;
+
+        if (!checkpoint_target_read(image, n, &head) || !strcmp(head.uri, p->uri.text))
+                return true;
+        return error_set(error, "of another source, %.200s", head.uri);
+}
+
 bool pipeline_restore(struct pipeline *p, const uint8_t *image, size_t n, struct error *error)
 {
         struct checkpoint_target head;
@@ -187,8 +196,8 @@ bool pipeline_restore(struct pipeline *p, const uint8_t *image, size_t n, struct
 
         if (!checkpoint_target_read(image, n, &head))
                 return error_set(error, "it ends too early");
-        if (strcmp(head.uri, p->uri.text) != 0)
-                return error_set(error, "it is of another source, %.200s", head.uri);
+        if (!pipeline_is_of(p, image, n, error))
+                return false;
         image_read(&im, image, n);
         image_plain(&im, &head, sizeof(head));
         image_plain(&im, &k, sizeof(k));

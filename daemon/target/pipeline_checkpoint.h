@@ -46,6 +46,9 @@ bool pipeline_is_dirty(const struct pipeline *p);
 /* When the newest was made, monotonic; 0: never. */
 uint64_t pipeline_checkpoint_mono_ns(const struct pipeline *p);
 
+/* False with a clause in `error` if the image is of a target of that name with another source. */
+bool pipeline_is_of(const struct pipeline *p, const uint8_t *image, size_t n, struct error *error);
+
 /*
  * For a pipeline that was just made and has no source yet. False with a clause in `error` when the image cannot be read
  * or is of another source: then the pipeline must be destroyed.
