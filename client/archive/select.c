@@ -174,6 +174,14 @@ static bool has_target(struct database *d, const char *target, struct error *err
         return good;
 }
 
+/* What there is none of. */
+static const char *none_of(const char *when)
+{
+        return !strncmp(when, "label:", 6) ? "run with that label"
+               : !strncmp(when, "run:", 4) ? "such run"
+                                           : "run at that time";
+}
+
 bool select_runs(struct database *d, const char *text, uint64_t now_ns, struct archived_runs *ret, struct error *error)
 {
         const char *at = strchr(text, '@');
@@ -184,6 +192,6 @@ bool select_runs(struct database *d, const char *text, uint64_t now_ns, struct a
         good = good && select_when(d, target, at + 1, now_ns, ret, error);
         free(target);
         if (good && ret->n == before)
-                good = error_set(error, "%s: %s has no run at that time", text, d->path);
+                good = error_set(error, "%s: %s has no %s", text, d->path, none_of(at + 1));
         return good;
 }

@@ -311,7 +311,7 @@ def test_runs_are_chosen_by_time_order_and_label(directory):
     assert len(compared(db, "api@label:env=test", "--against", logs[0])["new"]) == 3
     assert archive(db, "--of", "api@run:0", "--label", "version=1.4.3").stdout == b"1 run labelled\n"
     assert compared(db, "api@label:version=1.4.3", "--against", "api@run:0")["new"]
-    for bad, words in (("api@tomorrow", b"not a time in an archive"), ("api@label:version=9", b"has no run at that time"),
+    for bad, words in (("api@tomorrow", b"not a time in an archive"), ("api@label:version=9", b"has no run with that label"),
                        ("other@now", b"no target other"), ("api@run:x", b"expected run:0"), ("api@1999-01-01", b"has no run at that time")):
         done = client("diff", "--db", db, bad, "--against", logs[0])
         assert done.returncode == 2 and words in done.stderr and done.stderr.count(b"\n") == 1, done
