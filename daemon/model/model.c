@@ -263,7 +263,8 @@ void model_end_run(struct model *m)
 {
         census_close(m);
         gc_close(m);
-        m->changes |= MODEL_HEAP | MODEL_GC; /* rates and shares of time are up to the last event */
+        if (m->gc_state.seen)
+                m->changes |= MODEL_GC; /* shares of time are up to the last event */
         m->ended = true;
 }
 

@@ -210,7 +210,7 @@ def test_time_for_censuses_is_the_profiles_and_not_the_programs(directory, censu
     log.end()
     (directory / "shares.yaml").write_text(SHARES)
     done = client("check", directory / "run.eventlog", "--rules", directory / "shares.yaml")
-    fired = {rule for rule in ("censuses", "program") if re.search(rf"\b{rule}\b", done.stdout.decode())}
+    fired = {rule for rule in ("censuses", "program") if f": {rule} at " in done.stdout.decode()}
     assert fired == ({fires} if fires else set()), done.stdout.decode()
     built_in = client("check", directory / "run.eventlog").stdout.decode()
     assert ("gc-share" in built_in) == (fires == "program"), built_in

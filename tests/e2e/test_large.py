@@ -86,7 +86,8 @@ def test_memory_does_not_depend_on_the_length(n, logs, directory):
     short, long = ([CLIENT, *list(commands(log, directory))[n]] for log in logs)
     status, little, _ = peak(short)
     assert status == 0
+    began = time.monotonic()
     status, much, seen = peak(long)
     assert status == 0, seen
-    assert b" %)" in seen, (long, seen[-300:])                               # how far it is
+    assert b" %)" in seen or time.monotonic() - began < 1, (long, seen[-300:])   # how far it is, unless that is soon over
     assert much < little + 8 * MIB, (long, little // MIB, much // MIB)       # the log is 22 MiB longer
