@@ -68,6 +68,21 @@ def rss_bytes(pid):
     raise AssertionError(f"no VmRSS of {pid}")
 
 
+PEAK = """import os, sys
+child = os.fork()
+if not child:
+    os.execv(sys.argv[2], sys.argv[2:])
+_, status, used = os.wait4(child, 0)
+open(sys.argv[1], "w").write(str(used.ru_maxrss * 1024))
+sys.exit(os.waitstatus_to_exitcode(status))"""
+
+
+def noting_peak(path, command):
+    """The command whose peak memory, in bytes, is in the file `path` once it has ended. Started by a small process: to the
+    kernel the peak of a child begins with that of its parent, which has megabytes of tests."""
+    return [sys.executable, "-S", "-c", PEAK, *map(str, (path, *command))]
+
+
 class Daemon:
     """One heapwatchd with private sockets in its own directory. It does not outlive the test that started it (conftest.py)."""
     started = []

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from harness import CLIENT, DEADLINE_S, LOGS, WATCHED
+from harness import CLIENT, DEADLINE_S, LOGS, WATCHED, noting_peak
 
 REAL = (LOGS / "cc-hc-ghc9103" / "run.eventlog").read_bytes()
 BANDS = [b"band-%d" % i for i in range(40)]
@@ -55,19 +55,17 @@ def logs(tmp_path_factory):
     return long_log(directory / "short.eventlog", 2 * MIB), long_log(directory / "long.eventlog", 24 * MIB)
 
 
-def peak(command):
+def peak(command, note):
     """Peak memory of the largest process of a command, in bytes; and what it wrote to its terminal."""
     main, terminal = pty.openpty()
-    child = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=terminal)
+    child = subprocess.Popen(noting_peak(note, command), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=terminal)
     os.close(terminal)
     seen, end = b"", time.monotonic() + DEADLINE_S
     with contextlib.suppress(OSError):      # a terminal's end is an error
         while time.monotonic() < end and (part := os.read(main, 65536)):
             seen += part
     os.close(main)
-    _, status, used = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    return child.returncode, used.ru_maxrss * 1024, seen
+    return child.wait(DEADLINE_S), int(note.read_text()), seen
 
 
 def commands(log, directory):
@@ -84,10 +82,10 @@ def commands(log, directory):
 @pytest.mark.parametrize("n", range(len(FORMATS) + 6))
 def test_memory_does_not_depend_on_the_length(n, logs, directory):
     short, long = ([CLIENT, *list(commands(log, directory))[n]] for log in logs)
-    status, little, _ = peak(short)
+    status, little, _ = peak(short, directory / "peak")
     assert status == 0
     began = time.monotonic()
-    status, much, seen = peak(long)
+    status, much, seen = peak(long, directory / "peak")
     assert status == 0, seen
     assert b" %)" in seen or time.monotonic() - began < 1, (long, seen[-300:])   # how far it is, unless that is soon over
-    assert much < little + 8 * MIB, (long, little // MIB, much // MIB)       # the log is 22 MiB longer
+    assert much < little + 12 * MIB, (long, little // MIB, much // MIB)      # histories fill up; the log is 22 MiB longer
