@@ -91,11 +91,10 @@ void profiles_destroy(struct profiles **p)
 
 /* -------------------------------------------------------- what was sent before */
 
-static int compare(const struct seen *s, const struct world_target *t)
+/* Where the target is against the one of an entry. */
+static int order(const struct world_target *t, const struct seen *s)
 {
-        int order = strcmp(s->name, t->name);
-
-        return order ? order : s->daemon < t->daemon ? -1 : s->daemon > t->daemon;
+        return world_target_order(t, s->name, s->daemon);
 }
 
 static const Hw__Run *run_of(const struct world_target *t)
@@ -144,9 +143,9 @@ static bool follow(struct profiles *p, const struct world *w, uint64_t now_ns)
                 const struct world_target *t = world_target(w, i);
                 bool known;
 
-                while (old < p->n && compare(&p->targets[old], t) < 0)
+                while (old < p->n && order(t, &p->targets[old]) > 0)
                         old++;
-                known = old < p->n && compare(&p->targets[old], t) == 0;
+                known = old < p->n && order(t, &p->targets[old]) == 0;
                 if (known) {
                         list[i] = p->targets[old];
                         p->targets[old++].ticks = NULL;

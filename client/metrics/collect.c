@@ -81,11 +81,10 @@ void metrics_destroy(struct metrics **m)
 
 /* ------------------------------------------------- what was shown, by target */
 
-static int compare(const struct shown *s, const struct world_target *t)
+/* Where the target is against the one of an entry. */
+static int order(const struct world_target *t, const struct shown *s)
 {
-        int order = strcmp(s->name, t->name);
-
-        return order ? order : s->daemon < t->daemon ? -1 : s->daemon > t->daemon;
+        return world_target_order(t, s->name, s->daemon);
 }
 
 /*
@@ -101,9 +100,9 @@ static void follow(struct metrics *m, const struct world *w)
         for (size_t i = 0; list && i < n; i++) {
                 const struct world_target *t = world_target(w, i);
 
-                while (old < m->n && compare(&m->targets[old], t) < 0)
+                while (old < m->n && order(t, &m->targets[old]) > 0)
                         old++;
-                if (old < m->n && compare(&m->targets[old], t) == 0) {
+                if (old < m->n && order(t, &m->targets[old]) == 0) {
                         list[i] = m->targets[old];
                         m->targets[old++].bands = NULL;
                 }

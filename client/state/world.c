@@ -89,7 +89,7 @@ void world_set_stale(struct world *w, size_t daemon, bool stale)
 
 /* ----------------------------------------------------------------- targets */
 
-static int compare(const struct world_target *t, const char *name, size_t daemon)
+int world_target_order(const struct world_target *t, const char *name, size_t daemon)
 {
         int by_name = strcmp(t->name, name);
 
@@ -106,7 +106,7 @@ static uint32_t position(const struct world *w, const char *name, size_t daemon,
         *ret_found = false;
         while (low < high) {
                 uint32_t middle = low + (high - low) / 2;
-                int order = compare(&w->targets[middle]->t, name, daemon);
+                int order = world_target_order(&w->targets[middle]->t, name, daemon);
 
                 if (!order) {
                         *ret_found = true;

@@ -108,7 +108,8 @@ int world_recall(struct world *world, size_t daemon, const char *target, uint32_
 void world_reset(struct world *world, size_t daemon);
 void world_set_stale(struct world *world, size_t daemon, bool stale);
 
-/* Targets in order of name, then daemon. */
+/* Targets in order of name, then daemon: where this one is against another; below 0: before it. */
+int world_target_order(const struct world_target *t, const char *name, size_t daemon);
 size_t world_targets(const struct world *world);
 const struct world_target *world_target(const struct world *world, size_t index);
 const struct world_target *world_find(const struct world *world, const char *name); /* first of that name, or NULL */

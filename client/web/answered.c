@@ -20,11 +20,10 @@ struct answered_target {
         uint64_t whole, brief;                     /* hashes */
 };
 
-static int order(const struct answered_target *a, const struct world_target *t)
+/* Where the target is against the one of an entry. */
+static int order(const struct world_target *t, const struct answered_target *a)
 {
-        int by = strcmp(a->name, t->name);
-
-        return by ? by : (a->daemon > t->daemon) - (a->daemon < t->daemon);
+        return world_target_order(t, a->name, a->daemon);
 }
 
 static bool same_state(const struct answered_target *a, const struct world_target *t)
@@ -73,9 +72,9 @@ bool answered_gather(struct answered *a, const struct world *w, bool live, struc
         for (size_t i = 0; i < n; i++) {
                 const struct world_target *t = world_target(w, i);
 
-                while (old < a->n && order(&a->targets[old], t) < 0)
+                while (old < a->n && order(t, &a->targets[old]) > 0)
                         old++;
-                if (old < a->n && order(&a->targets[old], t) == 0)
+                if (old < a->n && order(t, &a->targets[old]) == 0)
                         targets[i] = a->targets[old];
                 if (!targets[i].whole || !same_state(&targets[i], t))
                         good = gather_target(p, t, live, &targets[i]) && good;

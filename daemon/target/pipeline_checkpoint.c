@@ -241,8 +241,7 @@ void pipeline_take_up(struct pipeline *p)
         case SOURCE_FIFO:
                 if (p->exact)
                         break;
-                decoder_gap(p->decoder);
-                p->gap_opens = true;
+                pipeline_miss(p);
                 break;
         default:
                 pipeline_lose_run(p, "the daemon was started again");

@@ -92,7 +92,7 @@ struct pipeline {
         uint64_t checkpoint_mono_ns;     /* when the newest checkpoint was made; 0: never */
         uint64_t checkpoint_state_ns;    /* state_since_wall_ns then */
         bool exact;                      /* restored from the checkpoint that a daemon made last, at its shutdown */
-        bool gap_opens;                  /* restored: there is a gap before the next event of the run */
+        bool gap_opens;                  /* there is a gap before the next event of the run */
         struct source_position position; /* restored: of its file */
 
         struct publish_pace pace; /* live */
@@ -147,6 +147,9 @@ void pipeline_lose_run(struct pipeline *p, const char *why);
 
 /* Something of the stream is missing here, between two blocks; the run goes on with the next event, as after a loss. */
 void pipeline_interrupt(struct pipeline *p, const char *why);
+
+/* The stream's next bytes are not those after the last ones: the gap is counted at its next event. */
+void pipeline_miss(struct pipeline *p);
 
 /* The stream is over: closes the run and resets the decoder for another stream. */
 void pipeline_finish_stream(struct pipeline *p, const char *why);

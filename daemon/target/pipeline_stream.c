@@ -21,6 +21,7 @@
 
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
+#include "daemon/image/decoder.h"
 #include "daemon/log.h"
 #include "proto/base/probes.h"
 #include "daemon/target/pipeline_internal.h"
@@ -374,6 +375,12 @@ void pipeline_lose_run(struct pipeline *p, const char *why)
         if (p->recording)
                 recording_end(p->recording, false);
         (void)end_run(p, HW__TARGET__STATE__STATE_LOST, why);
+}
+
+void pipeline_miss(struct pipeline *p)
+{
+        decoder_gap(p->decoder);
+        p->gap_opens = p->in_run;
 }
 
 void pipeline_interrupt(struct pipeline *p, const char *why)

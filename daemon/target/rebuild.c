@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/image/decoder.h"
 #include "daemon/log.h"
 #include "daemon/loop/watchdog.h"
 #include "daemon/record/recorder.h"
@@ -131,8 +130,7 @@ static void join_fifo(struct pipeline *p)
                 hw_eventlog_reset(p->decoder);
                 return;
         }
-        decoder_gap(p->decoder);
-        p->gap_opens = true;
+        pipeline_miss(p);
         if (p->recording)
                 recording_go_on(p->recording, p->decoder, false, clock_wall_ns());
 }
@@ -165,12 +163,6 @@ static void be_seen(struct rebuild *r)
 }
 
 /* ---------------------------------------------------------- what was held */
-
-static void miss(struct pipeline *p)
-{
-        decoder_gap(p->decoder);
-        p->gap_opens = p->in_run;
-}
 
 /* False: the turn is over, what was taken is not all done. */
 static bool take_bytes(struct rebuild *r, struct held_part *part)
@@ -207,7 +199,7 @@ static bool take_held(struct rebuild *r)
                 pipeline_finish_stream(p, part->bytes);
                 break;
         case HELD_MISSING:
-                miss(p);
+                pipeline_miss(p);
                 break;
         }
         held_stream_drop(&r->held);
@@ -226,7 +218,7 @@ static void finish(struct rebuild *r)
                 log_warning("target=%s missed_bytes=%" PRIu64 " came while it was rebuilt, more than can be held",
                             p->name, r->held.missed);
         if (r->held.full)
-                miss(p);
+                pipeline_miss(p);
         r->source_why = NULL;
         rebuild_destroy(&p->rebuild);
         if (why)

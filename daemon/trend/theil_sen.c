@@ -147,6 +147,7 @@ static void allow_for_correlation(struct theil_sen *fit, double rho)
         fit->se = fit->sd / sqrt(fit->sxx) * sqrt((1 + rho) / (1 - rho)) * (1 + 0.7 * rho * rho);
 }
 
+/* All but what depends on rho. Returns that of the residuals. */
 static double fit_line(const double *at, const double *y, unsigned n, struct theil_sen *ret)
 {
         *ret = (struct theil_sen){ .filled = n, .slope = median_slope(at, y, n), .sxx = squares_about_mean(at, n) };
@@ -209,7 +210,8 @@ bool theil_sen_fit(const double *p, unsigned n, struct theil_sen *ret)
         take_filled(p, n, &f);
         if (f.n < THEIL_SEN_LEAST)
                 return false;
-        allow_for_correlation(ret, fit_line(f.at, f.y, f.n, ret));
+        double rho = fit_line(f.at, f.y, f.n, ret);
+        allow_for_correlation(ret, rho);
         return true;
 }
 
