@@ -41,6 +41,9 @@ void strings_clear(struct strings *s);
 /* The interned copy, or NULL when out of memory or at the cap. */
 const char *strings_intern(struct strings *s, const void *bytes, size_t size);
 
+/* The copy that is interned already, or NULL. */
+const char *strings_find(const struct strings *s, const void *bytes, size_t size);
+
 /* Bytes held. */
 size_t strings_held(const struct strings *s);
 

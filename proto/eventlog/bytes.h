@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bytes.h - big-endian numbers, read byte by byte: no alignment, no casts. Compilers make one load and swap of each. */
+/*
+ * bytes.h - big-endian numbers, read and written byte by byte: no alignment, no
+ * casts. Compilers make one load and swap of each.
+ */
 #ifndef HW_PROTO_EVENTLOG_BYTES_H
 #define HW_PROTO_EVENTLOG_BYTES_H
 
@@ -19,6 +22,15 @@ static inline uint64_t be64(const uint8_t *p)
 {
         return (uint64_t)p[0] << 56 | (uint64_t)p[1] << 48 | (uint64_t)p[2] << 40 | (uint64_t)p[3] << 32 |
                (uint64_t)p[4] << 24 | (uint64_t)p[5] << 16 | (uint64_t)p[6] << 8 | p[7];
+}
+
+/* The lowest `width` bytes of the value. */
+static inline void put_be(uint8_t *p, uint64_t value, unsigned width)
+{
+        while (width-- > 0) {
+                p[width] = (uint8_t)value;
+                value >>= 8;
+        }
 }
 
 #endif
