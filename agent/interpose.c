@@ -8,11 +8,15 @@
  * Also getenv(3), for programs that are not watched from inside: the runtime
  * asks once for GHCRTS, before main, and gets our answer; the environment that
  * the program sees, and hands on, is unchanged.
+ *
+ * And fopen(3), by which the runtime opens PROGRAM.hp for a heap profile that it
+ * makes itself; when that fails, it makes no profile.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/select.h>
@@ -120,4 +124,43 @@ AGENT_EXPORT char *getenv(const char *name)
                 if (!strncmp(*at, name, n) && (*at)[n] == '=')
                         return *at + n + 1;
         return NULL;
+}
+
+/* --------------------------------------------------------------- PROGRAM.hp */
+
+static enum { AS_OPENED, IF_WRITABLE, NOWHERE } profile_file;
+
+void interpose_profile_file(bool unwanted)
+{
+        profile_file = unwanted ? NOWHERE : IF_WRITABLE;
+}
+
+/* The runtime takes the program's name with or without its directory, by release. */
+static bool is_profile_file(const char *path, const char *mode)
+{
+        const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+        size_t n = strlen(program_invocation_short_name);
+
+        return mode[0] == 'w' && !strncmp(name, program_invocation_short_name, n) && !strcmp(name + n, ".hp");
+}
+
+typedef FILE *fopen_function(const char *, const char *);
+
+static FILE *open_stream(const char *function, const char *path, const char *mode)
+{
+        fopen_function *real = (fopen_function *)(uintptr_t)dlsym(RTLD_NEXT, function);
+        bool is_profile = profile_file != AS_OPENED && is_profile_file(path, mode);
+        FILE *f = is_profile && profile_file == NOWHERE ? NULL : real(path, mode);
+
+        return f || !is_profile ? f : real("/dev/null", mode);
+}
+
+AGENT_EXPORT FILE *fopen(const char *path, const char *mode)
+{
+        return open_stream("fopen", path, mode);
+}
+
+AGENT_EXPORT FILE *fopen64(const char *path, const char *mode)
+{
+        return open_stream("fopen64", path, mode);
 }

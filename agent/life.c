@@ -320,6 +320,15 @@ static bool ready(struct error *error)
         return true;
 }
 
+/* A profile by the options that we were given is wanted as bands, not as a file. */
+static void divert_profile_file(void)
+{
+        struct own_options given = { 0 };
+
+        options_of_words(&given, a.setup.settings.options);
+        interpose_profile_file(given.heap_profile);
+}
+
 __attribute__((constructor)) static void agent_begin(void)
 {
         const char *text = getenv(AGENT_VARIABLE);
@@ -330,6 +339,7 @@ __attribute__((constructor)) static void agent_begin(void)
         bool good = !text || settings_parse(&a.setup.settings, text, &error);
         if (a.setup.settings.ghcrts[0]) {
                 interpose_options(a.setup.settings.ghcrts);
+                interpose_profile_file(a.setup.settings.heap != 0);
                 clean_environment();
                 return;
         }
@@ -358,6 +368,8 @@ __attribute__((constructor)) static void agent_begin(void)
         }
         if (!good)
                 report_error(error.text);
+        else
+                divert_profile_file();
         clean_environment();
 }
 

@@ -8,6 +8,7 @@
 #define AGENT_DEFINITIONS_BYTES (64u << 20)  /* kept for late readers: further ones are left out and counted */
 #define AGENT_LABELS_BYTES      (256u << 10) /* of these, thread labels: the older half is dropped */
 #define AGENT_HEADER_BYTES      (64u << 10)  /* a longer header is not kept */
+#define AGENT_OWN_LOG_BYTES     (16u << 20)  /* of a log that the program writes itself: the rest is not read */
 #define AGENT_SETTING_BYTES     1100         /* "key=value": a longer one is refused */
 #define AGENT_READERS           4            /* at once: a further one is refused */
 #define AGENT_READER_CHUNKS     4096         /* pieces that wait for one reader: as AGENT_QUEUE_BYTES */

@@ -2,6 +2,7 @@
 #include "agent/listener.h"
 #include "proto/base/agent_socket.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,17 +11,24 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
-#define BACKLOG 4 /* connections that wait to be accepted */
+#define BACKLOG   4    /* connections that wait to be accepted */
+#define LEFT_S    10   /* a younger socket may not have got its listener yet */
+#define LEFT_MOST 4096 /* names looked at in one directory */
+
+static void directory_of(const char *path, char out[AGENT_PATH_MAX])
+{
+        snprintf(out, AGENT_PATH_MAX, "%.*s", (int)(strrchr(path, '/') - path), path);
+}
 
 static bool own_directory(const char *path, struct error *error)
 {
         char directory[AGENT_PATH_MAX];
-        const char *slash = strrchr(path, '/');
         struct stat st;
 
-        snprintf(directory, sizeof(directory), "%.*s", (int)(slash - path), path);
+        directory_of(path, directory);
         if (lstat(directory, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022) != 0) {
                 return error_set(error, "%s must be a directory that belongs to you and that nobody else can write to",
                                  directory);
@@ -100,6 +108,41 @@ static bool somebody_listens(const struct sockaddr_un *address)
         return yes;
 }
 
+/* Of a process that is gone: it ended by a signal, or in a chroot, which hid the name from it. */
+static bool is_left(const char *directory, const char *name)
+{
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        char same[64], process[64];
+        struct stat st;
+        long pid;
+
+        if (sscanf(name, AGENT_SOCKET_NAME, &pid) != 1 || pid <= 0)
+                return false;
+        snprintf(same, sizeof(same), AGENT_SOCKET_NAME, pid);
+        snprintf(process, sizeof(process), "/proc/%ld", pid);
+        if (strcmp(name, same) != 0 || access(process, F_OK) == 0 ||
+            strlen(directory) + 1 + strlen(name) >= sizeof(address.sun_path))
+                return false;
+        stpcpy(stpcpy(stpcpy(address.sun_path, directory), "/"), name);
+        /* In another namespace the number may be in use: then somebody listens, or will soon. */
+        return lstat(address.sun_path, &st) == 0 && S_ISSOCK(st.st_mode) && st.st_mtime + LEFT_S < time(NULL) &&
+               !somebody_listens(&address);
+}
+
+static void remove_left(const char *path)
+{
+        char directory[AGENT_PATH_MAX];
+        const struct dirent *e;
+
+        directory_of(path, directory);
+        DIR *d = opendir(directory);
+        for (unsigned n = 0; d && n < LEFT_MOST && (e = readdir(d)) != NULL; n++)
+                if (is_left(directory, e->d_name))
+                        (void)unlinkat(dirfd(d), e->d_name, 0);
+        if (d)
+                (void)closedir(d);
+}
+
 static bool listen_there(int fd, const struct sockaddr_un *address)
 {
         bool bound = bind(fd, (const struct sockaddr *)address, sizeof(*address)) == 0;
@@ -134,8 +177,10 @@ bool listener_open(struct listener *l, const struct agent_settings *s, struct er
                 return false;
         if (!own_directory(l->path, error) || !take_path(l, s, error))
                 return false;
-        if (open_socket(l, error))
+        if (open_socket(l, error)) {
+                remove_left(l->path);
                 return true;
+        }
         if (l->claim[0])
                 (void)unlink(l->claim);
         return false;

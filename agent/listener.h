@@ -25,7 +25,8 @@ struct listener {
 };
 
 /*
- * Takes the path; a socket that nobody listens on any more is replaced. False
+ * Takes the path; a socket that nobody listens on any more is replaced, and those beside it that processes of before
+ * have left are removed. False
  * with one plain sentence, or none where another program was first (the setting
  * `once`): then nothing is left behind.
  */

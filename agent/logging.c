@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "agent/own_log.h"
 #include "agent/runtime.h"
 #include "agent/symbols.h"
 #include "agent/synthetic.h"
@@ -12,7 +13,9 @@
 static struct {
         char version[32], classes[16];
         void (*look_at_options)(struct own_options *ret);
-        _Atomic char profile; /* read by the agent's thread, while the program's changes it */
+        _Atomic char profile;        /* read by the agent's thread, while the program's changes it */
+        bool own_read;               /* the beginning of the program's own log */
+        struct error own_not_joined; /* why not */
 } l;
 
 void logging_setup(const struct logging_setup *setup)
@@ -24,7 +27,7 @@ void logging_setup(const struct logging_setup *setup)
 
 bool logging_runs(void)
 {
-        return runtime_kind.log ? runtime_logs() : synthetic_runs();
+        return runtime_kind.log ? runtime_logs() && writer_serves() : synthetic_runs();
 }
 
 char logging_profile(void)
@@ -45,12 +48,37 @@ const char *logging_refuses_profile(void)
         return options_refuse_profile(&program);
 }
 
+void logging_prepare(void)
+{
+        l.own_read = false;
+        error_set(&l.own_not_joined, "the program has just begun an eventlog itself");
+        if (!runtime_kind.log || !runtime_logs() || writer_serves())
+                return;
+        l.own_read = runtime_logs_to_file() ? own_log_read(&l.own_not_joined)
+                                            : error_set(&l.own_not_joined,
+                                                        "the program writes an eventlog itself, by "
+                                                        "a writer of its own");
+}
+
+static bool join(struct error *error)
+{
+        if (!l.own_read)
+                return error_set(error, "%s", l.own_not_joined.text);
+        own_log_begin(); /* what is written without a capability may come at once */
+        if (writer_join(&rts.FileEventLogWriter))
+                return true;
+        writer_leave();
+        return error_set(error, "the eventlog that the program writes itself cannot be joined");
+}
+
 bool logging_start(struct error *error)
 {
         if (logging_runs())
                 return true;
         if (!runtime_kind.log)
                 synthetic_begin(l.version, runtime_kind.threaded, runtime_elapsed_ns());
+        else if (runtime_logs())
+                return join(error);
         else if (!runtime_start_log(l.classes, error))
                 return false;
         else if (!runtime_kind.recent)
@@ -60,6 +88,11 @@ bool logging_start(struct error *error)
 
 bool logging_stop(struct error *error)
 {
+        if (writer_joined()) {
+                logging_stop_profile();
+                writer_leave();
+                return true;
+        }
         if (writer_tees())
                 return error_set(error, "the program asked for this log, too: it cannot be stopped");
         logging_stop_profile();

@@ -34,6 +34,12 @@ const char *logging_classes(void);
 /* Why no heap profile can be added to the program's own options, which are looked at now; NULL when it can. */
 const char *logging_refuses_profile(void);
 
+/*
+ * To be called before logging_start, with nothing stopped: reads the beginning of the log that the program writes
+ * itself, if it does.
+ */
+void logging_prepare(void);
+
 bool logging_start(struct error *error);
 bool logging_stop(struct error *error); /* the heap profile, too; flush first */
 bool logging_set_classes(const char *classes, struct error *error);

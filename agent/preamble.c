@@ -135,7 +135,9 @@ static void forget_labels(struct preamble *p, struct definitions *d)
         p->left_out++;
 }
 
-static void keep(struct preamble *p, unsigned type, uint16_t capability, const uint8_t *bytes, size_t size)
+/* Buffers are flushed one after the other, so an event may be older than what has come before it. */
+static void keep(struct preamble *p, unsigned type, uint16_t capability, uint64_t at_ns, const uint8_t *bytes,
+                 size_t size)
 {
         struct definitions *d = list_of(p, type == EVENT_THREAD_LABEL ? LABELS_OF : capability);
 
@@ -148,10 +150,10 @@ static void keep(struct preamble *p, unsigned type, uint16_t capability, const u
         memcpy(d->bytes + d->size, bytes, size);
         d->size += size;
         p->bytes += size;
-        if (p->now_ns < d->first_ns)
-                d->first_ns = p->now_ns;
-        if (p->now_ns > d->last_ns)
-                d->last_ns = p->now_ns;
+        if (at_ns < d->first_ns)
+                d->first_ns = at_ns;
+        if (at_ns > d->last_ns)
+                d->last_ns = at_ns;
 }
 
 /* ------------------------------------------------------------------- events */
@@ -195,7 +197,7 @@ static void take_event(struct preamble *p, unsigned type, uint16_t capability, c
         else if (type == EVENT_CENSUS)
                 meter_census(&p->meter, at_ns);
         else if (is_definition(type))
-                keep(p, type, capability, event, size);
+                keep(p, type, capability, at_ns, event, size);
 }
 
 static void take_block(struct preamble *p, const uint8_t *marker, uint16_t *ret_capability)

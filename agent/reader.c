@@ -88,6 +88,7 @@ bool reader_take_requests(struct reader *r)
                 char *end;
                 while ((end = memchr(r->line, '\n', r->line_size)) != NULL) {
                         *end = '\0';
+                        r->asks = true;
                         control_post(r->line);
                         r->line_size -= (size_t)(end + 1 - r->line);
                         memmove(r->line, end + 1, r->line_size);

@@ -28,6 +28,7 @@ struct reader {
         size_t bytes;       /* in the ring */
         size_t definitions; /* of these, the preamble: it does not count against the limit */
         bool here;          /* counted as connected */
+        bool asks;          /* it has made a request */
         uint64_t lost_blocks, lost_bytes;
         char line[AGENT_REQUEST_BYTES]; /* of a request that is not whole */
         size_t line_size;

@@ -158,6 +158,8 @@ void requests_carry_out(struct errand *e)
         refused = begins(e) ? logging_refuses_profile() : NULL;
         if (e->request.verb == REQUEST_STOP)
                 logging_flush();
+        if (e->request.verb == REQUEST_START)
+                logging_prepare();
         if (refused && logging_runs())
                 refuse(e);
         else

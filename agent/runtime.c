@@ -86,6 +86,17 @@ bool runtime_logs(void)
         return rts_flag(&rts.eventlog_enabled, false);
 }
 
+bool runtime_logs_to_file(void)
+{
+        const struct event_log_writer *file = rts.FileEventLogWriter.address;
+
+        if (!runtime_logs() || !file || !file->flush || !rts.event_log_writer.address ||
+            *(void **)rts.event_log_writer.address != rts.FileEventLogWriter.address)
+                return false;
+        file->flush();
+        return true;
+}
+
 uint64_t runtime_elapsed_ns(void)
 {
         return rts.stat_getElapsedTime.address ? (uint64_t)CALL(int64_t(*)(void), stat_getElapsedTime)() : 0;

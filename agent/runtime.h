@@ -37,6 +37,9 @@ extern struct runtime_kind runtime_kind;
 bool runtime_up(void);   /* its start is over */
 bool runtime_logs(void); /* it writes events now */
 
+/* Whether it writes them with its own file writer, which is made to write what it holds back. */
+bool runtime_logs_to_file(void);
+
 /* To be called first in the child of a fork: forgets a stop requested by a thread that is not there. */
 void runtime_fork_child(void);
 

@@ -97,14 +97,16 @@ static void report_queue_losses(void)
         chunk_release(c);
 }
 
+/* Where no log runs a message is one of its own. Whoever only watches would take that for another run. */
 static void take_message(const struct chunk *text)
 {
         bool log = s.preamble.header && !s.preamble.ended;
         struct chunk *c = log ? preamble_message(&s.preamble, (const char *)text->bytes, text->size)
                               : preamble_message_log((const char *)text->bytes, text->size);
 
-        if (c)
-                give_all(c);
+        for (unsigned i = 0; c && i < AGENT_READERS; i++)
+                if (s.readers[i].used && (log || s.readers[i].asks))
+                        give(&s.readers[i], c);
         chunk_release(c);
 }
 

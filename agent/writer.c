@@ -17,6 +17,8 @@ static struct {
         struct event_log_writer *file; /* the runtime's, while it is ours; else NULL */
         struct event_log_writer own;   /* what was in it */
         bool tees;                     /* the file gets the log, too */
+        bool joined;                   /* it had it before */
+        _Atomic bool serves;           /* a log comes here */
         void (*begun)(void), (*piece)(void), (*stopped)(void);
         _Atomic bool child;
 } w;
@@ -39,8 +41,35 @@ void writer_take_file(const struct rts_symbol *file)
 
 void writer_give_back_file(void)
 {
+        w.serves = false;
         if (w.file && patch_memory(w.file, &w.own, sizeof(w.own)))
                 w.file = NULL;
+}
+
+bool writer_join(const struct rts_symbol *file)
+{
+        writer_take_file(file);
+        w.serves = w.tees = w.joined = w.file && w.own.write;
+        return w.joined;
+}
+
+void writer_leave(void)
+{
+        uint8_t end[2] = { 0xff, 0xff };
+
+        writer_give_back_file();
+        w.tees = w.joined = false;
+        (void)queue_push(CHUNK_LOG, end, sizeof(end), true);
+}
+
+bool writer_joined(void)
+{
+        return w.joined;
+}
+
+bool writer_serves(void)
+{
+        return w.serves;
 }
 
 void writer_tee(void)
@@ -82,6 +111,7 @@ static void init(void)
                 w.begun();
         if (w.tees && w.own.init)
                 w.own.init();
+        w.serves = true;
         if (!w.child)
                 (void)queue_push(CHUNK_START, NULL, 0, true);
 }

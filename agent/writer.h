@@ -38,6 +38,17 @@ void writer_give_back_file(void);
 void writer_tee(void);
 bool writer_tees(void);
 
+/*
+ * Joins the log that the program already writes to that file, and leaves it, which is the end of ours alone. With
+ * everything stopped. False: it cannot be joined.
+ */
+bool writer_join(const struct rts_symbol *file);
+void writer_leave(void);
+bool writer_joined(void);
+
+/* The log that runs comes here. */
+bool writer_serves(void);
+
 /* One piece of the log, whole blocks. For synthetic.c, which writes a log in the runtime's place. */
 bool writer_write(void *bytes, size_t size);
 

@@ -71,6 +71,8 @@ static bool library_for(const struct ghc_process *p, char *path, size_t size, st
 
         if (p->why.text[0])
                 return error_set(error, "%s", p->why.text);
+        if (p->fit.agent)
+                return true; /* linked: nothing is loaded */
         if (!agent_fit_library(path, size))
                 return error_set(error, "libheapwatch-agent.so is not beside this program nor in ../lib");
         snprintf(there, sizeof(there), "/proc/%ld/root%s", (long)p->pid, path);
@@ -92,24 +94,54 @@ static bool inject_whole(const struct ghc_process *p, const char *library, const
         return good;
 }
 
-/* Loads the agent and switches its log on; the socket's path in `socket`, AGENT_BEGUN or AGENT_THERE in *ret. */
-static bool bring_in(const struct request *q, const struct ghc_process *p, const struct daemon_link *link,
-                     const char *library, char *socket, size_t size, int *ret, struct error *error)
+/*
+ * Has its log begun, unless it runs; one that was refused is refused again, with the reason. An agent that was just
+ * loaded may be slow to answer.
+ */
+static bool start_log(const char *socket, bool loaded, struct error *error)
 {
-        char settings[1024], own[256];
+        char status[512];
+
+        if (!ask_agent(socket, "status", status, sizeof(status), error))
+                return loaded;
+        return !strstr(status, " log=off ") || ask_agent(socket, "start", NULL, 0, error);
+}
+
+/* The socket's path in `socket`, AGENT_BEGUN or AGENT_THERE in *ret. `own`: where it is to be, for our user. */
+static bool load(const struct request *q, const struct ghc_process *p, const char *library, const char *own,
+                 char *socket, size_t size, int *ret, struct error *error)
+{
+        char settings[1024];
         int n = 0;
 
-        process_socket(link->directory, p->pid, own, sizeof(own));
         if (same_user(p->pid)) /* otherwise in its user's directory, which the agent knows */
                 n = snprintf(settings, sizeof(settings), "socket=%s;", own);
         snprintf(settings + n, sizeof(settings) - (size_t)n, "heap=%s;classes=%s;interval=%.3f;budget=%u",
                  q->heap_profile ? q->heap_profile : "T", q->classes ? q->classes : "gu", (double)q->interval_ns / 1e9,
                  q->budget);
-        if (!inject_whole(p, library, settings, ret, socket, size, error))
+        return inject_whole(p, library, settings, ret, socket, size, error) &&
+               (*ret != AGENT_REFUSED || error_set(error, "%s", socket));
+}
+
+/* As load(), unless the agent is in it and has its socket where `attach` puts it; and switches its log on. */
+static bool bring_in(const struct request *q, const struct ghc_process *p, const struct daemon_link *link,
+                     const char *library, char *socket, size_t size, int *ret, struct error *error)
+{
+        char own[256];
+
+        process_socket(link->directory, p->pid, own, sizeof(own));
+        if (p->agent && access(own, F_OK) == 0) {
+                *ret = AGENT_THERE;
+                snprintf(socket, size, "%s", own);
+        } else if (p->fit.agent) {
+                return error_set(error,
+                                 "the agent is linked into it, but its socket is not %s: give the daemon the one "
+                                 "that it has, or start it with the same HEAPWATCH_DIR",
+                                 own);
+        } else if (!load(q, p, library, own, socket, size, ret, error)) {
                 return false;
-        if (*ret == AGENT_REFUSED)
-                return error_set(error, "%s", socket);
-        return *ret == AGENT_BEGUN || ask_agent(socket, "start", NULL, 0, error);
+        }
+        return start_log(socket, *ret == AGENT_BEGUN, error);
 }
 
 static int fail(const struct command *command, const char *program, const struct error *error)
@@ -159,17 +191,21 @@ static int attach(void *filled)
         return EXIT_OK;
 }
 
-/* The agent of a process: what its target reads or, where the daemon does not know it, where `attach` puts it. */
-static void find_agent(const struct daemon_link *link, pid_t pid, struct daemon_target *target, char *socket,
+/*
+ * The agent of a process: what its target reads or, where the daemon does not know it, where `attach` puts it. False
+ * when the daemon does not answer.
+ */
+static bool find_agent(const struct daemon_link *link, pid_t pid, struct daemon_target *target, char *socket,
                        size_t size)
 {
         static const char scheme[] = "unix:";
         char own[256];
 
         process_socket(link->directory, pid, own, sizeof(own));
-        (void)daemon_find(link, strrchr(own, '/'), target);
+        bool answered = daemon_find(link, strrchr(own, '/'), target);
         bool known = strncmp(target->uri, scheme, sizeof(scheme) - 1) == 0;
         snprintf(socket, size, "%s", known ? target->uri + sizeof(scheme) - 1 : own);
+        return answered;
 }
 
 static int detach(void *filled)
@@ -187,14 +223,18 @@ static int detach(void *filled)
                 (void)error_set(&error, "the agent is not in it");
                 return fail(&command_detach, q->program, &error);
         }
-        find_agent(&link, p.pid, &target, socket, sizeof(socket));
+        link.wait_ms = PATIENCE_MS;
+        bool answered = find_agent(&link, p.pid, &target, socket, sizeof(socket));
         if (!ask_agent(socket, "stop", NULL, 0, &error))
                 return fail(&command_detach, q->program, &error);
-        if (target.name[0])
-                daemon_remove(&link, target.name);
-        printf("detached from %s, process %d: no log, no censuses; the library stays mapped, its two threads sleep\n",
+        printf("detached from %s, process %d: the agent's log and censuses have ended; the library stays mapped, its "
+               "two threads sleep\n",
                p.name, (int)p.pid);
-        return EXIT_OK;
+        if ((answered && (!target.name[0] || daemon_remove(&link, target.name))) || !daemon_reachable(&link))
+                return EXIT_OK;
+        command_error(&command_detach,
+                      "the daemon does not answer and keeps the target: `heapwatch detach %d` once more", (int)p.pid);
+        return EXIT_USAGE;
 }
 
 const struct command command_attach = {
@@ -207,7 +247,7 @@ const struct command command_attach = {
                  "for some milliseconds by ptrace(2); that needs a process of yours and kernel.yama.ptrace_scope 0, "
                  "or CAP_SYS_PTRACE. `heapwatch ps` lists what can be attached to. x86-64 with glibc.",
         .options = attach_options,
-        .status = "0, or 2 when it could not be attached to: then the program is unchanged.",
+        .status = "0, or 2 when it could not be attached to: then the program goes on as it was.",
         .examples = (const char *const[]){ "heapwatch attach Server", "heapwatch attach 1234 --name api-1", NULL },
         .size = sizeof(struct request),
         .defaults = &(const struct request){ .interval_ns = UINT64_C(1000000000), .budget = 1 },
@@ -222,7 +262,7 @@ const struct command command_detach = {
                  "agent's library stays mapped, and its threads sleep, until the program ends; `heapwatch attach` "
                  "begins again.",
         .options = detach_options,
-        .status = "0, or 2 when the program or its agent does not answer.",
+        .status = "0, or 2 when the program, its agent or the daemon does not answer.",
         .examples = (const char *const[]){ "heapwatch detach Server", NULL },
         .size = sizeof(struct request),
         .defaults = &(const struct request){ .program = NULL },

@@ -100,7 +100,7 @@ bool process_look(pid_t pid, struct ghc_process *ret)
                 return false;
         each_line(pid, "maps", see_map, &maps);
         each_line(pid, "status", see_rss, &ret->rss_bytes);
-        ret->agent = maps.agent;
+        ret->agent = maps.agent || ret->fit.agent;
         judge(ret, &maps);
         if (!ret->fit.fits)
                 ret->why = why;

@@ -2,6 +2,7 @@
 /* heapwatch ps - the GHC-compiled programs of this machine, and which can be attached to. */
 #include <stdio.h>
 
+#include "client/attach/permission.h"
 #include "client/attach/processes.h"
 #include "client/cli/command.h"
 #include "client/cli/options.h"
@@ -17,7 +18,10 @@ static const char *attachable(const struct ghc_process *p)
 {
         if (p->agent)
                 return "the agent is in it";
-        return p->why.text[0] ? p->why.text : "yes";
+        if (p->why.text[0])
+                return p->why.text;
+        const char *missing = permission_missing_here();
+        return missing ? missing : "yes";
 }
 
 static void print(void *ctx, const struct ghc_process *p)

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "client/attach/permission.h"
 #include "proto/base/clock.h"
 
 #define STOP_MS 1000 /* for a thread that was asked to stop */
@@ -105,9 +106,11 @@ static bool seize(const struct tracee *t)
 
         if (good || errno != EPERM)
                 return good;
-        return error_set(t->error,
-                         "ptrace is not allowed: it must be a process of yours and kernel.yama.ptrace_scope 0, or "
-                         "you need CAP_SYS_PTRACE (root; in a container --cap-add SYS_PTRACE)");
+        const char *missing = permission_missing_here();
+        return error_set(t->error, "%s",
+                         missing ? missing
+                                 : "ptrace is not allowed: it must be a process of yours, which lets itself be traced, "
+                                   "or you need root or CAP_SYS_PTRACE (in a container --cap-add SYS_PTRACE)");
 }
 
 /* It stops as soon as it can; one that is stopped, as soon as it goes on. */

@@ -57,6 +57,7 @@ static void look(const void *image, size_t size, struct agent_fit *f, struct err
         f->ghc = rts.defaultRtsConfig.address || symbols_have_runtime(image, size) || has(image, size, "libHS", "rts");
         f->threaded = f->stripped ? has(image, size, "rts", "_thr") : rts.pending_sync.address != NULL;
         f->tables = has(image, size, "_ipe", "_buf");
+        f->agent = has(image, size, "heapwatch_agent", "_attach");
         f->loader = has_loader(image, size);
         f->eventlog = rts.startEventLogging.address && rts.TRACE_gc.address;
         if (!f->ghc)

@@ -18,6 +18,7 @@ struct agent_fit {
         bool eventlog; /* the runtime can write one */
         bool stripped;
         bool tables; /* it has info tables with source locations (-finfo-table-map, GHC 9.4 and later) */
+        bool agent;  /* the agent is linked into it */
         bool loader; /* it is started by the dynamic linker, which knows LD_PRELOAD */
         bool fits;   /* the agent can do its work */
 };

@@ -15,7 +15,7 @@ static void remove_idle(const struct adder_task *t)
         struct daemon_target there;
 
         if (!daemon_find(t->link, t->uri, &there) || !there.has_run)
-                daemon_remove(t->link, t->name);
+                (void)daemon_remove(t->link, t->name);
 }
 
 static _Noreturn void add(const struct adder_task *t, int fd)

@@ -354,17 +354,16 @@ void daemon_end(const struct daemon_link *link, const char *name, int wait_statu
                 (void)ask(link, r, on_done, NULL);
 }
 
-void daemon_remove(const struct daemon_link *link, const char *name)
+bool daemon_remove(const struct daemon_link *link, const char *name)
 {
         Hw__Request *r = daemon_reachable(link) ? hw_request_new(HW__REQUEST__WHAT_REMOVE_TARGET) : NULL;
 
         if (!r)
-                return;
+                return false;
         /* It may be gone already, with its daemon, which is fine. */
         if (hw_request_set_text(&r->remove_target->name, name) < 0)
                 hw_request_destroy(&r);
-        else
-                (void)ask(link, r, on_done, NULL);
+        return ask(link, r, on_done, NULL) == 0;
 }
 
 /* --------------------------------------------------------- facts about a run */

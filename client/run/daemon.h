@@ -63,7 +63,8 @@ enum daemon_outcome daemon_add(const struct daemon_link *link, const char *name,
 /* Reports how the program ended to the daemon, which keeps the target in that state. */
 void daemon_end(const struct daemon_link *link, const char *name, int wait_status);
 
-void daemon_remove(const struct daemon_link *link, const char *name);
+/* False when the daemon does not answer. A target that is not there is removed. */
+bool daemon_remove(const struct daemon_link *link, const char *name);
 
 /* A target, by the end of its uri. Both texts are "" when there is none. */
 struct daemon_target {

@@ -143,7 +143,7 @@ static enum flags_result add_flush(const struct flags_request *r, const struct s
 
 static enum flags_result compose(const struct flags_request *r, struct flags *f)
 {
-        struct said said = { .path = false };
+        struct said said = { .path = false }, own = said; /* own: without --rts */
         enum flags_result result;
 
         if (!r->info->eventlog)
@@ -153,6 +153,8 @@ static enum flags_result compose(const struct flags_request *r, struct flags *f)
         take_words(&said, r->info->with_rtsopts);
         said.path = false; /* ours overrides a path that was linked in */
         take_words(&said, r->ghcrts);
+        take_arguments(&own, r->arguments);
+        own.own.heap_profile |= said.own.heap_profile;
         take_words(&said, r->extra);
         take_arguments(&said, r->arguments);
         if (said.path || said.own.no_log)
@@ -162,6 +164,7 @@ static enum flags_result compose(const struct flags_request *r, struct flags *f)
         if ((result = add_log(r, &said, f)) != FLAGS_OK || (result = add_profile(r, &said, f)) != FLAGS_OK ||
             (result = add_flush(r, &said, f)) != FLAGS_OK)
                 return result;
+        f->bands_ours = f->bands && !own.own.heap_profile;
         return append(&f->ghcrts, r->ghcrts) && append(&f->ghcrts, r->extra) ? FLAGS_OK : FLAGS_NO_MEMORY;
 }
 

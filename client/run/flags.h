@@ -39,6 +39,7 @@ enum flags_result {
 struct flags {
         char *ghcrts;     /* the whole value; freed by flags_done */
         bool bands;       /* a heap profile will be in the log, ours or the user's */
+        bool bands_ours;  /* the profile is not the program's own: nobody needs its PROGRAM.hp */
         bool flush;       /* a flush interval is set, ours or the user's */
         bool threaded;    /* copied, for the advice */
         char reason[256]; /* why bands are missing or the result is REFUSED; "" */

@@ -95,12 +95,13 @@ bool inside_plan(struct inside *ret, const char *path, const char *socket, const
         return plan_settings(ret, path, socket, heap_profile, rts, follow, error);
 }
 
-bool inside_plan_options(struct inside *ret, const char *path, const char *options)
+bool inside_plan_options(struct inside *ret, const char *path, const char *options, bool ours)
 {
         struct agent_fit fit;
 
         return plan_preload(ret, NULL) && agent_fit_look(path, &fit, NULL) && fit.loader && !strchr(options, ';') &&
-               (size_t)snprintf(ret->settings, sizeof(ret->settings), "ghcrts=%s", options) < sizeof(ret->settings);
+               (size_t)snprintf(ret->settings, sizeof(ret->settings), "heap=%s;ghcrts=%s", ours ? "T" : "none",
+                                options) < sizeof(ret->settings);
 }
 
 bool inside_enter(const struct inside *inside)

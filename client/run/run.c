@@ -323,7 +323,7 @@ static bool prepare(struct run *r)
                 return false;
         if (!connect_daemon(r))
                 return false;
-        r->by_preload = inside_plan_options(&r->inside, r->path, r->flags.ghcrts);
+        r->by_preload = inside_plan_options(&r->inside, r->path, r->flags.ghcrts, r->flags.bands_ours);
         if (r->not_inside.text[0] != '\0')
                 command_error(&command_run, "%s is not watched from inside: %s", r->o.program[0], r->not_inside.text);
         warn(r);
@@ -431,7 +431,7 @@ static void say_output(const struct run *r)
 static void release(struct run *r)
 {
         if (r->watched && !r->late && !r->ran)
-                daemon_remove(&r->link, r->target);
+                (void)daemon_remove(&r->link, r->target);
         relay_close(&r->relay);
         if (r->output_fd >= 0)
                 (void)close(r->output_fd);

@@ -2,15 +2,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Attaches to a busy program and detaches again, repeatedly, and counts failures.
 
-    attach_stress.py --heapwatch PROGRAM [--runs N] [--no-census] [--chroot DIR] PROGRAM
+    attach_stress.py --heapwatch PROGRAM [--runs N] [--no-census] [--chroot DIR] [--own-log FILE] PROGRAM
 
 PROGRAM is tests/programs/Serve.hs in any build: it works until its standard input ends. Failures are: an attach that is
 refused, a log without a census, a detach that is refused, a program that ends, and one that does not end when it should.
-With --no-census nothing is asked of the log: the collector makes none. With --chroot PROGRAM is a path inside it, and DIR must lead to itself inside, too (a link to / at DIR/DIR).
+With --no-census nothing is asked of the log: the collector makes none. With --own-log the program writes its eventlog to
+FILE, too, which must be whole and have an end marker. With --chroot PROGRAM is a path inside it, and DIR must lead to itself inside, too (a link to / at DIR/DIR).
 Exit status 1 when anything is wrong.
 """
 import argparse
 import collections
+import json
 import os
 import shutil
 import socket
@@ -42,6 +44,7 @@ def main():
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--no-census", action="store_true")
     parser.add_argument("--chroot")
+    parser.add_argument("--own-log")
     parser.add_argument("program", nargs="+")
     options = parser.parse_args()
     folder = tempfile.mkdtemp(prefix="hw", dir=(options.chroot or "") + "/tmp")
@@ -58,7 +61,8 @@ def main():
         except subprocess.TimeoutExpired as e:
             return subprocess.CompletedProcess(e.cmd, "hang", "", "does not end")
 
-    command = [*(["chroot", options.chroot] if options.chroot else []), *options.program]
+    own = ["+RTS", "-l", f"-ol{options.own_log}"] if options.own_log else []
+    command = [*(["chroot", options.chroot] if options.chroot else []), *options.program, *own]
     with subprocess.Popen([folder + "/heapwatchd", "--publish", f"ipc://{folder}/publish", "--request", f"ipc://{folder}/request"],
                           env=env, stderr=subprocess.DEVNULL) as daemon, \
             subprocess.Popen(command, stdin=subprocess.PIPE, cwd="/tmp") as program:
@@ -84,6 +88,12 @@ def main():
             wrong["hang at the end"] += 1
             program.kill()
         daemon.terminate()
+    if options.own_log:
+        log = (options.chroot or "") + options.own_log
+        summary = json.loads(heapwatch("summary", "--format", "json", log).stdout or "{}")
+        if not summary.get("finished") or summary["stream"]["lostBytes"] > 0 or not summary["heapProfile"]["censuses"]:
+            wrong["own log"] += 1
+        os.unlink(log)
     shutil.rmtree(folder)
     print(f"{options.runs} attaches and detaches in {time.monotonic() - began:.0f} s ({' '.join(options.program)}): "
           + (", ".join(f"{n} {w}" for w, n in sorted(wrong.items())) or "nothing wrong"))

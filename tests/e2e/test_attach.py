@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`heapwatch ps`, `attach` and `detach` with programs that were built and started without any flag."""
 import contextlib
+import json
 import os
 import shutil
 import subprocess
@@ -9,15 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from harness import CLIENT, DEADLINE_S, ROOT, Daemon, client, running, wait_for
+from harness import BUILD, CLIENT, DEADLINE_S, ROOT, Daemon, client, running, wait_for
 
 BUILDS = {"threaded": ["-threaded"], "plain": [], "threaded-log": ["-threaded", "-eventlog"]}
+LOGGING = {"threaded-own": ["-threaded", "-eventlog", "-rtsopts"], "plain-own": ["-eventlog", "-rtsopts"]}
 
 
 @pytest.fixture(scope="module")
 def serving(tmp_path_factory):
     out = tmp_path_factory.mktemp("serving")
-    for name, flags in BUILDS.items():
+    for name, flags in {**BUILDS, **LOGGING}.items():
         subprocess.run(["ghc", "-v0", "-O1", "-outputdir", out / f"{name}.o", "-o", out / f"serving-{name}", *flags,
                         "tests/programs/Serve.hs"], check=True, cwd=ROOT)
     return out
@@ -51,10 +53,30 @@ def test_attach_detach_and_again(directory, serving, build):
             assert "the agent is in it" in heapwatch(directory, "ps").stdout
             done = heapwatch(directory, "detach", program.pid)
             assert done.returncode == 0, done.stderr
-            assert daemon.target("mine") is None
+            assert not daemon.status().targets, "nor a run before, mine~1"
         assert not list(directory.glob("*.hp"))
         program.stdin.close()
         assert program.wait(DEADLINE_S) == 0
+
+
+def test_the_agent_is_linked_in(directory, serving):
+    """Nothing is loaded into it; a daemon that reads its socket is given it once."""
+    program = serving / "linked"
+    subprocess.run(["ghc", "-v0", "-O1", "-threaded", "-outputdir", serving / "linked.o", "-o", program, "tests/programs/Serve.hs",
+                    "-optl-Wl,-u,heapwatch_agent_attach", f"-optl{BUILD / 'libheapwatch-agent.a'}"], check=True, cwd=ROOT)
+    with Daemon(directory) as daemon:
+        with running(program, stdin=subprocess.PIPE, env={**os.environ, "HEAPWATCH_DIR": str(directory)}) as process:
+            wait_for(lambda: list(directory.glob("agent-*.sock")), "its socket")
+            assert [line for line in heapwatch(directory, "ps").stdout.splitlines()
+                    if line.split()[0] == str(process.pid) and line.endswith("the agent is in it")]
+            assert heapwatch(directory, "attach", process.pid, "--name", "mine").returncode == 0
+            wait_for(lambda: "census" in daemon.snapshot("mine"), "bands")
+            assert "libheapwatch-agent" not in Path(f"/proc/{process.pid}/maps").read_text()
+            assert heapwatch(directory, "detach", process.pid).returncode == 0
+        with running(program, stdin=subprocess.PIPE, env={**os.environ, "HEAPWATCH_AGENT": f"socket={directory}/mine"}) as process:
+            wait_for((directory / "mine").exists, "its socket")
+            done = heapwatch(directory, "attach", process.pid)
+            assert done.returncode == 2 and "linked into it, but its socket is not" in done.stderr, done
 
 
 def test_of_two_with_the_same_name_one_is_detached(directory, serving):
@@ -96,6 +118,43 @@ def test_a_program_that_flushes_itself(directory, programs):
             assert done.returncode == 0, done.stderr
         program.stdin.close()
         assert program.wait(DEADLINE_S) == 0
+
+
+@pytest.mark.parametrize("build", LOGGING)
+def test_a_program_with_an_eventlog_of_its_own(directory, serving, build):
+    """Both get it from then on; the program's own is whole, also where it was detached from."""
+    own = directory / "own.eventlog"
+    with Daemon(directory) as daemon, running(serving / f"serving-{build}", "+RTS", "-l", f"-ol{own}",
+                                              stdin=subprocess.PIPE) as program:
+        wait_for(lambda: own.exists() and own.stat().st_size > 0, "its own log")
+        for times in (1, 2):
+            done = heapwatch(directory, "attach", program.pid, "--name", "mine")
+            assert done.returncode == 0, done.stderr
+            wait_for(lambda: "census" in daemon.snapshot("mine"), "bands")
+            target = daemon.target("mine")
+            assert target.run_info.pid == program.pid and target.runs == 1 and "late" not in target.detail
+            assert heapwatch(directory, "detach", program.pid).returncode == 0
+        assert heapwatch(directory, "attach", program.pid).returncode == 0
+        program.stdin.close()
+        assert program.wait(DEADLINE_S) == 0
+    summary = json.loads(heapwatch(directory, "summary", "--format", "json", own).stdout)
+    assert summary["finished"] and summary["heapProfile"]["censuses"] >= 2
+    assert all(summary["stream"][k] == 0 for k in ("lostBytes", "resyncs", "unknownEvents", "timeAnomalies")), summary
+
+
+def test_a_log_that_cannot_be_joined(directory, serving):
+    """Its own log goes where it cannot be read again: that is said, and it goes on."""
+    fifo = directory / "own.fifo"
+    os.mkfifo(fifo)
+    with Daemon(directory) as daemon, open(os.open(fifo, os.O_RDWR | os.O_NONBLOCK), "rb", buffering=0) as log, \
+            running(serving / "serving-threaded-own", "+RTS", "-l", f"-ol{fifo}", stdin=subprocess.PIPE) as program:
+        wait_for(lambda: log.read(8), "its own log")
+        done = heapwatch(directory, "attach", program.pid)
+        assert done.returncode == 2 and "writes an eventlog itself, not to a file" in done.stderr, done
+        assert not daemon.status().targets
+        program.stdin.close()
+        wait_for(lambda: log.read(1 << 20) is None and program.poll() is not None, "its end")
+        assert program.returncode == 0
 
 
 SLOW_AGENT = r"""

@@ -66,6 +66,20 @@ def test_watches_to_the_end(daemon, programs):
     assert not list(daemon.directory.glob("run-*"))
 
 
+@pytest.mark.parametrize("own", [False, True], ids=["ours", "the program's own"])
+@pytest.mark.parametrize("writable", [True, False])
+def test_bands_do_not_depend_on_the_file_of_the_heap_profile(daemon, programs, writable, own):
+    """Without the agent the runtime opens PROGRAM.hp, and makes no profile when it cannot: nothing is written but a file
+    of the program's own."""
+    file = daemon.directory / f"{programs['leaky'].name}.hp"
+    if not writable:
+        file.mkdir()                        # refused to root, too
+    options = ("+RTS", "-hT", "-i0.1", "-RTS") if own else ()
+    status, _, err = finish(start(daemon, "--rts", "-i0.1", "--", programs["leaky"], 2, *options))
+    assert status == 0 and "heap census" in err and "Can't open" not in err, err
+    assert file.is_file() == (writable and own) and file.is_dir() == (not writable)
+
+
 def test_labels_reach_the_daemon_and_every_face(daemon, programs):
     run = start(daemon, "--name", "mine", "--label", "version=1.4.2", "-l", "stage=test", "--", programs["leaky"], 20)
     wait_for(lambda: pid_of(daemon, "mine"), "the program")
@@ -137,6 +151,7 @@ def test_daemon_killed_and_restarted(daemon, programs):
     daemon.start()
     wait_for(lambda: daemon.target("mine") is not None and daemon.health("mine").events > 0,
              "events at the new daemon")
+    assert daemon.health("mine").lost_bytes == 0        # the definitions that it is given are whole
     wait_told(run, "the daemon is gone")
     wait_told(run, "the daemon is back")
     status, out, _ = finish(run)

@@ -39,6 +39,11 @@ void interpose_options(char *words)
         (void)words;
 }
 
+void interpose_profile_file(bool unwanted)
+{
+        (void)unwanted;
+}
+
 /* ------------------------------------------------------------- the stand-in */
 
 /* As GHC 9.6 has them: the agent knows its flags by their size. */
@@ -352,6 +357,17 @@ static void leave(struct reading *r)
         free(r->bytes);
 }
 
+static unsigned logs_of(const struct reading *r)
+{
+        static const char header[] = "hdrbhetb";
+        const uint8_t *at = r->bytes, *end = at + r->size;
+        unsigned n = 0;
+
+        for (; (at = memmem(at, (size_t)(end - at), header, sizeof(header) - 1)); at++)
+                n++;
+        return n;
+}
+
 static void until_the_profile(struct reading *r)
 {
         unsigned id = 100;
@@ -383,7 +399,7 @@ static void program_that_logs_nowhere(void)
 /* Requests of every kind, while others come and go, do not read, and children are forked. */
 UNWATCHED static void program(void)
 {
-        struct reading stuck, other;
+        struct reading stuck, other, watcher;
 
         first = join();
         MUST(read_until(&first, "datb"));
@@ -407,6 +423,8 @@ UNWATCHED static void program(void)
                 int status = 0;
                 MUST(!threaded || (waitpid(child, &status, 0) == child && status == 0));
         }
+        watcher = join();
+        MUST(read_until(&watcher, "datb"));
         FileEventLogWriter.flush();
         MUST(FileEventLogWriter.write == writer.write);
         ask(&first, 13, "classes gu", "ok");
@@ -417,6 +435,8 @@ UNWATCHED static void program(void)
         ask(&first, 10, "status", "ok");
         ask(&first, 11, "start", "ok");
         ask(&first, 12, "nonsense", "no");
+        MUST(read_until(&watcher, AGENT_SAYS "answer 12 no") && logs_of(&watcher) == 2); /* it asks nothing */
+        leave(&watcher);
         leave(&stuck);
         stop_working = true;
 }

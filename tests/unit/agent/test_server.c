@@ -132,6 +132,27 @@ static void test_definitions_are_kept_messages_are_not(void **state)
         drop(p);
 }
 
+/* Definitions that come after later events of other buffers: each block's times are those of its events. */
+static void test_times_of_a_block_hold_its_events(void **state)
+{
+        struct preamble *p = fresh();
+        struct block later;
+
+        (void)state;
+        block_begin(&later, 3, 700);
+        block_event(&later, 45, 800, "\0\3", 2, false);
+        block_end(&later, 900);
+        preamble_take(p, later.bytes, later.size);
+        struct block *b = some_block(0, "hello"); /* at 110 */
+        preamble_take(p, b->bytes, b->size);
+        struct chunk *c = preamble_chunk(p);
+        const uint8_t *first = c->bytes + sizeof(header) - 1, *second = first + 24 + 12;
+        assert_true(get_be(first + 2, 8) == 800 && get_be(first + 14, 8) == 800);
+        assert_true(get_be(second + 2, 8) == 110 && get_be(second + 14, 8) == 110);
+        chunk_release(c);
+        drop(p);
+}
+
 static void test_every_cut_of_a_block_is_survived(void **state)
 {
         struct block *b = some_block(0, "something longer");
@@ -485,6 +506,64 @@ static void test_paths_that_are_refused(void **state)
         assert_int_equal(in_child(refusals), 0);
 }
 
+/* What is bound to the socket of this process; its descriptor. */
+static int bind_name(const char *directory, long pid, bool old)
+{
+        struct sockaddr_un a = { .sun_family = AF_UNIX };
+        const struct timespec times[2] = { { 0, 0 }, { 0, 0 } };
+        int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+        snprintf(a.sun_path, sizeof(a.sun_path), "%s/agent-%ld.sock", directory, pid);
+        (void)unlink(a.sun_path);
+        MUST(bind(fd, (struct sockaddr *)&a, sizeof(a)) == 0);
+        MUST(!old || utimensat(AT_FDCWD, a.sun_path, times, 0) == 0);
+        return fd;
+}
+
+static bool has_name(const char *directory, long pid)
+{
+        char name[160];
+
+        snprintf(name, sizeof(name), "%s/agent-%ld.sock", directory, pid);
+        return unlink(name) == 0;
+}
+
+/* Above the numbers that a process can have: nobody's. Those of before go, others stay. */
+#define GONE INT32_MAX
+
+static void left_by_others(const char *path)
+{
+        struct agent_settings s;
+        struct error error;
+        char directory[128], file[160];
+
+        settings_default(&s);
+        snprintf(s.socket, sizeof(s.socket), "%s", path);
+        snprintf(directory, sizeof(directory), "%.*s", (int)(strrchr(path, '/') - path), path);
+        snprintf(file, sizeof(file), "%s/agent-%d.sock", directory, GONE - 4);
+        queue_open(1 << 20);
+        (void)close(bind_name(directory, GONE, true));
+        int listener = bind_name(directory, GONE - 1, true);
+        MUST(listen(listener, 1) == 0);
+        (void)close(bind_name(directory, GONE - 2, false));
+        (void)close(bind_name(directory, getppid(), true));
+        (void)close(open(file, O_CREAT | O_WRONLY, 0600));
+        MUST(server_open(&s, &error));
+        MUST(!has_name(directory, GONE));
+        MUST(has_name(directory, GONE - 1));  /* somebody listens: in another namespace it is in use */
+        MUST(has_name(directory, GONE - 2));  /* it has only just been made */
+        MUST(has_name(directory, getppid())); /* there is such a process */
+        MUST(has_name(directory, GONE - 4));  /* no socket */
+        server_abandon();
+        _exit(0);
+}
+
+static void test_names_that_others_have_left_are_removed(void **state)
+{
+        (void)state;
+        assert_int_equal(in_child(left_by_others), 0);
+}
+
 static void messages(const char *path)
 {
         struct text t = { NULL, 0 };
@@ -513,6 +592,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_definitions_are_kept_messages_are_not),
+                cmocka_unit_test(test_times_of_a_block_hold_its_events),
                 cmocka_unit_test(test_every_cut_of_a_block_is_survived),
                 cmocka_unit_test(test_an_info_table_ends_with_its_sixth_string),
                 cmocka_unit_test(test_labels_do_not_grow_for_ever),
@@ -521,6 +601,7 @@ int main(void)
                 cmocka_unit_test(test_a_slow_reader_costs_whole_blocks),
                 cmocka_unit_test(test_descriptors_taken_away_are_left_alone),
                 cmocka_unit_test(test_paths_that_are_refused),
+                cmocka_unit_test(test_names_that_others_have_left_are_removed),
                 cmocka_unit_test(test_requests_are_answered_in_the_stream),
         };
 

@@ -118,6 +118,40 @@ static void table(void **state)
         }
 }
 
+/* Nobody needs the PROGRAM.hp of a profile that the program's own options do not have. */
+static void whose_profile(void **state)
+{
+        static const struct {
+                const char *ghcrts, *extra, *profile, *argument;
+                bool bands, ours;
+        } rows[] = {
+                { "", "", NULL, NULL, true, true },     { "", "-hc", NULL, NULL, true, true },
+                { "", "", "c", NULL, true, true },      { "-hc", "", NULL, NULL, true, false },
+                { "", "", NULL, "-hc", true, false },   { "-hc", "", "c", NULL, true, false },
+                { "", "", "none", NULL, false, false },
+        };
+        (void)state;
+
+        for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+                char rts[] = "+RTS", word[8], *arguments[] = { rts, NULL, NULL };
+                snprintf(word, sizeof(word), "%s", rows[i].argument ? rows[i].argument : "");
+                arguments[1] = rows[i].argument ? word : NULL;
+                struct flags_request request = { .info = &old,
+                                                 .log_path = "/f",
+                                                 .ghcrts = rows[i].ghcrts,
+                                                 .extra = rows[i].extra,
+                                                 .arguments = arguments,
+                                                 .heap_profile = rows[i].profile,
+                                                 .accepts = refuses };
+                struct flags f;
+
+                assert_int_equal(flags_compose(&request, &f), FLAGS_OK);
+                if (f.bands != rows[i].bands || f.bands_ours != rows[i].ours)
+                        fail_msg("row %zu: bands %d, ours %d", i, f.bands, f.bands_ours);
+                flags_done(&f);
+        }
+}
+
 static void path_with_space(void **state)
 {
         char *no_arguments[] = { NULL };
@@ -159,6 +193,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(table),
+                cmocka_unit_test(whose_profile),
                 cmocka_unit_test(path_with_space),
                 cmocka_unit_test(no_flush),
         };
