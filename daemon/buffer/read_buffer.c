@@ -6,8 +6,9 @@
  * replaced only when the next one is already allocated (`ahead`): so there is
  * always room, and out of memory is reported by read_buffer_keep.
  *
- * A few free buffers are kept for reuse: fresh memory costs more in page faults
- * than reading the bytes into it.
+ * Free buffers are kept for reuse, some for good and others as long as they are
+ * needed every second: fresh memory costs more in page faults than reading the
+ * bytes into it, and giving it back interrupts the other threads.
  */
 #include "daemon/buffer/read_buffer.h"
 
@@ -15,7 +16,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#define AT_REST_MAX 8u
+#define AT_REST_MIN 8u /* not given back */
+#define AT_REST_MAX 40u
 
 struct read_buffer {
         atomic_uint holders;
@@ -30,6 +32,7 @@ static struct read_buffer *current = &first, *ahead; /* used by the reading thre
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
 static struct read_buffer *at_rest;
 static uint32_t n_at_rest, in_use = 1;
+static uint32_t unneeded; /* the fewest at rest since the last trim */
 
 /* A buffer with one holder. NULL: `most` are in use, or out of memory. */
 static struct read_buffer *take(uint32_t most)
@@ -43,6 +46,7 @@ static struct read_buffer *take(uint32_t most)
                 if ((b = at_rest)) {
                         at_rest = b->next;
                         n_at_rest--;
+                        unneeded = n_at_rest < unneeded ? n_at_rest : unneeded;
                 }
         }
         pthread_mutex_unlock(&lock);
@@ -90,23 +94,69 @@ uint8_t *read_buffer_room(struct read_buffer **ret_buffer)
         return current->bytes + current->kept;
 }
 
+bool read_buffer_extend(struct read_buffer *b, const uint8_t *end, uint32_t most)
+{
+        const size_t kept = (size_t)(end - b->bytes);
+
+        if (kept <= b->kept)
+                return true;
+        if (b == current && READ_PIECES_BYTES - kept < READ_PIECE_BYTES && !ahead && !(ahead = take(most)))
+                return false;
+        b->kept = kept;
+        return true;
+}
+
 bool read_buffer_keep(struct read_buffer *b, const uint8_t *end, uint32_t most)
 {
-        size_t kept = (size_t)(end - b->bytes);
-
-        if (kept > b->kept) {
-                if (b == current && READ_PIECES_BYTES - kept < READ_PIECE_BYTES && !ahead && !(ahead = take(most)))
-                        return false;
-                b->kept = kept;
-        }
+        if (!read_buffer_extend(b, end, most))
+                return false;
         atomic_fetch_add_explicit(&b->holders, 1, memory_order_relaxed);
         return true;
+}
+
+/* Takes the buffers that are not needed out of the list. */
+static struct read_buffer *take_unneeded(void)
+{
+        struct read_buffer *taken = NULL, *b;
+
+        for (struct read_buffer **p = &at_rest; (b = *p) && unneeded > AT_REST_MIN;) {
+                if (b == &first) {
+                        p = &b->next;
+                        continue;
+                }
+                *p = b->next;
+                b->next = taken;
+                taken = b;
+                n_at_rest--;
+                unneeded--;
+        }
+        unneeded = n_at_rest;
+        return taken;
+}
+
+void read_buffers_trim(void)
+{
+        pthread_mutex_lock(&lock);
+        struct read_buffer *b = take_unneeded(), *next;
+        pthread_mutex_unlock(&lock);
+        for (; b; b = next) {
+                next = b->next;
+                free(b);
+        }
 }
 
 uint32_t read_buffers_in_use(void)
 {
         pthread_mutex_lock(&lock);
         uint32_t n = in_use;
+        pthread_mutex_unlock(&lock);
+        return n;
+}
+
+uint32_t read_buffers_at_rest(void)
+{
+        pthread_mutex_lock(&lock);
+        const uint32_t n = n_at_rest;
         pthread_mutex_unlock(&lock);
         return n;
 }

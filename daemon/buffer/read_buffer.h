@@ -8,8 +8,8 @@
  *
  * Nothing is copied: while nothing is kept, every read goes to the same place,
  * which stays in the CPU cache. The next read goes after what is kept, or to
- * another buffer when this one is full. All functions but read_buffer_release
- * and read_buffers_in_use are for the one thread that reads.
+ * another buffer when this one is full. Functions are for the one thread that
+ * reads unless they say otherwise.
  */
 #ifndef HW_DAEMON_BUFFER_READ_BUFFER_H
 #define HW_DAEMON_BUFFER_READ_BUFFER_H
@@ -40,10 +40,19 @@ uint8_t *read_buffer_room(struct read_buffer **ret_buffer);
  */
 bool read_buffer_keep(struct read_buffer *b, const uint8_t *end, uint32_t most);
 
+/* Keeps more of a buffer that the caller has kept already, to be released once. False as above. */
+bool read_buffer_extend(struct read_buffer *b, const uint8_t *end, uint32_t most);
+
 /* Undoes one read_buffer_keep. Any thread. */
 void read_buffer_release(struct read_buffer *b);
 
+/* Every second: gives back free buffers that were not needed since the last call. */
+void read_buffers_trim(void);
+
 /* Of all targets together, without the free ones. Any thread. */
 uint32_t read_buffers_in_use(void);
+
+/* Free ones that are kept for reuse. Any thread. */
+uint32_t read_buffers_at_rest(void);
 
 #endif

@@ -25,8 +25,8 @@
 struct job {
         struct job *next;
         char target[NAME_MAX_BYTES];
-        struct checkpoint checkpoint;  /* image NULL: remove it */
-        uint64_t after, until_mono_ns; /* waits for this number until then; 0: does not wait */
+        struct checkpoint checkpoint; /* image NULL: remove it */
+        uint64_t after, until_ns;     /* waits for this number until then; 0: does not wait */
 };
 
 struct checkpoint_store {
@@ -40,8 +40,9 @@ struct checkpoint_store {
         struct job *first;
         size_t bytes; /* waiting, including the current one */
         bool stop;
-        bool (*written)(void *ctx, uint64_t number); /* NULL: nothing is waited for */
-        void *written_ctx;
+        checkpoint_wait *wait; /* NULL: nothing is waited for */
+        void *wait_ctx;
+        bool waits; /* the thread is in `wait` */
 };
 
 /* ----------------------------------------------------------- writing thread */
@@ -56,20 +57,26 @@ static void say(struct checkpoint_store *s, const char *trouble)
         snprintf(s->trouble, sizeof(s->trouble), "%s", trouble);
 }
 
-static bool may_write(struct checkpoint_store *s, const struct job *job)
+static void wait_for(struct checkpoint_store *s, const struct job *job)
 {
         pthread_mutex_lock(&s->lock);
-        bool may = job->after == 0 || !s->written || s->written(s->written_ctx, job->after);
+        checkpoint_wait *wait = s->wait;
+        void *ctx = s->wait_ctx;
+        s->waits = wait != NULL;
         pthread_mutex_unlock(&s->lock);
-        return may || clock_mono_ns() >= job->until_mono_ns;
+        if (!wait)
+                return;
+        wait(ctx, job->after, job->until_ns);
+        pthread_mutex_lock(&s->lock);
+        s->waits = false;
+        pthread_cond_broadcast(&s->more);
+        pthread_mutex_unlock(&s->lock);
 }
 
 static void do_job(struct checkpoint_store *s, const struct job *job)
 {
-        static const struct timespec pause = { .tv_nsec = 5000000 };
-
-        while (!may_write(s, job))
-                (void)nanosleep(&pause, NULL);
+        if (job->after)
+                wait_for(s, job);
         if (job->checkpoint.image) {
                 int r = checkpoint_write(s->directory, job->target, &job->checkpoint);
                 say(s, r == 0 ? "" : strerror(-r));
@@ -126,7 +133,7 @@ static void add(struct checkpoint_store *s, struct job *job)
         job->next = old ? old->next : NULL;
         *place = job;
         s->bytes += job->checkpoint.n - (old ? old->checkpoint.n : 0);
-        pthread_cond_signal(&s->more);
+        pthread_cond_broadcast(&s->more);
         pthread_mutex_unlock(&s->lock);
         if (old)
                 job_free(old);
@@ -143,7 +150,7 @@ static void put(struct checkpoint_store *s, const char *target, const struct che
         snprintf(job->target, sizeof(job->target), "%s", target);
         job->checkpoint = *c;
         job->after = after;
-        job->until_mono_ns = clock_mono_ns() + CHECKPOINT_AFTER_MS * UINT64_C(1000000);
+        job->until_ns = clock_mono_ns() + CHECKPOINT_AFTER_MS * UINT64_C(1000000);
         add(s, job);
 }
 
@@ -153,11 +160,13 @@ void checkpoint_store_put(struct checkpoint_store *s, const char *target, uint8_
         put(s, target, &(struct checkpoint){ wall_ns, image, n }, number);
 }
 
-void checkpoint_store_after(struct checkpoint_store *s, bool (*written)(void *ctx, uint64_t number), void *ctx)
+void checkpoint_store_after(struct checkpoint_store *s, checkpoint_wait *wait, void *ctx)
 {
         pthread_mutex_lock(&s->lock);
-        s->written = written;
-        s->written_ctx = ctx;
+        s->wait = wait;
+        s->wait_ctx = ctx;
+        while (!wait && s->waits)
+                pthread_cond_wait(&s->more, &s->lock);
         pthread_mutex_unlock(&s->lock);
 }
 

@@ -23,7 +23,7 @@ struct checkpoint_store;
 /* Creates the directory if missing, 0700. NULL with a sentence when it cannot be used or others have access to it. */
 struct checkpoint_store *checkpoint_store_new(const char *directory, struct error *error);
 
-/* Writes what is queued, for a few seconds at most, and ends the thread. */
+/* Writes what is queued, for a few seconds at most, and ends the thread. Nothing is waited for afterwards. */
 void checkpoint_store_destroy(struct checkpoint_store **s);
 
 /* Whether another image may be made now. */
@@ -31,10 +31,12 @@ bool checkpoint_store_has_room(struct checkpoint_store *s);
 
 /*
  * What an image must not be newer than: a recording is not to lack what a daemon that begins with the image will not
- * read again. Before the first image. The writing thread calls `written`, and waits CHECKPOINT_AFTER_MS at most.
+ * read again. Before the first image. The writing thread calls `wait`, which returns when `number` is written, and
+ * within CHECKPOINT_AFTER_MS: at that time of the monotonic clock.
  */
 #define CHECKPOINT_AFTER_MS 2000u
-void checkpoint_store_after(struct checkpoint_store *s, bool (*written)(void *ctx, uint64_t number), void *ctx);
+typedef void checkpoint_wait(void *ctx, uint64_t number, uint64_t until_ns);
+void checkpoint_store_after(struct checkpoint_store *s, checkpoint_wait *wait, void *ctx);
 
 /* Takes ownership of the image. It is written after `number` is; 0: at once. */
 void checkpoint_store_put(struct checkpoint_store *s, const char *target, uint8_t *image, size_t n, uint64_t wall_ns,

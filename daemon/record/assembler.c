@@ -18,12 +18,8 @@
 #include "proto/eventlog/bytes.h"
 #include "proto/eventlog/writer.h"
 
-#define HEAD_FIXED         10u
-#define HEAD_VARIABLE      12u
-#define BLOCK_MARKER_BYTES 24u
-#define SIZE_AT            10u /* in a block marker */
-#define END_AT             14u
-#define CAP_AT             22u
+#define HEAD_FIXED    10u
+#define HEAD_VARIABLE 12u
 
 /* What happens to an event, by id. */
 enum fate {
@@ -62,80 +58,35 @@ static const uint8_t fates[HW_KNOWN_IDS] = {
         [HW_THREAD_LABEL] = BEFORE,
 };
 
-static void put(uint8_t *p, uint64_t value, unsigned width)
-{
-        while (width-- > 0) {
-                p[width] = (uint8_t)value;
-                value >>= 8;
-        }
-}
-
 /* ------------------------------------------------------------------ blocks */
+
+/* The stream's memory is large and used again and again; definitions are few. */
+static struct blocks_spare *spare_for(const struct assembler *a, const struct whole_blocks *b)
+{
+        return b == &a->stream ? a->spare : NULL;
+}
 
 static bool append(struct assembler *a, struct whole_blocks *b, const uint8_t *bytes, size_t size)
 {
-        if (b->capacity - b->n < size) {
-                size_t capacity = b->capacity ? b->capacity : 4096;
-                while (capacity - b->n < size)
-                        capacity *= 2;
-                uint8_t *more = realloc(b->bytes, capacity);
-                if (!more) {
-                        a->lost_bytes += size;
-                        return false;
-                }
-                b->bytes = more;
-                b->capacity = capacity;
-        }
-        memcpy(b->bytes + b->n, bytes, size);
-        b->n += size;
-        return true;
-}
-
-static void widen(struct whole_blocks *b, uint64_t begin_ns, uint64_t end_ns)
-{
-        bool first = b->n <= BLOCK_MARKER_BYTES;
-
-        if (first || begin_ns < b->begin_ns)
-                b->begin_ns = begin_ns;
-        if (first || end_ns > b->end_ns)
-                b->end_ns = end_ns;
+        if (blocks_append(b, spare_for(a, b), bytes, size))
+                return true;
+        a->lost_bytes += size;
+        return false;
 }
 
 static bool open_block(struct assembler *a, struct whole_blocks *b, const uint8_t marker[BLOCK_MARKER_BYTES],
                        uint64_t begin_ns)
 {
-        if (!append(a, b, marker, BLOCK_MARKER_BYTES))
-                return false;
-        b->open = b->n - BLOCK_MARKER_BYTES;
-        widen(b, begin_ns, begin_ns);
-        return true;
-}
-
-/* Ends the open block, if there is one. */
-static void close_block(struct whole_blocks *b, uint64_t end_ns)
-{
-        if (b->open == SIZE_MAX)
-                return;
-        put(b->bytes + b->open + SIZE_AT, b->n - b->open, 4);
-        put(b->bytes + b->open + END_AT, end_ns, 8);
-        if (end_ns > b->end_ns)
-                b->end_ns = end_ns;
-        b->open = SIZE_MAX;
-}
-
-static void make_marker(uint8_t marker[BLOCK_MARKER_BYTES], uint64_t begin_ns, uint64_t end_ns, uint16_t cap)
-{
-        put(marker, HW_BLOCK_MARKER, 2);
-        put(marker + 2, begin_ns, 8);
-        put(marker + SIZE_AT, BLOCK_MARKER_BYTES, 4);
-        put(marker + END_AT, end_ns, 8);
-        put(marker + CAP_AT, cap, 2);
+        if (blocks_open(b, spare_for(a, b), marker, begin_ns))
+                return true;
+        a->lost_bytes += BLOCK_MARKER_BYTES;
+        return false;
 }
 
 /* The end of the current block: as in its marker, if it has one. */
 static uint64_t block_end_ns(const struct assembler *a)
 {
-        return a->has_marker ? be64(a->marker + END_AT) : a->newest_ns;
+        return a->has_marker ? block_marker_end_ns(a->marker) : a->newest_ns;
 }
 
 /* ------------------------------------------------------------------ events */
@@ -148,16 +99,16 @@ static uint32_t head_of(const struct assembler *a, uint16_t id)
 /* Opens a block for an event of that time, unless one is open. */
 static bool need_block(struct assembler *a, uint64_t time_ns)
 {
-        if (a->stream.open != SIZE_MAX)
+        if (a->stream.open != BLOCKS_CLOSED)
                 return true;
         if (!a->resume) { /* events outside of blocks: of old runtime systems, after damage or after a gap */
-                make_marker(a->marker, time_ns, time_ns, a->cap);
+                block_marker_make(a->marker, time_ns, time_ns, a->cap);
                 a->has_marker = false;
                 a->marker_end = UINT64_MAX;
                 a->oldest_ns = a->newest_ns = time_ns;
         }
         a->resume = false;
-        return open_block(a, &a->stream, a->marker, be64(a->marker + 2));
+        return open_block(a, &a->stream, a->marker, block_marker_begin_ns(a->marker));
 }
 
 /* Events of one block, with times between these two. */
@@ -175,8 +126,8 @@ static void copy_events(struct assembler *a, const uint8_t *bytes, size_t size, 
         if (oldest_ns < a->oldest_ns)
                 a->oldest_ns = oldest_ns;
         if (!a->has_marker) {
-                put(a->stream.bytes + a->stream.open + 2, a->oldest_ns, 8);
-                widen(&a->stream, a->oldest_ns, a->newest_ns);
+                blocks_set_begin(&a->stream, a->oldest_ns);
+                blocks_widen(&a->stream, a->oldest_ns, a->newest_ns);
         }
 }
 
@@ -184,9 +135,9 @@ static void copy_events(struct assembler *a, const uint8_t *bytes, size_t size, 
 static void end_block(struct assembler *a)
 {
         if (a->resume && a->has_marker)
-                (void)open_block(a, &a->stream, a->marker, be64(a->marker + 2));
+                (void)open_block(a, &a->stream, a->marker, block_marker_begin_ns(a->marker));
         a->resume = false;
-        close_block(&a->stream, block_end_ns(a));
+        blocks_close(&a->stream, block_end_ns(a));
 }
 
 static void begin_block(struct assembler *a, const struct hw_event *marker, uint64_t offset)
@@ -204,15 +155,15 @@ static void define(struct assembler *a, struct whole_blocks *b, const struct hw_
         const uint32_t head = head_of(a, e->id);
         uint8_t marker[BLOCK_MARKER_BYTES];
 
-        if (b->open == SIZE_MAX) {
-                make_marker(marker, e->time_ns, e->time_ns, HW_CAP_NONE);
+        if (b->open == BLOCKS_CLOSED) {
+                block_marker_make(marker, e->time_ns, e->time_ns, HW_CAP_NONE);
                 if (!open_block(a, b, marker, e->time_ns)) {
                         a->lost_bytes += head + e->size;
                         return;
                 }
         }
-        widen(b, e->time_ns, e->time_ns);
-        put(b->bytes + b->open + 2, b->begin_ns, 8);
+        blocks_widen(b, e->time_ns, e->time_ns);
+        blocks_set_begin(b, b->begin_ns);
         (void)append(a, b, e->payload - head, head + e->size);
 }
 
@@ -240,7 +191,7 @@ static void keep_some_arguments(struct assembler *a, const struct hw_event *e)
                 }
                 at += length + 1;
         }
-        put(copy + HEAD_FIXED, n - HEAD_VARIABLE, 2);
+        put_be(copy + HEAD_FIXED, n - HEAD_VARIABLE, 2);
         struct hw_event kept = *e;
         kept.payload = copy + HEAD_VARIABLE;
         kept.size = (uint32_t)(n - HEAD_VARIABLE);
@@ -389,7 +340,7 @@ void assembler_end(struct assembler *a, bool marked)
 
 bool assembler_init(struct assembler *a, const struct hw_eventlog *log, bool keep_arguments)
 {
-        *a = (struct assembler){ .stream.open = SIZE_MAX, .always.open = SIZE_MAX, .before.open = SIZE_MAX };
+        *a = (struct assembler){ .stream = BLOCKS_NONE, .always = BLOCKS_NONE, .before = BLOCKS_NONE };
         a->keep_arguments = keep_arguments;
         a->sizes = calloc(HW_EVENT_IDS, sizeof(*a->sizes));
         if (!a->sizes)
@@ -433,13 +384,13 @@ struct whole_blocks assembler_take(struct assembler *a, struct whole_blocks *whi
         struct whole_blocks taken;
 
         if (which != &a->stream) {
-                close_block(which, which->end_ns);
-        } else if (which->open != SIZE_MAX) {
+                blocks_close(which, which->end_ns);
+        } else if (which->open != BLOCKS_CLOSED) {
                 a->resume = a->offset < a->marker_end;
-                close_block(which, a->resume ? a->newest_ns : block_end_ns(a));
+                blocks_close(which, a->resume ? a->newest_ns : block_end_ns(a));
         }
         taken = *which;
-        *which = (struct whole_blocks){ .open = SIZE_MAX };
+        *which = BLOCKS_NONE;
         return taken;
 }
 
@@ -449,5 +400,5 @@ void assembler_done(struct assembler *a)
         free(a->always.bytes);
         free(a->before.bytes);
         free(a->sizes);
-        *a = (struct assembler){ .stream.open = SIZE_MAX, .always.open = SIZE_MAX, .before.open = SIZE_MAX };
+        *a = (struct assembler){ .stream = BLOCKS_NONE, .always = BLOCKS_NONE, .before = BLOCKS_NONE };
 }

@@ -21,30 +21,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/record/blocks.h"
 #include "heapwatch/eventlog.h"
-
-/* Whole blocks in memory from malloc. */
-struct whole_blocks {
-        uint8_t *bytes; /* NULL: none */
-        size_t n, capacity;
-        uint64_t begin_ns, end_ns; /* the earliest beginning of a block, the latest end */
-        size_t open;               /* offset of the open block's marker; SIZE_MAX: none is open */
-};
 
 struct assembler {
         uint16_t *sizes; /* of payloads, by id; HW_EVENT_VARIABLE: such an event has its own */
         bool keep_arguments;
-        uint64_t lost_bytes;     /* of eventlog, lost when out of memory; the caller counts and clears them */
-        uint8_t marker[24];      /* of the stream's current block */
-        bool has_marker, resume; /* resume: the block continues in the next batch */
-        uint64_t marker_end;     /* stream offset of its end, as announced */
-        uint64_t offset;         /* of the stream, after the newest event */
-        uint16_t cap;            /* of events outside of known blocks */
-        uint64_t oldest_ns;      /* of a block's events so far, including its beginning */
+        uint64_t lost_bytes; /* of eventlog, lost when out of memory; the caller counts and clears them */
+        uint8_t marker[BLOCK_MARKER_BYTES]; /* of the stream's current block */
+        bool has_marker, resume;            /* resume: the block continues in the next batch */
+        uint64_t marker_end;                /* stream offset of its end, as announced */
+        uint64_t offset;                    /* of the stream, after the newest event */
+        uint16_t cap;                       /* of events outside of known blocks */
+        uint64_t oldest_ns;                 /* of a block's events so far, including its beginning */
         uint64_t newest_ns;
         struct whole_blocks stream;
         struct whole_blocks always; /* definitions that every cut-out has */
         struct whole_blocks before; /* definitions that cut-outs have which begin after them */
+        struct blocks_spare *spare; /* of the stream, not owned; NULL: none */
 };
 
 /* Consecutive events, as they were in the stream. */
@@ -76,7 +70,7 @@ void assembler_gap(struct assembler *a);
 /* The run is over. `marked`: it had an end marker, and the result gets one too. */
 void assembler_end(struct assembler *a, bool marked);
 
-/* Closes the blocks and hands them over; the caller frees `bytes`. */
+/* Closes the blocks and hands them over; the caller frees them (blocks_free). */
 struct whole_blocks assembler_take(struct assembler *a, struct whole_blocks *which);
 
 void assembler_done(struct assembler *a);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/record/gather.h"
 
-#include <stdlib.h>
-
 #include "daemon/record/limits.h"
 #include "proto/base/ckd.h"
 #include "proto/recording/limits.h"
 
-bool gather_init(struct gather *g, const struct hw_eventlog *log, bool keep_arguments, uint64_t segment_bytes)
+bool gather_init(struct gather *g, const struct hw_eventlog *log, bool keep_arguments, uint64_t segment_bytes,
+                 struct blocks_spare *spare)
 {
         *g = (struct gather){ .ordinal = 1, .segment = 1, .segment_max_bytes = segment_bytes };
-        return assembler_init(&g->assembler, log, keep_arguments);
+        const bool good = assembler_init(&g->assembler, log, keep_arguments);
+        g->assembler.spare = spare;
+        return good;
 }
 
 void gather_done(struct gather *g)
@@ -41,9 +42,12 @@ bool gather_go_on(struct gather *g, const struct recorded_end *end, bool same_st
 
 static void discard(struct assembler *a)
 {
-        free(assembler_take(a, &a->always).bytes);
-        free(assembler_take(a, &a->before).bytes);
-        free(assembler_take(a, &a->stream).bytes);
+        struct whole_blocks *all[] = { &a->always, &a->before, &a->stream };
+
+        for (unsigned i = 0; i < 3; i++) {
+                struct whole_blocks b = assembler_take(a, all[i]);
+                blocks_free(&b, a->spare);
+        }
 }
 
 /* Takes what is recorded already, to know in which block it ends. */
@@ -126,7 +130,7 @@ static void give_definitions(struct gather *g, struct whole_blocks *which, uint3
         } else if (b.n > 0) {
                 each(ctx, 0, &head, b.bytes);
         }
-        free(b.bytes);
+        blocks_free(&b, g->assembler.spare);
 }
 
 /* Starts a new segment when the current one is long enough. */
@@ -160,7 +164,7 @@ static void give_blocks(struct gather *g, gather_frame *each, void *ctx)
         g->lost_bytes = 0;
         g->lost_pieces = 0;
         each(ctx, g->segment, &head, b.bytes);
-        free(b.bytes);
+        blocks_free(&b, g->assembler.spare);
         turn_segment(g, &head);
 }
 

@@ -39,8 +39,9 @@ struct recorded_end {
 /* A frame of blocks, or of definitions (`segment` is 0); borrowed for the call. */
 typedef void gather_frame(void *ctx, uint32_t segment, const struct frame_head *head, const uint8_t *blocks);
 
-/* False: out of memory. */
-bool gather_init(struct gather *g, const struct hw_eventlog *log, bool keep_arguments, uint64_t segment_bytes);
+/* `spare` is that of all runs of the thread, and borrowed until gather_done. False: out of memory. */
+bool gather_init(struct gather *g, const struct hw_eventlog *log, bool keep_arguments, uint64_t segment_bytes,
+                 struct blocks_spare *spare);
 void gather_done(struct gather *g);
 
 /*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: one list under one lock, which is held for a few instructions. Events that follow those of the newest waiting
- * job in memory are joined to that job: a decoder delivers a piece in several batches. Jobs are reused, because memory
- * that one thread allocates and another frees is expensive.
+ * DESIGN: one list under one lock, which is held for a few instructions. Events that follow those of the open job in
+ * memory are joined to it without the lock: room for a whole buffer was reserved when it was opened. Jobs are reused,
+ * because memory that one thread allocates and another frees is expensive.
  */
 #include "daemon/record/jobs.h"
 
@@ -21,6 +21,7 @@ void jobs_init(struct jobs *q)
         pthread_condattr_init(&monotonic);
         pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
         pthread_cond_init(&q->more, &monotonic);
+        pthread_cond_init(&q->done, &monotonic);
         pthread_condattr_destroy(&monotonic);
 }
 
@@ -40,10 +41,14 @@ void jobs_done(struct jobs *q)
                 let_go(job);
                 free(job);
         }
+        if (q->open)
+                let_go(q->open);
+        free(q->open);
         while ((job = q->spare)) {
                 q->spare = job->next;
                 free(job);
         }
+        pthread_cond_destroy(&q->done);
         pthread_cond_destroy(&q->more);
         pthread_mutex_destroy(&q->lock);
 }
@@ -58,31 +63,22 @@ static void wake(struct jobs *q)
         q->asleep = false;
 }
 
+/* What a job needs in the queue: that of events in a buffer is opened, and may come to fill the buffer. */
+static size_t room_of(const struct job *job)
+{
+        return job->kind == JOB_EVENTS && job->buffer ? READ_PIECES_BYTES : job->span.size;
+}
+
 /* Definitions have a reserve, and a job without events always fits. */
 static bool fits(const struct jobs *q, const struct job *job)
 {
         if (job->kind == JOB_GO_ON || job->kind == JOB_SEAL || job->kind == JOB_END)
                 return true;
         const size_t more = job->kind == JOB_DEFINITIONS ? QUEUE_RESERVE_BYTES : 0;
-        return q->bytes + job->span.size <= QUEUE_BYTES + more && q->n < QUEUE_JOBS;
+        return q->bytes + room_of(job) <= QUEUE_BYTES + more && q->n < QUEUE_JOBS;
 }
 
-static bool joins(const struct job *last, const struct job *job)
-{
-        return last && job->kind == JOB_EVENTS && last->kind == JOB_EVENTS && last->run == job->run && job->buffer &&
-               last->buffer == job->buffer && last->span.bytes + last->span.size == job->span.bytes &&
-               last->span.offset + last->span.size == job->span.offset && job->lost_pieces == 0 && !last->ends_span;
-}
-
-static void join(struct job *last, const struct job *job)
-{
-        last->span.size += job->span.size;
-        last->wall_ns = job->wall_ns;
-        last->ends_span = job->ends_span;
-        read_buffer_release(job->buffer); /* the last job already holds it */
-}
-
-static bool append(struct jobs *q, const struct job *job)
+static struct job *copy_of(struct jobs *q, const struct job *job)
 {
         struct job *copy = q->spare;
 
@@ -90,35 +86,60 @@ static bool append(struct jobs *q, const struct job *job)
                 q->spare = copy->next;
                 q->n_spare--;
         } else if (!(copy = malloc(sizeof(*copy)))) {
-                return false;
+                return NULL;
         }
         *copy = *job;
         copy->next = NULL;
-        copy->sequence = ++q->added;
-        if (q->last)
-                q->last->next = copy;
-        else
-                q->first = copy;
-        q->last = copy;
         q->n++;
-        return true;
+        q->bytes += room_of(job);
+        return copy;
+}
+
+static void hand_over(struct jobs *q, struct job *job)
+{
+        q->bytes -= room_of(job) - job->span.size;
+        job->sequence = ++q->added;
+        if (q->last)
+                q->last->next = job;
+        else
+                q->first = job;
+        q->last = job;
+        if (q->bytes >= WAKE_BYTES || q->n >= WAKE_JOBS || job->kind != JOB_EVENTS)
+                wake(q);
+}
+
+static void hand_over_open(struct jobs *q)
+{
+        if (q->open)
+                hand_over(q, q->open);
+        q->open = NULL;
 }
 
 bool jobs_add(struct jobs *q, const struct job *job)
 {
         pthread_mutex_lock(&q->lock);
-        bool taken = fits(q, job), joined = taken && joins(q->last, job);
-        if (joined)
-                join(q->last, job);
-        else
-                taken = taken && append(q, job);
-        if (taken) {
-                q->bytes += job->span.size;
-                if (q->bytes >= WAKE_BYTES || q->n >= WAKE_JOBS || job->kind != JOB_EVENTS)
-                        wake(q);
-        }
+        hand_over_open(q);
+        struct job *copy = fits(q, job) ? copy_of(q, job) : NULL;
+        if (copy && job->kind == JOB_EVENTS && job->buffer)
+                q->open = copy;
+        else if (copy)
+                hand_over(q, copy);
         pthread_mutex_unlock(&q->lock);
-        return taken;
+        return copy != NULL;
+}
+
+bool jobs_continue(struct jobs *q, const struct job *job)
+{
+        struct job *open = q->open;
+
+        if (!open || open->run != job->run || open->buffer != job->buffer || open->ends_span || job->lost_pieces ||
+            open->span.bytes + open->span.size != job->span.bytes ||
+            open->span.offset + open->span.size != job->span.offset)
+                return false;
+        open->span.size += job->span.size;
+        open->wall_ns = job->wall_ns;
+        open->ends_span = job->ends_span;
+        return true;
 }
 
 bool jobs_has_room(struct jobs *q)
@@ -132,6 +153,7 @@ bool jobs_has_room(struct jobs *q)
 size_t jobs_tick(struct jobs *q, uint64_t *ret_done)
 {
         pthread_mutex_lock(&q->lock);
+        hand_over_open(q);
         wake(q);
         const size_t waiting = q->n;
         *ret_done = q->written;
@@ -142,6 +164,7 @@ size_t jobs_tick(struct jobs *q, uint64_t *ret_done)
 void jobs_stop(struct jobs *q)
 {
         pthread_mutex_lock(&q->lock);
+        hand_over_open(q);
         q->stop = true;
         wake(q);
         pthread_mutex_unlock(&q->lock);
@@ -163,6 +186,19 @@ uint64_t jobs_written(struct jobs *q)
         return written;
 }
 
+void jobs_wait(struct jobs *q, uint64_t sequence, uint64_t until_ns)
+{
+        const struct timespec until = { .tv_sec = (time_t)(until_ns / 1000000000u),
+                                        .tv_nsec = (long)(until_ns % 1000000000u) };
+
+        pthread_mutex_lock(&q->lock);
+        q->waiting++;
+        while (q->written < sequence && pthread_cond_timedwait(&q->done, &q->lock, &until) == 0)
+                ;
+        q->waiting--;
+        pthread_mutex_unlock(&q->lock);
+}
+
 /* ----------------------------------------------------------- writing thread */
 
 struct job *jobs_next(struct jobs *q)
@@ -182,6 +218,8 @@ void jobs_did(struct jobs *q, struct job *job)
         q->n--;
         q->bytes -= job->span.size;
         q->written = job->sequence;
+        if (q->waiting)
+                pthread_cond_broadcast(&q->done);
         const bool spare = q->n_spare < SPARE_JOBS;
         if (spare) {
                 job->next = q->spare;

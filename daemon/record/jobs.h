@@ -3,9 +3,11 @@
  * jobs.h - the queue of jobs for the recorder's thread.
  *
  * A job is a stretch of events in the buffer that they were read into
- * (read_buffer.h), so the reading thread copies nothing. A full queue refuses
- * jobs. Waking the writing thread for every job would cost too much: it sleeps
- * until enough of them wait, until one is urgent, or until the next tick.
+ * (read_buffer.h), so the reading thread copies nothing. The newest one stays
+ * with that thread as long as further events continue it, so that one job is
+ * handed over for a whole buffer, not for each batch. A full queue refuses jobs.
+ * Waking the writing thread for every job would cost too much: it sleeps until
+ * enough of them wait, until one is urgent, or until the next tick.
  */
 #ifndef HW_DAEMON_RECORD_JOBS_H
 #define HW_DAEMON_RECORD_JOBS_H
@@ -40,18 +42,22 @@ struct job {
         bool ends_span;    /* must not be extended: see assembler_events */
         bool marked;       /* JOB_END: the run had an end marker */
         bool same_stream;  /* JOB_GO_ON: offsets go on, too */
-        uint64_t sequence; /* set when it is taken */
+        uint64_t sequence; /* set when it is handed over */
 };
 
 struct jobs {
         pthread_mutex_t lock; /* guards what follows */
         pthread_cond_t more;
+        pthread_cond_t done; /* for jobs_wait */
         struct job *first, *last, *spare;
         size_t n_spare;
-        size_t n, bytes;           /* waiting */
-        uint64_t added;            /* sequence of the newest job */
+        size_t n, bytes;           /* waiting, with the room for the open job */
+        uint64_t added;            /* sequence of the newest job that was handed over */
         uint64_t written;          /* sequence of the newest finished job */
+        unsigned waiting;          /* threads in jobs_wait */
         bool asleep, wanted, stop; /* wanted: work that must not wait for the next tick */
+
+        struct job *open; /* of the reading thread alone, with room for a whole buffer; NULL: none */
 };
 
 void jobs_init(struct jobs *q);
@@ -61,6 +67,12 @@ void jobs_done(struct jobs *q);
 
 /* Takes ownership of the bytes or buffer. False: the queue is full, or out of memory; the caller still owns them. */
 bool jobs_add(struct jobs *q, const struct job *job);
+
+/*
+ * Adds events that continue those of the newest job in its buffer, which stays as it is kept: the caller has ensured
+ * that it is kept so far (read_buffer_extend), without keeping it once more. False: they do not, jobs_add is needed.
+ */
+bool jobs_continue(struct jobs *q, const struct job *job);
 
 /* Whether the queue is at most half full: then recording resumes after a gap. */
 bool jobs_has_room(struct jobs *q);
@@ -73,6 +85,9 @@ void jobs_stop(struct jobs *q);
 
 uint64_t jobs_added(struct jobs *q);
 uint64_t jobs_written(struct jobs *q);
+
+/* Any other thread: waits until the job with this sequence is finished, or until a time of the monotonic clock. */
+void jobs_wait(struct jobs *q, uint64_t sequence, uint64_t until_ns);
 
 /* ------------------------------------------------------------ writing thread */
 

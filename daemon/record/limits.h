@@ -11,7 +11,7 @@
 #define QUEUE_JOBS          4096u      /* waiting */
 #define SPARE_JOBS          256u       /* finished jobs kept for reuse */
 #define WAKE_JOBS           1024u
-#define WAKE_BYTES          (128u << 10)                 /* waiting: wakes the thread before the next tick */
+#define WAKE_BYTES          (1u << 20)                   /* waiting: wakes the thread before the next tick */
 #define BATCH_BYTES         (128u << 10)                 /* of eventlog in a frame, exceeded by at most one stretch */
 #define BATCH_AGE_NS        UINT64_C(900000000)          /* of the first event: a frame is written at the next tick */
 #define BATCHES_BYTES       (1u << 20)                   /* of all targets together, not yet written as frames */

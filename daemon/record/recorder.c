@@ -54,6 +54,7 @@ struct recorder {
 
         /* used by the writing thread only */
         struct frame_packer *packer;
+        struct blocks_spare spare;
         struct shared_run *runs; /* runs with events not yet written */
         size_t gathered;         /* bytes of all of them, not yet written */
         uint64_t look_ns;        /* when to look at the disk next */
@@ -327,7 +328,7 @@ struct shared_run *recorder_run_begin(struct recorder *r, const char *target, co
         header = assembler_header(log, &size);
         if (header)
                 run->writer = run_writer_new(r->directory, target, wall_ns, header, size);
-        if (!run->writer || !gather_init(&run->gather, log, r->keep_arguments, r->segment_bytes)) {
+        if (!run->writer || !gather_init(&run->gather, log, r->keep_arguments, r->segment_bytes, &r->spare)) {
                 run_release(run);
                 return NULL;
         }
@@ -473,12 +474,18 @@ void recorder_destroy(struct recorder **rp)
         pause_done(&r->pause);
         pthread_mutex_destroy(&r->lock);
         frame_packer_destroy(&r->packer);
+        blocks_spare_done(&r->spare);
         free(r);
 }
 
 uint64_t recorder_written(struct recorder *r)
 {
         return jobs_written(&r->jobs);
+}
+
+void recorder_wait(struct recorder *r, uint64_t number, uint64_t until_ns)
+{
+        jobs_wait(&r->jobs, number, until_ns);
 }
 
 const char *recorder_directory(const struct recorder *r)

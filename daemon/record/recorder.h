@@ -34,6 +34,9 @@ void recorder_destroy(struct recorder **r);
 /* Everything sealed with a number up to this one (recording_seal) is on disk, or lost and counted. */
 uint64_t recorder_written(struct recorder *r);
 
+/* Waits for that, or until a time of the monotonic clock. Any thread but the one that reads. */
+void recorder_wait(struct recorder *r, uint64_t number, uint64_t until_ns);
+
 const char *recorder_directory(const struct recorder *r);
 
 #endif

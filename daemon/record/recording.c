@@ -111,37 +111,59 @@ static size_t goes_on_at(struct recording *r, const struct hw_event *events, siz
 
 /* ------------------------------------------------------------ what is handed over */
 
+/* Adds the job with the buffer that its events are in. */
+static bool add_kept(struct recording *r, struct job *job, struct read_buffer *buffer)
+{
+        const uint8_t *end = job->span.bytes + job->span.size;
+        struct jobs *jobs = recorder_jobs(r->recorder);
+
+        job->buffer = buffer;
+        if (!read_buffer_extend(buffer, end, QUEUE_BUFFERS))
+                return false;
+        if (jobs_continue(jobs, job))
+                return true;
+        if (!read_buffer_keep(buffer, end, QUEUE_BUFFERS))
+                return false;
+        if (jobs_add(jobs, job))
+                return true;
+        read_buffer_release(buffer);
+        return false;
+}
+
+/* Adds the job with a copy of its events. */
+static bool add_copy(struct recording *r, struct job *job)
+{
+        uint8_t *copy = malloc(job->span.size);
+
+        if (!copy)
+                return false;
+        memcpy(copy, job->span.bytes, job->span.size);
+        job->span.bytes = copy;
+        if (jobs_add(recorder_jobs(r->recorder), job))
+                return true;
+        free(copy);
+        return false;
+}
+
 /* Hands over consecutive events: all in the piece, or none. */
 static void give(struct recording *r, const struct hw_eventlog *log, const struct read_piece *piece,
                  const struct hw_event *events, size_t n, uint64_t wall_ns)
 {
         const uint8_t *begin = begin_of(log, &events[0]), *end = end_of(&events[n - 1]);
-        const bool kept = in_piece(piece, &events[0]);
+        const size_t size = (size_t)(end - begin);
         struct job job = { .run = r->run,
                            .kind = JOB_EVENTS,
-                           .span = { begin, (size_t)(end - begin), events[0].offset, events[0].cap },
+                           .span = { begin, size, events[0].offset, events[0].cap },
                            .wall_ns = wall_ns,
                            .lost_bytes = r->lost_bytes,
                            .lost_pieces = r->lost_pieces,
                            .ends_span = events[n - 1].id == HW_IPE };
-        uint8_t *copy = NULL;
-        bool ready;
 
-        if (kept) {
-                job.buffer = piece->buffer;
-                ready = read_buffer_keep(piece->buffer, end, QUEUE_BUFFERS);
-        } else if ((ready = (copy = malloc(job.span.size)))) {
-                memcpy(copy, begin, job.span.size);
-                job.span.bytes = copy;
-        }
-        if (!ready || !jobs_add(recorder_jobs(r->recorder), &job)) {
-                if (ready && kept)
-                        read_buffer_release(piece->buffer);
-                free(copy);
+        if (in_piece(piece, &events[0]) ? !add_kept(r, &job, piece->buffer) : !add_copy(r, &job)) {
                 lose(r, log, events, n, wall_ns);
                 return;
         }
-        r->bytes += job.span.size;
+        r->bytes += size;
         r->lost_bytes = 0;
         r->lost_pieces = 0;
         r->losing = false;

@@ -21,8 +21,8 @@
 #include "daemon/source/limits.h"
 #include "daemon/target/held_stream.h"
 #include "daemon/target/pipeline_internal.h"
+#include "daemon/target/recorded_streams.h"
 #include "proto/base/clock.h"
-#include "proto/recording/cutout.h"
 
 #define PIECE_BYTES (64u << 10)
 
@@ -38,11 +38,7 @@ struct rebuild {
         struct run_exit exited;
 
         bool reads; /* the recording; then what was held */
-        const char *directory;
-        struct recorded_run *runs; /* oldest first */
-        int n, at;
-        struct cutout *cutout; /* of runs[at]; NULL: not open */
-        uint32_t gaps;         /* of it */
+        struct recorded_streams streams;
         uint8_t *piece;
 
         /* of the pipeline, set aside */
@@ -57,25 +53,14 @@ static const struct rebuild *reader; /* one at a time: each needs some megabytes
 
 /* ------------------------------------------------------------- the recording */
 
-/* The first of the newest streams that are within the limit. */
-static int first_of(const struct recorded_run *runs, int n)
-{
-        uint64_t bytes = 0;
-
-        while (n > 0 && runs[n - 1].bytes <= REBUILD_RECORDED_BYTES - bytes)
-                bytes += runs[--n].bytes;
-        return n;
-}
-
 /* One stream is over; the next one continues its run or begins another. */
 static void end_stream(struct rebuild *r)
 {
         struct pipeline *p = r->pipeline;
-        const struct recorded_run *run = &r->runs[r->at++];
+        const struct recorded_run *run = recorded_streams_next(&r->streams);
 
-        cutout_close(&r->cutout);
         p->last_bytes_wall_ns = run->end_wall_ns ? run->end_wall_ns : UNKNOWN_U64;
-        if (p->in_run && (r->at < r->n || p->uri.kind != SOURCE_FIFO))
+        if (p->in_run && (recorded_streams_more(&r->streams) || p->uri.kind != SOURCE_FIFO))
                 pipeline_lose_run(p, started_again);
         if (p->same_run) { /* too short to show whose it is, it adds nothing */
                 same_run_destroy(&p->same_run);
@@ -83,43 +68,19 @@ static void end_stream(struct rebuild *r)
         }
 }
 
-/* About as much of it as is within the limit. */
-static struct cutout_range newest_of(const struct recorded_run *run)
-{
-        const double share = (double)REBUILD_RECORDED_BYTES / (double)run->bytes;
-
-        if (share >= 1)
-                return CUTOUT_ALL;
-        return (struct cutout_range){ run->end_ns - (uint64_t)((double)(run->end_ns - run->begin_ns) * share),
-                                      UINT64_MAX };
-}
-
-static bool open_stream(struct rebuild *r)
-{
-        struct error error;
-
-        r->gaps = 0;
-        r->cutout = cutout_open(r->directory, &r->runs[r->at], newest_of(&r->runs[r->at]), &error);
-        if (!r->cutout)
-                log_warning("target=%s is rebuilt without a part: %s", r->pipeline->name, error.text);
-        return r->cutout;
-}
-
 /* Takes the next piece of the recording. False: the turn is over, the piece is not all taken. */
 static bool read_piece(struct rebuild *r)
 {
         struct pipeline *p = r->pipeline;
-        size_t n = 0;
+        bool gap;
+        const size_t n = recorded_streams_read(&r->streams, r->piece, PIECE_BYTES, &gap);
 
-        if (r->cutout || open_stream(r))
-                n = cutout_read(r->cutout, r->piece, PIECE_BYTES);
         if (n == 0) {
                 end_stream(r);
                 return true;
         }
-        if (cutout_stats(r->cutout)->gaps != r->gaps)
+        if (gap)
                 pipeline_interrupt(p, "the recording has a gap here");
-        r->gaps = cutout_stats(r->cutout)->gaps;
         return pipeline_decode(p, r->piece, n);
 }
 
@@ -147,7 +108,7 @@ static void be_seen(struct rebuild *r)
         p->next_run = r->next_run;
         r->recording = NULL;
         if (p->recording)
-                recording_recall(p->recording, r->runs[r->n - 1].begin_wall_ns);
+                recording_recall(p->recording, recorded_streams_newest(&r->streams)->begin_wall_ns);
         if (p->uri.kind == SOURCE_FIFO)
                 join_fifo(p);
         p->was_open = p->was_open || p->runs > 0;
@@ -252,7 +213,7 @@ static bool take_turn(struct rebuild *r)
         const uint64_t until_ns = clock_mono_ns() + READ_TURN_NS;
 
         while (take_left(r) && clock_mono_ns() < until_ns) {
-                if (r->reads && r->at < r->n)
+                if (r->reads && recorded_streams_more(&r->streams))
                         (void)read_piece(r);
                 else if (r->reads)
                         be_seen(r);
@@ -354,23 +315,12 @@ static int send_to_nobody(void *ctx, const Hw__Update *update)
         return 0;
 }
 
-/* Finds what there is. False with a clause. */
-static bool find_runs(struct rebuild *r, const char *target, struct error *error)
-{
-        r->n = recorded_runs(r->directory, target, &r->runs, error);
-        if (r->n <= 0)
-                return r->n == 0 && error_set(error, "there is none");
-        r->at = first_of(r->runs, r->n);
-        if (r->at == r->n)
-                r->at--; /* of one that is larger, the newest part */
-        return true;
-}
-
 static bool prepare(struct rebuild *r, const struct pipeline_options *options, struct error *error)
 {
         static const struct timeval at_once = { 0, 0 };
 
-        if (!find_runs(r, r->pipeline->name, error))
+        if (!recorded_streams_find(&r->streams, recorder_directory(options->recorder), r->pipeline->name,
+                                   REBUILD_RECORDED_BYTES, error))
                 return false;
         r->piece = malloc(PIECE_BYTES);
         r->publisher = publisher_new(r->pipeline->name, options->epoch, &options->sink);
@@ -391,7 +341,6 @@ bool rebuild_begin(struct pipeline *p, const struct pipeline_options *options, s
         if (!(r = calloc(1, sizeof(*r))))
                 return error_set(error, "out of memory");
         r->pipeline = p;
-        r->directory = recorder_directory(options->recorder);
         r->reads = true;
         r->sink = options->sink;
         r->since_wall_ns = clock_wall_ns();
@@ -423,10 +372,9 @@ void rebuild_destroy(struct rebuild **rp)
                 read_buffer_release(r->taking);
         recording_destroy(&r->recording);
         publisher_destroy(&r->publisher);
-        cutout_close(&r->cutout);
+        recorded_streams_done(&r->streams);
         held_stream_done(&r->held);
         free(r->source_why);
-        free(r->runs);
         free(r->piece);
         free(r);
 }

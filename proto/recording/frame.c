@@ -9,7 +9,7 @@
 
 #define SKIPPABLE_MAGIC 0x184d2a57u
 #define CHECKED_BYTES   (FRAME_HEAD_BYTES - 4u)
-#define LEVEL           1 /* of zstd: the fastest one that still finds matches at any distance */
+#define LEVEL           -1 /* of zstd: the fastest one that still finds matches at any distance */
 
 /* ------------------------------------------------------------------- index */
 

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from harness import LOGS, ROOT, Daemon, client, pb, wait_for
+from harness import CLIENT, LOGS, ROOT, Daemon, client, pb, wait_for
 from live_log import LiveLog
 
 SEED = 20261122
@@ -75,6 +75,11 @@ def test_a_recording_outlives_daemon_and_file(directory, record):
     assert client("report", f"recording:{record}/api?from=-1s", "-o", report).returncode == 0
     out = client("dump", "api", "--dir", record, "-o", again)
     assert out.returncode == 2 and b"--force" in out.stderr
+    # Where it cannot be written, and where nobody reads it any more.
+    for redirect, status in ((">/dev/full", 2), (">&-", 2), ("| true; exit ${PIPESTATUS[0]}", 0)):
+        out = subprocess.run(["bash", "-c", f"'{CLIENT}' dump api --dir '{record}' -o - {redirect}"], stderr=subprocess.PIPE)
+        assert out.returncode == status and (status == 0 or out.stderr.count(b"\n") == 1), (redirect, out)
+        assert status or out.stderr == b"" or b"of events" in out.stderr, out      # the pipe may hold all of it
     out = client("summary", f"recording:{record}/nobody")
     assert out.returncode == 2 and b"nothing of 'nobody'" in out.stderr
     assert client("recordings", "delete", "api", "--dir", record).returncode == 0

@@ -73,6 +73,59 @@ static void test_beyond_the_bound_nothing_is_kept_and_reading_goes_on(void **sta
         read_buffer_release(p.buffer);
 }
 
+static void test_more_of_a_kept_buffer_is_released_once(void **state)
+{
+        struct read_piece pieces[READ_PIECES_BYTES / READ_PIECE_BYTES + 1];
+        unsigned n = 0;
+
+        (void)state;
+        pieces[n] = piece_of(1, READ_PIECE_BYTES);
+        assert_true(keep(&pieces[n++], READ_BUFFERS_ANY));
+        while (pieces[n] = piece_of((int)n + 1, READ_PIECE_BYTES), pieces[n].buffer == pieces[0].buffer) {
+                assert_ptr_equal(pieces[n].data, pieces[n - 1].data + READ_PIECE_BYTES);
+                assert_true(read_buffer_extend(pieces[n].buffer, pieces[n].data + READ_PIECE_BYTES, READ_BUFFERS_ANY));
+                n++;
+        }
+        assert_true(n >= READ_PIECES_BYTES / READ_PIECE_BYTES - 1);
+        for (unsigned i = 0; i < n; i++)
+                assert_int_equal(pieces[i].data[READ_PIECE_BYTES - 1], i + 1);
+        assert_int_equal(read_buffers_in_use(), 2);
+        read_buffer_release(pieces[0].buffer);
+        assert_int_equal(read_buffers_in_use(), 1);
+}
+
+/* Reads and keeps that many bytes at once, and releases them. */
+static void burst(unsigned pieces)
+{
+        struct read_buffer *kept[512];
+
+        for (unsigned i = 0; i < pieces; i++) {
+                struct read_piece p = piece_of(1, READ_PIECE_BYTES);
+                assert_true(keep(&p, READ_BUFFERS_ANY));
+                kept[i] = p.buffer;
+        }
+        for (unsigned i = 0; i < pieces; i++)
+                read_buffer_release(kept[i]);
+}
+
+static void test_buffers_are_given_back_once_they_are_not_needed(void **state)
+{
+        (void)state;
+        burst(200);
+        const uint32_t many = read_buffers_at_rest();
+        assert_true(many > 8);
+        for (int second = 0; second < 5; second++) {
+                read_buffers_trim();
+                burst(200);
+                assert_int_equal(read_buffers_at_rest(), many); /* those of the last second are used again */
+        }
+        read_buffers_trim();
+        read_buffers_trim();
+        assert_int_equal(read_buffers_at_rest(), 8);
+        burst(200);
+        assert_int_equal(read_buffers_at_rest(), many);
+}
+
 static void *release_all(void *ctx)
 {
         struct read_piece *pieces = ctx;
@@ -111,6 +164,8 @@ int main(void)
                 cmocka_unit_test(test_nothing_kept_is_read_to_one_place),
                 cmocka_unit_test(test_kept_pieces_stay),
                 cmocka_unit_test(test_beyond_the_bound_nothing_is_kept_and_reading_goes_on),
+                cmocka_unit_test(test_more_of_a_kept_buffer_is_released_once),
+                cmocka_unit_test(test_buffers_are_given_back_once_they_are_not_needed),
                 cmocka_unit_test(test_another_thread_releases),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
