@@ -255,7 +255,7 @@ $(O)/unit/trend/test_statistics: HW_LDFLAGS += -lgsl -lgslcblas
 $(O)/unit/record/test_recorder: HW_LDFLAGS += -Wl,--wrap=pwrite
 
 # Tests that count allocations, or make each fail in turn.
-$(addprefix $(O)/unit/, model/test_memory record/test_assembler target/test_memory target/test_steady fuzz/test_fuzz_session) \
+$(addprefix $(O)/unit/, model/test_memory record/test_assembler trend/test_rings target/test_memory target/test_steady fuzz/test_fuzz_session) \
 $(O)/fuzz/fuzz_session: \
   HW_LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 

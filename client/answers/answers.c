@@ -101,21 +101,34 @@ static void find_damage(struct answers *a, const Hw__Health *h)
         if (h && h->has_lost_bytes && h->lost_bytes && (text = caveat(a))) {
                 say(text, "Damaged: ");
                 say_bytes(text, h->lost_bytes);
-                say(text, " of its log were skipped");
+                say(text, " of its log skipped");
                 if (h->has_resyncs && h->resyncs)
                         say(text, " in %s %s", hw_count_text(number, sizeof(number), h->resyncs),
                             h->resyncs == 1 ? "place" : "places");
+                say(text, ", numbers may be low");
                 if (h->n_damages && h->damages[h->n_damages - 1]->reason)
                         say(text, " (%.120s)", h->damages[h->n_damages - 1]->reason);
-                say(text, ": numbers may be low");
         }
         if (h && h->has_lag_ns && h->lag_ns > LAG_NS && (text = caveat(a))) {
                 say(text, "Late: its events arrive ");
                 say_duration(text, h->lag_ns);
                 say(text, " after they happened");
         }
-        if (h && h->has_bands_left_out && h->bands_left_out && (text = caveat(a)))
+}
+
+static void find_left_out(struct answers *a, const Hw__Health *h)
+{
+        const bool some = h && h->has_bands_left_out && h->bands_left_out;
+        char *text, number[HW_NUMBER_MAX];
+
+        if (some && !h->memory_pressure && (text = caveat(a)))
                 say(text, "%s bands are beyond the daemon's limit and left out",
+                    hw_count_text(number, sizeof(number), h->bands_left_out));
+        if (!h || !h->memory_pressure || !(text = caveat(a)))
+                return;
+        say(text, "The daemon is short of memory: %.200s", h->memory_pressure);
+        if (some)
+                say(text, "; %s bands of this target are left out",
                     hw_count_text(number, sizeof(number), h->bands_left_out));
 }
 
@@ -160,7 +173,7 @@ static void find_profile(struct answers *a, const struct evidence *e)
                 say(text, is_by_agent(e) ? "%s %s in " : "Idle: %s %s in ", number, plural);
                 say_duration(text, seen);
                 if (is_by_agent(e))
-                        say(text, ": the agent keeps to its budget of the program's time");
+                        say(text, ": the agent keeps to its budget of time");
                 else
                         say(text, ": the clock of -i%.3g stops while it waits", (double)run->census_period_ns / 1e9);
         }
@@ -189,6 +202,7 @@ static void find_caveats(struct answers *a, const struct evidence *e)
         char *text;
 
         find_damage(a, e->t->health);
+        find_left_out(a, e->t->health);
         find_recording(a, e->t->health);
         find_profile(a, e);
         if (e->ending == AWAITED && e->t->run && (text = caveat(a)))

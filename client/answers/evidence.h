@@ -57,14 +57,12 @@ bool say_band_place(char text[ANSWER_TEXT], const Hw__Band *band);
 void say_census_period(char text[ANSWER_TEXT], const struct world_target *t);
 
 /*
- * The step in which growth is judged and the run's length so far, in ns; 0: unknown. long_enough: the run is long
- * enough for a verdict, unless steps lack a collection. shorter_step: the longest step below the one in use that
- * gives a run of this length a verdict, as --resolution takes it; NULL: none does.
+ * The step in which growth is judged and the run's length so far, in ns; 0: unknown. shorter_step: the longest
+ * step below the one in use that gives a run of this length a verdict, as --resolution takes it; NULL: none does.
  */
-#define SURE_STEPS (LIMIT_VERDICT_STEPS + 5) /* growth from the start on is called growing only a few steps later */
+#define SURE_STEPS 48 /* a run that has risen since its start is not called steady before */
 uint64_t step_in_use(const struct evidence *e);
 uint64_t length_seen(const struct evidence *e);
-bool long_enough(const struct evidence *e);
 
 /* A heap profile is on, and no census has come yet: its clock is the program's own. */
 bool awaits_census(const struct evidence *e);

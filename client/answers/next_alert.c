@@ -62,7 +62,7 @@ static void say_collects_much(char *text, const struct evidence *e)
 {
         (void)e;
         say(text,
-            "Allocate less, or give the young generation room: +RTS -A64m -n4m; see GC for which generation "
+            "Allocate less, or give the nursery more room: +RTS -A64m -n4m; see GC for which generation "
             "takes the time");
 }
 

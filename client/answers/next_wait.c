@@ -5,7 +5,7 @@
 static bool too_few_collections(const struct evidence *e)
 {
         return !e->verdict && e->trend && e->trend->verdict == HW__VERDICT__VERDICT_UNKNOWN &&
-               (e->over ? long_enough(e) : !e->trend->has_verdict_in_ns);
+               !e->trend->has_verdict_in_ns;
 }
 
 static void say_too_few_collections(char *text, const struct evidence *e)

@@ -32,13 +32,6 @@ uint64_t length_seen(const struct evidence *e)
         return e->t->event_time_ns > first ? e->t->event_time_ns - first : 0;
 }
 
-bool long_enough(const struct evidence *e)
-{
-        uint64_t step = step_in_use(e);
-
-        return step && length_seen(e) / SURE_STEPS >= step;
-}
-
 const char *shorter_step(const struct evidence *e)
 {
         uint64_t step = step_in_use(e), most = length_seen(e) / SURE_STEPS;

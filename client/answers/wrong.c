@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "client/state/band_name.h"
+
 /* "killed by signal 9 (SIGKILL)" as a sentence. */
 static void say_ending(struct target_answer *a, const struct evidence *e)
 {
@@ -61,10 +63,15 @@ static void say_not_known(struct target_answer *a, const struct evidence *e)
                 say(a->text, e->over ? ": no collection has shown what is live"
                                      : ": no major collection has shown yet what is live");
         } else if (t->verdict == HW__VERDICT__VERDICT_UNKNOWN && e->over) {
-                say(a->text, long_enough(e) ? ": too few steps of the run have a major collection"
-                                            : ": the run was too short for a verdict at this step");
+                say(a->text, t->has_verdict_in_ns ? ": the run was too short for a verdict at this step"
+                                                  : ": too few steps of the run have a major collection");
         } else if (t->verdict == HW__VERDICT__VERDICT_UNKNOWN) {
                 say(a->text, ": too few steps have a major collection");
+        } else if (t->verdict == HW__VERDICT__VERDICT_STEADY && e->growing && e->growing->has_slope) {
+                a->tone = ANSWER_WARN;
+                say(a->text, ": no lasting growth of live data so far, but %.80s %s by ",
+                    e->growing->label ? package_label(e->growing->label).rest : "a band", e->over ? "grew" : "grows");
+                say_rate(a->text, e->growing->slope, false, 0, 0);
         } else if (t->verdict == HW__VERDICT__VERDICT_STEADY) {
                 say(a->text, e->over ? ": no lasting growth of live data, and whether other memory grew has not shown"
                                      : ": no lasting growth of live data so far, and whether it or other memory grows "

@@ -94,7 +94,7 @@ static void say_provisional(struct words *w, const struct trend_result *r)
                 say(w, " over ");
                 say_duration(w, (double)r->provisional.span_ns);
         }
-        if (r->over && r->verdict_in_ns != UINT64_MAX)
+        if (r->over && r->verdict_in_ns == 0)
                 say(w, "; the run was too short for a verdict at this step");
         else if (!r->over && r->verdict_in_ns && r->verdict_in_ns != UINT64_MAX) {
                 say(w, "; verdict in ");
@@ -111,7 +111,11 @@ char *sentence_verdict(char *out, size_t size, const struct trend_result *r)
         w.over = r->over;
         switch (r->verdict) {
         case TREND_UNKNOWN:
-                say(&w, "too little data for a verdict");
+                if (r->rises_so_far)
+                        say(&w, TENSE(&w, "rises, and it is not clear yet whether that lasts",
+                                      "rose to its end, not clearly enough for a verdict"));
+                else
+                        say(&w, "too little data for a verdict");
                 say_provisional(&w, r);
                 return out;
         case TREND_STEADY:
@@ -189,20 +193,22 @@ static void say_retention(struct words *w, const struct growth *g)
         if (g->megablocks_returned != UNKNOWN_U64)
                 say(w, ", %llu returned at the last major collection", (unsigned long long)g->megablocks_returned);
         say_number(w, "slop", g->slop_bytes);
-        say_number(w, "fragmentation", g->fragmentation_bytes);
+        say_number(w, "free blocks", g->fragmentation_bytes);
         if (g->nonmoving_bytes != UNKNOWN_U64) {
                 say_number(w, "nonmoving segments", g->nonmoving_bytes);
                 say_number(w, "of which live", g->nonmoving_live_bytes);
         }
 }
 
-static void say_unknown(struct words *w, const struct growth *g)
+static void say_unknown(struct words *w, const struct growth *g, const struct bands *bands)
 {
         say(w, g->over ? "not known: " : "not known yet: ");
         if (!g->live.known)
                 say(w, "no major collection has measured what is live");
         else if (g->live.trend.verdict == TREND_UNKNOWN) {
-                say(w, "too few steps with major collections");
+                say(w, g->live.trend.rises_so_far ? TENSE(w, "live data rises, and whether that lasts is not clear yet",
+                                                          "live data rose to the end, not clearly enough for a verdict")
+                                                  : "too few steps with major collections");
                 say_provisional(w, &g->live.trend);
         } else if (g->live_in_doubt) {
                 say(w, TENSE(w, "the heap grows", "the heap grew"));
@@ -211,6 +217,10 @@ static void say_unknown(struct words *w, const struct growth *g)
         } else if (g->heap_in_doubt) {
                 say(w, TENSE(w, "resident memory grows, and the heap has not been flat over that time",
                              "resident memory grew, and the heap was not flat over that time"));
+        } else if (g->bands_rise) {
+                say(w, TENSE(w, "live data has shown no lasting growth, and bands that carry much of it grow",
+                             "live data showed no lasting growth, and bands that carried much of it grew"));
+                say_bands(w, g, bands);
         } else {
                 say(w, "too little data");
         }
@@ -223,7 +233,7 @@ char *sentence_growth(char *out, size_t size, const struct growth *g, const stru
         w.over = g->over;
         switch (g->where) {
         case GROWTH_UNKNOWN:
-                say_unknown(&w, g);
+                say_unknown(&w, g, bands);
                 break;
         case GROWTH_NOWHERE:
                 say(&w, TENSE(&w, "memory shows no lasting growth", "memory showed no lasting growth"));

@@ -16,6 +16,20 @@
 #define SLICES_READ (BAND_SLICES + 1)
 #define SHIFT_MAX   32u /* 2^48 samples of one value */
 
+const struct rings_shape band_sketch_shape = {
+        .n = BAND_RINGS,
+        .most = BAND_SLICES,
+        .grain = 1,
+        .size = { sizeof(struct band_cells), sizeof(struct band_cells), sizeof(struct band_cells),
+                  sizeof(struct band_cells) },
+};
+
+void band_sketch_done(struct band_sketch *s)
+{
+        rings_done(&s->slices);
+        memset(s, 0, sizeof(*s));
+}
+
 /* ------------------------------------------------------------------- cells */
 
 static bool is_empty(const struct band_cells *c)
@@ -126,19 +140,23 @@ static void merge(struct band_cells *to, const struct band_cells *from, bool zer
 
 /* ------------------------------------------------------------------ slices */
 
-/* The slice of a ring, emptied when it is new; NULL when it has left the ring. */
+/* The slice of a ring, emptied when it is new; NULL when it has left the ring, or there is no memory for it. */
 static struct band_cells *slice(struct band_sketch *s, unsigned ring, uint32_t index)
 {
-        struct band_cells *slices = s->rings[ring];
+        unsigned place = band_ring_place(&band_sketch_shape, &s->slices, ring, &s->phases[ring], index);
         uint32_t *newest = &s->newest[ring];
 
         if (index > *newest) {
                 uint32_t n = index - *newest < BAND_SLICES ? index - *newest : BAND_SLICES;
-                for (uint32_t i = 0; i < n; i++)
-                        slices[(index - i) % BAND_SLICES] = (struct band_cells){ 0 };
+                for (uint32_t i = 0; i < n; i++) {
+                        struct band_cells *old =
+                                rings_at(&band_sketch_shape, &s->slices, ring, (place + BAND_SLICES - i) % BAND_SLICES);
+                        if (old)
+                                *old = (struct band_cells){ 0 };
+                }
                 *newest = index;
         }
-        return *newest - index < BAND_SLICES ? &slices[index % BAND_SLICES] : NULL;
+        return *newest - index < BAND_SLICES ? rings_reach(&band_sketch_shape, &s->slices, ring, place) : NULL;
 }
 
 static void into_rings(struct band_sketch *s, const struct band_cells *from, uint32_t index)
@@ -240,8 +258,10 @@ static void gather_range(const struct band_sketch *s, struct time_range range, s
 
         for (uint64_t back = 0; back < BAND_SLICES && back <= newest; back++) {
                 uint64_t i = newest - back;
-                if (i >= r.from && i <= r.last)
-                        gather(m, &s->rings[r.ring][i % BAND_SLICES], true);
+                const struct band_cells *cells = rings_at(&band_sketch_shape, &s->slices, r.ring,
+                                                          (unsigned)(i + s->phases[r.ring]) % BAND_SLICES);
+                if (cells && i >= r.from && i <= r.last)
+                        gather(m, cells, true);
         }
         if (now >= r.from && now <= r.last)
                 gather(m, &s->now, true);

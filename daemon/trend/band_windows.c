@@ -11,6 +11,27 @@
 
 const uint32_t band_ring_fans[BAND_RINGS] = { 1, 6, 36, 144 };
 
+const struct rings_shape band_windows_shape = {
+        .n = BAND_RINGS,
+        .most = BAND_SLICES,
+        .grain = 1,
+        .size = { sizeof(struct band_slice), sizeof(struct band_slice), sizeof(struct band_slice),
+                  sizeof(struct band_slice) },
+};
+
+void band_windows_done(struct band_windows *w)
+{
+        rings_done(&w->slices);
+        *w = (struct band_windows){ .area = 0 };
+}
+
+/* The slices of a ring: n of them, in no particular order. */
+static const struct band_slice *slices_of(const struct band_windows *w, unsigned ring, unsigned *ret_n)
+{
+        *ret_n = rings_room(&band_windows_shape, &w->slices, ring);
+        return rings_at(&band_windows_shape, &w->slices, ring, 0);
+}
+
 static uint64_t width_of(unsigned ring)
 {
         return band_ring_fans[ring] * BAND_SLICE_NS;
@@ -65,8 +86,9 @@ void band_windows_add(struct band_windows *w, const struct band_slice *samples, 
                 w->last_ns = last_ns;
         for (unsigned r = 0; r < BAND_RINGS; r++) {
                 uint32_t index = samples->index / band_ring_fans[r];
-                struct band_slice *s = &w->slices[r][index % BAND_SLICES];
-                if (s->n && s->index > index)
+                unsigned place = band_ring_place(&band_windows_shape, &w->slices, r, &w->phases[r], index);
+                struct band_slice *s = rings_reach(&band_windows_shape, &w->slices, r, place);
+                if (!s || (s->n && s->index > index))
                         continue; /* too late for this ring; the wider ones take it */
                 if (!s->n || s->index < index)
                         *s = (struct band_slice){ .index = index };
@@ -133,8 +155,10 @@ static void each_slice(const struct band_windows *w, const struct band_slice *wa
         if (range.from_ns >= range.to_ns)
                 return;
         struct band_reach r = band_reach(range, last_ns / BAND_SLICE_NS);
-        for (unsigned i = 0; i < BAND_SLICES; i++) {
-                const struct band_slice *s = &w->slices[r.ring][i];
+        unsigned n;
+        const struct band_slice *slices = slices_of(w, r.ring, &n);
+        for (unsigned i = 0; i < n; i++) {
+                const struct band_slice *s = &slices[i];
                 if (s->n && s->index >= r.from && s->index <= r.last && s->index + BAND_SLICES > last_ns / r.width_ns)
                         visit(s, r.width_ns, each, ctx);
         }
@@ -199,9 +223,11 @@ uint64_t band_windows_still(const struct band_windows *w, const struct band_slic
         struct edge edge = EDGE_NONE;
 
         for (unsigned r = 0; r < BAND_RINGS; r++) {
-                for (unsigned i = 0; i < BAND_SLICES; i++)
-                        if (w->slices[r][i].n)
-                                meet_slice(&edge, w->slices[r][i].index, width_of(r), range);
+                unsigned n;
+                const struct band_slice *slices = slices_of(w, r, &n);
+                for (unsigned i = 0; i < n; i++)
+                        if (slices[i].n)
+                                meet_slice(&edge, slices[i].index, width_of(r), range);
                 if (waiting)
                         meet_slice(&edge, waiting->index / band_ring_fans[r], width_of(r), range);
                 for (unsigned i = 0; i < 2; i++) /* from here on the ring reaches back far enough */
@@ -232,9 +258,12 @@ bool band_windows_before(const struct band_windows *w, const struct band_slice *
 
         if (waiting)
                 keep_newest(&newest, waiting, BAND_SLICE_NS, time_ns);
-        for (unsigned r = 0; r < BAND_RINGS; r++)
-                for (unsigned i = 0; i < BAND_SLICES; i++)
-                        keep_newest(&newest, &w->slices[r][i], width_of(r), time_ns);
+        for (unsigned r = 0; r < BAND_RINGS; r++) {
+                unsigned n;
+                const struct band_slice *slices = slices_of(w, r, &n);
+                for (unsigned i = 0; i < n; i++)
+                        keep_newest(&newest, &slices[i], width_of(r), time_ns);
+        }
         if (newest.slice)
                 to_bucket(newest.slice, newest.width_ns, ret);
         return newest.slice != NULL;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * band_windows.h - plain statistics of one band over 10 min, 1 h, 6 h, 24 h, in
- * 1.6 kB: four rings of seven slices, a sixth of the window wide each.
+ * band_windows.h - plain statistics of one band over 10 min, 1 h, 6 h, 24 h:
+ * four rings of seven slices, a sixth of the window wide each, in 0.6 kB after
+ * ten minutes and 1.6 kB after a day.
  *
  * Not a pyramid (proto/base/pyramid.h): its rings have memory of their own and keep
  * doubles, which a thousand bands of 8 kB each have no room for. Slices hold
- * their own index, so a ring has no other state.
+ * their own index, so a ring has hardly any other state.
  *
  * A slice keeps co-moments about its own start, so single precision is enough
  * for their sums; means and levels are kept or restored in double.
@@ -17,6 +18,7 @@
 #include <stdint.h>
 
 #include "daemon/model/moments.h"
+#include "daemon/trend/rings.h"
 #include "proto/base/cell.h"
 
 #define BAND_RINGS    4u
@@ -25,6 +27,15 @@
 
 /* Widths of all rings' slices, in finest slices: a sixth of each window, the shortest first. */
 extern const uint32_t band_ring_fans[BAND_RINGS];
+
+/* The place of a slice in its ring. *phase is of the ring, and set by the first slice, which so gets place 0. */
+static inline unsigned band_ring_place(const struct rings_shape *shape, const struct rings *rings, unsigned ring,
+                                       uint8_t *phase, uint32_t index)
+{
+        if (rings_room(shape, rings, ring) == 0)
+                *phase = (uint8_t)(BAND_SLICES - index % BAND_SLICES);
+        return (index + *phase) % BAND_SLICES;
+}
 
 /* Slices from .. last of a ring. */
 struct band_reach {
@@ -50,10 +61,15 @@ struct band_slice {
 };
 
 struct band_windows {
-        struct band_slice slices[BAND_RINGS][BAND_SLICES];
+        struct rings slices; /* struct band_slice, by ring; one that finds no memory is not kept */
+        uint8_t phases[BAND_RINGS];
         double area;      /* since the band was first seen */
         uint64_t last_ns; /* of the newest sample */
 };
+
+extern const struct rings_shape band_windows_shape;
+
+void band_windows_done(struct band_windows *w);
 
 /* Adds samples of one slice of the finest ring, the newest of them at last_ns. `area`: theirs, in double precision. */
 void band_windows_add(struct band_windows *w, const struct band_slice *samples, double area, uint64_t last_ns);

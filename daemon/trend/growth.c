@@ -52,5 +52,5 @@ enum growth_where growth_decide(const struct growth *g)
                 return GROWTH_UNKNOWN;
         if (growth_rises(&g->rss) || growth_rises(&g->off_heap))
                 return g->heap_in_doubt ? GROWTH_UNKNOWN : GROWTH_OFF_HEAP;
-        return not_in_doubt(&g->rss) ? GROWTH_NOWHERE : GROWTH_UNKNOWN;
+        return not_in_doubt(&g->rss) && !g->bands_rise ? GROWTH_NOWHERE : GROWTH_UNKNOWN;
 }

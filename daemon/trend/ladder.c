@@ -19,15 +19,26 @@
 #include <stdbool.h>
 #include <string.h>
 
+#define FIRST_HIGHS LADDER_LEVELS /* their first ring */
+
+const struct rings_shape ladder_shape = {
+        .n = LADDER_LEVELS + LADDER_HIGH_LEVELS,
+        .most = LADDER_BUCKETS,
+        .grain = 8,
+        .fill = 0xff,
+        .size = { sizeof(double), sizeof(double), sizeof(double), sizeof(double), sizeof(double), sizeof(double),
+                  sizeof(float), sizeof(float) },
+};
+
 void ladder_init(struct ladder *l)
 {
-        l->minutes = 0;
-        for (unsigned r = 0; r < LADDER_LEVELS; r++)
-                for (unsigned i = 0; i < LADDER_BUCKETS; i++)
-                        l->floors[r][i] = NAN;
-        for (unsigned r = 0; r < LADDER_HIGH_LEVELS; r++)
-                for (unsigned i = 0; i < LADDER_BUCKETS; i++)
-                        l->highs[r][i] = (float)NAN;
+        *l = (struct ladder){ .minutes = 0 };
+}
+
+void ladder_done(struct ladder *l)
+{
+        rings_done(&l->rings);
+        ladder_init(l);
 }
 
 unsigned ladder_kept(const struct ladder *l, unsigned level)
@@ -43,21 +54,43 @@ static unsigned place(const struct ladder *l, unsigned level, unsigned age)
         return (unsigned)((ladder_count(l, level) - 1 - age) % LADDER_BUCKETS);
 }
 
+uint64_t ladder_finest_width(const struct ladder *l, uint64_t minute)
+{
+        unsigned level = 0;
+
+        while (level + 1 < LADDER_LEVELS &&
+               minute < (ladder_count(l, level) - ladder_kept(l, level)) * ladder_width(level))
+                level++;
+        return ladder_width(level);
+}
+
 double ladder_floor(const struct ladder *l, unsigned level, unsigned age)
 {
-        return l->floors[level][place(l, level, age)];
+        const double *floor = rings_at(&ladder_shape, &l->rings, level, place(l, level, age));
+
+        return floor ? *floor : (double)NAN;
+}
+
+/* n places of a level from one on. */
+static void copy(const struct ladder *l, unsigned level, unsigned from, unsigned n, double *ret)
+{
+        unsigned room = rings_room(&ladder_shape, &l->rings, level), left = from < room ? room - from : 0;
+        unsigned there = n < left ? n : left;
+
+        if (there)
+                memcpy(ret, rings_at(&ladder_shape, &l->rings, level, from), there * sizeof(*ret));
+        for (unsigned i = there; i < n; i++)
+                ret[i] = NAN;
 }
 
 void ladder_newest(const struct ladder *l, unsigned level, unsigned n, double *ret)
 {
-        const double *floors = l->floors[level];
-
         if (n == 0)
                 return;
         unsigned first = place(l, level, n - 1), to_end = LADDER_BUCKETS - first;
         unsigned head = n < to_end ? n : to_end;
-        memcpy(ret, floors + first, head * sizeof(*ret));
-        memcpy(ret + head, floors, (n - head) * sizeof(*ret));
+        copy(l, level, first, head, ret);
+        copy(l, level, 0, n - head, ret + head);
 }
 
 double ladder_high(const struct ladder *l, unsigned level, unsigned age)
@@ -65,7 +98,9 @@ double ladder_high(const struct ladder *l, unsigned level, unsigned age)
         assert(level < LADDER_PLAIN_LEVELS + LADDER_HIGH_LEVELS);
         if (level < LADDER_PLAIN_LEVELS)
                 return ladder_floor(l, level, age);
-        return (double)l->highs[level - LADDER_PLAIN_LEVELS][place(l, level, age)];
+        unsigned ring = FIRST_HIGHS + level - LADDER_PLAIN_LEVELS;
+        const float *high = rings_at(&ladder_shape, &l->rings, ring, place(l, level, age));
+        return high ? (double)*high : (double)NAN;
 }
 
 /* Mean of the lower half (rounded up) of the filled buckets among the four newest; NaN when all are empty. */
@@ -102,18 +137,39 @@ static double high_of_children(const struct ladder *l, unsigned level)
         return high;
 }
 
+/* An empty bucket needs no memory. */
+static void *room_for(struct ladder *l, unsigned ring, unsigned at, double value)
+{
+        return isnan(value) ? rings_at(&ladder_shape, &l->rings, ring, at)
+                            : rings_reach(&ladder_shape, &l->rings, ring, at);
+}
+
+static void put_floor(struct ladder *l, unsigned level, double value)
+{
+        double *floor = room_for(l, level, place(l, level, 0), value);
+
+        if (floor)
+                *floor = value;
+}
+
+static void put_high(struct ladder *l, unsigned level, double value)
+{
+        float *high = room_for(l, FIRST_HIGHS + level - LADDER_PLAIN_LEVELS, place(l, level, 0), value);
+
+        if (high)
+                *high = (float)value;
+}
+
 unsigned ladder_push(struct ladder *l, double floor)
 {
-        l->minutes++;
-        l->floors[0][place(l, 0, 0)] = floor;
-
         unsigned gained = 1;
-        while (gained < LADDER_LEVELS && l->minutes % ladder_width(gained) == 0) {
-                unsigned at = place(l, gained, 0), high_level = gained - LADDER_PLAIN_LEVELS;
 
-                l->floors[gained][at] = floor_of_children(l, gained - 1);
-                if (gained >= LADDER_PLAIN_LEVELS && high_level < LADDER_HIGH_LEVELS)
-                        l->highs[high_level][at] = (float)high_of_children(l, gained - 1);
+        l->minutes++;
+        put_floor(l, 0, floor);
+        while (gained < LADDER_LEVELS && l->minutes % ladder_width(gained) == 0) {
+                put_floor(l, gained, floor_of_children(l, gained - 1));
+                if (gained >= LADDER_PLAIN_LEVELS && gained < LADDER_PLAIN_LEVELS + LADDER_HIGH_LEVELS)
+                        put_high(l, gained, high_of_children(l, gained - 1));
                 gained++;
         }
         return gained;
@@ -121,10 +177,11 @@ unsigned ladder_push(struct ladder *l, double floor)
 
 static bool is_empty(const struct ladder *l, unsigned level)
 {
-        unsigned kept = ladder_kept(l, level), filled = 0; /* in places 0 .. kept - 1, in whatever order */
+        unsigned kept = ladder_kept(l, level), room = rings_room(&ladder_shape, &l->rings, level), filled = 0;
+        const double *floors = rings_at(&ladder_shape, &l->rings, level, 0);
 
-        for (unsigned i = 0; i < kept; i++)
-                filled += !isnan(l->floors[level][i]);
+        for (unsigned i = 0; i < kept && i < room; i++) /* places 0 .. kept - 1, in whatever order */
+                filled += !isnan(floors[i]);
         return filled == 0;
 }
 

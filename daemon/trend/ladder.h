@@ -6,8 +6,9 @@
  * A "minute" is the series' resolution, whatever its length. A bucket keeps its
  * floor (what memory does not fall below) and, where the record test needs it,
  * the highest floor inside it. An empty bucket is NaN and keeps its place in
- * time. 48 x 1024 minutes are 34 days. Fixed size, no pointers: copying the
- * struct copies the history.
+ * time. 48 x 1024 minutes are 34 days. Memory grows with the run: a level has
+ * room for the buckets that it has had (rings.h), in the end 2.7 kB in all. A
+ * bucket that finds no memory is empty.
  *
  * Not a pyramid (proto/base/pyramid.h): a bucket is the mean of the lower half
  * of its children, which is not a merge of samples, and minutes are closed one
@@ -19,6 +20,8 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "daemon/trend/rings.h"
+
 #define LADDER_LEVELS       6u
 #define LADDER_BUCKETS      48u
 #define LADDER_FAN          4u     /* buckets of a level that make one of the next */
@@ -27,10 +30,11 @@
 #define LADDER_MINUTES      49152u /* what the widest level spans: 48 * 1024 */
 
 struct ladder {
-        double floors[LADDER_LEVELS][LADDER_BUCKETS];
-        float highs[LADDER_HIGH_LEVELS][LADDER_BUCKETS];
-        uint64_t minutes; /* closed since the run began: every other count follows from it */
+        struct rings rings; /* floors (double) by level, then highs (float) of levels 3 and 4 */
+        uint64_t minutes;   /* closed since the run began: every other count follows from it */
 };
+
+extern const struct rings_shape ladder_shape;
 
 /* The mean of two floors; an empty one (NaN) does not count. */
 static inline double floors_mean(double a, double b)
@@ -38,8 +42,10 @@ static inline double floors_mean(double a, double b)
         return isnan(a) ? b : isnan(b) ? a : (a + b) / 2;
 }
 
-/* Forgets everything: for a new run. */
 void ladder_init(struct ladder *l);
+
+/* Frees all; the ladder is empty, and may be used again. */
+void ladder_done(struct ladder *l);
 
 /*
  * Appends one closed minute, NaN when it had no sample. Returns how many levels
@@ -67,6 +73,9 @@ static inline uint64_t ladder_count(const struct ladder *l, unsigned level)
 
 /* How many of these are still kept. */
 unsigned ladder_kept(const struct ladder *l, unsigned level);
+
+/* Width of the finest bucket still kept of this minute, or of the widest where none is. */
+uint64_t ladder_finest_width(const struct ladder *l, uint64_t minute);
 
 /* The bucket `age` places before the newest (0 = newest); age < ladder_kept(). NaN = empty. */
 double ladder_floor(const struct ladder *l, unsigned level, unsigned age);

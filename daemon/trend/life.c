@@ -19,16 +19,28 @@
 #define LIFE_LEAST_FILLED    5u  /* increments */
 #define LIFE_NO_OLDER_GROWTH 99.0
 
+const struct rings_shape life_shape = {
+        .n = 1, .most = LIFE_BUCKETS, .grain = 8, .fill = 0xff, .size = { sizeof(double) }
+};
+
 void life_init(struct life *l)
 {
         *l = (struct life){ .width = 1 };
 }
 
+void life_done(struct life *l)
+{
+        rings_done(&l->means);
+        life_init(l);
+}
+
 static void halve(struct life *l)
 {
+        double *means = life_means(l);
+
         l->count /= 2;
         for (unsigned i = 0; i < l->count; i++)
-                l->means[i] = floors_mean(l->means[2 * i], l->means[2 * i + 1]);
+                means[i] = floors_mean(means[2 * i], means[2 * i + 1]);
         l->width *= 2;
 }
 
@@ -45,7 +57,11 @@ void life_push(struct life *l, double floor)
                 halve(l); /* the bucket in progress continues up to the new width */
                 return;
         }
-        l->means[l->count++] = l->filled ? l->sum / (double)l->filled : NAN;
+        double *mean = rings_reach(&life_shape, &l->means, 0, l->count);
+        if (!mean)
+                return;
+        *mean = l->filled ? l->sum / (double)l->filled : NAN;
+        l->count++;
         l->sum = 0;
         l->filled = l->places = 0;
 }
@@ -57,7 +73,7 @@ double life_ratio(const struct life *l)
 
         if (l->count < LIFE_LEAST)
                 return 1;
-        increments_of_blocks(l->means + skip, l->count - skip, SHAPE_BLOCKS, &inc);
+        increments_of_blocks(life_means(l) + skip, l->count - skip, SHAPE_BLOCKS, &inc);
         if (inc.filled < LIFE_LEAST_FILLED)
                 return 1;
         double older = increments_sum(&inc, 0, 3, NULL);

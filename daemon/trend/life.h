@@ -15,17 +15,28 @@
 
 #include <stdint.h>
 
+#include "daemon/trend/rings.h"
+
 #define LIFE_BUCKETS 48u
 
 struct life {
-        double means[LIFE_BUCKETS]; /* oldest first; NaN = no filled floor in it */
+        struct rings means; /* one: double, oldest first; NaN = no filled floor in it */
         unsigned count;
         uint64_t width;          /* floors per bucket: 1, 2, 4 ... */
-        double sum;              /* of the bucket in progress */
+        double sum;              /* of the bucket in progress; without memory it goes on */
         uint64_t filled, places; /* its filled floors, and all of them */
 };
 
+extern const struct rings_shape life_shape;
+
 void life_init(struct life *l);
+void life_done(struct life *l);
+
+/* The first `count` means; NULL when there are none. */
+static inline double *life_means(const struct life *l)
+{
+        return (double *)(void *)l->means.cells;
+}
 
 /* Appends one completed level-1 floor; NaN = empty, which still takes its place. */
 void life_push(struct life *l, double floor);

@@ -25,7 +25,7 @@
 
 static uint64_t walk_back(const struct ladder *l, const struct windows *w, unsigned index)
 {
-        const struct window_result *r = &w->results[index];
+        const struct window_result *r = windows_result(w, index);
         double points = window_points(index), point = windows_point(w, index);
         double near = fmax(3 * (double)r->sd, 0.05 * r->slope * points);
         uint64_t span = windows_span(w, index), onset = r->ended > span ? r->ended - span : 0;

@@ -18,6 +18,10 @@
 #define SAMPLES_LEAST THEIL_SEN_LEAST_AT
 #define TIME_SD       0.29 /* minutes: a sample lies anywhere in its minute (1 / sqrt(12)) */
 
+#define NARROW      ((UINT32_C(1) << WINDOWS_PER_LEVEL) - 1) /* windows of the lowest level */
+#define THINS_LEAST 9u
+#define THINS_BY    1.2
+
 static const uint8_t sizes[] = { RARE_SAMPLES, 12, 8, 6, SAMPLES_LEAST };
 
 void rare_push(struct rare *rare, uint64_t minute, double floor)
@@ -138,20 +142,41 @@ static void judge(struct windows *w, const struct rare *rare, const struct ladde
 
 uint64_t rare_lasts(const struct windows *w, const struct rare *rare, const struct ladder *ladder)
 {
-        if (!w->results[RARE_WINDOW].filled)
+        if (!windows_result(w, RARE_WINDOW)->filled)
                 return UINT64_MAX;
         uint64_t silent = silence(rare, ladder);
         return silent < w->rare_span ? w->rare_span - silent : 0;
 }
 
+/* Whether samples come at growing distances: the newer half of them took longer than the older half. */
+static bool thins_out(const struct rare *rare, const struct ladder *l)
+{
+        struct samples s;
+
+        take_samples(rare, l->minutes, &s);
+        if (s.n < THINS_LEAST)
+                return false;
+        unsigned half = (s.n - 1) / 2;
+        const double *at = s.at + s.n - 1 - 2 * half;
+        return at[2 * half] - at[half] > THINS_BY * (at[half] - at[0]);
+}
+
+/* Where samples thin out, wide windows are still full of an earlier time and do not decide about this one. */
+bool rare_is_needed(const struct windows *w, const struct rare *rare, const struct ladder *ladder)
+{
+        uint32_t deciding = windows_deciding(w);
+
+        return !(deciding & NARROW) && (!deciding || thins_out(rare, ladder));
+}
+
 void rare_judge(struct windows *w, const struct rare *rare, const struct ladder *ladder, const struct life *life,
-                bool decided)
+                bool was_needed)
 {
         static const struct window_result none = { .filled = 0 };
-        bool sampled = !isnan(ladder_floor(ladder, 0, 0)), others = windows_deciding(w) != 0;
+        bool sampled = !isnan(ladder_floor(ladder, 0, 0)), needed = rare_is_needed(w, rare, ladder);
 
-        if (w->results[RARE_WINDOW].filled && (others || sampled || rare_lasts(w, rare, ladder) == 0))
+        if (windows_result(w, RARE_WINDOW)->filled && (!needed || sampled || rare_lasts(w, rare, ladder) == 0))
                 windows_put(w, RARE_WINDOW, &none);
-        if (!others && (sampled || decided))
+        if (needed && (sampled || !was_needed))
                 judge(w, rare, ladder, life);
 }

@@ -11,9 +11,10 @@
  *
  * The window is the newest 16, 12, 8, 6 or 5 samples, wherever they lie,
  * judged by the same tests, with the halves by samples instead of time. It is
- * judged while no other window decides, at a minute with a sample or when the
- * last other one no longer does, and is only ever evidence of growth: that there
- * is none is not said from so few.
+ * judged while no other window decides, or while samples thin out and only wide
+ * windows do, at a minute with a sample or when the last other one no longer
+ * does, and is only ever evidence of growth: that there is none is not said from
+ * so few.
  */
 #ifndef HW_DAEMON_TREND_RARE_H
 #define HW_DAEMON_TREND_RARE_H
@@ -35,12 +36,12 @@ void rare_push(struct rare *rare, uint64_t minute, double floor);
 /* Whether the samples come at rising minutes before minute `minutes`: for those from a file. */
 bool rare_is_sound(const struct rare *rare, uint64_t minutes);
 
-/*
- * Judges RARE_WINDOW after rare_push() and windows_judge(). Without growth it has no result. decided: another window
- * did decide before this minute.
- */
+/* Whether no other window decides about the newest samples. */
+bool rare_is_needed(const struct windows *w, const struct rare *rare, const struct ladder *ladder);
+
+/* Judges RARE_WINDOW after rare_push() and windows_judge(). Without growth it has no result. was_needed: before. */
 void rare_judge(struct windows *w, const struct rare *rare, const struct ladder *ladder, const struct life *life,
-                bool decided);
+                bool was_needed);
 
 /* Minutes without a sample until the result is too old and dropped, at least 1; UINT64_MAX: there is none. */
 uint64_t rare_lasts(const struct windows *w, const struct rare *rare, const struct ladder *ladder);

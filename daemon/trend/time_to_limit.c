@@ -60,7 +60,7 @@ static double late(const struct window_result *r, const struct rates *v, double 
 struct time_to_limit time_to_limit(const struct windows *w, unsigned index, const struct recent_average *average,
                                    double limit, double resolution_s)
 {
-        const struct window_result *r = &w->results[index];
+        const struct window_result *r = windows_result(w, index);
         double point_s = windows_point(w, index) * resolution_s;
         struct rates v = {
                 .slope = r->slope / point_s,

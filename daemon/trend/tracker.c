@@ -72,6 +72,8 @@ static void forget_run(struct tracker *t)
         for (unsigned i = 0; i < SERIES_COUNT; i++) {
                 if (t->series[i]) {
                         series_sketch_done(&t->series[i]->sketch);
+                        if (t->series[i]->trend)
+                                trend_done(t->series[i]->trend);
                         free(t->series[i]->trend);
                 }
                 free(t->series[i]);
@@ -333,6 +335,8 @@ bool tracker_go_on(struct tracker *t)
                 t->held_from++;
         }
         t->held_from = t->n_held = 0;
+        free(t->held);
+        t->held = NULL;
         return true;
 }
 

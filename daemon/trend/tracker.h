@@ -139,7 +139,8 @@ const struct trend *tracker_trend(const struct tracker *t, struct subject s);
 /*
  * Plain statistics of the samples in [from_ns, to_ns), to the width of a
  * bucket: 1 s for the last 5 min of a series, 10 s for the last hour, 1 min for
- * 6 h, 10 min for 48 h; for a band a sixth of the least of 10 min, 1 h, 6 h, 24
+ * 6 h, 10 min for 48 h (one that nobody has asked for: 10 s for the last
+ * hour, 10 min for 48 h); for a band a sixth of the least of 10 min, 1 h, 6 h, 24
  * h that reaches that far. from_ns 0: since the run began. False: no sample in
  * the range.
  */

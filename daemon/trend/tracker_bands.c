@@ -8,8 +8,7 @@
  * a sample, of 0 bytes when the band has no row.
  *
  * At most LADDERS_A_CENSUS are made in one census, the others with the next
- * ones: a first census of 10,000 bands would otherwise touch 8 MB of new memory
- * at once, which takes longer (5 ms) than all the rest.
+ * ones: a first census of 10,000 bands would otherwise make all of them at once.
  *
  * When all places are taken, a band's bytes at that time are remembered. Once
  * it has twice that, it is growing and worth more than the smallest band that
@@ -52,6 +51,18 @@ const struct band_slice *tracker_band_waiting(const struct tracker *t, uint32_t 
         return room;
 }
 
+void band_state_done(struct band_state *s)
+{
+        trend_done(&s->trend);
+        band_windows_done(&s->windows);
+        band_sketch_done(&s->sketch);
+}
+
+size_t band_state_held(const struct band_state *s)
+{
+        return trend_held(&s->trend) + rings_held(&s->windows.slices) + rings_held(&s->sketch.slices);
+}
+
 /* -------------------------------------------------------------- what waits */
 
 /* Adds an interval's samples to the windows and the ladder. */
@@ -79,8 +90,11 @@ void tracker_bands_close(struct tracker *t, uint64_t time_ns)
 
         if (t->interval.begin_ns / resolution < time_ns / resolution)
                 end_interval(t);
-        for (uint32_t i = 0; i < t->n_full; i++)
+        t->bands_held = 0;
+        for (uint32_t i = 0; i < t->n_full; i++) {
                 trend_close(&t->full[i]->trend, time_ns);
+                t->bands_held += band_state_held(t->full[i]);
+        }
 }
 
 /* A census older than the newest: its samples are an interval of their own. */
@@ -232,7 +246,7 @@ static void begin_ladder(struct tracker *t, uint32_t id, uint32_t place, uint64_
 {
         struct band_state *s = t->full[place - 1];
 
-        memset(s, 0, sizeof(*s));
+        *s = (struct band_state){ .published_censuses = 0 };
         trend_init(&s->trend, &t->config.trend);
         trend_begin(&s->trend, time_ns);
         band_now_init(&t->now[place - 1]);
@@ -280,6 +294,7 @@ static void promote(struct tracker *t, uint32_t id, uint64_t bytes, uint64_t tim
         end_interval(t);
         t->places[other - 1] = 0; /* it is counted as refused and may come back once it grows */
         refuse(t, other, BORN_BYTES);
+        band_state_done(t->full[place - 1]);
         begin_ladder(t, id, place, time_ns);
 }
 
@@ -359,8 +374,10 @@ void tracker_bands_census(struct tracker *t, const struct census *census)
 
 void tracker_bands_clear(struct tracker *t)
 {
-        for (uint32_t i = 0; i < t->n_full; i++)
+        for (uint32_t i = 0; i < t->n_full; i++) {
+                band_state_done(t->full[i]);
                 free(t->full[i]);
+        }
         free(t->full);
         free(t->now);
         free(t->values);
@@ -376,5 +393,6 @@ void tracker_bands_clear(struct tracker *t)
         t->n_bands = t->n_full = t->full_room = t->n_refused = 0;
         t->interval = (struct band_interval){ 0 };
         t->bands_newest_ns = t->censuses = t->n_recent = 0;
+        t->bands_held = 0;
         memset(t->recent_times, 0, sizeof(t->recent_times));
 }

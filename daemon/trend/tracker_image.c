@@ -7,7 +7,7 @@
 
 static const char impossible[] = "numbers in its verdicts contradict each other";
 
-_Static_assert(sizeof(void *) != 8 || sizeof(struct tracker) == 592, "does tracker_image walk what is new?");
+_Static_assert(sizeof(void *) != 8 || sizeof(struct tracker) == 600, "does tracker_image walk what is new?");
 
 /* ---------------------------------------------------------------------- parts */
 
@@ -20,7 +20,8 @@ static bool same_scale(const struct trend_config *a, const struct trend_config *
 static void check_trend(struct image *im, const struct tracker *t, const struct trend *trend)
 {
         if (!same_scale(&trend->config, &t->config.trend) || trend->life.count > LIFE_BUCKETS ||
-            trend->life.width == 0 || trend->verdict.now > TREND_LEAK || trend->windows.known >> WINDOWS_ALL ||
+            trend->life.width == 0 || trend->life.count > rings_room(&life_shape, &trend->life.means, 0) ||
+            trend->verdict.now > TREND_LEAK || trend->windows.known >> WINDOWS_ALL ||
             trend->windows.rising >> WINDOWS_ALL || trend->windows.rare_span > LADDER_MINUTES ||
             !rare_is_sound(&trend->rare, trend->ladder.minutes))
                 image_refuse(im, impossible);
@@ -36,8 +37,36 @@ static void check_sketch(struct image *im, const struct band_sketch *s)
 {
         check_cells(im, &s->now);
         check_cells(im, &s->total);
-        for (unsigned i = 0; i < BAND_RINGS * BAND_SLICES; i++)
-                check_cells(im, &s->rings[i / BAND_SLICES][i % BAND_SLICES]);
+        for (unsigned r = 0; r < BAND_RINGS; r++)
+                for (unsigned i = 0; i < rings_room(&band_sketch_shape, &s->slices, r); i++)
+                        check_cells(im, rings_at(&band_sketch_shape, &s->slices, r, i));
+}
+
+static void image_rings(struct image *im, struct rings *r, const struct rings_shape *shape)
+{
+        if (im->reads && !rings_are_sound(shape, r))
+                image_refuse(im, impossible);
+        image_block(im, &r->cells, rings_held(r), rings_held(r));
+        if (im->reads && !r->cells)
+                *r = (struct rings){ .cells = NULL };
+}
+
+static void image_trend(struct image *im, struct tracker *t, struct trend *trend)
+{
+        image_rings(im, &trend->ladder.rings, &ladder_shape);
+        image_rings(im, &trend->life.means, &life_shape);
+        image_rings(im, &trend->windows.results, &windows_shape);
+        if (im->reads)
+                check_trend(im, t, trend);
+}
+
+static void image_band(struct image *im, struct tracker *t, struct band_state *s)
+{
+        image_trend(im, t, &s->trend);
+        image_rings(im, &s->windows.slices, &band_windows_shape);
+        image_rings(im, &s->sketch.slices, &band_sketch_shape);
+        if (im->reads)
+                check_sketch(im, &s->sketch);
 }
 
 static void image_series(struct image *im, struct tracker *t, unsigned id)
@@ -52,8 +81,8 @@ static void image_series(struct image *im, struct tracker *t, unsigned id)
         size = s->trend ? sizeof(*s->trend) : 0;
         image_block(im, &s->trend, size, size);
         series_sketch_image(im, &s->sketch);
-        if (im->reads && s->trend)
-                check_trend(im, t, s->trend);
+        if (s->trend)
+                image_trend(im, t, s->trend);
         if (im->reads &&
             (tracker_judges((enum series_id)id) != (s->trend != NULL) || s->published.verdict > TREND_LEAK))
                 image_refuse(im, impossible);
@@ -76,10 +105,8 @@ static void image_bands(struct image *im, struct tracker *t)
         t->n_full = n;
         for (uint32_t i = 0; i < t->n_full; i++) {
                 image_block(im, &t->full[i], sizeof(**t->full), sizeof(**t->full));
-                if (!im->reads || !t->full[i])
-                        continue;
-                check_trend(im, t, &t->full[i]->trend);
-                check_sketch(im, &t->full[i]->sketch);
+                if (t->full[i])
+                        image_band(im, t, t->full[i]);
         }
         for (uint32_t i = 0; im->reads && i < t->n_bands; i++)
                 if (t->places[i] > t->n_full || (t->places[i] && i >= bands_count(model_bands(t->model))))

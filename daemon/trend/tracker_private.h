@@ -63,7 +63,9 @@ struct gap {
         bool costly, again;               /* the last tick was costly; has to be emitted again */
 };
 
-_Static_assert(sizeof(struct band_state) <= 8192, "at most 8 kB of state per band");
+/* What a band_state owns; and how many bytes that is. */
+void band_state_done(struct band_state *s);
+size_t band_state_held(const struct band_state *s);
 
 struct tracker {
         struct tracker_config config;
@@ -96,6 +98,7 @@ struct tracker {
         struct band_interval interval;
         uint64_t bands_newest_ns; /* of the newest finished census */
         uint64_t censuses;        /* finished ones */
+        size_t bands_held;        /* by what the ladders own, as of the newest closed minute */
         uint32_t n_refused;       /* bands without a ladder for want of a place or memory */
 };
 

@@ -65,10 +65,10 @@ bool tracker_verdict(const struct tracker *t, struct subject s, struct trend_res
                 return false;
         trend_result(trend, ret);
         ret->over = t->ended;
-        if (ret->over)
-                ret->verdict_in_ns = UINT64_MAX;
-        if (ret->undecided)
-                ret->verdict = TREND_UNKNOWN; /* it may never have been steady: the next minutes will show */
+        if (ret->over) {
+                bool too_short = ret->verdict == TREND_UNKNOWN && ret->verdict_in_ns != UINT64_MAX;
+                ret->verdict_in_ns = too_short ? 0 : UINT64_MAX;
+        }
         return true;
 }
 
@@ -207,6 +207,15 @@ static void look_at_doubts(const struct tracker *t, struct growth *g)
         g->over = t->ended;
 }
 
+static bool bands_rise(const struct growth *g, uint64_t live_bytes)
+{
+        double gained = 0;
+
+        for (uint32_t i = 0; i < g->n_bands; i++)
+                gained += g->bands[i].gained_low_bytes;
+        return live_bytes != UNKNOWN_U64 && gained > 0 && gained * TREND_EXPLAINS >= (double)live_bytes;
+}
+
 void tracker_growth(const struct tracker *t, struct growth *g)
 {
         const struct heap *heap = model_heap(t->model);
@@ -239,6 +248,7 @@ void tracker_growth(const struct tracker *t, struct growth *g)
                 g->nonmoving_live_bytes += s->live_blocks * s->block_bytes;
         }
         tracker_top_bands(t, g);
+        g->bands_rise = bands_rise(g, t->ended ? heap->max_live_bytes : heap->live_bytes);
         look_at_doubts(t, g);
         g->where = growth_decide(g);
 }
@@ -483,15 +493,19 @@ uint64_t tracker_bands_left_out(const struct tracker *t)
         return t->n_refused;
 }
 
+static uint64_t held_by_series(const struct series_state *s)
+{
+        return sizeof(*s) + series_sketch_held(&s->sketch) + (s->trend ? sizeof(*s->trend) + trend_held(s->trend) : 0);
+}
+
+/* Asked of each target once a second: not a walk over its bands. */
 uint64_t tracker_held_bytes(const struct tracker *t)
 {
-        uint64_t held = sizeof(*t) + t->n_full * sizeof(struct band_state) +
-                        t->full_room * (sizeof(*t->full) + sizeof(*t->now) + sizeof(*t->values) + sizeof(*t->recent)) +
-                        t->n_bands * (sizeof(*t->places) + sizeof(*t->refused_bytes));
+        uint64_t held = sizeof(*t) + t->n_bands * (sizeof(*t->places) + sizeof(*t->refused_bytes)) +
+                        t->full_room * (sizeof(*t->full) + sizeof(*t->now) + sizeof(*t->values) + sizeof(*t->recent));
 
+        held += t->n_full * sizeof(struct band_state) + t->bands_held;
         for (unsigned i = 0; i < SERIES_COUNT; i++)
-                held += t->series[i] ? sizeof(*t->series[i]) + series_sketch_held(&t->series[i]->sketch) +
-                                               (t->series[i]->trend ? sizeof(*t->series[i]->trend) : 0)
-                                     : 0;
+                held += t->series[i] ? held_by_series(t->series[i]) : 0;
         return held;
 }

@@ -21,7 +21,10 @@
 
 #include "daemon/trend/onset.h"
 
-_Static_assert(sizeof(struct trend) < 8192, "the whole state of a series stays below 8 kB");
+#define REST_MINUTES 30 /* growth that goes on after a shorter rest is the same growth */
+#define ONSET_UNSURE 4  /* buckets of the ladder, as wide as those of its time */
+
+_Static_assert(sizeof(struct trend) < 1024, "a young series is small");
 
 struct trend_config trend_config_scaled(uint64_t resolution_ns)
 {
@@ -53,15 +56,16 @@ static void empty(struct trend_open_minute *m)
 /* Forgets all samples, keeps the counters. */
 static void start_over(struct trend *t)
 {
-        ladder_init(&t->ladder);
+        ladder_done(&t->ladder);
         t->rare = (struct rare){ .n = 0 };
-        life_init(&t->life);
-        windows_init(&t->windows, leak_after_minutes(&t->config));
+        life_done(&t->life);
+        windows_done(&t->windows);
         verdict_init(&t->verdict);
         t->average = (struct recent_average){ 0 };
         for (unsigned i = 0; i < TREND_OPEN_MINUTES; i++)
                 empty(&t->open[i]);
         t->onset_ns = UINT64_MAX;
+        t->left = VERDICT_NEVER;
         t->started = false;
 }
 
@@ -69,7 +73,18 @@ void trend_init(struct trend *t, const struct trend_config *config)
 {
         assert(trend_config_valid(config));
         *t = (struct trend){ .config = *config };
+        windows_init(&t->windows, leak_after_minutes(config));
         start_over(t);
+}
+
+void trend_done(struct trend *t)
+{
+        start_over(t);
+}
+
+size_t trend_held(const struct trend *t)
+{
+        return rings_held(&t->ladder.rings) + rings_held(&t->life.means) + rings_held(&t->windows.results);
 }
 
 uint64_t trend_closed_minutes(const struct trend *t)
@@ -97,7 +112,7 @@ static int recent_window(const struct trend *t)
 {
         int i = windows_widest(&t->windows, 0, WINDOWS_RECENT);
 
-        if (t->verdict.now < TREND_GROWING || (i >= 0 && slope_low(&t->windows.results[i]) > 0))
+        if (t->verdict.now < TREND_GROWING || (i >= 0 && slope_low(windows_result(&t->windows, (unsigned)i)) > 0))
                 return i;
         i = windows_widest(&t->windows, TESTS_RISES, WINDOWS_RECENT);
         return i >= 0 ? i : windows_widest(&t->windows, TESTS_RISES, WINDOWS_ALL);
@@ -121,33 +136,60 @@ static int deciding_window(const struct trend *t, enum trend_basis *basis)
         }
         if (i >= 0)
                 return i;
-        i = recent_window(t);
+        i = t->verdict.now == TREND_UNKNOWN ? -1 : recent_window(t);
         *basis = i >= 0 ? TREND_BASIS_RECENT : TREND_BASIS_NONE;
         return i;
 }
 
 /*
- * Follows the growth back. Whichever window shows a growth that goes on, its onset never moves to a later time, and not
- * at all once it is called a leak. It is kept while no window shows the growth.
+ * An onset found so far back is known to a few of the buckets kept of that time: nearer ones are the same onset.
+ */
+static bool clearly_earlier(const struct trend *t, uint64_t minute)
+{
+        uint64_t unsure_ns = ONSET_UNSURE * ladder_finest_width(&t->ladder, minute) * t->config.resolution_ns;
+        uint64_t ns = end_of_minute_ns(t, minute);
+
+        return t->onset_ns == UINT64_MAX || (ns < t->onset_ns && t->onset_ns - ns > unsure_ns);
+}
+
+/* Growth that was left is over: half of its rise was given back, or it has rested for long. */
+static bool is_over(const struct trend *t)
+{
+        uint64_t rested = t->ladder.minutes - t->left;
+        uint64_t lasted = (end_of_minute_ns(t, t->left) - t->onset_ns) / t->config.resolution_ns;
+
+        return verdict_fell(&t->verdict, &t->ladder) || (rested > REST_MINUTES && rested > lasted / 8);
+}
+
+/*
+ * Follows the growth back. Whichever window shows a growth that goes on, its onset never moves to a later time, to an
+ * earlier one only when that is clear, and not at all once it is called a leak. It is kept while no window shows the
+ * growth, and also, for some time, when the verdict has been left.
  */
 static void place_onset(struct trend *t)
 {
         enum trend_basis basis;
 
-        if (t->verdict.now < TREND_GROWING) {
+        if (t->left != VERDICT_NEVER && is_over(t)) {
                 t->onset_ns = UINT64_MAX;
+                t->left = VERDICT_NEVER;
+        }
+        if (t->verdict.now < TREND_GROWING) {
+                if (t->onset_ns != UINT64_MAX && t->left == VERDICT_NEVER)
+                        t->left = t->verdict.since;
                 return;
         }
+        t->left = VERDICT_NEVER;
         int i = deciding_window(t, &basis);
         bool settled =
                 t->verdict.now == TREND_LEAK && t->onset_ns != UINT64_MAX && t->ladder.minutes > t->verdict.since;
         if (i >= 0 && basis != TREND_BASIS_RECENT && !settled) {
                 uint64_t minute = onset_minute(&t->ladder, &t->windows, (unsigned)i);
-                uint64_t ns = end_of_minute_ns(t, minute);
 
-                ns = ns > t->first_ns ? ns : t->first_ns;
-                if (ns < t->onset_ns)
-                        t->onset_ns = ns;
+                if (clearly_earlier(t, minute)) {
+                        uint64_t ns = end_of_minute_ns(t, minute);
+                        t->onset_ns = ns > t->first_ns ? ns : t->first_ns;
+                }
         }
 }
 
@@ -161,7 +203,7 @@ static enum window_test first_missing(uint32_t passed, uint32_t wanted)
 
 static void fill_evidence(const struct trend *t, unsigned window, struct trend_evidence *e)
 {
-        const struct window_result *r = &t->windows.results[window];
+        const struct window_result *r = windows_result(&t->windows, window);
         uint32_t wanted = t->verdict.now < TREND_GROWING ? TESTS_GROWS : TESTS_LEAKS;
 
         e->passed = r->passed;
@@ -218,12 +260,20 @@ static struct trend_provisional provisional(const struct trend *t)
         return (struct trend_provisional){ .known = false };
 }
 
-/* The shortest window is the first that a verdict can be based on. */
-static uint64_t verdict_in(const struct trend *t)
+static bool rises_so_far(const struct trend *t)
 {
-        uint64_t least = window_span_minutes(0);
+        return t->verdict.now == TREND_UNKNOWN && t->ladder.minutes < WINDOWS_OPEN_MINUTES &&
+               windows_still_rise(&t->windows);
+}
 
-        return t->ladder.minutes < least ? (least - t->ladder.minutes) * t->config.resolution_ns : UINT64_MAX;
+/* The shortest window is the first that a verdict can be based on. One that rises may not decide yet. */
+static uint64_t verdict_in(const struct trend *t, uint64_t growing_in)
+{
+        uint64_t minutes = t->ladder.minutes, first = rises_so_far(t) ? WINDOWS_OPEN_MINUTES : window_span_minutes(0);
+
+        if (growing_in > 0)
+                return growing_in * t->config.resolution_ns;
+        return minutes < first ? (first - minutes) * t->config.resolution_ns : UINT64_MAX;
 }
 
 void trend_result(const struct trend *t, struct trend_result *ret)
@@ -239,7 +289,7 @@ void trend_result(const struct trend *t, struct trend_result *ret)
                 .slope = NAN,
                 .slope_low = NAN,
                 .slope_high = NAN,
-                .onset_ns = t->onset_ns,
+                .onset_ns = t->verdict.now < TREND_GROWING ? UINT64_MAX : t->onset_ns,
                 .evidence = { .basis = basis,
                               .missing = TEST_COUNT,
                               .z = NAN,
@@ -249,17 +299,18 @@ void trend_result(const struct trend *t, struct trend_result *ret)
                               .life_ratio = NAN },
         };
         ret->verdict_in_ns = UINT64_MAX;
-        uint64_t growing_in = verdict_growing_in(&t->verdict, t->ladder.minutes, &ret->undecided);
+        uint64_t growing_in = verdict_growing_in(&t->verdict, t->ladder.minutes);
         if (t->verdict.now == TREND_UNKNOWN && t->started) {
+                ret->rises_so_far = rises_so_far(t);
                 ret->provisional = provisional(t);
-                ret->verdict_in_ns = verdict_in(t);
+                ret->verdict_in_ns = verdict_in(t, growing_in);
         } else if (growing_in > 0) {
                 ret->provisional = provisional(t);
                 ret->verdict_in_ns = growing_in * t->config.resolution_ns;
         }
         if (i < 0)
                 return;
-        const struct window_result *r = &t->windows.results[i];
+        const struct window_result *r = windows_result(&t->windows, (unsigned)i);
         double point_s = windows_point(&t->windows, (unsigned)i) * (double)t->config.resolution_ns / 1e9;
         ret->slope = r->slope / point_s;
         ret->slope_low = slope_low(r) / point_s;
@@ -283,6 +334,7 @@ bool trend_time_to_limit(const struct trend *t, double limit, struct time_to_lim
 static void close_minute(struct trend *t)
 {
         struct trend_open_minute *m = &t->open[t->ladder.minutes % TREND_OPEN_MINUTES];
+        bool was_needed = rare_is_needed(&t->windows, &t->rare, &t->ladder);
         unsigned gained = ladder_push(&t->ladder, m->floor);
 
         rare_push(&t->rare, t->ladder.minutes - 1, m->floor);
@@ -291,9 +343,8 @@ static void close_minute(struct trend *t)
         empty(m);
         if (gained > 1)
                 life_push(&t->life, ladder_floor(&t->ladder, 1, 0));
-        bool decided = windows_deciding(&t->windows) != 0;
         windows_judge(&t->windows, &t->ladder, &t->life, gained, t->verdict.now >= TREND_GROWING);
-        rare_judge(&t->windows, &t->rare, &t->ladder, &t->life, decided);
+        rare_judge(&t->windows, &t->rare, &t->ladder, &t->life, was_needed);
         struct verdict_signs signs = verdict_signs(&t->windows);
         (void)verdict_step(&t->verdict, &signs, &t->ladder, t->ladder.minutes); /* changes show in the result */
         place_onset(t);

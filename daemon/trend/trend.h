@@ -4,8 +4,9 @@
  *
  *      push ─▶ open minutes ─close─▶ ladder, life ─▶ windows ─▶ verdict
  *
- * Pure: time and values are arguments, nothing is looked up and nothing is
- * allocated; the struct (below 8 kB) is the whole state and may be copied.
+ * Pure: time and values are arguments, nothing is looked up. Memory is made as
+ * time goes on: 0.7 kB at first, 3 kB after an hour, 5 kB after a month. What
+ * finds none is as if it had no sample.
  * docs/VERDICT.md explains what the verdict means and how it is found.
  *
  * A "minute" is config.resolution_ns long and begins at a multiple of it. It
@@ -65,7 +66,8 @@ struct trend {
         struct trend_open_minute open[TREND_OPEN_MINUTES]; /* minute m of the run at m % TREND_OPEN_MINUTES */
         uint64_t first_minute;                             /* time / resolution of the run's minute 0 */
         uint64_t first_ns;                                 /* of the first sample; valid when started */
-        uint64_t onset_ns;                                 /* of the current growth; UINT64_MAX = not known */
+        uint64_t onset_ns;                                 /* of the newest growth; UINT64_MAX = not known */
+        uint64_t left;                                     /* minute when that growth was left, or VERDICT_NEVER */
         uint64_t samples;                                  /* taken in */
         uint64_t late;                                     /* came after their minute was closed */
         uint64_t refused;                                  /* not a number of bytes */
@@ -75,6 +77,12 @@ struct trend {
 
 /* `config` must be valid. */
 void trend_init(struct trend *t, const struct trend_config *config);
+
+/* Frees all: what trend_init() made is as it was then, but for the counters. */
+void trend_done(struct trend *t);
+
+/* Memory beside the struct. */
+size_t trend_held(const struct trend *t);
 
 enum trend_push_status {
         TREND_PUSH_OK,
@@ -156,8 +164,8 @@ struct trend_result {
         struct trend_evidence evidence;
         struct trend_provisional provisional; /* while the verdict is unknown or growth is in doubt */
         uint64_t verdict_in_ns;               /* event time until another verdict is possible; UINT64_MAX: not known */
-        bool undecided; /* steady, but growth has shown since its first minute: not to be reported yet */
-        bool over;      /* the run has ended: nothing will change (tracker.h) */
+        bool rises_so_far;                    /* unknown only because it is not clear whether that lasts */
+        bool over;                            /* the run has ended: nothing will change (tracker.h) */
 };
 
 /* The answer as of the newest closed minute. */

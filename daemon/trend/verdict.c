@@ -2,6 +2,9 @@
 /*
  * DESIGN:
  *
+ *      unknown        ──a window decides, and the
+ *                       run does not rise any more
+ *                       or is 48 min old─────────────▶ steady
  *      unknown/steady ──some window grows for 4 min────▶ growing
  *      any            ──some window leaks for 16 min───▶ leak
  *      growing        ──15 min after the last growth,
@@ -44,14 +47,18 @@ static bool lasts(uint64_t start, uint64_t minute, uint64_t least)
         return start != VERDICT_NEVER && minute - start >= least;
 }
 
+bool verdict_fell(const struct verdict *v, const struct ladder *l)
+{
+        return ladder_kept(l, 1) > 0 && ladder_floor(l, 1, 0) < v->rise_middle;
+}
+
 static bool growing_stays(const struct verdict *v, const struct ladder *l, uint64_t minute)
 {
         if (v->grows_since != VERDICT_NEVER)
                 return true;
         if (lasts(v->last_grew, minute, GROWING_STAYS))
                 return false;
-        bool fell = ladder_kept(l, 1) > 0 && ladder_floor(l, 1, 0) < v->rise_middle;
-        return !fell;
+        return !verdict_fell(v, l);
 }
 
 static enum trend_verdict decide(const struct verdict *v, const struct verdict_signs *signs, const struct ladder *l,
@@ -67,6 +74,9 @@ static enum trend_verdict decide(const struct verdict *v, const struct verdict_s
                 return TREND_GROWING;
         if (v->now == TREND_GROWING && growing_stays(v, l, minute))
                 return TREND_GROWING;
+        bool open = v->grows_since != VERDICT_NEVER || (signs->rises && minute < WINDOWS_OPEN_MINUTES);
+        if (v->now == TREND_UNKNOWN && open)
+                return TREND_UNKNOWN;
         return signs->any ? TREND_STEADY : TREND_UNKNOWN;
 }
 
@@ -78,10 +88,13 @@ struct verdict_signs verdict_signs(const struct windows *w)
                 .leaks = windows_widest(w, TESTS_LEAKS, WINDOWS_ALL) >= 0,
                 .holds = windows_widest(w, TESTS_HOLDS, WINDOWS_ALL) >= 0,
                 .any = windows_deciding(w) != 0,
+                .rises = windows_still_rise(w),
         };
 
-        if (growing >= 0)
-                signs.rise_middle = w->results[growing].end - RISE_MIDDLE * w->results[growing].slope;
+        if (growing >= 0) {
+                const struct window_result *r = windows_result(w, (unsigned)growing);
+                signs.rise_middle = r->end - RISE_MIDDLE * r->slope;
+        }
         return signs;
 }
 
@@ -110,9 +123,8 @@ bool verdict_step(struct verdict *v, const struct verdict_signs *signs, const st
         return true;
 }
 
-uint64_t verdict_growing_in(const struct verdict *v, uint64_t minute, bool *ret_first)
+uint64_t verdict_growing_in(const struct verdict *v, uint64_t minute)
 {
-        *ret_first = v->now == TREND_STEADY && v->grows_since != VERDICT_NEVER && v->grows_since <= v->since;
         if (v->now >= TREND_GROWING || v->grows_since == VERDICT_NEVER)
                 return 0;
         return v->grows_since + GROWING_FOR > minute ? v->grows_since + GROWING_FOR - minute : 1;

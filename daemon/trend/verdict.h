@@ -40,6 +40,7 @@ void verdict_init(struct verdict *v);
 struct verdict_signs {
         bool grows, leaks, holds; /* some window passes these tests */
         bool any;                 /* some window decides (windows_deciding) */
+        bool rises;               /* the run so far rises, and does so to its end (windows_still_rise) */
         double rise_middle;       /* of the widest window that grows */
 };
 
@@ -48,11 +49,11 @@ struct verdict_signs verdict_signs(const struct windows *w);
 /* Takes in the signs after minute number `minute` (from 1). True when the verdict changed. */
 bool verdict_step(struct verdict *v, const struct verdict_signs *signs, const struct ladder *l, uint64_t minute);
 
-/*
- * Minutes until the verdict is `growing` if the growth that some window shows goes on; 0: none shows any, or it already
- * is. *ret_first: that growth has shown since before there was any verdict.
- */
-uint64_t verdict_growing_in(const struct verdict *v, uint64_t minute, bool *ret_first);
+/* Half of the newest growth's rise has been given back. */
+bool verdict_fell(const struct verdict *v, const struct ladder *l);
+
+/* Minutes until the verdict is `growing` if the growth that some window shows goes on; 0: none shows any, or it is. */
+uint64_t verdict_growing_in(const struct verdict *v, uint64_t minute);
 
 /* Whether steps with these signs change nothing, however many. */
 bool verdict_rests(const struct verdict *v, const struct verdict_signs *signs);

@@ -44,10 +44,34 @@ static const struct {
         uint8_t pair; /* buckets averaged to one point */
 } shapes[WINDOWS_PER_LEVEL] = { { LIMIT_VERDICT_STEPS, 1 }, { 24, 1 }, { 18, 2 }, { 24, 2 } };
 
+const struct rings_shape windows_shape = {
+        .n = LADDER_LEVELS + 1,
+        .most = WINDOWS_PER_LEVEL,
+        .grain = 1,
+        .size = { sizeof(struct window_result), sizeof(struct window_result), sizeof(struct window_result),
+                  sizeof(struct window_result), sizeof(struct window_result), sizeof(struct window_result),
+                  sizeof(struct window_result) },
+};
+
 void windows_init(struct windows *w, uint64_t leak_after_minutes)
 {
         assert(leak_after_minutes <= LADDER_MINUTES);
         *w = (struct windows){ .leak_after = (uint32_t)leak_after_minutes };
+}
+
+void windows_done(struct windows *w)
+{
+        rings_done(&w->results);
+        windows_init(w, w->leak_after);
+}
+
+const struct window_result *windows_result(const struct windows *w, unsigned index)
+{
+        static const struct window_result none = { .filled = 0 };
+        const struct window_result *r =
+                rings_at(&windows_shape, &w->results, index / WINDOWS_PER_LEVEL, index % WINDOWS_PER_LEVEL);
+
+        return r ? r : &none;
 }
 
 unsigned window_points(unsigned index)
@@ -87,7 +111,7 @@ int windows_widest(const struct windows *w, uint32_t tests, unsigned below)
 
         while (left) {
                 int i = 31 - __builtin_clz(left);
-                if (window_has(&w->results[i], tests))
+                if (window_has(windows_result(w, (unsigned)i), tests))
                         return i;
                 left &= ~(UINT32_C(1) << i);
         }
@@ -107,9 +131,21 @@ uint32_t windows_deciding(const struct windows *w)
         uint32_t deciding = w->known & ~(UINT32_C(1) << RARE_WINDOW);
 
         for (uint32_t left = deciding & w->rising; left; left &= left - 1)
-                if (is_open(&w->results[__builtin_ctz(left)]))
+                if (is_open(windows_result(w, (unsigned)__builtin_ctz(left))))
                         deciding &= ~(left & -left);
         return deciding;
+}
+
+bool windows_still_rise(const struct windows *w)
+{
+        int i = windows_widest(w, TEST_BIT(TEST_RISES) | TEST_BIT(TEST_FRESH), WINDOWS_RECENT);
+
+        if (i < 0)
+                return false;
+        const struct window_result *r = windows_result(w, (unsigned)i);
+        double rise = r->slope * window_points((unsigned)i), z = r->slope * sqrt(r->sxx) / (double)r->sd;
+        return z >= 5 && rise >= fmax(0.01 * fabs(r->end), GROWTH_LEAST_BYTES) &&
+               (double)r->new_slope >= 0.25 * r->slope && (double)r->last_slope > 0;
 }
 
 bool windows_silent(const struct windows *w, unsigned levels)
@@ -245,11 +281,15 @@ static struct window_result not_looked_at(unsigned filled, uint64_t minutes)
 
 void windows_put(struct windows *w, unsigned index, const struct window_result *result)
 {
+        const unsigned ring = index / WINDOWS_PER_LEVEL, place = index % WINDOWS_PER_LEVEL;
         uint32_t bit = UINT32_C(1) << index;
+        struct window_result *r = result->filled ? rings_reach(&windows_shape, &w->results, ring, place)
+                                                 : rings_at(&windows_shape, &w->results, ring, place);
 
-        w->results[index] = *result;
-        w->known = result->filled ? w->known | bit : w->known & ~bit;
-        w->rising = window_has(result, TEST_BIT(TEST_RISES)) ? w->rising | bit : w->rising & ~bit;
+        if (r)
+                *r = *result;
+        w->known = r && result->filled ? w->known | bit : w->known & ~bit;
+        w->rising = r && window_has(result, TEST_BIT(TEST_RISES)) ? w->rising | bit : w->rising & ~bit;
 }
 
 /* The result of a window now. */
@@ -274,7 +314,7 @@ static struct window_result look(const struct windows *w, const struct ladder *l
         r.sd = (float)fit.sd;
         r.life = (float)life_ratio(life);
         r.sxx = (float)fit.sxx;
-        if (growing || fit.slope / fit.se >= Z_LEAST)
+        if (growing || fit.slope / fit.se >= Z_LEAST || l->minutes < WINDOWS_OPEN_MINUTES)
                 look_at_shape(&r, p, n);
         r.passed = window_tests(&r, index, window_span_minutes(index), w->leak_after);
         return r;

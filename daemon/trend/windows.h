@@ -22,6 +22,7 @@
 
 #include "daemon/trend/ladder.h"
 #include "daemon/trend/life.h"
+#include "daemon/trend/rings.h"
 #include "daemon/trend/theil_sen.h"
 
 #define WINDOWS_PER_LEVEL  4u
@@ -65,6 +66,7 @@ enum window_test {
  * Slopes are in bytes per point: windows_point() says how long that is.
  * Levels and the slope are doubles; what they are only compared with are
  * floats, so that 25 results take 1.6 kB.
+ * One that finds no memory is none.
  */
 struct window_result {
         double slope;               /* of the whole window */
@@ -83,14 +85,20 @@ struct window_result {
 };
 
 struct windows {
-        struct window_result results[WINDOWS_ALL];
-        uint32_t known;      /* bit i: window i has a result */
-        uint32_t rising;     /* of these, which pass TEST_RISES, as all sets above require */
-        uint32_t leak_after; /* minutes that growth must last to be a leak */
-        uint32_t rare_span;  /* of RARE_WINDOW, in minutes */
+        struct rings results; /* by level, then RARE_WINDOW's: made when a window first has one */
+        uint32_t known;       /* bit i: window i has a result */
+        uint32_t rising;      /* of these, which pass TEST_RISES, as all sets above require */
+        uint32_t leak_after;  /* minutes that growth must last to be a leak */
+        uint32_t rare_span;   /* of RARE_WINDOW, in minutes */
 };
 
+extern const struct rings_shape windows_shape;
+
 void windows_init(struct windows *w, uint64_t leak_after_minutes);
+void windows_done(struct windows *w);
+
+/* Its newest result, until the next one is made; filled is 0 when it has none. */
+const struct window_result *windows_result(const struct windows *w, unsigned index);
 
 /*
  * Judges the windows of the `gained` lowest levels, right after ladder_push() and life_push(). A window whose rise is
@@ -122,6 +130,14 @@ int windows_widest(const struct windows *w, uint32_t tests, unsigned below);
  * has too few of its newest points to tell whether it still does decides nothing: that it is steady is not known.
  */
 uint32_t windows_deciding(const struct windows *w);
+
+/*
+ * Whether the widest recent window, of a run below WINDOWS_OPEN_MINUTES all of it, shows a rise to new highs that goes
+ * on, by its own scatter alone: a smooth rise that slows down leaves a line for long stretches, which counts as noise
+ * with memory in the error of its slope.
+ */
+#define WINDOWS_OPEN_MINUTES 48u
+bool windows_still_rise(const struct windows *w);
 
 /* Points of a window: 18 or 24. RARE_WINDOW's are not at equal distances: a point is an 18th of its span. */
 unsigned window_points(unsigned index);

@@ -7,11 +7,11 @@
 
 #include <stdlib.h>
 
-#define ROOM_FIRST 4u
+#define ROOM_MORE 4u /* at least: there are fifty of each series */
 
 static bool make_room(struct sketch *s)
 {
-        uint16_t room = s->room ? (uint16_t)(s->room * 2) : ROOM_FIRST;
+        uint16_t room = (uint16_t)(s->room + (s->room / 4 > ROOM_MORE ? s->room / 4 : ROOM_MORE));
 
         if (s->n < s->room)
                 return true;

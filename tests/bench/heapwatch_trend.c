@@ -108,6 +108,7 @@ static bool begin_series(struct detector *d, const char *limit)
                         return false;
                 d->limit = (double)bytes;
         }
+        trend_done(&d->trend);
         trend_init(&d->trend, &d->config);
         d->told = TREND_UNKNOWN;
         d->told_minute = 0;

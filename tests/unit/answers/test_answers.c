@@ -294,7 +294,7 @@ static void before_a_verdict_there_is_a_provisional_growth_and_a_countdown(void 
         says(&a, QUESTION_WRONG, "over 2m 00s");
         says(&a, QUESTION_NEXT, "Wait for the verdict, in 6m 00s");
         m.state.state = HW__TARGET__STATE__STATE_ENDED;
-        m.live.has_verdict_in_ns = 0;
+        m.live.verdict_in_ns = 0;
         a = asked(&m);
         says(&a, QUESTION_WRONG, "Not known: the run was too short for a verdict");
         assert_string_equal(advice(&m), "too-short");
@@ -314,7 +314,7 @@ static void before_a_verdict_there_is_a_provisional_growth_and_a_countdown(void 
 }
 
 /* A run of `length_ns` that is over, judged in steps of `step_ns`, without a verdict. */
-static struct answers ended_early(struct made *m, uint64_t length_ns, uint64_t step_ns, bool live)
+static struct answers ended_early(struct made *m, uint64_t length_ns, uint64_t step_ns, bool too_short, bool live)
 {
         struct answers a;
 
@@ -323,6 +323,7 @@ static struct answers ended_early(struct made *m, uint64_t length_ns, uint64_t s
         m->growth.where = HW__GROWTH__WHERE__WHERE_UNKNOWN;
         m->live = (Hw__Trend)HW__TREND__INIT;
         m->live.has_verdict = 1;
+        m->live.has_verdict_in_ns = too_short;
         m->trends.scale = &m->scale;
         m->scale.has_resolution_ns = 1;
         m->scale.resolution_ns = step_ns;
@@ -345,24 +346,24 @@ static void the_advised_step_gives_a_verdict(void **state)
                 bool live;
                 const char *words;
         } cases[] = {
-                { 5 * MINUTE, MINUTE, true, "judge the next run in shorter steps: heapwatch run --resolution 10s" },
-                { 5 * MINUTE, MINUTE, false, "heapwatch trend LOG --resolution 10s" },
-                { 17 * MINUTE, MINUTE, false, "heapwatch trend LOG --resolution 30s" },
-                { 12 * SECOND, SECOND, false, "heapwatch trend LOG --resolution 500ms" },
-                { 2300000000, SECOND, false, "heapwatch trend LOG --resolution 100ms" },
-                { 2299000000, SECOND, false, "Let it run for longer: a verdict takes 2.30 s at least" },
-                { SECOND, 100000000, false, "Let it run for longer: a verdict takes 2.30 s at least" },
+                { 5 * MINUTE, MINUTE, true, "judge the next run in shorter steps: heapwatch run --resolution 5s" },
+                { 5 * MINUTE, MINUTE, false, "heapwatch trend LOG --resolution 5s" },
+                { 17 * MINUTE, MINUTE, false, "heapwatch trend LOG --resolution 15s" },
+                { 12 * SECOND, SECOND, false, "heapwatch trend LOG --resolution 250ms" },
+                { 4800000000, SECOND, false, "heapwatch trend LOG --resolution 100ms" },
+                { 4799000000, SECOND, false, "Let it run for longer: a verdict takes 4.80 s at least" },
+                { SECOND, 100000000, false, "Let it run for longer: a verdict takes 4.80 s at least" },
         };
         struct made m;
         struct answers a;
 
         (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-                a = ended_early(&m, cases[i].length_ns, cases[i].step_ns, cases[i].live);
+                a = ended_early(&m, cases[i].length_ns, cases[i].step_ns, true, cases[i].live);
                 says(&a, QUESTION_WRONG, "the run was too short");
                 says(&a, QUESTION_NEXT, cases[i].words);
         }
-        a = ended_early(&m, 3 * SECOND, 100000000, false); /* as long as it takes, but steps are empty */
+        a = ended_early(&m, 5 * SECOND, 100000000, false, false); /* as long as it takes, but steps are empty */
         says(&a, QUESTION_WRONG, "Not known: too few steps of the run have a major collection");
         says(&a, QUESTION_NEXT, "Let it run for longer, or take censuses more often");
         assert_null(strstr(a.answer[QUESTION_NEXT].text, "--resolution"));
@@ -382,7 +383,7 @@ static void a_running_program_is_not_told_a_longer_step(void **state)
         struct answers a;
 
         (void)state;
-        (void)ended_early(&m, SECOND, SECOND, true);
+        (void)ended_early(&m, SECOND, SECOND, true, true);
         m.state.state = HW__TARGET__STATE__STATE_RUNNING;
         m.live.has_verdict_in_ns = 1;
         m.live.verdict_in_ns = 17 * SECOND;
@@ -399,7 +400,7 @@ static void an_address_is_called_one(void **state)
         struct answers a;
 
         (void)state;
-        a = ended_early(&m, SECOND, 100000000, false);
+        a = ended_early(&m, SECOND, 100000000, true, false);
         says(&a, QUESTION_GROWS, "Not known; the largest is Main.CartItem with");
         m.band.label = (char *)"0x4c20d8";
         answers_of(&a, &m.t, false);
@@ -802,7 +803,7 @@ static void the_profile_itself_is_told_apart(void **state)
         has(a.caveats[0], "Idle: 2 censuses in 10m 00s: the clock of -i0.05 stops while it waits");
         m.state.uri = (char *)"unix:/run/user/1/heapwatch/agent-42.sock";
         a = asked(&m);
-        has(a.caveats[0], "2 censuses in 10m 00s: the agent keeps to its budget of the program's time");
+        has(a.caveats[0], "2 censuses in 10m 00s: the agent keeps to its budget of time");
         assert_null(strstr(a.caveats[0], "Idle"));
         m.state.uri = NULL;
         m.heap_state.has_max_live_bytes = 1;
@@ -837,7 +838,16 @@ static void damage_and_the_daemons_own_advice(void **state)
         a = asked(&m);
         assert_string_equal(advice(&m), "damaged");
         assert_int_equal(a.n_caveats, 1);
-        has(a.caveats[0], "2.00 KiB of its log were skipped in 3 places");
+        has(a.caveats[0], "2.00 KiB of its log skipped in 3 places");
+        m.health.has_bands_left_out = 1;
+        m.health.bands_left_out = 200;
+        has(asked(&m).caveats[1], "200 bands are beyond the daemon's limit");
+        m.health.memory_pressure = (char *)"38.0 MiB of its 40.0 MiB of memory are in use";
+        a = asked(&m);
+        assert_int_equal(a.n_caveats, 2);
+        has(a.caveats[1], "The daemon is short of memory: 38.0 MiB of its 40.0 MiB of memory are in use; 200 bands");
+        m.health.memory_pressure = NULL;
+        m.health.bands_left_out = 0;
         m.run.has_first_time_ns = 1;
         m.run.first_time_ns = MINUTE;
         m.census.has_unfinished = m.census.unfinished = 1;

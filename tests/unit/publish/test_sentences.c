@@ -40,11 +40,16 @@ static void verdicts(void **state)
              "too little data for a verdict; provisional growth 1.00 MiB/s (0.50 MiB/s to 1.50 MiB/s) over 12.0 s; "
              "verdict in 6.00 s at this step");
         r.over = true;
+        r.verdict_in_ns = 0;
         r.provisional.known = false;
         says(sentence_verdict(out, sizeof(out), &r),
              "too little data for a verdict; the run was too short for a verdict at this step");
         r.verdict_in_ns = UINT64_MAX; /* long enough, but too many of its steps are empty */
         says(sentence_verdict(out, sizeof(out), &r), "too little data for a verdict");
+        r.rises_so_far = true;
+        says(sentence_verdict(out, sizeof(out), &r), "rose to its end, not clearly enough for a verdict");
+        r.over = false;
+        says(sentence_verdict(out, sizeof(out), &r), "rises, and it is not clear yet whether that lasts");
         r = rising(TREND_STEADY, TREND_BASIS_RECENT, TEST_Z3);
         says(sentence_verdict(out, sizeof(out), &r), "no lasting growth: a rise lost in the noise");
         r.has_slope = false;
@@ -120,8 +125,15 @@ static void places(void **state)
              "not known yet: no major collection has measured what is live");
         g.live = series((struct trend_result){ .verdict = TREND_UNKNOWN });
         says(sentence_growth(out, sizeof(out), &g, bands), "not known yet: too few steps with major collections");
+        g.live.trend.rises_so_far = true;
+        assert_non_null(
+                strstr(sentence_growth(out, sizeof(out), &g, bands), "live data rises, and whether that lasts"));
+        g.live.trend.rises_so_far = false;
         g.live.trend.verdict = TREND_STEADY;
         says(sentence_growth(out, sizeof(out), &g, bands), "not known yet: too little data");
+        g.bands_rise = true;
+        says(sentence_growth(out, sizeof(out), &g, bands),
+             "not known yet: live data has shown no lasting growth, and bands that carry much of it grow");
         g.where = GROWTH_NOWHERE;
         says(sentence_growth(out, sizeof(out), &g, bands), "memory shows no lasting growth");
 
@@ -140,7 +152,7 @@ static void places(void **state)
         g.nonmoving_bytes = 3 << 20;
         g.nonmoving_live_bytes = 1 << 19;
         says(sentence_growth(out, sizeof(out), &g, bands), HELD
-             "; 40 megablocks held, 12 needed, 3 returned at the last major collection; slop 1.00 MiB; fragmentation "
+             "; 40 megablocks held, 12 needed, 3 returned at the last major collection; slop 1.00 MiB; free blocks "
              "2.00 MiB; nonmoving segments 3.00 MiB; of which live 512 KiB");
 
         g = nothing(GROWTH_OFF_HEAP);

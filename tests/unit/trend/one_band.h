@@ -3,6 +3,9 @@
 #ifndef HW_TESTS_UNIT_TREND_ONE_BAND_H
 #define HW_TESTS_UNIT_TREND_ONE_BAND_H
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "daemon/trend/band_now.h"
 
 #define ONE_BAND_RESOLUTION_NS UINT64_C(60000000000)
@@ -48,11 +51,20 @@ static inline void one_band_push(struct one_band *b, uint64_t time_ns, double va
         band_now_add(&b->interval, &b->now, &value, 1, time_ns, (double)(time_ns - newest_ns) / 1e9);
 }
 
-/* With what waits. */
+static inline void one_band_done(struct one_band *b)
+{
+        band_windows_done(&b->windows);
+}
+
+/* With what waits; to be freed. */
 static inline struct band_windows one_band_windows(const struct one_band *b)
 {
         struct band_windows w = b->windows;
 
+        w.slices.cells = malloc(rings_held(&w.slices) + 1);
+        assert_non_null(w.slices.cells);
+        if (b->windows.slices.cells)
+                memcpy(w.slices.cells, b->windows.slices.cells, rings_held(&w.slices));
         one_band_end(&w, &b->interval, &b->now);
         return w;
 }

@@ -30,7 +30,7 @@ static struct band_sketch sketch;
 static void begin(void)
 {
         n_samples = 0;
-        memset(&sketch, 0, sizeof(sketch));
+        band_sketch_done(&sketch);
 }
 
 static void push(uint64_t time_ns, double bytes)
@@ -203,7 +203,7 @@ static void a_census_a_millisecond(void **state)
         double v[5];
 
         (void)state;
-        memset(&sketch, 0, sizeof(sketch));
+        band_sketch_done(&sketch);
         for (uint64_t ms = 0; ms < 3000000; ms++) /* 1 % are ten times as large, one in 10^5 a thousand times */
                 band_sketch_push(&sketch, band_sketch_index(ms * 1000000 + SECOND),
                                  ms % 100000 == 99999 ? 1e9
@@ -235,7 +235,7 @@ static void the_largest_values(void **state)
         assert_true(band_sketch_quantiles(&sketch, (struct time_range){ UINT64_MAX - SECOND, UINT64_MAX }, &q, 1, &v));
         near(v, 5, 1.0 / 1000);
         assert_false(band_sketch_quantiles(&sketch, (struct time_range){ 2000 * SECOND, 1000 * SECOND }, &q, 1, &v));
-        memset(&sketch, 0, sizeof(sketch));
+        band_sketch_done(&sketch);
         assert_false(band_sketch_quantiles(&sketch, (struct time_range){ 0, UINT64_MAX }, &q, 1, &v));
 }
 

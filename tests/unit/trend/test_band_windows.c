@@ -75,6 +75,7 @@ static void check(const struct one_band *band, const struct sample *samples, uns
         compare(&b, samples, n, from_ns, to_ns);
         assert_true(band_windows_span(&w, NULL, (struct time_range){ from_ns, to_ns }, &b, &area));
         compare(&b, samples, n, from_ns, to_ns);
+        band_windows_done(&w);
 }
 
 static void test_all_samples_kept(void **state)
@@ -94,6 +95,7 @@ static void test_all_samples_kept(void **state)
                 /* Slices of the finest ring: the last five whole hundreds of seconds. */
                 uint64_t from_ns = (b.interval.newest_ns / (100 * SECOND) - 5) * 100 * SECOND;
                 check(&b, samples, SAMPLES, from_ns, b.interval.newest_ns + 1);
+                one_band_done(&b);
         }
 }
 
@@ -124,8 +126,11 @@ static void test_before_and_oldest(void **state)
 
         /* A pause of hours: what was before it is not lost behind newer slices. */
         one_band_push(&band, 250000 * SECOND, 7);
+        band_windows_done(&w);
         w = one_band_windows(&band);
         assert_true(band_windows_before(&w, NULL, 249000 * SECOND, &b) && b.last == 199950);
+        band_windows_done(&w);
+        one_band_done(&band);
 }
 
 int main(void)

@@ -108,6 +108,7 @@ static void run_series(const char *name, struct timeline *got)
         int used = 0;
 
         memset(got, 0, sizeof(*got));
+        trend_done(&t);
         trend_init(&t, &c);
         assert_int_equal(sscanf(at, "S %*s %" SCNu64 "%n", &limit, &used), 1);
         at += used;

@@ -97,7 +97,7 @@ static void compare(uint64_t seed, unsigned gap_pct, unsigned minutes)
         struct random r = { seed };
         unsigned hole = 0;
 
-        ladder_init(&l);
+        ladder_done(&l);
         for (unsigned m = 0; m < minutes; m++) {
                 if (random_below(&r, 400) == 0)
                         hole = random_below(&r, 700);
@@ -157,6 +157,7 @@ static void lower_half(void **state)
                 for (unsigned i = 0; i < 4; i++)
                         (void)ladder_push(&l, in[k][i]);
                 assert_true(ladder_floor(&l, 1, 0) == want[k]);
+                ladder_done(&l);
         }
 }
 
@@ -170,6 +171,7 @@ static void spikes(void **state)
         for (unsigned m = 0; m < 16; m++)
                 (void)ladder_push(&l, m == 5 || m == 9 ? 1e12 : 100);
         assert_true(ladder_floor(&l, 2, 0) == 100);
+        ladder_done(&l);
 }
 
 int main(void)

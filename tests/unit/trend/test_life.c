@@ -29,7 +29,7 @@ static void assert_means(const struct life *l, unsigned places)
 
                 for (uint64_t i = 0; i < width; i++)
                         sum += all[k * width + i];
-                assert_true(fabs((double)(sum / width) / l->means[k] - 1) < 1e-12);
+                assert_true(fabs((double)(sum / width) / life_means(l)[k] - 1) < 1e-12);
         }
 }
 
@@ -46,6 +46,7 @@ static void spans_the_run(void **state)
                 assert_means(&l, i + 1);
                 assert_true(i < 48 || l.count >= 24);
         }
+        life_done(&l);
 }
 
 static void empty_ones_keep_their_place(void **state)
@@ -57,12 +58,13 @@ static void empty_ones_keep_their_place(void **state)
         for (unsigned i = 0; i < 49; i++)
                 life_push(&l, i < 4 || i % 2 ? (double)NAN : (double)i);
         assert_int_equal(l.count, 24);
-        assert_true(isnan(l.means[0]) && isnan(l.means[1]));
-        assert_true(l.means[2] == 4 && l.means[23] == 46); /* the filled one of each pair */
-        assert_true(l.filled == 1 && l.sum == 48);         /* in the making, half wide */
+        assert_true(isnan(life_means(&l)[0]) && isnan(life_means(&l)[1]));
+        assert_true(life_means(&l)[2] == 4 && life_means(&l)[23] == 46); /* the filled one of each pair */
+        assert_true(l.filled == 1 && l.sum == 48);                       /* in the making, half wide */
         life_push(&l, NAN);
         assert_int_equal(l.count, 25);
-        assert_true(l.means[24] == 48);
+        assert_true(life_means(&l)[24] == 48);
+        life_done(&l);
 }
 
 static double ratio_of(double (*curve)(double), unsigned places)
@@ -72,7 +74,9 @@ static double ratio_of(double (*curve)(double), unsigned places)
         life_init(&l);
         for (unsigned i = 0; i < places; i++)
                 life_push(&l, curve(i));
-        return life_ratio(&l);
+        double ratio = life_ratio(&l);
+        life_done(&l);
+        return ratio;
 }
 
 static double line(double i)
@@ -126,6 +130,7 @@ static void too_little(void **state)
         for (unsigned i = 0; i < 32; i++)
                 life_push(&l, i < 20 ? (double)NAN : logarithm(i)); /* the older blocks are empty */
         assert_true(life_ratio(&l) == 1);
+        life_done(&l);
 }
 
 int main(void)

@@ -15,8 +15,9 @@ static struct windows windows;
 
 static void run(double (*curve)(unsigned), unsigned minutes)
 {
-        ladder_init(&ladder);
-        life_init(&life);
+        ladder_done(&ladder);
+        life_done(&life);
+        windows_done(&windows);
         windows_init(&windows, 180);
         for (unsigned m = 0; m < minutes; m++) {
                 unsigned gained = ladder_push(&ladder, curve(m));
@@ -89,8 +90,8 @@ static void one_miss_is_forgiven(void **state)
 {
         (void)state;
         run(with_one_bucket_off, 500);
-        assert_true(windows.results[4].filled);
-        assert_true(windows.results[4].ended == 500);
+        assert_true(windows_result(&windows, 4)->filled);
+        assert_true(windows_result(&windows, 4)->ended == 500);
         assert_int_equal(onset(4), 308); /* where the level ends: 48 buckets before 500 */
 }
 

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "daemon/trend/trend.h"
+#include "tests/unit/trend/copied.h"
 #include "tests/unit/trend/random.h"
 
 #define MIN TREND_MINUTE_NS
@@ -20,6 +21,7 @@ static void begin(void)
 {
         struct trend_config c = trend_config_scaled(MIN);
 
+        trend_done(&t);
         trend_init(&t, &c);
 }
 
@@ -145,11 +147,12 @@ static void silence(void **state)
         trend_close(&t, (at + 5) * MIN);
         span = answer().evidence.span_ns / MIN;
         assert_int_equal(answer().verdict, TREND_GROWING);
-        one = t;
+        trend_done(&one);
+        one = trend_copied(&t);
         for (uint64_t m = at + 6; m < at + 3 * span; m++) {
                 while (trend_step(&one, m * MIN))
                         ;
-                struct trend many = t;
+                struct trend many = trend_copied(&t);
                 trend_close(&many, m * MIN);
                 trend_result(&one, &a);
                 trend_result(&many, &b);
@@ -158,6 +161,7 @@ static void silence(void **state)
                 assert_int_equal(one.windows.known, many.windows.known);
                 if (m <= at + span)
                         assert_int_equal(a.verdict, TREND_GROWING);
+                trend_done(&many);
         }
         assert_int_equal(a.verdict, TREND_UNKNOWN);
 }
@@ -176,9 +180,32 @@ static void thinning_out(void **state)
                 }
                 trend_close(&t, (m + 1) * MIN);
                 struct trend_result r = answer();
-                assert_true(r.verdict != TREND_STEADY || r.undecided);
+                assert_int_not_equal(r.verdict, TREND_STEADY);
                 if (m >= 22)
                         assert_true(r.verdict >= TREND_GROWING);
+        }
+}
+
+/* Steady, with a sample in every second or third minute; then growth with samples ever further apart. */
+static void steady_before_it_thins_out(void **state)
+{
+        uint64_t next = 0;
+
+        (void)state;
+        begin();
+        for (uint64_t m = 0; m < 350; m++) {
+                double size = m < 80 ? 2 * MB : 2 * MB + 0.45 * MB * (double)(m - 80);
+
+                if (m == next) {
+                        assert_int_equal(trend_push(&t, m * MIN, size * (1 + (double)(m % 5) / 200)), TREND_PUSH_OK);
+                        next = m + 2 + (m & 1) + (m < 80 ? 0 : (uint64_t)(0.3 * size / MB));
+                }
+                trend_close(&t, (m + 1) * MIN);
+                struct trend_result r = answer();
+                if (m > 60 && m < 80)
+                        assert_int_equal(r.verdict, TREND_STEADY);
+                if (m > 140)
+                        assert_true(r.verdict >= TREND_GROWING && r.onset_ns > 60 * MIN && r.onset_ns < 90 * MIN);
         }
 }
 
@@ -233,6 +260,7 @@ int main(void)
                 cmocka_unit_test(noise),
                 cmocka_unit_test(silence),
                 cmocka_unit_test(thinning_out),
+                cmocka_unit_test(steady_before_it_thins_out),
                 cmocka_unit_test(not_beside_another_window),
                 cmocka_unit_test(soundness),
                 cmocka_unit_test(too_far_apart),

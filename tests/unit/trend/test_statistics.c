@@ -229,6 +229,8 @@ static void test_band_windows(void **state)
         near(got.stddev, wanted.stddev, 1e-3);
         near(got.max, wanted.max, 1e-6);
         near(area, 20e9 * 3600, 0.01);
+        band_windows_done(&w);
+        one_band_done(&band);
 }
 
 int main(void)

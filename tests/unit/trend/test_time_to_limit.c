@@ -37,7 +37,9 @@ static struct time_to_limit meets(const struct window_result *r, const struct re
 
         windows_init(&windows, 180);
         windows_put(&windows, WINDOW, r);
-        return time_to_limit(&windows, WINDOW, average, limit, resolution_s);
+        struct time_to_limit t = time_to_limit(&windows, WINDOW, average, limit, resolution_s);
+        windows_done(&windows);
+        return t;
 }
 
 static void assert_near(double got, double want)

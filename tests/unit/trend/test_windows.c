@@ -20,8 +20,9 @@ static bool growing = true;
 
 static void begin(void)
 {
-        ladder_init(&ladder);
-        life_init(&life);
+        ladder_done(&ladder);
+        life_done(&life);
+        windows_done(&windows);
         windows_init(&windows, X);
 }
 
@@ -36,7 +37,7 @@ static void minute(double floor)
 
 static const struct window_result *result(unsigned index)
 {
-        return &windows.results[index];
+        return windows_result(&windows, index);
 }
 
 static bool passes(unsigned index, enum window_test test)
@@ -152,7 +153,7 @@ static void missing_numbers(void **state)
         assert_int_equal(result(1)->filled, 0); /* 15 of 24 */
 }
 
-/* In a calm series the window that a limit would need has its line; its shape waits for a clear rise. */
+/* In a calm series the window that a limit would need has its line; its shape waits for a clear rise, but at first. */
 static void the_widest_recent_one_has_a_line(void **state)
 {
         unsigned without = 0;
@@ -166,7 +167,8 @@ static void the_widest_recent_one_has_a_line(void **state)
                 if (widest < 0)
                         continue;
                 assert_false(isnan(result((unsigned)widest)->slope));
-                assert_true(isnan(result((unsigned)widest)->new_slope) != passes((unsigned)widest, TEST_Z3));
+                assert_true(m + 1 < WINDOWS_OPEN_MINUTES ||
+                            isnan(result((unsigned)widest)->new_slope) != passes((unsigned)widest, TEST_Z3));
                 without += isnan(result((unsigned)widest)->new_slope);
         }
         assert_int_equal(windows_widest(&windows, 0, WINDOWS_RECENT), WINDOWS_RECENT - 1);
@@ -207,9 +209,9 @@ static void calm_like_growing(void **state)
                 int told = windows_widest(&calm, 0, WINDOWS_RECENT);
                 assert_int_equal(told, windows_widest(&windows, 0, WINDOWS_RECENT));
                 if (told >= 0)
-                        assert_true(same_line(&calm.results[told], &windows.results[told]));
+                        assert_true(same_line(windows_result(&calm, (unsigned)told), result((unsigned)told)));
                 for (unsigned i = 0; i < WINDOWS; i++) {
-                        const struct window_result *a = &calm.results[i], *b = &windows.results[i];
+                        const struct window_result *a = windows_result(&calm, i), *b = result(i);
 
                         assert_true(a->filled == b->filled && (!a->filled || a->ended == b->ended));
                         if (!isnan(a->slope) && window_has(b, TEST_BIT(TEST_Z3)))
@@ -220,6 +222,7 @@ static void calm_like_growing(void **state)
                 }
         }
         assert_true(skipped > 1000 && risen > 1000);
+        windows_done(&calm);
 }
 
 /* ------------------------------------------------------------------ record */
