@@ -23,6 +23,7 @@
 #include "daemon/control/reload.h"
 #include "daemon/control/requests.h"
 #include "daemon/control/service.h"
+#include "daemon/control/snapshots.h"
 #include "daemon/record/recorder.h"
 #include "daemon/rules/test/tool.h"
 #include "daemon/loop/descriptors.h"
@@ -67,8 +68,8 @@ static int add_targets(struct targets *targets, const struct config *config)
 
         for (size_t i = 0; i < config->n_targets; i++) {
                 const struct config_target *t = &config->targets[i];
-                if (targets_add(targets, t->name, &t->uri, &(struct target_wish){ .no_record = t->no_record },
-                                &error) == 0)
+                const struct target_wish wish = { .no_record = t->no_record, .labels = t->labels };
+                if (targets_add(targets, t->name, &t->uri, &wish, &error) == 0)
                         continue;
                 fprintf(stderr, "heapwatchd: %s: %s\n", t->uri.text, error.text);
                 return -1;
@@ -247,10 +248,11 @@ static int serve(const struct config *config, struct rulebook *rulebook)
         targets = targets_new(base, bus, &common);
         requests.targets = targets;
         requests.bus = bus;
+        requests.snapshots = targets ? snapshots_new(base, targets, bus) : NULL;
         interrupt = on(base, SIGINT, on_signal, base);
         terminate = on(base, SIGTERM, on_signal, base);
         hangup = on(base, SIGHUP, on_hangup, &requests);
-        if (!targets || !interrupt || !terminate || !hangup) {
+        if (!requests.snapshots || !interrupt || !terminate || !hangup) {
                 fprintf(stderr, "heapwatchd: out of memory\n");
                 goto out;
         }
@@ -272,6 +274,7 @@ out:
         service_destroy(&service);
         notifier_destroy(&requests.notifier); /* first: it must not see the targets removed */
         checkpoints_destroy(&checkpoints);
+        snapshots_destroy(&requests.snapshots);
         targets_destroy(&targets);
         checkpoint_store_destroy(&store);
         recorder_destroy(&recorder);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #define COARSE_CELLS 36u /* of the widest level, whatever the rules require */
+#define FEW_CELLS    4u  /* of the levels below it without a window: the newest value is in them */
 #define SPARE_CELLS  16u /* more than a window has: its older end is rounded, and increase() looks before it */
 
 static uint32_t cells_of(unsigned level, uint64_t time_ns)
@@ -61,7 +62,7 @@ void gauges_require(struct rule_gauge gauges[GAUGES], const struct ruleset *rule
 
         for (unsigned i = 0; i < GAUGES; i++) {
                 for (unsigned level = 0; level < widest; level++)
-                        gauges[i].cells[level] = SPARE_CELLS;
+                        gauges[i].cells[level] = FEW_CELLS;
                 gauges[i].cells[widest] = COARSE_CELLS;
         }
         for (size_t i = 0; rules && i < rules->n; i++) {

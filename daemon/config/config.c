@@ -578,6 +578,8 @@ void config_done(struct config *c)
                 free(c->rules[i]);
         c->n_rules = 0;
         source_allow_done(&c->allow);
+        for (size_t i = 0; i < c->n_targets; i++)
+                free(c->targets[i].labels);
         free(c->targets);
         c->targets = NULL;
         c->n_targets = 0;

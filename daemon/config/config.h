@@ -30,6 +30,7 @@ struct config_target {
         char name[TARGET_NAME_MAX + 1];
         struct source_uri uri;
         bool no_record; /* excluded from recording */
+        char *labels;   /* of its runs (proto/base/labels.h); owned; NULL: none */
 };
 
 /* Keeping of ended runs. */

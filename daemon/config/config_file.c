@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "proto/yaml/yaml_file.h"
+#include "proto/base/labels.h"
 #include "proto/base/limits.h"
 #include "proto/base/error.h"
 
@@ -255,13 +256,36 @@ static bool take_sources(struct yaml_file *f, const yaml_node_t *node, struct co
         return !allow || take_allow(f, allow, c);
 }
 
-static bool take_target(struct yaml_file *f, const yaml_node_t *node, struct config *c)
+/* A mapping of names to values into the text of labels, "" at first. */
+static bool take_labels(struct yaml_file *f, const yaml_node_t *node, char ret_text[LABELS_SIZE])
 {
-        static const char *const keys[] = { "name", "uri", "record" };
-        const char *name = NULL, *uri;
+        char texts[LABELS_MOST + 1][LABEL_NAME_MOST + LABEL_VALUE_MOST + 3]; /* longer ones are cut, and refused */
+        const char *labels[LABELS_MOST + 1];
+        struct yaml_entry e;
         struct error error;
 
-        if (!CHECK_KEYS(f, node, "a target: uri and, optionally, name and record", keys))
+        if (!yaml_is_mapping(f, node, "labels, e.g. 'version: 1.4.2'"))
+                return false;
+        for (size_t i = 0; yaml_entry_at(f, node, i, &e); i++) {
+                const char *value = yaml_text(f, e.value, "the value of a label");
+                if (!value)
+                        return false;
+                (void)snprintf(texts[i], sizeof(texts[i]), "%s=%s", e.key, value);
+                labels[i] = texts[i];
+                if (!labels_join(labels, i + 1, ret_text, &error))
+                        return yaml_error(f, e.key_node, 0, "%s", error.text);
+        }
+        return true;
+}
+
+static bool take_target(struct yaml_file *f, const yaml_node_t *node, struct config *c)
+{
+        static const char *const keys[] = { "name", "uri", "record", "labels" };
+        const char *name = NULL, *uri;
+        char labels[LABELS_SIZE] = "";
+        struct error error;
+
+        if (!CHECK_KEYS(f, node, "a target: uri and, optionally, name, record and labels", keys))
                 return false;
         const yaml_node_t *name_node = yaml_get(f, node, "name"), *uri_node = yaml_get(f, node, "uri");
         if (!uri_node)
@@ -274,11 +298,15 @@ static bool take_target(struct yaml_file *f, const yaml_node_t *node, struct con
         bool record = true;
         if (record_node && !yaml_boolean(f, record_node, &record))
                 return false;
-        if (config_add_target(c, name, uri, &error)) {
-                c->targets[c->n_targets - 1].no_record = !record;
-                return true;
-        }
-        return yaml_error(f, name && !target_name_valid(name) ? name_node : uri_node, 0, "%s", error.text);
+        const yaml_node_t *labels_node = yaml_get(f, node, "labels");
+        if (labels_node && !take_labels(f, labels_node, labels))
+                return false;
+        if (!config_add_target(c, name, uri, &error))
+                return yaml_error(f, name && !target_name_valid(name) ? name_node : uri_node, 0, "%s", error.text);
+        struct config_target *t = &c->targets[c->n_targets - 1];
+        t->no_record = !record;
+        t->labels = labels[0] ? strdup(labels) : NULL;
+        return !labels[0] || t->labels || yaml_error(f, labels_node, 0, "out of memory");
 }
 
 static bool take_targets(struct yaml_file *f, const yaml_node_t *node, struct config *c)

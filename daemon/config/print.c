@@ -4,16 +4,23 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "daemon/trend/tracker.h"
 #include "proto/base/json_out.h"
+#include "proto/base/labels.h"
 
-static void print_text(const char *before, const char *text)
+static void print_bytes(const char *before, const char *text, size_t n)
 {
         struct json_out j = { .to = stdout };
 
         printf("%s", before);
-        json_text(&j, text);
+        json_text_bytes(&j, text, n);
+}
+
+static void print_text(const char *before, const char *text)
+{
+        print_bytes(before, text, strlen(text));
         printf("\n");
 }
 
@@ -68,6 +75,22 @@ static void print_kept(const struct config *c)
         }
 }
 
+static void print_labels(const char *labels)
+{
+        const char *label;
+        size_t n;
+
+        if (labels)
+                printf("    labels:\n");
+        while ((label = labels_next(&labels, &n))) {
+                size_t name = (size_t)((const char *)memchr(label, '=', n) - label);
+
+                print_bytes("      ", label, name);
+                print_bytes(": ", label + name + 1, n - name - 1);
+                printf("\n");
+        }
+}
+
 void config_print(const struct config *c)
 {
         print_daemon(c);
@@ -85,5 +108,6 @@ void config_print(const struct config *c)
                 print_text("    uri: ", c->targets[i].uri.text);
                 if (c->targets[i].no_record)
                         printf("    record: false\n");
+                print_labels(c->targets[i].labels);
         }
 }

@@ -25,6 +25,7 @@
 #include "daemon/control/recording_requests.h"
 #include "daemon/control/roles.h"
 #include "daemon/control/silence_requests.h"
+#include "daemon/control/snapshots.h"
 #include "proto/base/error.h"
 #include "proto/base/labels.h"
 
@@ -57,48 +58,6 @@ static void reply_no_target(struct bus_client *client, const char *name)
 
         error_set(&error, "there is no target '%.64s'; a status request lists them", name ? name : "");
         reply_error(client, error.text);
-}
-
-/* ---------------------------------------------------------------- snapshot */
-
-static void reply_update(void *ctx, const Hw__Update *update)
-{
-        Hw__Reply reply = HW__REPLY__INIT;
-
-        reply.has_more = reply.more = true;
-        reply.what_case = HW__REPLY__WHAT_UPDATE;
-        reply.update = (Hw__Update *)update;
-        bus_reply(ctx, &reply);
-}
-
-static bool wanted(const Hw__SnapshotRequest *request, const char *name)
-{
-        for (size_t i = 0; i < request->n_targets; i++)
-                if (!strcmp(request->targets[i], name))
-                        return true;
-        return request->n_targets == 0;
-}
-
-static void handle_snapshot(struct requests *r, const Hw__SnapshotRequest *request, struct bus_client *client)
-{
-        Hw__Reply reply = HW__REPLY__INIT;
-        Hw__SnapshotEnd end = HW__SNAPSHOT_END__INIT;
-
-        reply_update(client, targets_daemon_state(r->targets));
-        for (size_t i = 0; i < targets_count(r->targets) && !bus_client_lost(client); i++) {
-                struct pipeline *p = targets_get(r->targets, i);
-                if (!wanted(request, pipeline_name(p)))
-                        continue;
-                if (pipeline_snapshot(p, request->kinds, request->n_kinds, reply_update, client) != 0) {
-                        reply_error(client, out_of_memory); /* no SNAPSHOT_END: it is incomplete */
-                        return;
-                }
-        }
-        end.has_epoch = true;
-        end.epoch = targets_epoch(r->targets);
-        reply.what_case = HW__REPLY__WHAT_SNAPSHOT_END;
-        reply.snapshot_end = &end;
-        bus_reply(client, &reply);
 }
 
 /* ----------------------------------------------------------------- history */
@@ -233,6 +192,7 @@ static void handle_history(struct requests *r, const Hw__HistoryRequest *request
                                           (struct time_range){ request->from_ns, to_ns }, request->step_ns, points,
                                           LIMIT_HISTORY_POINTS);
                 reply_history(request, m, points, n, client);
+                pipeline_keep_finely(p, (enum series_id)request->series);
         }
         free(points);
 }
@@ -245,7 +205,7 @@ struct gathered {
         size_t n, capacity;
 };
 
-static void gather(void *ctx, const Hw__Update *update)
+static bool gather(void *ctx, const Hw__Update *update)
 {
         struct gathered *g = ctx;
         size_t size = hw__update__get_packed_size(update);
@@ -258,6 +218,7 @@ static void gather(void *ctx, const Hw__Update *update)
                         g->updates[g->n++] = copy;
         }
         free(packed);
+        return true;
 }
 
 /* Their names; NULL when out of memory. They are borrowed, the array is the caller's. */
@@ -286,8 +247,10 @@ static void handle_status(struct requests *r, struct bus_client *client)
                 reply_error(client, out_of_memory);
                 return;
         }
-        for (size_t i = 0; i < targets_count(r->targets); i++)
-                (void)pipeline_snapshot(targets_get(r->targets, i), kinds, 2, gather, &g); /* a missing one shows */
+        for (size_t i = 0; i < targets_count(r->targets); i++) {
+                struct snapshot s = { .kinds = kinds, .n_kinds = 2, .each = gather, .ctx = &g };
+                (void)pipeline_snapshot(targets_get(r->targets, i), &s); /* a missing one shows */
+        }
         status.daemon = targets_daemon_state(r->targets)->daemon;
         status.targets = g.updates;
         status.n_targets = g.n;
@@ -405,7 +368,7 @@ static void handle(struct requests *r, const Hw__Request *request, struct bus_cl
 {
         switch (request->what_case) {
         case HW__REQUEST__WHAT_SNAPSHOT:
-                handle_snapshot(r, request->snapshot, client);
+                snapshots_answer(r->snapshots, request->snapshot, client);
                 break;
         case HW__REQUEST__WHAT_HISTORY:
                 handle_history(r, request->history, client);

@@ -12,10 +12,12 @@ struct notifier;
 struct outcomes;
 struct recorder;
 struct silence_store;
+struct snapshots;
 
 struct requests {
         struct targets *targets; /* set before the loop runs */
         struct bus *bus;
+        struct snapshots *snapshots;
         struct silence_store *silences;
         struct outcomes *outcomes;
         struct notifier *notifier;

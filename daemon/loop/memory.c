@@ -21,11 +21,15 @@
 
 static struct {
         uint64_t budget, resident, trimmed_ns;
+        uint64_t unseen_bytes; /* read since the last look */
+        size_t targets;
+        size_t free_bytes; /* of the heap, after the last trim or when there was less */
         enum memory_state state;
         char words[192];
-} m = { .budget = UNKNOWN_U64 };
+} m = { .budget = UNKNOWN_U64, .targets = 1 };
 
 #define MMAP_BYTES (128 << 10) /* glibc's first */
+#define GROWS      64u         /* an estimate from above: bytes of memory that a byte of a log takes */
 
 void memory_begin(void)
 {
@@ -48,9 +52,25 @@ enum memory_state memory_now(void)
         return m.state;
 }
 
-bool memory_closes(size_t bytes, size_t n)
+bool memory_is_due(size_t read_bytes)
 {
-        return m.state == MEMORY_FULL || (m.state == MEMORY_TIGHT && bytes > m.budget / 100 * MEMORY_TIGHT_PCT / 2 / n);
+        const uint64_t tight = m.budget / 100 * MEMORY_TIGHT_PCT;
+
+        if (m.budget == UNKNOWN_U64 || m.state == MEMORY_FULL)
+                return false;
+        m.unseen_bytes += read_bytes;
+        return m.resident > tight || m.unseen_bytes > (tight - m.resident) / GROWS;
+}
+
+void memory_set_targets(size_t n)
+{
+        m.targets = n > 0 ? n : 1;
+}
+
+bool memory_closes(size_t bytes)
+{
+        return m.state == MEMORY_FULL ||
+               (m.state == MEMORY_TIGHT && bytes > m.budget / 100 * MEMORY_TIGHT_PCT / 2 / m.targets);
 }
 
 const char *memory_words(void)
@@ -63,8 +83,14 @@ static void give_back(uint64_t mono_ns)
         if (mono_ns - m.trimmed_ns < MEMORY_TRIM_NS)
                 return;
         m.trimmed_ns = mono_ns;
-        if (mallinfo2().fordblks >= MEMORY_TRIM_BYTES)
-                (void)malloc_trim(0);
+        const struct mallinfo2 heap = mallinfo2(); /* what was given back stays free in its numbers */
+        const size_t least = heap.arena / 64 > MEMORY_TRIM_BYTES ? heap.arena / 64 : MEMORY_TRIM_BYTES;
+        if (heap.fordblks < m.free_bytes)
+                m.free_bytes = heap.fordblks;
+        if (heap.fordblks - m.free_bytes < least)
+                return;
+        (void)malloc_trim(0);
+        m.free_bytes = heap.fordblks;
 }
 
 /* Above a threshold; with hysteresis. */
@@ -95,6 +121,7 @@ void memory_look(uint64_t resident_bytes, uint64_t mono_ns)
         const enum memory_state before = m.state;
 
         m.resident = resident_bytes;
+        m.unseen_bytes = 0;
         give_back(mono_ns);
         if (m.budget == UNKNOWN_U64 || resident_bytes == 0)
                 return;

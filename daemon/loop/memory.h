@@ -2,7 +2,9 @@
 /*
  * memory.h - one budget of memory for the whole daemon.
  *
- * What counts is what the kernel counts: the resident size, read once a second.
+ * What counts is what the kernel counts: the resident size, read once a second,
+ * and the more often the less is left, as programs' bytes come in: a hostile log
+ * takes 40 MiB in half a second.
  * Above MEMORY_TIGHT_PCT of the budget the targets that hold more than their
  * share get no new bands (they are counted as left out): one hostile program
  * does not take them from all. Above MEMORY_FULL_PCT no target gets any, and new
@@ -19,11 +21,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MEMORY_TIGHT_PCT  80u
-#define MEMORY_FULL_PCT   95u
-#define MEMORY_BACK_PCT   5u
-#define MEMORY_TRIM_NS    UINT64_C(5000000000)
-#define MEMORY_TRIM_BYTES (8u << 20) /* less is not worth the walk */
+#define MEMORY_TIGHT_PCT 80u
+#define MEMORY_FULL_PCT  95u
+#define MEMORY_BACK_PCT  5u
+#define MEMORY_TRIM_NS   UINT64_C(5000000000)
+#define MEMORY_TRIM_BYTES                                                                                              \
+        (256u << 10) /* freed since the last time; less, or a 64th of the heap, is not worth the walk */
 
 enum memory_state { MEMORY_PLENTY, MEMORY_TIGHT, MEMORY_FULL };
 
@@ -39,8 +42,14 @@ void memory_look(uint64_t resident_bytes, uint64_t mono_ns);
 
 enum memory_state memory_now(void);
 
-/* Whether one of `n` targets, which holds `bytes`, gets no new bands now. */
-bool memory_closes(size_t bytes, size_t n);
+/* Counts bytes of programs that were read. True: so many that it is time for another memory_look. */
+bool memory_is_due(size_t read_bytes);
+
+/* How many targets share the budget. */
+void memory_set_targets(size_t n);
+
+/* Whether a target that holds `bytes` gets no new bands now. */
+bool memory_closes(size_t bytes);
 
 /* What that means, a sentence; NULL while there is plenty. Valid until the next memory_look. */
 const char *memory_words(void);

@@ -56,6 +56,11 @@ size_t bands_held(const struct bands *b)
                idtable_held(&b->table_by_key) + b->points.held_bytes + b->stacks.held_bytes + strings_held(&b->strings);
 }
 
+const char *bands_keep_text(struct bands *b, const void *bytes, size_t size)
+{
+        return b->closed ? strings_find(&b->strings, bytes, size) : strings_intern(&b->strings, bytes, size);
+}
+
 const char *bands_string(struct bands *b, const struct hw_event *e, size_t *at)
 {
         size_t left = e->size - *at;
@@ -63,7 +68,7 @@ const char *bands_string(struct bands *b, const struct hw_event *e, size_t *at)
         size_t size = bands_text_size(text, left);
 
         *at += size < left ? size + 1 : size;
-        return strings_intern(&b->strings, text, size);
+        return bands_keep_text(b, text, size);
 }
 
 /* A new band, with its kind, id and time set; NULL when it is left out. */
@@ -187,7 +192,7 @@ static struct band_entry *new_unresolved(struct model *m, uint64_t key, const ch
                                          uint64_t time_ns)
 {
         struct bands *b = &m->bands;
-        const char *text = strings_intern(&b->strings, label, size);
+        const char *text = bands_keep_text(b, label, size);
         struct band_entry *entry = text ? new_band(b, BAND_KEY, time_ns) : NULL;
 
         if (!entry)
@@ -222,7 +227,7 @@ static struct band_entry *of_text(struct model *m, const char *label, size_t siz
                 if (has_text(entry, label, size))
                         return entry;
         }
-        const char *text = strings_intern(&b->strings, label, size);
+        const char *text = bands_keep_text(b, label, size);
         struct band_entry *entry = text ? new_band(b, BAND_TEXT, time_ns) : NULL;
         if (!entry)
                 return NULL;
@@ -290,6 +295,11 @@ uint32_t bands_count(const struct bands *b)
 const struct band *bands_get(const struct bands *b, uint32_t id)
 {
         return id && id <= b->entries.count ? &bands_entry(b, id)->band : NULL;
+}
+
+bool bands_closed(const struct bands *b)
+{
+        return b->closed;
 }
 
 uint64_t bands_left_out(const struct bands *b)

@@ -127,6 +127,9 @@ struct bucket band_total(const struct band *band);
 struct cost_centre bands_cost_centre(const struct bands *b, uint32_t id);
 
 uint64_t bands_left_out(const struct bands *b);
+
+/* Whether new ones are left out now: model_close_bands. */
+bool bands_closed(const struct bands *b);
 uint64_t bands_info_tables(const struct bands *b);
 uint64_t bands_info_tables_left_out(const struct bands *b);
 uint64_t bands_cost_centres_left_out(const struct bands *b);

@@ -171,6 +171,9 @@ struct info_table *ipe_find(const struct bands *b, uint64_t key);
 /* Prefetches the tables of these keys: first all of their index slots, then the tables themselves. */
 void ipe_prefetch(const struct bands *b, const uint64_t *keys, uint32_t n);
 
+/* A text of the program, kept once; NULL when out of memory, at the cap, or when it is new while closed. */
+const char *bands_keep_text(struct bands *b, const void *bytes, size_t size);
+
 /* Interns the text at *at, which ends with a NUL or with the payload, and moves *at past it. */
 const char *bands_string(struct bands *b, const struct hw_event *e, size_t *at);
 

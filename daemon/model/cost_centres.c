@@ -23,7 +23,7 @@ static struct cost_centre *find(const struct bands *b, uint32_t id)
 
 static struct cost_centre *make(struct bands *b, uint32_t id)
 {
-        struct cost_centre *centre = b->centres.count < LIMIT_COST_CENTRES ? pool_add(&b->centres) : NULL;
+        struct cost_centre *centre = !b->closed && b->centres.count < LIMIT_COST_CENTRES ? pool_add(&b->centres) : NULL;
 
         if (!centre)
                 return NULL;
@@ -150,7 +150,7 @@ const char *cost_centres_text(struct bands *b, const uint32_t *ids, uint32_t dep
                 t.cut = false;
                 append(&t, "...");
         }
-        return strings_intern(&b->strings, t.bytes, t.size);
+        return bands_keep_text(b, t.bytes, t.size);
 }
 
 struct cost_centre bands_cost_centre(const struct bands *b, uint32_t id)

@@ -101,7 +101,7 @@ void ipe_define(struct model *m, const struct hw_event *e)
         uint64_t key = table_address(&m->run, e);
         struct info_table table, *known = ipe_find(b, key);
 
-        if (!known && b->tables.count >= LIMIT_INFO_TABLES) {
+        if (!known && (b->closed || b->tables.count >= LIMIT_INFO_TABLES)) {
                 b->tables_left_out++;
                 return;
         }

@@ -174,7 +174,9 @@ size_t model_events(struct model *m, const struct hw_event *events, size_t n)
 
 void model_sample(struct model *m, enum series_id id, uint64_t time_ns, uint64_t value)
 {
-        if (series_push(&m->series[id], time_ns, (double)value) < 0)
+        bool seconds = m->finely.seconds >> id & 1, minutes = m->finely.minutes >> id & 1;
+
+        if (series_push_kept(&m->series[id], seconds, minutes, time_ns, (double)value) < 0)
                 m->dropped_samples++;
         if (m->sink.sample)
                 m->sink.sample(m->sink.ctx, id, time_ns, value);
@@ -217,6 +219,7 @@ struct model *model_new(const struct model_sink *sink)
         if (!m)
                 return NULL;
         m->sink = *sink;
+        m->finely = (struct series_finely){ SERIES_OF_MEMORY | SERIES_OF_RATES, SERIES_OF_MEMORY };
         if (gc_init(m) < 0) {
                 free(m);
                 return NULL;
@@ -252,6 +255,12 @@ void model_begin_run(struct model *m, uint32_t ordinal)
         release(m);
         clear(m, ordinal);
         m->changes = MODEL_RUN | MODEL_HEAP | MODEL_GC | MODEL_PROFILE | MODEL_TICKY | MODEL_SCHED;
+}
+
+void model_keep_finely(struct model *m, struct series_finely more)
+{
+        m->finely.seconds |= more.seconds;
+        m->finely.minutes |= more.minutes;
 }
 
 void model_close_bands(struct model *m, bool closed)

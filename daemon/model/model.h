@@ -72,13 +72,16 @@ void model_begin_run(struct model *m, uint32_t ordinal);
 /* Events of the run in stream order. Returns how many it took: all, unless a sink made it stop. */
 size_t model_events(struct model *m, const struct hw_event *events, size_t n);
 
+/* From now on these are kept, too: rules read them, or a client has asked. What was before stays as it is. */
+void model_keep_finely(struct model *m, struct series_finely more);
+
 /* More events of a run that was ended by mistake will follow: what was closed stays closed. */
 void model_resume_run(struct model *m);
 
 /* The stream ended: closes what is open (an unfinished census is passed on as such). State stays readable. */
 void model_end_run(struct model *m);
 
-/* While closed, new bands of the current run are left out, and counted. */
+/* While closed, what is new in the current run is left out, and counted: bands, info tables, cost centres, stacks. */
 void model_close_bands(struct model *m, bool closed);
 
 /* A sample of the local process, at event time `time_ns`. */

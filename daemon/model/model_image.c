@@ -16,7 +16,7 @@
 
 static const char impossible[] = "numbers in its model contradict each other";
 
-_Static_assert(sizeof(void *) != 8 || sizeof(struct model) == 18032, "does model_image walk what is new?");
+_Static_assert(sizeof(void *) != 8 || sizeof(struct model) == 18040, "does model_image walk what is new?");
 
 /* ---------------------------------------------------------------- what it owns */
 
@@ -258,6 +258,7 @@ void model_image(struct image *im, struct model *m, bool arguments)
         image_plain(im, m, sizeof(*m));
         if (im->reads) {
                 m->sink = fresh.sink;
+                model_keep_finely(m, fresh.finely);
                 free(fresh.gc.generations);
         }
         image_parts(im, m, &fresh, arguments);

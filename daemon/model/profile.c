@@ -72,7 +72,7 @@ void profile_tick(struct model *m, const struct hw_event *e)
         m->changes |= MODEL_PROFILE;
         uint64_t hash = hash_bytes(ids, depth * sizeof(*ids), p->seed);
         struct profile_stack *stack = find(p, hash, ids, depth);
-        if (!stack) {
+        if (!stack && !m->bands.closed) {
                 stack = add(p, hash, ids, depth);
                 if (stack)
                         cost_centres_check(&m->bands, ids, depth);

@@ -7,12 +7,19 @@
 
 #define SECOND UINT64_C(1000000000)
 
-const struct pyramid_shape series_shape = {
-        BUCKET_CELL,
-        4,
-        { { SECOND, 8, 300 }, { 10 * SECOND, 4, 384 }, { 60 * SECOND, 2, 360 }, { 600 * SECOND, 2, 288 } },
-        { sizeof(struct packed_bucket), packed_bucket_pack, packed_bucket_unpack },
-};
+#define SHAPE(seconds, minutes)                                                                                        \
+        {                                                                                                              \
+                BUCKET_CELL, 4,                                                                                        \
+                        { { SECOND, 4, seconds },                                                                      \
+                          { 10 * SECOND, 4, 384 },                                                                     \
+                          { 60 * SECOND, 2, minutes },                                                                 \
+                          { 600 * SECOND, 2, 288 } },                                                                  \
+                        { sizeof(struct packed_bucket), packed_bucket_pack, packed_bucket_unpack },                    \
+        }
+#define FEW 16
+
+const struct pyramid_shape series_shape = SHAPE(300, 360);
+static const struct pyramid_shape no_minutes = SHAPE(300, FEW), no_seconds = SHAPE(FEW, 360), neither = SHAPE(FEW, FEW);
 
 void series_done(struct series *s)
 {
@@ -50,6 +57,13 @@ static inline int push(struct series *s, const struct pyramid_shape *shape, uint
 int series_push(struct series *s, uint64_t time_ns, double value)
 {
         return push(s, &series_shape, time_ns, value);
+}
+
+int series_push_kept(struct series *s, bool seconds, bool minutes, uint64_t time_ns, double value)
+{
+        if (seconds)
+                return minutes ? push(s, &series_shape, time_ns, value) : push(s, &no_minutes, time_ns, value);
+        return minutes ? push(s, &no_seconds, time_ns, value) : push(s, &neither, time_ns, value);
 }
 
 int series_push_shaped(struct series *s, const struct pyramid_shape *shape, uint64_t time_ns, double value)

@@ -4,6 +4,9 @@
  * 10 s, 6 h in minutes, 48 h in 10 min. A young series takes 1.2 kB; one of two days 64 kB with a sample in each
  * second, half of it with one a minute.
  *
+ * All have 10 s and 10 min; what hardly anybody looks at has no more (struct series_finely): of two days half as much.
+ * Of seconds and minutes it keeps 16.
+ *
  * All bytes 0 is a series without samples.
  */
 #ifndef HW_DAEMON_MODEL_SERIES_H
@@ -37,6 +40,16 @@ struct series {
         uint64_t late;          /* samples that came after their finest bucket was dropped */
 };
 
+/* The series of which seconds, and of which minutes are kept, as bits of their ids. */
+struct series_finely {
+        uint32_t seconds, minutes;
+};
+
+/* Those of which they always are: minutes explain where memory grows; seconds are what rules see. */
+#define SERIES_OF_MEMORY                                                                                               \
+        (1u << SERIES_LIVE | 1u << SERIES_HEAP_SIZE | 1u << SERIES_RSS | 1u << SERIES_CGROUP | 1u << SERIES_OFF_HEAP)
+#define SERIES_OF_RATES (1u << SERIES_ALLOCATED | 1u << SERIES_GC_PAUSE)
+
 extern const struct pyramid_shape series_shape;
 
 void series_done(struct series *s);
@@ -46,6 +59,9 @@ void series_clear(struct series *s);
 
 /* Allocates only when a ring grows. -ENOMEM: out of memory for the first ring; nothing was changed. */
 int series_push(struct series *s, uint64_t time_ns, double value);
+
+/* The same of a series that may have no seconds, or no minutes. */
+int series_push_kept(struct series *s, bool seconds, bool minutes, uint64_t time_ns, double value);
 
 /* The same with rings of other sizes: `shape` is series_shape but for the `most` of its levels. */
 int series_push_shaped(struct series *s, const struct pyramid_shape *shape, uint64_t time_ns, double value);

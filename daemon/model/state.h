@@ -42,6 +42,7 @@ struct model {
         struct strings identity;  /* texts of the run: apart, so that a flood of names cannot crowd them out */
         uint64_t refreshed_ns;    /* event time when rates were last computed */
         uint64_t dropped_samples; /* lost: out of memory for their series */
+        struct series_finely finely;
         struct series series[SERIES_COUNT];
 };
 

@@ -109,16 +109,32 @@ void publisher_state(struct publisher *p, const struct target_facts *facts, cons
 void publisher_begin_run(struct publisher *p, uint64_t wall_ns);
 
 /*
- * Calls `each` with updates that bring a late joiner to the current state (each borrowed):
- * target, health, alerts, bands in parts, the newest census, heap, gc, notes in parts,
- * profile in parts, ticky in parts, sched, trends in parts. Each carries the newest sequence
- * of its topic. `kinds` (n_kinds of them, 0 = all) selects. Flushes first, so that nothing
- * in it is sent again. Returns 0, or -ENOMEM when it is incomplete: the late joiner must
- * then not take it for the current state.
+ * The updates that bring a late joiner to the current state: target, health, alerts, bands in parts, the newest census,
+ * heap, gc, notes in parts, profile in parts, ticky in parts, sched, trends in parts. The caller sets the first four;
+ * all else 0 is the beginning.
+ */
+struct snapshot {
+        const Hw__Kind *kinds; /* only these; n_kinds 0: all */
+        size_t n_kinds;
+        bool (*each)(void *ctx, const Hw__Update *update); /* borrowed; false: not taken, as nothing more can be now */
+        void *ctx;
+        bool full;          /* `each` returned false */
+        unsigned step;      /* which kind is next; 0: not begun */
+        uint32_t run;       /* when there is another one, the snapshot begins anew */
+        uint64_t row;       /* of that kind, which is next */
+        uint32_t band;      /* likewise of bands; ... */
+        uint32_t part, end; /* ... they are sent in parts, each from its end: where this one ends, what is left of it */
+        unsigned begun;     /* 1 << kind */
+        uint64_t sequences[HW__KIND__KIND_ALERT + 1]; /* of each topic when its first part was made */
+};
+
+/*
+ * Calls `each` with the rest of a snapshot. It begins with a flush, so that nothing in it is sent again. Returns 0;
+ * -EAGAIN when `each` takes no more: call it again later; or -ENOMEM when it stays incomplete: the late joiner must not
+ * take it for the current state.
  */
 int publisher_snapshot(struct publisher *p, const struct target_facts *facts, const struct health *health,
-                       uint64_t wall_ns, const Hw__Kind *kinds, size_t n_kinds,
-                       void (*each)(void *ctx, const Hw__Update *update), void *ctx);
+                       uint64_t wall_ns, struct snapshot *s);
 
 /* Which kinds of state were sent in this run, and which have changed since; for publisher_resume_run. */
 struct publisher_run {

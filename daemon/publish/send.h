@@ -4,10 +4,12 @@
  *
  * Each sends the model's current state of that kind either live (to == NULL:
  * with the topic's next sequence number, to the sink) or as part of a snapshot
- * (with the topic's newest sequence number, to one late joiner). The same code
- * makes both, so they cannot differ.
+ * (with the number that the topic had when its first part was made, to one late
+ * joiner). The same code makes both, so they cannot differ.
  *
- * All return false when out of memory; what was sent until then stays sent.
+ * All return false when out of memory, or when the late joiner takes no more
+ * now (to->full); what was sent until then stays sent. Rows of a snapshot are
+ * sent from to->row on, which follows what was taken.
  */
 #ifndef HW_DAEMON_PUBLISH_SEND_H
 #define HW_DAEMON_PUBLISH_SEND_H
@@ -39,42 +41,37 @@ struct publisher {
         int error; /* of the sink */
 };
 
-/* Where a snapshot goes. */
-struct late_joiner {
-        void (*each)(void *ctx, const Hw__Update *update);
-        void *ctx;
-};
-
 /*
  * Completes and sends an update whose body is set, then resets the encoder.
  * `made`: whether the body is complete. False, with nothing sent, when it is
  * not.
  */
-bool send_update(struct publisher *p, Hw__Update *update, bool made, const struct late_joiner *to);
+bool send_update(struct publisher *p, Hw__Update *update, bool made, struct snapshot *to);
 
 /* Uses up a sequence number for a message that cannot be made: subscribers see a gap and request a snapshot. */
 void send_gap(struct publisher *p, Hw__Kind kind);
 
-bool send_target(struct publisher *p, const struct target_facts *facts, const struct late_joiner *to);
-bool send_health(struct publisher *p, const struct health *health, const struct late_joiner *to);
-bool send_heap(struct publisher *p, const struct late_joiner *to); /* live: with the collected samples */
-bool send_gc(struct publisher *p, const struct late_joiner *to);   /* live: with those since the last message */
-bool send_sched(struct publisher *p, const struct late_joiner *to);
-bool send_alerts(struct publisher *p, const struct late_joiner *to);
-bool send_census(struct publisher *p, const struct census *census, const struct late_joiner *to);
+bool send_target(struct publisher *p, const struct target_facts *facts, struct snapshot *to);
+bool send_health(struct publisher *p, const struct health *health, struct snapshot *to);
+bool send_heap(struct publisher *p, struct snapshot *to); /* live: with the collected samples */
+bool send_gc(struct publisher *p, struct snapshot *to);   /* live: with those since the last message */
+bool send_sched(struct publisher *p, struct snapshot *to);
+bool send_alerts(struct publisher *p, struct snapshot *to);
+bool send_census(struct publisher *p, const struct census *census, struct snapshot *to);
 
-/* In parts of bounded size. ids: n bands; NULL: those from 1 to n. */
-bool send_bands(struct publisher *p, const uint32_t *ids, uint32_t n, const struct late_joiner *to);
+/* In parts of bounded size. */
+bool send_bands(struct publisher *p, const uint32_t *ids, uint32_t n);
+bool send_all_bands(struct publisher *p, struct snapshot *to);
 
 /* Notes from number `first` to number `last`, except those no longer kept. */
-bool send_notes(struct publisher *p, uint64_t first, uint64_t last, const struct late_joiner *to);
+bool send_notes(struct publisher *p, uint64_t first, uint64_t last, struct snapshot *to);
 
 /* Live: rows changed since the last message; snapshot: all. */
-bool send_profile(struct publisher *p, const struct late_joiner *to);
-bool send_ticky(struct publisher *p, const struct late_joiner *to);
+bool send_profile(struct publisher *p, struct snapshot *to);
+bool send_ticky(struct publisher *p, struct snapshot *to);
 
 /* Trends that are due; all trends, to a late joiner. */
 bool send_trends_due(struct publisher *p);
-bool send_trends_all(struct publisher *p, const struct late_joiner *to);
+bool send_trends_all(struct publisher *p, struct snapshot *to);
 
 #endif

@@ -192,7 +192,7 @@ Hw__Alerts *encode_alerts(struct encoder *e, const char *target, const struct al
         return out;
 }
 
-bool send_alerts(struct publisher *p, const struct late_joiner *to)
+bool send_alerts(struct publisher *p, struct snapshot *to)
 {
         Hw__Update update = HW__UPDATE__INIT;
 

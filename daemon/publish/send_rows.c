@@ -47,8 +47,7 @@ static bool fill_bands(struct publisher *p, Hw__Bands *out, const uint32_t *ids,
 }
 
 /* The packer writes backwards, so a part that is too large for one message is sent from its end. */
-static bool send_band_part(struct publisher *p, const uint32_t *ids, uint32_t at, uint32_t end,
-                           const struct late_joiner *to)
+static bool send_band_part(struct publisher *p, const uint32_t *ids, uint32_t at, uint32_t end, struct snapshot *to)
 {
         while (end > at) {
                 Hw__Update update = HW__UPDATE__INIT;
@@ -57,17 +56,39 @@ static bool send_band_part(struct publisher *p, const uint32_t *ids, uint32_t at
                 update.bands = &body;
                 if (!send_update(p, &update, fill_bands(p, &body, ids, at, &end), to))
                         return false;
+                if (to)
+                        to->end = end;
         }
         return true;
 }
 
-bool send_bands(struct publisher *p, const uint32_t *ids, uint32_t n, const struct late_joiner *to)
+static uint32_t part_end(uint32_t at, uint32_t n)
 {
-        for (uint32_t at = 0; at < n; at += LIMIT_BANDS_PER_UPDATE) {
-                uint32_t left = n - at;
-                if (!send_band_part(p, ids, at, at + (left < LIMIT_BANDS_PER_UPDATE ? left : LIMIT_BANDS_PER_UPDATE),
-                                    to))
+        return n - at < LIMIT_BANDS_PER_UPDATE ? n : at + LIMIT_BANDS_PER_UPDATE;
+}
+
+bool send_bands(struct publisher *p, const uint32_t *ids, uint32_t n)
+{
+        for (uint32_t at = 0; at < n; at = part_end(at, n))
+                if (!send_band_part(p, ids, at, part_end(at, n), NULL))
                         return false;
+        return true;
+}
+
+/* A part that was begun stays as long as it was, also when there are more bands by now. */
+bool send_all_bands(struct publisher *p, struct snapshot *to)
+{
+        const uint32_t n = bands_count(model_bands(p->model));
+
+        while (to->band < n) {
+                if (to->end == 0) {
+                        to->part = part_end(to->band, n);
+                        to->end = to->part;
+                }
+                if (!send_band_part(p, NULL, to->band, to->end, to))
+                        return false;
+                to->band = to->part;
+                to->end = 0;
         }
         return true;
 }
@@ -103,10 +124,12 @@ static bool fill_notes(struct publisher *p, Hw__Notes *out, uint64_t *at, uint64
         return true;
 }
 
-bool send_notes(struct publisher *p, uint64_t first, uint64_t last, const struct late_joiner *to)
+bool send_notes(struct publisher *p, uint64_t first, uint64_t last, struct snapshot *to)
 {
         uint64_t oldest = notes_oldest(model_notes(p->model)), at = first > oldest ? first : oldest;
 
+        if (to && to->row > at)
+                at = to->row;
         while (at <= last) {
                 Hw__Update update = HW__UPDATE__INIT;
                 Hw__Notes body = HW__NOTES__INIT;
@@ -114,6 +137,8 @@ bool send_notes(struct publisher *p, uint64_t first, uint64_t last, const struct
                 update.notes = &body;
                 if (!send_update(p, &update, fill_notes(p, &body, &at, last), to))
                         return false;
+                if (to)
+                        to->row = at;
         }
         return true;
 }
@@ -144,10 +169,10 @@ static bool fill_profile(struct publisher *p, Hw__Profile *out, uint32_t *at, bo
         return true;
 }
 
-bool send_profile(struct publisher *p, const struct late_joiner *to)
+bool send_profile(struct publisher *p, struct snapshot *to)
 {
         const struct profile *profile = model_profile(p->model);
-        uint32_t at = 0;
+        uint32_t at = to ? (uint32_t)to->row : 0;
 
         do { /* at least once: the total may have risen by samples of stacks left out */
                 Hw__Update update = HW__UPDATE__INIT;
@@ -162,6 +187,8 @@ bool send_profile(struct publisher *p, const struct late_joiner *to)
                 }
                 if (!send_update(p, &update, made, to))
                         return false;
+                if (to)
+                        to->row = at;
         } while (at < profile_stacks(profile));
         if (!to)
                 p->profile_seen = profile_ticks(profile);
@@ -192,10 +219,10 @@ static bool fill_ticky(struct publisher *p, Hw__Ticky *out, uint32_t *at, bool a
         return true;
 }
 
-bool send_ticky(struct publisher *p, const struct late_joiner *to)
+bool send_ticky(struct publisher *p, struct snapshot *to)
 {
         const struct ticky *ticky = model_ticky(p->model);
-        uint32_t at = 0;
+        uint32_t at = to ? (uint32_t)to->row : 0;
 
         while (at < ticky_count(ticky)) {
                 Hw__Update update = HW__UPDATE__INIT;
@@ -209,6 +236,8 @@ bool send_ticky(struct publisher *p, const struct late_joiner *to)
                 }
                 if (!send_update(p, &update, made, to))
                         return false;
+                if (to)
+                        to->row = at;
         }
         if (!to)
                 p->ticky_seen = ticky_events(ticky);

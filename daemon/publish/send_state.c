@@ -5,7 +5,22 @@
  */
 #include "daemon/publish/send.h"
 
-bool send_update(struct publisher *p, Hw__Update *update, bool made, const struct late_joiner *to)
+/* What is published after it is news also to a late joiner who has parts that were made later: rows are absolute. */
+static uint64_t sequence_of(const struct publisher *p, Hw__Kind kind, struct snapshot *to)
+{
+        if (!(to->begun & 1u << kind))
+                to->sequences[kind] = p->sequences[kind];
+        to->begun |= 1u << kind;
+        return to->sequences[kind];
+}
+
+static bool hand_over(struct snapshot *to, const Hw__Update *update)
+{
+        to->full = !to->each(to->ctx, update);
+        return !to->full;
+}
+
+bool send_update(struct publisher *p, Hw__Update *update, bool made, struct snapshot *to)
 {
         Hw__Kind kind = hw_update_kind(update);
         bool good = made && !p->encoder->failed;
@@ -16,7 +31,7 @@ bool send_update(struct publisher *p, Hw__Update *update, bool made, const struc
                         p->sequences[kind]++;
                         p->sent |= 1u << kind;
                 }
-                PUT(update, sequence, p->sequences[kind]);
+                PUT(update, sequence, to ? sequence_of(p, kind, to) : p->sequences[kind]);
                 update->target = p->target;
                 if (p->run) {
                         PUT(update, run, p->run);
@@ -25,7 +40,7 @@ bool send_update(struct publisher *p, Hw__Update *update, bool made, const struc
                 }
                 PUT_U64(update, published_wall_ns, p->wall_ns);
                 if (to)
-                        to->each(to->ctx, update);
+                        good = hand_over(to, update);
                 else if (!p->error)
                         p->error = p->sink.send(p->sink.ctx, update);
         }
@@ -59,7 +74,7 @@ static bool put_heads(struct publisher *p, Hw__Target *target)
         return true;
 }
 
-bool send_target(struct publisher *p, const struct target_facts *facts, const struct late_joiner *to)
+bool send_target(struct publisher *p, const struct target_facts *facts, struct snapshot *to)
 {
         Hw__Update update = HW__UPDATE__INIT;
 
@@ -70,7 +85,7 @@ bool send_target(struct publisher *p, const struct target_facts *facts, const st
         return send_update(p, &update, update.target_state && put_heads(p, update.target_state), to);
 }
 
-bool send_health(struct publisher *p, const struct health *health, const struct late_joiner *to)
+bool send_health(struct publisher *p, const struct health *health, struct snapshot *to)
 {
         Hw__Update update = HW__UPDATE__INIT;
 
@@ -114,7 +129,7 @@ static bool put_samples(struct publisher *p, Hw__Heap *heap)
         return true;
 }
 
-bool send_heap(struct publisher *p, const struct late_joiner *to)
+bool send_heap(struct publisher *p, struct snapshot *to)
 {
         Hw__Update update = HW__UPDATE__INIT;
 
@@ -147,7 +162,7 @@ static bool put_collections(struct publisher *p, Hw__Gc *gc)
         return true;
 }
 
-bool send_gc(struct publisher *p, const struct late_joiner *to)
+bool send_gc(struct publisher *p, struct snapshot *to)
 {
         Hw__Update update = HW__UPDATE__INIT;
 
@@ -162,7 +177,7 @@ bool send_gc(struct publisher *p, const struct late_joiner *to)
 
 /* ------------------------------------------------------ sched, census */
 
-bool send_sched(struct publisher *p, const struct late_joiner *to)
+bool send_sched(struct publisher *p, struct snapshot *to)
 {
         Hw__Update update = HW__UPDATE__INIT;
 
@@ -171,7 +186,7 @@ bool send_sched(struct publisher *p, const struct late_joiner *to)
         return send_update(p, &update, update.sched, to);
 }
 
-bool send_census(struct publisher *p, const struct census *census, const struct late_joiner *to)
+bool send_census(struct publisher *p, const struct census *census, struct snapshot *to)
 {
         Hw__Update update = HW__UPDATE__INIT;
 

@@ -31,7 +31,7 @@ static bool put_state(struct publisher *p, Hw__Trends *out, const struct trend_s
 }
 
 static bool send_part(struct publisher *p, const struct subject *subjects, uint32_t n, const struct trend_state *s,
-                      const struct late_joiner *to)
+                      struct snapshot *to)
 {
         Hw__Update update = HW__UPDATE__INIT;
         Hw__Trends body = HW__TRENDS__INIT;
@@ -73,18 +73,18 @@ bool send_trends_due(struct publisher *p)
         return good;
 }
 
-bool send_trends_all(struct publisher *p, const struct late_joiner *to)
+bool send_trends_all(struct publisher *p, struct snapshot *to)
 {
         struct subject subjects[LIMIT_TRENDS_PER_UPDATE];
-        struct trend_state s = look(p);
-        uint32_t n = 0, at = 0;
-        bool good = true;
+        const struct trend_state s = look(p);
+        uint32_t n, at = (uint32_t)to->row;
 
-        while (tracker_next(p->tracker, &at, &subjects[n])) {
-                if (++n < LIMIT_TRENDS_PER_UPDATE)
-                        continue;
-                good = send_part(p, subjects, n, &s, to) && good;
-                n = 0;
-        }
-        return (n == 0 || send_part(p, subjects, n, &s, to)) && good;
+        do {
+                for (n = 0; n < LIMIT_TRENDS_PER_UPDATE && tracker_next(p->tracker, &at, &subjects[n]); n++)
+                        ;
+                if (n > 0 && !send_part(p, subjects, n, &s, to))
+                        return false;
+                to->row = at;
+        } while (n == LIMIT_TRENDS_PER_UPDATE);
+        return true;
 }

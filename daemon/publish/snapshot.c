@@ -3,35 +3,36 @@
  * DESIGN: a flush, then all state of the requested kinds, made by the same functions that send it live. After the flush
  * a topic's newest sequence number corresponds to the model, so the late joiner drops what the snapshot covers and
  * continues with the next number. A kind without state yet is left out.
+ *
+ * A late joiner that takes only so much at a time gets the rest later, by then newer. All parts of a kind have the
+ * sequence number of its first one: what changed since comes once more, as an update, and rows are absolute. A census
+ * that is newer than the bands that were sent comes after those that were added since.
  */
 #include <errno.h>
 
 #include "daemon/publish/publisher.h"
 #include "daemon/publish/send.h"
 
-static bool is_wanted(const Hw__Kind *kinds, size_t n, Hw__Kind kind)
+static bool is_wanted(const struct snapshot *s, Hw__Kind kind)
 {
-        for (size_t i = 0; i < n; i++)
-                if (kinds[i] == kind)
+        for (size_t i = 0; i < s->n_kinds; i++)
+                if (s->kinds[i] == kind)
                         return true;
-        return n == 0;
+        return s->n_kinds == 0;
 }
 
 /* ------------------------------------- one kind each, when there is any */
 
-static bool newest_census(struct publisher *p, const struct late_joiner *to)
+static bool newest_census(struct publisher *p, struct snapshot *to)
 {
         const struct census *census = model_census(p->model);
 
+        if ((to->begun & 1u << HW__KIND__KIND_BAND) && !send_all_bands(p, to))
+                return false;
         return census->number == 0 || send_census(p, census, to);
 }
 
-static bool all_bands(struct publisher *p, const struct late_joiner *to)
-{
-        return send_bands(p, NULL, bands_count(model_bands(p->model)), to);
-}
-
-static bool kept_notes(struct publisher *p, const struct late_joiner *to)
+static bool kept_notes(struct publisher *p, struct snapshot *to)
 {
         const struct notes *notes = model_notes(p->model);
         uint64_t oldest = notes_oldest(notes);
@@ -39,7 +40,7 @@ static bool kept_notes(struct publisher *p, const struct late_joiner *to)
         return oldest == 0 || send_notes(p, oldest, notes_total(notes), to);
 }
 
-static bool all_profile(struct publisher *p, const struct late_joiner *to)
+static bool all_profile(struct publisher *p, struct snapshot *to)
 {
         return profile_ticks(model_profile(p->model)) == 0 || send_profile(p, to);
 }
@@ -50,22 +51,22 @@ static bool was_sent(const struct publisher *p, Hw__Kind kind)
         return p->sent & 1u << kind;
 }
 
-static bool heap_if_any(struct publisher *p, const struct late_joiner *to)
+static bool heap_if_any(struct publisher *p, struct snapshot *to)
 {
         return !was_sent(p, HW__KIND__KIND_HEAP) || send_heap(p, to);
 }
 
-static bool gc_if_any(struct publisher *p, const struct late_joiner *to)
+static bool gc_if_any(struct publisher *p, struct snapshot *to)
 {
         return !was_sent(p, HW__KIND__KIND_GC) || send_gc(p, to);
 }
 
-static bool sched_if_any(struct publisher *p, const struct late_joiner *to)
+static bool sched_if_any(struct publisher *p, struct snapshot *to)
 {
         return !was_sent(p, HW__KIND__KIND_SCHED) || send_sched(p, to);
 }
 
-static bool trends_if_any(struct publisher *p, const struct late_joiner *to)
+static bool trends_if_any(struct publisher *p, struct snapshot *to)
 {
         return !p->tracker || send_trends_all(p, to);
 }
@@ -73,31 +74,52 @@ static bool trends_if_any(struct publisher *p, const struct late_joiner *to)
 /* In the order in which a late joiner needs them: bands before the census. */
 static const struct {
         Hw__Kind kind;
-        bool (*send)(struct publisher *p, const struct late_joiner *to);
+        bool (*send)(struct publisher *p, struct snapshot *to);
 } steps[] = {
-        { HW__KIND__KIND_BAND, all_bands },      { HW__KIND__KIND_CENSUS, newest_census },
+        { HW__KIND__KIND_BAND, send_all_bands }, { HW__KIND__KIND_CENSUS, newest_census },
         { HW__KIND__KIND_HEAP, heap_if_any },    { HW__KIND__KIND_GC, gc_if_any },
         { HW__KIND__KIND_NOTE, kept_notes },     { HW__KIND__KIND_PROFILE, all_profile },
         { HW__KIND__KIND_TICKY, send_ticky },    { HW__KIND__KIND_SCHED, sched_if_any },
         { HW__KIND__KIND_TREND, trends_if_any },
 };
 
-int publisher_snapshot(struct publisher *p, const struct target_facts *facts, const struct health *health,
-                       uint64_t wall_ns, const Hw__Kind *kinds, size_t n_kinds,
-                       void (*each)(void *ctx, const Hw__Update *update), void *ctx)
-{
-        const struct late_joiner to = { .each = each, .ctx = ctx };
-        bool good = true;
+#define N_STEPS (sizeof(steps) / sizeof(steps[0]))
 
+/* What there is of a target even before its first run. */
+static bool begin(struct publisher *p, const struct target_facts *facts, const struct health *health, uint64_t wall_ns,
+                  struct snapshot *s)
+{
         publisher_flush(p, wall_ns);
-        if (is_wanted(kinds, n_kinds, HW__KIND__KIND_TARGET))
-                good = send_target(p, facts, &to);
-        if (is_wanted(kinds, n_kinds, HW__KIND__KIND_HEALTH))
-                good = send_health(p, health, &to) && good;
-        if (is_wanted(kinds, n_kinds, HW__KIND__KIND_ALERT))
-                good = send_alerts(p, &to) && good;
-        for (size_t i = 0; p->run && i < sizeof(steps) / sizeof(steps[0]); i++)
-                if (is_wanted(kinds, n_kinds, steps[i].kind))
-                        good = steps[i].send(p, &to) && good;
-        return good ? 0 : -ENOMEM;
+        *s = (struct snapshot){
+                .kinds = s->kinds, .n_kinds = s->n_kinds, .each = s->each, .ctx = s->ctx, .run = p->run
+        };
+        return (!is_wanted(s, HW__KIND__KIND_TARGET) || send_target(p, facts, s)) &&
+               (!is_wanted(s, HW__KIND__KIND_HEALTH) || send_health(p, health, s)) &&
+               (!is_wanted(s, HW__KIND__KIND_ALERT) || send_alerts(p, s));
+}
+
+static bool go_on(struct publisher *p, struct snapshot *s)
+{
+        for (; p->run && s->step <= N_STEPS; s->step++) {
+                if (is_wanted(s, steps[s->step - 1].kind) && !steps[s->step - 1].send(p, s))
+                        return false;
+                s->row = 0;
+        }
+        return true;
+}
+
+int publisher_snapshot(struct publisher *p, const struct target_facts *facts, const struct health *health,
+                       uint64_t wall_ns, struct snapshot *s)
+{
+        p->wall_ns = wall_ns;
+        if (s->step == 0 || s->run != p->run) {
+                if (!begin(p, facts, health, wall_ns, s))
+                        return s->full ? -EAGAIN : -ENOMEM;
+                s->step = 1;
+        } else {
+                (void)publisher_pending(p); /* the rates are of now */
+        }
+        if (go_on(p, s))
+                return 0;
+        return s->full ? -EAGAIN : -ENOMEM;
 }

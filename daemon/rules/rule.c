@@ -285,6 +285,31 @@ struct rule *ruleset_find_same(const struct ruleset *set, const char *group, con
         return found && found->digest == digest ? found : NULL;
 }
 
+/* Of longer windows the older end is one of minutes. */
+#define SECONDS_WINDOW_S 3600
+
+static void add_reads(const struct node *n, struct series_finely *reads)
+{
+        if (!n)
+                return;
+        uint32_t own = n->series && (unsigned)n->series->id < SERIES_COUNT ? UINT32_C(1) << n->series->id : 0;
+        reads->seconds |= own;
+        reads->minutes |= n->window && n->window->value > SECONDS_WINDOW_S ? own : 0;
+        add_reads(n->left, reads);
+        add_reads(n->right, reads);
+}
+
+struct series_finely ruleset_reads(const struct ruleset *set)
+{
+        struct series_finely reads = { .seconds = 0 };
+
+        for (size_t i = 0; i < set->n; i++) {
+                add_reads(set->rules[i]->expr.root, &reads);
+                add_reads(set->rules[i]->until.root, &reads);
+        }
+        return reads;
+}
+
 void ruleset_destroy(struct ruleset **sp)
 {
         struct ruleset *set = *sp;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: one writer at a time, since two would mix their bytes; others are
- * closed at once, counted, and logged once per connected writer.
+ * closed at once, counted, and logged once per connected writer. One that has
+ * not sent a byte a second after it connected gives way to the next: a program
+ * writes its log's header at once, and whoever may connect could keep it out.
  *
  * The socket file belongs to its owner alone (0600, set on the socket before it
  * is bound, so there is no moment when others could get in). A socket file that
@@ -15,12 +17,15 @@
 #include <event2/event.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/log.h"
 #include "daemon/source/address.h"
+#include "daemon/source/limits.h"
 #include "daemon/source/medium.h"
+#include "proto/base/clock.h"
 #include "proto/base/error.h"
 
 #define BACKLOG          8
@@ -33,6 +38,8 @@ struct listener {
         struct event *readable; /* the writer's bytes */
         int fd;                 /* listening; -1 = not bound */
         int writer;             /* -1 = none */
+        uint64_t came_ns;       /* when it connected, on the monotonic clock ... */
+        uint64_t came_bytes;    /* ... and how many bytes others had sent by then */
         uint64_t turned_away;   /* while this writer was connected */
         struct stat id;         /* of the socket file */
 };
@@ -118,12 +125,23 @@ static void on_readable(evutil_socket_t fd, short what, void *ctx)
 static void take_writer(struct listener *l, int fd)
 {
         l->writer = fd;
+        l->came_ns = clock_mono_ns();
+        l->came_bytes = source_stats(&l->source)->bytes;
         l->readable = event_new(l->source.base, fd, EV_READ | EV_PERSIST, on_readable, l);
         if (!l->readable || event_add(l->readable, NULL) < 0) {
                 writer_left(l, "out of memory");
                 return;
         }
         source_say_attached(&l->source, "a program is connected to %s", name_of(l));
+}
+
+/* Nothing has come from the writer, and nothing waits to be read. */
+static bool is_silent(const struct listener *l)
+{
+        char c;
+
+        return source_stats(&l->source)->bytes == l->came_bytes && clock_mono_ns() - l->came_ns >= SILENT_WRITER_NS &&
+               recv(l->writer, &c, 1, MSG_PEEK | MSG_DONTWAIT) < 0;
 }
 
 static void turn_away(struct listener *l, int fd)
@@ -146,6 +164,8 @@ static void on_knock(evutil_socket_t fd, short what, void *ctx)
                                 (void)event_del(l->knock); /* it would spin; the tick listens again */
                         return;
                 }
+                if (l->writer >= 0 && is_silent(l))
+                        writer_left(l, "it sent nothing, and another one connects");
                 if (l->writer < 0)
                         take_writer(l, writer);
                 else

@@ -54,6 +54,7 @@ static int make_alerting(struct pipeline *p, const struct pipeline_options *give
                 .live = p->live,
         };
 
+        model_keep_finely(p->model, ruleset_reads(given->rules));
         p->alerting = alerting_new(&options);
         return p->alerting ? 0 : -ENOMEM;
 }
@@ -242,35 +243,40 @@ void pipeline_heartbeat(struct pipeline *p, uint64_t wall_ns)
 
 void pipeline_reload(struct pipeline *p, const struct ruleset *rules)
 {
-        if (p->alerting)
-                alerting_reload(p->alerting, rules);
+        if (!p->alerting)
+                return;
+        model_keep_finely(p->model, ruleset_reads(rules));
+        alerting_reload(p->alerting, rules);
+}
+
+void pipeline_keep_finely(struct pipeline *p, enum series_id series)
+{
+        model_keep_finely(p->model, (struct series_finely){ UINT32_C(1) << series, UINT32_C(1) << series });
 }
 
 /* The target, and nothing else of it. */
-static int snapshot_rebuild(struct pipeline *p, const Hw__Kind *kinds, size_t n_kinds,
-                            void (*each)(void *ctx, const Hw__Update *update), void *ctx)
+static int snapshot_rebuild(struct pipeline *p, const struct snapshot *s)
 {
         static const Hw__Kind target = HW__KIND__KIND_TARGET;
         const struct target_facts f = rebuild_facts(p->rebuild);
-        bool wanted = n_kinds == 0;
+        struct snapshot only = { .kinds = &target, .n_kinds = 1, .each = s->each, .ctx = s->ctx };
+        bool wanted = s->n_kinds == 0;
 
-        for (size_t i = 0; i < n_kinds; i++)
-                wanted = wanted || kinds[i] == target;
-        return wanted ? publisher_snapshot(rebuild_publisher(p->rebuild), &f, NULL, clock_wall_ns(), &target, 1, each,
-                                           ctx)
-                      : 0;
+        for (size_t i = 0; i < s->n_kinds; i++)
+                wanted = wanted || s->kinds[i] == target;
+        return wanted ? publisher_snapshot(rebuild_publisher(p->rebuild), &f, NULL, clock_wall_ns(), &only) : 0;
 }
 
-int pipeline_snapshot(struct pipeline *p, const Hw__Kind *kinds, size_t n_kinds,
-                      void (*each)(void *ctx, const Hw__Update *update), void *ctx)
+int pipeline_snapshot(struct pipeline *p, struct snapshot *s)
 {
         struct target_facts f = pipeline_facts(p);
         struct health h = pipeline_health(p);
 
         if (rebuild_reads(p->rebuild))
-                return snapshot_rebuild(p, kinds, n_kinds, each, ctx);
-        pipeline_flush(p);
-        return publisher_snapshot(p->publisher, &f, &h, pipeline_now_ns(p), kinds, n_kinds, each, ctx);
+                return snapshot_rebuild(p, s);
+        if (s->step == 0)
+                pipeline_flush(p);
+        return publisher_snapshot(p->publisher, &f, &h, pipeline_now_ns(p), s);
 }
 
 static int first_error(const struct pipeline *p)

@@ -104,6 +104,9 @@ struct pipeline *pipeline_leave_run(struct pipeline *p, const char *name);
 /* Replaces the rules, if it was made with some. */
 void pipeline_reload(struct pipeline *p, const struct ruleset *rules);
 
+/* A client looks at the history of a series (model_keep_finely). */
+void pipeline_keep_finely(struct pipeline *p, enum series_id series);
+
 /* About the memory of its state. */
 size_t pipeline_held_bytes(const struct pipeline *p);
 
@@ -114,8 +117,7 @@ void pipeline_close_bands(struct pipeline *p, bool closed);
 void pipeline_heartbeat(struct pipeline *p, uint64_t wall_ns);
 
 /* Updates that bring a late joiner to the current state; see publisher_snapshot. */
-int pipeline_snapshot(struct pipeline *p, const Hw__Kind *kinds, size_t n_kinds,
-                      void (*each)(void *ctx, const Hw__Update *update), void *ctx);
+int pipeline_snapshot(struct pipeline *p, struct snapshot *s);
 
 /*
  * Finished logs: pass in the next bytes, then finish with the reason why there are no more (NULL: the file ends). Both

@@ -9,7 +9,9 @@
 #include <stdio.h>
 
 #include "proto/base/clock.h"
+#include "daemon/loop/memory.h"
 #include "daemon/loop/watchdog.h"
+#include "daemon/source/procfs.h"
 #include "daemon/target/pipeline_internal.h"
 #include "daemon/target/rebuild.h"
 #include "proto/base/error.h"
@@ -35,9 +37,19 @@ static void schedule_flush(struct pipeline *p)
                 pipeline_flush(p);
 }
 
+/* A heartbeat is too late for a log that fills the budget within a second. */
+static void mind_memory(struct pipeline *p, size_t size)
+{
+        if (memory_is_due(size))
+                memory_look(procfs_own_rss(), p->last_bytes_mono_ns);
+        if (memory_now() != MEMORY_PLENTY)
+                pipeline_close_bands(p, memory_closes(pipeline_held_bytes(p)));
+}
+
 /* After each turn. */
 static void took(struct pipeline *p, bool all)
 {
+        mind_memory(p, p->piece.size);
         if (all)
                 p->piece = (struct read_piece){ .buffer = NULL };
         if (p->alerting)

@@ -6,6 +6,7 @@
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
 #include "daemon/log.h"
+#include "daemon/loop/memory.h"
 #include "daemon/loop/watchdog.h"
 #include "daemon/model/advice.h"
 #include "daemon/target/pipeline_internal.h"
@@ -74,6 +75,7 @@ struct health pipeline_health(struct pipeline *p)
                 .info_tables_left_out = bands_info_tables_left_out(bands),
                 .cost_centres_left_out = bands_cost_centres_left_out(bands),
                 .state_bytes = pipeline_held_bytes(p),
+                .memory_pressure = bands_closed(bands) ? memory_words() : NULL,
         };
 
         memcpy(h.damages, p->damages.places, p->damages.n * sizeof(*h.damages));

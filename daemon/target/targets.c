@@ -23,6 +23,7 @@
 #include "proto/base/limits.h"
 #include "daemon/transport/limits.h"
 #include "proto/base/clock.h"
+#include "daemon/buffer/read_buffer.h"
 #include "daemon/checkpoint/store.h"
 #include "daemon/log.h"
 #include "daemon/loop/memory.h"
@@ -254,7 +255,7 @@ static void beat(struct targets *t)
 
         while (t->beat_at < t->n && clock_mono_ns() < end_ns) {
                 struct pipeline *p = t->pipelines[t->beat_at++];
-                pipeline_close_bands(p, memory_closes(pipeline_held_bytes(p), t->n));
+                pipeline_close_bands(p, memory_closes(pipeline_held_bytes(p)));
                 pipeline_heartbeat(p, wall_ns);
         }
         if (t->beat_at < t->n)
@@ -276,7 +277,9 @@ static void on_heartbeat(evutil_socket_t fd, short what, void *ctx)
         (void)fd;
         (void)what;
         watchdog_begin(WATCHDOG_HOUSEKEEPING);
+        read_buffers_trim();
         memory_look(procfs_own_rss(), clock_mono_ns());
+        memory_set_targets(t->n);
         t->sequence++;
         (void)out.send(out.ctx, targets_daemon_state(t)); /* a lost heartbeat is followed by another */
         look_after_ended(t, clock_wall_ns());

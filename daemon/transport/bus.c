@@ -43,6 +43,7 @@
 #include "daemon/transport/client_memory.h"
 #include "daemon/transport/waiting.h"
 #include "daemon/log.h"
+#include "daemon/loop/memory.h"
 #include "proto/base/clock.h"
 #include "proto/base/hash.h"
 #include "daemon/transport/endpoint.h"
@@ -75,7 +76,8 @@ struct bus {
 struct bus_client {
         struct bus *bus;
         zmq_msg_t *identity;
-        bool delimiter; /* a REQ socket: an empty frame comes before the request */
+        zmq_msg_t own_identity; /* of a client that is kept */
+        bool delimiter;         /* a REQ socket: an empty frame comes before the request */
         bool has_id;
         uint64_t id;
         bool dropped; /* a reply was not taken: send no more */
@@ -186,30 +188,111 @@ static int send_envelope(struct bus_client *client)
         return 0;
 }
 
-void bus_reply(struct bus_client *client, Hw__Reply *reply)
+/* Packs and sends it. */
+static enum bus_took send_reply(struct bus_client *client, struct waiting_client *waiting, const Hw__Reply *reply,
+                                size_t size)
+{
+        zmq_msg_t msg;
+
+        if (pack(client->bus, waiting, &reply->base, size, &msg))
+                return BUS_TAKES_LATER;
+        int status = send_envelope(client);
+        if (status == 0 && zmq_msg_send(&msg, client->bus->request, ZMQ_DONTWAIT) >= 0)
+                return BUS_TOOK;
+        (void)zmq_msg_close(&msg);
+        return status == -EAGAIN ? BUS_TAKES_LATER : BUS_GONE;
+}
+
+static enum bus_took offer(struct bus_client *client, Hw__Reply *reply, struct waiting_client *waiting)
 {
         struct bus *bus = client->bus;
-        zmq_msg_t msg;
 
         client->refused = client->refused || reply->error;
         reply->has_id = client->has_id;
         reply->id = client->id;
         const size_t size = hw__reply__get_packed_size(reply);
-        struct waiting_client *waiting = waiting_find(&bus->replies_waiting, number_of(client));
-        if (client->dropped || !waiting_may(&bus->replies_waiting, waiting, size, bus->room.replies) ||
-            pack(bus, waiting, &reply->base, size, &msg)) {
+        if (client->dropped)
+                return BUS_GONE;
+        if (!waiting_may(&bus->replies_waiting, waiting, size, bus->room.replies))
+                return BUS_TAKES_LATER;
+        return send_reply(client, waiting, reply, size);
+}
+
+static struct waiting_client *waiting_of(const struct bus_client *client)
+{
+        return waiting_find(&client->bus->replies_waiting, number_of(client));
+}
+
+/* While memory is full those who can wait get a message at a time. */
+static bool is_held_back(const struct waiting_client *waiting)
+{
+        return memory_now() == MEMORY_FULL && atomic_load(&waiting->bytes) > 0;
+}
+
+enum bus_took bus_offer(struct bus_client *client, Hw__Reply *reply)
+{
+        struct waiting_client *waiting = waiting_of(client);
+
+        return is_held_back(waiting) ? BUS_TAKES_LATER : offer(client, reply, waiting);
+}
+
+void bus_reply(struct bus_client *client, Hw__Reply *reply)
+{
+        struct bus *bus = client->bus;
+
+        if (offer(client, reply, waiting_of(client)) != BUS_TOOK) {
                 client->dropped = true;
                 bus->stats.replies_dropped++;
-                log_debug("replies_dropped=%llu size=%zu: the client does not read",
-                          (unsigned long long)bus->stats.replies_dropped, size);
-                return;
-        }
-        if (send_envelope(client) || zmq_msg_send(&msg, bus->request, ZMQ_DONTWAIT) < 0) {
-                (void)zmq_msg_close(&msg);
-                client->dropped = true;
-                bus->stats.replies_dropped++;
+                log_debug("replies_dropped=%llu: the client does not read",
+                          (unsigned long long)bus->stats.replies_dropped);
         }
         zloop_pump(bus->request_loop); /* inside a handler, the calling pump does it */
+}
+
+void bus_pump(struct bus *bus)
+{
+        zloop_pump(bus->request_loop);
+}
+
+bool bus_client_is_ready(const struct bus_client *client)
+{
+        const struct waiting_client *waiting = waiting_of(client);
+
+        return !is_held_back(waiting) &&
+               waiting_is_ready(&client->bus->replies_waiting, waiting, client->bus->room.replies);
+}
+
+struct bus_client *bus_client_keep(const struct bus_client *client)
+{
+        struct bus_client *kept = malloc(sizeof(*kept));
+
+        if (!kept)
+                return NULL;
+        *kept = *client;
+        kept->identity = &kept->own_identity;
+        (void)zmq_msg_init(kept->identity);
+        if (zmq_msg_copy(kept->identity, client->identity))
+                bus_client_release(&kept);
+        return kept;
+}
+
+void bus_client_release(struct bus_client **client)
+{
+        if (*client)
+                (void)zmq_msg_close((*client)->identity);
+        free(*client);
+        *client = NULL;
+}
+
+bool bus_client_is_same(const struct bus_client *a, const struct bus_client *b)
+{
+        return zmq_msg_size(a->identity) == zmq_msg_size(b->identity) &&
+               !memcmp(zmq_msg_data(a->identity), zmq_msg_data(b->identity), zmq_msg_size(a->identity));
+}
+
+void bus_client_spend(struct bus_client *client, uint64_t cpu_ns)
+{
+        request_quota_spend(&client->bus->clients, number_of(client), clock_mono_ns(), cpu_ns);
 }
 
 bool bus_client_lost(const struct bus_client *client)
@@ -437,7 +520,7 @@ struct bus *bus_new(struct event_base *base, const struct bus_options *options, 
         bus->publish_endpoint.directory = bus->request_endpoint.directory = -1;
         bus->handler = *handler;
         bus->room = client_memory_of(options->memory, (unsigned)mark);
-        if (!open_sockets(bus, mark))
+        if (!open_sockets(bus, (int)bus->room.mark))
                 goto no_memory;
         if (!bind_socket(broadcast_socket(bus->publish), &bus->publish_endpoint, options->publish_endpoint, error) ||
             !bind_socket(bus->request, &bus->request_endpoint, options->request_endpoint, error))

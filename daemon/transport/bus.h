@@ -23,11 +23,11 @@ struct admission;
 struct event_base;
 struct principal;
 struct bus;
-struct bus_client; /* whom to answer; valid only inside the handler */
+struct bus_client; /* whom to answer; valid only inside the handler, unless kept */
 
 struct bus_handler {
         void *ctx;
-        /* One validated request; answer with bus_reply any number of times before returning. */
+        /* One validated request; answer with bus_reply any number of times before returning, or keep the client. */
         void (*request)(void *ctx, const Hw__Request *request, struct bus_client *client);
 };
 
@@ -52,6 +52,26 @@ struct update_sink bus_sink(struct bus *bus);
 
 /* Sends one reply; the id of the request is filled in. */
 void bus_reply(struct bus_client *client, Hw__Reply *reply);
+
+/* Likewise, when the client may have it now. Of a client that was kept bus_pump has to be called afterwards. */
+enum bus_took { BUS_TOOK, BUS_TAKES_LATER, BUS_GONE };
+enum bus_took bus_offer(struct bus_client *client, Hw__Reply *reply);
+
+/* Whether it has taken most of what was sent: worth making more. */
+bool bus_client_is_ready(const struct bus_client *client);
+
+/* The same client, to be answered after the handler has returned; NULL when out of memory. */
+struct bus_client *bus_client_keep(const struct bus_client *client);
+void bus_client_release(struct bus_client **client);
+
+/* Whether both are one client's, of whichever request. */
+bool bus_client_is_same(const struct bus_client *a, const struct bus_client *b);
+
+/* Processor time that was spent for it outside the handler. */
+void bus_client_spend(struct bus_client *client, uint64_t cpu_ns);
+
+/* Reads requests, if there are some; after replies were sent outside a handler. May call the handler. */
+void bus_pump(struct bus *bus);
 
 /* Whether a reply could not be sent: further ones to the same request will not be either. */
 bool bus_client_lost(const struct bus_client *client);

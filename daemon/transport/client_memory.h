@@ -4,7 +4,8 @@
  *
  * Of the budget (daemon/loop/memory.h) at most an eighth waits as replies and a 32nd as large updates; a quarter is for
  * subscribers' queues, a 16th each for requesters' connections, for subscriptions, and for requests and subscriptions
- * that are not whole yet: 21 32nds. The rest, and what clients do not use, is the targets'. Without a budget, and with
+ * that are not whole yet: 21 32nds. The rest, and what clients do not use, is the targets'; when these have used it,
+ * a snapshot is sent a message at a time. Without a budget, and with
  * a large one, the limits of limits.h hold.
  */
 #ifndef HW_DAEMON_TRANSPORT_CLIENT_MEMORY_H
@@ -15,13 +16,14 @@
 
 struct client_memory {
         size_t replies, updates; /* bytes that wait */
+        unsigned mark;           /* messages that a subscriber's queue holds */
         unsigned subscribers;    /* connections */
         unsigned requesters;     /* likewise */
         unsigned subscriptions;
         size_t unread; /* bytes received of each socket's clients, and not yet read as messages */
 };
 
-/* `given`: the budget in bytes; 0 or UNKNOWN_U64: none. `mark`: messages that a subscriber's queue holds. */
+/* `given`: the budget in bytes; 0 or UNKNOWN_U64: none. `mark`: messages that a subscriber's queue may hold. */
 struct client_memory client_memory_of(uint64_t given, unsigned mark);
 
 #endif

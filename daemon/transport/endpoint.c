@@ -68,8 +68,7 @@ static int prepare_tcp(struct endpoint *e, const char *text, struct error *error
         if (!is_loopback(host))
                 return error_code(error, -EACCES,
                                   "%s: only loopback (127.0.0.1, [::1], localhost) is allowed, because messages are "
-                                  "neither encrypted nor authenticated; listen there and let other machines connect "
-                                  "through an ssh tunnel",
+                                  "neither encrypted nor authenticated; other machines connect to --listen, with keys",
                                   text);
         (void)snprintf(e->address, sizeof(e->address), "tcp://%s:%s", host, colon + 1);
         return 0;

@@ -40,6 +40,7 @@
 #define LEAST_REPLIES_WAITING_BYTES ((size_t)4 << 20) /* however small the budget */
 #define LEAST_UPDATES_WAITING_BYTES ((size_t)1 << 20)
 #define LEAST_CONNECTIONS           32u
+#define LEAST_QUEUED                256u /* messages of a subscriber's queue */
 #define LEAST_SUBSCRIPTIONS         512u
 #define HEARTBEAT_MS                5000  /* TCP: a peer is asked for a sign of life so often ... */
 #define HEARTBEAT_LOST_MS           15000 /* ... and is gone when none came in that time */

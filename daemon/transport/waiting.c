@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/transport/waiting.h"
 
-#define TIMES_FREE 2u
+#define TIMES_FREE        2u
+#define SMALL_REPLY_BYTES (64u << 10)
 
 struct waiting_client *waiting_find(struct waiting *w, uint64_t client)
 {
@@ -24,9 +25,16 @@ bool waiting_may(const struct waiting *w, const struct waiting_client *c, size_t
 {
         const size_t all = atomic_load(&w->bytes), own = atomic_load(&c->bytes);
 
-        if (own == 0 && all < room)
+        if (own == 0 && (all < room || (size <= SMALL_REPLY_BYTES && all / 2 < room)))
                 return true;
         return all < room && size <= room - all && own + size <= TIMES_FREE * (room - all);
+}
+
+bool waiting_is_ready(const struct waiting *w, const struct waiting_client *c, size_t room)
+{
+        const size_t all = atomic_load(&w->bytes), own = atomic_load(&c->bytes);
+
+        return all < room && own <= (room - all) / 2;
 }
 
 void waiting_take(struct waiting *w, struct waiting_client *c, size_t size)

@@ -3,8 +3,8 @@
  * waiting.h - bytes of replies that clients have not taken, of each client and in all.
  *
  * A client may have twice as much waiting as is still free for all (a dynamic threshold, as in switches with shared
- * memory). Alone it gets two thirds of the room, enough for the snapshot of a large daemon; one that does not read its
- * replies leaves a third to the others, and several of them leave something, too.
+ * memory). Alone it gets two thirds of the room; one that does not read its replies leaves a third to the others, and
+ * several of them leave something, too: at least a small reply for each, as of `status`.
  *
  * The owner's thread takes, any thread gives back.
  */
@@ -33,6 +33,9 @@ struct waiting_client *waiting_find(struct waiting *w, uint64_t client);
 
 /* Whether a reply of `size` may wait, of `room` bytes for all; the first one may always. */
 bool waiting_may(const struct waiting *w, const struct waiting_client *c, size_t size, size_t room);
+
+/* Whether it has taken most of what it may have waiting. */
+bool waiting_is_ready(const struct waiting *w, const struct waiting_client *c, size_t room);
 
 void waiting_take(struct waiting *w, struct waiting_client *c, size_t size);
 void waiting_give_back(struct waiting *w, struct waiting_client *c, size_t size);

@@ -21,6 +21,7 @@
 #include "daemon/target/pipeline.h"
 #include "daemon/control/reload.h"
 #include "daemon/control/requests.h"
+#include "daemon/control/snapshots.h"
 #include "proto/base/error.h"
 #include "tests/fuzz/no_bus.h"
 
@@ -34,6 +35,8 @@ static struct targets all;
 static struct silence_store *silences;
 static struct outcomes *outcomes;
 static struct notifier *notifier;
+static struct snapshots *snapshots;
+static struct event_base *base;
 static struct rulebook rulebook; /* the built-in rules */
 
 /* --------------------------------------------------------------- targets */
@@ -137,7 +140,7 @@ static struct pipeline *read_log(const char *name, const char *path)
 
 static void set_up(void)
 {
-        const struct notifier_options options = { .base = event_base_new(),
+        const struct notifier_options options = { .base = base = event_base_new(),
                                                   .publish_endpoint = "ipc:///fuzz",
                                                   .log_level = "error" };
 
@@ -147,7 +150,9 @@ static void set_up(void)
         silences = silence_store_new(options.base, NULL);
         outcomes = outcomes_new();
         notifier = notifier_new(&options);
-        if (!silences || !outcomes || !notifier || !rulebook_open(&rulebook, NULL, 0, &diagnostics_to_stderr))
+        snapshots = snapshots_new(base, &all, NULL);
+        if (!snapshots || !silences || !outcomes || !notifier ||
+            !rulebook_open(&rulebook, NULL, 0, &diagnostics_to_stderr))
                 abort();
 }
 
@@ -156,11 +161,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         struct requests requests = { .targets = &all, .rulebook = &rulebook, .publish_endpoint = "ipc:///fuzz" };
-        struct bus_client client = { .replies = 0 };
+        struct no_bus_answer answer = { .replies = 0 };
+        struct bus_client client = { .answer = &answer };
         const char *reason = NULL;
 
         if (!silences)
                 set_up();
+        requests.snapshots = snapshots;
         requests.silences = silences;
         requests.outcomes = outcomes;
         requests.notifier = notifier;
@@ -168,7 +175,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (!request)
                 return reason ? 0 : (abort(), 0);
         requests_handle(&requests, request, &client);
-        if (client.replies == 0 || !client.over)
+        while (snapshots_count(snapshots) > 0) /* more than one turn was needed */
+                (void)event_base_loop(base, EVLOOP_ONCE);
+        if (answer.replies == 0 || !answer.over)
                 abort();
         (void)silence_store_remove(silences, 0, "*", "*"); /* the next request meets the same daemon */
         hw_request_destroy(&request);

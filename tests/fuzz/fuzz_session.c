@@ -8,7 +8,8 @@
  *   - a healthy target, whose program writes meanwhile, has the same numbers in the end as when nothing else happens,
  *     unless the daemon was out of memory on the way;
  *   - its bytes are read as soon as the loop runs, whatever the others do;
- *   - each request is answered, and every message is one that our own readers accept (no_bus.h);
+ *   - each request is answered, a slow client's snapshot too;
+ *   - every message is one that our own readers accept (no_bus.h);
  *   - no descriptor is left open.
  */
 #include <dirent.h>
@@ -31,6 +32,7 @@
 #include "daemon/control/notifier.h"
 #include "daemon/control/reload.h"
 #include "daemon/control/requests.h"
+#include "daemon/control/snapshots.h"
 #include "daemon/log.h"
 #include "daemon/loop/memory.h"
 #include "daemon/target/pipeline.h"
@@ -291,6 +293,7 @@ struct session {
         uint64_t running_ns;
         bool short_of_memory; /* at some time: the healthy target may lack bands, too */
         bool new_rules;
+        bool leapt; /* clients that read nothing were given up */
         struct rlimit descriptors;
 };
 
@@ -317,10 +320,53 @@ static void loop_for(uint64_t ns)
 
 static void request(Hw__Request *r)
 {
-        struct bus_client client = { .replies = 0 };
+        struct no_bus_answer answer = { .replies = 0 };
+        struct bus_client client = { .answer = &answer };
 
         requests_handle(&requests, r, &client);
-        CHECK(client.replies > 0 && client.over);
+        for (unsigned rounds = 0; !answer.over && rounds < 1000; rounds++)
+                loop_for(MS_NS);
+        CHECK(answer.replies > 0 && answer.over);
+}
+
+/* One client that reads its snapshots slowly. Each that it requests ends the one before. */
+static struct {
+        struct no_bus_answer answers[2];
+        unsigned newest, room;
+        bool asked;
+} slow;
+
+static void slow_asks(unsigned room)
+{
+        Hw__Request r = HW__REQUEST__INIT;
+        Hw__SnapshotRequest all = HW__SNAPSHOT_REQUEST__INIT;
+
+        slow.asked = true;
+        slow.newest ^= 1; /* the one before may still get its error */
+        slow.answers[slow.newest] = (struct no_bus_answer){ .replies = 0 };
+        slow.room = room;
+        r.what_case = HW__REQUEST__WHAT_SNAPSHOT;
+        r.snapshot = &all;
+        requests_handle(&requests, &r, &(struct bus_client){ &slow.answers[slow.newest], &slow.room });
+}
+
+static void slow_reads(unsigned room)
+{
+        slow.room = room;
+        loop_for(20 * MS_NS);
+}
+
+/* Once it reads, it has got all in the end. */
+static void slow_has_all(const struct session *s)
+{
+        const struct no_bus_answer *answer = &slow.answers[slow.newest];
+
+        for (unsigned rounds = 0; snapshots_count(requests.snapshots) > 0 && rounds < 1000; rounds++)
+                slow_reads(UINT_MAX);
+        CHECK(snapshots_count(requests.snapshots) == 0);
+        CHECK(answer->over || !slow.asked || s->short_of_memory || s->leapt);
+        memset(slow.answers, 0, sizeof(slow.answers));
+        slow.asked = false;
 }
 
 /* `body`: a message of the kind that `what` says. */
@@ -430,7 +476,7 @@ static void hash_update(struct numbers *numbers, const Hw__Update *u)
         free(packed);
 }
 
-static void take_number(void *ctx, const Hw__Update *u)
+static bool take_number(void *ctx, const Hw__Update *u)
 {
         struct numbers *numbers = ctx;
 
@@ -443,6 +489,7 @@ static void take_number(void *ctx, const Hw__Update *u)
         } else {
                 hash_update(numbers, u);
         }
+        return true;
 }
 
 static struct numbers healthy_numbers(void)
@@ -452,9 +499,12 @@ static struct numbers healthy_numbers(void)
                                           HW__KIND__KIND_NOTE,   HW__KIND__KIND_SCHED,  HW__KIND__KIND_TREND };
         struct numbers numbers = { .hash = UINT64_C(0xcbf29ce484222325) };
         struct pipeline *p = targets_find(requests.targets, "h");
+        struct snapshot snapshot = {
+                .kinds = kinds, .n_kinds = sizeof(kinds) / sizeof(kinds[0]), .each = take_number, .ctx = &numbers
+        };
 
         CHECK(p);
-        (void)pipeline_snapshot(p, kinds, sizeof(kinds) / sizeof(kinds[0]), take_number, &numbers);
+        (void)pipeline_snapshot(p, &snapshot);
         return numbers;
 }
 
@@ -544,11 +594,12 @@ static void step_run(struct session *s, unsigned how)
 }
 
 /* The machine was suspended: time has passed, and nothing was done. */
-static void step_leap(unsigned how)
+static void step_leap(struct session *s, unsigned how)
 {
         static const uint64_t lengths_s[] = { 1, 60, 3600, 86400, 30 * 86400 };
 
         virtual_time.now_ns += lengths_s[how % 5] * S_NS;
+        s->leapt = true;
 }
 
 static void step_reload(struct session *s, unsigned how)
@@ -576,13 +627,17 @@ static void step_memory(struct session *s, unsigned how)
                 memory_set_budget(how & 2 ? 1 << 20 : UINT64_MAX);
 }
 
-static void step_ask(const char *name, unsigned which)
+static void step_ask(struct session *s, const char *name, unsigned which)
 {
         static const Hw__Request__WhatCase all[] = { HW__REQUEST__WHAT_STATUS, HW__REQUEST__WHAT_SNAPSHOT,
                                                      HW__REQUEST__WHAT_SILENCES };
 
         if (which < 3)
                 ask_plainly(all[which]);
+        else if (which == 30)
+                slow_asks(take_byte(s) % 16);
+        else if (which == 31)
+                slow_reads(take_byte(s) % 16);
         else
                 ask_history(which & 1 ? name : "h", which / 2);
 }
@@ -624,14 +679,14 @@ static void step(struct session *s)
                 ask_to_end(name, amount);
                 break;
         case 9:
-                step_ask(name, amount);
+                step_ask(s, name, amount);
                 break;
         case 10:
                 n = how;
                 request_bytes(take_bytes(s, &n), n);
                 break;
         case 11:
-                step_leap(how);
+                step_leap(s, how);
                 break;
         case 12:
                 step_descriptors(s, how & 1);
@@ -656,7 +711,8 @@ static void session_begin(struct session *s)
         ends_begin();
         virtual_time.on = true;
         requests.targets = targets_new(base, NULL, &options);
-        CHECK(requests.targets);
+        requests.snapshots = snapshots_new(base, requests.targets, NULL);
+        CHECK(requests.targets && requests.snapshots);
         ask_to_add("h", healthy.uri, false);
         loop_for(100 * MS_NS);
 }
@@ -671,7 +727,9 @@ static struct numbers session_end(struct session *s)
         end_shut(&healthy);
         loop_for(3 * S_NS);
         const struct numbers numbers = healthy_numbers();
+        slow_has_all(s);
         (void)silence_store_remove(requests.silences, 0, "*", "*");
+        snapshots_destroy(&requests.snapshots);
         targets_destroy(&requests.targets);
         loop_for(0);
         virtual_time.on = false;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * no_bus.h - the functions of bus.h without sockets. Every message must be one that our own readers accept, the last
- * reply to a request, and only that one, says that no more come. Included once per program.
+ * reply to a request, and only that one, says that no more come. A client may take its replies slowly: as many as its
+ * `room` says. Included once per program.
  */
 #ifndef HW_TESTS_FUZZ_NO_BUS_H
 #define HW_TESTS_FUZZ_NO_BUS_H
@@ -13,9 +14,14 @@
 #include "heapwatch/wire.h"
 #include "proto/wire/limits.h"
 
-struct bus_client {
+struct no_bus_answer {
         unsigned replies;
         bool over;
+};
+
+struct bus_client {
+        struct no_bus_answer *answer;
+        unsigned *room; /* replies that it takes now; NULL: any number */
 };
 
 static bool no_bus_checks; /* memory is needed by a check, not by the daemon */
@@ -54,16 +60,62 @@ void bus_reply(struct bus_client *client, Hw__Reply *reply)
 
         no_bus_checks = true;
         packed = malloc(size + 1);
-        if (!packed || client->over || size > LIMIT_MESSAGE_BYTES || hw__reply__pack(reply, packed) != size)
+        if (!packed || client->answer->over || size > LIMIT_MESSAGE_BYTES || hw__reply__pack(reply, packed) != size)
                 abort();
         Hw__Reply *read = hw_reply_unpack(packed, size, &reason);
         if (!read)
                 abort();
-        client->replies++;
-        client->over = !read->more;
+        client->answer->replies++;
+        client->answer->over = !read->more;
         hw_reply_unref(read);
         free(packed);
         no_bus_checks = false;
+}
+
+enum bus_took bus_offer(struct bus_client *client, Hw__Reply *reply)
+{
+        if (client->room && *client->room == 0)
+                return BUS_TAKES_LATER;
+        if (client->room)
+                --*client->room;
+        bus_reply(client, reply);
+        return BUS_TOOK;
+}
+
+bool bus_client_is_ready(const struct bus_client *client)
+{
+        return !client->room || *client->room > 0;
+}
+
+struct bus_client *bus_client_keep(const struct bus_client *client)
+{
+        struct bus_client *kept = malloc(sizeof(*kept));
+
+        if (kept)
+                *kept = *client;
+        return kept;
+}
+
+void bus_client_release(struct bus_client **client)
+{
+        free(*client);
+        *client = NULL;
+}
+
+bool bus_client_is_same(const struct bus_client *a, const struct bus_client *b)
+{
+        return a->room == b->room;
+}
+
+void bus_client_spend(struct bus_client *client, uint64_t cpu_ns)
+{
+        (void)client;
+        (void)cpu_ns;
+}
+
+void bus_pump(struct bus *bus)
+{
+        (void)bus;
 }
 
 const struct principal *bus_client_principal(const struct bus_client *client)

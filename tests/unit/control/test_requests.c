@@ -6,6 +6,7 @@
 #include "daemon/alerting/silence_store.h"
 #include "daemon/control/notifier.h"
 #include "daemon/control/requests.h"
+#include "daemon/control/snapshots.h"
 #include "daemon/log.h"
 #include "daemon/target/pipeline.h"
 #include "proto/base/error.h"
@@ -68,6 +69,8 @@ static int set_up(void **state)
                 .rulebook = &f->rulebook,
                 .publish_endpoint = f->publish,
         };
+        f->requests.snapshots = snapshots_new(f->base, f->requests.targets, f->bus);
+        assert_true(f->requests.snapshots);
         assert_true(f->requests.targets && f->requests.silences && f->requests.outcomes && f->requests.notifier);
         f->context = zmq_ctx_new();
         f->socket = new_socket(f->context, ZMQ_DEALER, f->request);
@@ -88,6 +91,7 @@ static int tear_down(void **state)
         forget(f);
         zmq_close(f->socket);
         zmq_ctx_term(f->context);
+        snapshots_destroy(&f->requests.snapshots);
         targets_destroy(&f->requests.targets);
         notifier_destroy(&f->requests.notifier);
         silence_store_destroy(&f->requests.silences);

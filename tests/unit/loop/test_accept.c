@@ -19,6 +19,7 @@
 #include "daemon/log.h"
 #include "daemon/loop/accept.h"
 #include "daemon/loop/descriptors.h"
+#include "tests/unit/valgrind.h"
 
 static struct sockaddr_un address = { .sun_family = AF_UNIX };
 
@@ -55,6 +56,8 @@ static void test_a_full_table(void **state)
         int clients[3], fill[64], n = 0;
 
         (void)state;
+        if (under_valgrind())
+                skip();
         log_set_level(LOG_ERROR);
         const int listener = listening(directory);
         for (int i = 0; i < 3; i++)

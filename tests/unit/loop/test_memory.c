@@ -13,6 +13,7 @@
 #include "daemon/loop/memory.h"
 #include "daemon/source/procfs.h"
 #include "proto/base/process.h"
+#include "tests/unit/valgrind.h"
 
 #define MIB   (UINT64_C(1) << 20)
 #define LIVES 4000
@@ -47,12 +48,33 @@ static void shares(void **state)
         (void)state;
         memory_set_budget(100 * MIB);
         (void)at(50);
-        assert_false(memory_closes(90 * MIB, 1));
+        assert_false(memory_closes(90 * MIB));
+        memory_set_targets(4);
         (void)at(85);
-        assert_true(memory_closes(11 * MIB, 4));
-        assert_false(memory_closes(9 * MIB, 4));
+        assert_true(memory_closes(11 * MIB));
+        assert_false(memory_closes(9 * MIB));
         (void)at(97);
-        assert_true(memory_closes(0, 4));
+        assert_true(memory_closes(0));
+}
+
+/* The fuller it is the sooner it is looked at again; a program's bytes become so much more. */
+static void looks(void **state)
+{
+        (void)state;
+        memory_set_budget(100 * MIB);
+        (void)at(16);
+        assert_false(memory_is_due(512 << 10));
+        assert_true(memory_is_due(600 << 10));
+        (void)at(16);
+        assert_false(memory_is_due(1000 << 10)); /* counts from the last look */
+        (void)at(72);
+        assert_true(memory_is_due(200 << 10));
+        (void)at(85);
+        assert_true(memory_is_due(1));
+        (void)at(97);
+        assert_false(memory_is_due(1 << 20)); /* nothing is left to be closed */
+        memory_set_budget(UNKNOWN_U64);
+        assert_false(memory_is_due(SIZE_MAX / 2));
 }
 
 static void without_a_budget(void **state)
@@ -69,6 +91,8 @@ static void what_was_freed_goes_back(void **state)
         uint64_t before, full;
 
         (void)state;
+        if (under_valgrind())
+                skip();
         before = procfs_own_rss();
         for (unsigned i = 0; i < LIVES; i++) {
                 blocks[i] = malloc(16000);
@@ -89,6 +113,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(marks),
                 cmocka_unit_test(shares),
+                cmocka_unit_test(looks),
                 cmocka_unit_test(without_a_budget),
 #ifndef __SANITIZE_ADDRESS__ /* its allocator keeps what is freed */
                 cmocka_unit_test(what_was_freed_goes_back),

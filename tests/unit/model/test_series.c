@@ -207,6 +207,43 @@ static void test_memory_of_a_series(void **unused)
         series_done(&s);
 }
 
+/* Of two days a coarse series has the hour and the days, of seconds and minutes little; the newest value is exact. */
+static void test_coarse_series(void **unused)
+{
+        struct series fine = { 0 }, coarse = { 0 };
+        struct series_point points[400];
+        struct bucket a, b;
+        const uint64_t end = 2 * 86400;
+
+        (void)unused;
+        for (uint64_t t = 0; t < end; t++) {
+                (void)series_push(&fine, t * SECOND, (double)(t * 7919 % 10007));
+                (void)series_push_kept(&coarse, false, false, t * SECOND, (double)(t * 7919 % 10007));
+        }
+        assert_true(coarse.pyramid.held_bytes < fine.pyramid.held_bytes * 11 / 20);
+        assert_memory_equal(&fine.total, &coarse.total, sizeof(fine.total));
+        for (uint64_t back = 3600; back < end; back *= 10) { /* an hour: the same; ten: in steps of ten minutes */
+                struct time_range range = { (end - back) * SECOND, end * SECOND };
+                size_t n = series_history(&coarse, range, 0, points, 400);
+
+                assert_true(n > 0 && points[0].width_ns == (back == 3600 ? 10 : 600) * SECOND);
+                series_span(&fine, range, &a);
+                series_span(&coarse, range, &b);
+                assert_int_equal(a.moments.n, b.moments.n);
+                assert_true(a.min == b.min && a.max == b.max && fabs(a.moments.v_mean - b.moments.v_mean) < 0.01);
+        }
+        size_t n = series_history(&coarse, (struct time_range){ (end - 10) * SECOND, end * SECOND }, 0, points, 400);
+        assert_true(n == 10 && points[9].width_ns == SECOND &&
+                    points[9].bucket.last == (double)((end - 1) * 7919 % 10007));
+
+        for (uint64_t t = end; t < end + 300; t++) /* from when it is asked for, it is fine */
+                (void)series_push(&coarse, t * SECOND, 1);
+        n = series_history(&coarse, (struct time_range){ end * SECOND, (end + 300) * SECOND }, 0, points, 400);
+        assert_true(n == 300 && points[0].width_ns == SECOND);
+        series_done(&fine);
+        series_done(&coarse);
+}
+
 static struct bucket through(struct bucket b, uint64_t start_ns, uint64_t width_ns)
 {
         struct packed_bucket packed;
@@ -269,6 +306,7 @@ int main(void)
                 cmocka_unit_test(test_history),
                 cmocka_unit_test(test_history_of_a_late_start),
                 cmocka_unit_test(test_memory_of_a_series),
+                cmocka_unit_test(test_coarse_series),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

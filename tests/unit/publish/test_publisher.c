@@ -16,6 +16,7 @@
 
 #define KINDS    (HW__KIND__KIND_ALERT + 1)
 #define MAX_ROWS 4096
+#define MAX_HELD 8192
 
 struct bytes {
         uint8_t *p;
@@ -33,6 +34,11 @@ struct follower {
         int result;                /* of the sink */
         struct publisher *p;
         struct model *m;
+        struct snapshot snapshot; /* of a late joiner: how far it has come */
+        unsigned room;            /* messages of it that are taken now */
+        struct follower *joiner;  /* gets a snapshot, a message at a time, and holds what is published meanwhile: */
+        Hw__Update *held[MAX_HELD];
+        size_t n_held;
 };
 
 static void keep(struct bytes *b, const ProtobufCMessage *message)
@@ -157,15 +163,34 @@ static int on_send(void *ctx, const Hw__Update *update)
         hw__update__pack(u, again);
         if (u->body_case != HW__UPDATE__BODY_BANDS && u->body_case != HW__UPDATE__BODY_CENSUS)
                 assert_memory_equal(p, again, n); /* those are packed by hand, their fields in another order */
+        if (f->joiner) {
+                assert_true(f->joiner->n_held < MAX_HELD);
+                f->joiner->held[f->joiner->n_held++] = hw_update_unpack(p, n, &reason);
+        }
         free(p);
         free(again);
         follow(f, u);
         return f->result;
 }
 
-static void on_snapshot(void *ctx, const Hw__Update *update)
+static bool on_snapshot(void *ctx, const Hw__Update *update)
 {
-        (void)on_send(ctx, update);
+        struct follower *n = ctx;
+
+        if (n->room == 0)
+                return false;
+        n->room--;
+        (void)on_send(n, update);
+        return true;
+}
+
+static struct follower *new_late_joiner(void)
+{
+        struct follower *n = calloc(1, sizeof(*n));
+
+        n->late_joiner = true;
+        n->snapshot = (struct snapshot){ .each = on_snapshot, .ctx = n };
+        return n;
 }
 
 static void free_follower(struct follower *f)
@@ -227,13 +252,15 @@ static void expect_same(const struct bytes *a, const struct bytes *b)
                 assert_memory_equal(a->p, b->p, a->n);
 }
 
-/* A late joiner's state is that of the one who saw everything, and goes on with the same sequence numbers. */
-static void expect_snapshot_equals(struct follower *f)
+/* 0 when it is whole. */
+static int take_messages(struct follower *f, struct follower *n, unsigned room)
 {
-        struct follower *n = calloc(1, sizeof(*n));
+        n->room = room;
+        return publisher_snapshot(f->p, &facts, &health, 3000, &n->snapshot);
+}
 
-        n->late_joiner = true;
-        assert_int_equal(publisher_snapshot(f->p, &facts, &health, 3000, NULL, 0, on_snapshot, n), 0);
+static void expect_same_state(const struct follower *f, const struct follower *n)
+{
         for (unsigned kind = 0; kind < KINDS; kind++) {
                 expect_same(&f->state[kind], &n->state[kind]);
                 if (n->updates[kind])
@@ -247,9 +274,26 @@ static void expect_snapshot_equals(struct follower *f)
                         expect_same(&f->notes[i], &n->notes[i]);
         }
         assert_int_equal(f->ticks, n->ticks);
-        assert_int_equal(n->updates[HW__KIND__KIND_TARGET], 1);
-        assert_int_equal(n->updates[HW__KIND__KIND_HEALTH], 1);
-        free_follower(n);
+}
+
+/*
+ * A late joiner's state is that of the one who saw everything, and goes on with the same sequence numbers; also when it
+ * takes a message at a time.
+ */
+static void expect_snapshot_equals(struct follower *f)
+{
+        struct follower *whole = new_late_joiner(), *parts = new_late_joiner();
+
+        assert_int_equal(take_messages(f, whole, UINT_MAX), 0);
+        expect_same_state(f, whole);
+        assert_int_equal(whole->updates[HW__KIND__KIND_TARGET], 1);
+        assert_int_equal(whole->updates[HW__KIND__KIND_HEALTH], 1);
+        assert_int_equal(take_messages(f, parts, 3), -EAGAIN); /* what there is before the first run is one part */
+        while (take_messages(f, parts, 1) != 0)
+                assert_int_equal(parts->room, 0);
+        expect_same_state(f, parts);
+        free_follower(whole);
+        free_follower(parts);
 }
 
 /* ---------------------------------------------------------------- logs */
@@ -275,6 +319,8 @@ static void replay(struct follower *f, const char *run, size_t flush_every)
                         begin_run(f, 1);
                 if (flush_every && ++calls % flush_every == 0)
                         publisher_flush(f->p, 2000);
+                if (f->joiner && f->joiner->late_joiner && calls >= 4 && take_messages(f, f->joiner, 3) == 0)
+                        f->joiner->late_joiner = false; /* it has all */
         }
         model_end_run(f->m);
         publisher_state(f->p, &facts, &health, 2500);
@@ -426,9 +472,8 @@ static void test_new_run(void **state)
                             "a\xef\xbf\xbd"
                             "b\xef\xbf\xbd");
         hw__note__free_unpacked(note, NULL);
-        struct follower *n = calloc(1, sizeof(*n));
-        n->late_joiner = true;
-        assert_int_equal(publisher_snapshot(f->p, &facts, &health, 1, NULL, 0, on_snapshot, n), 0);
+        struct follower *n = new_late_joiner();
+        assert_int_equal(take_messages(f, n, UINT_MAX), 0);
         assert_int_equal(n->updates[HW__KIND__KIND_NOTE], 1);
         assert_int_equal(n->updates[HW__KIND__KIND_CENSUS] + n->updates[HW__KIND__KIND_BAND], 0);
         free_follower(n);
@@ -450,6 +495,56 @@ static void test_sink_error_stays(void **state)
         publisher_flush(f->p, 2000);
         assert_int_equal(f->updates[HW__KIND__KIND_HEAP], 1); /* a closed sink is not tried again */
         assert_int_equal(publisher_error(f->p), -EPIPE);
+        close_publisher(f);
+}
+
+/* Takes a snapshot in parts while the program goes on, then what was published meanwhile: no number is skipped. */
+static void test_a_snapshot_in_parts_meanwhile(void **state)
+{
+        static const char *const runs[] = { "cc-hc-ghc902", "cc-p-ghc902", "leaky-hT-ghc9103" };
+
+        (void)state;
+        for (unsigned i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+                struct follower *f = open_publisher(), *n = new_late_joiner();
+                size_t replayed = 0;
+                f->joiner = n;
+                replay(f, runs[i], 2);
+                while (n->late_joiner)
+                        n->late_joiner = take_messages(f, n, 3) != 0;
+                f->joiner = NULL;
+                for (size_t j = 0; j < n->n_held; j++) {
+                        Hw__Update *u = n->held[j];
+                        if (u->sequence <= n->sequences[hw_update_kind(u)]) {
+                                hw_update_unref(u);
+                                continue;
+                        }
+                        replayed++;
+                        follow(n, u);
+                }
+                assert_true(replayed > 0);
+                expect_same_state(f, n);
+                free_follower(n);
+                close_publisher(f);
+        }
+}
+
+/* The program is started again while a snapshot is under way: what came of the old run is not taken for the new one. */
+static void test_a_new_run_begins_a_snapshot_anew(void **state)
+{
+        struct follower *f = open_publisher(), *n = new_late_joiner();
+
+        (void)state;
+        begin_run(f, 1);
+        live(f, 1000, 1);
+        event(f, HW_USER_MSG, 1000, "one", 3);
+        assert_int_equal(take_messages(f, n, 3), -EAGAIN);
+        begin_run(f, 2);
+        live(f, 1000, 7);
+        assert_int_equal(take_messages(f, n, UINT_MAX), 0);
+        assert_int_equal(n->target->run, 2);
+        assert_int_equal(n->heap->run, 2);
+        assert_int_equal(n->updates[HW__KIND__KIND_NOTE], 0);
+        free_follower(n);
         close_publisher(f);
 }
 
@@ -501,6 +596,8 @@ int main(void)
                 cmocka_unit_test(test_new_run),
                 cmocka_unit_test(test_sink_error_stays),
                 cmocka_unit_test(test_long_labels_make_no_large_message),
+                cmocka_unit_test(test_a_snapshot_in_parts_meanwhile),
+                cmocka_unit_test(test_a_new_run_begins_a_snapshot_anew),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

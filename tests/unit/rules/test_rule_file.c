@@ -298,13 +298,36 @@ static void templates(void **state)
                          63);
 }
 
+/* What a daemon keeps finely for its rules: series in conditions, also in `until`; gauges and bands are none. */
+static void test_series_that_are_read(void **state)
+{
+        struct ruleset *rules =
+                good("builtin: false\n"
+                     "groups:\n"
+                     "- name: g\n"
+                     "  rules:\n"
+                     "  - {alert: a, expr: 'mean(copied, 5m) > 1MiB and not gc_share > 1%'}\n"
+                     "  - {alert: b, expr: 'band > 1GiB', until: 'slop < 1MiB and p99(gc_pause, 2h) < 1s'}\n");
+
+        (void)state;
+        struct series_finely reads = ruleset_reads(rules);
+        assert_int_equal(reads.seconds, 1u << SERIES_COPIED | 1u << SERIES_SLOP | 1u << SERIES_GC_PAUSE);
+        assert_int_equal(reads.minutes, 1u << SERIES_GC_PAUSE);
+        ruleset_destroy(&rules);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(the_pack_is_on_without_a_file), cmocka_unit_test(a_file_changes_the_pack),
-                cmocka_unit_test(everything_a_rule_may_say),     cmocka_unit_test(mistakes),
-                cmocka_unit_test(many_mistakes_are_bounded),     cmocka_unit_test(too_many_rules),
-                cmocka_unit_test(only_plain_files_are_read),     cmocka_unit_test(templates),
+                cmocka_unit_test(test_series_that_are_read),
+                cmocka_unit_test(the_pack_is_on_without_a_file),
+                cmocka_unit_test(a_file_changes_the_pack),
+                cmocka_unit_test(everything_a_rule_may_say),
+                cmocka_unit_test(mistakes),
+                cmocka_unit_test(many_mistakes_are_bounded),
+                cmocka_unit_test(too_many_rules),
+                cmocka_unit_test(only_plain_files_are_read),
+                cmocka_unit_test(templates),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

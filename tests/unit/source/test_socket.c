@@ -161,12 +161,11 @@ static void listens_to_one_writer_at_a_time(void **state)
         assert_int_equal(stat(in_dir("l"), &st), 0);
         assert_int_equal(st.st_mode & 0777, 0600);
         int first = unix_client("l");
-        run_until(a.state == SOURCE_OPEN);
+        assert_int_equal(write(first, "one", 3), 3);
+        run_until(a.size == 3);
         int second = unix_client("l");
         assert_true(second >= 0);
         run_until(recv(second, &c, 1, MSG_DONTWAIT) == 0); /* refused */
-        assert_int_equal(write(first, "one", 3), 3);
-        run_until(a.size == 3);
         close(first);
         close(second);
         run_until(a.cuts == 1 && a.state == SOURCE_WAITING);
@@ -177,6 +176,28 @@ static void listens_to_one_writer_at_a_time(void **state)
         close(third);
         source_close(&a.source);
         assert_int_equal(stat(in_dir("l"), &st), -1); /* cleaned up */
+}
+
+/* Somebody connects and sends nothing: the program's connection is taken all the same, a second later. */
+static void a_silent_writer_gives_way(void **state)
+{
+        char c;
+
+        (void)state;
+        hear(&a, "unix-listen:%s/l", dir);
+        run_until(a.states);
+        int silent = unix_client("l");
+        run_until(a.state == SOURCE_OPEN);
+        double before = now_s();
+        for (int program = -1; a.size < 3; close(program)) {
+                program = unix_client("l"); /* again and again, as a program does that is turned away */
+                (void)send(program, "log", 3, MSG_NOSIGNAL);
+                run_until(a.size == 3 || recv(program, &c, 1, MSG_DONTWAIT) == 0 || errno == ECONNRESET);
+        }
+        assert_true(now_s() - before > 0.9);
+        assert_int_equal(recv(silent, &c, 1, 0), 0);
+        close(silent);
+        source_close(&a.source);
 }
 
 static void stale_socket_is_removed_a_live_one_is_not(void **state)
@@ -259,6 +280,7 @@ int main(void)
                 test_in_dir(tcp_connects),
                 test_in_dir(backs_off),
                 test_in_dir(listens_to_one_writer_at_a_time),
+                test_in_dir(a_silent_writer_gives_way),
                 test_in_dir(stale_socket_is_removed_a_live_one_is_not),
                 test_in_dir(never_removes_a_file),
                 test_in_dir(removed_socket_file_is_made_again),

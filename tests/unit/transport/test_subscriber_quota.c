@@ -127,7 +127,7 @@ static void places_are_used_again(void **state)
 static void rooms(void **state)
 {
         const struct client_memory none = client_memory_of(UNKNOWN_U64, 4096), unit = client_memory_of(256 * MIB, 4096),
-                                   tiny = client_memory_of(1, 4096);
+                                   small = client_memory_of(40 * MIB, 4096), tiny = client_memory_of(1, 4096);
 
         (void)state;
         assert_int_equal(none.replies, LIMIT_REPLIES_WAITING_BYTES);
@@ -140,6 +140,10 @@ static void rooms(void **state)
                             (uint64_t)unit.subscriptions * SUBSCRIPTION_BYTES +
                             (uint64_t)unit.requesters * CONNECTION_BYTES + 2 * UNREAD_GROWS * (uint64_t)unit.unread <=
                     21 * 8 * MIB);
+        assert_int_equal(unit.mark, 4096);
+        assert_int_equal(client_memory_of(1, 100).mark, 100);
+        assert_true((uint64_t)small.mark * small.subscribers * QUEUED_MESSAGE_BYTES <= 10 * MIB);
+        assert_int_equal(tiny.mark, LEAST_QUEUED);
         assert_int_equal(tiny.subscribers, LEAST_CONNECTIONS);
         assert_int_equal(tiny.subscriptions, LEAST_SUBSCRIPTIONS);
         assert_int_equal(tiny.unread, LEAST_UNREAD_BYTES);
