@@ -60,11 +60,23 @@ void account_rows_print(struct json_out *j, const char *key, const struct accoun
         json_close(j, ']');
 }
 
+static void put_caveats(struct json_out *j, const struct answers *a)
+{
+        json_key(j, "caveats");
+        json_open(j, '[');
+        for (size_t i = 0; i < a->n_caveats; i++)
+                json_text(j, a->caveats[i]);
+        json_close(j, ']');
+}
+
 void answers_print(struct json_out *j, const struct world_target *t, bool live, bool whole)
 {
         struct answers a;
 
-        answers_of(&a, t, live);
+        if (whole)
+                answers_of(&a, t, live);
+        else
+                answers_brief(&a, t, live);
         json_line(j);
         json_open(j, '{');
         json_key(j, "daemon");
@@ -83,11 +95,8 @@ void answers_print(struct json_out *j, const struct world_target *t, bool live, 
                            &a.answer[q]);
         }
         json_close(j, ']');
-        json_key(j, "caveats");
-        json_open(j, '[');
-        for (size_t i = 0; i < a.n_caveats; i++)
-                json_text(j, a.caveats[i]);
-        json_close(j, ']');
+        if (whole)
+                put_caveats(j, &a);
         if (whole && account_end(t) == END_BADLY) {
                 struct account account;
 

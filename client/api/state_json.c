@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "client/api/answers_json.h"
+#include "client/api/row_json.h"
 #include "proto/base/clock.h"
 #include "proto/wire/json.h"
 
@@ -40,30 +41,6 @@ static bool wanted(const struct printer *p, const struct world_target *t, Hw__Ki
         return detail_wants(p->detail, p->source->world, t->daemon, t->name, kind);
 }
 
-/* An update of this target without a body. */
-static Hw__Update frame(const struct world_target *t)
-{
-        Hw__Update u = HW__UPDATE__INIT;
-
-        u.target = (char *)t->name;
-        u.has_run = t->run > 0;
-        u.run = t->run;
-        u.has_event_time_ns = t->event_time_ns > 0;
-        u.event_time_ns = t->event_time_ns;
-        u.has_published_wall_ns = t->published_wall_ns > 0;
-        u.published_wall_ns = t->published_wall_ns;
-        return u;
-}
-
-#define PRINT_BODY(p, t, CASE, field, message)                                                                         \
-        do {                                                                                                           \
-                Hw__Update body_update = frame(t);                                                                     \
-                                                                                                                       \
-                body_update.body_case = HW__UPDATE__BODY_##CASE;                                                       \
-                body_update.field = (void *)(message);                                                                 \
-                state_print_update((p)->to, (t)->daemon, &body_update);                                                \
-        } while (0)
-
 static void print_bands(struct printer *p, const struct world_target *t)
 {
         Hw__Bands bands = HW__BANDS__INIT;
@@ -74,7 +51,7 @@ static void print_bands(struct printer *p, const struct world_target *t)
                         bands.bands[bands.n_bands++] = (Hw__Band *)t->bands[i]->def;
         }
         if (bands.n_bands)
-                PRINT_BODY(p, t, BANDS, bands, &bands);
+                PRINT_BODY(p->to, t, BANDS, bands, &bands);
         free(bands.bands);
 }
 
@@ -107,23 +84,19 @@ static void print_heap(struct printer *p, const struct world_target *t)
         Hw__Samples samples[WORLD_SERIES], *list[WORLD_SERIES];
         Hw__Heap heap = *t->heap;
 
-        if (!wanted(p, t, HW__KIND__KIND_HEAP)) {
-                PRINT_BODY(p, t, HEAP, heap, &heap);
-                return;
-        }
         heap.samples = list;
         for (int i = 1; i < WORLD_SERIES; i++) {
                 if (newest_samples(history_series(t->history, (Hw__Series)i), (Hw__Series)i, &samples[i]))
                         list[heap.n_samples++] = &samples[i];
         }
-        PRINT_BODY(p, t, HEAP, heap, &heap);
+        PRINT_BODY(p->to, t, HEAP, heap, &heap);
         for (int i = 1; i < WORLD_SERIES; i++) {
                 free(samples[i].times_ns);
                 free(samples[i].values);
         }
 }
 
-/* The trends of series and those of bands, each if wanted, together with the rest of the newest message. */
+/* The trends of series and, if wanted, those of bands, together with the rest of the newest message. */
 static void print_trends(struct printer *p, const struct world_target *t)
 {
         Hw__Trends trends = HW__TRENDS__INIT;
@@ -132,7 +105,7 @@ static void print_trends(struct printer *p, const struct world_target *t)
                 trends = *t->trend_state;
         trends.n_trends = 0;
         trends.trends = calloc((size_t)WORLD_SERIES + t->n_bands, sizeof(*trends.trends));
-        for (size_t i = 0; trends.trends && wanted(p, t, HW__KIND__KIND_HEAP) && i < WORLD_SERIES; i++) {
+        for (size_t i = 0; trends.trends && i < WORLD_SERIES; i++) {
                 if (t->trends[i])
                         trends.trends[trends.n_trends++] = (Hw__Trend *)t->trends[i];
         }
@@ -141,7 +114,7 @@ static void print_trends(struct printer *p, const struct world_target *t)
                         trends.trends[trends.n_trends++] = (Hw__Trend *)t->bands[i]->trend;
         }
         if (trends.n_trends || t->trend_state)
-                PRINT_BODY(p, t, TRENDS, trends, &trends);
+                PRINT_BODY(p->to, t, TRENDS, trends, &trends);
         free(trends.trends);
 }
 
@@ -163,7 +136,7 @@ static void print_notes(struct printer *p, const struct world_target *t)
                         list[notes.n_notes++] = (Hw__Note *)note;
         }
         if (notes.n_notes)
-                PRINT_BODY(p, t, NOTES, notes, &notes);
+                PRINT_BODY(p->to, t, NOTES, notes, &notes);
 }
 
 static void print_gc(struct printer *p, const struct world_target *t)
@@ -171,14 +144,14 @@ static void print_gc(struct printer *p, const struct world_target *t)
         const struct collections *all = t->history ? &t->history->collections : NULL;
         Hw__Gc gc = *t->gc;
 
-        if (all && all->n && wanted(p, t, HW__KIND__KIND_GC)) {
+        if (all && all->n) {
                 gc.collections = calloc(all->n, sizeof(*gc.collections));
                 for (size_t i = 0; gc.collections && i < all->n; i++)
                         gc.collections[gc.n_collections++] = &all->list[i];
                 gc.has_collections_dropped = all->left_out > 0;
                 gc.collections_dropped = all->left_out;
         }
-        PRINT_BODY(p, t, GC, gc, &gc);
+        PRINT_BODY(p->to, t, GC, gc, &gc);
         if (gc.n_collections)
                 free(gc.collections);
 }
@@ -195,7 +168,7 @@ static void print_profile(struct printer *p, const struct world_target *t)
                         profile.stacks[profile.n_stacks++] = (Hw__Stack *)t->stacks[i];
         }
         if (profile.n_stacks)
-                PRINT_BODY(p, t, PROFILE, profile, &profile);
+                PRINT_BODY(p->to, t, PROFILE, profile, &profile);
         free(profile.stacks);
 }
 
@@ -206,34 +179,37 @@ static void print_ticky(struct printer *p, const struct world_target *t)
         ticky.counters = (Hw__TickyCounter **)t->ticky;
         ticky.n_counters = t->n_ticky;
         if (t->n_ticky)
-                PRINT_BODY(p, t, TICKY, ticky, &ticky);
+                PRINT_BODY(p->to, t, TICKY, ticky, &ticky);
 }
 
-static void print_target(struct printer *p, const struct world_target *t)
+static void print_whole(struct printer *p, const struct world_target *t)
 {
         if (t->target)
-                PRINT_BODY(p, t, TARGET_STATE, target_state, t->target);
-        if (t->health && wanted(p, t, HW__KIND__KIND_HEALTH))
-                PRINT_BODY(p, t, HEALTH, health, t->health);
-        if (wanted(p, t, HW__KIND__KIND_BAND))
-                print_bands(p, t);
-        if (t->census && wanted(p, t, HW__KIND__KIND_CENSUS))
-                PRINT_BODY(p, t, CENSUS, census, t->census);
+                row_print_target(p->to, t, t->target->run_info);
+        if (t->health)
+                PRINT_BODY(p->to, t, HEALTH, health, t->health);
+        print_bands(p, t);
+        if (t->census)
+                PRINT_BODY(p->to, t, CENSUS, census, t->census);
         if (t->heap)
                 print_heap(p, t);
         if (t->gc)
                 print_gc(p, t);
-        if (t->sched && wanted(p, t, HW__KIND__KIND_SCHED))
-                PRINT_BODY(p, t, SCHED, sched, t->sched);
+        if (t->sched)
+                PRINT_BODY(p->to, t, SCHED, sched, t->sched);
         print_trends(p, t);
-        if (t->alerts)
-                PRINT_BODY(p, t, ALERTS, alerts, t->alerts);
-        if (wanted(p, t, HW__KIND__KIND_NOTE))
-                print_notes(p, t);
-        if (wanted(p, t, HW__KIND__KIND_PROFILE))
-                print_profile(p, t);
-        if (wanted(p, t, HW__KIND__KIND_TICKY))
-                print_ticky(p, t);
+        row_print_alerts(p->to, t);
+        print_notes(p, t);
+        print_profile(p, t);
+        print_ticky(p, t);
+}
+
+static void print_target(struct printer *p, const struct world_target *t)
+{
+        if (wanted(p, t, HW__KIND__KIND_HEAP))
+                print_whole(p, t);
+        else
+                row_print(p->to, t);
 }
 
 static void print_updates(struct printer *p)

@@ -22,7 +22,7 @@
 #define KEEP_MS     3600000u /* between two checks for old rows */
 #define WAIT_MS     500
 #define HOST_BYTES  256
-#define PATIENCE_NS UINT64_C(1000000000) /* of event time, within which a run reports when it began, if at all */
+#define PATIENCE_NS UINT64_C(5000000000) /* within which a live run reports when it began, if at all */
 
 struct archiver {
         const struct archiver_options *options;
@@ -48,17 +48,21 @@ static struct observed *run_of(const struct archiver *a, size_t daemon, const ch
         return NULL;
 }
 
-/* Unix time of event time 0: the run's own, or an estimate if it has not reported it by now. 0: wait. */
+/*
+ * Unix time of event time 0: the run's own, or an estimate if it has not reported it by now. 0: wait. Runtimes before
+ * GHC 9.4 write it when a buffer is full, in a finished log often at its end: there nothing is late, so all is held. A
+ * daemon reads such a log within seconds, too.
+ */
 static uint64_t start_of(const struct archiver *a, const struct observed *o, uint64_t event_ns, uint64_t published_ns)
 {
         const Hw__Run *info = o->state ? o->state->run_info : NULL;
 
         if (info && info->has_start_wall_ns)
                 return info->start_wall_ns;
-        if (event_ns < PATIENCE_NS)
-                return 0;
         if (!feed_is_live(a->feed))
-                return a->began_wall_ns;
+                return observed_can_hold(o) ? 0 : a->began_wall_ns;
+        if (!o->over && observed_can_hold(o) && published_ns - o->held_since_ns < PATIENCE_NS)
+                return 0;
         return published_ns > event_ns ? published_ns - event_ns : 0;
 }
 

@@ -467,10 +467,14 @@ void observed_state(struct observed *o, const Hw__Target *t)
 void observed_take(struct observed *o, const struct world_target *before, const Hw__Update *u)
 {
         if (!o->start_ns) {
+                if (!o->held_since_ns)
+                        o->held_since_ns = u->published_wall_ns;
                 if (u->body_case == HW__UPDATE__BODY_TARGET_STATE)
                         observed_state(o, u->target_state);
                 if (!list_add(&o->held, &u->base))
                         o->lost++;
+                else
+                        o->held_bytes += protobuf_c_message_get_packed_size(&u->base);
                 return;
         }
         if (before && before->run != o->number)
@@ -515,6 +519,11 @@ void observed_take(struct observed *o, const struct world_target *before, const 
         default:
                 break;
         }
+}
+
+bool observed_can_hold(const struct observed *o)
+{
+        return o->held.n < ARCHIVE_MESSAGES && o->held_bytes < ARCHIVE_HELD;
 }
 
 void observed_begin(struct observed *o)

@@ -65,6 +65,8 @@ struct observed {
         struct pending pending;
         struct observed_bands bands;
         struct observed_list notes, held;
+        uint64_t held_bytes;    /* in their packed form */
+        uint64_t held_since_ns; /* when the first was published; 0: none is held */
         struct observed_verdict *verdicts;
         size_t n_verdicts;
         uint64_t lost;           /* samples, notes, bands without room, and those that the daemon dropped */
@@ -81,6 +83,9 @@ struct observed {
 /* NULL: out of memory. */
 struct observed *observed_new(size_t daemon, const char *target, uint32_t run);
 void observed_destroy(struct observed **o);
+
+/* Whether more updates can be held back. */
+bool observed_can_hold(const struct observed *o);
 
 /* The run's start is known: takes the updates that were held back. */
 void observed_begin(struct observed *o);

@@ -55,8 +55,12 @@ static void count(struct spool_band *b, uint32_t id, uint64_t bytes)
 
 int spool_add(struct spool *s, const Hw__Census *c)
 {
-        struct spool_row row = { c->time_ns, c->total_bytes, c->bytes_left_out, 0 };
+        struct spool_row row;
 
+        memset(&row, 0, sizeof(row)); /* its padding goes to the file, too */
+        row.time_ns = c->time_ns;
+        row.total_bytes = c->total_bytes;
+        row.left_out_bytes = c->bytes_left_out;
         row.n = (uint32_t)(c->n_band < c->n_bytes ? c->n_band : c->n_bytes);
         if (row.n > LIMIT_ROWS)
                 return -E2BIG;

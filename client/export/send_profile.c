@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "client/export/attempt.h"
-#include "client/export/profiles.h"
+#include "client/export/profile_batch.h"
 
 #define TYPE "multipart/form-data; boundary="
 

@@ -429,9 +429,11 @@ static bool no_such_log(const char *name, struct error *error)
         int length = before ? (int)(before - name) : (int)strlen(name);
         long runs_ago = before ? strtol(before + 1, NULL, 10) : 0;
 
-        return error_set(
-                error, "%s: %s; for a target: `heapwatch top --once %s`, or if it is recorded recording:%.*s@-%ld",
-                name, strerror(ENOENT), name, length, name, (runs_ago > 0 && runs_ago < 1000 ? runs_ago : 0) + 1);
+        return error_set(error,
+                         "%s: %s; for a target: `heapwatch summary %s`, `heapwatch web` (Save report makes a report of "
+                         "it), or if it is recorded recording:%.*s@-%ld",
+                         name, strerror(ENOENT), name, length, name,
+                         (runs_ago > 0 && runs_ago < 1000 ? runs_ago : 0) + 1);
 }
 
 /* Whether any file can be read, or why the first cannot. The daemon reports one that is missing among others. */

@@ -9,13 +9,12 @@
 
 #include "client/metrics/bands.h"
 #include "client/metrics/tables.h"
+#include "client/state/kept.h"
 #include "proto/base/decimal.h"
 
-/* What is kept for one target, identified by name and daemon, since others come and go. */
+/* What is kept for one target. */
 struct shown {
-        char name[WORLD_NAME_MAX + 1];
-        size_t daemon;
-        uint32_t run;
+        struct kept_of of;
         size_t samples; /* in this walk */
         uint64_t left_out;
         uint32_t *bands;
@@ -23,8 +22,7 @@ struct shown {
 
 struct metrics {
         struct metrics_options options;
-        struct shown *targets; /* in the world's order */
-        size_t n;
+        struct kept targets;
 };
 
 /* What `put` of a row writes to. */
@@ -45,6 +43,11 @@ static const struct metric_set *const own_names[] = { &metric_sets[0], NULL };
 static const struct metric left_out = NUMBER("heapwatch_series_left_out", GAUGE, NONE, NULL,
                                              "Samples of this target beyond the limit.", "this client");
 
+static void shown_drop(void *entry)
+{
+        free(((struct shown *)entry)->bands);
+}
+
 struct metrics *metrics_new(const struct metrics_options *options)
 {
         struct metrics *m = calloc(1, sizeof(*m));
@@ -52,6 +55,7 @@ struct metrics *metrics_new(const struct metrics_options *options)
         if (!m)
                 return NULL;
         m->options = *options;
+        m->targets = (struct kept){ .size = sizeof(struct shown), .drop = shown_drop };
         if (!m->options.sets)
                 m->options.sets = own_names;
         if (!m->options.bands)
@@ -63,62 +67,37 @@ struct metrics *metrics_new(const struct metrics_options *options)
         return m;
 }
 
-static void shown_done(struct shown *list, size_t n)
-{
-        for (size_t i = 0; i < n; i++)
-                free(list[i].bands);
-        free(list);
-}
-
 void metrics_destroy(struct metrics **m)
 {
         if (!*m)
                 return;
-        shown_done((*m)->targets, (*m)->n);
+        kept_clear(&(*m)->targets);
         free(*m);
         *m = NULL;
 }
 
 /* ------------------------------------------------- what was shown, by target */
 
-/* Where the target is against the one of an entry. */
-static int order(const struct world_target *t, const struct shown *s)
-{
-        return world_target_order(t, s->name, s->daemon);
-}
-
 /*
- * Brings the list in line with the world's targets; both are in order of name and daemon. Entries are kept, those of
- * a new run without their bands, whose ids are new. When out of memory the old list is dropped, and all bands are
+ * Entries of a new run lose their bands, whose ids are new. When out of memory the list is dropped, and all bands are
  * chosen again.
  */
 static void follow(struct metrics *m, const struct world *w)
 {
-        size_t n = world_targets(w), old = 0;
-        struct shown *list = calloc(n ? n : 1, sizeof(*list));
+        if (!kept_follow(&m->targets, w))
+                kept_clear(&m->targets);
+        for (size_t i = 0; i < m->targets.n; i++) {
+                struct shown *s = kept_entry(&m->targets, i);
+                uint32_t run = world_target(w, i)->run;
 
-        for (size_t i = 0; list && i < n; i++) {
-                const struct world_target *t = world_target(w, i);
-
-                while (old < m->n && order(t, &m->targets[old]) > 0)
-                        old++;
-                if (old < m->n && order(t, &m->targets[old]) == 0) {
-                        list[i] = m->targets[old];
-                        m->targets[old++].bands = NULL;
-                }
-                memcpy(list[i].name, t->name, sizeof(list[i].name));
-                list[i].daemon = t->daemon;
-                list[i].samples = 0;
-                list[i].left_out = 0;
-                if (!list[i].bands)
-                        list[i].bands = calloc(m->options.bands, sizeof(*list[i].bands));
-                else if (list[i].run != t->run)
-                        memset(list[i].bands, 0, m->options.bands * sizeof(*list[i].bands));
-                list[i].run = t->run;
+                s->samples = 0;
+                s->left_out = 0;
+                if (!s->bands)
+                        s->bands = calloc(m->options.bands, sizeof(*s->bands));
+                else if (s->of.run != run)
+                        memset(s->bands, 0, m->options.bands * sizeof(*s->bands));
+                s->of.run = run;
         }
-        shown_done(m->targets, m->n);
-        m->targets = list;
-        m->n = list ? n : 0;
 }
 
 /* ---------------------------------------------------------------- one sample */
@@ -200,12 +179,12 @@ static bool is_silent(const struct metrics_source *source, size_t daemon)
 
 static void of_targets(struct metric_out *o)
 {
-        for (size_t i = 0; i < o->m->n; i++) {
+        for (size_t i = 0; i < o->m->targets.n; i++) {
                 const struct world_target *t = world_target(o->source->world, i);
 
                 if (is_silent(o->source, t->daemon))
                         continue;
-                o->shown = &o->m->targets[i];
+                o->shown = kept_entry(&o->m->targets, i);
                 o->daemon = t->daemon;
                 o->scope = (struct metric_scope){ .target = t,
                                                   .daemon = world_daemon(o->source->world, t->daemon),
@@ -253,13 +232,14 @@ static void put_left_out(struct metric_out *o)
         o->set = &metric_sets[0];
         o->metric = &left_out;
         metric_prometheus_name(o->name, o->set, o->metric);
-        for (size_t i = 0; i < o->m->n; i++) {
+        for (size_t i = 0; i < o->m->targets.n; i++) {
                 const struct world_target *t = world_target(o->source->world, i);
+                const struct shown *s = kept_entry(&o->m->targets, i);
 
                 o->daemon = t->daemon;
                 o->scope = (struct metric_scope){ .target = t };
-                if (o->m->targets[i].left_out && !is_silent(o->source, t->daemon))
-                        emit(o, (double)o->m->targets[i].left_out, NULL, NULL);
+                if (s->left_out && !is_silent(o->source, t->daemon))
+                        emit(o, (double)s->left_out, NULL, NULL);
         }
 }
 

@@ -39,8 +39,12 @@ static int open_output(const struct dump *d)
 {
         int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (d->force ? O_TRUNC : O_EXCL);
 
-        if (!strcmp(d->output, "-"))
-                return dup(STDOUT_FILENO);
+        if (!strcmp(d->output, "-")) {
+                int out = dup(STDOUT_FILENO);
+                if (out < 0)
+                        command_error(&command_dump, "-: %s", strerror(errno));
+                return out;
+        }
         int fd = open(d->output, flags, 0600);
         if (fd < 0 && errno == EEXIST)
                 command_error(&command_dump, "%s already exists; give another name, or --force", d->output);
@@ -93,6 +97,25 @@ static bool choose(const struct dump *d, const char *directory, struct recorded_
         return s.to[0] != '+' || wait_until(d, directory, run, range->to_ns, error);
 }
 
+/* Half of a file would look like a whole one. 0; -EPIPE: nobody reads the rest; or -errno with a message. */
+static int write_stretch(const struct dump *d, struct cutout *c, uint64_t *ret_bytes)
+{
+        const bool is_file = strcmp(d->output, "-") != 0;
+        int fd = open_output(d);
+
+        if (fd < 0)
+                return -EIO;
+        int r = stretch_file_copy(c, fd, ret_bytes);
+        if (close(fd) != 0 && r == 0)
+                r = -errno;
+        if (r == 0 || r == -EPIPE)
+                return r;
+        command_error(&command_dump, "%s: %s", d->output, strerror(-r));
+        if (is_file)
+                (void)unlink(d->output);
+        return r;
+}
+
 /* -------------------------------------------------------------------- report */
 
 static void say(const struct dump *d, const struct recorded_run *run, const struct cutout_stats *stats, uint64_t bytes)
@@ -136,17 +159,12 @@ static int run(void *filled)
                 command_error(&command_dump, "%s", error.text);
                 return EXIT_USAGE;
         }
-        int fd = open_output(d);
-        int r = fd < 0 ? -EIO : stretch_file_copy(c, fd, &bytes);
-        if (fd >= 0 && close(fd) != 0 && r == 0)
-                r = -errno;
-        if (fd >= 0 && r < 0)
-                command_error(&command_dump, "%s: %s", d->output, strerror(-r));
+        const int r = write_stretch(d, c, &bytes);
         if (r == 0)
                 say(d, &run, cutout_stats(c), bytes);
         cutout_close(&c);
         signals_die();
-        return r == 0 ? EXIT_OK : EXIT_USAGE;
+        return r == 0 || r == -EPIPE ? EXIT_OK : EXIT_USAGE;
 }
 
 static const struct option options[] = {

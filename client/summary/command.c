@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * command.c - `heapwatch summary`: what `+RTS -s` prints, of finished logs.
+ * command.c - `heapwatch summary`: what `+RTS -s` prints, of finished logs and of targets as they are now.
  *
  * DESIGN: messages are applied to a world. When the first message of another run
  * or another log comes, the previous one is complete, so it is printed and its
- * world destroyed: memory does not grow with the number of logs.
+ * world destroyed: memory does not grow with the number of logs. Of targets the
+ * daemon's snapshot is printed once it is complete.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/cli/absent.h"
 #include "client/cli/command.h"
 #include "client/feed/feed.h"
+#include "client/feed/gather.h"
+#include "client/feed/locate.h"
 #include "client/cli/options.h"
 #include "client/cli/progress.h"
 #include "client/cli/signals.h"
@@ -19,7 +23,7 @@
 #include "proto/base/error.h"
 
 struct request {
-        struct text_list logs;
+        struct text_list operands, endpoints, logs, targets; /* operands: logs or targets */
         bool json;
 };
 
@@ -38,11 +42,26 @@ struct gathering {
 /* -------------------------------------------------------------- options */
 
 static const struct option options[] = {
-        OPERAND_LIST("LOG...", 1, struct request, logs, COMPLETE_FILE, NULL),
+        OPERAND_LIST("LOG|TARGET...", 1, struct request, operands, COMPLETE_TARGET_OR_FILE, NULL),
         OPTION_JSON(struct request, json,
                     "for people (default), or one object per line for each run, with exact numbers"),
+        OPTION_CONNECT(struct request, endpoints),
         OPTIONS_END,
 };
+
+static int check(void *filled)
+{
+        struct request *r = filled;
+
+        for (size_t i = 0; i < r->operands.n; i++) {
+                const char *what = r->operands.items[i];
+                (void)text_list_add(&command_summary, locate_is_log(what) ? &r->logs : &r->targets, what);
+        }
+        if (r->logs.n && (r->targets.n || r->endpoints.n))
+                return command_usage_error(&command_summary, "%s is not a file; files and targets exclude each other",
+                                           r->targets.n ? r->targets.items[0] : "--connect");
+        return 0;
+}
 
 /* --------------------------------------------------------------- output */
 
@@ -76,6 +95,15 @@ static void print_json(const struct summary *s)
         (void)fputc('\n', stdout);
 }
 
+static void print_run(struct gathering *g, const struct summary *s)
+{
+        if (g->request->json)
+                print_json(s);
+        else
+                print_text(s, !g->any);
+        g->any = true;
+}
+
 static void print(struct gathering *g, bool last)
 {
         struct summary *s = &g->summary;
@@ -83,13 +111,8 @@ static void print(struct gathering *g, bool last)
         progress_end(&g->progress);
         s->t = g->world && g->target ? world_find(g->world, g->target) : NULL;
         s->last = last;
-        if (!s->t || !s->t->run)
-                return;
-        if (g->request->json)
-                print_json(s);
-        else
-                print_text(s, !g->any);
-        g->any = true;
+        if (s->t && s->t->run)
+                print_run(g, s);
 }
 
 /* ------------------------------------------------------------- messages */
@@ -164,33 +187,94 @@ static int read_logs(const struct request *r)
         return event == FEED_FAILED || (status && status != -EPIPE) ? EXIT_USAGE : EXIT_OK;
 }
 
+/* -------------------------------------------------------------- targets */
+
+static int take_live(void *ctx, size_t daemon, const Hw__Update *u)
+{
+        return world_apply(((struct gathering *)ctx)->world, daemon, u);
+}
+
+static void reset(void *ctx, size_t daemon)
+{
+        world_reset(((struct gathering *)ctx)->world, daemon);
+}
+
+static int print_targets(struct gathering *g, const struct feed *feed)
+{
+        int status = EXIT_OK;
+
+        for (size_t i = 0; i < g->request->targets.n; i++) {
+                const char *name = g->request->targets.items[i];
+                const struct world_target *t = world_find(g->world, name);
+
+                if (t && t->run) {
+                        struct summary s = summary_of_now(t);
+                        print_run(g, &s);
+                        continue;
+                }
+                status = EXIT_USAGE;
+                if (t)
+                        command_error(&command_summary, "%s has no run yet", name);
+                else
+                        (void)absent_target(&command_summary, feed_endpoint(feed, 0), name);
+        }
+        return status;
+}
+
+static int ask_targets(const struct request *r)
+{
+        struct hw_subscriber_options o = {
+                .endpoints = r->endpoints.n ? r->endpoints.items : NULL,
+                .n_endpoints = r->endpoints.n,
+                .targets = r->targets.items,
+                .n_targets = r->targets.n,
+        };
+        struct gathering g = { .request = r, .world = world_new(NULL) };
+        struct error error = { "out of memory" };
+        struct feed *feed = g.world ? feed_connect(&o, &error) : NULL;
+        int status = EXIT_USAGE;
+
+        if (!feed)
+                command_error(&command_summary, "%s", error.text);
+        else if (gather(feed, &(struct gatherer){ &command_summary, take_live, reset, &g }))
+                status = print_targets(&g, feed);
+        feed_close(&feed);
+        world_destroy(&g.world);
+        return status;
+}
+
 static int run(void *filled)
 {
+        const struct request *r = filled;
+
         signals_catch();
-        int status = read_logs(filled);
+        int status = r->targets.n ? ask_targets(r) : read_logs(r);
         signals_die();
         return status;
 }
 
 const struct command command_summary = {
         .name = "summary",
-        .summary = "what +RTS -s prints, for finished logs, and what else they contain",
-        .usage = (const char *const[]){ "[OPTION]... LOG...", NULL },
-        .about = "Prints for each run in finished eventlogs what +RTS -s prints at a program's end, as far as the log "
-                 "has it: bytes allocated and copied, maximum residency, collections and pauses of each generation, "
+        .summary = "what +RTS -s prints, for logs and targets, and what else is known",
+        .usage = (const char *const[]){ "[OPTION]... LOG...", "TARGET... [--connect EP]...", NULL },
+        .about = "Prints for each run in finished eventlogs, or for targets up to now, what +RTS -s prints at a "
+                 "program's end, as far as the log has it: bytes allocated and copied, maximum residency, collections "
+                 "and pauses of each generation, "
                  "mutator and GC time, productivity; then the heap profile's mode and largest bands, the time "
                  "profile, notes, threads, and what of the log was lost. What the log does not have is left out.",
         .options = options,
         .notes = "Times are elapsed times: CPU times are not in an eventlog. MUT time is all time outside "
                  "collections, so it includes what +RTS -s calls INIT and EXIT; a pause includes the heap census taken "
                  "in it. A log that was joined late has only what came since then.",
-        .status = "0, or 2 when a log could not be read; the others are still printed.",
+        .status = "0, or 2 when a log could not be read or there is no such target; the others are still printed.",
         .examples =
                 (const char *const[]){
                         "heapwatch summary run.eventlog",
+                        "heapwatch summary api-1",
                         "heapwatch summary --format json */run.eventlog | jq '.memory.maxResidencyBytes'",
                         NULL,
                 },
         .size = sizeof(struct request),
+        .check = check,
         .run = run,
 };

@@ -16,11 +16,12 @@ static const Hw__Run *run_of(const struct summary *s)
         return s->t->target ? s->t->target->run_info : NULL;
 }
 
+/* A target by its name. */
 static const char *log_of(const struct summary *s)
 {
         const char *uri = s->t->target ? s->t->target->uri : NULL;
 
-        if (!uri)
+        if (!uri || s->now)
                 return s->t->name;
         return strncmp(uri, "file:", 5) ? uri : uri + 5;
 }
@@ -59,7 +60,8 @@ static void print_when(FILE *to, const struct summary *s, const Hw__Run *run)
                 between = ", ";
         }
         if (e.known) {
-                (void)fprintf(to, "%s%s of events", between, hw_duration_text(text, sizeof(text), (double)e.span_ns));
+                (void)fprintf(to, "%s%s of events%s", between, hw_duration_text(text, sizeof(text), (double)e.span_ns),
+                              s->now && s->t->target->state == HW__TARGET__STATE__STATE_RUNNING ? " so far" : "");
                 if (e.late)
                         (void)fprintf(to, " from %s after the start on",
                                       hw_duration_text(text, sizeof(text), (double)run->first_time_ns));
@@ -106,7 +108,7 @@ void identity_json(struct json_out *j, const struct summary *s)
 {
         const Hw__Target *target = s->t->target;
 
-        json_known_text(j, "log", log_of(s));
+        json_known_text(j, s->now ? "target" : "log", log_of(s));
         json_known_u64(j, "run", true, s->t->run);
         if (run_of(s))
                 json_run(j, run_of(s));

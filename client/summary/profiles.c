@@ -44,7 +44,7 @@ static uint64_t count_bands(const struct summary *s)
         uint64_t n = 0;
 
         for (uint32_t i = 0; i < s->t->n_bands; i++)
-                n += s->t->bands[i] && s->t->bands[i]->max_bytes > 0;
+                n += s->t->bands[i] && (s->now || s->t->bands[i]->max_bytes > 0);
         return n;
 }
 
@@ -57,11 +57,11 @@ static void print_bands(FILE *to, const struct summary *s)
 
         if (n == 0 || total == 0)
                 return;
-        (void)fprintf(to, "%18s %10s %8s %10s  band\n", "bytes in the last", "", "", "largest");
+        (void)fprintf(to, "%18s %10s %8s %10s  band\n", "bytes in the last", "", "", s->now ? "" : "largest");
         for (size_t i = 0; i < n && top[i]->bytes > 0; i++)
                 (void)fprintf(to, "%18s %10s %8s %10s  %s\n", hw_count_text(last, sizeof(last), top[i]->bytes), "",
                               hw_share_text(share, sizeof(share), (double)top[i]->bytes / (double)total),
-                              hw_bytes_text(max, sizeof(max), (double)top[i]->max_bytes),
+                              s->now ? "" : hw_bytes_text(max, sizeof(max), (double)top[i]->max_bytes),
                               print_safe(label, sizeof(label), top[i]->def->label));
 }
 
@@ -105,7 +105,7 @@ void profile_json(struct json_out *j, const struct summary *s)
                 json_known_text(j, "label", b->def->label);
                 json_known_u64(j, "key", b->def->has_key, b->def->key);
                 json_known_u64(j, "bytes", true, b->bytes);
-                json_known_u64(j, "maxBytes", true, b->max_bytes);
+                json_known_u64(j, "maxBytes", !s->now, b->max_bytes);
                 json_close(j, '}');
         }
         json_close(j, ']');

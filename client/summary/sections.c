@@ -20,13 +20,17 @@ const struct summary_section summary_sections[] = {
 
 const size_t summary_n_sections = sizeof(summary_sections) / sizeof(summary_sections[0]);
 
+static void count_note(struct summary *s, const Hw__Note *note)
+{
+        int what = note->what;
+
+        s->notes[what > 0 && what < NOTE_SORTS ? what : 0]++;
+}
+
 static void count_notes(struct summary *s, const Hw__Notes *notes)
 {
-        for (size_t i = 0; i < notes->n_notes; i++) {
-                int what = notes->notes[i]->what;
-
-                s->notes[what > 0 && what < NOTE_SORTS ? what : 0]++;
-        }
+        for (size_t i = 0; i < notes->n_notes; i++)
+                count_note(s, notes->notes[i]);
 }
 
 void summary_count(struct summary *s, const Hw__Update *u)
@@ -39,6 +43,23 @@ void summary_count(struct summary *s, const Hw__Update *u)
                 s->census_unfinished = true;
         else
                 s->censuses++;
+}
+
+/* A daemon keeps the newest notes, and numbers all of them. */
+struct summary summary_of_now(const struct world_target *t)
+{
+        struct summary s = { .t = t, .last = true, .now = true };
+
+        for (uint64_t i = t->notes_first; i > 0 && i <= t->notes_last; i++) {
+                const Hw__Note *note = world_note(t, i);
+                if (note)
+                        count_note(&s, note);
+        }
+        if (t->census && t->census->has_unfinished && t->census->unfinished)
+                s.census_unfinished = true;
+        if (t->census)
+                s.censuses = t->census->number - s.census_unfinished;
+        return s;
 }
 
 struct elapsed summary_elapsed(const struct summary *s)

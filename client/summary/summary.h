@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * summary.h - one run of a finished log, in sections.
+ * summary.h - one run of a finished log, or of a target up to now, in sections.
  *
  * The state is the world's; what the world does not keep (how many notes of each
  * sort, how many censuses) is counted here. A section shows only what the log
@@ -27,10 +27,14 @@ struct summary {
         uint64_t censuses; /* complete ones; an unfinished last one is not counted */
         bool census_unfinished;
         bool last; /* the last run of its log: the stream's health belongs to it */
+        bool now;  /* of a target: what only the messages of its whole life tell is unknown */
 };
 
 /* Counts what is in a message of the run. */
 void summary_count(struct summary *s, const Hw__Update *update);
+
+/* Of a target, from a daemon's snapshot. */
+struct summary summary_of_now(const struct world_target *t);
 
 /* What is derived from several messages; each member with whether it is known. */
 struct elapsed {

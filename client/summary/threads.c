@@ -29,6 +29,7 @@ bool notes_known(const struct summary *s)
 void notes_text(FILE *to, const struct summary *s)
 {
         char text[HW_NUMBER_MAX];
+        uint64_t older = s->now ? s->t->notes_first - 1 : 0; /* no longer kept */
         const char *between = "\n  Notes: ";
 
         for (size_t i = 0; i < NOTE_SORTS; i++) {
@@ -38,6 +39,8 @@ void notes_text(FILE *to, const struct summary *s)
                               s->notes[i] == 1 ? sorts[i].one : sorts[i].many);
                 between = ", ";
         }
+        if (older)
+                (void)fprintf(to, ", and %s older", hw_count_text(text, sizeof(text), older));
         (void)fputc('\n', to);
 }
 
@@ -45,6 +48,7 @@ void notes_json(struct json_out *j, const struct summary *s)
 {
         for (size_t i = 0; i < NOTE_SORTS; i++)
                 json_known_u64(j, sorts[i].key, s->notes[i] > 0, s->notes[i]);
+        json_known_u64(j, "older", s->now && s->t->notes_first > 1, s->t->notes_first - 1);
 }
 
 /* -------------------------------------------------------------- threads */

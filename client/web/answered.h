@@ -6,14 +6,12 @@
 #ifndef HW_CLIENT_WEB_ANSWERED_H
 #define HW_CLIENT_WEB_ANSWERED_H
 
+#include "client/state/kept.h"
 #include "client/web/update_batch.h"
-
-struct answered_target;
 
 /* Zeroed: nothing was sent. */
 struct answered {
-        struct answered_target *targets; /* in the order of the world's */
-        size_t n;
+        struct kept targets;
 };
 
 /* Adds to `p` the answers that have changed since the previous call. False: out of memory, some may be missing. */

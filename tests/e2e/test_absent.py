@@ -165,3 +165,32 @@ def test_a_reader_that_leaves_is_no_error():
     done = subprocess.run(f"'{CLIENT}' events '{LOG}' | head -n 1; exit ${{PIPESTATUS[0]}}", shell=True,
                           executable="/bin/bash", stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=DEADLINE_S)
     assert done.returncode == 0 and done.stderr == b"" and done.stdout.count(b"\n") == 1
+
+
+@pytest.mark.parametrize("run", ["leaky-hT-ghc9103", "cc-p-ghc966", "leaky-nonmoving-ghc9103", "parallel-ghc902"])
+def test_the_summary_of_a_target_is_that_of_its_log(directory, run):
+    """What is told of a target's whole life is the same; a band's largest census and older notes are not known."""
+    log = LOGS / run / "run.eventlog"
+    of_log = json.loads(client("summary", "--format", "json", log).stdout.splitlines()[-1])
+    with Daemon(directory, f"a={log}") as d:
+        d.wait_state("a", "ENDED")
+        done = client("summary", "--format", "json", "--connect", d.publish, "a")
+        of_target = json.loads(done.stdout)
+        text = client("summary", "--connect", d.publish, "a").stdout.decode()
+        one_line(client("summary", "--connect", d.publish, "b"), "no target 'b'")
+    assert of_target.pop("target") == "a" and of_log.pop("log") == str(log)
+    for both in (of_log, of_target):
+        both.pop("growth", None)                # judged in steps of another length
+        both["stream"].pop("advice", None)
+        for band in both.get("heapProfile", {}).get("bands", []):
+            band.pop("maxBytes", None)
+    mine = of_target.get("heapProfile", {}).pop("bands", [])
+    known = of_log.get("heapProfile", {}).pop("bands", [])
+    assert [b for b in mine if b["bytes"]] == [b for b in known if b["bytes"]]
+    assert of_target == of_log
+    assert text.startswith("a\n") and "so far" not in text
+
+
+def test_files_and_targets_exclude_each_other_in_a_summary():
+    done = client("summary", LOG, "api")
+    assert done.returncode == 2 and b"files and targets exclude each other" in done.stderr

@@ -330,6 +330,33 @@ def test_a_run_has_the_labels_of_its_target(directory):
         assert_same(a.db, LOG, "api@label:version=1.4.2", judged=False)
 
 
+def test_a_run_has_the_labels_that_the_daemons_configuration_gives_its_target(directory):
+    (directory / "d.yaml").write_text(f"targets:\n  - name: api\n    uri: {LOG}\n    labels: {{version: 1.4.2, stage: test}}\n")
+    daemon = Daemon(directory, args=("--config", directory / "d.yaml"))
+    with daemon, Archiver(directory, daemon, "--label", "stage=live") as a:
+        wait_for(lambda: has(a.db, "SELECT state FROM runs WHERE end_ns") == "ended", "the run's end")
+        wait_for(lambda: a.stop() == 0, "the archiver's end")
+        assert query(a.db, "SELECT name, value FROM labels ORDER BY name") == [("stage", "live"), ("version", "1.4.2")]
+
+
+def test_a_finished_log_is_archived_at_its_own_time_wherever_in_the_log_that_is(directory):
+    """GHC 9.0 writes the time of day when a buffer is full: in this log behind all else."""
+    log = LOGS / "leaky-hc-ghc902" / "run.eventlog"
+    lines = client("pipe", "--format", "json", log).stdout.splitlines()
+    states = [json.loads(line)["targetState"] for line in lines if b'"targetState"' in line]
+    assert "startWallNs" not in states[0]["runInfo"], "the log has it late"
+    archive(directory / "a.db", "--target", "api", log)
+    assert query(directory / "a.db", "SELECT start_ns FROM runs") == [(int(states[-1]["runInfo"]["startWallNs"]),)]
+
+
+def test_so_is_one_that_a_daemon_reads(directory):
+    log = LOGS / "leaky-hc-ghc902" / "run.eventlog"
+    with Daemon(directory) as d, Archiver(directory, d) as a:
+        assert client("ctl", "--connect", d.publish, "add", f"api={log}").returncode == 0
+        wait_for(lambda: has(a.db, "SELECT state FROM runs WHERE end_ns") == "ended", "the run's end")
+        assert query(a.db, "SELECT start_ns FROM runs") == [(d.target("api").run_info.start_wall_ns,)]
+
+
 def test_a_minute_of_an_archive_tells_nothing_about_noise(directory):
     """Runs of seconds are one row of each series: a change is known, its interval is not."""
     db = directory / "a.db"

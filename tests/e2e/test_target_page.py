@@ -125,7 +125,7 @@ def test_the_answers_stand_on_one_screen(browser, fleet, name, width, height):  
         boxes = tab.js("[...document.querySelectorAll('.answer')].filter((r) => !r.hidden).map((r) => r.getBoundingClientRect()).map((b) => [b.left, b.right])")
         assert all(0 <= left < right <= width for left, right in boxes) and tab.js("document.documentElement.scrollWidth") <= width, boxes
         if name == "unprofiled":
-            assert "2.00 KiB of its log were skipped in 3 places" in tab.text(selector=".caveats").replace("\u00a0", " ")
+            assert "2.00 KiB of its log skipped in 3 places" in tab.text(selector=".caveats").replace("\u00a0", " ")
         if name == "leak":
             now = tab.js("document.querySelector('.answer[data-key=since] time').innerText")
             assert " ago)" in now, now

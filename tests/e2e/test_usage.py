@@ -53,11 +53,12 @@ def test_config_mistakes_are_located(text, words):
 def test_config_and_command_line_together():
     with private_directory() as d:
         (d / "c.yaml").write_text("log_level: debug\nrecord:\n  directory: '%s/a: \"b\"'\ntargets:\n  - name: a\n    uri: /x\n"
-                                  "    record: false\n  - uri: 'fifo:/y # \\/b.fifo'\n" % d)
+                                  "    record: false\n    labels: {version: 1.4.2, 'a/b': 'x: \"y\" # é'}\n  - uri: 'fifo:/y # \\/b.fifo'\n" % d)
         done = daemon("--config", d / "c.yaml", "--print-config", "c=unix:/z", "--publish", f"ipc://{d}/p",
                       "--request", f"ipc://{d}/r")
         assert done.returncode == 0, done.stderr
-        for line in (f'publish: "ipc://{d}/p"', 'log_level: "debug"', 'uri: "file:/x"\n    record: false', 'uri: "unix:/z"'):
+        for line in (f'publish: "ipc://{d}/p"', 'log_level: "debug"', 'uri: "unix:/z"',
+                     'uri: "file:/x"\n    record: false\n    labels:\n      "version": "1.4.2"\n      "a/b": "x: \\"y\\" # é"\n'):
             assert line in done.stdout
         (d / "printed.yaml").write_text(done.stdout)
         again = daemon("--config", d / "printed.yaml", "--print-config")

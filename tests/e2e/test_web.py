@@ -162,6 +162,11 @@ def test_detail_leaves_out_the_large_parts(served):
     kinds = {(u["update"].get("target"), k) for u in web.json("/api/state?detail=0:leaky")["updates"]
              for k in u["update"]}
     assert ("leaky", "bands") in kinds and ("hc", "bands") not in kinds and ("hc", "gc") in kinds
+    rows = [u["update"] for u in web.json("/api/state?detail=")["updates"] if u["update"].get("target") == "hc"]
+    row = {name: body for u in rows for name, body in u.items()}
+    assert set(row["targetState"]["runInfo"]) == {"program", "startWallNs"} and set(row["heap"]) <= {"liveBytes", "heapSizeBytes", "process"}
+    assert set(row["gc"]) <= {"gcShare", "gcShareRun"} and row["heap"]["liveBytes"] == web.bodies()[("hc", "heap")]["liveBytes"]
+    assert sum(len(json.dumps(u)) for u in rows) < 2048, "a thousand of them are 1 to 2 MB"
     assert web.ask("/api/state?detail=a/b")[0] == 400
 
 

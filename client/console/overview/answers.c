@@ -89,6 +89,19 @@ int answers_rows(const struct scene *s, const struct world_target *t, int width)
         return rows;
 }
 
+/* Caveats may be cut: they begin with what matters. */
+int answers_whole_rows(const struct scene *s, const struct world_target *t, int width)
+{
+        const struct answer_memo *m = scene_answered(s, t);
+        struct part parts[QUESTIONS + ANSWER_CAVEATS];
+        size_t n = parts_of(parts, m);
+        int rows = (int)m->a.n_caveats;
+
+        for (size_t i = 0; i < n - m->a.n_caveats; i++)
+                rows += part_rows(&parts[i], width);
+        return rows;
+}
+
 static int more_rows(const struct part *p, int rows, int left, int width)
 {
         int more = part_rows(p, width) - rows;

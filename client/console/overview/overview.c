@@ -5,8 +5,9 @@
  * DESIGN: the screen is a list of sections, top to bottom. Each says how many
  * rows it needs at least and how many it would like, and draws itself into what
  * it gets. Rows are given out in passes: first every section's minimum (from
- * the top, if it fits), then what the short sections would like, then blank
- * rows between sections, then bands and notes share the rest, two to one.
+ * the top, if it fits; whole answers, within half of the screen), then what the
+ * short sections would like, then blank rows between sections, then bands and
+ * notes share the rest, two to one.
  */
 #include "client/console/overview/overview.h"
 
@@ -19,7 +20,7 @@
 static const struct section sections[] = {
         { .least = 1, .rows = identity_rows, .draw = draw_identity },
         { .least = 3, .rows = headline_rows, .draw = draw_headline },
-        { .least = 6, .rows = answers_rows, .draw = draw_answers },
+        { .least = 6, .whole = answers_whole_rows, .rows = answers_rows, .draw = draw_answers },
         { .least = 0, .rows = facts_rows, .draw = draw_facts },
         { .least = 4, .rows = memory_rows, .draw = draw_memory, .air = true },
         { .least = 2, .rows = gc_rows, .draw = draw_gc, .air = true },
@@ -70,6 +71,14 @@ static void take_rest(struct layout *l)
         } while (l->left > 0 && l->left < before);
 }
 
+static int least_rows(const struct section *of, const struct scene *s, const struct world_target *t, struct area area)
+{
+        int whole = of->whole ? of->whole(s, t, area.width) : 0;
+
+        whole = whole < area.height / 2 ? whole : area.height / 2;
+        return whole > of->least ? whole : of->least;
+}
+
 static struct layout deal(const struct scene *s, const struct world_target *t, struct area area)
 {
         struct layout l = { .left = area.height };
@@ -77,8 +86,9 @@ static struct layout deal(const struct scene *s, const struct world_target *t, s
         for (int i = 0; i < SECTIONS; i++)
                 l.wishes[i] = sections[i].rows(s, t, area.width);
         for (int i = 0; i < SECTIONS; i++) {
-                int least = sections[i].least < l.wishes[i] ? sections[i].least : l.wishes[i];
+                int least = least_rows(&sections[i], s, t, area);
 
+                least = least < l.wishes[i] ? least : l.wishes[i];
                 if (least <= l.left) /* less than its minimum would say nothing */
                         take(&l, i, least);
         }

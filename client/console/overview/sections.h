@@ -7,7 +7,8 @@
 #include "client/console/scene/scene.h"
 
 struct section {
-        int least;  /* with fewer rows it says nothing useful */
+        int least; /* with fewer rows it says nothing useful */
+        int (*whole)(const struct scene *s, const struct world_target *t, int width); /* NULL, or: more than least */
         int greedy; /* share of the spare rows; 0: none */
         bool air;   /* likes a blank row above */
         int (*rows)(const struct scene *s, const struct world_target *t, int width); /* wanted; 0: nothing to say */
@@ -24,6 +25,7 @@ void draw_facts(struct canvas *c, struct area area, const struct scene *s, const
 int headline_rows(const struct scene *s, const struct world_target *t, int width);
 void draw_headline(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t);
 int answers_rows(const struct scene *s, const struct world_target *t, int width);
+int answers_whole_rows(const struct scene *s, const struct world_target *t, int width); /* no answer is cut */
 void draw_answers(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t);
 
 /* memory.c: live, heap, RSS, allocation */

@@ -133,7 +133,7 @@ GC_VALUE(share_run, gc_share_run)
 GC_VALUE(copied, copied_bytes)
 GC_VALUE(slop, slop_bytes)
 GC_VALUE(max_slop, max_slop_bytes)
-GC_VALUE(fragmentation, fragmentation_bytes)
+GC_VALUE(free_blocks, fragmentation_bytes)
 GC_VALUE(sync_total, sync_total_ns)
 GC_VALUE(balance, parallel_balance)
 GC_VALUE(pause_total, pause_total_ns)
@@ -147,6 +147,7 @@ GC_VALUE(pause_total, pause_total_ns)
                 return value_number(h && h->has_##field, h ? (double)h->field : 0);                                    \
         }
 
+HEAP_VALUE(unneeded, unneeded_bytes)
 HEAP_VALUE(held, megablocks_held)
 HEAP_VALUE(needed, megablocks_needed)
 HEAP_VALUE(returned, megablocks_returned)
@@ -194,8 +195,12 @@ static const struct column figures[] = {
           .help = "unused rest of blocks after the last collection" },
         { .title = "max slop", .name = "max_slop_bytes", .unit = UNIT_BYTES, .value = max_slop,
           .help = "greatest slop of a major collection" },
-        { .title = "fragmentation", .name = "fragmentation_bytes", .unit = UNIT_BYTES, .value = fragmentation,
-          .help = "memory held in megablocks but not in blocks in use, after the last collection" },
+        { .title = "free blocks", .name = "free_blocks_bytes", .unit = UNIT_BYTES, .value = free_blocks,
+          .help = "in the heap but in no use after the last collection, which the runtime's own statistics call "
+                  "fragmentation; most of it is where the next collection copies to" },
+        { .title = "fragmentation", .name = "unneeded_bytes", .unit = UNIT_BYTES, .value = unneeded,
+          .help = "heap beyond what the collector's own sizing would hold for the live data; the alert fragmentation "
+                  "is about this" },
         { .title = "megablocks held", .name = "megablocks_held", .unit = UNIT_COUNT, .value = held,
           .help = "after the last major collection" },
         { .title = "megablocks needed", .name = "megablocks_needed", .unit = UNIT_COUNT, .value = needed,

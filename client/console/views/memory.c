@@ -25,7 +25,7 @@ static const struct series all_series[] = {
         { "heap", HW__SERIES__SERIES_HEAP_SIZE }, { "RSS", HW__SERIES__SERIES_RSS },
         { "PSS", HW__SERIES__SERIES_PSS },        { "swap", HW__SERIES__SERIES_SWAP },
         { "cgroup", HW__SERIES__SERIES_CGROUP },  { "census total", HW__SERIES__SERIES_CENSUS_TOTAL },
-        { "slop", HW__SERIES__SERIES_SLOP },      { "fragmentation", HW__SERIES__SERIES_FRAGMENTATION },
+        { "slop", HW__SERIES__SERIES_SLOP },      { "free blocks", HW__SERIES__SERIES_FRAGMENTATION },
 };
 
 enum { SERIES = sizeof(all_series) / sizeof(all_series[0]), ALWAYS = 4 };
@@ -156,8 +156,8 @@ static const struct column columns[] = {
         { .title = "series", .name = "series", .width = 13, .value = name,
           .help = "live: what major collections found in use; blocks: in blocks of the heap; heap: held from the "
                   "system; RSS, PSS (shared pages by their part), swap: of the process; cgroup: of its control group; "
-                  "census total: all bands of a heap profile's sample; slop, "
-                  "fragmentation: as the last collection left them" },
+                  "census total: all bands of a heap profile's sample; slop "
+                  "(within blocks), free blocks: what the last collection left unused" },
         { .title = "now", .name = "bytes", .unit = UNIT_BYTES, .width = 9, .value = now, .tint = strong,
           .help = "newest sample" },
         { .title = "min", .name = "min_bytes", .unit = UNIT_BYTES, .width = 9, .rank = 3, .value = least,

@@ -67,8 +67,8 @@ export function visible(text: string): string {
     return text.replace(HIDDEN, (c) => `⟨${c.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`);
 }
 
-const TITLE_MAX = 600; // characters of a tooltip
-const LABEL_MAX = 400; // characters in the document; style cuts what does not fit
+export const TITLE_MAX = 600; // characters of a tooltip
+export const LABEL_MAX = 400; // characters in the document; style cuts what does not fit
 
 // Text of the program: its direction isolated, cut by style, the whole text (up to a bound) as its tooltip.
 export function label(text: string, cls = "label"): HTMLElement {

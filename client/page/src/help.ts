@@ -59,11 +59,12 @@ const OF_PAGE: Record<string, Words> = {
     gc: {
         "of the last 10 s": "Time in collections, of elapsed time.", "of the whole run": "The same since the run began.", "total pause": "All pauses of the program since the run began.",
         "waiting for capabilities": "Of the pauses: until all capabilities had stopped.", "heap censuses, of the pauses": "Collections that the heap profile made for its censuses. If this is much, use a longer -i.",
-        "copied, total": "Bytes that collections have copied.", "slop, last": "Lost inside blocks at the last collection.", "fragmentation, last": "Megablocks held beyond what the blocks need, at the last collection.",
+        "copied, total": "Bytes that collections have copied.", "slop, last": "Lost inside blocks at the last collection.", "free blocks, last": "In the heap but in no use after the last collection, which the runtime's own statistics call fragmentation. Most of it is where the next " +
+            "collection copies to.", "fragmentation": "Heap beyond what the collector's own sizing would hold for the live data, as on Heap: this is what the alert is about.",
         "parallel balance": "How evenly the threads of parallel collections copied: 100 % is even.", "megablocks returned, last major": "Given back to the system.",
         "Pauses": "The longest pause of each moment, on a logarithmic axis.", "Share of time spent in collections": "Pauses added up over intervals of the range.",
         "Pauses by length, since the run began": "The number of pauses of each length, by generation.", "Copied by each collection": "What survives is copied: this is what a collection costs.",
-        "Slop and fragmentation": "What each collection left unused.", "Balance of parallel collections": "100 %: all threads copied as much.",
+        "Slop and free blocks": "What each collection left unused: within blocks, and blocks as a whole.", "Balance of parallel collections": "100 %: all threads copied as much.",
         "Generation": "0 is the youngest.", "Collections": "Since the run began.", "Parallel": "Those with more than one thread.", "p50": "Half of the pauses are shorter; within 3 %.",
         "p99": "99 of 100 pauses are shorter; within 3 %.", "Longest": "The longest pause.", "Total": "All pauses.", "cycles": "Of the nonmoving collector, finished.",
         "marking, concurrent": "Not a pause.", "second pause, total": "When marking ends.", "second pause, longest": "The longest of these.", "sweeping": "Concurrent, not a pause.",

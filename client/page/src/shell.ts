@@ -208,9 +208,10 @@ export class Shell {
         });
     }
 
+    // In the first picture only the opened one: the browser measures all of a thousand.
     private fillTargets(): void {
-        const all = this.app.view.sorted(), want = all.map((t) => t.key).join("\n");
-        const now = this.app.target()?.key ?? this.app.route.get("target");
+        const opened = this.app.target(), known = this.app.view.sorted(), all = this.frames > 1 || !opened ? known : [opened], want = all.map((t) => t.key).join("\n");
+        const now = opened?.key ?? this.app.route.get("target");
         if (this.targets.dataset["names"] !== want) {
             this.targets.dataset["names"] = want;
             this.targets.replaceChildren(...all.map((t) => h("option", { value: t.key }, visible(t.key))));

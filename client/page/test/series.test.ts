@@ -97,6 +97,16 @@ test("pauses: the longest where it was, sums whatever is merged", () => {
     assert.deepEqual(peaks(whole, 49.95, 50.05, 100), { t: [50], v: [90] });
 });
 
+test("pauses of a coarse past and a fine present are drawn as densely", () => {
+    const s = new Series(1000), tens = Array.from({ length: 20 }, (_, i) => 10 * i), of = (v: number) => tens.map(() => v);
+    s.remember({ daemon: 0, target: "t", run: 1, unit: "ns", times: tens, ends: tens.map((t) => t + 9), last: of(1), mean: of(1), min: of(1), max: of(5), count: of(9) });
+    for (let i = 200; i < 400; i++) s.push(i, i % 7);
+    const p = peaks(s, 0, 400, 1000), older = p.t.filter((t) => t < 200).length, newer = p.t.length - older;
+    assert.ok(older === 19 || older === 20, `${older} points`); // one part has both
+    assert.ok(newer >= 20 && newer <= 24, `${newer} points of the same time`);
+    assert.equal(Math.max(...p.v), 6);
+});
+
 test("a window has one point beyond each end and keeps spikes", () => {
     const s = new Series();
     for (let i = 0; i < 4000; i++) s.push(i, i === 2000 ? 99 : 1);

@@ -11,7 +11,7 @@
 #include "client/export/delivery.h"
 #include "client/export/journal.h"
 #include "client/export/plan.h"
-#include "client/export/profiles.h"
+#include "client/export/profile_batch.h"
 #include "client/export/queue.h"
 #include "proto/base/error.h"
 #include "tests/unit/console/made_up.h"

@@ -4,6 +4,7 @@
  */
 import type { App, Page } from "../app.ts";
 import { h, setLabel, setText, unbroken, visible } from "../dom.ts";
+import { setName } from "../widgets/name.ts";
 import { alertKey, type AlertChange, alertState, alertTone, headOf, severity } from "../state/judge.ts";
 import type { Target } from "../state/target.ts";
 import type { Alert, U64 } from "../state/wire.ts";
@@ -52,7 +53,7 @@ export function alerts(app: App): Page {
                 draw: (c, r) => pill(c, word(r.a.state).text + (r.a.silenced ? ", silenced" : ""), alertTone(r.a)) },
             { id: "rule", title: "Rule", width: "minmax(100px, 1.4fr)", left: true, value: (r) => r.a.rule, draw: (c, r) => twoLines(c, r.a.rule ?? UNKNOWN, [r.t.key, r.a.bandLabel, r.head && `part of ${r.a.partOf}`, r.parts.length && `with ${r.parts.length} ${r.parts.length === 1 ? "part" : "parts"}`].filter(Boolean).join(" · ")) },
             { id: "target", title: "Target", width: "minmax(110px, 1fr)", left: true, wide: true, value: (r) => r.t.key, draw: (c, r) => setLabel(c, r.t.key) },
-            { id: "band", title: "Band", width: "minmax(110px, 1.6fr)", left: true, wide: true, value: bands, draw: (c, r) => setLabel(c, bands(r)) },
+            { id: "band", title: "Band", width: "minmax(110px, 1.6fr)", left: true, wide: true, value: bands, draw: (c, r) => setName(c, bands(r)) },
             { id: "severity", title: "Severity", width: "90px", left: true, wide: true, value: (r) => severity(r.a), draw: (c, r) => setLabel(c, severity(r.a)) },
             { id: "value", title: "Value", width: "110px", value: (r) => r.a.valueText, by: (r) => r.a.value, text: (r) => visible(r.a.valueText ?? UNKNOWN) },
             { id: "threshold", title: "Threshold", width: "120px", wide: true, value: (r) => r.a.thresholdText, text: (r) => visible(r.a.thresholdText ?? UNKNOWN) },

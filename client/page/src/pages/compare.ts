@@ -5,7 +5,8 @@
  * of two logs has it.
  */
 import type { App, Page } from "../app.ts";
-import { h, replace, setAttr, setLabel, setText, visible } from "../dom.ts";
+import { h, replace, setAttr, setText, visible } from "../dom.ts";
+import { setName } from "../widgets/name.ts";
 import { type Baseline, type Joined, join, parseBaseline, type Side, sideOf } from "../state/compare.ts";
 import type { Target } from "../state/target.ts";
 import type { Diff, Quantity } from "../state/wire.ts";
@@ -19,7 +20,7 @@ import { searching } from "./common.ts";
 const BASELINE = "baseline";
 
 const COLUMNS: Column<Joined>[] = [
-    { id: "label", title: "Band", width: "minmax(92px, 2fr)", left: true, value: (r) => r.label, draw: (c, r) => setLabel(c, r.label) },
+    { id: "label", title: "Band", width: "minmax(92px, 2fr)", left: true, value: (r) => r.label, draw: (c, r) => setName(c, r.label) },
     { id: "a", title: "A: mean", width: "78px", wide: true, value: (r) => r.a?.bytes, text: (r) => bytes(r.a?.bytes) },
     { id: "b", title: "B: mean", width: "78px", value: (r) => r.b?.bytes, text: (r) => bytes(r.b?.bytes) },
     { id: "diff", title: "B − A", width: "94px", value: (r) => r.diff, by: (r) => (r.diff === undefined ? undefined : Math.abs(r.diff)), text: (r) => signedBytes(r.diff), hint: "sorted by its size; a band that one side lacks counts as 0 there" },

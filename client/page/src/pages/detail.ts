@@ -3,7 +3,8 @@
  * detail.ts - the table of all bands with their statistics over the range, and one band opened: its curve and its full definition.
  */
 import type { App, Page } from "../app.ts";
-import { h, setLabel } from "../dom.ts";
+import { h } from "../dom.ts";
+import { setName } from "../widgets/name.ts";
 import { verdict } from "../state/judge.ts";
 import { bandStats, censusWindow } from "../state/rank.ts";
 import type { Band, Target } from "../state/target.ts";
@@ -45,7 +46,7 @@ function columns(target: () => Target | undefined, span: () => [number, number])
             sparkline(c, t?.censuses.times.slice(from, to) ?? [], t?.censuses.values(r.band.id, from, to) ?? [], 92, 20);
         } },
         num("rank", "Rank", "60px", count, "by integrated size in this range"),
-        { id: "label", title: "Band", width: "minmax(130px, 2fr)", left: true, value: (r) => r.band.def.label ?? "", draw: (c, r) => setLabel(c, r.band.def.label ?? UNKNOWN) },
+        { id: "label", title: "Band", width: "minmax(130px, 2fr)", left: true, value: (r) => r.band.def.label ?? "", draw: (c, r) => setName(c, r.band.def.label ?? UNKNOWN) },
         { id: "verdict", title: "Verdict", width: "104px", left: true, first: "desc", value: (r) => verdict(r.verdict).text, by: (r) => verdict(r.verdict).weight, hint: "of the band alone: unknown, steady, growing or leak",
             draw: (c, r) => pill(c, verdict(r.verdict).text, verdict(r.verdict).tone) },
         ...origin(target),
@@ -70,7 +71,7 @@ const place = (s: string | undefined) => (s && !/^[<:]/.test(s) ? s : undefined)
 // Where a band comes from. Bands that share a label, such as five of "Main.main", are distinguished by these.
 function origin(target: () => Target | undefined): Column<Row>[] {
     const text = (id: "type" | "module" | "source", name: string, width: string, of: (b: Band) => string | undefined, hint: string): Column<Row> =>
-        ({ id, title: name, width, left: true, wide: true, hint, value: (r) => of(r.band), draw: (c, r) => setLabel(c, of(r.band) ?? ""),
+        ({ id, title: name, width, left: true, wide: true, hint, value: (r) => of(r.band), draw: (c, r) => setName(c, of(r.band) ?? ""),
             hidden: () => ![...(target()?.bands.values() ?? [])].some((b) => of(b)) });
     return [
         text("type", "Type", "minmax(80px, 1fr)", (b) => b.def.infoTable?.type || undefined, "of the closures, where the info table knows it"),

@@ -42,7 +42,7 @@ export function gc(app: App): Page {
     const histogram = new Bars("pause-histogram", "Pauses by length, since the run began");
     const time = new Chart({ ...zooming(app), id: "gc-share", title: "Share of time spent in collections", unit: SHARE_UNIT, height: 170 });
     const copied = new Chart({ ...zooming(app), id: "copied", title: "Copied by each collection", unit: BYTES_UNIT, height: 190 });
-    const lost = new Chart({ ...zooming(app), id: "slop", title: "Slop and fragmentation", unit: BYTES_UNIT, height: 190 });
+    const lost = new Chart({ ...zooming(app), id: "slop", title: "Slop and free blocks", unit: BYTES_UNIT, height: 190 });
     const balance = new Chart({ ...zooming(app), id: "balance", title: "Balance of parallel collections", unit: SHARE_UNIT, height: 170 });
     const table = new Table<Generation>({ id: "generations", title: "Generations, since the run began", columns: GENERATIONS, key: (g) => String(g.generation),
         route: app.route, sort: "generation", empty: "No collection yet." });
@@ -65,7 +65,8 @@ export function gc(app: App): Page {
             { name: "total pause", value: duration(num(g?.pauseTotalNs)) }, { name: "waiting for capabilities", value: duration(num(g?.syncTotalNs)) },
             { name: "heap censuses, of the pauses", value: censusShare(g) },
             { name: "copied, total", value: bytes(num(g?.copiedBytes)) }, { name: "slop, last", value: bytes(num(g?.slopBytes)) },
-            { name: "fragmentation, last", value: bytes(num(g?.fragmentationBytes)) }, { name: "parallel balance", value: share(g?.parallelBalance) },
+            { name: "free blocks, last", value: bytes(num(g?.fragmentationBytes)) },
+            { name: "fragmentation", value: bytes(num(t.heap?.unneededBytes)) }, { name: "parallel balance", value: share(g?.parallelBalance) },
             { name: "megablocks returned, last major", value: count(t.heap?.megablocksReturned) },
         ]);
         pauses.show({ ...pausePoints(t, inside, range), ...base }, "No collection in this range.");
@@ -154,7 +155,7 @@ function two(t: Target, inside: Collection[], range: Span): { x: number[]; lines
     });
     const { x, ys } = join(parts);
     return { x, lines: [line("slop", "slop", bandColor("calm", 1, 2), ys[0]!, { gaps: parts[0]!.gaps }),
-        line("fragmentation", "fragmentation", bandColor("calm", 5, 6), ys[1]!, { gaps: parts[1]!.gaps })]
+        line("fragmentation", "free blocks", bandColor("calm", 5, 6), ys[1]!, { gaps: parts[1]!.gaps })]
         .filter((_, i) => parts[i]!.t.length) };
 }
 

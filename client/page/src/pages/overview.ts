@@ -4,7 +4,8 @@
  * the target.
  */
 import type { App, Page } from "../app.ts";
-import { h, setAttr, setLabel, setText, visible } from "../dom.ts";
+import { h, setAttr, setText, visible } from "../dom.ts";
+import { setName } from "../widgets/name.ts";
 import { slidingWidth } from "../range.ts";
 import { alertState, firing, gravestTone } from "../state/judge.ts";
 import { window as cut } from "../state/series.ts";
@@ -39,7 +40,7 @@ function columns(app: App): Column<Target>[] {
                 setAttr(c, "title", said(t) ? visible(said(t)!) : null);
             } },
         { id: "since", title: "Since", width: "86px", left: true, wide: true, value: since, by: (t) => whenNumber(app, t, seconds(t.answers?.onsetNs)), hint: "when the growth began" },
-        { id: "culprit", title: "What grows", width: "minmax(110px, 2fr)", left: true, wide: true, value: (t) => t.answers?.culprit, draw: (c, t) => setLabel(c, t.answers?.culprit ?? UNKNOWN),
+        { id: "culprit", title: "What grows", width: "minmax(110px, 2fr)", left: true, wide: true, value: (t) => t.answers?.culprit, draw: (c, t) => setName(c, t.answers?.culprit ?? UNKNOWN),
             hint: "the band that grows most" },
         { id: "curve", title: "Live data", width: "122px", narrow: "60px", left: true, unsaved: true, value: (t) => num(t.heap?.liveBytes), draw: (c, t) => drawCurve(app, c, t), hint: "live data over the chosen range, from 0" },
         { id: "live", title: "Live", width: "80px", value: (t) => num(t.heap?.liveBytes), text: (t) => bytes(num(t.heap?.liveBytes)), hint: "after the last major collection" },

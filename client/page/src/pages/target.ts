@@ -29,15 +29,16 @@ export function target(app: App): Page {
     const bands = new Chart({ ...zooming(app), id: "target-bands", title: "Largest bands", unit: BYTES_UNIT, height: 270, onpick: open });
     const pane = new Chart({ ...zooming(app), id: "target-heap", title: "Live data, heap and process", unit: BYTES_UNIT, height: 190 });
     const nothing = h("p", { class: "empty" });
-    const root = h("div", { class: "stack target" }, h("div", { class: "pagehead" }, heading.root, word), nothing,
-        h("div", { class: "beside answering" }, h("div", { class: "stack" }, h("section", { class: "card", "aria-label": "Answers" }, caveats, answers.root, fires), account.root),
-            h("div", { class: "stack" }, bands.root, pane.root)));
+    const all = h("div", { class: "beside answering" }, h("div", { class: "stack" }, h("section", { class: "card", "aria-label": "Answers" }, caveats, answers.root, fires), account.root),
+        h("div", { class: "stack" }, bands.root, pane.root));
+    const root = h("div", { class: "stack target" }, h("div", { class: "pagehead" }, heading.root, word), nothing, all);
     const plots = new Bands(app, DRAWN);
 
     function update(): void {
         const t = app.target();
         heading.set(t);
         nothing.hidden = !!t;
+        all.hidden = !t;
         setText(nothing, app.view.targets.size ? "There is no target of this name." : "No target yet. “heapwatch run -- PROGRAM” or “heapwatch ctl add SOURCE” adds one.");
         account.show(t, new Set(["but", ...(t?.answers?.answers ?? []).map((a) => a.key)])); // caveats and answers are above
         if (!t) return answers.show(undefined);

@@ -4,6 +4,7 @@
  */
 import type { App, Page } from "../app.ts";
 import { h, setAttr, setLabel } from "../dom.ts";
+import { setName } from "../widgets/name.ts";
 import { type Capability, type Note, num, seconds } from "../state/wire.ts";
 import { count, duration, share, UNKNOWN } from "../units.ts";
 import { Facts } from "../widgets/facts.ts";
@@ -14,7 +15,7 @@ interface Stop { reason?: string; count?: string | number; all: number }
 interface Use extends Capability { elapsed: number }
 
 const STOPS: Column<Stop>[] = [
-    { id: "reason", title: "Why threads stop", width: "minmax(130px, 1fr)", left: true, value: (s) => s.reason, draw: (c, s) => setLabel(c, s.reason ?? UNKNOWN) },
+    { id: "reason", title: "Why threads stop", width: "minmax(130px, 1fr)", left: true, value: (s) => s.reason, draw: (c, s) => setName(c, s.reason ?? UNKNOWN) },
     { id: "count", title: "Times", width: "100px", value: (s) => num(s.count), text: (s) => count(num(s.count)) },
     { id: "share", title: "Share", width: "90px", value: (s) => (num(s.count) ?? 0) / s.all, text: (s) => share((num(s.count) ?? NaN) / s.all) },
 ];

@@ -4,6 +4,7 @@
  */
 import type { App, Page } from "../app.ts";
 import { h, setLabel, setText } from "../dom.ts";
+import { setName } from "../widgets/name.ts";
 import { type CentreRow, centres, ticksIn, tree } from "../state/ticks.ts";
 import { num, type TickyCounter } from "../state/wire.ts";
 import { bytes, count, duration, share, UNKNOWN } from "../units.ts";
@@ -13,16 +14,16 @@ import { type Column, Table } from "../widgets/table.ts";
 import { searching, title, when } from "./common.ts";
 
 const CENTRES: Column<CentreRow>[] = [
-    { id: "name", title: "Cost centre", width: "minmax(130px, 2fr)", left: true, value: (r) => r.name, draw: (c, r) => setLabel(c, r.name) },
+    { id: "name", title: "Cost centre", width: "minmax(130px, 2fr)", left: true, value: (r) => r.name, draw: (c, r) => setName(c, r.name) },
     { id: "own", title: "Own ticks", width: "100px", value: (r) => r.own, text: (r) => count(r.own), hint: "samples that found the program in it" },
     { id: "ownshare", title: "Own", width: "80px", wide: true, value: (r) => r.own / r.total, text: (r) => share(r.own / r.total) },
     { id: "inherited", title: "With callees", width: "110px", value: (r) => r.inherited, text: (r) => count(r.inherited), hint: "samples that had it anywhere on the stack" },
     { id: "inhshare", title: "Share", width: "80px", wide: true, value: (r) => r.inherited / r.total, text: (r) => share(r.inherited / r.total) },
-    { id: "source", title: "Source", width: "minmax(180px, 2fr)", left: true, wide: true, value: (r) => r.source, draw: (c, r) => setLabel(c, r.source || UNKNOWN) },
+    { id: "source", title: "Source", width: "minmax(180px, 2fr)", left: true, wide: true, value: (r) => r.source, draw: (c, r) => setName(c, r.source || UNKNOWN) },
 ];
 
 const TICKY: Column<TickyCounter>[] = [
-    { id: "name", title: "Counter", width: "minmax(150px, 3fr)", left: true, value: (c) => c.name, draw: (cell, c) => setLabel(cell, c.name ?? `counter ${c.id ?? UNKNOWN}`) },
+    { id: "name", title: "Counter", width: "minmax(150px, 3fr)", left: true, value: (c) => c.name, draw: (cell, c) => setName(cell, c.name ?? `counter ${c.id ?? UNKNOWN}`) },
     { id: "entries", title: "Entries", width: "100px", value: (c) => num(c.entries), text: (c) => count(num(c.entries)) },
     { id: "allocs", title: "Allocated by", width: "104px", value: (c) => num(c.allocs), text: (c) => bytes(num(c.allocs)) },
     { id: "allocd", title: "Allocated of", width: "120px", wide: true, value: (c) => num(c.allocd), text: (c) => bytes(num(c.allocd)) },

@@ -176,14 +176,19 @@ export function thinned(p: Points, max: number): Points {
     return out;
 }
 
-// The greatest of each point, where it was: what is drawn of pauses.
+// The greatest of equal parts of time, where it was: what is drawn of pauses. A part is as wide as the widest point of the range, so that
+// the coarse past and the fine present are one drawing.
 export function peaks(s: Series, from: number, to: number, max: number): Points {
-    const out: Points = { t: [], v: [] }, first = s.at(from), end = s.at(to), step = Math.max(1, Math.ceil((end - first) / max));
-    for (let i = first; i < end; i += step) {
-        let best = i;
-        for (let j = i + 1; j < Math.min(end, i + step); j++) if (s.max[j]! > s.max[best]!) best = j;
-        out.t.push(s.max[best] === s.v[best] ? s.t[best]! : (s.from[best]! + s.t[best]!) / 2);
-        out.v.push(s.max[best]!);
+    const out: Points = { t: [], v: [] }, end = s.at(to);
+    let width = (to - from) / max, last = -Infinity;
+    for (let i = s.at(from); i < end; i++) width = Math.max(width, s.t[i]! - s.from[i]!);
+    for (let i = s.at(from); i < end; i++) {
+        const part = Math.floor(s.t[i]! / width), n = out.v.length - 1;
+        if (part === last && s.max[i]! <= out.v[n]!) continue;
+        const at = part === last ? n : n + 1;
+        out.t[at] = s.max[i] === s.v[i] ? s.t[i]! : (s.from[i]! + s.t[i]!) / 2;
+        out.v[at] = s.max[i]!;
+        last = part;
     }
     return out;
 }

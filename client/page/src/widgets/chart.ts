@@ -8,6 +8,7 @@
  */
 import uPlot from "uplot";
 import { h, label, setAttr, setText, svg, visible } from "../dom.ts";
+import { name } from "./name.ts";
 import type { Span } from "../range.ts";
 import { css } from "../theme.ts";
 import { clock, known, type Unit, UNKNOWN } from "../units.ts";
@@ -314,7 +315,7 @@ export class Chart {
                 swatch.style.background = l.hatch ? hatchStyle(l.color, i) : l.color;
                 swatch.style.borderRadius = l.kind === "points" ? "50%" : "";
             }
-            const inner = [swatch, label(l.label), this.values[i]!];
+            const inner = [swatch, this.o.legend === "side" ? name(l.label) : label(l.label), this.values[i]!];
             const box = this.o.onhide && h("input", { type: "checkbox", checked: !this.o.hidden?.(l.id), "aria-label": `Show ${visible(l.label)}`,
                 onchange: () => this.o.onhide!(l.id) });
             return h("div", { role: "listitem" }, box, this.o.onpick

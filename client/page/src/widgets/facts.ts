@@ -3,6 +3,7 @@
  * facts.ts - short lists of names and values, large numbers, and small labels of a state.
  */
 import { h, setAttr, setLabel, setText, unbroken, visible } from "../dom.ts";
+import { setName } from "./name.ts";
 import type { TargetState } from "../state/wire.ts";
 
 export interface Fact {
@@ -73,5 +74,5 @@ export function pill(el: HTMLElement, text: string, tone: string): void {
 export function twoLines(cell: HTMLElement, text: string, below: string): void {
     if (!cell.firstElementChild) cell.append(h("span", { class: "label first" }), h("span", { class: "label narrow" }));
     setLabel(cell.firstElementChild as HTMLElement, text);
-    setLabel(cell.lastElementChild as HTMLElement, below);
+    setName(cell.lastElementChild as HTMLElement, below);
 }

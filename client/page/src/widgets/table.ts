@@ -8,7 +8,7 @@
 import { h, setAttr, setText } from "../dom.ts";
 import type { Route } from "../route.ts";
 import { known, rate, type RateUnit, rateUnit, UNKNOWN } from "../units.ts";
-import { css } from "../theme.ts";
+import { textWidth } from "./name.ts";
 import { register } from "./registry.ts";
 import { csv, saveText } from "./save.ts";
 
@@ -60,8 +60,10 @@ export class Table<R> {
     private out: boolean[] = []; // columns without a value in any row
     private pool: HTMLElement[] = [];
     private focus = 0;
+    private top = 0; // what is in sight begins here, px, and is this high: to ask the browser costs a layout
+    private high = 0;
     private readonly rowHeight: number;
-    private readonly watch = new ResizeObserver(() => this.draw());
+    private readonly watch = new ResizeObserver(() => this.look());
 
     constructor(private readonly o: TableOptions<R>) {
         this.rowHeight = o.rowHeight ?? 30;
@@ -69,7 +71,7 @@ export class Table<R> {
         const grid = h("div", { class: "table", role: "table", "aria-label": o.title }, h("div", { role: "rowgroup" }, head), this.body);
         grid.style.setProperty("--row", `${this.rowHeight}px`);
         this.scroller = h("div", { class: "scroller" }, grid);
-        this.scroller.addEventListener("scroll", () => this.draw(), { passive: true });
+        this.scroller.addEventListener("scroll", () => this.look(), { passive: true });
         this.body.addEventListener("keydown", (e) => this.key(e));
         this.tools = h("span", { class: "tools" }, h("button", { class: "quiet", onclick: () => this.save(), "aria-label": `Save ${o.title} as CSV` }, "CSV"));
         this.root = h("section", { class: "tablebox", "data-table": o.id, "aria-label": o.title },
@@ -102,7 +104,11 @@ export class Table<R> {
         this.scroller.hidden = this.tools.hidden = !rows.length;
         setText(this.nothing, this.o.empty);
         const full = (this.rows.length + 1) * this.rowHeight + 6;
-        this.scroller.style.height = `${Math.min(full, this.o.height ?? 12 * this.rowHeight)}px`;
+        const height = `${Math.min(full, this.o.height ?? 12 * this.rowHeight)}px`;
+        if (this.scroller.style.height !== height) {
+            this.scroller.style.height = height;
+            this.high = parseFloat(height);
+        }
         this.body.style.height = `${this.rows.length * this.rowHeight}px`;
         setAttr(this.scroller.firstElementChild!, "aria-rowcount", String(this.rows.length + 1));
         this.draw();
@@ -146,10 +152,16 @@ export class Table<R> {
         this.show(this.rows, this.summary.textContent ?? "");
     }
 
+    // It was scrolled, or its size changed.
+    private look(): void {
+        this.top = this.scroller.scrollTop;
+        this.high = this.scroller.clientHeight || 12 * this.rowHeight;
+        this.draw();
+    }
+
     private draw(): void {
-        const top = this.scroller.scrollTop, view = this.scroller.clientHeight || 12 * this.rowHeight;
-        const first = Math.max(0, Math.floor(top / this.rowHeight) - 2);
-        const end = Math.min(this.rows.length, Math.ceil((top + view) / this.rowHeight) + 2);
+        const first = Math.max(0, Math.floor(this.top / this.rowHeight) - 2);
+        const end = Math.min(this.rows.length, Math.ceil((this.top + this.high) / this.rowHeight) + 2);
         while (this.pool.length < end - first) this.pool.push(this.blank());
         this.pool.forEach((el, i) => {
             const at = first + i;
@@ -203,7 +215,7 @@ export class Table<R> {
         const y = this.focus * this.rowHeight, s = this.scroller;
         if (y < s.scrollTop) s.scrollTop = y;
         else if (y + 2 * this.rowHeight > s.scrollTop + s.clientHeight) s.scrollTop = y + 2 * this.rowHeight - s.clientHeight;
-        this.draw();
+        this.look();
         this.pool.find((p) => !p.hidden && Number(p.dataset["at"]) === this.focus)?.focus({ preventScroll: true });
     }
 
@@ -221,15 +233,6 @@ export class Table<R> {
 
 const MEASURED = 2000; // rows whose texts determine the width of a column
 const CELL_AIR = 22; // px around a cell's text
-let ruler: CanvasRenderingContext2D | null | undefined;
-
-function textWidth(text: string): number {
-    ruler ??= document.createElement("canvas").getContext("2d");
-    if (!ruler) return 8 * text.length;
-    ruler.font = `14px ${css("--font")}`;
-    return ruler.measureText(text).width;
-}
-
 const look = <R>(c: Column<R>) => [c.left && "left", c.wide && "wide"].filter(Boolean).join(" ");
 
 // The greatest magnitude of each column of rates.
