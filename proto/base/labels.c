@@ -15,7 +15,7 @@ static bool is_printable(const char *text, size_t n)
                 uint32_t code = 0;
                 size_t length = utf8_decode(text, n, &code);
 
-                if (length == 0 || code < 0x20 || (code >= 0x7F && code < 0xA0))
+                if (length == 0 || utf8_is_control(code))
                         return false;
                 text += length;
                 n -= length;

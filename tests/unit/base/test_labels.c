@@ -26,6 +26,7 @@ static const struct {
         { { "a=\x1B[2J" }, "not printable" },
         { { "a=\xC3" }, "not printable" },
         { { "a=\xC2\x85" }, "not printable" },
+        { { "a=\xE2\x80\xAEgp.exe" }, "not printable" }, /* right-to-left override */
         { { "ab=1", "a=1" }, NULL },
         { { "a=1", "b=2", "a=3" }, "'a' is given twice" },
 };
