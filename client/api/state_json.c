@@ -237,7 +237,7 @@ static void print_answers(struct printer *p)
         const struct world *w = p->source->world;
 
         for (size_t i = 0; i < world_targets(w); i++)
-                answers_print(p->to, world_target(w, i), p->source->live,
+                answers_print(p->to, world_target(w, i), p->source->live || p->source->watched,
                               wanted(p, world_target(w, i), HW__KIND__KIND_BAND));
 }
 

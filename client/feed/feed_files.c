@@ -430,9 +430,9 @@ static bool no_such_log(const char *name, struct error *error)
         long runs_ago = before ? strtol(before + 1, NULL, 10) : 0;
 
         return error_set(error,
-                         "%s: %s; for a target: `heapwatch summary %s`, `heapwatch web` (Save report makes a report of "
-                         "it), or if it is recorded recording:%.*s@-%ld",
-                         name, strerror(ENOENT), name, length, name,
+                         "%s: %s; for a target: `heapwatch summary %s`, `heapwatch report %s`, or if it is recorded "
+                         "recording:%.*s@-%ld",
+                         name, strerror(ENOENT), name, name, length, name,
                          (runs_ago > 0 && runs_ago < 1000 ? runs_ago : 0) + 1);
 }
 

@@ -6,10 +6,12 @@
  * number of points. The bands that are drawn first (the largest) share one
  * ration; then the grid is made coarser in place and the others share a second
  * one, largest first. A band for which nothing is left has no points, only its
- * statistics, which are always exact.
+ * statistics, which are always exact. Of a daemon's targets there is what it
+ * remembers, which is thinned already: a few dozen points a band.
  */
 #include "client/report/compose.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,6 +187,33 @@ static void put_bands(struct writer *w, const struct world_target *t, struct gri
         free(order);
 }
 
+/* A band, or the total (0), at the times of the total that the daemon remembers. */
+static void put_recalled_band(struct writer *w, const struct world_target *t, uint32_t band, struct tally *tally)
+{
+        struct past p = { 0 };
+        int r = history_band(t->history, band, NULL, &p);
+
+        open_item(w, t, HW__SERIES__SERIES_NONE, band);
+        if (r < 0) {
+                json_key(w->to, "error");
+                json_text(w->to, r == -EAGAIN ? "the history changed while it was read" : "out of memory");
+        } else {
+                tally->points += p.n;
+                past_json_columns(w->to, &p);
+        }
+        json_close(w->to, '}');
+        past_done(&p);
+}
+
+static void put_recalled_bands(struct writer *w, const struct world_target *t, struct tally *tally)
+{
+        if (t->n_bands)
+                put_recalled_band(w, t, 0, tally);
+        for (uint32_t i = 0; i < t->n_bands; i++)
+                if (t->bands[i])
+                        put_recalled_band(w, t, t->bands[i]->id, tally);
+}
+
 static void put_history(struct writer *w)
 {
         const struct world *world = w->report->state->world;
@@ -203,7 +232,10 @@ static void put_history(struct writer *w)
                 if (!h)
                         continue;
                 put_series(w, t, h, &w->tallies[i]);
-                put_bands(w, t, &h->bands, &w->tallies[i]);
+                if (w->report->watched)
+                        put_recalled_bands(w, t, &w->tallies[i]);
+                else
+                        put_bands(w, t, &h->bands, &w->tallies[i]);
                 history_destroy(&h);
         }
         json_close(w->to, ']');
@@ -284,8 +316,21 @@ static void put_thinning(struct json_out *j, const struct tally *t)
         json_text(j, sentence);
 }
 
-static void put_log(struct json_out *j, const struct world_target *t, const struct tally *tally)
+static void put_remembered(struct json_out *j, const struct tally *t)
 {
+        char points[HW_NUMBER_MAX], sentence[160];
+
+        (void)snprintf(sentence, sizeof(sentence),
+                       "what its daemon remembered when the report was made, as %s points: coarser the older they are",
+                       hw_count_text(points, sizeof(points), t->points));
+        json_key(j, "thinning");
+        json_text(j, sentence);
+}
+
+static void put_log(const struct writer *w, const struct world_target *t, const struct tally *tally)
+{
+        struct json_out *j = w->to;
+
         json_line(j);
         json_open(j, '{');
         json_key(j, "daemon");
@@ -298,8 +343,10 @@ static void put_log(struct json_out *j, const struct world_target *t, const stru
                 json_key(j, "sizeBytes");
                 json_u64_string(j, t->health->bytes);
         }
-        put_bool(j, "thinned", tally->thinned);
-        if (tally->thinned)
+        put_bool(j, "thinned", tally->thinned || w->report->watched);
+        if (w->report->watched)
+                put_remembered(j, tally);
+        else if (tally->thinned)
                 put_thinning(j, tally);
         json_close(j, '}');
 }
@@ -321,7 +368,7 @@ static void put_meta(const struct writer *w)
         json_key(j, "logs");
         json_open(j, '[');
         for (size_t i = 0; i < world_targets(world); i++)
-                put_log(j, world_target(world, i), &w->tallies[i]);
+                put_log(w, world_target(world, i), &w->tallies[i]);
         json_close(j, ']');
         json_close(j, '}');
 }

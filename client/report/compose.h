@@ -24,6 +24,7 @@ struct report {
         const struct report_options *options;
         const struct state_source *state;
         const struct pair *pair; /* two logs to compare; NULL: there are not exactly two */
+        bool watched;            /* targets of a daemon: what it remembers of them was recalled */
 };
 
 void compose(struct json_out *j, const struct report *r);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * report.c - `heapwatch report`: finished logs as one file for the browser.
+ * report.c - `heapwatch report`: finished logs, or targets as they are now, as one file for the browser.
  *
  * DESIGN: the logs are read as by any client (heapwatchd --once), their past is
  * collected within bounds, then the built page is written with the data in it.
+ * Of targets the daemon's snapshot is taken, and what it remembers of the time before.
  * The file is written under a temporary name and renamed when it is complete.
  */
 #include "client/cli/command.h"
@@ -15,12 +16,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "client/feed/locate.h"
 #include "proto/base/document.h"
 #include "client/report/compose.h"
 #include "client/report/embed.h"
 #include "client/report/notes.h"
 #include "client/report/pair.h"
 #include "client/report/replaceable.h"
+#include "client/report/watched.h"
 #include "client/cli/progress.h"
 #include "client/cli/signals.h"
 #include "client/page/assets.h"
@@ -32,10 +35,10 @@
 #define HISTORY_CELLS   ((size_t)4 << 20) /* 128 MiB at most */
 
 struct reporter {
-        struct text_list files;
-        struct text_list daemon_args; /* how they are judged: passed on */
+        struct text_list operands, files, targets, endpoints; /* operands: files or targets */
+        struct text_list daemon_args;                         /* how they are judged: passed on */
         struct report_options options;
-        const char *out; /* NULL: made from the first file's name */
+        const char *out; /* NULL: made from the name of the first file or target */
         bool json, force;
         struct feed *feed;
         struct world *world;
@@ -54,11 +57,11 @@ static const char *nth_order(size_t n)
 }
 
 static const struct option options[] = {
-        OPERAND_LIST("LOG...", 1, struct reporter, files, COMPLETE_FILE, NULL),
+        OPERAND_LIST("LOG|TARGET...", 1, struct reporter, operands, COMPLETE_TARGET_OR_FILE, NULL),
         OPTION_TEXT("output", 'o', "FILE", struct reporter, out, COMPLETE_FILE,
-                    "output file (default: LOG with .html; - is standard output)"),
+                    "output file (default: LOG or TARGET with .html; - is standard output)"),
         OPTION_FLAG("force", 'f', struct reporter, force,
-                    "overwrite a file beside the log that is not a report of heapwatch"),
+                    "overwrite a file of that name that is not a report of heapwatch"),
         OPTION_FLAG("json", 'j', struct reporter, json, "the data alone, as JSON (docs/WEB.md)"),
         OPTION_NUMBER("bands", 'n', unsigned, struct reporter, options.bands, 0, 100000,
                       "bands drawn at first, the largest (default 15; 0: all)"),
@@ -76,13 +79,24 @@ static const struct option options[] = {
                      "fixed top of the heap chart: 512M, 1.5GiB"),
         OPTION_RULES(struct reporter, daemon_args),
         OPTIONS_OF_TREND(struct reporter, daemon_args),
+        OPTION_CONNECT(struct reporter, endpoints),
         OPTIONS_END,
 };
 
 static int check(void *filled)
 {
-        const struct reporter *r = filled;
+        struct reporter *r = filled;
 
+        for (size_t i = 0; i < r->operands.n; i++) {
+                const char *what = r->operands.items[i];
+                (void)text_list_add(&command_report, locate_is_log(what) ? &r->files : &r->targets, what);
+        }
+        if (r->files.n && (r->targets.n || r->endpoints.n))
+                return command_usage_error(&command_report, "%s is not a file; files and targets exclude each other",
+                                           r->targets.n ? r->targets.items[0] : "--connect");
+        if (r->targets.n && r->daemon_args.n)
+                return command_usage_error(&command_report, "%s belongs to files; a daemon has its own",
+                                           r->daemon_args.items[0]);
         if (r->json || page_size())
                 return 0;
         command_error(&command_report, "%s, or use --json", PAGE_MISSING);
@@ -159,13 +173,15 @@ static void warn(const struct reporter *r)
 
 static int write_all(const struct reporter *r, FILE *to)
 {
+        bool watched = r->targets.n > 0;
         struct state_source state = { .world = r->world,
                                       .feed = r->feed,
-                                      .n_daemons = 1,
-                                      .files = r->files.items,
-                                      .put_notes = report_notes_put,
+                                      .n_daemons = watched ? feed_daemons(r->feed) : 1,
+                                      .watched = watched,
+                                      .files = watched ? NULL : r->files.items,
+                                      .put_notes = watched ? NULL : report_notes_put,
                                       .ctx = r->notes };
-        struct report report = { .options = &r->options, .state = &state, .pair = r->pair };
+        struct report report = { .options = &r->options, .state = &state, .pair = r->pair, .watched = watched };
         struct document d;
         int status = -ENOMEM;
 
@@ -185,12 +201,12 @@ static int write_all(const struct reporter *r, FILE *to)
         return status;
 }
 
-/* "run.eventlog" and "run.eventlog.gz" become "run.html". NULL: out of memory. */
+/* "run.eventlog" and "run.eventlog.gz" become "run.html", as does the target "run". NULL: out of memory. */
 static char *out_name(const struct reporter *r)
 {
         static const char *const endings[] = { ".gz", ".zst",
                                                ".eventlog" }; /* in the order in which they are removed */
-        const char *log = r->files.items[0];
+        const char *log = r->operands.items[0];
         size_t n = strlen(log);
         char *name = NULL;
 
@@ -259,6 +275,21 @@ static bool may_write(const struct reporter *r)
         return good;
 }
 
+static struct feed *open_feed(struct reporter *r, struct error *error)
+{
+        struct hw_subscriber_options o = {
+                .endpoints = r->endpoints.n ? r->endpoints.items : NULL,
+                .n_endpoints = r->endpoints.n,
+                .targets = r->targets.items,
+                .n_targets = r->targets.n,
+        };
+
+        if (r->targets.n)
+                return feed_connect(&o, error);
+        progress_begin(&r->progress, command_report.name, r->files.items, r->files.n);
+        return feed_files(r->files.items, r->files.n, r->daemon_args.items, error);
+}
+
 static int report(struct reporter *r)
 {
         static const struct history_options past = {
@@ -272,11 +303,11 @@ static int report(struct reporter *r)
         r->world = world_new(&past);
         r->notes = report_notes_new();
         r->pair = r->files.n == 2 ? pair_new(r->files.items[0], r->files.items[1]) : NULL;
-        progress_begin(&r->progress, command_report.name, r->files.items, r->files.n);
-        r->feed = feed_files(r->files.items, r->files.n, r->daemon_args.items, &error);
+        r->feed = open_feed(r, &error);
         if (!r->feed)
                 command_error(&command_report, "%s", error.text);
-        else if (r->world && r->notes && (r->pair || r->files.n != 2) && read_logs(r))
+        else if (r->world && r->notes && (r->pair || r->files.n != 2) &&
+                 (r->targets.n ? watched_read(r->feed, r->world, &r->targets) : read_logs(r)))
                 status = r->pair && pair_end(r->pair) < 0 ? EXIT_USAGE : deliver(r);
         feed_close(&r->feed);
         report_notes_destroy(&r->notes);
@@ -295,19 +326,22 @@ static int run(void *filled)
 
 const struct command command_report = {
         .name = "report",
-        .summary = "finished logs as one HTML file",
-        .usage = (const char *const[]){ "LOG... [-o FILE] [OPTION]...", NULL },
-        .about = "Writes one HTML file with the page of `heapwatch web` and the data of finished eventlogs. It works "
-                 "from the disk, offline. Several logs can be compared in it. Large logs are thinned for display with "
-                 "minima and maxima kept; the file says so.",
+        .summary = "finished logs, or targets up to now, as one HTML file",
+        .usage = (const char *const[]){ "LOG... [-o FILE] [OPTION]...", "TARGET... [--connect EP]... [OPTION]...",
+                                        NULL },
+        .about = "Writes one HTML file with the page of `heapwatch web` and the data of finished eventlogs, or of "
+                 "targets up to now as their daemon remembers them. It works from the disk, offline. Several logs can "
+                 "be compared in it. Large logs are thinned for display with minima and maxima kept; the file says so. "
+                 "An argument that names a file is one.",
         .options = options,
         .notes = "These are first settings: the page can change all of them. Its statistics are over all samples, "
                  "however many are drawn.",
-        .status = "0, or 2 when a log cannot be read or the file cannot be written.",
+        .status = "0, or 2 when a log cannot be read, there is no such target, or the file cannot be written.",
         .examples =
                 (const char *const[]){
                         "heapwatch report run.eventlog",
                         "heapwatch report before.eventlog after.eventlog -o compare.html",
+                        "heapwatch report api -o api-now.html",
                         NULL,
                 },
         .size = sizeof(struct reporter),

@@ -1,1 +1,1 @@
-sources := notes.c pair.c compose.c embed.c replaceable.c report.c
+sources := notes.c pair.c compose.c embed.c replaceable.c report.c watched.c

@@ -14,7 +14,7 @@ import termios
 import numpy
 import pytest
 
-from harness import CLIENT, DEADLINE_S, LOGS, client, piped, private_directory, wait_for
+from harness import CLIENT, DEADLINE_S, LOGS, Daemon, client, piped, private_directory, wait_for
 
 LEAKY = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
 HC = LOGS / "cc-hc-ghc9103" / "run.eventlog"
@@ -192,10 +192,40 @@ def test_a_large_log_is_thinned_and_says_so(tmp_path):
     assert log["thinned"] and "50,000 samples" in log["thinning"] and "maxima are kept" in log["thinning"]
 
 
+@pytest.mark.parametrize("log", [LEAKY, HC])
+def test_of_a_target_it_has_what_its_daemon_remembers(directory, log):
+    """The state is that of the log's report; each point of a band and of live data is a sample of the log."""
+    of_log = data(log)
+    with Daemon(directory, f"a={log}") as d:
+        d.wait_state("a", "ENDED")
+        of_target = data("--connect", d.publish, "a")
+        done = client("report", "--connect", d.publish, "a", cwd=directory)
+        assert done.returncode == 0 and done.stdout.startswith(b"a.html  "), done.stderr
+        assert len(embedded(directory / "a.html")["history"]["items"]) == len(of_target["history"]["items"])
+        done = client("report", "--connect", d.publish, "b", cwd=directory)
+        assert done.returncode == 2 and b"no target 'b'" in done.stderr and not (directory / "b.html").exists()
+    assert bodies(of_target, "census") == bodies(of_log, "census")
+    heaps = [{**bodies(r, "heap")[0], "samples": None} for r in (of_target, of_log)]
+    labels = [{b["id"]: b["label"] for b in bodies(r, "bands")[0]["bands"]} for r in (of_target, of_log)]
+    assert heaps[0] == heaps[1] and labels[0] == labels[1]
+    items = {(i.get("series"), i.get("band")): i for i in of_target["history"]["items"]}
+    for item in of_log["history"]["items"]:
+        times, last = columns(of_log, item)
+        mine = items[item.get("series"), item.get("band")]
+        ends = mine.get("ends", mine["times"])
+        assert ends and abs(ends[-1] - times[-1]) < 1e-9 and mine["last"][-1] == last[-1]
+        if item.get("series") in (None, "live"):
+            assert set(zip(ends, mine["last"])) <= set(zip(times, last))
+    assert of_target["meta"]["logs"][0]["thinned"] and not of_target["state"]["server"]["live"]
+
+
 def test_what_cannot_be_done(tmp_path):
-    for arguments, words in (([], "LOG... is missing"), (["/nonexistent.eventlog", "--json"], "nonexistent"),
+    for arguments, words in (([], "LOG|TARGET... is missing"), (["/nonexistent.eventlog", "--json"], "nonexistent"),
                              ([LEAKY, "--sort", "szie"], "did you mean 'size'"), ([LEAKY, "--bands", "-1"], "--bands: '-1': expected a whole number"),
                              ([LEAKY, "--y-axis", "high"], "512M"), ([LEAKY, "--json", "-o", "/nonexistent/x"], "No such file")):
+        done = client("report", *arguments)
+        assert done.returncode == 2 and words in done.stderr.decode(), (arguments, done.stderr)
+    for arguments, words in (([LEAKY, "api"], "api is not a file"), (["api", "--limit", "1GiB"], "--limit belongs to files")):
         done = client("report", *arguments)
         assert done.returncode == 2 and words in done.stderr.decode(), (arguments, done.stderr)
     (tmp_path / "junk.eventlog").write_bytes(b"this is no eventlog\n" * 50)

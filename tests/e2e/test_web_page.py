@@ -383,6 +383,23 @@ def test_a_report_of_finished_logs_from_disk(browser, logs, directory):
         assert all(r.startswith(("file:", "data:", "blob:")) for r in tab.requests())
 
 
+def test_a_report_of_a_target_shows_what_the_page_of_its_daemon_shows(browser, logs, directory):
+    report = directory / "report.html"
+    with Daemon(directory, f"cost={logs['cost']}") as d, Web("--connect", d.publish) as web, browser.tab() as tab:
+        d.wait_state("cost", "ENDED")
+        before = tab.go(view(web, "heap", target="cost", range="all")).chart("bands")
+        done = client("report", "--connect", d.publish, "cost", "-o", report)
+        assert done.returncode == 0, done.stderr.decode()
+    with browser.tab(offline=True) as tab:
+        after = tab.go(f"file://{report}#/heap?target=cost&range=all").chart("bands")
+        assert after["x"] == pytest.approx(before["x"]) and len(after["series"]) > 1
+        assert [(s["label"], s["values"]) for s in after["series"]] == [(s["label"], s["values"]) for s in before["series"]]
+        for p in PAGES:
+            tab.go(f"file://{report}#/{p}?target=cost")
+            tab.until(f"document.querySelector('nav [aria-current=page]')?.dataset.page === '{p}'")
+        assert tab.diagnostics() == []
+
+
 def contrast(one, two):
     def light(c):
         parts = [int(c[i:i + 2], 16) / 255 for i in (1, 3, 5)]

@@ -8,7 +8,7 @@
 
 #include "client/console/draw/canvas.h"
 #include "client/console/draw/text.h"
-#include "client/console/scene/recall.h"
+#include "client/state/recall.h"
 #include "client/state/world.h"
 
 struct answer_memo;

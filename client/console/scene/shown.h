@@ -15,7 +15,7 @@
 
 #include "client/console/draw/chart.h"
 #include "client/console/scene/journal.h"
-#include "client/console/scene/recall.h"
+#include "client/state/recall.h"
 #include "client/console/scene/scene.h"
 #include "client/console/table/table.h"
 

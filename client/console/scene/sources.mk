@@ -1,1 +1,1 @@
-sources := recall.c scene.c trends.c journal.c shown.c timeline.c said.c label.c
+sources := scene.c trends.c journal.c shown.c timeline.c said.c label.c

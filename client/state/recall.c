@@ -8,7 +8,7 @@
  * for which the daemon keeps finer steps (daemon/model/series.h). A query keeps its place until it is answered or
  * given up, so a reply finds it by its address.
  */
-#include "client/console/scene/recall.h"
+#include "client/state/recall.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -17,7 +17,8 @@
 #include "proto/base/clock.h"
 
 enum { QUERIES = 1024, TIMEOUT_MS = 1000, POINTS_MOST = 16384, AGES = 3 };
-#define AGAIN_NS UINT64_C(20000000000) /* sooner if the daemon's points are narrower */
+enum { PORTION = 128, PORTION_MS = 2 * TIMEOUT_MS }; /* bands at once: a daemon answers 500 a second for long */
+#define AGAIN_NS UINT64_C(20000000000)               /* sooner if the daemon's points are narrower */
 
 /* How far back; 0: to the beginning. A little less than what the daemon keeps in steps of 10 s and of 1 s. */
 static const uint64_t ages_ns[AGES] = { 0, UINT64_C(3800000000000), UINT64_C(290000000000) };
@@ -28,6 +29,7 @@ struct query {
         uint32_t run, band;
         Hw__Series series;
         unsigned age;      /* of ages_ns */
+        bool failed;       /* there will be no answer, or it was a refusal */
         uint64_t asked_ns; /* event time */
         uint64_t width_ns; /* of the newest answer's points */
         enum { FREE, ASKED, ANSWERED, TAKEN } state;
@@ -37,7 +39,8 @@ struct query {
 struct recall {
         struct hw_requester *requester;
         struct query queries[QUERIES];
-        size_t next; /* which one is replaced when all are in use */
+        size_t next;   /* which one is replaced when all are in use */
+        size_t failed; /* of those that were collected */
 };
 
 struct recall *recall_new(struct hw_requester *requester)
@@ -73,6 +76,7 @@ static void on_reply(void *ctx, int status, const Hw__Reply *reply)
 
         if (h && (!h->has_run || h->run == q->run) && q->points.n < POINTS_MOST)
                 (void)history_points_of(h, &q->points); /* out of memory: as far as it came */
+        q->failed |= status < 0 || (reply && reply->error);
         if (status != HW_REPLY_PART)
                 q->state = ANSWERED;
 }
@@ -205,7 +209,45 @@ bool recall_collect(struct recall *r, struct world *world)
                 if (q->points.n && world) /* out of memory: its past begins later */
                         (void)world_recall(world, q->daemon, q->target, q->run, q->series, q->band, &q->points);
                 past_done(&q->points);
+                r->failed += q->failed;
                 q->state = TAKEN;
         }
         return any;
+}
+
+/* ------------------------------------------------------------ all at once */
+
+static void settle(struct recall *r, struct world *world)
+{
+        recall_wait(r, PORTION_MS);
+        (void)recall_collect(r, world);
+}
+
+/* The total after the bands, so that it is never older than they are. */
+static void recall_target(struct recall *r, struct world *world, size_t index)
+{
+        uint32_t asked = 0;
+
+        for (int i = 1; i < WORLD_SERIES; i++)
+                recall_ask(r, world_target(world, index), (Hw__Series)i, 0);
+        settle(r, world);
+        for (uint32_t i = 0; i < world_target(world, index)->n_bands; i++) {
+                const struct world_target *t = world_target(world, index);
+
+                if (t->bands[i])
+                        recall_ask(r, t, HW__SERIES__SERIES_NONE, t->bands[i]->id);
+                if (t->bands[i] && ++asked % PORTION == 0)
+                        settle(r, world);
+        }
+        if (asked)
+                recall_ask(r, world_target(world, index), HW__SERIES__SERIES_NONE, 0);
+        settle(r, world);
+}
+
+size_t recall_all(struct recall *r, struct world *world)
+{
+        for (size_t i = 0; i < world_targets(world); i++)
+                if (world_target(world, i)->run)
+                        recall_target(r, world, i);
+        return r->failed;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * recall.h - requests from the daemon what was before this console started, series and bands, and puts the answers
+ * recall.h - requests from the daemon what was before this client started, series and bands, and puts the answers
  * into the world's history. Drawing never waits for it: answers are collected once they have come.
  */
-#ifndef HW_CLIENT_CONSOLE_SCENE_RECALL_H
-#define HW_CLIENT_CONSOLE_SCENE_RECALL_H
+#ifndef HW_CLIENT_STATE_RECALL_H
+#define HW_CLIENT_STATE_RECALL_H
 
 #include "client/state/world.h"
 #include "heapwatch/requester.h"
@@ -39,5 +39,8 @@ void recall_wait(struct recall *r, int timeout_ms);
 
 /* Puts the answers that have come into the world. Returns whether there were any. */
 bool recall_collect(struct recall *r, struct world *world);
+
+/* All that daemons remember of all targets, series and bands. Waits; returns how many queries got no answer. */
+size_t recall_all(struct recall *r, struct world *world);
 
 #endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* watched.h - targets of daemons for a report: what is known of them now, and what is remembered of the time before. */
+#ifndef HW_CLIENT_REPORT_WATCHED_H
+#define HW_CLIENT_REPORT_WATCHED_H
+
+#include <stdbool.h>
+
+#include "client/cli/options.h"
+#include "client/feed/feed.h"
+#include "client/state/world.h"
+
+/* Fills the world from a feed that follows these targets. False after printing why not, or when a signal came. */
+bool watched_read(struct feed *feed, struct world *world, const struct text_list *targets);
+
+#endif
