@@ -16,7 +16,7 @@
 static struct {
         struct event_log_writer *file; /* the runtime's, while it is ours; else NULL */
         struct event_log_writer own;   /* what was in it */
-        bool tees;                     /* the file gets the log, too */
+        _Atomic bool tees;             /* the file gets the log, too */
         bool joined;                   /* it had it before */
         _Atomic bool serves;           /* a log comes here */
         void (*begun)(void), (*piece)(void), (*stopped)(void);
@@ -48,6 +48,7 @@ void writer_give_back_file(void)
 
 bool writer_join(const struct rts_symbol *file)
 {
+        w.tees = true; /* first: what is written without a capability may come at once, and belongs into the file */
         writer_take_file(file);
         w.serves = w.tees = w.joined = w.file && w.own.write;
         return w.joined;

@@ -56,15 +56,18 @@ void OnExitHook(void)
 void MallocFailHook(void)
 {
 }
-/* No file is open: the real ones would crash. A program that flushes its buffers itself calls them. */
+/* While no file is open the real ones would crash. A program that flushes its buffers itself calls them. */
+static int own_log = -1;
+
 static void file_act(void)
 {
-        abort();
+        if (own_log < 0)
+                abort();
 }
 static bool file_write(void *bytes, size_t size)
 {
-        (void)bytes, (void)size;
-        abort();
+        file_act();
+        return write(own_log, bytes, size) == (ssize_t)size;
 }
 struct event_log_writer FileEventLogWriter = { file_act, file_write, file_act, file_act };
 struct rts_config defaultRtsConfig = {
@@ -441,6 +444,29 @@ UNWATCHED static void program(void)
         stop_working = true;
 }
 
+/* It writes a log itself when it is attached to, and detached from, again and again. */
+UNWATCHED static void program_with_a_log(void)
+{
+        char settings[256], said[256];
+
+        snprintf(settings, sizeof(settings), "socket=%s;flush=0.02;interval=0.05", path);
+        pthread_mutex_lock(&capability_lock); /* the thread that is borrowed does no work */
+        MUST(heapwatch_agent_attach(settings, said, sizeof(said)) == AGENT_BEGUN && !strcmp(said, path));
+        pthread_mutex_unlock(&capability_lock);
+        first = join();
+        MUST(read_until(&first, "datb"));
+        until_the_profile(&first);
+        for (unsigned i = 0; i < 5; i++) {
+                ask(&first, 3 * i + 1, "census", "ok");
+                ask(&first, 3 * i + 2, "stop", "ok");
+                MUST(FileEventLogWriter.write == file_write);
+                ask(&first, 3 * i + 3, "start", "ok");
+                MUST(FileEventLogWriter.write == writer.write);
+        }
+        until_the_profile(&first);
+        stop_working = true;
+}
+
 static void *drain(void *unused)
 {
         (void)unused;
@@ -469,6 +495,39 @@ static void whole_life(void)
         MUST(has("-xn") || memmem(first.bytes, first.size, "\0\xa2", 2));
         leave(&first);
         MUST(access(path, F_OK) != 0); /* nothing is left */
+        exit(0);
+}
+
+/* The whole of its own log: one header, and the end. */
+static struct reading own_bytes(void)
+{
+        struct reading r = { .fd = own_log };
+        struct stat st;
+
+        MUST(fstat(own_log, &st) == 0);
+        r.size = (size_t)st.st_size;
+        r.bytes = malloc(r.size);
+        MUST(pread(own_log, r.bytes, r.size, 0) == st.st_size);
+        return r;
+}
+
+static void attached_life(void)
+{
+        char name[128];
+
+        snprintf(name, sizeof(name), "%s/own.eventlog", directory);
+        own_log = open(name, O_RDWR | O_CREAT | O_EXCL | O_APPEND, 0600);
+        MUST(own_log >= 0 && unlink(name) == 0);
+        run_program(program_with_a_log);
+        drain(NULL);
+        /* Its own, from each start; and one of a message for each answer to `stop`. */
+        MUST(logs_of(&first) == 6 + 5 && first.bytes[first.size - 1] == 0xff);
+        leave(&first);
+        first = own_bytes();
+        MUST(logs_of(&first) == 1 && first.bytes[first.size - 1] == 0xff &&
+             memmem(first.bytes, first.size, "\0\xa2", 2));
+        leave(&first);
+        MUST(access(path, F_OK) != 0);
         exit(0);
 }
 
@@ -508,6 +567,14 @@ static void test_one_that_is_not(void **state)
         threaded = 0;
         for (int i = 0; i < LIVES; i++)
                 assert_int_equal(in_child(whole_life), 0);
+}
+
+static void test_attached_to_a_log_of_its_own(void **state)
+{
+        (void)state;
+        for (threaded = 0; threaded < 2; threaded++)
+                for (int i = 0; i < LIVES; i++)
+                        assert_int_equal(in_child(attached_life), 0);
 }
 
 static void test_nothing_is_stopped_for_a_refusal(void **state)
@@ -573,6 +640,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_a_threaded_runtime),
                 cmocka_unit_test(test_one_that_is_not),
+                cmocka_unit_test(test_attached_to_a_log_of_its_own),
                 cmocka_unit_test(test_nothing_is_stopped_for_a_refusal),
                 cmocka_unit_test(test_a_log_that_is_written_nowhere),
                 cmocka_unit_test(test_threads_that_leave_late),
