@@ -55,8 +55,8 @@ static bool default_path(char *out, size_t size, struct error *error)
             (size_t)snprintf(out, size, "%s/" AGENT_SOCKET_NAME, directory, (long)getpid()) >= size) {
                 return error_set(error, "the path of the socket's directory is too long");
         }
-        (void)mkdir(directory, 0700); /* it is checked in any case */
-        return true;
+        return mkdir(directory, 0700) == 0 || errno == EEXIST ||
+               error_set(error, "%s cannot be made for its socket: %s", directory, strerror(errno));
 }
 
 /* Only the first program that claims this socket gets it, even after it has ended. */

@@ -497,6 +497,10 @@ static void refusals(const char *path)
         /* A directory that others may write to is refused. */
         snprintf(s.socket, sizeof(s.socket), "/tmp/hw-agent-refused");
         MUST(!server_open(&s, &error) && strstr(error.text, "belongs to you"));
+        /* The default one cannot be made. */
+        s.socket[0] = '\0';
+        MUST(setenv("HEAPWATCH_DIR", "/proc/hw-agent", 1) == 0);
+        MUST(!server_open(&s, &error) && strstr(error.text, "/proc/hw-agent cannot be made"));
         _exit(0);
 }
 
