@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent/agent.h"
@@ -14,8 +13,11 @@
 #include "client/cli/options.h"
 #include "client/program/ask_agent.h"
 #include "client/run/daemon.h"
+#include "heapwatch/text.h"
+#include "proto/base/agent_peer.h"
 #include "proto/base/labels.h"
 #include "proto/base/limits.h"
+#include "proto/base/unix_socket.h"
 
 #define PATIENCE_MS 8000 /* for the daemon to answer, also a new one: nobody waits but the user */
 
@@ -55,13 +57,19 @@ static const struct option detach_options[] = {
         OPTIONS_END,
 };
 
-static bool same_user(pid_t pid)
+static bool is_ours(const struct ghc_process *p)
 {
-        char path[64];
-        struct stat st;
+        return p->user == geteuid();
+}
 
-        snprintf(path, sizeof(path), "/proc/%ld", (long)pid);
-        return stat(path, &st) == 0 && st.st_uid == geteuid();
+/* The agent of another user's program serves that user and root, and so must the daemon be one of them. */
+static bool may_watch(const struct ghc_process *p, struct error *error)
+{
+        return is_ours(p) || geteuid() == 0 ||
+               error_set(error,
+                         "it is a process of user %ld, which that user and root alone can watch: sudo heapwatch attach "
+                         "%d",
+                         (long)p->user, (int)p->pid);
 }
 
 /* The library, as the process sees it: in its own file system. False also when that cannot be attached to at all. */
@@ -107,32 +115,59 @@ static bool start_log(const char *socket, bool loaded, struct error *error)
         return !strstr(status, " log=off ") || ask_agent(socket, "start", NULL, 0, error);
 }
 
+/* What the agent in it said of its socket, as the daemon is to name it. Another user's program may say anything. */
+static bool understand_path(const struct ghc_process *p, const char *said, char *socket, size_t size,
+                            struct error *error)
+{
+        char text[1024];
+
+        if (is_ours(p))
+                return (size_t)snprintf(socket, size, "%s", said) < size;
+        if (said[0] == '/' && agent_peer_path(p->pid, said, socket, size) && agent_peer_process(socket) == p->pid)
+                return true;
+        (void)hw_terminal_text(text, sizeof(text), said);
+        return error_set(
+                error, "its agent has the socket %.200s, where root's daemon cannot know that it is the agent's", text);
+}
+
 /* The socket's path in `socket`, AGENT_BEGUN or AGENT_THERE in *ret. `own`: where it is to be, for our user. */
 static bool load(const struct request *q, const struct ghc_process *p, const char *library, const char *own,
                  char *socket, size_t size, int *ret, struct error *error)
 {
-        char settings[1024];
+        char settings[1024], said[1024], text[1024];
         int n = 0;
 
-        if (same_user(p->pid)) /* otherwise in its user's directory, which the agent knows */
+        if (is_ours(p)) /* otherwise in its user's directory, which the agent knows */
                 n = snprintf(settings, sizeof(settings), "socket=%s;", own);
         snprintf(settings + n, sizeof(settings) - (size_t)n, "heap=%s;classes=%s;interval=%.3f;budget=%u",
                  q->heap_profile ? q->heap_profile : "T", q->classes ? q->classes : "gu", (double)q->interval_ns / 1e9,
                  q->budget);
-        return inject_whole(p, library, settings, ret, socket, size, error) &&
-               (*ret != AGENT_REFUSED || error_set(error, "%s", socket));
+        if (!inject_whole(p, library, settings, ret, said, sizeof(said), error))
+                return false;
+        if (*ret != AGENT_REFUSED)
+                return understand_path(p, said, socket, size, error);
+        (void)hw_terminal_text(text, sizeof(text), said);
+        return error_set(error, "%s", text);
 }
 
-/* As load(), unless the agent is in it and has its socket where `attach` puts it; and switches its log on. */
+/* The socket of the agent that is in it, where `attach` puts it for us, or the agent itself for another user. */
+static bool find_socket(const struct ghc_process *p, const char *own, char *ret, size_t size)
+{
+        if (!is_ours(p))
+                return process_socket_of_other(p->pid, ret, size);
+        snprintf(ret, size, "%s", own);
+        return !unix_nobody_listens(own);
+}
+
+/* As load(), unless the agent is in it and has its socket in a known place; and switches its log on. */
 static bool bring_in(const struct request *q, const struct ghc_process *p, const struct daemon_link *link,
                      const char *library, char *socket, size_t size, int *ret, struct error *error)
 {
         char own[256];
 
         process_socket(link->directory, p->pid, own, sizeof(own));
-        if (p->agent && access(own, F_OK) == 0) {
+        if (p->agent && find_socket(p, own, socket, size)) {
                 *ret = AGENT_THERE;
-                snprintf(socket, size, "%s", own);
         } else if (p->fit.agent) {
                 return error_set(error,
                                  "the agent is linked into it, but its socket is not %s: give the daemon the one "
@@ -174,16 +209,16 @@ static int attach(void *filled)
         if (!labels_join(q->labels.items, q->labels.n, labels, &error))
                 return command_usage_error(&command_attach, "%s", error.text);
         /* No daemon is started for a program that cannot be attached to. */
-        if (!process_find(q->program, &p, &error) || !library_for(&p, library, sizeof(library), &error) ||
-            !daemon_link_init(&link, &error))
+        if (!process_find(q->program, &p, &error) || !may_watch(&p, &error) ||
+            !library_for(&p, library, sizeof(library), &error) || !daemon_link_init(&link, &error))
                 return fail(&command_attach, q->program, &error);
         link.wait_ms = PATIENCE_MS;
         if (daemon_ensure(&link, PATIENCE_MS, &error) != DAEMON_OK ||
             !bring_in(q, &p, &link, library, socket, sizeof(socket), &outcome, &error))
                 return fail(&command_attach, q->program, &error);
         snprintf(uri, sizeof(uri), "unix:%s", socket);
-        snprintf(name, sizeof(name), "%.64s", q->name ? q->name : p.name);
-        if (daemon_add(&link, name, q->name != NULL, uri, &wish, target, &error) != DAEMON_OK)
+        daemon_name_of(p.name, name);
+        if (daemon_add(&link, q->name ? q->name : name, q->name != NULL, uri, &wish, target, &error) != DAEMON_OK)
                 return undo(&p, socket, outcome, &error);
         printf("attached to %s, process %d, GHC %s%s: heapwatch top %s\n", p.name, (int)p.pid, p.fit.version,
                p.fit.eventlog ? "" : " without eventlog, so no threads and no user events", target);
@@ -192,19 +227,21 @@ static int attach(void *filled)
 }
 
 /*
- * The agent of a process: what its target reads or, where the daemon does not know it, where `attach` puts it. False
+ * The agent of a process: what its target reads or, where the daemon does not know it, where it has its socket. False
  * when the daemon does not answer.
  */
-static bool find_agent(const struct daemon_link *link, pid_t pid, struct daemon_target *target, char *socket,
-                       size_t size)
+static bool find_agent(const struct daemon_link *link, const struct ghc_process *p, struct daemon_target *target,
+                       char *socket, size_t size)
 {
         static const char scheme[] = "unix:";
         char own[256];
 
-        process_socket(link->directory, pid, own, sizeof(own));
+        process_socket(link->directory, p->pid, own, sizeof(own));
         bool answered = daemon_find(link, strrchr(own, '/'), target);
-        bool known = strncmp(target->uri, scheme, sizeof(scheme) - 1) == 0;
-        snprintf(socket, size, "%s", known ? target->uri + sizeof(scheme) - 1 : own);
+        if (strncmp(target->uri, scheme, sizeof(scheme) - 1) == 0)
+                snprintf(socket, size, "%s", target->uri + sizeof(scheme) - 1);
+        else if (!find_socket(p, own, socket, size))
+                snprintf(socket, size, "%s", own);
         return answered;
 }
 
@@ -224,7 +261,7 @@ static int detach(void *filled)
                 return fail(&command_detach, q->program, &error);
         }
         link.wait_ms = PATIENCE_MS;
-        bool answered = find_agent(&link, p.pid, &target, socket, sizeof(socket));
+        bool answered = find_agent(&link, &p, &target, socket, sizeof(socket));
         if (!ask_agent(socket, "stop", NULL, 0, &error))
                 return fail(&command_detach, q->program, &error);
         printf("detached from %s, process %d: the agent's log and censuses have ended; the library stays mapped, its "
@@ -245,7 +282,8 @@ const struct command command_attach = {
                  "and started with, and gives it to the daemon (started when none runs): collections, live data, and "
                  "bands by closure type, from now on. One thread of the program, the runtime's ticker, is borrowed "
                  "for some milliseconds by ptrace(2); that needs a process of yours and kernel.yama.ptrace_scope 0, "
-                 "or CAP_SYS_PTRACE. `heapwatch ps` lists what can be attached to. x86-64 with glibc.",
+                 "or CAP_SYS_PTRACE. Root, with root's daemon, watches the programs of all users. `heapwatch ps` lists "
+                 "what can be attached to. x86-64 with glibc.",
         .options = attach_options,
         .status = "0, or 2 when it could not be attached to: then the program goes on as it was.",
         .examples = (const char *const[]){ "heapwatch attach Server", "heapwatch attach 1234 --name api-1", NULL },

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/attach/processes.h"
+#include "heapwatch/text.h"
+#include "proto/base/agent_peer.h"
 #include "proto/base/agent_socket.h"
+#include "proto/base/unix_socket.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -54,21 +57,31 @@ static bool see_rss(void *ctx, const char *line)
         return false;
 }
 
+static bool see_user(void *ctx, const char *line)
+{
+        return sscanf(line, "Uid: %*u %u", (uid_t *)ctx) != 1; /* the effective one */
+}
+
 static bool see_tracer(void *ctx, const char *line)
 {
         return sscanf(line, "TracerPid: %d", (int *)ctx) != 1;
 }
 
+/* Also of a file that was replaced or removed meanwhile: the kernel says that behind the name. */
 static bool file_name(pid_t pid, char *out, size_t size)
 {
+        static const char gone[] = " (deleted)";
+        const size_t m = sizeof(gone) - 1;
         char path[64], target[4096];
         ssize_t n = proc_path(pid, "exe", path, sizeof(path)) ? readlink(path, target, sizeof(target) - 1) : -1;
 
         if (n <= 0)
                 return false;
         target[n] = '\0';
+        if ((size_t)n > m && !strcmp(target + n - m, gone))
+                target[(size_t)n - m] = '\0';
         const char *slash = strrchr(target, '/');
-        snprintf(out, size, "%.63s", slash ? slash + 1 : target);
+        (void)hw_terminal_text(out, size, slash ? slash + 1 : target);
         return true;
 }
 
@@ -94,11 +107,12 @@ bool process_look(pid_t pid, struct ghc_process *ret)
         struct stat st;
         struct error why = { "" };
 
-        *ret = (struct ghc_process){ .pid = pid };
+        *ret = (struct ghc_process){ .pid = pid, .user = (uid_t)-1 };
         if (!proc_path(pid, "exe", path, sizeof(path)) || stat(path, &st) < 0 || (uint64_t)st.st_size > FILE_MAX ||
             !file_name(pid, ret->name, sizeof(ret->name)) || !agent_fit_look(path, &ret->fit, &why) || !ret->fit.ghc)
                 return false;
         each_line(pid, "maps", see_map, &maps);
+        each_line(pid, "status", see_user, &ret->user);
         each_line(pid, "status", see_rss, &ret->rss_bytes);
         ret->agent = maps.agent || ret->fit.agent;
         judge(ret, &maps);
@@ -182,7 +196,48 @@ bool process_find(const char *text, struct ghc_process *ret, struct error *error
                          s.count);
 }
 
+/* ---------------------------------------------------------------- its socket */
+
 void process_socket(const char *directory, pid_t pid, char *ret, size_t size)
 {
         snprintf(ret, size, "%s/" AGENT_SOCKET_NAME, directory, (long)pid);
+}
+
+struct socket_search {
+        pid_t pid;
+        char name[64]; /* with a slash before it */
+        char *found;
+        size_t size;
+};
+
+/* A line of /proc/PID/net/unix ends with the path, as whoever made the socket gave it: anybody can give any. */
+static bool see_socket(void *ctx, const char *line)
+{
+        struct socket_search *s = ctx;
+        char path[256];
+        const char *at = strchr(line, '/');
+        size_t n = at ? strcspn(at, "\n") : 0, m = strlen(s->name);
+
+        if (n < m || n >= sizeof(path) || memcmp(at + n - m, s->name, m) != 0)
+                return true;
+        snprintf(path, sizeof(path), "%.*s", (int)n, at);
+        if (!agent_peer_path(s->pid, path, s->found, s->size))
+                return true;
+        int fd = unix_connect(s->found);
+        bool its = fd >= 0 && agent_peer_process(s->found) == s->pid && agent_peer_listens(s->found, fd);
+        if (fd >= 0)
+                (void)close(fd);
+        if (!its)
+                s->found[0] = '\0';
+        return !its;
+}
+
+bool process_socket_of_other(pid_t pid, char *ret, size_t size)
+{
+        struct socket_search s = { .pid = pid, .found = ret, .size = size };
+
+        ret[0] = '\0';
+        snprintf(s.name, sizeof(s.name), "/" AGENT_SOCKET_NAME, (long)pid);
+        each_line(pid, "net/unix", see_socket, &s);
+        return ret[0] != '\0';
 }

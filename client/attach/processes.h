@@ -15,7 +15,8 @@
 
 struct ghc_process {
         pid_t pid;
-        char name[64]; /* of its file */
+        uid_t user;     /* effective; (uid_t)-1: not known */
+        char name[256]; /* of its file, safe for a terminal */
         struct agent_fit fit;
         uint64_t rss_bytes;
         bool agent;       /* it is already in the process */
@@ -31,7 +32,10 @@ bool processes_each(void (*each)(void *ctx, const struct ghc_process *p), void *
 /* The process of a number, or of the name of a file that runs only once. False with an error message. */
 bool process_find(const char *text, struct ghc_process *ret, struct error *error);
 
-/* The socket of this process's agent in the heapwatch directory. */
+/* Where `attach` puts the socket of our own process's agent: in the heapwatch directory. */
 void process_socket(const char *directory, pid_t pid, char *ret, size_t size);
+
+/* The socket of the agent in a process of another user, as proto/base/agent_peer.h names it. False: it has none. */
+bool process_socket_of_other(pid_t pid, char *ret, size_t size);
 
 #endif

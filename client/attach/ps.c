@@ -27,14 +27,13 @@ static const char *attachable(const struct ghc_process *p)
 static void print(void *ctx, const struct ghc_process *p)
 {
         struct listing *l = ctx;
-        char rss[HW_NUMBER_MAX], name[256];
+        char rss[HW_NUMBER_MAX];
 
         if (l->count++ == 0)
                 printf("%8s  %-20s %-8s %-8s %-8s %-8s %10s  %s\n", "PID", "PROGRAM", "GHC", "THREADED", "EVENTLOG",
                        "STRIPPED", "RSS", "ATTACH");
-        hw_terminal_text(name, sizeof(name), p->name);
-        printf("%8d  %-20s %-8s %-8s %-8s %-8s %10s  %s\n", (int)p->pid, name, p->fit.version[0] ? p->fit.version : "?",
-               p->fit.threaded ? "yes" : "no",
+        printf("%8d  %-20s %-8s %-8s %-8s %-8s %10s  %s\n", (int)p->pid, p->name,
+               p->fit.version[0] ? p->fit.version : "?", p->fit.threaded ? "yes" : "no",
                p->fit.stripped   ? "?"
                : p->fit.eventlog ? "yes"
                                  : "no",

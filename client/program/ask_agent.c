@@ -13,6 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "proto/base/agent_peer.h"
 #include "proto/base/agent_socket.h"
 #include "proto/base/clock.h"
 
@@ -42,7 +43,8 @@ static const char *find_answer(struct reading *r)
         return at;
 }
 
-static const char *read_answer(int fd, struct reading *r)
+/* NULL with an error message. */
+static const char *read_answer(int fd, struct reading *r, struct error *error)
 {
         uint64_t until = clock_mono_ms() + ASK_MS, now;
         const char *answer;
@@ -57,38 +59,55 @@ static const char *read_answer(int fd, struct reading *r)
                         r->size = ANSWER_MAX;
                 }
                 n = recv(fd, r->bytes + r->size, READ_BYTES - 1, 0);
-                if (n <= 0)
+                if (n <= 0) {
+                        (void)error_set(error, "the agent hung up; it serves its own user and root");
                         return NULL;
+                }
                 r->size += (size_t)n;
                 if ((answer = find_answer(r)) != NULL)
                         return answer;
         }
+        (void)error_set(error,
+                        "the agent did not answer in time; a program without -threaded does so at its next "
+                        "collection");
         return NULL;
+}
+
+/* A connection to the agent there; -1 with an error message. */
+static int reach(const char *path, struct error *error)
+{
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        int fd;
+
+        if ((size_t)snprintf(address.sun_path, sizeof(address.sun_path), "%s", path) >= sizeof(address.sun_path))
+                return error_code(error, -1, "the path %s is too long", path);
+        fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
+                (void)error_set(error, "no agent answers on %s: %s", path, strerror(errno));
+        else if (!agent_peer_listens(path, fd))
+                (void)error_set(error, "it is not process %ld that listens on %s", (long)agent_peer_process(path),
+                                path);
+        else
+                return fd;
+        if (fd >= 0)
+                (void)close(fd);
+        return -1;
 }
 
 bool ask_agent(const char *path, const char *request, char *ret_said, size_t size, struct error *error)
 {
-        struct sockaddr_un address = { .sun_family = AF_UNIX };
         static struct reading r;
         char line[128];
-        int n = snprintf(line, sizeof(line), "1 %s\n", request), fd;
+        int n = snprintf(line, sizeof(line), "1 %s\n", request), fd = reach(path, error);
 
-        if ((size_t)snprintf(address.sun_path, sizeof(address.sun_path), "%s", path) >= sizeof(address.sun_path))
-                return error_set(error, "the path %s is too long", path);
-        fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
-                (void)error_set(error, "no agent answers on %s: %s", path, strerror(errno));
-                if (fd >= 0)
-                        (void)close(fd);
+        if (fd < 0)
                 return false;
-        }
         r.size = 0;
-        const char *answer = send(fd, line, (size_t)n, MSG_NOSIGNAL) == n ? read_answer(fd, &r) : NULL;
+        (void)send(fd, line, (size_t)n, MSG_NOSIGNAL); /* where it fails, so does reading the answer */
+        const char *answer = read_answer(fd, &r, error);
         (void)close(fd);
         if (!answer)
-                return error_set(error,
-                                 "the agent did not answer in time; a program without -threaded does so at its next "
-                                 "collection");
+                return false;
         const char *said = answer + strcspn(answer, " ");
         said += *said == ' ';
         if (strncmp(answer, "ok", 2) != 0)

@@ -286,7 +286,7 @@ static void handle_add(struct requests *r, const Hw__AddTargetRequest *request, 
                 reply_error(client, "stdin: can only be given on the daemon's command line");
                 return;
         }
-        if (!source_allowed(r->allow, &uri, &error)) {
+        if (!source_allowed(r->allow, &uri, bus_client_is_root(client), &error)) {
                 reply_error(client, error.text);
                 return;
         }

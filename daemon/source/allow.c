@@ -17,6 +17,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "proto/base/agent_peer.h"
+
 /* ------------------------------------------------------------------ patterns */
 
 bool source_allow_add(struct source_allow *allow, const char *pattern, struct error *error)
@@ -106,9 +108,15 @@ static bool reaches(const char *path, int mode)
         return access(path, mode) == 0 || errno == ENOENT; /* access(2) drops capabilities unless root */
 }
 
-bool source_allowed(const struct source_allow *allow, const struct source_uri *uri, struct error *error)
+/* An agent serves its own user and root: no other daemon could read it. */
+static bool is_agent_for_root(const struct source_uri *uri)
 {
-        if (matches(allow, uri))
+        return getuid() == 0 && uri->kind == SOURCE_UNIX && agent_peer_process(uri->path) != 0;
+}
+
+bool source_allowed(const struct source_allow *allow, const struct source_uri *uri, bool by_root, struct error *error)
+{
+        if (matches(allow, uri) || (by_root && is_agent_for_root(uri)))
                 return true;
         switch (uri->kind) {
         case SOURCE_UNIX_LISTEN:

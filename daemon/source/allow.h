@@ -9,6 +9,9 @@
  * ports. Further sources are allowed by patterns in the configuration
  * (`sources.allow`), shell patterns over the URI in which `*` does not match a
  * '/'.
+ *
+ * Root's own request may also add the agent in a program of another user: a
+ * path from agent_peer.h, whose process is checked with each connection.
  */
 #ifndef HW_DAEMON_SOURCE_ALLOW_H
 #define HW_DAEMON_SOURCE_ALLOW_H
@@ -31,9 +34,9 @@ bool source_allow_add(struct source_allow *allow, const char *pattern, struct er
 void source_allow_done(struct source_allow *allow);
 
 /*
- * Whether a request may add this source (`allow` NULL: no patterns). False with what to do in `error`, which does not
- * reveal whether the file exists.
+ * Whether a request may add this source (`allow` NULL: no patterns; `by_root`: root asks, over a local socket). False
+ * with what to do in `error`, which does not reveal whether the file exists.
  */
-bool source_allowed(const struct source_allow *allow, const struct source_uri *uri, struct error *error);
+bool source_allowed(const struct source_allow *allow, const struct source_uri *uri, bool by_root, struct error *error);
 
 #endif

@@ -20,6 +20,7 @@
 #include "daemon/source/address.h"
 #include "daemon/source/backoff.h"
 #include "daemon/source/medium.h"
+#include "proto/base/agent_peer.h"
 #include "proto/base/error.h"
 
 struct connection {
@@ -113,8 +114,20 @@ static void keep_alive(int fd)
         (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
 }
 
+/* Another process is where an agent was to be: nothing is read of it. */
+static void refuse_peer(struct connection *c)
+{
+        source_say_missed(&c->source, SOURCE_FAILED, "it is not process %ld that listens at %s; trying again",
+                          (long)agent_peer_process(c->source.uri.path), c->source.uri.path);
+        retry_later(c);
+}
+
 static void connected(struct connection *c)
 {
+        if (!agent_peer_listens(c->source.uri.path, c->fd)) {
+                refuse_peer(c);
+                return;
+        }
         if (c->ready)
                 event_free(c->ready);
         c->ready = event_new(c->source.base, c->fd, EV_READ | EV_PERSIST, on_readable, c);

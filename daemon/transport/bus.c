@@ -317,6 +317,11 @@ const char *bus_client_name(struct bus_client *client)
         return client->name;
 }
 
+bool bus_client_is_root(const struct bus_client *client)
+{
+        return connections_is_root(client->principal.fd);
+}
+
 bool bus_client_refused(const struct bus_client *client)
 {
         return client->refused;

@@ -82,6 +82,9 @@ const struct principal *bus_client_principal(const struct bus_client *client);
 /* As people read it: "alice@192.0.2.7:40312", "uid 1000 pid 4711". Borrowed, as above. */
 const char *bus_client_name(struct bus_client *client);
 
+/* Whether root asks, over ipc. */
+bool bus_client_is_root(const struct bus_client *client);
+
 /* An error was the answer, so far. */
 bool bus_client_refused(const struct bus_client *client);
 

@@ -401,6 +401,14 @@ const char *connections_peer(int fd, char out[PEER_TEXT])
         return out;
 }
 
+bool connections_is_root(int fd)
+{
+        struct ucred peer = { .pid = 0 };
+        socklen_t size = sizeof(peer);
+
+        return fd >= 0 && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid > 0 && peer.uid == 0;
+}
+
 void connections_read(int fd, size_t size)
 {
         (void)pthread_mutex_lock(&lock);

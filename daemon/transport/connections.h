@@ -47,6 +47,9 @@ bool connections_is_subscriber(int fd);
 /* The peer of this descriptor; "?" if it is not a connection to our listeners. Returns `out`. */
 const char *connections_peer(int fd, char out[PEER_TEXT]);
 
+/* Whether this descriptor is a connection of root's, over ipc. */
+bool connections_is_root(int fd);
+
 /* A message of `size` bytes, or a part of one, was read that came from this descriptor; below 0: not known which. */
 void connections_read(int fd, size_t size);
 

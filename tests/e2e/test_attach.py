@@ -4,13 +4,14 @@ import contextlib
 import json
 import os
 import shutil
+import socket
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
-from harness import BUILD, CLIENT, DEADLINE_S, ROOT, Daemon, client, running, wait_for
+from harness import BUILD, CLIENT, DEADLINE_S, ROOT, Daemon, client, pb, private_directory, running, wait_for
 
 BUILDS = {"threaded": ["-threaded"], "plain": [], "threaded-log": ["-threaded", "-eventlog"]}
 LOGGING = {"threaded-own": ["-threaded", "-eventlog", "-rtsopts"], "plain-own": ["-eventlog", "-rtsopts"]}
@@ -59,6 +60,18 @@ def test_attach_detach_and_again(directory, serving, build):
         assert program.wait(DEADLINE_S) == 0
 
 
+def test_a_file_of_any_name_that_is_gone_meanwhile(directory, serving):
+    """A wrapper's `.name-wrapped`, and a service whose program was built again since it was started."""
+    program = directory / ".Serving (1)-wrapped"
+    shutil.copy(serving / "serving-threaded", program)
+    with Daemon(directory) as daemon, running(program, stdin=subprocess.PIPE) as process:
+        wait_for(lambda: age_s(process.pid) > 1, "a program that has run for a while")
+        program.unlink()
+        done = heapwatch(directory, "attach", program.name)
+        assert done.returncode == 0 and "heapwatch top _Serving--1--wrapped" in done.stdout, done
+        wait_for(lambda: "census" in daemon.snapshot("_Serving--1--wrapped"), "bands")
+
+
 def test_the_agent_is_linked_in(directory, serving):
     """Nothing is loaded into it; a daemon that reads its socket is given it once."""
     program = serving / "linked"
@@ -97,6 +110,96 @@ def test_of_two_with_the_same_name_one_is_detached(directory, serving):
         taken = heapwatch(directory, "attach", other.pid, "--name", "serving-threaded")
         assert taken.returncode == 2 and "refuses the target serving-threaded" in taken.stderr
         assert daemon.target("serving-threaded") and daemon.target("serving-threaded-2") is None
+
+
+OTHER_USER = 65534
+
+
+@pytest.fixture
+def others(directory, serving):
+    """others(build): a program of another user, in a place that this user can read, with a directory of its own."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to be another user")
+    with private_directory() as place, contextlib.ExitStack() as programs:
+        place.chmod(0o755)
+        for file in (CLIENT, CLIENT.with_name("heapwatchd"), BUILD / "libheapwatch-agent.so"):
+            shutil.copy(file, place)
+        (place / "own").mkdir(0o700)
+        os.chown(place / "own", OTHER_USER, OTHER_USER)
+
+        def start(build):
+            shutil.copy(serving / f"serving-{build}", place)
+            program = programs.enter_context(running(place / f"serving-{build}", stdin=subprocess.PIPE, user=OTHER_USER, group=OTHER_USER,
+                                                     extra_groups=[], env={**os.environ, "HEAPWATCH_DIR": str(place / "own")}, cwd=place))
+            wait_for(lambda: age_s(program.pid) > 1, "a program that has run for a while")
+            return program
+
+        start.heapwatch = lambda *arguments, **more: subprocess.run(
+            [place / "heapwatch", *map(str, arguments)], env={**os.environ, "HEAPWATCH_DIR": str(directory)}, capture_output=True,
+            text=True, timeout=DEADLINE_S, cwd=place, **more)
+        start.place = place
+        yield start
+
+
+@pytest.mark.parametrize("build", ["threaded", "plain"])
+def test_root_attaches_to_another_users_program(directory, others, build):
+    """Its socket is its user's; root's daemon reads it, and nobody else's does. A daemon that is new finds it, too."""
+    program = others(build)
+    for restarted in (False, True):
+        with Daemon(directory) as daemon:
+            for times in (1, 2):
+                done = others.heapwatch("attach", program.pid, "--name", "theirs")
+                assert done.returncode == 0, done.stderr
+                wait_for(lambda: "census" in daemon.snapshot("theirs"), "bands")
+                place = others.place / "own" / f"agent-{program.pid}.sock"
+                assert place.stat().st_uid == OTHER_USER and place.stat().st_mode & 0o777 == 0o600
+                assert daemon.target("theirs").uri == f"unix:/proc/{program.pid}/root{place}"
+                asked = others.heapwatch("ctl", "agent", "theirs", "status")
+                assert asked.returncode == 0 and " log=" in asked.stdout, asked
+                if times == 1:
+                    assert others.heapwatch("detach", program.pid).returncode == 0
+                    assert not daemon.status().targets
+    with Daemon(directory):             # which knows nothing of it
+        done = others.heapwatch("detach", program.pid)
+        assert done.returncode == 0, done.stderr
+    program.stdin.close()
+    assert program.wait(DEADLINE_S) == 0
+
+
+def test_what_is_in_the_place_of_anothers_agent_is_not_read(directory, others):
+    """The program's user puts another socket there."""
+    program = others("threaded")
+    with Daemon(directory) as daemon:
+        assert others.heapwatch("attach", program.pid, "--name", "theirs").returncode == 0
+        wait_for(lambda: "census" in daemon.snapshot("theirs"), "bands")
+        place = others.place / "own" / f"agent-{program.pid}.sock"
+        place.unlink()
+        with socket.socket(socket.AF_UNIX) as wrong:
+            wrong.bind(str(place))
+            wrong.listen()
+            asked = others.heapwatch("ctl", "agent", "theirs", "status")
+            assert asked.returncode == 1 and f"it is not process {program.pid} that listens" in asked.stderr, asked
+            daemon.ask(pb.Request(remove_target=pb.RemoveTargetRequest(name="theirs")))
+            uri = f"unix:/proc/{program.pid}/root{place}"
+            assert not daemon.ask(pb.Request(add_target=pb.AddTargetRequest(name="theirs", uri=uri)))[0].error
+            wait_for(lambda: "it is not process" in daemon.target("theirs").detail, "its refusal")
+            wrong.settimeout(DEADLINE_S)
+            for _ in range(2):          # of the command, of the daemon: both hung up and sent nothing
+                came, _ = wrong.accept()
+                assert came.recv(99) == b""
+
+
+def test_a_program_of_another_user_without_root(others):
+    """Whoever has the capability to trace it but is neither that user nor root could not read the socket."""
+    program = others("threaded")
+    place = others.place / "third"
+    place.mkdir(0o700)
+    os.chown(place, 54321, 54321)
+    done = subprocess.run(["setpriv", "--reuid", "54321", "--regid", "54321", "--clear-groups", "--inh-caps", "+sys_ptrace",
+                           "--ambient-caps", "+sys_ptrace", others.place / "heapwatch", "attach", str(program.pid)],
+                          env={**os.environ, "HEAPWATCH_DIR": str(place)}, capture_output=True, text=True, timeout=DEADLINE_S)
+    assert done.returncode == 2 and f"a process of user {OTHER_USER}, which that user and root alone can watch" in done.stderr, done
+    assert not list(place.iterdir())
 
 
 def test_heapwatch_is_not_taken_for_a_haskell_program(directory):

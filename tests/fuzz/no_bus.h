@@ -132,6 +132,12 @@ const char *bus_client_name(struct bus_client *client)
         return "?";
 }
 
+bool bus_client_is_root(const struct bus_client *client)
+{
+        (void)client;
+        return false;
+}
+
 bool bus_client_refused(const struct bus_client *client)
 {
         (void)client;

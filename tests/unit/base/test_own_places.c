@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Private directories, and sockets whose listener is gone. */
+/* Private directories, sockets whose listener is gone or not the process that it is to be. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "proto/base/agent_peer.h"
 #include "proto/base/error.h"
 #include "proto/base/private_directory.h"
 #include "proto/base/unix_socket.h"
@@ -156,6 +157,41 @@ static void a_file_is_not_a_socket_left_over(void **state)
         assert_false(unix_nobody_listens(longest));
 }
 
+static void root_names_the_process_with_the_path(void **state)
+{
+        static const char *const others[] = {
+                "/tmp/x/agent-7.sock",   "/proc/7/root/tmp/x/docker.sock", "/proc/7/cwd/agent-7.sock",
+                "/proc/self/root/agent", "/proc/-7/root/tmp/agent",        "/proc/7/root/tmp/../agent",
+                "/proc/ 7/root/agent",   "/proc/99999999999/root/agent",
+        };
+        char named[200], tight[20];
+
+        (void)state;
+        assert_true(agent_peer_path(7, "/tmp/x/agent-7.sock", named, sizeof(named)));
+        assert_string_equal(named, "/proc/7/root/tmp/x/agent-7.sock");
+        assert_int_equal(agent_peer_process(named), 7);
+        assert_int_equal(agent_peer_process("/proc/7/root/run/user/1/heapwatch/run-x/agent"), 7);
+        assert_false(agent_peer_path(7, "/tmp/x/agent-7.sock", tight, sizeof(tight)));
+        for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+                assert_int_equal(agent_peer_process(others[i]), 0);
+}
+
+static void only_the_process_of_the_path_counts(void **state)
+{
+        char ours[160], parents[160];
+
+        (void)state;
+        int fd = listening(), client = unix_connect(path);
+        assert_true(client >= 0);
+        snprintf(ours, sizeof(ours), "/proc/%ld/root/agent", (long)getpid());
+        snprintf(parents, sizeof(parents), "/proc/%ld/root/agent", (long)getppid());
+        assert_true(agent_peer_listens(ours, client));
+        assert_false(agent_peer_listens(parents, client));
+        assert_true(agent_peer_listens(path, client)); /* it names none */
+        close(client);
+        close(fd);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -166,6 +202,8 @@ int main(void)
                 cmocka_unit_test_setup_teardown(a_directory_of_another_user_is_refused, setup, teardown),
                 cmocka_unit_test_setup_teardown(a_listener_is_found_and_missed, setup, teardown),
                 cmocka_unit_test_setup_teardown(a_file_is_not_a_socket_left_over, setup, teardown),
+                cmocka_unit_test(root_names_the_process_with_the_path),
+                cmocka_unit_test_setup_teardown(only_the_process_of_the_path_counts, setup, teardown),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

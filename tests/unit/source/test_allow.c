@@ -23,7 +23,7 @@ static bool allowed(const struct source_allow *allow, const char *text, struct e
         struct source_uri uri;
 
         assert_true(source_uri_parse(text, &uri, error));
-        return source_allowed(allow, &uri, error);
+        return source_allowed(allow, &uri, false, error);
 }
 
 static void patterns(void **state)
@@ -106,12 +106,38 @@ static void reach(void **state)
         (void)rmdir(folder);
 }
 
+/* The agent in another user's program, when root asks root's daemon; nothing else, and nobody else. */
+static void agents_for_root(void **state)
+{
+        static const char *const names[] = { "agent-1.sock", "other.sock" };
+        char folder[] = "/tmp/hw-allow-XXXXXX", text[160];
+        struct source_uri uri;
+        struct error error;
+
+        (void)state;
+        if (geteuid() != 0)
+                skip();
+        assert_non_null(mkdtemp(folder));
+        assert_int_equal(chown(folder, OTHER_USER, OTHER_USER), 0);
+        for (size_t i = 0; i < 2; i++) {
+                snprintf(text, sizeof(text), "unix:/proc/%ld/root%s/%s", (long)getpid(), folder, names[i]);
+                assert_true(source_uri_parse(text, &uri, &error));
+                assert_int_equal(source_allowed(NULL, &uri, true, &error), i == 0);
+                assert_false(source_allowed(NULL, &uri, false, &error));
+        }
+        snprintf(text, sizeof(text), "unix:%s/agent-1.sock", folder);
+        assert_true(source_uri_parse(text, &uri, &error));
+        assert_false(source_allowed(NULL, &uri, true, &error));
+        (void)rmdir(folder);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(patterns),
                 cmocka_unit_test(bad_patterns),
                 cmocka_unit_test(reach),
+                cmocka_unit_test(agents_for_root),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,6 +95,35 @@ static void unix_wrong_kind_of_file(void **state)
         source_close(&a.source);
 }
 
+/* Root's way to the agent of another user's program: whoever else listens there is not read. */
+static void only_the_process_that_the_path_names_is_read(void **state)
+{
+        char path[128], names[2][32];
+        int peer = -1, servers[2];
+        const pid_t processes[2] = { getpid(), getppid() };
+
+        (void)state;
+        for (int i = 0; i < 2; i++) {
+                snprintf(names[i], sizeof(names[i]), "agent-%ld.sock", (long)processes[i]);
+                servers[i] = unix_server(names[i]);
+        }
+        snprintf(path, sizeof(path), "unix:/proc/%ld/root%s", (long)processes[0], in_dir(names[0]));
+        hear(&a, "%s", path);
+        run_until((peer = accept(servers[0], NULL, NULL)) >= 0);
+        assert_int_equal(write(peer, "one", 3), 3);
+        run_until(a.size == 3);
+        snprintf(path, sizeof(path), "unix:/proc/%ld/root%s", (long)processes[1], in_dir(names[1]));
+        hear(&b, "%s", path);
+        run_until(b.state == SOURCE_FAILED);
+        assert_non_null(strstr(b.why, "it is not process"));
+        assert_int_equal(source_stats(b.source)->attaches, 0);
+        source_close(&a.source);
+        source_close(&b.source);
+        for (int i = 0; i < 2; i++)
+                close(servers[i]);
+        close(peer);
+}
+
 static void tcp_connects(void **state)
 {
         uint16_t port;
@@ -277,6 +306,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 test_in_dir(unix_connects_and_connects_again),
                 test_in_dir(unix_wrong_kind_of_file),
+                test_in_dir(only_the_process_that_the_path_names_is_read),
                 test_in_dir(tcp_connects),
                 test_in_dir(backs_off),
                 test_in_dir(listens_to_one_writer_at_a_time),

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * agent_peer.h - the agent in a program of another user, as root names its socket.
+ *
+ * The socket is in a directory of that user, who may put anything in its place. So its path begins with
+ * /proc/PID/root, which is also where a program with a file system of its own has it, and whoever connects checks that
+ * this process listens there, before it reads or writes a byte.
+ */
+#ifndef HW_PROTO_BASE_AGENT_PEER_H
+#define HW_PROTO_BASE_AGENT_PEER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* The path for root of the socket that the process itself has at `path`. False when it is too long. */
+bool agent_peer_path(pid_t process, const char *path, char *ret, size_t size);
+
+/* The process that a path from agent_peer_path() names; 0: any other path. */
+pid_t agent_peer_process(const char *path);
+
+/* Whether a connection to `path` reached the process that it names. True where it names none. */
+bool agent_peer_listens(const char *path, int fd);
+
+#endif
