@@ -139,58 +139,101 @@ void image_strings(struct image *im, struct strings *s, size_t max_bytes)
 
 static bool ring_is_sound(const struct pyramid_ring *r, uint64_t width_ns, uint32_t most)
 {
-        if (r->capacity > most || r->room > most || r->n_cells > r->room || r->n_spare > r->n_cells)
-                return false;
-        return !r->newest ||
-               (r->newest <= r->n_cells && r->capacity > 0 && r->first <= r->last && r->last - r->first < r->capacity &&
-                r->newest_ns / width_ns - r->first <= r->last - r->first);
+        for (unsigned i = 0; i < 2; i++)
+                if (r->stores[i].n > r->stores[i].room || r->stores[i].room > most)
+                        return false;
+        return r->capacity <= most &&
+               (!r->in_use || (r->capacity > 0 && r->first <= r->last && r->last - r->first < r->capacity &&
+                               r->newest_ns / width_ns - r->first <= r->last - r->first));
 }
 
-/* Each cell belongs to one interval or is spare. `seen`: room for all of them, all false. */
-static bool cells_are_sound(const struct pyramid_ring *r, bool *seen)
+/* Whether the cells of a store that no interval has are its spare ones. `seen`: those that one has, by number. */
+static bool spares_are_sound(const struct pyramid_store *s, size_t size, bool *seen)
+{
+        uint16_t spare = s->spare, n = 0;
+
+        while (spare && spare <= s->n && !seen[spare]) {
+                seen[spare] = true;
+                memcpy(&spare, s->cells + (size_t)(spare - 1) * size, sizeof(spare));
+        }
+        for (uint32_t number = 1; number <= s->n; number++)
+                n = (uint16_t)(n + seen[number]);
+        return !spare && n == s->n;
+}
+
+/* Each packed cell belongs to one interval or is spare. `seen`: room for all of a store, all false. */
+static bool cells_are_sound(const struct pyramid_ring *r, const struct pyramid_shape *shape, bool small, bool *seen)
+{
+        const struct pyramid_store *s = &r->stores[small];
+
+        for (uint32_t i = 0; i < r->capacity; i++) {
+                uint16_t place = r->places[i], number = place / 2;
+                if (!place || place == PYRAMID_OPEN || (place & 1) != small)
+                        continue;
+                if (!number || number > s->n || seen[number])
+                        return false;
+                seen[number] = true;
+        }
+        return spares_are_sound(s, shape->packing.sizes[small], seen);
+}
+
+/* Only the interval of the newest sample is open. */
+static bool open_is_sound(const struct pyramid_ring *r, uint64_t width_ns)
 {
         uint32_t n = 0;
 
-        for (uint32_t i = 0; i < r->capacity + r->n_spare; i++) {
-                uint16_t number = i < r->capacity ? r->places[i] : r->spare[i - r->capacity];
-                if (!number && i < r->capacity)
-                        continue;
-                if (!number || number > r->n_cells || seen[number - 1])
-                        return false;
-                seen[number - 1] = true;
-                n++;
+        for (uint32_t i = 0; i < r->capacity; i++)
+                n += r->places[i] == PYRAMID_OPEN;
+        return n == r->in_use &&
+               (!r->in_use || (r->open && r->places[r->newest_ns / width_ns % r->capacity] == PYRAMID_OPEN));
+}
+
+static void check_places(struct image *im, struct pyramid_ring *r, const struct pyramid_shape *shape, uint64_t width_ns)
+{
+        bool sound = open_is_sound(r, width_ns);
+
+        for (unsigned small = 0; small < 2 && sound; small++) {
+                bool *seen = calloc(r->stores[small].n + 1u, sizeof(*seen));
+                sound = seen && cells_are_sound(r, shape, small, seen);
+                free(seen);
         }
-        return n == r->n_cells;
-}
-
-static void check_cells(struct image *im, struct pyramid_ring *r)
-{
-        bool *seen = calloc(r->n_cells + 1, sizeof(*seen));
-
-        if (!seen || !cells_are_sound(r, seen))
+        if (!sound)
                 image_refuse(im, impossible);
-        free(seen);
 }
 
-static void image_ring(struct image *im, struct pyramid_ring *r, const struct pyramid_shape *shape, uint32_t most,
-                       void (*each)(struct image *im, void *cell))
+static void image_store(struct image *im, struct pyramid_store *s, size_t size)
 {
-        uint32_t n = r->capacity, n_spare = r->n_spare, room = r->room;
-        size_t cell_size = pyramid_kept_bytes(shape), open = r->open && shape->packing.size ? shape->cell.size : 0;
+        uint32_t n = s->n, room = s->room;
+
+        image_array(im, &s->cells, &n, &room, size, PYRAMID_RING);
+        s->n = (uint16_t)n;
+        s->room = (uint16_t)room;
+}
+
+static void image_packed(struct image *im, struct pyramid_ring *r, const struct pyramid_shape *shape, uint64_t width_ns,
+                         uint32_t most)
+{
+        uint32_t n = r->capacity;
+        size_t open = r->open ? shape->cell.size : 0;
 
         image_array(im, &r->places, &n, &r->capacity, sizeof(*r->places), most);
-        image_array(im, &r->spare, &n_spare, &room, sizeof(*r->spare), most);
-        image_array(im, &r->cells, &r->n_cells, &r->room, cell_size, most);
+        for (unsigned small = 0; small < 2; small++)
+                image_store(im, &r->stores[small], shape->packing.sizes[small]);
         image_block(im, &r->open, open, open);
-        r->n_spare = n_spare;
-        for (uint32_t k = 0; each && k < r->n_cells; k++)
-                each(im, r->cells + k * cell_size);
         if (im->reads && image_fine(im))
-                check_cells(im, r);
-        if (im->reads && (shape->packing.size && r->newest) && !r->open)
-                image_refuse(im, impossible);
-        if (im->reads && !image_fine(im))
-                r->newest = 0;
+                check_places(im, r, shape, width_ns);
+}
+
+static void image_plain_cells(struct image *im, struct pyramid_ring *r, const struct pyramid_shape *shape,
+                              uint64_t width_ns, uint32_t most, void (*each)(struct image *im, void *cell))
+{
+        uint32_t n = r->capacity;
+
+        image_array(im, &r->cells, &n, &r->capacity, shape->cell.size, most);
+        for (uint32_t k = 0; each && k < r->capacity; k++)
+                each(im, r->cells + k * shape->cell.size);
+        if (im->reads)
+                r->open = r->capacity ? r->cells + r->newest_ns / width_ns % r->capacity * shape->cell.size : NULL;
 }
 
 void image_pyramid(struct image *im, struct pyramid *p, const struct pyramid_shape *shape,
@@ -199,9 +242,15 @@ void image_pyramid(struct image *im, struct pyramid *p, const struct pyramid_sha
         for (unsigned i = 0; i < PYRAMID_LEVELS; i++) {
                 struct pyramid_ring *r = &p->levels[i];
                 uint32_t most = i < shape->n_levels ? shape->levels[i].most : 0;
-                if (im->reads && !ring_is_sound(r, most ? shape->levels[i].width_ns : 1, most))
+                uint64_t width_ns = most ? shape->levels[i].width_ns : 1;
+                if (im->reads && !ring_is_sound(r, width_ns, most))
                         image_refuse(im, impossible);
-                image_ring(im, r, shape, most, each);
+                if (pyramid_packs(shape))
+                        image_packed(im, r, shape, width_ns, most);
+                else
+                        image_plain_cells(im, r, shape, width_ns, most, each);
+                if (im->reads && !image_fine(im))
+                        r->in_use = false;
         }
 }
 

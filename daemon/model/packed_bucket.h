@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * packed_bucket.h - a bucket (moments.h) in 44 bytes instead of 80, for those that are only kept.
+ * packed_bucket.h - a bucket (moments.h) in 44 bytes instead of 80, and in 12 when it has one sample, for those that
+ * are only kept.
  *
  * Times are fixed-point numbers of 32 bits within the interval: exact in one of up to 4 s, to 256 ns in one of 10 min.
  * The last value is kept as it is. Mean, least and largest are single-precision distances from it, moments are single
@@ -11,16 +12,27 @@
 
 #include "daemon/model/moments.h"
 
+struct packed_sample {
+        uint32_t t;       /* since the interval began */
+        uint32_t last[2]; /* a double, which would make the struct larger */
+};
+
 struct packed_bucket {
-        uint32_t n;              /* stays at its largest value; 0: empty */
-        uint32_t t_mean, last_t; /* since the interval began */
-        uint32_t last[2];        /* a double, which would make the struct larger */
-        float v_mean, min, max;  /* less `last` */
+        struct packed_sample last;
+        uint32_t n;             /* stays at its largest value; 0: empty */
+        uint32_t t_mean;        /* since the interval began */
+        float v_mean, min, max; /* less `last` */
         float m_tt, m_tv, m_vv;
 };
 
 /* Of the interval [start_ns, start_ns + width_ns), as the packing of a pyramid (proto/base/pyramid.h). */
-void packed_bucket_pack(void *packed, const void *bucket, uint64_t start_ns, uint64_t width_ns);
-void packed_bucket_unpack(void *bucket, const void *packed, uint64_t start_ns, uint64_t width_ns);
+bool packed_bucket_pack(void *packed, const void *bucket, uint64_t start_ns, uint64_t width_ns);
+void packed_bucket_unpack(void *bucket, const void *packed, bool single, uint64_t start_ns, uint64_t width_ns);
+
+#define PACKED_BUCKET                                                                                                  \
+        {                                                                                                              \
+                { sizeof(struct packed_bucket), sizeof(struct packed_sample) }, packed_bucket_pack,                    \
+                        packed_bucket_unpack                                                                           \
+        }
 
 #endif

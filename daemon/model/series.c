@@ -14,7 +14,7 @@
                           { 10 * SECOND, 4, 384 },                                                                     \
                           { 60 * SECOND, 2, minutes },                                                                 \
                           { 600 * SECOND, 2, 288 } },                                                                  \
-                        { sizeof(struct packed_bucket), packed_bucket_pack, packed_bucket_unpack },                    \
+                        PACKED_BUCKET,                                                                                 \
         }
 #define FEW 16
 
@@ -39,7 +39,7 @@ static inline int push(struct series *s, const struct pyramid_shape *shape, uint
         struct bucket *b = pyramid_cell(shape, &s->pyramid, 0, time_ns);
         double t_s = (double)time_ns / 1e9;
 
-        if (!s->pyramid.levels[0].newest)
+        if (!s->pyramid.levels[0].in_use)
                 return -ENOMEM;
         bucket_add_at(&s->total, time_ns, t_s, value);
         if (b)

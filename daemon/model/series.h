@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * series.h - one number over time, at four widths: a pyramid (proto/base/pyramid.h) of 5 min in seconds, 64 min in
- * 10 s, 6 h in minutes, 48 h in 10 min. A young series takes 1.2 kB; one of two days 64 kB with a sample in each
- * second, half of it with one a minute.
+ * 10 s, 6 h in minutes, 48 h in 10 min. A young series takes 0.4 kB; one of two days 52 kB with a sample in each
+ * second, 21 kB with one a minute.
  *
- * All have 10 s and 10 min; what hardly anybody looks at has no more (struct series_finely): of two days half as much.
+ * All have 10 s and 10 min; what hardly anybody looks at has no more (struct series_finely): of two days 32 and 16 kB.
  * Of seconds and minutes it keeps 16.
  *
  * All bytes 0 is a series without samples.

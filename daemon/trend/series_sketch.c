@@ -34,7 +34,7 @@ static const struct pyramid_shape shape = {
         { sizeof(struct sketch_slice), slice_is_empty, slice_reset, NULL, slice_done },
         4,
         { { 60 * SECOND, 4, 11 }, { 300 * SECOND, 4, 13 }, { 1800 * SECOND, 4, 13 }, { 7200 * SECOND, 4, 13 } },
-        { 0, NULL, NULL },
+        { { 0 }, NULL, NULL },
 };
 
 void series_sketch_done(struct series_sketch *s)

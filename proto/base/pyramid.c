@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: a ring is an index of its intervals, two bytes each, and the cells of those that have samples:
+ * DESIGN: where cells are packed, a ring is an index of its intervals, two bytes each, and the cells of those that have
+ * samples, in two arrays, by size:
  *
- *      interval  first             last
- *                v                 v
- *      ----------[3][ ][1][4][ ][2]--------->  time / width
+ *      interval  first                 last
+ *                v                     v
+ *      ----------[3][ ][1][2'][ ][1'][open]--------->  time / width
  *      below first: late, made on demand while within the capacity
  *      above last: the ring advances; the cells of at most `capacity` intervals become spare
  *
@@ -23,15 +24,62 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ------------------------------------------------------------- packed cells */
+
+static unsigned char *packed_at(const struct pyramid_shape *shape, const struct pyramid_ring *r, bool small,
+                                uint16_t number)
+{
+        return r->stores[small].cells + (size_t)(number - 1) * shape->packing.sizes[small];
+}
+
+/* Makes room for more, but not for more than there are intervals. */
+static bool make_cells(const struct pyramid_shape *shape, struct pyramid *p, struct pyramid_ring *r, bool small)
+{
+        struct pyramid_store *s = &r->stores[small];
+        uint32_t room = s->room + (s->room < 8 ? 4 : s->room / 2u);
+
+        room = room < r->capacity ? room : r->capacity;
+        unsigned char *cells = room > s->room ? realloc(s->cells, room * shape->packing.sizes[small]) : NULL;
+        if (!cells)
+                return false;
+        p->held_bytes += (room - s->room) * shape->packing.sizes[small];
+        s->cells = cells;
+        s->room = (uint16_t)room;
+        return true;
+}
+
+/* Number of a free cell; 0: none. */
+static uint16_t take_cell(const struct pyramid_shape *shape, struct pyramid *p, struct pyramid_ring *r, bool small)
+{
+        struct pyramid_store *s = &r->stores[small];
+        uint16_t number = s->spare;
+
+        if (number)
+                memcpy(&s->spare, packed_at(shape, r, small, number), sizeof(s->spare));
+        else if (s->n < s->room || make_cells(shape, p, r, small))
+                number = ++s->n;
+        return number;
+}
+
+static void free_cell(const struct pyramid_shape *shape, struct pyramid_ring *r, uint16_t place)
+{
+        bool small = place & 1;
+        uint16_t number = place / 2;
+
+        memcpy(packed_at(shape, r, small, number), &r->stores[small].spare, sizeof(number));
+        r->stores[small].spare = number;
+}
+
+/* -------------------------------------------------------------------- rings */
+
+static void *plain_at(const struct pyramid_shape *shape, const struct pyramid_ring *r, uint64_t interval)
+{
+        return r->cells + interval % r->capacity * shape->cell.size;
+}
+
 static uint16_t *place(const struct pyramid_ring *r, uint64_t interval)
 {
         return &r->places[interval % r->capacity];
-}
-
-/* A cell as it is kept. */
-static void *kept(const struct pyramid_shape *shape, const struct pyramid_ring *r, uint32_t number)
-{
-        return r->cells + (size_t)(number - 1) * pyramid_kept_bytes(shape);
 }
 
 /* The cell of an interval in use, maybe in `room`; NULL: it has none. */
@@ -39,19 +87,42 @@ static const void *slot(const struct pyramid_shape *shape, const struct pyramid_
                         uint64_t interval, void *room)
 {
         uint64_t width_ns = shape->levels[level].width_ns;
-        uint16_t number = *place(r, interval);
 
-        if (!number || !shape->packing.size)
-                return number ? kept(shape, r, number) : NULL;
-        if (number == r->newest)
-                return r->open;
-        shape->packing.unpack(room, kept(shape, r, number), interval * width_ns, width_ns);
+        if (!pyramid_packs(shape))
+                return plain_at(shape, r, interval);
+        uint16_t at = *place(r, interval);
+        if (!at || at == PYRAMID_OPEN)
+                return at ? r->open : NULL;
+        shape->packing.unpack(room, packed_at(shape, r, at & 1, at / 2), at & 1, interval * width_ns, width_ns);
         return room;
 }
 
-static bool in_use(const struct pyramid_ring *r)
+/* Empties an interval. */
+static void drop(const struct pyramid_shape *shape, struct pyramid_ring *r, uint64_t interval)
 {
-        return r->newest > 0;
+        if (!pyramid_packs(shape)) {
+                shape->cell.reset(plain_at(shape, r, interval));
+                return;
+        }
+        uint16_t *at = place(r, interval);
+        if (*at && *at != PYRAMID_OPEN)
+                free_cell(shape, r, *at);
+        *at = 0;
+}
+
+/* Drops all intervals in use from one on. */
+static void drop_from(const struct pyramid_shape *shape, struct pyramid_ring *r, uint64_t interval)
+{
+        for (; r->in_use && interval - r->first <= r->last - r->first; interval++)
+                drop(shape, r, interval);
+}
+
+/* Forgets the intervals before this one. */
+static void forget_before(const struct pyramid_shape *shape, struct pyramid_ring *r, uint64_t interval)
+{
+        while (r->first < interval)
+                drop(shape, r, r->first++);
+        r->complete = r->complete > interval ? r->complete : interval;
 }
 
 /* -------------------------------------------------------------------- life */
@@ -61,69 +132,58 @@ void pyramid_done(const struct pyramid_shape *shape, struct pyramid *p)
         for (unsigned i = 0; i < shape->n_levels; i++) {
                 struct pyramid_ring *r = &p->levels[i];
 
-                for (uint32_t number = 1; shape->cell.done && number <= r->n_cells; number++)
-                        shape->cell.done(kept(shape, r, number));
-                free(r->places);
-                free(r->cells);
-                free(r->open);
-                free(r->spare);
+                for (uint32_t k = 0; shape->cell.done && k < r->capacity; k++)
+                        shape->cell.done(plain_at(shape, r, k));
+                if (pyramid_packs(shape))
+                        free(r->open);
+                free(r->cells); /* or places */
+                free(r->stores[false].cells);
+                free(r->stores[true].cells);
         }
         memset(p, 0, sizeof(*p));
-}
-
-/* The cell of an interval becomes spare. */
-static void drop(const struct pyramid_shape *shape, struct pyramid_ring *r, uint64_t interval)
-{
-        uint16_t *number = place(r, interval);
-
-        if (!*number)
-                return;
-        if (shape->packing.size)
-                memset(kept(shape, r, *number), 0, shape->packing.size);
-        else
-                shape->cell.reset(kept(shape, r, *number));
-        r->spare[r->n_spare++] = *number;
-        *number = 0;
-}
-
-/* Drops all intervals in use from one on. */
-static void drop_from(const struct pyramid_shape *shape, struct pyramid_ring *r, uint64_t interval)
-{
-        for (; in_use(r) && interval - r->first <= r->last - r->first; interval++)
-                drop(shape, r, interval);
 }
 
 void pyramid_clear(const struct pyramid_shape *shape, struct pyramid *p)
 {
         for (unsigned i = 0; i < shape->n_levels; i++) {
                 drop_from(shape, &p->levels[i], p->levels[i].first);
-                p->levels[i].newest = 0;
+                p->levels[i].in_use = false;
                 p->levels[i].complete = 0;
         }
 }
 
 /* ------------------------------------------------------------------ growth */
 
-/* Moves to an index of `capacity` intervals. When out of memory, nothing happens. */
-static void resize(struct pyramid *p, unsigned level, uint32_t capacity)
+/* Moves places or cells to where they are in a ring of more intervals, empty ones too: they may own memory. */
+static void move(const struct pyramid_ring *r, unsigned char *to, const unsigned char *from, uint32_t capacity,
+                 size_t size)
+{
+        for (uint64_t i = r->first; i - r->first < r->capacity; i++)
+                memcpy(to + i % capacity * size, from + i % r->capacity * size, size);
+}
+
+/* Grows to `capacity` intervals. When out of memory, nothing happens. */
+static void resize(const struct pyramid_shape *shape, struct pyramid *p, unsigned level, uint32_t capacity)
 {
         struct pyramid_ring *r = &p->levels[level];
-        uint16_t *places = calloc(capacity, sizeof(*places));
+        size_t size = pyramid_ring_bytes(shape, 1);
+        unsigned char *grown = calloc(capacity, size);
 
-        if (!places)
+        if (!grown)
                 return;
-        for (uint64_t i = r->first; in_use(r) && i - r->first <= r->last - r->first; i++)
-                places[i % capacity] = *place(r, i);
-        free(r->places);
-        p->held_bytes += (capacity - r->capacity) * sizeof(*places);
-        r->places = places;
+        move(r, grown, r->cells, capacity, size);
+        free(r->cells);
+        p->held_bytes += (capacity - r->capacity) * size;
+        r->cells = grown;
         r->capacity = capacity;
+        if (!pyramid_packs(shape))
+                r->open = plain_at(shape, r, r->newest_ns / shape->levels[level].width_ns);
 }
 
 /* Whether there is room for the open cell, if cells are packed. */
 static bool open_room(const struct pyramid_shape *shape, struct pyramid *p, struct pyramid_ring *r)
 {
-        if (!shape->packing.size || r->open)
+        if (!pyramid_packs(shape) || r->open)
                 return true;
         assert(shape->cell.size <= PYRAMID_CELL && !shape->cell.done);
         r->open = malloc(shape->cell.size);
@@ -131,18 +191,18 @@ static bool open_room(const struct pyramid_shape *shape, struct pyramid *p, stru
         return r->open;
 }
 
-/* Grows an index when an interval would push out one that a full ring could keep. */
+/* Grows a ring when an interval would push out one that a full ring could keep. */
 static void make_room(const struct pyramid_shape *shape, struct pyramid *p, unsigned level, uint64_t interval)
 {
         struct pyramid_ring *r = &p->levels[level];
         uint64_t most = shape->levels[level].most, capacity = (uint64_t)r->capacity * 2;
 
-        if (!r->places) {
+        if (!r->capacity) {
                 if (open_room(shape, p, r))
-                        resize(p, level, shape->levels[level].first);
+                        resize(shape, p, level, shape->levels[level].first);
                 return;
         }
-        if (!in_use(r) || r->capacity >= most)
+        if (!r->in_use || r->capacity >= most)
                 return;
         uint64_t low = interval < r->first ? interval : r->first, high = interval > r->last ? interval : r->last;
         uint64_t jump = interval > r->last ? interval - r->last : r->last - interval;
@@ -150,73 +210,57 @@ static void make_room(const struct pyramid_shape *shape, struct pyramid *p, unsi
                 return;
         if (capacity <= high - low)
                 capacity = high - low + 1;
-        resize(p, level, (uint32_t)(capacity < most ? capacity : most));
-}
-
-/* Makes room for more cells, but not for more than there are intervals. */
-static bool make_cells(const struct pyramid_shape *shape, struct pyramid *p, struct pyramid_ring *r)
-{
-        uint32_t room = r->room < 4 ? 4 : r->room + r->room / 2;
-
-        room = room < r->capacity ? room : r->capacity;
-        uint16_t *spare = realloc(r->spare, room * sizeof(*spare));
-        if (!spare)
-                return false;
-        r->spare = spare;
-        unsigned char *cells = realloc(r->cells, room * pyramid_kept_bytes(shape));
-        if (!cells)
-                return false;
-        r->cells = cells;
-        p->held_bytes += pyramid_ring_bytes(shape, 0, room - r->room);
-        r->room = room;
-        return true;
+        resize(shape, p, level, (uint32_t)(capacity < most ? capacity : most));
 }
 
 /* ----------------------------------------------------------------- samples */
-
-/* Number of an empty cell, for the sake of which the oldest ones are dropped if need be; 0: none. */
-static uint16_t take_cell(const struct pyramid_shape *shape, struct pyramid *p, struct pyramid_ring *r)
-{
-        if (!r->n_spare && r->n_cells == r->room && !make_cells(shape, p, r))
-                while (!r->n_spare && r->first < r->last) {
-                        drop(shape, r, r->first++);
-                        r->complete = r->first;
-                }
-        if (r->n_spare)
-                return r->spare[--r->n_spare];
-        if (r->n_cells == r->room)
-                return 0;
-        memset(kept(shape, r, ++r->n_cells), 0, pyramid_kept_bytes(shape));
-        return (uint16_t)r->n_cells;
-}
 
 static void advance(const struct pyramid_shape *shape, struct pyramid_ring *r, uint64_t interval)
 {
         uint64_t oldest = interval < r->capacity ? 0 : interval - r->capacity + 1;
 
-        if (r->first < oldest)
-                r->complete = oldest;
         if (interval - r->last >= r->capacity) {
                 drop_from(shape, r, r->first);
+                r->complete = r->first < oldest ? oldest : r->complete;
                 r->first = interval;
-        } else {
-                while (r->first < oldest)
-                        drop(shape, r, r->first++);
+        } else if (r->first < oldest) {
+                forget_before(shape, r, oldest);
         }
         r->last = interval;
 }
 
-/* Packs the open cell, before another may take its place. */
-static void close_cell(const struct pyramid_shape *shape, struct pyramid_ring *r, uint64_t width_ns)
+/* Packs the open cell; for its sake the oldest ones are dropped if need be. */
+static void close_cell(const struct pyramid_shape *shape, struct pyramid *p, struct pyramid_ring *r, uint64_t width_ns)
 {
-        if (shape->packing.size && r->newest)
-                shape->packing.pack(kept(shape, r, r->newest), r->open, r->newest_ns, width_ns);
+        alignas(max_align_t) unsigned char packed[PYRAMID_CELL];
+        uint64_t interval = r->newest_ns / width_ns;
+
+        if (!pyramid_packs(shape) || !r->in_use)
+                return;
+        bool small = shape->packing.pack(packed, r->open, r->newest_ns, width_ns);
+        uint16_t number = take_cell(shape, p, r, small);
+        while (!number && r->first < interval) {
+                forget_before(shape, r, r->first + 1);
+                number = take_cell(shape, p, r, small);
+        }
+        if (number)
+                memcpy(packed_at(shape, r, small, number), packed, shape->packing.sizes[small]);
+        else
+                r->complete = interval + 1;
+        *place(r, interval) = (uint16_t)(number ? 2 * number + small : 0);
 }
 
-static void open_cell(const struct pyramid_shape *shape, struct pyramid_ring *r, uint64_t width_ns)
+/* Makes the cell of an interval the open one. */
+static void open_cell(const struct pyramid_shape *shape, struct pyramid_ring *r, unsigned level, uint64_t interval)
 {
-        if (shape->packing.size && r->newest)
-                shape->packing.unpack(r->open, kept(shape, r, r->newest), r->newest_ns, width_ns);
+        if (!pyramid_packs(shape)) {
+                r->open = plain_at(shape, r, interval);
+                return;
+        }
+        if (!slot(shape, r, level, interval, r->open))
+                memset(r->open, 0, shape->cell.size);
+        drop(shape, r, interval);
+        *place(r, interval) = PYRAMID_OPEN;
 }
 
 void *pyramid_reach(const struct pyramid_shape *shape, struct pyramid *p, unsigned level, uint64_t time_ns)
@@ -225,32 +269,21 @@ void *pyramid_reach(const struct pyramid_shape *shape, struct pyramid *p, unsign
         uint64_t width_ns = shape->levels[level].width_ns, interval = time_ns / width_ns;
 
         make_room(shape, p, level, interval);
-        if (!r->places)
+        if (!r->capacity)
                 return NULL;
-        if (in_use(r) && interval <= r->last && r->last - interval >= r->capacity)
+        if (r->in_use && interval <= r->last && r->last - interval >= r->capacity)
                 return NULL;
-        close_cell(shape, r, width_ns);
-        if (!in_use(r))
+        close_cell(shape, p, r, width_ns);
+        if (!r->in_use)
                 r->first = r->last = interval;
         else if (interval > r->last)
                 advance(shape, r, interval);
         if (r->first > interval)
                 r->first = interval;
-        uint16_t number = *place(r, interval);
-        if (!number)
-                number = take_cell(shape, p, r);
-        bool fits = number && interval >= r->first; /* else out of memory */
-        if (fits)
-                *place(r, interval) = number;
-        else if (number)
-                r->spare[r->n_spare++] = number;
-        uint64_t newest = fits ? interval : r->last; /* that one is never dropped for the sake of another */
-        r->newest = *place(r, newest);
-        r->newest_ns = newest * width_ns;
-        open_cell(shape, r, width_ns);
-        if (!fits)
-                return NULL;
-        return shape->packing.size ? r->open : kept(shape, r, number);
+        open_cell(shape, r, level, interval);
+        r->newest_ns = interval * width_ns;
+        r->in_use = true;
+        return r->open;
 }
 
 /* ----------------------------------------------------------------- reading */
@@ -260,7 +293,7 @@ const void *pyramid_at(const struct pyramid_shape *shape, const struct pyramid *
 {
         const struct pyramid_ring *r = &p->levels[level];
 
-        if (!in_use(r) || interval < r->first || interval > r->last)
+        if (!r->in_use || interval < r->first || interval > r->last)
                 return NULL;
         const void *found = slot(shape, r, level, interval, room);
         return found && !shape->cell.is_empty(found) ? found : NULL;
@@ -270,7 +303,7 @@ bool pyramid_clip(const struct pyramid *p, unsigned level, uint64_t *from, uint6
 {
         const struct pyramid_ring *r = &p->levels[level];
 
-        if (!in_use(r))
+        if (!r->in_use)
                 return false;
         if (*from < r->first)
                 *from = r->first;

@@ -7,11 +7,12 @@
  *      level 2   |.......|.......|.......|    the last days, coarsely
  *
  * A level is a ring of intervals of its width: interval i is [i * width, (i + 1) * width). A sample goes into one cell
- * of every level; late ones find theirs as long as it is still in the ring. Only intervals with a sample have a cell. A
- * ring begins with a few intervals and doubles until it has its capacity; when out of memory it forgets sooner.
+ * of every level; late ones find theirs as long as it is still in the ring. A ring begins with a few intervals and
+ * doubles until it has its capacity; when out of memory it forgets sooner.
  *
- * Nearly all cells are only kept. A shape may give them a smaller form for that: then only the cell of the sample that
- * came last is whole, in `open`; it is packed when another takes its place, and readers get copies.
+ * Nearly all cells are only kept. A shape may give them smaller forms for that, of two sizes: then only intervals with
+ * a sample have a cell, and only that of the sample that came last is whole, in `open`; it is packed when another takes
+ * its place, and readers get copies.
  *
  * All bytes 0 is an empty pyramid. The shape is given with every call and is the same each time: a constant of the
  * user's, so that the hot path is compiled for it. Pure: time is an argument. Not for several threads at once.
@@ -22,8 +23,16 @@
 #include "proto/base/cell.h"
 
 #define PYRAMID_LEVELS 4u     /* at most */
-#define PYRAMID_RING   65535u /* the same */
+#define PYRAMID_RING   16383u /* the same */
 #define PYRAMID_CELL   128u   /* bytes of a cell that is packed; the same */
+#define PYRAMID_OPEN   65535u /* the place of an interval whose cell is open */
+
+/* Of cells that own nothing. */
+struct pyramid_packing {
+        size_t sizes[2]; /* bytes of a packed cell, at least 2, and of a small one; 0: cells are kept as they are */
+        bool (*pack)(void *packed, const void *cell, uint64_t start_ns, uint64_t width_ns); /* whether it is small */
+        void (*unpack)(void *cell, const void *packed, bool small, uint64_t start_ns, uint64_t width_ns);
+};
 
 struct pyramid_shape {
         struct cell_type cell;
@@ -32,24 +41,28 @@ struct pyramid_shape {
                 uint64_t width_ns;    /* a multiple of the one before */
                 uint32_t first, most; /* intervals at first, and of the full ring; at most PYRAMID_RING */
         } levels[PYRAMID_LEVELS];
-        struct {
-                size_t size; /* 0: cells are kept as they are. Packed bytes that are all 0 are an empty cell */
-                void (*pack)(void *packed, const void *cell, uint64_t start_ns, uint64_t width_ns);
-                void (*unpack)(void *cell, const void *packed, uint64_t start_ns, uint64_t width_ns);
-        } packing; /* of cells that own nothing */
+        struct pyramid_packing packing;
+};
+
+/* Packed cells of one size, numbered from 1. */
+struct pyramid_store {
+        unsigned char *cells; /* room for `room`, of which n have been used */
+        uint16_t n, room;
+        uint16_t spare; /* one of these that is free: it begins with the number of the next one; 0: none */
 };
 
 struct pyramid_ring {
-        uint16_t *places;     /* capacity of them: interval i has cell places[i % capacity]; 0: none. NULL at first */
-        unsigned char *cells; /* room for `room`, numbered from 1; the first n_cells have been used */
-        void *open;           /* with packing: cell `newest`, whole; what is in `cells` for it means nothing */
-        uint16_t *spare;      /* numbers of those of them that are free: n_spare, with room for `room` */
-        uint64_t first, last; /* intervals that may have cells; meaningful unless newest is 0 */
-        uint64_t complete;    /* no sample was dropped from intervals from here on */
-        uint64_t newest_ns;   /* start of the interval of the sample that came last: usually the next one's, too */
-        uint32_t newest;      /* number of its cell; 0: no sample yet */
+        union {                       /* `capacity` of them, of interval i at i % capacity; NULL at first */
+                unsigned char *cells; /* kept as they are */
+                uint16_t *places;     /* with packing: 2 * number + small, 0 (none) or PYRAMID_OPEN */
+        };
+        struct pyramid_store stores[2]; /* with packing: by `small` */
+        void *open;                     /* cell of the sample that came last: in `cells`, or owned */
+        uint64_t first, last;           /* intervals that may have cells; meaningful while in use */
+        uint64_t complete;              /* no sample was dropped from intervals from here on */
+        uint64_t newest_ns; /* start of the interval of the sample that came last: usually the next one's, too */
         uint32_t capacity;
-        uint32_t n_cells, n_spare, room;
+        bool in_use; /* there was a sample */
 };
 
 struct pyramid {
@@ -71,21 +84,20 @@ static inline void *pyramid_cell(const struct pyramid_shape *shape, struct pyram
 {
         const struct pyramid_ring *r = &p->levels[level];
 
-        if (r->newest && time_ns - r->newest_ns < shape->levels[level].width_ns)
-                return shape->packing.size ? r->open : r->cells + (r->newest - 1) * shape->cell.size;
+        if (r->in_use && time_ns - r->newest_ns < shape->levels[level].width_ns)
+                return r->open;
         return pyramid_reach(shape, p, level, time_ns);
 }
 
-/* Bytes of a cell in a ring. */
-static inline size_t pyramid_kept_bytes(const struct pyramid_shape *shape)
+static inline bool pyramid_packs(const struct pyramid_shape *shape)
 {
-        return shape->packing.size ? shape->packing.size : shape->cell.size;
+        return shape->packing.sizes[0] > 0;
 }
 
-/* What `capacity` intervals and `room` cells hold, `open` apart. */
-static inline size_t pyramid_ring_bytes(const struct pyramid_shape *shape, uint32_t capacity, uint32_t room)
+/* What a ring of so many intervals holds for their index, or for all of their cells. */
+static inline size_t pyramid_ring_bytes(const struct pyramid_shape *shape, uint32_t capacity)
 {
-        return capacity * sizeof(uint16_t) + room * (pyramid_kept_bytes(shape) + sizeof(uint16_t));
+        return capacity * (pyramid_packs(shape) ? sizeof(uint16_t) : shape->cell.size);
 }
 
 /* ----------------------------------------------------------------- reading */
