@@ -80,6 +80,22 @@ static void image_bands(struct image *im, struct bands *b, const struct bands *s
         image_idtable(im, &b->table_by_key, b->tables.count);
 }
 
+static void image_note(struct image *im, struct note *note)
+{
+        uint32_t used = note->room ? note->text_size + 1u : 0, room = note->room;
+        char *text = note->room ? (char *)note->text : NULL;
+
+        image_array(im, &text, &used, &room, 1, LIMIT_NOTE_TEXT_BYTES + 64);
+        if (!im->reads)
+                return;
+        if (text)
+                text[used - 1] = '\0';
+        else
+                note->text_size = 0;
+        note->text = text ? text : "";
+        note->room = (uint16_t)room;
+}
+
 static void image_notes(struct image *im, struct notes *n)
 {
         uint32_t made = n->made, room = n->slots ? LIMIT_NOTES : 0, landmarks = n->landmarks ? LIMIT_LANDMARKS : 0;
@@ -87,18 +103,13 @@ static void image_notes(struct image *im, struct notes *n)
         image_array(im, &n->slots, &made, &room, sizeof(*n->slots), LIMIT_NOTES);
         n->made = made;
         for (uint32_t i = 0; i < n->made; i++) {
-                struct note_slot *s = &n->slots[i];
-                uint32_t used = s->text ? s->note.text_size + 1 : 0;
-                image_array(im, &s->text, &used, &s->room, 1, LIMIT_NOTE_TEXT_BYTES + 64);
-                if (im->reads && s->text)
-                        s->text[used - 1] = '\0';
-                if (im->reads)
-                        s->note.text = s->text && s->note.text_size ? s->text : "";
+                image_note(im, &n->slots[i]);
         }
         image_array(im, &n->landmarks, &n->n_landmarks, &landmarks, sizeof(*n->landmarks), LIMIT_LANDMARKS);
         for (uint32_t i = 0; im->reads && i < n->n_landmarks; i++) {
                 struct landmark *l = &n->landmarks[i];
                 l->note.text = l->text;
+                l->note.room = 0;
                 if (l->note.text_size > LIMIT_LANDMARK_BYTES)
                         image_refuse(im, impossible);
                 l->text[LIMIT_LANDMARK_BYTES] = '\0';

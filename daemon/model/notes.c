@@ -12,8 +12,6 @@
 #include "daemon/model/state.h"
 #include "proto/base/agent_socket.h"
 
-#define ROUND 16u /* text memory is allocated in multiples of this */
-
 void notes_clear(struct notes *n)
 {
         n->total = 0;
@@ -23,7 +21,8 @@ void notes_clear(struct notes *n)
 void notes_done(struct notes *n)
 {
         for (uint32_t i = 0; i < n->made; i++)
-                free(n->slots[i].text);
+                if (n->slots[i].room)
+                        free((char *)n->slots[i].text);
         free(n->slots);
         free(n->landmarks);
         *n = (struct notes){ 0 };
@@ -36,7 +35,7 @@ size_t notes_held(const struct notes *n)
 }
 
 /* The slot of a number; slots are initialised in order, so the pages of unused ones are never touched. */
-static struct note_slot *slot_of(struct notes *n, uint64_t number)
+static struct note *slot_of(struct notes *n, uint64_t number)
 {
         uint32_t i = (uint32_t)((number - 1) % LIMIT_NOTES);
 
@@ -45,25 +44,39 @@ static struct note_slot *slot_of(struct notes *n, uint64_t number)
         if (!n->slots)
                 return NULL;
         while (n->made <= i)
-                n->slots[n->made++] = (struct note_slot){ .text = NULL };
+                n->slots[n->made++] = (struct note){ .text = "" };
         return &n->slots[i];
 }
 
-static const char *keep_text(struct notes *n, struct note_slot *slot, const uint8_t *text, uint32_t size)
+/* The text of a slot as memory of at least `size` bytes and a NUL; NULL: out of memory. */
+static char *text_room(struct notes *n, struct note *slot, uint32_t size)
 {
-        if (size >= slot->room) {
-                uint32_t room = (size / ROUND + 1) * ROUND;
-                char *memory = realloc(slot->text, room);
-                if (!memory)
-                        return NULL;
-                n->text_bytes += room - slot->room;
-                slot->text = memory;
-                slot->room = room;
-        }
+        char *text = slot->room ? (char *)slot->text : NULL;
+
+        if (size < slot->room)
+                return text;
+        uint16_t room = (uint16_t)((size + 8) / 16 * 16 + 8); /* what malloc gives without a rest */
+        text = realloc(text, room);
+        if (!text)
+                return NULL;
+        n->text_bytes += (size_t)room - slot->room;
+        slot->text = text;
+        slot->room = room;
+        return text;
+}
+
+/* Gives the note in a slot its text. False: out of memory, it has none. */
+static bool keep_text(struct notes *n, struct note *slot, const uint8_t *text, uint16_t size)
+{
+        char *kept = text_room(n, slot, size);
+
+        if (!kept)
+                return false;
         if (size)
-                memcpy(slot->text, text, size);
-        slot->text[size] = '\0';
-        return slot->text;
+                memcpy(kept, text, size);
+        kept[size] = '\0';
+        slot->text_size = size;
+        return true;
 }
 
 /* -------------------------------------------------------------- landmarks */
@@ -113,7 +126,8 @@ static void keep_landmark(struct notes *n, const struct note *note)
         *l = (struct landmark){ .note = *note, .pattern = pattern };
         memcpy(l->text, note->text, size);
         l->note.text = l->text;
-        l->note.text_size = size;
+        l->note.text_size = (uint16_t)size;
+        l->note.room = 0;
 }
 
 uint32_t notes_landmarks(const struct notes *n)
@@ -131,32 +145,30 @@ const struct note *notes_landmark(const struct notes *n, uint32_t index)
 static void take(struct model *m, const struct hw_event *e, enum note_what what, size_t skip)
 {
         struct notes *n = &m->notes;
-        struct note_slot lost = { .text = NULL }, *slot = slot_of(n, n->total + 1);
+        struct note lost = { .text = "" }, *slot = slot_of(n, n->total + 1), *note = slot ? slot : &lost;
         uint32_t size = e->size - (uint32_t)skip;
         const uint8_t *text = e->payload + skip;
 
         if (what != NOTE_BINARY)
                 while (size && text[size - 1] == '\0') /* some releases pad with them */
                         size--;
-        struct note *note = slot ? &slot->note : &lost.note;
         *note = (struct note){
                 .number = ++n->total,
                 .time_ns = e->time_ns,
-                .what = what,
-                .cap = e->cap,
-                .thread = what == NOTE_THREAD_LABEL ? hw_event_u32(e, 0) : 0,
+                .text = note->text,
                 .size_bytes = size,
-                .text = "",
+                .thread = what == NOTE_THREAD_LABEL ? hw_event_u32(e, 0) : 0,
+                .room = note->room,
+                .cap = e->cap,
+                .what = (uint8_t)what,
         };
+        if (note->room)
+                *(char *)note->text = '\0';
         if (size > LIMIT_NOTE_TEXT_BYTES)
                 size = LIMIT_NOTE_TEXT_BYTES;
-        const char *kept = slot && what != NOTE_BINARY ? keep_text(n, slot, text, size) : NULL;
-        if (kept) {
-                note->text = kept;
-                note->text_size = size;
-                if (what == NOTE_MESSAGE || what == NOTE_MARKER)
-                        keep_landmark(n, note);
-        }
+        if (slot && what != NOTE_BINARY && keep_text(n, note, text, (uint16_t)size) &&
+            (what == NOTE_MESSAGE || what == NOTE_MARKER))
+                keep_landmark(n, note);
         if (m->sink.note)
                 m->sink.note(m->sink.ctx, note);
 }
@@ -213,6 +225,6 @@ const struct note *notes_get(const struct notes *n, uint64_t number)
 
         if (!oldest || number < oldest || number > n->total)
                 return NULL;
-        const struct note *note = &n->slots[(number - 1) % LIMIT_NOTES].note;
+        const struct note *note = &n->slots[(number - 1) % LIMIT_NOTES];
         return note->number == number ? note : NULL;
 }

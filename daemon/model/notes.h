@@ -18,12 +18,13 @@ enum note_what { /* numbers of the wire */
 struct note {
         uint64_t number; /* from 1 within the run */
         uint64_t time_ns;
-        enum note_what what;
-        uint16_t cap;        /* HW_CAP_NONE outside capabilities */
-        uint32_t thread;     /* NOTE_THREAD_LABEL */
-        uint64_t size_bytes; /* as written by the program */
-        uint32_t text_size;  /* kept: at most LIMIT_NOTE_TEXT_BYTES; 0 for NOTE_BINARY */
         const char *text;    /* raw bytes, NUL-terminated; may hold anything */
+        uint32_t size_bytes; /* as written by the program */
+        uint32_t thread;     /* NOTE_THREAD_LABEL */
+        uint16_t text_size;  /* kept: at most LIMIT_NOTE_TEXT_BYTES; 0 for NOTE_BINARY */
+        uint16_t room;       /* of `text`, which is the note's own; 0: it is not */
+        uint16_t cap;        /* HW_CAP_NONE outside capabilities */
+        uint8_t what;        /* enum note_what */
 };
 
 struct notes;

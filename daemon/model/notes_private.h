@@ -11,12 +11,6 @@
 
 struct model;
 
-struct note_slot {
-        struct note note;
-        char *text; /* reused by the notes that follow in this slot */
-        uint32_t room;
-};
-
 struct landmark {
         struct note note; /* its text is the one below */
         uint64_t pattern; /* a hash of its kind and its text without digits */
@@ -26,8 +20,8 @@ struct landmark {
 struct notes {
         struct landmark *landmarks; /* LIMIT_LANDMARKS; NULL before the first */
         uint32_t n_landmarks;
-        struct note_slot *slots; /* LIMIT_NOTES, at (number - 1) % LIMIT_NOTES; NULL before the first note */
-        uint32_t made;           /* slots that have been set up */
+        struct note *slots; /* LIMIT_NOTES, at (number - 1) % LIMIT_NOTES; NULL before the first note */
+        uint32_t made;      /* slots that have been set up */
         uint64_t total;
         size_t text_bytes; /* held by all slots */
 };
