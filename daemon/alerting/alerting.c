@@ -150,7 +150,7 @@ void alerting_watch(struct alerting *a, const struct model *model, struct tracke
 
 void alerting_begin_run(struct alerting *a, uint32_t ordinal)
 {
-        for (unsigned i = RULE_ALLOCATION_RATE; i < RULE_STREAM_LAG; i++)
+        for (unsigned i = RULE_ALLOCATION_RATE; i < RULE_LOST_BYTES; i++)
                 gauge_clear(&a->gauges[GAUGE(i)]);
         a->base_ns = a->target_ns;
         look_at_clock(a);

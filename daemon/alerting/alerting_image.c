@@ -7,7 +7,7 @@
 #include "daemon/image/containers.h"
 #include "daemon/rules/alerts_image.h"
 
-_Static_assert(sizeof(void *) != 8 || sizeof(struct alerting) == 10272, "does alerting_image walk what is new?");
+_Static_assert(sizeof(void *) != 8 || sizeof(struct alerting) == 6096, "does alerting_image walk what is new?");
 
 void alerting_image(struct image *im, struct alerting *a)
 {

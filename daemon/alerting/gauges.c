@@ -48,8 +48,8 @@ static void require_node(struct rule_gauge gauges[GAUGES], const struct node *n)
                 return;
         require_node(gauges, n->left);
         require_node(gauges, n->right);
-        if (!n->series || (unsigned)n->series->id < SERIES_COUNT || n->kind == NODE_SERIES)
-                return; /* without a window it is the newest value */
+        if (!n->series || n->kind == NODE_SERIES || GAUGE(n->series->id) >= GAUGES)
+                return; /* not a gauge, or without a window: the newest value */
         if (n->window)
                 require_window(&gauges[GAUGE(n->series->id)], (uint64_t)(n->window->value * 1e9));
         else

@@ -12,7 +12,7 @@
 #include "daemon/model/series.h"
 #include "daemon/rules/type.h"
 
-/* What a rule can refer to. The first are the model's series, by their own numbers. */
+/* What a rule can refer to. The first are the model's series, by their own numbers; then gauges, facts, and bands. */
 enum rule_series {
         RULE_ALLOCATION_RATE = SERIES_COUNT,
         RULE_GC_SHARE,
@@ -21,12 +21,12 @@ enum rule_series {
         RULE_LIMIT,
         RULE_NEED,
         RULE_UNNEEDED,
-        RULE_STREAM_LAG,
-        RULE_STREAM_IDLE,
-        RULE_STREAM_GAP,
-        RULE_LOST_BYTES,
+        RULE_LOST_BYTES, /* from here on gauges of the target, not of a run */
         RULE_RESTARTS,
         RULE_CRASHES,
+        RULE_STREAM_LAG, /* the first fact */
+        RULE_STREAM_IDLE,
+        RULE_STREAM_GAP,
         RULE_CRASHED,
         RULE_GC_EVENTS_MISSING,
         RULE_RECORDING_PAUSED,
