@@ -731,6 +731,16 @@ static void test_provisional_growth(void **state)
         rig_close(&r);
 
         open_scaled(&r, SECOND);
+        for (uint64_t s = 0; s < 12; s++) { /* it was flat until the middle */
+                live(&r, s * SECOND, 100 * MIB + (s < 5 ? 0 : s - 5) * MIB);
+                block(&r, 0, s * SECOND, s * SECOND);
+        }
+        assert_true(tracker_verdict(r.t, subject_series(SERIES_LIVE), &result));
+        assert_true(result.provisional.known && result.provisional.slope_low > 0.99 * (double)MIB);
+        assert_int_equal(result.provisional.span_ns, 5 * SECOND);
+        rig_close(&r);
+
+        open_scaled(&r, SECOND);
         for (uint64_t s = 0; s < 60; s++)
                 live(&r, s * SECOND, 100 * MIB);
         end(&r);
