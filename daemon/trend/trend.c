@@ -23,7 +23,6 @@
 
 #define REST_MINUTES 30 /* growth that goes on after a shorter rest is the same growth */
 #define ONSET_UNSURE 4  /* buckets of the ladder, as wide as those of its time */
-#define BEND         3  /* times less scatter: the newer half lies on a line of its own */
 
 _Static_assert(sizeof(struct trend) < 1024, "a young series is small");
 
@@ -246,7 +245,8 @@ static bool fit_so_far(const double *p, unsigned n, struct theil_sen *fit, unsig
         if (!theil_sen_fit(p, n, fit))
                 return false;
         *ret_n = n;
-        for (unsigned half = n / 2; theil_sen_fit(p + n - half, half, &newer) && newer.sd < fit->sd / BEND; half /= 2) {
+        for (unsigned half = n / 2; theil_sen_fit(p + n - half, half, &newer) && newer.sd < fit->sd / WINDOWS_BEND;
+             half /= 2) {
                 *fit = newer;
                 *ret_n = half;
         }
@@ -279,10 +279,15 @@ static struct trend_provisional provisional(const struct trend *t)
         return (struct trend_provisional){ .known = false };
 }
 
+/* Before the first verdict, in a run that may still have it deferred. */
+static bool is_early(const struct trend *t)
+{
+        return t->verdict.now == TREND_UNKNOWN && t->ladder.minutes < WINDOWS_OPEN_MINUTES;
+}
+
 static bool rises_so_far(const struct trend *t)
 {
-        return t->verdict.now == TREND_UNKNOWN && t->ladder.minutes < WINDOWS_OPEN_MINUTES &&
-               windows_still_rise(&t->windows);
+        return is_early(t) && (windows_still_rise(&t->windows) || windows_bend_up(&t->ladder));
 }
 
 /* The shortest window is the first that a verdict can be based on. One that rises may not decide yet. */
@@ -365,6 +370,7 @@ static void close_minute(struct trend *t)
         windows_judge(&t->windows, &t->ladder, &t->life, gained, t->verdict.now >= TREND_GROWING);
         rare_judge(&t->windows, &t->rare, &t->ladder, &t->life, was_needed);
         struct verdict_signs signs = verdict_signs(&t->windows);
+        signs.rises = signs.rises || (is_early(t) && windows_bend_up(&t->ladder));
         (void)verdict_step(&t->verdict, &signs, &t->ladder, t->ladder.minutes); /* changes show in the result */
         place_onset(t);
 }
@@ -375,6 +381,8 @@ static uint64_t quiet_minutes(const struct trend *t)
         uint64_t most = rare_lasts(&t->windows, &t->rare, &t->ladder) - 1; /* the minute that ends it is no quiet one */
         unsigned levels;
 
+        if (is_early(t))
+                return 0; /* the newest buckets decide, too */
         for (unsigned i = 0; i < TREND_OPEN_MINUTES; i++)
                 if (t->open[i].n > 0)
                         return 0;

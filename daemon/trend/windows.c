@@ -36,6 +36,7 @@
 #define RECORD_THIRD_LEAST 6u /* filled buckets for that */
 #define NO_OLDER_GROWTH    99.0
 #define Z_LEAST            3.0 /* slope over its error: of TEST_Z3 */
+#define RISES_SCATTER      5.0 /* slope over its error where neighbouring residuals were independent */
 #define GROWTH_LEAST_BYTES (64.0 * 1024)
 #define UNSEEN             ((float)NAN)
 
@@ -144,8 +145,27 @@ bool windows_still_rise(const struct windows *w)
                 return false;
         const struct window_result *r = windows_result(w, (unsigned)i);
         double rise = r->slope * window_points((unsigned)i), z = r->slope * sqrt(r->sxx) / (double)r->sd;
-        return z >= 5 && rise >= fmax(0.01 * fabs(r->end), GROWTH_LEAST_BYTES) &&
+        return z >= RISES_SCATTER && rise >= fmax(0.01 * fabs(r->end), GROWTH_LEAST_BYTES) &&
                (double)r->new_slope >= 0.25 * r->slope && (double)r->last_slope > 0;
+}
+
+bool windows_bend_up(const struct ladder *l)
+{
+        double p[THEIL_SEN_MAX], most = -INFINITY;
+        unsigned kept = ladder_kept(l, 0), n = kept < THEIL_SEN_MAX ? kept : THEIL_SEN_MAX, older = n - n / 2;
+        struct theil_sen all, fit;
+
+        ladder_newest(l, 0, n, p);
+        if (!theil_sen_fit(p, n, &all) || !theil_sen_fit(p + older, n - older, &fit) || fit.sd * WINDOWS_BEND > all.sd)
+                return false;
+        for (unsigned i = 0; i < n; i++) {
+                if (i < older)
+                        most = fmax(most, p[i]);
+                else if (p[i] <= most)
+                        return false;
+        }
+        double rise = fit.slope * (n - older), z = fit.slope * sqrt(fit.sxx) / fit.sd;
+        return z >= RISES_SCATTER && rise >= fmax(0.01 * fabs(fit.intercept + rise), GROWTH_LEAST_BYTES);
 }
 
 bool windows_silent(const struct windows *w, unsigned levels)

@@ -139,6 +139,13 @@ uint32_t windows_deciding(const struct windows *w);
 #define WINDOWS_OPEN_MINUTES 48u
 bool windows_still_rise(const struct windows *w);
 
+/*
+ * Whether the newest buckets, at most THEIL_SEN_MAX, bend upwards: all of the newer half are above all of the older
+ * one, and rise, by their own scatter alone. A line through both halves fits badly, so its error is large.
+ */
+#define WINDOWS_BEND 3.0 /* times less scatter around the newer half's own line */
+bool windows_bend_up(const struct ladder *l);
+
 /* Points of a window: 18 or 24. RARE_WINDOW's are not at equal distances: a point is an 18th of its span. */
 unsigned window_points(unsigned index);
 

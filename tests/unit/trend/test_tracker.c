@@ -781,6 +781,27 @@ static void test_growth_of_rare_samples(void **state)
         rig_close(&r);
 }
 
+/* A steady program begins to leak and is sampled ever more rarely: at no time is that called steady. */
+static void test_a_bend_is_not_steady(void **state)
+{
+        static struct rig r;
+        static const uint8_t rare[] = { 9, 10, 11, 12, 13, 15, 17, 19, 21 };
+        struct trend_result result = { .verdict = TREND_LEAK };
+
+        (void)state;
+        open_scaled(&r, SECOND);
+        for (uint64_t s = 0; s < 26; s++) {
+                if (s < 9 || memchr(rare, (int)s, sizeof(rare)))
+                        live(&r, s * SECOND, s < 9 ? MIB / 16 : (s - 8) * 60 * MIB);
+                block(&r, 0, s * SECOND, s * SECOND);
+                if (s < 16 || !tracker_verdict(r.t, subject_series(SERIES_LIVE), &result))
+                        continue;
+                assert_int_not_equal(result.verdict, TREND_STEADY);
+                assert_true(result.verdict != TREND_UNKNOWN || result.provisional.slope_low > 0);
+        }
+        rig_close(&r);
+}
+
 /* Growth from the first minute on is never called steady; a verdict that was reached stays while growth is in doubt. */
 static void test_growth_in_doubt(void **state)
 {
@@ -872,6 +893,7 @@ int main(void)
                 cmocka_unit_test(test_where_most_of_it_grows),
                 cmocka_unit_test(test_retention_needs_flat_live_data),
                 cmocka_unit_test(test_provisional_growth),
+                cmocka_unit_test(test_a_bend_is_not_steady),
                 cmocka_unit_test(test_growth_of_rare_samples),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
