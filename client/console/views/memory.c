@@ -257,10 +257,10 @@ const struct console_view view_memory = {
         .title = "Memory",
         .brief = "Mem",
         .letter = 'm',
-        .about =
-                "Memory over the window. The red line is the lowest limit (-M or the cgroup's). Under the chart a tick "
-                "is a major collection, a full triangle a marker of the program, an empty one a message: put the "
-                "cursor on it to read it. z makes the axis begin near the smallest value instead of 0.",
+        .about = "Memory over the window. The dashed line is the lowest limit; its legend says which. Under the chart "
+                 "a tick "
+                 "is a major collection, a full triangle a marker of the program, an empty one a message: put the "
+                 "cursor on it to read it. z makes the axis begin near the smallest value instead of 0.",
         .keys = keys,
         .tables = { &table },
         .state_size = sizeof(struct memory),
