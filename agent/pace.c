@@ -32,7 +32,8 @@ static struct {
         pthread_mutex_t lock;
         pthread_cond_t changed;
         pthread_t thread;
-        bool started, busy, ending, flush_now, due;
+        _Atomic bool started; /* on the thread that attach borrows; the program's own may be at a point just then */
+        bool busy, ending, flush_now, due;
         bool waiting; /* the errand waits for the program's own thread */
         _Atomic bool child;
 } p = { .lock = PTHREAD_MUTEX_INITIALIZER };

@@ -201,8 +201,7 @@ void runtime_flush(void)
 
 void runtime_census(void)
 {
-        if (rts.performHeapProfile.address)
-                *(volatile uint8_t *)rts.performHeapProfile.address = 1;
+        rts_set_flag(&rts.performHeapProfile, true);
 }
 
 /* ---------------------------------------------------------- start and stop */
@@ -294,7 +293,7 @@ void runtime_stop_log(void)
         if (!runtime_logs())
                 return;
         runtime_set_classes("");
-        *(volatile uint8_t *)rts.eventlog_enabled.address = 0;
+        rts_set_flag(&rts.eventlog_enabled, false);
         if (rts.event_log_writer.address)
                 *(void **)rts.event_log_writer.address = NULL;
         (void)writer.write(end, sizeof(end));
@@ -365,8 +364,7 @@ bool runtime_start_profile(char letter, int64_t interval_ns, struct error *error
  */
 void runtime_stop_profile(void)
 {
-        if (rts.performHeapProfile.address)
-                *(volatile uint8_t *)rts.performHeapProfile.address = 0;
+        rts_set_flag(&rts.performHeapProfile, false);
 }
 
 void runtime_hold_leaving_threads(void)

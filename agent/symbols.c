@@ -299,10 +299,16 @@ bool symbols_hidden(void)
 
 bool rts_flag(const struct rts_symbol *s, bool otherwise)
 {
-        return s->address ? *(volatile uint8_t *)s->address != 0 : otherwise;
+        return s->address ? __atomic_load_n((const uint8_t *)s->address, __ATOMIC_RELAXED) != 0 : otherwise;
+}
+
+void rts_set_flag(const struct rts_symbol *s, bool value)
+{
+        if (s->address)
+                __atomic_store_n((uint8_t *)s->address, value, __ATOMIC_RELAXED);
 }
 
 int64_t rts_int64(const struct rts_symbol *s, int64_t otherwise)
 {
-        return s->address ? *(volatile int64_t *)s->address : otherwise;
+        return s->address ? __atomic_load_n((const int64_t *)s->address, __ATOMIC_RELAXED) : otherwise;
 }

@@ -113,6 +113,7 @@ bool symbols_hidden(void);
 
 /* Variables of the runtime, read with their own type; `otherwise` when they were not found. */
 bool rts_flag(const struct rts_symbol *s, bool otherwise);
+void rts_set_flag(const struct rts_symbol *s, bool value);
 int64_t rts_int64(const struct rts_symbol *s, int64_t otherwise);
 
 #endif

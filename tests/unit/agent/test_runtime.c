@@ -277,7 +277,9 @@ UNWATCHED static void run_program(void (*program)(void))
         capEventBuf->position = capEventBuf->begin;
         rtsConfig = defaultRtsConfig;
         ((void (*)(void))rtsConfig.word[CONFIG_DEFAULTS_HOOK])();
+        pthread_mutex_lock(&capability_lock); /* for TSan: end_init_elapsed, by which the agent knows, is no lock */
         startEventLogging(has("--null") ? &null_writer : rtsConfig.word[CONFIG_WRITER]);
+        pthread_mutex_unlock(&capability_lock);
         end_init_elapsed = stat_getElapsedTime() + 1;
         if (threaded) {
                 for (unsigned i = 0; i < n; i++)
