@@ -90,6 +90,9 @@ void features_of_stream(struct features *f, const struct stream *s)
 
         for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
                 bool seen = s->kinds[rows[i].kind];
-                features_add(f, rows[i].name, seen, rows[i].needed, seen ? "" : rows[i].add);
+                features_add(f, rows[i].name, seen, rows[i].needed,
+                             seen             ? ""
+                             : s->events == 0 ? "not known: no event has come yet"
+                                              : rows[i].add);
         }
 }

@@ -595,5 +595,11 @@ def test_doctor_of_logs_and_targets(daemon):
     env = {"HEAPWATCH_DIR": str(daemon.directory)}
     seen = [json.loads(client("doctor", "--format", "json", what, env=env).stdout) for what in (f"file:{log}", "mine")]
     assert [s["program"] for s in seen] == ["leaky", "leaky"] and seen[0]["features"] == seen[1]["features"]
+    begun = daemon.directory / "begun.eventlog"     # its options are not advised again while its first buffer is not full
+    begun.write_bytes(log.read_bytes().partition(b"hetehdredatb")[0] + b"hetehdredatb")
+    daemon.ask(pb.Request(add_target=pb.AddTargetRequest(name="begun", uri=str(begun))))
+    daemon.wait_state("begun", "RUNNING")
+    features = json.loads(client("doctor", "--format", "json", "begun", env=env).stdout)["features"]
+    assert features and all(not f["seen"] and f["add"].startswith("not known") for f in features), features
     done = client("doctor", "fifo:/nowhere", env=env)
     assert done.returncode == 2 and b"heapwatch ctl add fifo:/nowhere" in done.stderr
