@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatFixed, parseFixed, resolve } from "../src/range.ts";
-import { join, peaks, Series, sums, window } from "../src/state/series.ts";
+import { join, moments, peaks, Series, sums, window } from "../src/state/series.ts";
 
 const item = (times: number[], last: number[], more: object = {}) => ({ target: "t", times, last, ...more });
 const column = (s: Series, name: "t" | "v" | "from" | "count" | "mean") => [...s[name].subarray(0, s.n)];
@@ -132,4 +132,13 @@ test("ranges slide or are fixed", () => {
     assert.deepEqual(parseFixed("-3600--60.5"), { from: -3600, to: -60.5 });
     assert.deepEqual(resolve("7d", 100, -1000), { from: -1000, to: 100 });
     assert.deepEqual(resolve("7d", 100), { from: 0, to: 100 });
+});
+
+test("marks are as dense where samples are single as where they are ten seconds wide", () => {
+    const s = new Series();
+    for (let t = 40; t < 60; t++) s.push(t + 0.5, 1);
+    assert.deepEqual(moments(s, 40, 43), [40.5, 41.5, 42.5]);
+    s.remember(item([0, 10, 20, 30], [1, 1, 1, 1], { ends: [9.5, 19.9, 29.1, 39.5], count: [10, 10, 10, 10] }));
+    assert.deepEqual(moments(s, 0, 60), [9.5, 19.9, 29.1, 39.5, 49.5, 59.5]);
+    assert.deepEqual(moments(s, 41, 44), [41.5, 42.5, 43.5]);
 });

@@ -5,7 +5,7 @@
 import type { App } from "../app.ts";
 import { h, setAttr, setText, visible } from "../dom.ts";
 import type { Span } from "../range.ts";
-import { type Points } from "../state/series.ts";
+import { moments, type Points } from "../state/series.ts";
 import type { Target } from "../state/target.ts";
 import { num, seconds, type U64 } from "../state/wire.ts";
 import { clock, UNKNOWN } from "../units.ts";
@@ -93,8 +93,8 @@ export function deployMarkers(t: Target, r: Span): Marker[] {
 }
 
 export function majorMarkers(t: Target, r: Span): Marker[] {
-    const s = t.series.get("live"), from = s?.at(r.from) ?? 0, end = s?.at(r.to) ?? 0; // a sample for each
-    return !s || end - from > 600 ? [] : Array.from(s.t.subarray(from, end), (at) => ({ t: at, text: "", faint: true }));
+    const s = t.series.get("live"), at = s ? moments(s, r.from, r.to) : []; // a sample for each
+    return at.length > 600 ? [] : at.map((t) => ({ t, text: "", faint: true }));
 }
 
 // The search of a page; an invalid expression filters nothing, and a message says so.

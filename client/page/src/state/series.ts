@@ -222,3 +222,14 @@ export function join(all: Points[]): { x: number[]; ys: (number | null)[][] } {
     });
     return { x, ys };
 }
+
+// When there were samples from one time up to another, as densely everywhere as where the points are widest: marks that begin to be
+// denser where this page was opened would look like an event.
+export function moments(s: Series, from: number, to: number): number[] {
+    const first = s.at(from), end = s.at(to), out: number[] = [];
+    let step = 0;
+    for (let i = first; i < end; i++) step = Math.max(step, Math.ceil(s.t[i]! - s.from[i]!));
+    const same = (a: number, b: number) => step > 0 && Math.floor(a / step) === Math.floor(b / step);
+    for (let i = first; i < end; i++) if (i + 1 === end || !same(s.t[i]!, s.t[i + 1]!)) out.push(s.t[i]!);
+    return out;
+}
