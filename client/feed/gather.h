@@ -16,7 +16,10 @@ struct gatherer {
         void *ctx;
 };
 
-/* False after a signal, or after reporting what went wrong. What was taken before is valid either way. */
+/*
+ * False after a signal, or after reporting what went wrong; what was taken before is valid either way. Of several
+ * daemons all snapshots are awaited, and one that is silent is reported.
+ */
 bool gather(struct feed *feed, const struct gatherer *g);
 
 #endif

@@ -191,6 +191,23 @@ def test_the_summary_of_a_target_is_that_of_its_log(directory, run):
     assert text.startswith("a\n") and "so far" not in text
 
 
+def test_of_several_daemons_all_are_told_and_a_silent_one_is_named(directory):
+    for name in "abc":
+        (directory / name).mkdir(mode=0o700)
+    absent = f"ipc://{directory}/c/publish"
+    with Daemon(directory / "a", f"one={LOG}") as a, Daemon(directory / "b", f"two={LOG}") as b:
+        for d, name in ((a, "one"), (b, "two")):
+            d.wait_state(name, "ENDED")
+        both = ["--connect", a.publish, "--connect", b.publish]
+        for _ in range(5):          # whichever answers first
+            for command in ("trend", "summary", "report"):
+                done = client(command, "one", "two", *both, *(["--json", "-o", "-"] if command == "report" else []))
+                assert done.returncode == 0 and b"one" in done.stdout and b"two" in done.stdout, (command, done.stderr)
+        done = client("trend", *both, "--connect", absent)
+        assert b"one, run 1" in done.stdout and b"two, run 1" in done.stdout
+        assert f"no daemon answers at {absent}" in done.stderr.decode() and done.stderr.count(b"\n") == 1
+
+
 def test_files_and_targets_exclude_each_other_in_a_summary():
     done = client("summary", LOG, "api")
     assert done.returncode == 2 and b"files and targets exclude each other" in done.stderr
