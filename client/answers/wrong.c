@@ -88,11 +88,11 @@ static void say_not_known(struct target_answer *a, const struct evidence *e)
         }
 }
 
-/* It was steady, and has risen in the newest minutes: the next few will show whether that is growth. */
+/* It was steady, and has risen in the newest minutes: later ones will show whether that is growth. */
 static bool in_doubt(const struct evidence *e)
 {
         return !e->over && e->trend && e->trend->verdict == HW__VERDICT__VERDICT_STEADY &&
-               e->trend->has_verdict_in_ns && e->trend->has_provisional_slope && e->trend->provisional_slope > 0;
+               e->trend->has_provisional_slope && e->trend->provisional_slope > 0;
 }
 
 static void say_doubt(struct target_answer *a, const struct evidence *e)
@@ -102,6 +102,12 @@ static void say_doubt(struct target_answer *a, const struct evidence *e)
         say(a->text, "No lasting growth so far, but %s rises by ", series_words(e->series));
         say_rate(a->text, t->provisional_slope, t->has_provisional_low && t->has_provisional_high, t->provisional_low,
                  t->provisional_high);
+        if (t->has_provisional_span_ns) {
+                say(a->text, " over ");
+                say_duration(a->text, t->provisional_span_ns);
+        }
+        if (!t->has_verdict_in_ns)
+                return;
         say(a->text, "; called growing in ");
         say_duration(a->text, t->verdict_in_ns);
         say(a->text, " if it goes on");

@@ -122,6 +122,8 @@ char *sentence_verdict(char *out, size_t size, const struct trend_result *r)
                 say(&w, "no lasting growth");
                 if (r->has_slope && e->missing < TEST_COUNT)
                         say(&w, ": %s", window_test_failure(e->missing));
+                if (!r->over)
+                        say_provisional(&w, r);
                 return out;
         case TREND_GROWING:
                 say(&w, TENSE(&w, "grows to new highs", "grew to new highs"));

@@ -253,6 +253,29 @@ static bool fit_so_far(const double *p, unsigned n, struct theil_sen *fit, unsig
         return true;
 }
 
+/* n buckets of that width. */
+static struct trend_provisional line_of(const struct theil_sen *fit, unsigned n, uint64_t width_ns)
+{
+        double per_s = 1e9 / (double)width_ns, half = WINDOW_INTERVAL_SE * fit->se;
+
+        return (struct trend_provisional){
+                .known = true,
+                .slope = fit->slope * per_s,
+                .slope_low = (fit->slope - half) * per_s,
+                .slope_high = (fit->slope + half) * per_s,
+                .span_ns = n * width_ns,
+        };
+}
+
+/* Steady as yet, and the newest buckets rise. */
+static struct trend_provisional lately(const struct trend *t)
+{
+        struct theil_sen fit;
+        unsigned n = windows_rise_lately(&t->ladder, &fit);
+
+        return n ? line_of(&fit, n, t->config.resolution_ns) : (struct trend_provisional){ .known = false };
+}
+
 /* Of the newest buckets of the lowest level that has a line, at most THEIL_SEN_MAX: rare samples fill wider ones. */
 static struct trend_provisional provisional(const struct trend *t)
 {
@@ -261,20 +284,12 @@ static struct trend_provisional provisional(const struct trend *t)
 
         for (unsigned level = 0; level < LADDER_LEVELS; level++) {
                 unsigned kept = ladder_kept(&t->ladder, level), n = kept < THEIL_SEN_MAX ? kept : THEIL_SEN_MAX;
-                uint64_t width_ns = ladder_width(level) * t->config.resolution_ns;
-                double per_s = 1e9 / (double)width_ns;
 
                 if (n == 0)
                         break;
                 ladder_newest(&t->ladder, level, n, p);
                 if (fit_so_far(p, n, &fit, &n))
-                        return (struct trend_provisional){
-                                .known = true,
-                                .slope = fit.slope * per_s,
-                                .slope_low = (fit.slope - WINDOW_INTERVAL_SE * fit.se) * per_s,
-                                .slope_high = (fit.slope + WINDOW_INTERVAL_SE * fit.se) * per_s,
-                                .span_ns = n * width_ns,
-                        };
+                        return line_of(&fit, n, ladder_width(level) * t->config.resolution_ns);
         }
         return (struct trend_provisional){ .known = false };
 }
@@ -331,6 +346,8 @@ void trend_result(const struct trend *t, struct trend_result *ret)
         } else if (growing_in > 0) {
                 ret->provisional = provisional(t);
                 ret->verdict_in_ns = growing_in * t->config.resolution_ns;
+        } else if (t->verdict.now == TREND_STEADY) {
+                ret->provisional = lately(t);
         }
         if (i < 0)
                 return;

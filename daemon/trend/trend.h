@@ -162,7 +162,7 @@ struct trend_result {
         double slope, slope_low, slope_high; /* bytes per second; all above 0 unless the verdict is steady */
         uint64_t onset_ns;                   /* when growth began; UINT64_MAX unless growing or leak */
         struct trend_evidence evidence;
-        struct trend_provisional provisional; /* while the verdict is unknown or growth is in doubt */
+        struct trend_provisional provisional; /* while the verdict is unknown, or steady and it rises */
         uint64_t verdict_in_ns;               /* event time until another verdict is possible; UINT64_MAX: not known */
         bool rises_so_far;                    /* unknown only because it is not clear whether that lasts */
         bool over;                            /* the run has ended: nothing will change (tracker.h) */

@@ -149,23 +149,49 @@ bool windows_still_rise(const struct windows *w)
                (double)r->new_slope >= 0.25 * r->slope && (double)r->last_slope > 0;
 }
 
-bool windows_bend_up(const struct ladder *l)
-{
-        double p[THEIL_SEN_MAX], most = -INFINITY;
-        unsigned kept = ladder_kept(l, 0), n = kept < THEIL_SEN_MAX ? kept : THEIL_SEN_MAX, older = n - n / 2;
-        struct theil_sen all, fit;
+/* The newest buckets of the lowest level, and where their newer half begins. */
+struct newest {
+        double p[THEIL_SEN_MAX];
+        unsigned n, older;
+};
 
-        ladder_newest(l, 0, n, p);
-        if (!theil_sen_fit(p, n, &all) || !theil_sen_fit(p + older, n - older, &fit) || fit.sd * WINDOWS_BEND > all.sd)
-                return false;
-        for (unsigned i = 0; i < n; i++) {
-                if (i < older)
-                        most = fmax(most, p[i]);
-                else if (p[i] <= most)
+/* Whether all of the newer half are above all of the older one, and rise by their own scatter alone; *fit: their line. */
+static bool newer_rise(const struct ladder *l, struct newest *ret, struct theil_sen *fit)
+{
+        unsigned kept = ladder_kept(l, 0);
+        double most = -INFINITY;
+
+        ret->n = kept < THEIL_SEN_MAX ? kept : THEIL_SEN_MAX;
+        ret->older = ret->n - ret->n / 2;
+        ladder_newest(l, 0, ret->n, ret->p);
+        for (unsigned i = 0; i < ret->n; i++) {
+                if (i < ret->older)
+                        most = fmax(most, ret->p[i]);
+                else if (ret->p[i] <= most)
                         return false;
         }
-        double rise = fit.slope * (n - older), z = fit.slope * sqrt(fit.sxx) / fit.sd;
-        return z >= RISES_SCATTER && rise >= fmax(0.01 * fabs(fit.intercept + rise), GROWTH_LEAST_BYTES);
+        if (!theil_sen_fit(ret->p + ret->older, ret->n - ret->older, fit))
+                return false;
+        double rise = fit->slope * (ret->n - ret->older), z = fit->slope * sqrt(fit->sxx) / fit->sd;
+        return z >= RISES_SCATTER && rise >= fmax(0.01 * fabs(fit->intercept + rise), GROWTH_LEAST_BYTES);
+}
+
+bool windows_bend_up(const struct ladder *l)
+{
+        struct newest newest;
+        struct theil_sen newer, all;
+
+        return newer_rise(l, &newest, &newer) && theil_sen_fit(newest.p, newest.n, &all) &&
+               newer.sd * WINDOWS_BEND <= all.sd;
+}
+
+unsigned windows_rise_lately(const struct ladder *l, struct theil_sen *ret)
+{
+        struct newest newest;
+
+        if (!newer_rise(l, &newest, ret) || ret->intercept < window_record(l, 1, newest.n))
+                return 0;
+        return newest.n - newest.older;
 }
 
 bool windows_silent(const struct windows *w, unsigned levels)

@@ -146,6 +146,12 @@ bool windows_still_rise(const struct windows *w);
 #define WINDOWS_BEND 3.0 /* times less scatter around the newer half's own line */
 bool windows_bend_up(const struct ladder *l);
 
+/*
+ * How many of the newest buckets rise to new highs, though no window may have had the time to see it; 0: they do not.
+ * *ret is their line.
+ */
+unsigned windows_rise_lately(const struct ladder *l, struct theil_sen *ret);
+
 /* Points of a window: 18 or 24. RARE_WINDOW's are not at equal distances: a point is an 18th of its span. */
 unsigned window_points(unsigned index);
 

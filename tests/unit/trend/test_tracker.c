@@ -802,6 +802,30 @@ static void test_a_bend_is_not_steady(void **state)
         rig_close(&r);
 }
 
+/* A verdict takes its time: until then a steady one has the provisional growth of the newest steps. */
+static void test_steady_that_rises_says_so(void **state)
+{
+        static struct rig r;
+        struct trend_result result = { .verdict = TREND_LEAK };
+        unsigned rising = 0;
+
+        (void)state;
+        open_scaled(&r, SECOND);
+        for (uint64_t s = 0; s < 90; s++) {
+                live(&r, s * SECOND, 50 * MIB + (s < 60 ? 0 : s - 59) * MIB);
+                block(&r, 0, s * SECOND, s * SECOND);
+                if (s < 20 || !tracker_verdict(r.t, subject_series(SERIES_LIVE), &result))
+                        continue;
+                assert_true(s >= 60 || (result.verdict == TREND_STEADY && !result.provisional.known));
+                if (s < 75 || result.verdict != TREND_STEADY)
+                        continue;
+                rising += result.verdict_in_ns == UINT64_MAX; /* not yet because a window sees it */
+                assert_true(result.provisional.known && fabs(result.provisional.slope / (double)MIB - 1) < 0.05);
+        }
+        assert_true(rising > 0);
+        rig_close(&r);
+}
+
 /* Growth from the first minute on is never called steady; a verdict that was reached stays while growth is in doubt. */
 static void test_growth_in_doubt(void **state)
 {
@@ -894,6 +918,7 @@ int main(void)
                 cmocka_unit_test(test_retention_needs_flat_live_data),
                 cmocka_unit_test(test_provisional_growth),
                 cmocka_unit_test(test_a_bend_is_not_steady),
+                cmocka_unit_test(test_steady_that_rises_says_so),
                 cmocka_unit_test(test_growth_of_rare_samples),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
