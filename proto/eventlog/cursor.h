@@ -31,14 +31,16 @@ struct cursor {
         const uint8_t *input;      /* the lent piece */
         const uint8_t *input_next; /* its bytes from here on are not at hand yet */
         const uint8_t *input_end;
-        size_t carried; /* of earlier pieces, at the carry's start; 0: the cursor is the input */
-        uint8_t *carry; /* `narrow` or `wide` */
-        uint8_t *wide;  /* of 2 * CURSOR_WIDE_NEED_MAX; owned; NULL: not wide */
-        bool narrows;   /* it no longer needs to be wide */
-        uint8_t narrow[2 * CURSOR_NEED_MAX];
+        size_t carried;  /* of earlier pieces, at the carry's start; 0: the cursor is the input */
+        uint8_t *carry;  /* `narrow` or `wide` */
+        uint8_t *wide;   /* of 2 * CURSOR_WIDE_NEED_MAX; owned; NULL: not wide */
+        bool narrows;    /* it no longer needs to be wide */
+        uint8_t *narrow; /* CURSOR_NARROW_BYTES, the owner's */
 };
 
-/* Empty, at stream offset 0. A new one must be zeroed. */
+#define CURSOR_NARROW_BYTES (2 * CURSOR_NEED_MAX)
+
+/* Empty, at stream offset 0. A new one must be zeroed but for `narrow`. */
 void cursor_reset(struct cursor *v);
 
 /* From now on cursor_need may request more. False when out of memory. */

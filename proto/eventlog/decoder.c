@@ -347,6 +347,7 @@ struct hw_eventlog *hw_eventlog_new(void)
         struct hw_eventlog *log = calloc(1, sizeof(*log));
         if (!log)
                 return NULL;
+        log->cursor.narrow = log->narrow;
         hw_eventlog_reset(log);
         return log;
 }

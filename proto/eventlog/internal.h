@@ -154,6 +154,7 @@ struct hw_eventlog {
         uint16_t quick[HW_QUICK_IDS]; /* plain events: the whole size, or QUICK_VARIABLE; 0: any other id */
         uint32_t kinds[HW_EVENT_IDS];
         uint64_t counts[HW_EVENT_IDS];
+        uint8_t narrow[CURSOR_NARROW_BYTES]; /* the cursor's; apart, so that what is used lies in two pages */
 };
 
 /* header.c */
