@@ -8,8 +8,7 @@
  * GC_END comes after GC_STATS_GHC in the block though its time is older. A
  * collection is passed on at its GC_END; when that is missing, at the next
  * event that shows that it is over, without a pause. Generations are made
- * (zeroed) when they are first seen: their histograms are large and most
- * programs use two.
+ * (zeroed) when they are first seen.
  */
 #include "daemon/model/gc_private.h"
 
@@ -29,10 +28,17 @@ int gc_init(struct model *m)
         return m->gc.generations ? 0 : -ENOMEM;
 }
 
+static void forget_generations(struct gc *gc)
+{
+        while (gc->n_generations > 0)
+                histogram_done(&gc->generations[--gc->n_generations].pauses);
+}
+
 void gc_clear(struct model *m)
 {
         struct generation *generations = m->gc.generations;
 
+        forget_generations(&m->gc);
         m->gc = (struct gc){
                 .generations = generations,
                 .max_slop_bytes = UNKNOWN_U64,
@@ -48,8 +54,18 @@ void gc_clear(struct model *m)
 
 void gc_done(struct model *m)
 {
+        forget_generations(&m->gc);
         free(m->gc.generations);
         m->gc.generations = NULL;
+}
+
+size_t gc_held(const struct gc *gc)
+{
+        size_t held = GC_MAX_GENERATIONS * sizeof(*gc->generations);
+
+        for (uint32_t i = 0; i < gc->n_generations; i++)
+                held += gc->generations[i].pauses.cells.room * sizeof(struct sketch_count);
+        return held;
 }
 
 static struct generation *generation_of(struct gc *gc, uint32_t number)

@@ -42,6 +42,7 @@ struct gc_state {
 int gc_init(struct model *m);
 void gc_clear(struct model *m);
 void gc_done(struct model *m);
+size_t gc_held(const struct gc *gc);
 
 /* The run ended: collections whose end did not come are counted. */
 void gc_close(struct model *m);

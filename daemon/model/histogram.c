@@ -4,13 +4,17 @@
 void histogram_add(struct histogram *h, uint64_t value)
 {
         unsigned cell = sketch_cell(HISTOGRAM_BITS, value);
-        uint32_t *count = &h->counts[cell < HISTOGRAM_CELLS ? cell : HISTOGRAM_CELLS - 1];
 
         h->count++;
         if (value > h->max)
                 h->max = value;
-        if (*count < UINT32_MAX)
-                ++*count;
+        (void)sketch_add(&h->cells, (uint16_t)(cell < HISTOGRAM_CELLS ? cell : HISTOGRAM_CELLS - 1));
+}
+
+void histogram_done(struct histogram *h)
+{
+        sketch_done(&h->cells);
+        *h = (struct histogram){ 0 };
 }
 
 uint64_t histogram_quantile(const struct histogram *h, double q)
@@ -18,12 +22,13 @@ uint64_t histogram_quantile(const struct histogram *h, double q)
         uint64_t seen = 0;
         double wanted = q * (double)h->count;
 
-        if (!h->count)
+        if (!histogram_is_known(h))
                 return 0;
-        for (unsigned i = 0; i < HISTOGRAM_CELLS - 1; i++) {
-                seen += h->counts[i];
-                if (seen && (double)seen >= wanted) {
-                        uint64_t upper = sketch_low(HISTOGRAM_BITS, i) + sketch_width(HISTOGRAM_BITS, i) - 1;
+        for (unsigned i = 0; i < h->cells.n; i++) {
+                unsigned cell = h->cells.counts[i].cell;
+                seen += h->cells.counts[i].count;
+                if (cell < HISTOGRAM_CELLS - 1 && (double)seen >= wanted) {
+                        uint64_t upper = sketch_low(HISTOGRAM_BITS, cell) + sketch_width(HISTOGRAM_BITS, cell) - 1;
                         return upper < h->max ? upper : h->max;
                 }
         }

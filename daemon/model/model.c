@@ -359,7 +359,7 @@ uint64_t model_late_samples(const struct model *m)
 
 size_t model_held_bytes(const struct model *m)
 {
-        size_t held = sizeof(*m) + GC_MAX_GENERATIONS * sizeof(struct generation) +
+        size_t held = sizeof(*m) + gc_held(&m->gc) +
                       m->caps_room * (sizeof(struct sched_cap) + sizeof(struct cap_state)) +
                       (m->census.buffers[0].room + (size_t)m->census.buffers[1].room) * sizeof(struct census_row) +
                       bands_held(&m->bands) + profile_held(&m->profile) + ticky_held(&m->ticky) +

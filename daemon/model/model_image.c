@@ -37,6 +37,8 @@ static void image_gc(struct image *im, struct model *m)
 
         image_array(im, &m->gc.generations, &m->gc.n_generations, &room, sizeof(*m->gc.generations),
                     GC_MAX_GENERATIONS);
+        for (uint32_t i = 0; i < m->gc.n_generations; i++)
+                image_sketch(im, &m->gc.generations[i].pauses.cells, HISTOGRAM_CELLS);
         if (m->gc.nonmoving.n_census > NONMOVING_SIZES || m->gc.n_last > GC_LAST)
                 image_refuse(im, impossible);
 }
@@ -98,14 +100,14 @@ static void image_note(struct image *im, struct note *note)
 
 static void image_notes(struct image *im, struct notes *n)
 {
-        uint32_t made = n->made, room = n->slots ? LIMIT_NOTES : 0, landmarks = n->landmarks ? LIMIT_LANDMARKS : 0;
+        uint32_t made = n->made, room = n->slots ? LIMIT_NOTES : 0;
 
         image_array(im, &n->slots, &made, &room, sizeof(*n->slots), LIMIT_NOTES);
         n->made = made;
         for (uint32_t i = 0; i < n->made; i++) {
                 image_note(im, &n->slots[i]);
         }
-        image_array(im, &n->landmarks, &n->n_landmarks, &landmarks, sizeof(*n->landmarks), LIMIT_LANDMARKS);
+        image_array(im, &n->landmarks, &n->n_landmarks, &n->landmarks_room, sizeof(*n->landmarks), LIMIT_LANDMARKS);
         for (uint32_t i = 0; im->reads && i < n->n_landmarks; i++) {
                 struct landmark *l = &n->landmarks[i];
                 l->note.text = l->text;

@@ -30,7 +30,7 @@ void notes_done(struct notes *n)
 
 size_t notes_held(const struct notes *n)
 {
-        return n->text_bytes + (n->landmarks ? LIMIT_LANDMARKS * sizeof(*n->landmarks) : 0) +
+        return n->text_bytes + n->landmarks_room * sizeof(*n->landmarks) +
                (n->slots ? LIMIT_NOTES * sizeof(*n->slots) : 0);
 }
 
@@ -110,6 +110,23 @@ static uint32_t least_landmark(const struct notes *n)
         return least;
 }
 
+/* Makes room for one more, if there may be one: most programs have a few. */
+static bool landmark_room(struct notes *n)
+{
+        uint32_t room = n->landmarks_room ? 2 * n->landmarks_room : 8;
+
+        if (n->n_landmarks < n->landmarks_room || n->n_landmarks == LIMIT_LANDMARKS)
+                return true;
+        struct landmark *landmarks = realloc(n->landmarks, room * sizeof(*landmarks));
+        if (!landmarks)
+                return false;
+        for (uint32_t i = 0; i < n->n_landmarks; i++)
+                landmarks[i].note.text = landmarks[i].text;
+        n->landmarks = landmarks;
+        n->landmarks_room = room;
+        return true;
+}
+
 static void keep_landmark(struct notes *n, const struct note *note)
 {
         uint64_t pattern = pattern_of(note->what, note->text, note->text_size);
@@ -119,7 +136,7 @@ static void keep_landmark(struct notes *n, const struct note *note)
                 seen += n->landmarks[i].pattern == pattern;
         if (seen >= (note->what == NOTE_MARKER ? LANDMARK_REPEATS : 1))
                 return;
-        if (!n->landmarks && !(n->landmarks = malloc(LIMIT_LANDMARKS * sizeof(*n->landmarks))))
+        if (!landmark_room(n))
                 return; /* out of memory: not kept */
         uint32_t place = n->n_landmarks < LIMIT_LANDMARKS ? n->n_landmarks++ : least_landmark(n);
         struct landmark *l = &n->landmarks[place];

@@ -18,8 +18,8 @@ struct landmark {
 };
 
 struct notes {
-        struct landmark *landmarks; /* LIMIT_LANDMARKS; NULL before the first */
-        uint32_t n_landmarks;
+        struct landmark *landmarks; /* LIMIT_LANDMARKS at most */
+        uint32_t n_landmarks, landmarks_room;
         struct note *slots; /* LIMIT_NOTES, at (number - 1) % LIMIT_NOTES; NULL before the first note */
         uint32_t made;      /* slots that have been set up */
         uint64_t total;

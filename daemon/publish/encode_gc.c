@@ -8,19 +8,15 @@
 
 static bool put_buckets(struct encoder *e, Hw__Generation *out, const struct histogram *h)
 {
-        size_t n = 0;
+        const struct sketch *cells = &h->cells;
 
-        for (unsigned i = 0; i < HISTOGRAM_CELLS; i++)
-                n += h->counts[i] != 0;
-        out->bucket = encoder_calloc(e, n, sizeof(*out->bucket));
-        out->bucket_count = encoder_calloc(e, n, sizeof(*out->bucket_count));
+        out->bucket = encoder_calloc(e, cells->n, sizeof(*out->bucket));
+        out->bucket_count = encoder_calloc(e, cells->n, sizeof(*out->bucket_count));
         if (!out->bucket || !out->bucket_count)
                 return false;
-        for (unsigned i = 0; i < HISTOGRAM_CELLS; i++) {
-                if (!h->counts[i])
-                        continue;
-                out->bucket[out->n_bucket++] = i;
-                out->bucket_count[out->n_bucket_count++] = h->counts[i];
+        for (unsigned i = 0; i < cells->n; i++) {
+                out->bucket[out->n_bucket++] = cells->counts[i].cell;
+                out->bucket_count[out->n_bucket_count++] = cells->counts[i].count;
         }
         return true;
 }
@@ -39,6 +35,8 @@ static Hw__Generation *encode_generation(struct encoder *e, uint32_t number, con
                 return out;
         PUT(out, pause_total_ns, g->pause_total_ns);
         PUT(out, pause_max_ns, g->pause_max_ns);
+        if (!histogram_is_known(&g->pauses))
+                return out;
         PUT(out, pause_p50_ns, histogram_quantile(&g->pauses, 0.50));
         PUT(out, pause_p99_ns, histogram_quantile(&g->pauses, 0.99));
         return put_buckets(e, out, &g->pauses) ? out : NULL;

@@ -11,9 +11,9 @@
  * So a cell is at most 1/2^bits of its values wide: its bounds are within that share of every value in it, its middle
  * within half of it. Two sketches of one precision merge exactly, by adding counts.
  *
- * How the cells are kept depends on how many sketches there are: an array (daemon/model/histogram.h, one per
- * generation), a sorted list of the filled ones (struct sketch, dozens per series), or a few that become coarser where
- * their values lie far apart (daemon/trend/band_sketch.h, dozens for each of a thousand bands).
+ * How the cells are kept depends on how many sketches there are: a sorted list of the filled ones (struct sketch, one
+ * per generation and dozens per series), or a few that become coarser where their values lie far apart
+ * (daemon/trend/band_sketch.h, dozens for each of a thousand bands).
  */
 #ifndef HW_PROTO_BASE_SKETCH_H
 #define HW_PROTO_BASE_SKETCH_H

@@ -47,13 +47,32 @@ static void test_quantiles_are_within_a_32nd(void **unused)
         assert_int_equal(h.count, 5000);
         histogram_add(&h, UINT64_MAX);
         assert_int_equal(histogram_quantile(&h, 1), UINT64_MAX);
-        assert_int_equal(h.counts[HISTOGRAM_CELLS - 1], 1);
+        assert_int_equal(h.cells.counts[h.cells.n - 1].cell, HISTOGRAM_CELLS - 1);
+        assert_int_equal(h.cells.counts[h.cells.n - 1].count, 1);
+        histogram_done(&h);
+        assert_int_equal(histogram_quantile(&h, 0.5), 0);
+}
+
+/* Without memory for a cell the count and the maximum are true, and quantiles are not known. */
+static void test_what_is_lost_is_not_known(void **unused)
+{
+        struct histogram h = { 0 };
+
+        (void)unused;
+        histogram_add(&h, 1000);
+        assert_true(histogram_is_known(&h));
+        h.cells.lost = true; /* as sketch_add leaves it */
+        histogram_add(&h, 7000);
+        assert_true(h.count == 2 && h.max == 7000 && !histogram_is_known(&h));
+        assert_int_equal(histogram_quantile(&h, 1), 0);
+        histogram_done(&h);
 }
 
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_quantiles_are_within_a_32nd),
+                cmocka_unit_test(test_what_is_lost_is_not_known),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
