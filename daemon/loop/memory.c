@@ -4,7 +4,8 @@
  * of them alone; this bounds their sum, by the number that the OOM killer goes by.
  *
  * glibc keeps what is freed below the newest block that is in use. malloc_trim() gives back whole free pages wherever
- * they are: a walk over the free ones, 1 ms for 100 MB.
+ * they are: a walk over the free blocks, 2 ms for 6,500 of them, and 0.2 to 0.35 ms for each MiB that it gives back.
+ * A thousand targets that grow for ten minutes leave 1 MiB free in 12,000 blocks: nothing to give back.
  *
  * Blocks of MMAP_BYTES and more are mapped one by one. glibc would raise that threshold to the size of the largest one
  * ever freed: after the first target was removed, the decoder of each new one (0.9 MB, of which 10 kB are ever used)
