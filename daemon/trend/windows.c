@@ -155,7 +155,7 @@ struct newest {
         unsigned n, older;
 };
 
-/* Whether all of the newer half are above all of the older one, and rise by their own scatter alone; *fit: their line. */
+/* Whether the newer half is all above the older one, and rises, by its own scatter alone. *fit: its line. */
 static bool newer_rise(const struct ladder *l, struct newest *ret, struct theil_sen *fit)
 {
         unsigned kept = ladder_kept(l, 0);
