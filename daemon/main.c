@@ -23,7 +23,7 @@
 #include "daemon/control/reload.h"
 #include "daemon/control/requests.h"
 #include "daemon/control/service.h"
-#include "daemon/control/snapshots.h"
+#include "daemon/control/pending.h"
 #include "daemon/record/recorder.h"
 #include "daemon/rules/test/tool.h"
 #include "daemon/loop/descriptors.h"
@@ -248,11 +248,12 @@ static int serve(const struct config *config, struct rulebook *rulebook)
         targets = targets_new(base, bus, &common);
         requests.targets = targets;
         requests.bus = bus;
-        requests.snapshots = targets ? snapshots_new(base, targets, bus) : NULL;
+        const struct bus_handler again = { .ctx = &requests, .request = requests_again };
+        requests.pending = targets ? pending_new(base, targets, bus, &again) : NULL;
         interrupt = on(base, SIGINT, on_signal, base);
         terminate = on(base, SIGTERM, on_signal, base);
         hangup = on(base, SIGHUP, on_hangup, &requests);
-        if (!requests.snapshots || !interrupt || !terminate || !hangup) {
+        if (!requests.pending || !interrupt || !terminate || !hangup) {
                 fprintf(stderr, "heapwatchd: out of memory\n");
                 goto out;
         }
@@ -274,7 +275,7 @@ out:
         service_destroy(&service);
         notifier_destroy(&requests.notifier); /* first: it must not see the targets removed */
         checkpoints_destroy(&checkpoints);
-        snapshots_destroy(&requests.snapshots);
+        pending_destroy(&requests.pending);
         targets_destroy(&targets);
         checkpoint_store_destroy(&store);
         recorder_destroy(&recorder);

@@ -114,7 +114,7 @@ static void print_daemon(const Hw__DaemonState *d)
         }
         print_loop(d);
         if (d->has_subscribers_disconnected)
-                (void)printf("subscribers disconnected for what they sent %s\n",
+                (void)printf("subscribers disconnected %s\n",
                              hw_count_text(text, sizeof(text), d->subscribers_disconnected));
         if (d->has_connections_refused && d->connections_refused > 0) {
                 (void)printf("connections refused %s", hw_count_text(text, sizeof(text), d->connections_refused));

@@ -201,7 +201,9 @@ const struct metric heapwatch_of_daemon[] = {
         NUMBER("heapwatch_daemon_bad_requests_total", COUNTER, NONE, of_daemon_bad_requests,
                "Requests refused: malformed or not allowed.", "the daemon"),
         NUMBER("heapwatch_daemon_connections_refused_total", COUNTER, NONE, of_daemon_refused,
-               "Connections closed: too few descriptors or places were left, or a request did not end.", "the daemon"),
+               "Connections closed: too few descriptors or places were left, a request did not end, or replies were "
+               "not read.",
+               "the daemon"),
         NUMBER("heapwatch_daemon_control_requests_total", COUNTER, NONE, of_daemon_controls,
                "Requests that changed something, or tried to.", "the daemon"),
         NUMBER("heapwatch_daemon_forbidden_requests_total", COUNTER, NONE, of_daemon_forbidden,

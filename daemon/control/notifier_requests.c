@@ -4,20 +4,13 @@
 
 #include "daemon/alerting/outcomes.h"
 #include "daemon/control/notifier.h"
+#include "daemon/control/replies.h"
 #include "proto/wire/action_plan.h"
 #include "daemon/rules/rule.h"
 #include "proto/base/arena.h"
 #include "proto/base/clock.h"
 #include "proto/wire/limits.h"
 #include "proto/base/error.h"
-
-static void refuse(struct bus_client *client, const char *error)
-{
-        Hw__Reply reply = HW__REPLY__INIT;
-
-        reply.error = (char *)error;
-        bus_reply(client, &reply);
-}
 
 #define PUT(message, field, value) ((message)->field = (value), (void)((message)->has_##field = 1))
 
@@ -89,16 +82,16 @@ void notifier_requests_plans(struct notifier *notifier, const struct ruleset *ru
         struct error error;
 
         if (!notifier_admit(notifier, request, &error)) {
-                refuse(client, error.text);
+                reply_error(client, error.text);
                 return;
         }
         arena_init(&arena, 0);
         reply.what_case = HW__REPLY__WHAT_PLANS;
         reply.plans = &plans;
         if (!fill_plans(&arena, &plans, rules))
-                refuse(client, "the daemon is out of memory; retry later");
+                reply_error(client, out_of_memory);
         else if (hw__reply__get_packed_size(&reply) > LIMIT_MESSAGE_BYTES)
-                refuse(client, "the actions of all rules together are larger than 16 MiB");
+                reply_error(client, "the actions of all rules together are larger than 16 MiB");
         else
                 bus_reply(client, &reply);
         arena_done(&arena);
@@ -107,24 +100,20 @@ void notifier_requests_plans(struct notifier *notifier, const struct ruleset *ru
 void notifier_requests_outcomes(struct notifier *notifier, struct outcomes *outcomes,
                                 const Hw__OutcomesRequest *request, struct bus_client *client)
 {
-        Hw__Reply reply = HW__REPLY__INIT;
-        Hw__Done done = HW__DONE__INIT;
         struct error error;
         const char *mistake;
         uint64_t now = clock_mono_ns();
 
         if (!notifier_report(notifier, request, &error)) {
-                refuse(client, error.text);
+                reply_error(client, error.text);
                 return;
         }
         for (size_t i = 0; i < request->n_alerts; i++) {
                 mistake = outcomes_set(outcomes, request->alerts[i], now);
                 if (mistake) {
-                        refuse(client, mistake);
+                        reply_error(client, mistake);
                         return;
                 }
         }
-        reply.what_case = HW__REPLY__WHAT_DONE;
-        reply.done = &done;
-        bus_reply(client, &reply);
+        reply_done(client, NULL);
 }

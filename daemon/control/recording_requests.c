@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/control/recording_requests.h"
 
+#include "daemon/control/replies.h"
 #include "daemon/record/recorder.h"
 #include "daemon/record/recording.h"
 #include "daemon/target/pipeline.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
-
-static void refuse(struct bus_client *client, const char *error)
-{
-        Hw__Reply reply = HW__REPLY__INIT;
-
-        reply.error = (char *)error;
-        bus_reply(client, &reply);
-}
 
 /* The recording of the requested target. False: the request has been refused. */
 static bool find(struct targets *targets, const char *name, struct bus_client *client, struct recording **ret)
@@ -24,12 +17,12 @@ static bool find(struct targets *targets, const char *name, struct bus_client *c
         *ret = p ? pipeline_recording(p) : NULL;
         if (*ret)
                 return true;
-        if (p)
-                error_set(&error, "target '%s' is not recorded: its entry in the configuration has record: false",
-                          name);
-        else
-                error_set(&error, "there is no target '%.64s'; a status request lists them", name);
-        refuse(client, error.text);
+        if (!p) {
+                reply_no_target(client, name);
+                return false;
+        }
+        error_set(&error, "target '%s' is not recorded: its entry in the configuration has record: false", name);
+        reply_error(client, error.text);
         return false;
 }
 
@@ -41,7 +34,7 @@ void recording_requests_handle(struct recorder *recorder, struct targets *target
         struct recording *recording = NULL;
 
         if (!recorder) {
-                refuse(client, "this daemon records nothing; start it with --record DIR");
+                reply_error(client, "this daemon records nothing; start it with --record DIR");
                 return;
         }
         if (request->target && !find(targets, request->target, client, &recording))

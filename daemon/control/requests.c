@@ -22,43 +22,13 @@
 #include "daemon/target/pipeline.h"
 #include "daemon/control/reload.h"
 #include "daemon/control/notifier_requests.h"
+#include "daemon/control/pending.h"
 #include "daemon/control/recording_requests.h"
+#include "daemon/control/replies.h"
 #include "daemon/control/roles.h"
 #include "daemon/control/silence_requests.h"
-#include "daemon/control/snapshots.h"
 #include "proto/base/error.h"
 #include "proto/base/labels.h"
-
-static const char out_of_memory[] = "the daemon is out of memory; retry later, or request less";
-
-/* ----------------------------------------------------------------- replies */
-
-static void reply_error(struct bus_client *client, const char *error)
-{
-        Hw__Reply reply = HW__REPLY__INIT;
-
-        reply.error = (char *)error;
-        bus_reply(client, &reply);
-}
-
-static void reply_done(struct bus_client *client, const char *target)
-{
-        Hw__Reply reply = HW__REPLY__INIT;
-        Hw__Done done = HW__DONE__INIT;
-
-        done.target = (char *)target;
-        reply.what_case = HW__REPLY__WHAT_DONE;
-        reply.done = &done;
-        bus_reply(client, &reply);
-}
-
-static void reply_no_target(struct bus_client *client, const char *name)
-{
-        struct error error;
-
-        error_set(&error, "there is no target '%.64s'; a status request lists them", name ? name : "");
-        reply_error(client, error.text);
-}
 
 /* ----------------------------------------------------------------- history */
 
@@ -368,7 +338,7 @@ static void handle(struct requests *r, const Hw__Request *request, struct bus_cl
 {
         switch (request->what_case) {
         case HW__REQUEST__WHAT_SNAPSHOT:
-                snapshots_answer(r->snapshots, request->snapshot, client);
+                pending_snapshot(r->pending, request, client);
                 break;
         case HW__REQUEST__WHAT_HISTORY:
                 handle_history(r, request->history, client);
@@ -411,6 +381,12 @@ static void handle(struct requests *r, const Hw__Request *request, struct bus_cl
         }
 }
 
+/* Of a request that changes nothing. */
+void requests_again(void *ctx, const Hw__Request *request, struct bus_client *client)
+{
+        handle(ctx, request, client);
+}
+
 void requests_handle(void *ctx, const Hw__Request *request, struct bus_client *client)
 {
         const ProtobufCFieldDescriptor *what =
@@ -425,6 +401,8 @@ void requests_handle(void *ctx, const Hw__Request *request, struct bus_client *c
         else
                 reply_error(client, error.text);
         role_audit(r->bus, client, request, allowed);
+        if (role_needed(request) == ROLE_READ && bus_client_again(client))
+                pending_keep(r->pending, request, client);
         uint64_t took_ns = clock_mono_ns() - began_ns;
         PROBE_REQUEST_ANSWERED(request->what_case, took_ns);
         log_debug("request=%s id=%llu took_us=%llu", what ? what->name : "unknown", (unsigned long long)request->id,

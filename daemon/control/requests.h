@@ -10,14 +10,14 @@
 
 struct notifier;
 struct outcomes;
+struct pending;
 struct recorder;
 struct silence_store;
-struct snapshots;
 
 struct requests {
         struct targets *targets; /* set before the loop runs */
         struct bus *bus;
-        struct snapshots *snapshots;
+        struct pending *pending;
         struct silence_store *silences;
         struct outcomes *outcomes;
         struct notifier *notifier;
@@ -29,5 +29,8 @@ struct requests {
 
 /* A bus_handler's function; ctx is a struct requests. */
 void requests_handle(void *ctx, const Hw__Request *request, struct bus_client *client);
+
+/* Likewise, of one that was let in before and found no room for its answer. */
+void requests_again(void *ctx, const Hw__Request *request, struct bus_client *client);
 
 #endif

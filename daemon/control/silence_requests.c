@@ -7,20 +7,13 @@
 #include <string.h>
 
 #include "daemon/alerting/silence_store.h"
+#include "daemon/control/replies.h"
 #include "proto/base/nearest.h"
 #include "proto/base/clock.h"
 #include "heapwatch/text.h"
 #include "daemon/log.h"
 #include "daemon/rules/rule.h"
 #include "proto/base/error.h"
-
-static void refuse(struct bus_client *client, const char *error)
-{
-        Hw__Reply reply = HW__REPLY__INIT;
-
-        reply.error = (char *)error;
-        bus_reply(client, &reply);
-}
 
 static void fill(Hw__Silence *to, const struct silence *from)
 {
@@ -53,7 +46,7 @@ static void answer(const struct silence_store *store, const struct silence *item
         if (messages && pointers)
                 bus_reply(client, &reply);
         else
-                refuse(client, "the daemon is out of memory; retry later");
+                reply_error(client, out_of_memory);
         free(messages);
         free(pointers);
 }
@@ -95,18 +88,18 @@ void silence_requests_add(struct silence_store *store, const struct ruleset *rul
         char rule[512], target[512];
 
         if (!request->rule || !request->has_duration_ns) {
-                refuse(client, "silence needs a rule and a duration_ns");
+                reply_error(client, "silence needs a rule and a duration_ns");
                 return;
         }
         if (!take_pattern(s.rule, request->rule) || !take_pattern(s.target, request->target ? request->target : "*")) {
-                refuse(client, "the name of a rule or target has at most 256 bytes");
+                reply_error(client, "the name of a rule or target has at most 256 bytes");
                 return;
         }
         if (request->why)
                 (void)hw_utf8_clean(s.why, sizeof(s.why), request->why, strlen(request->why));
         s.until_wall_ns = request->duration_ns <= SILENCE_LONGEST_NS ? now + request->duration_ns : UINT64_MAX;
         if (!names_a_rule(rules, s.rule, &error) || !silence_store_add(store, &s, &error)) {
-                refuse(client, error.text);
+                reply_error(client, error.text);
                 return;
         }
         (void)hw_terminal_text(rule, sizeof(rule), s.rule);
@@ -129,13 +122,13 @@ void silence_requests_remove(struct silence_store *store, const Hw__UnsilenceReq
         size_t i = 0;
 
         if (!request->rule && !request->has_id) {
-                refuse(client, "unsilence needs an id or a rule");
+                reply_error(client, "unsilence needs an id or a rule");
                 return;
         }
         while (i < all->n && !is_meant(&all->items[i], request, target))
                 i++;
         if (i == all->n) { /* at most one has an id, and one the same patterns */
-                refuse(client, "there is no such silence; a silences request lists them");
+                reply_error(client, "there is no such silence; a silences request lists them");
                 return;
         }
         ended = all->items[i];

@@ -1,40 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * snapshots.h - answers requests for snapshots, each as fast as its client takes it.
+ * snapshots.h - the answer to one request for a snapshot, as far as its client takes it: the daemon's state, target by
+ * target, the end.
  *
- * What a client may have waiting is limited (daemon/transport/waiting.h), and a snapshot may be larger than all the
- * memory for replies. So what is not taken at once is made later, when most of what was sent is gone: one that reads
- * slowly gets all of it, and costs no more memory than one that reads fast.
- *
- * One snapshot of a client at a time: a new request ends the one before, with an error as its last reply. One of which
- * nothing was taken for SNAPSHOT_PATIENCE_NS is given up.
- *
- * Called by the loop's thread only.
+ * A target is found again by its name: others may have been removed meanwhile. Between two targets there is no name to
+ * go by, and the late joiner may miss one: that one's heartbeat shows it the gap within a second.
  */
 #ifndef HW_DAEMON_CONTROL_SNAPSHOTS_H
 #define HW_DAEMON_CONTROL_SNAPSHOTS_H
 
-#include "heapwatch/wire.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#define SNAPSHOTS_MOST       64u /* under way; a further one takes the place of the least active */
-#define SNAPSHOT_PATIENCE_NS UINT64_C(60000000000)
+#include "daemon/publish/publisher.h"
+#include "proto/wire/limits.h"
 
-struct bus;
 struct bus_client;
-struct event_base;
-struct snapshots;
 struct targets;
 
-/* All are borrowed. NULL when out of memory. */
-struct snapshots *snapshots_new(struct event_base *base, struct targets *targets, struct bus *bus);
+/* How far it has come. All bytes 0: not begun. */
+struct snapshot_answer {
+        bool begun;                             /* the daemon's state was taken */
+        size_t at;                              /* which target is next ... */
+        char name[LIMIT_TARGET_NAME_BYTES + 1]; /* ... and its name; "": not begun */
+        struct snapshot target;                 /* how far it has come */
+};
 
-/* Before its bus. */
-void snapshots_destroy(struct snapshots **s);
+/* Of a turn: all is done, or its time is over, or the client takes no more now. */
+enum answer_progress { ANSWER_DONE, ANSWER_TIME_OVER, ANSWER_WAITS };
 
-/* `request` is borrowed for the call. */
-void snapshots_answer(struct snapshots *s, const Hw__SnapshotRequest *request, struct bus_client *client);
-
-/* How many are under way. */
-unsigned snapshots_count(const struct snapshots *s);
+/* Goes on for at most LIMIT_PUMP_NS. *moved_ns is set when something was taken. */
+enum answer_progress snapshot_answer(struct snapshot_answer *a, const Hw__SnapshotRequest *wanted,
+                                     struct targets *targets, struct bus_client *client, uint64_t *moved_ns);
 
 #endif

@@ -19,8 +19,10 @@
  * request are dropped too: a client must never take a snapshot with a hole for
  * a whole one because its last message got through. Waiting replies are bounded
  * in bytes, of each client and of all (waiting.h), so nobody can make the daemon
- * grow, or leave others without an answer, by requesting snapshots and not
- * reading them.
+ * grow by requesting snapshots and not reading them. An only reply that finds no
+ * room is made again when there is some (daemon/control/pending.h); who reads
+ * nothing while others wait for that is shut down, and so are subscribers while
+ * updates are left out.
  *
  * A client that requests too often or too much (request_quota.h) gets an error that
  * says so and when to retry.
@@ -71,6 +73,7 @@ struct bus {
         struct client_memory room;
         atomic_size_t updates_waiting_bytes; /* handed to ZeroMQ and not yet freed by it */
         struct waiting replies_waiting;      /* likewise */
+        uint64_t looked_ns[2];               /* for requesters, subscribers that are stuck */
 };
 
 struct bus_client {
@@ -80,8 +83,11 @@ struct bus_client {
         bool delimiter;         /* a REQ socket: an empty frame comes before the request */
         bool has_id;
         uint64_t id;
-        bool dropped; /* a reply was not taken: send no more */
-        bool refused; /* an error was sent */
+        uint64_t who;    /* a process or a TCP address; not known: the client */
+        unsigned taken;  /* replies */
+        unsigned missed; /* likewise, that were not taken: send no more */
+        bool later;      /* the first one was not, and it was for lack of room */
+        bool refused;    /* an error was sent */
         struct principal principal;
         char name[KEY_NAME_MAX + PEER_TEXT + 2];
 };
@@ -129,12 +135,26 @@ static int pack(struct bus *bus, struct waiting_client *client, const ProtobufCM
         return 0;
 }
 
+/* Somebody waits for memory that others have: shuts down who reads nothing. */
+static void make_room(struct bus *bus, bool subscribers, int but)
+{
+        const uint64_t now_ns = clock_mono_ns();
+
+        if (now_ns - bus->looked_ns[subscribers] < STUCK_LOOK_NS)
+                return;
+        bus->looked_ns[subscribers] = now_ns;
+        (void)connections_shut_stuck(subscribers, but);
+}
+
 /* ------------------------------------------------------------ updates */
 
 /* Over the limit only small ones are sent: their number bounds their memory. */
 static bool has_room(struct bus *bus, size_t size)
 {
-        return size <= LIMIT_SMALL_UPDATE_BYTES || atomic_load(&bus->updates_waiting_bytes) <= bus->room.updates;
+        if (size <= LIMIT_SMALL_UPDATE_BYTES || atomic_load(&bus->updates_waiting_bytes) <= bus->room.updates)
+                return true;
+        make_room(bus, true, -1);
+        return false;
 }
 
 static int send_update(void *ctx, const Hw__Update *update)
@@ -203,6 +223,14 @@ static enum bus_took send_reply(struct bus_client *client, struct waiting_client
         return status == -EAGAIN ? BUS_TAKES_LATER : BUS_GONE;
 }
 
+/* Bytes of replies that may wait, all clients together, when one for this client is added. */
+static size_t room_of(const struct bus_client *client)
+{
+        const size_t room = client->bus->room.replies;
+
+        return connections_known_stuck(client->who) ? room / STUCK_PART : room;
+}
+
 static enum bus_took offer(struct bus_client *client, Hw__Reply *reply, struct waiting_client *waiting)
 {
         struct bus *bus = client->bus;
@@ -211,16 +239,16 @@ static enum bus_took offer(struct bus_client *client, Hw__Reply *reply, struct w
         reply->has_id = client->has_id;
         reply->id = client->id;
         const size_t size = hw__reply__get_packed_size(reply);
-        if (client->dropped)
+        if (client->missed > 0)
                 return BUS_GONE;
-        if (!waiting_may(&bus->replies_waiting, waiting, size, bus->room.replies))
+        if (!waiting_may(&bus->replies_waiting, waiting, size, room_of(client)))
                 return BUS_TAKES_LATER;
         return send_reply(client, waiting, reply, size);
 }
 
 static struct waiting_client *waiting_of(const struct bus_client *client)
 {
-        return waiting_find(&client->bus->replies_waiting, number_of(client));
+        return waiting_find(&client->bus->replies_waiting, client->who);
 }
 
 /* While memory is full those who can wait get a message at a time. */
@@ -238,15 +266,22 @@ enum bus_took bus_offer(struct bus_client *client, Hw__Reply *reply)
 
 void bus_reply(struct bus_client *client, Hw__Reply *reply)
 {
-        struct bus *bus = client->bus;
+        const enum bus_took took = offer(client, reply, waiting_of(client));
 
-        if (offer(client, reply, waiting_of(client)) != BUS_TOOK) {
-                client->dropped = true;
-                bus->stats.replies_dropped++;
-                log_debug("replies_dropped=%llu: the client does not read",
-                          (unsigned long long)bus->stats.replies_dropped);
-        }
-        zloop_pump(bus->request_loop); /* inside a handler, the calling pump does it */
+        client->later = client->later || (took == BUS_TAKES_LATER && client->taken == 0);
+        client->taken += took == BUS_TOOK;
+        client->missed += took != BUS_TOOK;
+        zloop_pump(client->bus->request_loop); /* inside a handler, the calling pump does it */
+}
+
+/* At the end of a request. */
+static void count_missed(const struct bus_client *client)
+{
+        if (client->missed == 0)
+                return;
+        client->bus->stats.replies_dropped += client->missed;
+        log_debug("replies_dropped=%llu: the client does not read",
+                  (unsigned long long)client->bus->stats.replies_dropped);
 }
 
 void bus_pump(struct bus *bus)
@@ -258,8 +293,29 @@ bool bus_client_is_ready(const struct bus_client *client)
 {
         const struct waiting_client *waiting = waiting_of(client);
 
-        return !is_held_back(waiting) &&
-               waiting_is_ready(&client->bus->replies_waiting, waiting, client->bus->room.replies);
+        return !is_held_back(waiting) && waiting_is_ready(&client->bus->replies_waiting, waiting, room_of(client));
+}
+
+void bus_client_waits(struct bus_client *client)
+{
+        struct bus *bus = client->bus;
+
+        if (waiting_is_short(&bus->replies_waiting, room_of(client)) || memory_now() == MEMORY_FULL)
+                make_room(bus, false, client->principal.fd);
+}
+
+bool bus_client_again(struct bus_client *client)
+{
+        if (!client->later)
+                return false;
+        client->missed = 0;
+        client->later = client->refused = false;
+        return true;
+}
+
+uint64_t bus_client_who(const struct bus_client *client)
+{
+        return client->who;
 }
 
 struct bus_client *bus_client_keep(const struct bus_client *client)
@@ -278,8 +334,10 @@ struct bus_client *bus_client_keep(const struct bus_client *client)
 
 void bus_client_release(struct bus_client **client)
 {
-        if (*client)
+        if (*client) {
+                count_missed(*client);
                 (void)zmq_msg_close((*client)->identity);
+        }
         free(*client);
         *client = NULL;
 }
@@ -293,11 +351,6 @@ bool bus_client_is_same(const struct bus_client *a, const struct bus_client *b)
 void bus_client_spend(struct bus_client *client, uint64_t cpu_ns)
 {
         request_quota_spend(&client->bus->clients, number_of(client), clock_mono_ns(), cpu_ns);
-}
-
-bool bus_client_lost(const struct bus_client *client)
-{
-        return client->dropped;
 }
 
 /* -------------------------------------------------------------- who asks */
@@ -405,10 +458,15 @@ static void take_message(struct bus *bus, zmq_msg_t *frames, size_t n)
         client.delimiter = n > 1 && zmq_msg_size(&frames[1]) == 0;
         size_t payload = client.delimiter ? 2 : 1;
         admission_who(bus->admission, &frames[n - 1], &client.principal);
+        const char *address = zmq_msg_gets(&frames[n - 1], "Peer-Address");
+        client.who = address ? connections_who(address) : 0;
+        if (client.who == 0)
+                client.who = number_of(&client);
         if (n != payload + 1)
                 refuse_request(&client, "a request is one frame");
         else
                 take_request(&client, zmq_msg_data(&frames[payload]), zmq_msg_size(&frames[payload]));
+        count_missed(&client);
 }
 
 static int receive_request(void *ctx, void *socket)

@@ -27,7 +27,10 @@ struct bus_client; /* whom to answer; valid only inside the handler, unless kept
 
 struct bus_handler {
         void *ctx;
-        /* One validated request; answer with bus_reply any number of times before returning, or keep the client. */
+        /*
+         * One validated request; answer with bus_reply any number of times before returning, or keep the client. A
+         * reply that finds no room is lost, unless the handler keeps the client and is called again.
+         */
         void (*request)(void *ctx, const Hw__Request *request, struct bus_client *client);
 };
 
@@ -57,8 +60,17 @@ void bus_reply(struct bus_client *client, Hw__Reply *reply);
 enum bus_took { BUS_TOOK, BUS_TAKES_LATER, BUS_GONE };
 enum bus_took bus_offer(struct bus_client *client, Hw__Reply *reply);
 
-/* Whether it has taken most of what was sent: worth making more. */
+/* Whether it has taken most of what was sent: worth making more, and a reply of any size finds room. */
 bool bus_client_is_ready(const struct bus_client *client);
+
+/* It waits, and is not ready: when others have filled the memory for replies and read nothing, they are shut down. */
+void bus_client_waits(struct bus_client *client);
+
+/* Whether the only reply found no room. It is not counted as lost then: the request is to be handled again. */
+bool bus_client_again(struct bus_client *client);
+
+/* The process or TCP address that it is, as a number. */
+uint64_t bus_client_who(const struct bus_client *client);
 
 /* The same client, to be answered after the handler has returned; NULL when out of memory. */
 struct bus_client *bus_client_keep(const struct bus_client *client);
@@ -72,9 +84,6 @@ void bus_client_spend(struct bus_client *client, uint64_t cpu_ns);
 
 /* Reads requests, if there are some; after replies were sent outside a handler. May call the handler. */
 void bus_pump(struct bus *bus);
-
-/* Whether a reply could not be sent: further ones to the same request will not be either. */
-bool bus_client_lost(const struct bus_client *client);
 
 /* Who asks: over ipc it is us, and may control. Borrowed until the handler returns. */
 const struct principal *bus_client_principal(const struct bus_client *client);

@@ -2,12 +2,15 @@
 #include "daemon/transport/connections.h"
 
 #include <arpa/inet.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -15,6 +18,7 @@
 #include "daemon/log.h"
 #include "daemon/loop/accept.h"
 #include "daemon/loop/receive.h"
+#include "daemon/loop/send.h"
 #include "daemon/transport/limits.h"
 #include "daemon/transport/subscriber_quota.h"
 #include "proto/base/clock.h"
@@ -35,6 +39,9 @@ struct connection {
         uint64_t who;                 /* a process or a TCP address; never 0 */
         uint64_t unread;              /* bytes received, and not yet read as messages ... */
         uint64_t unread_ns;           /* ... when the newest came */
+        uint64_t sent;                /* bytes that the kernel took */
+        uint64_t taken;               /* by the peer, of these, when somebody last looked ... */
+        uint64_t taken_ns;            /* ... and since when; 0: nobody looked yet */
         struct sockaddr_storage peer; /* AF_UNIX: nothing more is known */
 };
 
@@ -52,6 +59,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows 
 static struct connection *table;                         /* by descriptor */
 static int n_table;
 static struct subscriber_quota quota;
+static struct peers stuck; /* the first bucket: until when it is known for it */
 static struct listener listeners[SERVICES];
 static atomic_ulong n_other_users, n_refused, n_disconnected;
 
@@ -99,17 +107,22 @@ static bool is_connection(int fd)
         return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && !listens;
 }
 
+static uint64_t who_of(const void *bytes, size_t n)
+{
+        return hash_bytes(bytes, n, 0) | 1;
+}
+
 static uint64_t who_is(int fd, const struct sockaddr_storage *peer)
 {
         struct ucred local = { .pid = 0 };
         socklen_t size = sizeof(local);
 
         if (peer->ss_family == AF_INET)
-                return hash_bytes(&((const struct sockaddr_in *)peer)->sin_addr, sizeof(struct in_addr), 0) | 1;
+                return who_of(&((const struct sockaddr_in *)peer)->sin_addr, sizeof(struct in_addr));
         if (peer->ss_family == AF_INET6)
-                return hash_bytes(&((const struct sockaddr_in6 *)peer)->sin6_addr, sizeof(struct in6_addr), 0) | 1;
+                return who_of(&((const struct sockaddr_in6 *)peer)->sin6_addr, sizeof(struct in6_addr));
         (void)getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &local, &size);
-        return hash_bytes(&local.pid, sizeof(local.pid), 0) | 1;
+        return who_of(&local.pid, sizeof(local.pid));
 }
 
 static bool same_peer(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
@@ -121,6 +134,35 @@ static bool same_peer(const struct sockaddr_storage *a, const struct sockaddr_st
                        ((const struct sockaddr_in *)b)->sin_addr.s_addr;
         return !memcmp(&((const struct sockaddr_in6 *)a)->sin6_addr, &((const struct sockaddr_in6 *)b)->sin6_addr,
                        sizeof(struct in6_addr));
+}
+
+static const char *peer_text(const struct sockaddr_storage *a, char out[PEER_TEXT])
+{
+        char host[INET6_ADDRSTRLEN] = "?";
+
+        if (a->ss_family == AF_INET)
+                (void)inet_ntop(AF_INET, &((const struct sockaddr_in *)a)->sin_addr, host, sizeof(host));
+        else
+                (void)inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)a)->sin6_addr, host, sizeof(host));
+        if (!strncmp(host, "::ffff:", 7) && strchr(host, '.')) /* an IPv4 peer of a socket that takes both */
+                (void)snprintf(out, PEER_TEXT, "%s:%u", host + 7, port_of(a));
+        else
+                (void)snprintf(out, PEER_TEXT, strchr(host, ':') ? "[%s]:%u" : "%s:%u", host, port_of(a));
+        return out;
+}
+
+/* Who is at the other end, as people read it. The lock is held. */
+static const char *describe(int fd, char out[PEER_TEXT])
+{
+        struct ucred local = { .uid = (uid_t)-1 };
+        socklen_t size = sizeof(local);
+
+        (void)snprintf(out, PEER_TEXT, "?");
+        if (fd >= 0 && fd < n_table && table[fd].service != SERVICE_NONE && table[fd].peer.ss_family != AF_UNIX)
+                (void)peer_text(&table[fd].peer, out);
+        else if (fd >= 0 && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &local, &size) == 0)
+                (void)snprintf(out, PEER_TEXT, "uid %lu pid %ld", (unsigned long)local.uid, (long)local.pid);
+        return out;
 }
 
 /* ------------------------------------------------------- on libzmq's thread */
@@ -240,7 +282,7 @@ static void forget(int fd)
 {
         (void)pthread_mutex_lock(&lock);
         if (fd < n_table)
-                table[fd].service = SERVICE_NONE;
+                table[fd] = (struct connection){ .service = SERVICE_NONE };
         (void)pthread_mutex_unlock(&lock);
 }
 
@@ -304,6 +346,20 @@ static const char *objection(int fd, size_t size)
         return why && is_there(fd) ? why : NULL;
 }
 
+/* The lock is held. */
+static void shut(int fd, char ret_peer[PEER_TEXT])
+{
+        (void)describe(fd, ret_peer);
+        (void)shutdown(fd, SHUT_RDWR);
+        table[fd].service = SERVICE_NONE;
+}
+
+static void say_shut(bool subscriber, const char *peer, const char *why)
+{
+        log_warning("%s=%lu from=%s: %s", subscriber ? "subscribers_disconnected" : "connections_refused",
+                    atomic_fetch_add(subscriber ? &n_disconnected : &n_refused, 1) + 1, peer, why);
+}
+
 static bool on_received(int fd, size_t size)
 {
         char peer[PEER_TEXT];
@@ -312,15 +368,19 @@ static bool on_received(int fd, size_t size)
         const char *why = objection(fd, size);
         const bool subscriber = why && table[fd].service == SERVICE_PUBLISH;
         if (why)
-                table[fd].service = SERVICE_NONE;
+                shut(fd, peer);
         (void)pthread_mutex_unlock(&lock);
-        if (!why)
-                return true;
-        log_warning("%s=%lu from=%s: %s", subscriber ? "subscribers_disconnected" : "connections_refused",
-                    atomic_fetch_add(subscriber ? &n_disconnected : &n_refused, 1) + 1, connections_peer(fd, peer),
-                    why);
-        (void)shutdown(fd, SHUT_RDWR);
-        return false;
+        if (why)
+                say_shut(subscriber, peer, why);
+        return !why;
+}
+
+static void on_sent(int fd, size_t size)
+{
+        (void)pthread_mutex_lock(&lock);
+        if (fd >= 0 && fd < n_table)
+                table[fd].sent += size;
+        (void)pthread_mutex_unlock(&lock);
 }
 
 /* ------------------------------------------------------------ on our thread */
@@ -340,11 +400,13 @@ void connections_begin(const struct connections_listener from[2])
 {
         (void)pthread_mutex_lock(&lock);
         memset(&quota, 0, sizeof(quota));
+        memset(&stuck, 0, sizeof(stuck));
         for (int i = 0; i < SERVICES; i++)
                 set_listener(&listeners[i], &from[i]);
         (void)pthread_mutex_unlock(&lock);
         accept_looks(on_accepted);
         receive_looks(on_received);
+        send_looks(on_sent);
 }
 
 void connections_keyed(uint16_t port)
@@ -357,6 +419,7 @@ void connections_end(void)
 {
         accept_looks(NULL);
         receive_looks(NULL);
+        send_looks(NULL);
         free(table);
         table = NULL;
         n_table = 0;
@@ -369,35 +432,11 @@ bool connections_is_subscriber(int fd)
         return service_of(fd, &keyed) == SERVICE_PUBLISH && is_connection(fd);
 }
 
-static const char *peer_text(const struct sockaddr_storage *a, char out[PEER_TEXT])
-{
-        char host[INET6_ADDRSTRLEN] = "?";
-
-        if (a->ss_family == AF_INET)
-                (void)inet_ntop(AF_INET, &((const struct sockaddr_in *)a)->sin_addr, host, sizeof(host));
-        else
-                (void)inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)a)->sin6_addr, host, sizeof(host));
-        if (!strncmp(host, "::ffff:", 7) && strchr(host, '.')) /* an IPv4 peer of a socket that takes both */
-                (void)snprintf(out, PEER_TEXT, "%s:%u", host + 7, port_of(a));
-        else
-                (void)snprintf(out, PEER_TEXT, strchr(host, ':') ? "[%s]:%u" : "%s:%u", host, port_of(a));
-        return out;
-}
-
 const char *connections_peer(int fd, char out[PEER_TEXT])
 {
-        struct ucred local = { .uid = (uid_t)-1 };
-        socklen_t size = sizeof(local);
-
-        (void)snprintf(out, PEER_TEXT, "?");
         (void)pthread_mutex_lock(&lock);
-        const bool known =
-                fd >= 0 && fd < n_table && table[fd].service != SERVICE_NONE && table[fd].peer.ss_family != AF_UNIX;
-        if (known)
-                (void)peer_text(&table[fd].peer, out);
+        (void)describe(fd, out);
         (void)pthread_mutex_unlock(&lock);
-        if (!known && fd >= 0 && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &local, &size) == 0)
-                (void)snprintf(out, PEER_TEXT, "uid %lu pid %ld", (unsigned long)local.uid, (long)local.pid);
         return out;
 }
 
@@ -444,6 +483,79 @@ size_t connections_shut(bool (*holds)(const void *ctx, const uint8_t public[KEY_
         }
         (void)pthread_mutex_unlock(&lock);
         return n;
+}
+
+uint64_t connections_who(const char *address)
+{
+        const char *colon = strrchr(address, ':');
+        struct in6_addr v6;
+        struct in_addr v4;
+
+        if (inet_pton(AF_INET, address, &v4) == 1)
+                return who_of(&v4, sizeof(v4));
+        if (inet_pton(AF_INET6, address, &v6) == 1)
+                return who_of(&v6, sizeof(v6));
+        const pid_t pid = colon ? (pid_t)strtol(colon + 1, NULL, 10) : 0;
+        return pid > 0 ? who_of(&pid, sizeof(pid)) : 0;
+}
+
+/* Its queue in the kernel is full, as it was at the look before, and nothing went in or out meanwhile. */
+static bool is_stuck(int fd, struct connection *c, uint64_t now_ns)
+{
+        struct pollfd room = { .fd = fd, .events = POLLOUT };
+        int queued = 0;
+
+        if (ioctl(fd, SIOCOUTQ, &queued) != 0)
+                return false;
+        const uint64_t taken = c->sent - (uint64_t)queued;
+        if (c->taken_ns == 0 || taken != c->taken || poll(&room, 1, 0) != 0) {
+                c->taken = taken;
+                c->taken_ns = now_ns;
+        }
+        return now_ns - c->taken_ns >= STUCK_NS;
+}
+
+/* Shuts down the first one from *fd on that is stuck. False: there is none. */
+static bool shut_next_stuck(int *fd, enum service service, int but, uint64_t now_ns, char ret_peer[PEER_TEXT])
+{
+        bool found = false;
+
+        (void)pthread_mutex_lock(&lock);
+        for (; !found && *fd < n_table; ++*fd) {
+                found = table[*fd].service == service && *fd != but && is_stuck(*fd, &table[*fd], now_ns) &&
+                        is_there(*fd);
+                if (found) {
+                        peers_find(&stuck, table[*fd].who, now_ns)->full_ns[0] = now_ns + STUCK_KNOWN_NS;
+                        shut(*fd, ret_peer);
+                }
+        }
+        (void)pthread_mutex_unlock(&lock);
+        return found;
+}
+
+size_t connections_shut_stuck(bool subscribers, int but)
+{
+        const enum service service = subscribers ? SERVICE_PUBLISH : SERVICE_REQUEST;
+        const uint64_t now_ns = clock_mono_ns();
+        char peer[PEER_TEXT];
+        size_t n = 0;
+        int fd = 0;
+
+        for (; shut_next_stuck(&fd, service, but, now_ns, peer); n++)
+                say_shut(subscribers, peer, "it reads nothing, and others wait for the memory");
+        return n;
+}
+
+bool connections_known_stuck(uint64_t who)
+{
+        const uint64_t now_ns = clock_mono_ns();
+        bool known = false;
+
+        (void)pthread_mutex_lock(&lock);
+        for (unsigned i = 0; i < PEERS_MAX && !known; i++)
+                known = stuck.of[i].who == who && stuck.of[i].full_ns[0] > now_ns;
+        (void)pthread_mutex_unlock(&lock);
+        return known;
 }
 
 uint64_t connections_of_other_users(void)

@@ -11,7 +11,8 @@
  * connections are closed at once. What clients send passes through our recv() (daemon/loop/receive.h): the rate of
  * subscribers is limited (subscriber_quota.h), and so is what was received of any connection and not yet read as
  * messages. libzmq itself would take in a message of endless parts until memory is used up. A connection that sends too
- * much is shut down.
+ * much is shut down; and so is one that takes nothing while others wait for the memory that its messages have: what it
+ * took is what passed through our send() (daemon/loop/send.h) and is no longer in the kernel's queue.
  *
  * Two threads: libzmq's accepts, ours looks up and shuts down; a lock protects the table. A descriptor is shut down
  * under the lock, and only if the kernel still reports the peer that was accepted: it cannot have been reused.
@@ -50,6 +51,22 @@ const char *connections_peer(int fd, char out[PEER_TEXT]);
 /* Whether this descriptor is a connection of root's, over ipc. */
 bool connections_is_root(int fd);
 
+/*
+ * The process, or the TCP address, that a message came from, by libzmq's "Peer-Address" of it: "...:UID:GID:PID" over
+ * ipc. 0: not known. (The descriptor that it came by may be another connection's by now.)
+ */
+uint64_t connections_who(const char *address);
+
+/*
+ * Somebody waits for memory: shuts down the requesters, or subscribers, that have taken nothing for STUCK_NS of what
+ * waits for them; not `but`. To be called again and again meanwhile: who is stuck is seen by comparing. Returns how
+ * many.
+ */
+size_t connections_shut_stuck(bool subscribers, int but);
+
+/* Whether one of this process or address was shut down so within STUCK_KNOWN_NS. */
+bool connections_known_stuck(uint64_t who);
+
 /* A message of `size` bytes, or a part of one, was read that came from this descriptor; below 0: not known which. */
 void connections_read(int fd, size_t size);
 
@@ -65,7 +82,8 @@ size_t connections_shut(bool (*holds)(const void *ctx, const uint8_t public[KEY_
 /* Connections over ipc that were closed because another user made them, since the start. */
 uint64_t connections_of_other_users(void);
 
-/* Connections closed for want of a place, or for their requests; subscribers shut down for what they sent. */
+/* Connections closed for want of a place, for their requests or unread replies; subscribers shut down for what they
+ * sent or did not read. */
 uint64_t connections_refused(void);
 uint64_t connections_disconnected(void);
 

@@ -42,7 +42,11 @@
 #define LEAST_CONNECTIONS           32u
 #define LEAST_QUEUED                256u /* messages of a subscriber's queue */
 #define LEAST_SUBSCRIPTIONS         512u
-#define HEARTBEAT_MS                5000  /* TCP: a peer is asked for a sign of life so often ... */
-#define HEARTBEAT_LOST_MS           15000 /* ... and is gone when none came in that time */
+#define STUCK_NS                    UINT64_C(2000000000)  /* taking nothing so long while others wait: shut, ... */
+#define STUCK_KNOWN_NS              UINT64_C(60000000000) /* ... and has so long ... */
+#define STUCK_PART                  4u                    /* ... only this part of the memory for replies */
+#define STUCK_LOOK_NS               UINT64_C(100000000)   /* between two looks for them */
+#define HEARTBEAT_MS                5000                  /* TCP: a peer is asked for a sign of life so often ... */
+#define HEARTBEAT_LOST_MS           15000                 /* ... and is gone when none came in that time */
 
 #endif

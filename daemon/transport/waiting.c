@@ -21,20 +21,25 @@ struct waiting_client *waiting_find(struct waiting *w, uint64_t client)
         return free_place;
 }
 
-bool waiting_may(const struct waiting *w, const struct waiting_client *c, size_t size, size_t room)
-{
-        const size_t all = atomic_load(&w->bytes), own = atomic_load(&c->bytes);
-
-        if (own == 0 && (all < room || (size <= SMALL_REPLY_BYTES && all / 2 < room)))
-                return true;
-        return all < room && size <= room - all && own + size <= TIMES_FREE * (room - all);
-}
-
 bool waiting_is_ready(const struct waiting *w, const struct waiting_client *c, size_t room)
 {
         const size_t all = atomic_load(&w->bytes), own = atomic_load(&c->bytes);
 
         return all < room && own <= (room - all) / 2;
+}
+
+bool waiting_may(const struct waiting *w, const struct waiting_client *c, size_t size, size_t room)
+{
+        const size_t all = atomic_load(&w->bytes), own = atomic_load(&c->bytes);
+
+        if (waiting_is_ready(w, c, room) || (own == 0 && size <= SMALL_REPLY_BYTES && all / 2 < room))
+                return true;
+        return all < room && size <= room - all && own + size <= TIMES_FREE * (room - all);
+}
+
+bool waiting_is_short(const struct waiting *w, size_t room)
+{
+        return atomic_load(&w->bytes) > room / 2;
 }
 
 void waiting_take(struct waiting *w, struct waiting_client *c, size_t size)

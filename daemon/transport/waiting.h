@@ -4,7 +4,9 @@
  *
  * A client may have twice as much waiting as is still free for all (a dynamic threshold, as in switches with shared
  * memory). Alone it gets two thirds of the room; one that does not read its replies leaves a third to the others, and
- * several of them leave something, too: at least a small reply for each, as of `status`.
+ * several of them leave something, too: at least a small reply for each, as of `status`. A large one then has to wait
+ * until those who read nothing are shut down (connections.h). A client is a process or a TCP address, however many
+ * connections it has.
  *
  * The owner's thread takes, any thread gives back.
  */
@@ -31,11 +33,14 @@ struct waiting {
 /* Its place, for as long as a reply is made for it. */
 struct waiting_client *waiting_find(struct waiting *w, uint64_t client);
 
-/* Whether a reply of `size` may wait, of `room` bytes for all; the first one may always. */
+/* Whether a reply of `size` may wait, of `room` bytes for all: of any size when the client is ready. */
 bool waiting_may(const struct waiting *w, const struct waiting_client *c, size_t size, size_t room);
 
 /* Whether it has taken most of what it may have waiting. */
 bool waiting_is_ready(const struct waiting *w, const struct waiting_client *c, size_t room);
+
+/* Whether so little is left that others may be kept from their replies. */
+bool waiting_is_short(const struct waiting *w, size_t room);
 
 void waiting_take(struct waiting *w, struct waiting_client *c, size_t size);
 void waiting_give_back(struct waiting *w, struct waiting_client *c, size_t size);

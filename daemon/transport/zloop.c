@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: one persistent EV_READ event on ZeroMQ's descriptor, and two timers
- * for what is left when a turn ends.
+ * DESIGN: one persistent EV_READ event on ZeroMQ's descriptor, and a rest
+ * (rest.h) for what is left when a turn ends.
  *
  * The descriptor only says "look at ZMQ_EVENTS again", and says it once. So
  * each pump ends in one of two ways: ZMQ_EVENTS no longer shows ZMQ_POLLIN, or
- * the timers are armed. Any third way would lose a wake-up.
+ * a rest begins. Any third way would lose a wake-up.
  *
  * A flood of messages must not starve the sources. A pump ends after
- * LIMIT_PUMP_NS (or one message, if that takes longer) and then rests for
- * PUMP_REST times as long as it took: a socket has at most a quarter of a busy
- * loop. A loop with nothing else to do ends the rest at once: `idle` has the
- * last priority, so it runs only when no source and no timer is active.
- *
- * The timers are timers and no event_active(): libevent runs active events
- * until there are none, so one socket that is always ready would keep all
- * timers from firing.
+ * LIMIT_PUMP_NS (or one message, if that takes longer) and then rests.
  *
  * A receiver may send on its own socket (a reply), and the code that sends
  * pumps: `pumping` ends that circle. Nothing is lost by it, because the outer
@@ -31,13 +24,12 @@
 
 #include "daemon/loop/watchdog.h"
 #include "daemon/transport/limits.h"
+#include "daemon/transport/rest.h"
 #include "proto/base/clock.h"
 
 struct zloop {
         struct event *readable;
-        struct event *share;    /* ends a rest after its time, before all others */
-        struct event *idle;     /* ends a rest as soon as nobody else has work */
-        uint64_t rest_until_ns; /* monotonic */
+        struct rest rest;
         void *socket;
         zloop_receive *receive;
         void *ctx;
@@ -52,35 +44,18 @@ static bool can_receive(const struct zloop *z)
         return zmq_getsockopt(z->socket, ZMQ_EVENTS, &events, &size) == 0 && (events & ZMQ_POLLIN);
 }
 
-/* Fails only when out of memory; then the next pump continues. */
-static void begin_rest(struct zloop *z, uint64_t now_ns, uint64_t spent_ns)
-{
-        static const struct timeval at_once = { 0, 0 };
-        const uint64_t rest_us = PUMP_REST * spent_ns / 1000;
-        const struct timeval rest = { (time_t)(rest_us / 1000000), (suseconds_t)(rest_us % 1000000) };
-
-        z->rest_until_ns = now_ns + rest_us * 1000;
-        (void)event_add(z->share, &rest);
-        (void)event_add(z->idle, &at_once);
-}
-
-static void end_rest(struct zloop *z)
-{
-        z->rest_until_ns = 0;
-        (void)event_del(z->share);
-        (void)event_del(z->idle);
-}
-
-static void pump(struct zloop *z)
+/* The callback of the rest. */
+static void pump(void *arg)
 {
         const uint64_t begin_ns = clock_mono_ns();
+        struct zloop *z = arg;
 
         z->pumping = true;
         watchdog_begin(WATCHDOG_REQUEST);
         while (can_receive(z)) {
-                const uint64_t now_ns = clock_mono_ns();
-                if (now_ns - begin_ns >= LIMIT_PUMP_NS) {
-                        begin_rest(z, now_ns, now_ns - begin_ns);
+                const uint64_t spent_ns = clock_mono_ns() - begin_ns;
+                if (spent_ns >= LIMIT_PUMP_NS) {
+                        rest_begin(&z->rest, spent_ns);
                         break;
                 }
                 (void)z->receive(z->ctx, z->socket); /* 0: ZMQ_EVENTS will show that too */
@@ -91,20 +66,10 @@ static void pump(struct zloop *z)
 
 void zloop_pump(struct zloop *z)
 {
-        if (z->pumping || clock_mono_ns() < z->rest_until_ns)
+        if (z->pumping || rest_lasts(&z->rest))
                 return;
-        if (z->rest_until_ns)
-                end_rest(z);
+        rest_end(&z->rest);
         pump(z);
-}
-
-/* The callback of both timers. */
-static void on_rest_over(evutil_socket_t fd, short what, void *arg)
-{
-        (void)fd;
-        (void)what;
-        end_rest(arg);
-        pump(arg);
 }
 
 static void on_event(evutil_socket_t fd, short what, void *arg)
@@ -117,19 +82,17 @@ static void on_event(evutil_socket_t fd, short what, void *arg)
 /* Registers the events; the first pump comes from the loop, when the caller has the zloop. */
 static bool add_events(struct zloop *z, struct event_base *base)
 {
-        static const struct timeval now = { 0, 0 };
         evutil_socket_t fd = -1;
         size_t size = sizeof(fd);
 
         if (zmq_getsockopt(z->socket, ZMQ_FD, &fd, &size))
                 return false;
         z->readable = event_new(base, fd, EV_READ | EV_PERSIST, on_event, z);
-        z->share = evtimer_new(base, on_rest_over, z);
-        z->idle = evtimer_new(base, on_rest_over, z);
-        return z->readable && z->share && z->idle && event_priority_set(z->readable, LOOP_FIRST) == 0 &&
-               event_priority_set(z->share, LOOP_FIRST) == 0 &&
-               event_priority_set(z->idle, event_base_get_npriorities(base) - 1) == 0 &&
-               event_add(z->readable, NULL) == 0 && event_add(z->share, &now) == 0;
+        if (!rest_init(&z->rest, base, pump, z) || !z->readable || event_priority_set(z->readable, LOOP_FIRST) != 0 ||
+            event_add(z->readable, NULL) != 0)
+                return false;
+        rest_wait(&z->rest, 0);
+        return true;
 }
 
 struct zloop *zloop_new(struct event_base *base, void *socket, zloop_receive *receive, void *ctx)
@@ -152,10 +115,7 @@ void zloop_destroy(struct zloop **z)
                 return;
         if ((*z)->readable)
                 event_free((*z)->readable);
-        if ((*z)->share)
-                event_free((*z)->share);
-        if ((*z)->idle)
-                event_free((*z)->idle);
+        rest_done(&(*z)->rest);
         free(*z);
         *z = NULL;
 }

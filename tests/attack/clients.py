@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Hostile clients that speak ZMTP by hand: what they send is all that they do."""
 import contextlib
+import select
 import socket
 import time
 
 import common  # noqa: F401: the path to the harness
-from harness import DEADLINE_S
+from harness import DEADLINE_S, pb
 
 
 class RawClient:
@@ -53,6 +54,29 @@ def endless(path, _):
         parts = b"\x01\0" * 1000 + (b"\x03" + (60000).to_bytes(8, "big") + b"x" * 60000 if request else b"\x01\x64" + b"\x01" * 100)
         while True:
             s.sendall(parts)
+
+
+def never_reads(path, number):
+    """Requests all that is large, on several connections, and reads nothing until it is shut down."""
+    wanted = pb.Request(snapshot=pb.SnapshotRequest()), pb.Request(status=pb.StatusRequest()), \
+        pb.Request(history=pb.HistoryRequest(target="t", band=1))
+    requests = b"".join(bytes([0, len(packed)]) + packed for packed in (r.SerializeToString() for r in wanted)) * 10
+    with contextlib.ExitStack() as held:
+        ends = select.poll()
+        for _ in range(2 + number % 3):
+            s = held.enter_context(contextlib.closing(RawClient(path, b"DEALER").socket))
+            s.sendall(requests)
+            ends.register(s, 0)
+        ends.poll()
+
+
+def asks_on(path, _):
+    """Requests a snapshot a hundred times a second, and reads nothing, until it is shut down."""
+    packed = pb.Request(id=1, snapshot=pb.SnapshotRequest()).SerializeToString()
+    with contextlib.closing(RawClient(path, b"DEALER").socket) as s:
+        while True:
+            s.sendall(bytes([0, len(packed)]) + packed)
+            time.sleep(0.01)
 
 
 def attack_for_ever(attack, path, number, until):

@@ -18,7 +18,7 @@ import time
 import pytest
 import zmq
 
-from clients import attack_for_ever, come_and_go, endless, toggle
+from clients import asks_on, attack_for_ever, come_and_go, endless, never_reads, toggle
 from common import scale
 from harness import CLIENT, DEADLINE_S, LOGS, ROOT, WATCHED, Daemon, client, pb, rss_bytes, running, wait_for
 from live_log import LiveLog
@@ -26,6 +26,7 @@ from live_log import LiveLog
 LEAKY = (LOGS / "leaky-hT-ghc9103" / "run.eventlog").read_bytes()
 SLOW = 8 if WATCHED else 1      # what a sanitizer costs
 ANSWER_S = 3 * SLOW             # the longest that a request may take on a loaded machine
+ATTACKED_S = 10 * SLOW          # likewise, of a large answer while others read nothing: they are given two seconds
 DRAIN_S = 3 * SLOW              # the longest that a program may wait to write
 
 
@@ -454,16 +455,13 @@ def test_a_client_that_reads_no_replies_leaves_room_for_others(directory):
     log.census({f"band-{i}" + "L" * 2000: 1000 + i for i in range(600)})
     with Daemon(directory, f"t={log.path}", args=["--memory", "64MiB"]) as d:
         wait_for(lambda: len(labels_of(d, "t")) == 600, "the bands")
-        with contextlib.closing(zmq.Context.instance().socket(zmq.DEALER)) as s:
-            s.linger, s.rcvhwm = 0, 1
-            s.connect(d.request_endpoint)
-            until = time.monotonic() + scale(3, 15)
-            while time.monotonic() < until:
-                with contextlib.suppress(zmq.Again):
-                    s.send(pb.Request(id=1, snapshot=pb.SnapshotRequest()).SerializeToString(), zmq.DONTWAIT)
-                time.sleep(0.01)
-                assert len(labels_of(d, "t")) == 600
-            assert WATCHED or rss_bytes(d.process.pid) < 64 << 20
+        until = time.time() + scale(3, 15)
+        attacker = multiprocessing.Process(target=attack_for_ever, args=(asks_on, f"{directory}/request", 0, until), daemon=True)
+        attacker.start()
+        while time.time() < until:
+            assert len(labels_of(d, "t")) == 600
+        attacker.kill()
+        assert WATCHED or rss_bytes(d.process.pid) < 64 << 20
 
 
 def test_a_slow_client_gets_a_snapshot_larger_than_all_replies(directory):
@@ -497,6 +495,43 @@ def test_a_slow_client_gets_a_snapshot_larger_than_all_replies(directory):
         assert len(labels_of(d, "t")) == n
         assert client("top", "--once", "--connect", d.publish).returncode == 0
         assert WATCHED or peak < memory, peak
+
+
+def test_clients_that_never_read_leave_large_replies_to_others(directory):
+    """Processes that request snapshots, status and histories and read none of it, and come again when they are shut down. One that
+    reads has each answer whole, programs are read meanwhile, and the memory is the budget's. It had no answer at all."""
+    budget, log = 64 << 20, LiveLog(directory / "t.eventlog")
+    for first in range(0, 1500, 250):
+        log.census({f"{i:05}" + "L" * 4000: 1000 + i for i in range(first, first + 250)})
+    fifo = directory / "fifo"
+    os.mkfifo(fifo)
+    wanted = [pb.Request(snapshot=pb.SnapshotRequest()), pb.Request(status=pb.StatusRequest()),
+              pb.Request(history=pb.HistoryRequest(target="t", band=1))]
+    with Daemon(directory, f"t={log.path}", f"other=fifo:{fifo}", args=["--memory", "64MiB"]) as d, contextlib.ExitStack() as held:
+        for i in range(400):
+            d.ask(pb.Request(add_target=pb.AddTargetRequest(name=f"later{i}", uri=f"{directory}/later{i}")))
+        wait_for(lambda: d.health("t") and d.health("t").bytes == log.path.stat().st_size, "all to be read")
+        whole = [sum(len(r.SerializeToString()) for r in d.ask(request)) for request in wanted]
+        assert min(whole[:2]) > 64 << 10, whole     # small ones have room in any case
+        for i in range(scale(6, 10)):
+            attacker = multiprocessing.Process(target=attack_for_ever, daemon=True,
+                                               args=(never_reads, f"{directory}/request", i, time.time() + 3600))
+            attacker.start()
+            held.callback(attacker.kill)
+        slowest, peak, until = 0, 0, time.monotonic() + scale(8, 30)
+        with Writer(fifo, LEAKY) as writer:
+            while time.monotonic() < until:
+                for request, size in zip(wanted, whole):
+                    began = time.monotonic()
+                    replies = d.ask(request, timeout_ms=ATTACKED_S * 1000)
+                    slowest = max(slowest, time.monotonic() - began)
+                    assert not [r.error for r in replies if r.error] and sum(len(r.SerializeToString()) for r in replies) > size * 0.9
+                    peak = max(peak, rss_bytes(d.process.pid))
+            wait_for(lambda: writer.written == len(LEAKY), "all to be taken")
+        print(f"slowest answer {slowest:.2f} s, longest write {writer.longest_s:.2f} s, {peak >> 20} MiB at most")
+        assert writer.longest_s < DRAIN_S, writer.longest_s
+        assert WATCHED or peak < budget, peak
+        assert d.status().daemon.connections_refused > 0
 
 
 def test_m6_bytes_that_are_no_text(directory):

@@ -21,7 +21,7 @@
 #include "daemon/target/pipeline.h"
 #include "daemon/control/reload.h"
 #include "daemon/control/requests.h"
-#include "daemon/control/snapshots.h"
+#include "daemon/control/pending.h"
 #include "proto/base/error.h"
 #include "tests/fuzz/no_bus.h"
 
@@ -35,7 +35,7 @@ static struct targets all;
 static struct silence_store *silences;
 static struct outcomes *outcomes;
 static struct notifier *notifier;
-static struct snapshots *snapshots;
+static struct pending *pending;
 static struct event_base *base;
 static struct rulebook rulebook; /* the built-in rules */
 
@@ -150,8 +150,8 @@ static void set_up(void)
         silences = silence_store_new(options.base, NULL);
         outcomes = outcomes_new();
         notifier = notifier_new(&options);
-        snapshots = snapshots_new(base, &all, NULL);
-        if (!snapshots || !silences || !outcomes || !notifier ||
+        pending = pending_new(base, &all, NULL, &(struct bus_handler){ .request = requests_again });
+        if (!pending || !silences || !outcomes || !notifier ||
             !rulebook_open(&rulebook, NULL, 0, &diagnostics_to_stderr))
                 abort();
 }
@@ -167,7 +167,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
         if (!silences)
                 set_up();
-        requests.snapshots = snapshots;
+        requests.pending = pending;
         requests.silences = silences;
         requests.outcomes = outcomes;
         requests.notifier = notifier;
@@ -175,7 +175,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (!request)
                 return reason ? 0 : (abort(), 0);
         requests_handle(&requests, request, &client);
-        while (snapshots_count(snapshots) > 0) /* more than one turn was needed */
+        while (pending_count(pending) > 0) /* more than one turn was needed */
                 (void)event_base_loop(base, EVLOOP_ONCE);
         if (answer.replies == 0 || !answer.over)
                 abort();

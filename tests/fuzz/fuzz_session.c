@@ -32,7 +32,7 @@
 #include "daemon/control/notifier.h"
 #include "daemon/control/reload.h"
 #include "daemon/control/requests.h"
-#include "daemon/control/snapshots.h"
+#include "daemon/control/pending.h"
 #include "daemon/log.h"
 #include "daemon/loop/memory.h"
 #include "daemon/target/pipeline.h"
@@ -329,25 +329,34 @@ static void request(Hw__Request *r)
         CHECK(answer.replies > 0 && answer.over);
 }
 
-/* One client that reads its snapshots slowly. Each that it requests ends the one before. */
+/* One client that reads its answers slowly. Each snapshot that it requests ends the one before. */
 static struct {
         struct no_bus_answer answers[2];
         unsigned newest, room;
-        bool asked;
+        bool asked, status;
 } slow;
 
+/* A snapshot; or, when nothing is under way, the status, which comes before anything else. */
 static void slow_asks(unsigned room)
 {
         Hw__Request r = HW__REQUEST__INIT;
         Hw__SnapshotRequest all = HW__SNAPSHOT_REQUEST__INIT;
+        Hw__StatusRequest status = HW__STATUS_REQUEST__INIT;
+        const bool some = pending_count(requests.pending) > 0;
 
+        if (some && slow.status)
+                return;
         slow.asked = true;
         slow.newest ^= 1; /* the one before may still get its error */
         slow.answers[slow.newest] = (struct no_bus_answer){ .replies = 0 };
         slow.room = room;
-        r.what_case = HW__REQUEST__WHAT_SNAPSHOT;
-        r.snapshot = &all;
-        requests_handle(&requests, &r, &(struct bus_client){ &slow.answers[slow.newest], &slow.room });
+        slow.status = !some && room % 3 == 0;
+        r.what_case = slow.status ? HW__REQUEST__WHAT_STATUS : HW__REQUEST__WHAT_SNAPSHOT;
+        if (slow.status)
+                r.status = &status;
+        else
+                r.snapshot = &all;
+        requests_handle(&requests, &r, &(struct bus_client){ &slow.answers[slow.newest], &slow.room, false });
 }
 
 static void slow_reads(unsigned room)
@@ -361,9 +370,9 @@ static void slow_has_all(const struct session *s)
 {
         const struct no_bus_answer *answer = &slow.answers[slow.newest];
 
-        for (unsigned rounds = 0; snapshots_count(requests.snapshots) > 0 && rounds < 1000; rounds++)
+        for (unsigned rounds = 0; pending_count(requests.pending) > 0 && rounds < 1000; rounds++)
                 slow_reads(UINT_MAX);
-        CHECK(snapshots_count(requests.snapshots) == 0);
+        CHECK(pending_count(requests.pending) == 0);
         CHECK(answer->over || !slow.asked || s->short_of_memory || s->leapt);
         memset(slow.answers, 0, sizeof(slow.answers));
         slow.asked = false;
@@ -711,8 +720,9 @@ static void session_begin(struct session *s)
         ends_begin();
         virtual_time.on = true;
         requests.targets = targets_new(base, NULL, &options);
-        requests.snapshots = snapshots_new(base, requests.targets, NULL);
-        CHECK(requests.targets && requests.snapshots);
+        const struct bus_handler again = { .ctx = &requests, .request = requests_again };
+        requests.pending = pending_new(base, requests.targets, NULL, &again);
+        CHECK(requests.targets && requests.pending);
         ask_to_add("h", healthy.uri, false);
         loop_for(100 * MS_NS);
 }
@@ -729,7 +739,7 @@ static struct numbers session_end(struct session *s)
         const struct numbers numbers = healthy_numbers();
         slow_has_all(s);
         (void)silence_store_remove(requests.silences, 0, "*", "*");
-        snapshots_destroy(&requests.snapshots);
+        pending_destroy(&requests.pending);
         targets_destroy(&requests.targets);
         loop_for(0);
         virtual_time.on = false;

@@ -22,6 +22,7 @@ struct no_bus_answer {
 struct bus_client {
         struct no_bus_answer *answer;
         unsigned *room; /* replies that it takes now; NULL: any number */
+        bool late;      /* there was none for the only reply */
 };
 
 static bool no_bus_checks; /* memory is needed by a check, not by the daemon */
@@ -52,7 +53,7 @@ struct update_sink bus_sink(struct bus *bus)
         return (struct update_sink){ .send = no_bus_send };
 }
 
-void bus_reply(struct bus_client *client, Hw__Reply *reply)
+static void no_bus_take(struct bus_client *client, Hw__Reply *reply)
 {
         const char *reason = NULL;
         size_t size = hw__reply__get_packed_size(reply);
@@ -78,8 +79,13 @@ enum bus_took bus_offer(struct bus_client *client, Hw__Reply *reply)
                 return BUS_TAKES_LATER;
         if (client->room)
                 --*client->room;
-        bus_reply(client, reply);
+        no_bus_take(client, reply);
         return BUS_TOOK;
+}
+
+void bus_reply(struct bus_client *client, Hw__Reply *reply)
+{
+        client->late = bus_offer(client, reply) == BUS_TAKES_LATER;
 }
 
 bool bus_client_is_ready(const struct bus_client *client)
@@ -144,10 +150,23 @@ bool bus_client_refused(const struct bus_client *client)
         return false;
 }
 
-bool bus_client_lost(const struct bus_client *client)
+void bus_client_waits(struct bus_client *client)
 {
         (void)client;
-        return false;
+}
+
+/* A reply that found no room is not one. */
+bool bus_client_again(struct bus_client *client)
+{
+        const bool again = client->late;
+
+        client->late = false;
+        return again;
+}
+
+uint64_t bus_client_who(const struct bus_client *client)
+{
+        return client->room != NULL;
 }
 
 bool bus_reload_keys(struct bus *bus, struct error *error)

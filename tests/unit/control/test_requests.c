@@ -5,8 +5,8 @@
 #include "daemon/alerting/outcomes.h"
 #include "daemon/alerting/silence_store.h"
 #include "daemon/control/notifier.h"
+#include "daemon/control/pending.h"
 #include "daemon/control/requests.h"
-#include "daemon/control/snapshots.h"
 #include "daemon/log.h"
 #include "daemon/target/pipeline.h"
 #include "proto/base/error.h"
@@ -69,8 +69,9 @@ static int set_up(void **state)
                 .rulebook = &f->rulebook,
                 .publish_endpoint = f->publish,
         };
-        f->requests.snapshots = snapshots_new(f->base, f->requests.targets, f->bus);
-        assert_true(f->requests.snapshots);
+        const struct bus_handler again = { .ctx = &f->requests, .request = requests_again };
+        f->requests.pending = pending_new(f->base, f->requests.targets, f->bus, &again);
+        assert_true(f->requests.pending);
         assert_true(f->requests.targets && f->requests.silences && f->requests.outcomes && f->requests.notifier);
         f->context = zmq_ctx_new();
         f->socket = new_socket(f->context, ZMQ_DEALER, f->request);
@@ -91,7 +92,7 @@ static int tear_down(void **state)
         forget(f);
         zmq_close(f->socket);
         zmq_ctx_term(f->context);
-        snapshots_destroy(&f->requests.snapshots);
+        pending_destroy(&f->requests.pending);
         targets_destroy(&f->requests.targets);
         notifier_destroy(&f->requests.notifier);
         silence_store_destroy(&f->requests.silences);

@@ -18,6 +18,8 @@ struct fixture {
         unsigned handled;
         unsigned replies;   /* sent to each request */
         size_t reply_bytes; /* of text in each */
+        bool keep_late;
+        struct bus_client *late; /* whose only reply found no room */
 };
 
 static void on_request(void *ctx, const Hw__Request *request, struct bus_client *client)
@@ -39,6 +41,8 @@ static void on_request(void *ctx, const Hw__Request *request, struct bus_client 
                 bus_reply(client, &reply);
         }
         free(text);
+        if (f->keep_late && bus_client_again(client))
+                f->late = bus_client_keep(client);
 }
 
 static struct bus *open_bus(struct fixture *f, int high_water_mark)
@@ -252,6 +256,44 @@ static void test_slow_subscriber(void **state)
         close_fixture(&f);
 }
 
+static void send_large(struct fixture *f)
+{
+        static char text[256 << 10];
+        const struct update_sink sink = bus_sink(f->bus);
+        Hw__Update update = HW__UPDATE__INIT;
+        Hw__Target state = HW__TARGET__INIT;
+
+        memset(text, 'x', sizeof(text) - 1);
+        state.uri = text;
+        update.target = (char *)"t";
+        update.body_case = HW__UPDATE__BODY_TARGET_STATE;
+        update.target_state = &state;
+        assert_int_equal(sink.send(sink.ctx, &update), 0);
+}
+
+/* Large updates are left out for everybody while one does not read; it is shut down, and then others have them. */
+static void test_stuck_subscribers_give_way(void **state)
+{
+        struct fixture f;
+
+        (void)state;
+        open_fixture(&f, 0);
+        void *stuck = zmq_socket(f.context, ZMQ_SUB), *reads;
+        set_socket_int(stuck, ZMQ_RCVHWM, 1);
+        set_socket_int(stuck, ZMQ_LINGER, 0);
+        set_socket_int(stuck, ZMQ_RECONNECT_IVL, -1);
+        assert_int_equal(zmq_connect(stuck, f.publish), 0);
+        assert_int_equal(zmq_setsockopt(stuck, ZMQ_SUBSCRIBE, "", 0), 0);
+        TURN_UNTIL(f.base, bus_stats(f.bus)->subscriptions == 1);
+        TURN_UNTIL(f.base, (send_large(&f), bus_stats(f.bus)->dropped > 0));
+        reads = new_subscriber(&f, "");
+        TURN_UNTIL(f.base, (send_large(&f), is_readable(reads)));
+        assert_int_equal(bus_stats(f.bus)->disconnected, 1);
+        zmq_close(stuck);
+        zmq_close(reads);
+        close_fixture(&f);
+}
+
 /* ----------------------------------------------------------- requests */
 
 static size_t pack_status(uint8_t bytes[64], uint64_t id)
@@ -438,6 +480,57 @@ static void test_client_that_does_not_read(void **state)
         close_fixture(&f);
 }
 
+/* Asks, and takes no reply but what fits into the kernel. */
+static void *new_stuck_client(struct fixture *f, const uint8_t *request, size_t n)
+{
+        void *dealer = zmq_socket(f->context, ZMQ_DEALER);
+
+        set_socket_int(dealer, ZMQ_RCVHWM, 1);
+        set_socket_int(dealer, ZMQ_LINGER, 0);
+        assert_int_equal(zmq_connect(dealer, f->request), 0);
+        assert_int_equal(zmq_send(dealer, request, n, 0), (int)n);
+        return dealer;
+}
+
+/*
+ * Clients that do not read have filled the memory for replies. Another's only reply finds no room and is not lost: it
+ * can be sent when they were shut down.
+ */
+static void test_stuck_clients_give_way(void **state)
+{
+        struct fixture f;
+        uint8_t bytes[64];
+        const size_t n = pack_status(bytes, 9);
+
+        (void)state;
+        open_fixture(&f, 0);
+        f.replies = 100;
+        f.reply_bytes = 1 << 20;
+        void *stuck = new_stuck_client(&f, bytes, n);
+        TURN_UNTIL(f.base, f.handled == 1);
+        const uint64_t dropped = bus_stats(f.bus)->replies_dropped;
+        f.replies = 1;
+        f.keep_late = true;
+        void *dealer = new_socket(f.context, ZMQ_DEALER, f.request);
+        assert_int_equal(zmq_send(dealer, bytes, n, 0), (int)n);
+        TURN_UNTIL(f.base, f.handled == 2);
+        assert_non_null(f.late);
+        assert_false(bus_client_is_ready(f.late));
+        TURN_UNTIL(f.base, (bus_client_waits(f.late), bus_client_is_ready(f.late)));
+        f.keep_late = false;
+        on_request(&f, &(Hw__Request)HW__REQUEST__INIT, f.late);
+        assert_false(bus_client_again(f.late));
+        bus_client_release(&f.late);
+        zmq_msg_t msg;
+        zmq_msg_init(&msg);
+        assert_true(zmq_msg_recv(&msg, dealer, 0) > (int)f.reply_bytes);
+        zmq_msg_close(&msg);
+        assert_int_equal(bus_stats(f.bus)->replies_dropped, dropped);
+        zmq_close(stuck);
+        zmq_close(dealer);
+        close_fixture(&f);
+}
+
 /* ---------------------------------------------------------- endpoints */
 
 static void test_living_daemon_is_left(void **state)
@@ -478,11 +571,13 @@ int main(void)
                 cmocka_unit_test(test_subscriptions_while_publishing),
                 cmocka_unit_test(test_too_many_subscriptions),
                 cmocka_unit_test(test_slow_subscriber),
+                cmocka_unit_test(test_stuck_subscribers_give_way),
                 cmocka_unit_test(test_requests_of_a_dealer),
                 cmocka_unit_test(test_request_of_a_req),
                 cmocka_unit_test(test_malformed_requests),
                 cmocka_unit_test(test_client_gone),
                 cmocka_unit_test(test_client_that_does_not_read),
+                cmocka_unit_test(test_stuck_clients_give_way),
                 cmocka_unit_test(test_living_daemon_is_left),
                 cmocka_unit_test(test_refused_endpoint),
         };

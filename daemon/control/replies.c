@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/control/replies.h"
+
+#include "daemon/transport/bus.h"
+#include "proto/base/error.h"
+
+#define RETRY_NS UINT64_C(1000000000)
+
+const char out_of_memory[] = "the daemon is out of memory; retry later, or request less";
+
+void reply_error(struct bus_client *client, const char *error)
+{
+        Hw__Reply reply = HW__REPLY__INIT;
+
+        reply.error = (char *)error;
+        bus_reply(client, &reply);
+}
+
+void reply_done(struct bus_client *client, const char *target)
+{
+        Hw__Reply reply = HW__REPLY__INIT;
+        Hw__Done done = HW__DONE__INIT;
+
+        done.target = (char *)target;
+        reply.what_case = HW__REPLY__WHAT_DONE;
+        reply.done = &done;
+        bus_reply(client, &reply);
+}
+
+void reply_no_target(struct bus_client *client, const char *name)
+{
+        struct error error;
+
+        error_set(&error, "there is no target '%.64s'; a status request lists them", name ? name : "");
+        reply_error(client, error.text);
+}
+
+bool offer_retry(struct bus_client *client, const char *error)
+{
+        Hw__Reply reply = HW__REPLY__INIT;
+
+        reply.error = (char *)error;
+        reply.what_case = HW__REPLY__WHAT_RETRY_AFTER_NS;
+        reply.retry_after_ns = RETRY_NS;
+        return bus_offer(client, &reply) != BUS_TAKES_LATER;
+}
