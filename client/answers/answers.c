@@ -122,7 +122,7 @@ static void find_left_out(struct answers *a, const Hw__Health *h)
         char *text, number[HW_NUMBER_MAX];
 
         if (some && !h->memory_pressure && (text = caveat(a)))
-                say(text, "%s bands are beyond the daemon's limit and left out",
+                say(text, "%s bands are beyond what the daemon keeps and left out",
                     hw_count_text(number, sizeof(number), h->bands_left_out));
         if (!h || !h->memory_pressure || !(text = caveat(a)))
                 return;

@@ -215,7 +215,11 @@ void answer_grows(struct target_answer *a, const struct evidence *e)
                                  : "Not known yet");
                 say_foremost(a, e, largest);
         } else {
-                say(a->text, e->over ? "Not known: its log has no census" : "No census yet");
+                say(a->text, "%s",
+                    e->t->census && e->t->census->rows_left_out
+                            ? "Not known: the bands of its newest census are left out"
+                    : e->over ? "Not known: its log has no census"
+                              : "No census yet");
         }
 }
 

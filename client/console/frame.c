@@ -177,6 +177,8 @@ static void draw_line(struct console *c, struct canvas *canvas, struct area area
         } else if (scene_gone(&c->scene, c->shown->class->all_targets ? NULL : c->scene.target, area.width, safe,
                               sizeof(safe))) {
                 (void)canvas_put(canvas, area, row, 1, area.width - 2, TINT_BAD, safe);
+        } else if (c->shown->class->all_targets && scene_short(&c->scene, safe, sizeof(safe))) {
+                (void)canvas_put(canvas, area, row, 1, area.width - 2, TINT_WARN, safe);
         } else {
                 draw_keys(c, canvas, area, row, draw_restriction(c, canvas, area, row));
         }

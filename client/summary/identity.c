@@ -144,7 +144,9 @@ static void print_losses(FILE *to, const Hw__Health *h)
         print_count(to, h->has_short_events, h->short_events, "events dropped: shorter than their type needs");
         print_count(to, h->has_late_samples, h->late_samples, "samples too late for their window");
         print_count(to, h->has_time_anomalies, h->time_anomalies, "times outside their block");
-        print_count(to, h->has_bands_left_out, h->bands_left_out, "bands left out: beyond the daemon's limit");
+        print_count(to, h->has_bands_left_out, h->bands_left_out,
+                    h->memory_pressure ? "bands left out: the daemon is short of memory"
+                                       : "bands left out: beyond what the daemon keeps");
         print_count(to, h->has_info_tables_left_out, h->info_tables_left_out,
                     "info tables left out: beyond the daemon's limit");
         print_count(to, h->has_cost_centres_left_out, h->cost_centres_left_out,

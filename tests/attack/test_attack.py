@@ -505,7 +505,7 @@ def test_clients_that_never_read_leave_large_replies_to_others(directory):
         log.census({f"{i:05}" + "L" * 4000: 1000 + i for i in range(first, first + 250)})
     fifo = directory / "fifo"
     os.mkfifo(fifo)
-    wanted = [pb.Request(snapshot=pb.SnapshotRequest()), pb.Request(status=pb.StatusRequest()),
+    wanted = [pb.Request(status=pb.StatusRequest()), pb.Request(snapshot=pb.SnapshotRequest()),
               pb.Request(history=pb.HistoryRequest(target="t", band=1))]
     with Daemon(directory, f"t={log.path}", f"other=fifo:{fifo}", args=["--memory", "64MiB"]) as d, contextlib.ExitStack() as held:
         for i in range(400):
@@ -513,11 +513,13 @@ def test_clients_that_never_read_leave_large_replies_to_others(directory):
         wait_for(lambda: d.health("t") and d.health("t").bytes == log.path.stat().st_size, "all to be read")
         whole = [sum(len(r.SerializeToString()) for r in d.ask(request)) for request in wanted]
         assert min(whole[:2]) > 64 << 10, whole     # small ones have room in any case
+        before = rss_bytes(d.process.pid)
         for i in range(scale(6, 10)):
             attacker = multiprocessing.Process(target=attack_for_ever, daemon=True,
                                                args=(never_reads, f"{directory}/request", i, time.time() + 3600))
             attacker.start()
             held.callback(attacker.kill)
+        wait_for(lambda: WATCHED or rss_bytes(d.process.pid) > before + budget // 8, "the memory for replies to be full")
         slowest, peak, until = 0, 0, time.monotonic() + scale(8, 30)
         with Writer(fifo, LEAKY) as writer:
             while time.monotonic() < until:

@@ -27,6 +27,7 @@ class FakeDaemon:
         self.xpub.bind(self.endpoint)
         self.router = self.context.socket(zmq.ROUTER)
         self.router.bind("ipc://%s/request" % directory)
+        self.memory_pressure = None
         self.thread = threading.Thread(target=self._run, daemon=True)
 
     def __enter__(self):
@@ -57,6 +58,8 @@ class FakeDaemon:
         state = self.pb.Update()
         state.daemon.version = "0.1.0"
         state.daemon.targets.extend(sorted(self.targets))
+        if self.memory_pressure:
+            state.daemon.memory_pressure = self.memory_pressure
         self._publish(state)
         for name in sorted(self.targets):
             for update in self.targets[name](self.pb, tick):

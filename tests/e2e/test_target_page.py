@@ -193,6 +193,17 @@ def test_the_answers_stay_when_the_daemon_goes(browser, directory):  # noqa: F81
         assert all(bottom <= 844 for _, _, bottom in after.values())
 
 
+def test_a_daemon_that_is_short_of_memory_says_so(browser, directory):  # noqa: F811
+    with FakeDaemon(pb, directory, {"leak": leak}) as d, Web("--connect", d.endpoint) as web, browser.tab() as tab:
+        tab.go(web.url)
+        banner = "document.querySelector('.banner')"
+        tab.until(f"{banner}.hidden")
+        d.memory_pressure = "38.5 MiB of its 40.0 MiB of memory are in use: no target is added"
+        assert "short of memory: 38.5 MiB" in tab.until(f"!{banner}.hidden && {banner}.innerText")
+        d.memory_pressure = None
+        tab.until(f"{banner}.hidden")
+
+
 def test_page_and_state_say_the_same_of_a_log(browser):  # noqa: F811
     """`web FILE` opens on the log itself, and what it says is what /api/state says."""
     log = LOGS / "leaky-hT-ghc9103" / "run.eventlog"

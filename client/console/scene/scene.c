@@ -101,6 +101,21 @@ bool scene_gone(const struct scene *s, const struct world_target *t, int width, 
         return true;
 }
 
+bool scene_short(const struct scene *s, char *out, size_t size)
+{
+        const struct world_daemon *d;
+        char safe[256];
+
+        for (size_t i = 0; (d = world_daemon(s->world, i)); i++) {
+                if (!d->state || !d->state->memory_pressure)
+                        continue;
+                (void)snprintf(out, size, "heapwatchd is short of memory: %s",
+                               safe_text(safe, sizeof(safe), d->state->memory_pressure));
+                return true;
+        }
+        return false;
+}
+
 const char *scene_no_census(const struct scene *s, const struct world_target *t)
 {
         const Hw__Run *run = t->target ? t->target->run_info : NULL;

@@ -65,6 +65,9 @@ bool scene_stale(const struct scene *s, const struct world_target *t, uint64_t *
  */
 bool scene_gone(const struct scene *s, const struct world_target *t, int width, char *out, size_t size);
 
+/* "heapwatchd is short of memory: ...", of the first daemon that is. False: none is. */
+bool scene_short(const struct scene *s, char *out, size_t size);
+
 /* Why there is no census to show, in words. */
 const char *scene_no_census(const struct scene *s, const struct world_target *t);
 

@@ -259,6 +259,8 @@ export class Shell {
         if (live?.connected && name && !t) return [`There is no target ${visible(name)} (yet, or any more).`, "warn"];
         const problem = live?.error ?? app.histories?.error ?? app.archives?.error;
         if (problem) return [problem, "warn"];
+        const short = [...app.view.daemons.values()].map((d) => d.state?.memoryPressure).find((text) => text);
+        if (short) return [`The daemon is short of memory: ${visible(short)}.`, "warn"];
         if (app.paused) return ["Paused. Data still arrive; the page does not change.", "plain"];
         const thinned = app.meta?.logs?.find((l) => l.target === t?.name && (l.daemon ?? 0) === t?.daemon && l.thinned)?.thinning;
         return [thinned ? `${visible(thinned)}.` : "", "plain"];

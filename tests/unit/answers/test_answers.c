@@ -706,6 +706,13 @@ static void growth_over_many_bands(void **state)
         a = asked(&m);
         assert_string_equal(advice(&m), "few-censuses");
         says(&a, QUESTION_GROWS, "Not known yet: too few censuses; the largest is Main.CartItem with");
+        m.t.n_bands = 0;
+        m.census.has_rows_left_out = 1;
+        m.census.rows_left_out = 200;
+        a = asked(&m);
+        says(&a, QUESTION_GROWS, "Not known: the bands of its newest census are left out");
+        m.t.n_bands = 1;
+        m.census.rows_left_out = 0;
         m.world_band.seen = true;
         m.world_band.first_bytes = 4 * MIB;
         a = asked(&m);
@@ -841,7 +848,7 @@ static void damage_and_the_daemons_own_advice(void **state)
         has(a.caveats[0], "2.00 KiB of its log skipped in 3 places");
         m.health.has_bands_left_out = 1;
         m.health.bands_left_out = 200;
-        has(asked(&m).caveats[1], "200 bands are beyond the daemon's limit");
+        has(asked(&m).caveats[1], "200 bands are beyond what the daemon keeps");
         m.health.memory_pressure = (char *)"38.0 MiB of its 40.0 MiB of memory are in use";
         a = asked(&m);
         assert_int_equal(a.n_caveats, 2);

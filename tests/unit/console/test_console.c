@@ -664,6 +664,24 @@ static void stale_says_its_age(void **state)
         assert_true(hides(c, "heapwatchd gone"));
 }
 
+static void short_of_memory(void **state)
+{
+        struct world *w = *state;
+        Hw__Update u = update_of("", 0, 0);
+        Hw__DaemonState daemon = HW__DAEMON_STATE__INIT;
+
+        daemon.memory_pressure = (char *)"38.5 MiB of its 40.0 MiB of memory are in use";
+        u.body_case = HW__UPDATE__BODY_DAEMON;
+        u.daemon = &daemon;
+        press(w->console, '1');
+        assert_true(hides(w->console, "short of memory"));
+        assert_int_equal(apply_made(w->world, 0, &u), 0);
+        assert_true(shows(w->console, "heapwatchd is short of memory: 38.5 MiB of its 40.0 MiB of memory are in use"));
+        daemon.memory_pressure = NULL;
+        assert_int_equal(apply_made(w->world, 0, &u), 0);
+        assert_true(hides(w->console, "short of memory"));
+}
+
 /* The heap profile is not what is missing when the daemon is. */
 static void no_census_says_why(void **state)
 {
@@ -978,6 +996,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(frozen_picture_stands_still, setup, teardown),
                 cmocka_unit_test_setup_teardown(stale_says_its_age, setup, teardown),
                 cmocka_unit_test(no_census_says_why),
+                cmocka_unit_test_setup_teardown(short_of_memory, setup, teardown),
                 cmocka_unit_test_setup_teardown(picture_outlives_its_daemon, setup, teardown),
                 cmocka_unit_test_setup_teardown(a_removed_target_is_said_to_be_gone, setup, teardown),
                 cmocka_unit_test_setup_teardown(what_has_ended_is_shown_as_it_ended, setup, teardown),

@@ -83,7 +83,7 @@ export interface Health {
 }
 export interface DaemonState {
     version?: string; pid?: number; startedWallNs?: U64; targets?: string[]; rssBytes?: U64; requests?: U64; badRequests?: U64;
-    finished?: boolean;
+    finished?: boolean; memoryPressure?: string;
 }
 
 export interface WindowStatistics {
