@@ -83,11 +83,11 @@ struct bus_client {
         bool delimiter;         /* a REQ socket: an empty frame comes before the request */
         bool has_id;
         uint64_t id;
-        uint64_t who;    /* a process or a TCP address; not known: the client */
-        unsigned taken;  /* replies */
-        unsigned missed; /* likewise, that were not taken: send no more */
-        bool later;      /* the first one was not, and it was for lack of room */
-        bool refused;    /* an error was sent */
+        struct sender sender; /* not known who: its number is the client's */
+        unsigned taken;       /* replies */
+        unsigned missed;      /* likewise, that were not taken: send no more */
+        bool later;           /* the first one was not, and it was for lack of room */
+        bool refused;         /* an error was sent */
         struct principal principal;
         char name[KEY_NAME_MAX + PEER_TEXT + 2];
 };
@@ -228,7 +228,7 @@ static size_t room_of(const struct bus_client *client)
 {
         const size_t room = client->bus->room.replies;
 
-        return connections_known_stuck(client->who) ? room / STUCK_PART : room;
+        return connections_known_stuck(client->sender.who) ? room / STUCK_PART : room;
 }
 
 static enum bus_took offer(struct bus_client *client, Hw__Reply *reply, struct waiting_client *waiting)
@@ -248,7 +248,7 @@ static enum bus_took offer(struct bus_client *client, Hw__Reply *reply, struct w
 
 static struct waiting_client *waiting_of(const struct bus_client *client)
 {
-        return waiting_find(&client->bus->replies_waiting, client->who);
+        return waiting_find(&client->bus->replies_waiting, client->sender.who);
 }
 
 /* While memory is full those who can wait get a message at a time. */
@@ -315,7 +315,7 @@ bool bus_client_again(struct bus_client *client)
 
 uint64_t bus_client_who(const struct bus_client *client)
 {
-        return client->who;
+        return client->sender.who;
 }
 
 struct bus_client *bus_client_keep(const struct bus_client *client)
@@ -372,7 +372,7 @@ const char *bus_client_name(struct bus_client *client)
 
 bool bus_client_is_root(const struct bus_client *client)
 {
-        return connections_is_root(client->principal.fd);
+        return client->sender.is_root;
 }
 
 bool bus_client_refused(const struct bus_client *client)
@@ -459,9 +459,9 @@ static void take_message(struct bus *bus, zmq_msg_t *frames, size_t n)
         size_t payload = client.delimiter ? 2 : 1;
         admission_who(bus->admission, &frames[n - 1], &client.principal);
         const char *address = zmq_msg_gets(&frames[n - 1], "Peer-Address");
-        client.who = address ? connections_who(address) : 0;
-        if (client.who == 0)
-                client.who = number_of(&client);
+        connections_sender(address ? address : "", &client.sender);
+        if (client.sender.who == 0)
+                client.sender.who = number_of(&client);
         if (n != payload + 1)
                 refuse_request(&client, "a request is one frame");
         else

@@ -440,14 +440,6 @@ const char *connections_peer(int fd, char out[PEER_TEXT])
         return out;
 }
 
-bool connections_is_root(int fd)
-{
-        struct ucred peer = { .pid = 0 };
-        socklen_t size = sizeof(peer);
-
-        return fd >= 0 && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid > 0 && peer.uid == 0;
-}
-
 void connections_read(int fd, size_t size)
 {
         (void)pthread_mutex_lock(&lock);
@@ -485,18 +477,35 @@ size_t connections_shut(bool (*holds)(const void *ctx, const uint8_t public[KEY_
         return n;
 }
 
-uint64_t connections_who(const char *address)
+/* UID, GID, PID of "NAME:UID:GID:PID". False: it is something else. */
+static bool read_local(const char *address, unsigned long ret[3])
 {
-        const char *colon = strrchr(address, ':');
+        char *at = strchr(address, ':');
+
+        for (int i = 0; i < 3; i++) {
+                if (!at || *at != ':' || at[1] < '0' || at[1] > '9')
+                        return false;
+                ret[i] = strtoul(at + 1, &at, 10);
+        }
+        return *at == '\0';
+}
+
+void connections_sender(const char *address, struct sender *ret)
+{
+        unsigned long local[3];
         struct in6_addr v6;
         struct in_addr v4;
 
-        if (inet_pton(AF_INET, address, &v4) == 1)
-                return who_of(&v4, sizeof(v4));
-        if (inet_pton(AF_INET6, address, &v6) == 1)
-                return who_of(&v6, sizeof(v6));
-        const pid_t pid = colon ? (pid_t)strtol(colon + 1, NULL, 10) : 0;
-        return pid > 0 ? who_of(&pid, sizeof(pid)) : 0;
+        *ret = (struct sender){ .who = 0 };
+        if (inet_pton(AF_INET, address, &v4) == 1) {
+                ret->who = who_of(&v4, sizeof(v4));
+        } else if (inet_pton(AF_INET6, address, &v6) == 1) {
+                ret->who = who_of(&v6, sizeof(v6));
+        } else if (read_local(address, local) && local[2] > 0) {
+                const pid_t pid = (pid_t)local[2];
+                ret->who = who_of(&pid, sizeof(pid));
+                ret->is_root = local[0] == 0;
+        }
 }
 
 /* Its queue in the kernel is full, as it was at the look before, and nothing went in or out meanwhile. */

@@ -48,14 +48,17 @@ bool connections_is_subscriber(int fd);
 /* The peer of this descriptor; "?" if it is not a connection to our listeners. Returns `out`. */
 const char *connections_peer(int fd, char out[PEER_TEXT]);
 
-/* Whether this descriptor is a connection of root's, over ipc. */
-bool connections_is_root(int fd);
+/* Whom a message came from. */
+struct sender {
+        uint64_t who; /* the process, or the TCP address, as a number; 0: not known */
+        bool is_root; /* over ipc */
+};
 
 /*
- * The process, or the TCP address, that a message came from, by libzmq's "Peer-Address" of it: "...:UID:GID:PID" over
- * ipc. 0: not known. (The descriptor that it came by may be another connection's by now.)
+ * By libzmq's "Peer-Address" of the message: "NAME:UID:GID:PID" over ipc. The descriptor that it came by may be another
+ * connection's by now, of another user.
  */
-uint64_t connections_who(const char *address);
+void connections_sender(const char *address, struct sender *ret);
 
 /*
  * Somebody waits for memory: shuts down the requesters, or subscribers, that have taken nothing for STUCK_NS of what

@@ -492,6 +492,19 @@ def test_the_socket_is_the_users_own(directory, bare):
     assert out == "fine\n" and "belongs to you" in err
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="becomes another user")
+def test_another_user_is_not_answered(directory, bare):
+    """Whatever became of the modes of the socket and its directory."""
+    script = f"import os, socket; os.setgid(65534); os.setuid(65534); s = socket.socket(socket.AF_UNIX); s.settimeout({DEADLINE_S}); " \
+             f"s.connect('{directory}/agent'); print(s.recv(100))"
+    with watched(directory, bare["serve-threaded"]):
+        connect(directory).close()
+        directory.chmod(0o755)
+        (directory / "agent").chmod(0o666)
+        assert subprocess.run(["/usr/bin/python3", "-c", script], capture_output=True, check=True).stdout == b"b''\n"
+        Asker(directory).read_until(rb"datb")
+
+
 def test_many_starts_and_ends(bare):
     """A small part of what `make agent-stress` does."""
     done = subprocess.run([sys.executable, ROOT / "tests/agent/stress.py", "--agent", AGENT, "--heapwatch", CLIENT, "--runs", "40",

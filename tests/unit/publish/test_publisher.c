@@ -528,6 +528,34 @@ static void test_a_snapshot_in_parts_meanwhile(void **state)
         }
 }
 
+static void census_of(struct follower *f, uint64_t time_ns, char label)
+{
+        const uint8_t row[] = { [8] = 1, [9] = (uint8_t)label, [10] = 0 };
+
+        event(f, HW_HEAP_PROF_SAMPLE_BEGIN, time_ns, (uint8_t[8]){ 0 }, 8);
+        event(f, HW_HEAP_PROF_SAMPLE_STRING, time_ns + 1, row, sizeof(row));
+        event(f, HW_HEAP_PROF_SAMPLE_END, time_ns + 2, (uint8_t[8]){ 0 }, 8);
+}
+
+/* The newest census has a band that came after the part with the bands: the follower checks that it knows all. */
+static void test_bands_come_before_their_census(void **state)
+{
+        struct follower *f = open_publisher(), *n = new_late_joiner();
+
+        (void)state;
+        begin_run(f, 1);
+        census_of(f, 1000, 'a');
+        publisher_flush(f->p, 2000);
+        while (n->updates[HW__KIND__KIND_BAND] == 0)
+                assert_int_equal(take_messages(f, n, 3), -EAGAIN);
+        assert_int_equal(n->updates[HW__KIND__KIND_CENSUS], 0);
+        census_of(f, 3000, 'b');
+        assert_int_equal(take_messages(f, n, UINT_MAX), 0);
+        assert_int_equal(n->updates[HW__KIND__KIND_CENSUS], 1);
+        free_follower(n);
+        close_publisher(f);
+}
+
 /* The program is started again while a snapshot is under way: what came of the old run is not taken for the new one. */
 static void test_a_new_run_begins_a_snapshot_anew(void **state)
 {
@@ -597,6 +625,7 @@ int main(void)
                 cmocka_unit_test(test_sink_error_stays),
                 cmocka_unit_test(test_long_labels_make_no_large_message),
                 cmocka_unit_test(test_a_snapshot_in_parts_meanwhile),
+                cmocka_unit_test(test_bands_come_before_their_census),
                 cmocka_unit_test(test_a_new_run_begins_a_snapshot_anew),
         };
 

@@ -4,9 +4,13 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include "proto/wire/limits.h"
 #include "daemon/transport/bus.h"
+#include "daemon/transport/connections.h"
+#include "daemon/transport/limits.h"
 #include "proto/base/error.h"
 
 struct fixture {
@@ -256,6 +260,25 @@ static void test_slow_subscriber(void **state)
         close_fixture(&f);
 }
 
+/* Connecting counts as subscribing does: beyond the burst connections are closed at once. */
+static void test_connecting_too_often(void **state)
+{
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        const uint64_t before = connections_refused();
+        struct fixture f;
+
+        (void)state;
+        open_fixture(&f, 0);
+        memcpy(address.sun_path, f.publish + strlen("ipc://"), strlen(f.publish + strlen("ipc://")));
+        for (unsigned i = 0; i < SUBSCRIBER_BURST_BYTES / SUBSCRIBER_CONNECTION_BYTES + 100; i++) {
+                int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+                assert_int_equal(connect(fd, (const struct sockaddr *)&address, sizeof(address)), 0);
+                close(fd);
+        }
+        TURN_UNTIL(f.base, connections_refused() > before);
+        close_fixture(&f);
+}
+
 static void send_large(struct fixture *f)
 {
         static char text[256 << 10];
@@ -348,6 +371,24 @@ static void test_requests_of_a_dealer(void **state)
         assert_int_equal(bus_stats(f.bus)->replies_dropped, 0);
         zmq_close(dealer);
         close_fixture(&f);
+}
+
+/* By the text that libzmq has of them: a descriptor may be another's by the time its message is read. */
+static void test_senders(void **state)
+{
+        static const char *const others[] = { "localhost:1000:0:7", "fe80::0:0:7",   "::1",    "127.0.0.1",
+                                              "fe80::1%lo:0:0:7",   "localhost:0:0", "",       ":::",
+                                              "localhost:0:0:x",    "a:0:0:7:",      "a:0:0:0" };
+        struct sender root, other;
+
+        (void)state;
+        connections_sender("localhost:0:0:7", &root);
+        assert_true(root.is_root && root.who > 0);
+        for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+                connections_sender(others[i], &other);
+                assert_false(other.is_root);
+                assert_int_equal(other.who == root.who, i == 0); /* the same process */
+        }
 }
 
 /* REQ puts an empty frame before its request and wants it back. */
@@ -571,9 +612,11 @@ int main(void)
                 cmocka_unit_test(test_subscriptions_while_publishing),
                 cmocka_unit_test(test_too_many_subscriptions),
                 cmocka_unit_test(test_slow_subscriber),
+                cmocka_unit_test(test_connecting_too_often),
                 cmocka_unit_test(test_stuck_subscribers_give_way),
                 cmocka_unit_test(test_requests_of_a_dealer),
                 cmocka_unit_test(test_request_of_a_req),
+                cmocka_unit_test(test_senders),
                 cmocka_unit_test(test_malformed_requests),
                 cmocka_unit_test(test_client_gone),
                 cmocka_unit_test(test_client_that_does_not_read),
