@@ -28,8 +28,8 @@ static bool allowed(const struct source_allow *allow, const char *text, struct e
 
 static void patterns(void **state)
 {
-        static const char *const given[] = { "unix-listen:/run/hw/*", "tcp-listen:127.0.0.1:*",
-                                             "/srv/*/log/*.eventlog" };
+        static const char *const given[] = { "unix-listen:/run/hw/*", "tcp-listen:127.0.0.1:*", "/srv/*/log/*.eventlog",
+                                             "unix-listen:/run/user/*/x.sock" };
         static const struct {
                 const char *uri;
                 bool good;
@@ -38,6 +38,7 @@ static void patterns(void **state)
                 { "unix-listen:/run/hw/sub/x.sock", false }, { "unix-listen:/run/other/x.sock", false },
                 { "unix-listen:run/hw/x.sock", false },      { "tcp-listen:127.0.0.1:4242", true },
                 { "tcp-listen:[::1]:4242", false },          { "tcp:10.0.0.1:4242", true },
+                { "unix-listen:/run/user/7/x.sock", true },  { "unix-listen:/run/user/../x.sock", false },
         };
         struct source_allow allow = { .n = 0 };
         struct error error;
@@ -45,7 +46,7 @@ static void patterns(void **state)
         (void)state;
         assert_false(allowed(&allow, "unix-listen:/run/hw/x.sock", &error));
         assert_non_null(strstr(error.text, "sources.allow"));
-        for (size_t i = 0; i < 3; i++)
+        for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
                 assert_true(source_allow_add(&allow, given[i], &error));
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
                 if (allowed(&allow, cases[i].uri, &error) != cases[i].good)
