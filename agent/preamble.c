@@ -203,8 +203,8 @@ static void take_event(struct preamble *p, unsigned type, uint16_t capability, c
 static void take_block(struct preamble *p, const uint8_t *marker, uint16_t *ret_capability)
 {
         *ret_capability = (uint16_t)get_be(marker + 22, 2);
-        if (*ret_capability == NO_CAPABILITY)
-                p->global_ns = get_be(marker + 14, 8);
+        if (*ret_capability == MESSAGES_OF)
+                p->message_ns = get_be(marker + 14, 8);
 }
 
 void preamble_take(struct preamble *p, const uint8_t *bytes, size_t size)
@@ -271,7 +271,7 @@ struct chunk *preamble_chunk(const struct preamble *p)
 
 static void put_message(uint8_t *at, uint64_t begin_ns, uint64_t end_ns, const char *text, size_t size)
 {
-        put_block(at, NO_CAPABILITY, 12 + size, begin_ns, end_ns);
+        put_block(at, MESSAGES_OF, 12 + size, begin_ns, end_ns);
         at += BLOCK_MARKER_BYTES;
         put_be(at, EVENT_MESSAGE, 2);
         put_be(at + 2, begin_ns, 8);
@@ -286,8 +286,8 @@ struct chunk *preamble_message(const struct preamble *p, const char *text, size_
         if (size > AGENT_MESSAGE_BYTES)
                 size = AGENT_MESSAGE_BYTES;
         c = chunk_new(CHUNK_LOG, NULL, BLOCK_MARKER_BYTES + 12 + size);
-        if (c) /* not past the newest global block: what may still come of that time would be late */
-                put_message(c->bytes, p->global_ns, p->global_ns, text, size);
+        if (c) /* not past its newest block: what may still come of that time would be late */
+                put_message(c->bytes, p->message_ns, p->message_ns, text, size);
         return c;
 }
 

@@ -21,6 +21,11 @@
 #define BLOCK_MARKER_BYTES 24
 #define EVENT_MESSAGE      16u
 #define NO_CAPABILITY      0xffffu
+/*
+ * Whose events our messages are, as far as a reader can see: a buffer that every log goes on to flush. A reader waits
+ * for the next block of each buffer that it has seen one of, and a log of ours has none without a capability.
+ */
+#define MESSAGES_OF        0u
 
 struct definitions {
         uint8_t *bytes;
@@ -39,7 +44,7 @@ struct preamble {
         uint64_t left_out;         /* definitions beyond the limits */
         uint64_t not_understood;   /* chunks */
         uint64_t now_ns;           /* newest time of the log */
-        uint64_t global_ns;        /* end of the newest block without capability */
+        uint64_t message_ns;       /* end of the newest block of MESSAGES_OF */
         bool ended;                /* the end mark was seen */
         struct meter meter;
 };

@@ -60,6 +60,27 @@ def test_attach_detach_and_again(directory, serving, build):
         assert program.wait(DEADLINE_S) == 0
 
 
+@pytest.mark.parametrize("build", BUILDS)
+def test_requests_do_not_delay_the_judgement_of_growth(directory, serving, build):
+    """Their answers come in the log: steps are still closed when all of them has come, not five steps later."""
+    step_ns = 1_000_000_000
+    with Daemon(directory) as daemon, running(serving / f"serving-{build}", stdin=subprocess.PIPE) as program:
+        def judged():
+            """(event time of the newest message, up to which time live data is judged)"""
+            live = [(u.event_time_ns, t.as_of_ns) for u in daemon.snapshot("mine").get("trends", []) for t in u.trends.trends
+                    if t.series == pb.SERIES_LIVE]
+            return live[0] if live else (0, 0)
+
+        wait_for(lambda: age_s(program.pid) > 1, "a program that has run for a while")
+        done = heapwatch(directory, "attach", program.pid, "--name", "mine", "--resolution", "1s")
+        assert done.returncode == 0, done.stderr
+        wait_for(lambda: judged()[1], "the first step that is judged")
+        done = heapwatch(directory, "ctl", "census", "mine")
+        assert done.returncode == 0, done.stderr
+        asked_ns = judged()[0]
+        wait_for(lambda: (now := judged())[1] > asked_ns and now[0] - now[1] < 4 * step_ns, "a later one, without delay")
+
+
 def test_a_file_of_any_name_that_is_gone_meanwhile(directory, serving):
     """A wrapper's `.name-wrapped`, and a service whose program was built again since it was started."""
     program = directory / ".Serving (1)-wrapped"

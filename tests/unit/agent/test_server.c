@@ -195,6 +195,21 @@ static void test_an_info_table_ends_with_its_sixth_string(void **state)
         drop(p);
 }
 
+/* Of another buffer it would hold up a reader that waits until all that it has seen have been flushed again. */
+static void test_a_message_is_of_a_buffer_that_goes_on(void **state)
+{
+        struct preamble *p = fresh();
+        struct block *b = some_block(0, "something");
+
+        (void)state;
+        preamble_take(p, b->bytes, b->size);
+        struct chunk *c = preamble_message(p, "ours", 4);
+        assert_int_equal(get_be(c->bytes + 22, 2), 0);
+        assert_true(get_be(c->bytes + 14, 8) == get_be(b->bytes + 14, 8) && get_be(b->bytes + 14, 8) > 0);
+        chunk_release(c);
+        drop(p);
+}
+
 static void test_labels_do_not_grow_for_ever(void **state)
 {
         struct preamble *p = fresh();
@@ -599,6 +614,7 @@ int main(void)
                 cmocka_unit_test(test_times_of_a_block_hold_its_events),
                 cmocka_unit_test(test_every_cut_of_a_block_is_survived),
                 cmocka_unit_test(test_an_info_table_ends_with_its_sixth_string),
+                cmocka_unit_test(test_a_message_is_of_a_buffer_that_goes_on),
                 cmocka_unit_test(test_labels_do_not_grow_for_ever),
                 cmocka_unit_test(test_a_census_costs_the_pause_around_it),
                 cmocka_unit_test(test_early_and_late_readers),
