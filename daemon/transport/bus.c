@@ -83,11 +83,11 @@ struct bus_client {
         bool delimiter;         /* a REQ socket: an empty frame comes before the request */
         bool has_id;
         uint64_t id;
-        struct sender sender; /* not known who: its number is the client's */
-        unsigned taken;       /* replies */
-        unsigned missed;      /* likewise, that were not taken: send no more */
-        bool later;           /* the first one was not, and it was for lack of room */
-        bool refused;         /* an error was sent */
+        struct message_sender sender; /* not known who: its number is the client's */
+        unsigned taken;               /* replies */
+        unsigned missed;              /* likewise, that were not taken: send no more */
+        bool later;                   /* the first one was not, and it was for lack of room */
+        bool refused;                 /* an error was sent */
         struct principal principal;
         char name[KEY_NAME_MAX + PEER_TEXT + 2];
 };

@@ -490,13 +490,13 @@ static bool read_local(const char *address, unsigned long ret[3])
         return *at == '\0';
 }
 
-void connections_sender(const char *address, struct sender *ret)
+void connections_sender(const char *address, struct message_sender *ret)
 {
         unsigned long local[3];
         struct in6_addr v6;
         struct in_addr v4;
 
-        *ret = (struct sender){ .who = 0 };
+        *ret = (struct message_sender){ .who = 0 };
         if (inet_pton(AF_INET, address, &v4) == 1) {
                 ret->who = who_of(&v4, sizeof(v4));
         } else if (inet_pton(AF_INET6, address, &v6) == 1) {

@@ -49,7 +49,7 @@ bool connections_is_subscriber(int fd);
 const char *connections_peer(int fd, char out[PEER_TEXT]);
 
 /* Whom a message came from. */
-struct sender {
+struct message_sender {
         uint64_t who; /* the process, or the TCP address, as a number; 0: not known */
         bool is_root; /* over ipc */
 };
@@ -58,7 +58,7 @@ struct sender {
  * By libzmq's "Peer-Address" of the message: "NAME:UID:GID:PID" over ipc. The descriptor that it came by may be another
  * connection's by now, of another user.
  */
-void connections_sender(const char *address, struct sender *ret);
+void connections_sender(const char *address, struct message_sender *ret);
 
 /*
  * Somebody waits for memory: shuts down the requesters, or subscribers, that have taken nothing for STUCK_NS of what

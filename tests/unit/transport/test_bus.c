@@ -379,7 +379,7 @@ static void test_senders(void **state)
         static const char *const others[] = { "localhost:1000:0:7", "fe80::0:0:7",   "::1",    "127.0.0.1",
                                               "fe80::1%lo:0:0:7",   "localhost:0:0", "",       ":::",
                                               "localhost:0:0:x",    "a:0:0:7:",      "a:0:0:0" };
-        struct sender root, other;
+        struct message_sender root, other;
 
         (void)state;
         connections_sender("localhost:0:0:7", &root);
