@@ -25,8 +25,6 @@
 #define MEMORY_FULL_PCT  95u
 #define MEMORY_BACK_PCT  5u
 #define MEMORY_TRIM_NS   UINT64_C(5000000000)
-#define MEMORY_TRIM_BYTES                                                                                              \
-        (256u << 10) /* freed since the last time; less, or a 64th of the heap, is not worth the walk */
 
 enum memory_state { MEMORY_PLENTY, MEMORY_TIGHT, MEMORY_FULL };
 
