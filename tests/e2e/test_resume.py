@@ -112,9 +112,11 @@ def same(a, b):
 def same_soon(one, other, name="t"):
     """Words of alerts are written again once a second."""
     end = time.monotonic() + 60
-    while known(one, name) != known(other, name) and time.monotonic() < end:
+    a, b = known(one, name), known(other, name)
+    while a != b and time.monotonic() < end:
         time.sleep(0.2)
-    same(known(one, name), known(other, name))
+        a, b = known(one, name), known(other, name)
+    same(a, b)
 
 
 def bytes_of(d, name):
