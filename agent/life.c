@@ -215,8 +215,8 @@ static bool put_hooks(struct rts_config *at, bool early)
         a.gc_done = (void (*)(const void *))(uintptr_t)config.word[CONFIG_GC_DONE_HOOK];
         a.on_exit = (void (*)(void))(uintptr_t)config.word[CONFIG_ON_EXIT_HOOK];
         /*
-         * With it, the runtime asks for three clocks more at each collection. One that was started without -l writes the
-         * end of a collection, live data and the heap's size only if it has it.
+         * With it, the runtime asks for three clocks more at each collection. One that was started without -l writes
+         * the end of a collection, live data and the heap's size only if it has it.
          */
         if (!runtime_kind.log || !runtime_kind.threaded || !early)
                 config.word[CONFIG_GC_DONE_HOOK] = (void *)(uintptr_t)on_collection;

@@ -55,14 +55,66 @@ static void settle(struct model *m)
                 m->sink.watermark(m->sink.ctx, watermark);
 }
 
-/* From the block's start, or the run's first event if that is later, to the block's end; width 0: never. */
+/* By the agent with the time at which they were first said. */
+bool model_defines(uint16_t event_id)
+{
+        switch (event_id) {
+        case HW_BLOCK_MARKER:
+        case HW_CAPSET_CREATE:
+        case HW_CAPSET_DELETE:
+        case HW_CAPSET_ASSIGN_CAP:
+        case HW_CAPSET_REMOVE_CAP:
+        case HW_RTS_IDENTIFIER:
+        case HW_PROGRAM_ARGS:
+        case HW_PROGRAM_ENV:
+        case HW_OSPROCESS_PID:
+        case HW_OSPROCESS_PPID:
+        case HW_WALL_CLOCK_TIME:
+        case HW_THREAD_LABEL:
+        case HW_CAP_CREATE:
+        case HW_CAP_DELETE:
+        case HW_CAP_DISABLE:
+        case HW_CAP_ENABLE:
+        case HW_HEAP_INFO_GHC:
+        case HW_HEAP_PROF_BEGIN:
+        case HW_HEAP_PROF_COST_CENTRE:
+        case HW_PROF_BEGIN:
+        case HW_IPE:
+        case HW_TICKY_COUNTER_DEF:
+                return true;
+        default:
+                return false;
+        }
+}
+
+/* From the block's start to its end, once its start has been taken in as known; width 0: never. */
 static void update_sure(struct clock *c)
 {
         uint64_t end = c->block_begin_ns + c->block_span_ns;
-        uint64_t begin = c->first_ns > c->block_begin_ns ? c->first_ns : c->block_begin_ns;
 
-        c->sure_begin_ns = begin;
-        c->sure_width_ns = c->block_size && begin <= end ? end - begin + 1 : 0;
+        c->sure_begin_ns = c->block_begin_ns;
+        c->sure_width_ns =
+                c->observed && c->block_size && c->first_ns <= c->block_begin_ns ? end - c->block_begin_ns + 1 : 0;
+}
+
+static bool is_in_block(const struct clock *c, const struct hw_event *e)
+{
+        return e->offset - c->block_offset < c->block_size;
+}
+
+/* A definition may be much older than the time from which everything is known. */
+static void see_first(struct clock *c, const struct hw_event *e, uint64_t time_ns)
+{
+        const bool defines = model_defines(e->id);
+
+        if (defines && c->observed)
+                return;
+        if (!defines && is_in_block(c, e) && c->block_begin_ns < time_ns)
+                time_ns = c->block_begin_ns;
+        if (time_ns < c->first_ns || (!defines && !c->observed))
+                c->first_ns = time_ns;
+        c->observed = c->observed || !defines;
+        update_sure(c);
 }
 
 void clock_block(struct model *m, const struct hw_event *e)
@@ -96,7 +148,7 @@ void clock_block(struct model *m, const struct hw_event *e)
 /* Whether the event is in the newest block, but its time is not. */
 static bool is_impossible(const struct clock *c, const struct hw_event *e)
 {
-        return e->offset - c->block_offset < c->block_size && e->time_ns - c->block_begin_ns > c->block_span_ns;
+        return is_in_block(c, e) && e->time_ns - c->block_begin_ns > c->block_span_ns;
 }
 
 bool clock_see(struct clock *c, const struct hw_event *e, uint64_t *ret_time_ns)
@@ -112,10 +164,7 @@ bool clock_see(struct clock *c, const struct hw_event *e, uint64_t *ret_time_ns)
         }
         if (time_ns > c->newest_ns)
                 c->newest_ns = time_ns;
-        if (time_ns < c->first_ns) {
-                c->first_ns = time_ns;
-                update_sure(c);
-        }
+        see_first(c, e, time_ns);
         return moved;
 }
 

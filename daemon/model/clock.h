@@ -11,7 +11,8 @@
 struct model;
 
 struct clock {
-        uint64_t first_ns, newest_ns;           /* of all events; first is UINT64_MAX before the first */
+        uint64_t first_ns, newest_ns;           /* see clock_see; first is UINT64_MAX before the first event */
+        bool observed;                          /* an event that is no definition has come */
         uint64_t block_offset, block_size;      /* of the stream's newest block; size 0: none */
         uint64_t block_begin_ns, block_span_ns; /* times that its events can have */
         uint64_t global_end_ns;                 /* newest end_time of the buffer without a capability; UNKNOWN_U64 */
@@ -30,14 +31,15 @@ void clock_block(struct model *m, const struct hw_event *e);
 void clock_wall(struct model *m, const struct hw_event *e);
 
 /*
- * Takes in an event's time. A time outside of its block is counted as an anomaly and moved to the block's nearest end:
- * returns true, with that end in *ret_time_ns.
+ * Takes in an event's time. The run is known from where the first block begins that has more than definitions; until
+ * it comes, from the first definition. A time outside of its block is counted as an anomaly and moved to the block's
+ * nearest end: returns true, with that end in *ret_time_ns.
  */
 bool clock_see(struct clock *c, const struct hw_event *e, uint64_t *ret_time_ns);
 
 /*
- * Whether clock_see would change nothing: the time is within the newest block, whose end has already been taken in, and
- * not before the run's first event. One comparison for nearly every event.
+ * Whether clock_see would change nothing: the time is within the newest block, whose start and end have already been
+ * taken in. One comparison for nearly every event.
  */
 static inline bool clock_sure(const struct clock *c, uint64_t time_ns)
 {

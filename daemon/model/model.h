@@ -116,8 +116,13 @@ uint64_t gc_census_pause_ns(const struct model *m, struct time_range range);
 /* Newest event time seen in the run; 0 before the first event. */
 uint64_t model_time_ns(const struct model *m);
 
-/* Oldest event time seen in the run; UNKNOWN_U64 before the first event. */
+/*
+ * From when on the run is known: the begin of the first block that has more than definitions, which are said again to
+ * whoever joins late (model_defines); that of the oldest definition as long as there is nothing else. UNKNOWN_U64
+ * before the first event.
+ */
 uint64_t model_first_time_ns(const struct model *m);
+bool model_defines(uint16_t event_id);
 
 /*
  * All events up to here have arrived: the minimum over all buffers of the end of the newest whole block (the newest

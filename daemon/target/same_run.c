@@ -24,40 +24,6 @@ struct same_run {
         size_t n;
 };
 
-/* A program says these again to whoever joins late: by the agent, with the time at which they were first said. */
-static bool defines(uint16_t id)
-{
-        static const uint16_t ids[] = {
-                HW_BLOCK_MARKER,
-                HW_CAPSET_CREATE,
-                HW_CAPSET_DELETE,
-                HW_CAPSET_ASSIGN_CAP,
-                HW_CAPSET_REMOVE_CAP,
-                HW_RTS_IDENTIFIER,
-                HW_PROGRAM_ARGS,
-                HW_PROGRAM_ENV,
-                HW_OSPROCESS_PID,
-                HW_OSPROCESS_PPID,
-                HW_WALL_CLOCK_TIME,
-                HW_THREAD_LABEL,
-                HW_CAP_CREATE,
-                HW_CAP_DELETE,
-                HW_CAP_DISABLE,
-                HW_CAP_ENABLE,
-                HW_HEAP_INFO_GHC,
-                HW_HEAP_PROF_BEGIN,
-                HW_HEAP_PROF_COST_CENTRE,
-                HW_PROF_BEGIN,
-                HW_IPE,
-                HW_TICKY_COUNTER_DEF,
-        };
-
-        for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
-                if (ids[i] == id)
-                        return true;
-        return false;
-}
-
 struct same_run *same_run_new(const struct model *lost)
 {
         static const struct model_sink nobody = { .ctx = NULL };
@@ -115,7 +81,7 @@ static void read_definitions(struct same_run *s)
         do {
                 status = hw_eventlog_read(s->decoder, events, EVENTS_PER_READ, &n);
                 for (size_t i = 0; i < n && s->goes_on_ns == UNKNOWN_U64; i++)
-                        if (defines(events[i].id))
+                        if (model_defines(events[i].id))
                                 model_events(s->model, &events[i], 1);
                         else
                                 s->goes_on_ns = events[i].time_ns;

@@ -639,6 +639,7 @@ static void test_advice(void **unused)
         model_begin_run(f.m, 3);
         identifier("GHC-9.6.6 rts_v");
         ARGS("api", "+RTS", "-l-au", "--eventlog-flush-interval=1");
+        block(0, 0, 3 * SECOND, 24 + 16);
         ev(&f, HW_CREATE_THREAD, 0, 3 * SECOND, "4", U(1));
         assert_true(advised(HW_ADVICE_NO_GC_EVENTS) && advised(HW_ADVICE_NO_HEAP_PROFILE));
         assert_false(advised(HW_ADVICE_OLD_GHC) || advised(HW_ADVICE_NO_USER_EVENTS));
@@ -705,6 +706,7 @@ static void test_clock_that_starts_high(void **unused)
         (void)unused;
         block(NONE, t0, t0 + SECOND, 24 + 12 + 16);
         ev(&f, HW_WALL_CLOCK_TIME, NONE, t0, "484", U(1), U(1700000000), U(0));
+        block(0, t0, t0 + 4 * SECOND, 1000);
         for (uint64_t i = 1; i <= 3; i++)
                 ev(&f, HW_HEAP_LIVE, 0, t0 + i * SECOND, "48", U(0), U(i));
         assert_true(model_wall_time(f.m, t0 + SECOND) == UINT64_C(1700000001) * SECOND);
@@ -716,6 +718,31 @@ static void test_clock_that_starts_high(void **unused)
         model_take_changes(f.m);
         assert_true(model_gc(f.m)->share_run > 0.2499 && model_gc(f.m)->share_run < 0.2501);
         assert_int_equal(model_late_samples(f.m), 0);
+}
+
+/* Whoever joins late is told definitions again, of the time when they were first said: what was then is not known. */
+static void test_known_from_the_first_block_on(void **unused)
+{
+        (void)unused;
+        assert_true(model_first_time_ns(f.m) == UNKNOWN_U64);
+        block(NONE, 5, SECOND, 24 + 16 + 26);
+        ev(&f, HW_WALL_CLOCK_TIME, NONE, 5, "484", U(1), U(1700000000), U(0));
+        assert_int_equal(model_first_time_ns(f.m), 5);
+        ev(&f, HW_THREAD_LABEL, NONE, SECOND, "4t", U(1), "worker");
+        assert_int_equal(model_first_time_ns(f.m), 5);
+        block(0, 600 * SECOND, 602 * SECOND, 1000);
+        assert_int_equal(model_first_time_ns(f.m), 5);
+        ev(&f, HW_GC_START, 0, 601 * SECOND, "");
+        assert_int_equal(model_first_time_ns(f.m), 600 * SECOND);
+        stats(0, 602 * SECOND, 0, 5, 5, 1);
+        ev(&f, HW_GC_END, 0, 602 * SECOND, "");
+        model_take_changes(f.m);
+        assert_true(model_gc(f.m)->share_run > 0.4999 && model_gc(f.m)->share_run < 0.5001);
+        block(1, 599 * SECOND, 602 * SECOND, 1000); /* the buffers are flushed one after the other */
+        ev(&f, HW_CREATE_THREAD, 1, 601 * SECOND, "4", U(1));
+        assert_int_equal(model_first_time_ns(f.m), 599 * SECOND);
+        ev(&f, HW_THREAD_LABEL, 1, 2 * SECOND, "4t", U(1), "one");
+        assert_int_equal(model_first_time_ns(f.m), 599 * SECOND);
 }
 
 static void test_late_samples_are_counted(void **unused)
@@ -775,6 +802,7 @@ int main(void)
                 TEST(advice_in_silence),
                 TEST(advice_that_needs_time),
                 TEST(clock_that_starts_high),
+                TEST(known_from_the_first_block_on),
                 TEST(late_samples_are_counted),
                 TEST(no_callbacks),
         };
