@@ -21,8 +21,8 @@ class Daemon(threading.Thread):
     def __init__(self, folder, epoch):
         super().__init__(daemon=True)
         self.pb, self.epoch = subscriber.schema(), epoch
-        self.context = zmq.Context()
-        self.publish, self.router = self.context.socket(zmq.PUB), self.context.socket(zmq.ROUTER)
+        context = zmq.Context.instance()    # ending one of its own waits for ever now and then (libzmq 4.3.4)
+        self.publish, self.router = context.socket(zmq.PUB), context.socket(zmq.ROUTER)
         self.endpoint = "ipc://%s/publish" % folder
         self.publish.bind(self.endpoint)
         self.router.bind("ipc://%s/request" % folder)
@@ -59,7 +59,6 @@ class Daemon(threading.Thread):
                 self.publish.send_multipart([b"hw1/target/a/", self.target().SerializeToString()])
         self.publish.close(0)
         self.router.close(0)
-        self.context.term()
 
     def stop(self):
         self.over.set()
