@@ -351,7 +351,7 @@ abi: $(O)/libheapwatch.so
 .PHONY: abi
 
 #: tidy        clang-tidy over the sources, with the list of .clang-tidy
-tidy: $(GEN)/heapwatch/heapwatch.pb-c.h $(PB:%=$(GEN)/%.pb-c.h)
+tidy: $(GEN)/heapwatch/heapwatch.pb-c.h $(GEN)/heapwatch/layout.h $(PB:%=$(GEN)/%.pb-c.h)
 	$(Q)BUILD='$(BUILD)' MODE='$(MODE)' scripts/tidy
 .PHONY: tidy
 
