@@ -485,9 +485,10 @@ def wait_checkpoint(directory):
 def test_from_inside_the_run_goes_on_from_a_checkpoint(directory, bare):
     with Daemon(directory, args=("--checkpoint", directory / "state.d", "--checkpoint-every", "100ms")) as daemon:
         run = start(daemon, "--name", "mine", "--", bare / "Serve", relay=False)
-        wait_for(lambda: daemon.target("mine") and daemon.target("mine").run_info.pid, "the running program")
+        wait_for(lambda: daemon.target("mine") and "census" in daemon.snapshot("mine"), "more than definitions")
         first = daemon.target("mine").run_info.first_time_ns
-        wait_checkpoint(directory)
+        for _ in range(3):      # of an older state, one may be being written and one may wait
+            wait_checkpoint(directory)
         daemon.process.kill()
         daemon.process.wait()
         wait_told(run, "the daemon is gone")
