@@ -179,6 +179,11 @@ def test_a_full_pipe_does_not_stop_the_program(daemon, programs):
     """Nobody reads standard error, the daemon is gone: the message waits, the program's log does not."""
     run = start(daemon, "--name", "flood", "--heap-profile", "none", "--", programs["stress"], 600000, "wait")
     wait_for(lambda: daemon.target("flood") is not None, "the target")
+
+    def children():     # proc(5): may leave some out while processes come and go
+        with open(f"/proc/{run.pid}/task/{run.pid}/children") as listed:
+            return [int(pid) for pid in listed.read().split()]
+    [program] = wait_for(children, "the program below heapwatch run")
     os.set_blocking(run.stderr.fileno(), False)
     with open(f"/proc/{run.pid}/fd/2", "wb", buffering=0, opener=lambda p, f: os.open(p, f | os.O_NONBLOCK)) as full:
         while full.write(b"x" * 4096) is not None:
@@ -187,11 +192,6 @@ def test_a_full_pipe_does_not_stop_the_program(daemon, programs):
             pass
     daemon.process.kill()
     daemon.process.wait()
-
-    def children():     # proc(5): may leave some out while processes come and go
-        with open(f"/proc/{run.pid}/task/{run.pid}/children") as listed:
-            return [int(pid) for pid in listed.read().split()]
-    [program] = wait_for(children, "the program below heapwatch run")
 
     def turns():
         return int(open(f"/proc/{run.pid}/status").read().split("voluntary_ctxt_switches:")[1].split()[0])
