@@ -55,7 +55,7 @@ static void settle(struct model *m)
                 m->sink.watermark(m->sink.ctx, watermark);
 }
 
-/* By the agent with the time at which they were first said. */
+/* The agent repeats them to whoever joins late, with the times at which they were first written. */
 bool model_defines(uint16_t event_id)
 {
         switch (event_id) {

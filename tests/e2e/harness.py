@@ -61,6 +61,14 @@ def wait_for(condition, what, deadline_s=DEADLINE_S, poll_s=0.02):
     raise AssertionError(f"waited {deadline_s:.0f} s in vain for: {what}")
 
 
+def wait_newer_checkpoint(directory, name):
+    """Waits for a checkpoint, below state.d, of a state that is not older than this call."""
+    path = directory / "state.d" / f"{name}.checkpoint"
+    for _ in range(3):      # of an older state, one may be being written and one may wait
+        now = time.time_ns()
+        wait_for(lambda: path.exists() and path.stat().st_mtime_ns > now, "a newer checkpoint")
+
+
 def rss_bytes(pid):
     for line in open(f"/proc/{pid}/status"):
         if line.startswith("VmRSS:"):

@@ -15,7 +15,7 @@ import time
 
 import pytest
 
-from harness import DEADLINE_S, Daemon, client, pb, private_directory, wait_for
+from harness import DEADLINE_S, Daemon, client, pb, private_directory, wait_for, wait_newer_checkpoint
 import live_log
 from live_log import LiveLog
 
@@ -182,18 +182,6 @@ def test_growing_file():
         assert log.count("goes on from its checkpoint") == KILLS
         assert "refused" not in log
         is_recorded_whole(one, hour.header + b"".join(hour.pieces))
-
-
-def checkpointed(directory, name, since_ns):
-    path = directory / "state.d" / f"{name}.checkpoint"
-    return path.exists() and path.stat().st_mtime_ns > since_ns
-
-
-def wait_newer_checkpoint(directory, name):
-    """Waits for a checkpoint of a state that is not older than this call."""
-    for _ in range(3):      # of an older state, one may be being written and one may wait
-        now = time.time_ns()
-        wait_for(lambda: checkpointed(directory, name, now), "a newer checkpoint")
 
 
 class Socket:

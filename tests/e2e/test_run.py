@@ -7,11 +7,10 @@ import shutil
 import signal
 import subprocess
 import threading
-import time
 
 import pytest
 
-from harness import CLIENT, DEADLINE_S, LOGS, ROOT, Daemon, client, pb, wait_for
+from harness import CLIENT, DEADLINE_S, LOGS, ROOT, Daemon, client, pb, wait_for, wait_newer_checkpoint
 
 @pytest.fixture
 def daemon(tmp_path):
@@ -476,19 +475,12 @@ def test_from_inside_the_daemon_may_go_and_come_back(daemon, bare):
     assert finish(run)[0] == 0
 
 
-def wait_checkpoint(directory):
-    since = time.time()
-    wait_for(lambda: any(f.stat().st_mtime > since for f in (directory / "state.d").glob("mine.checkpoint")),
-             "a checkpoint of the run")
-
-
 def test_from_inside_the_run_goes_on_from_a_checkpoint(directory, bare):
     with Daemon(directory, args=("--checkpoint", directory / "state.d", "--checkpoint-every", "100ms")) as daemon:
         run = start(daemon, "--name", "mine", "--", bare / "Serve", relay=False)
         wait_for(lambda: daemon.target("mine") and "census" in daemon.snapshot("mine"), "more than definitions")
         first = daemon.target("mine").run_info.first_time_ns
-        for _ in range(3):      # of an older state, one may be being written and one may wait
-            wait_checkpoint(directory)
+        wait_newer_checkpoint(directory, "mine")
         daemon.process.kill()
         daemon.process.wait()
         wait_told(run, "the daemon is gone")
@@ -509,7 +501,7 @@ def test_from_inside_a_name_is_used_again(directory, bare):
         for _ in range(3):
             run = start(daemon, "--name", "mine", "--", bare / "Serve", relay=False)
             wait_for(lambda: pid_of(daemon, "mine"), "the running program")
-            wait_checkpoint(directory)
+            wait_newer_checkpoint(directory, "mine")
             status, _, err = finish(run)
             assert status == 0 and "mine-2" not in err, err
         states = {u.target: u.target_state.state for u in daemon.status().targets if u.WhichOneof("body") == "target_state"}
