@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: with ROUTER_MANDATORY a send fails for a client that is gone or does
+ * not read. After one reply is dropped, all others to the same request are
+ * dropped too: a client must never take a snapshot with a hole for a whole one
+ * because its last message got through. Waiting replies are bounded in bytes,
+ * of each client and of all (waiting.h), so nobody can make the daemon grow by
+ * requesting snapshots and not reading them. An only reply that finds no room
+ * is made again when there is some (daemon/control/pending.h); who reads nothing
+ * while others wait for that is shut down.
+ */
+#include "daemon/transport/bus_private.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/log.h"
+#include "daemon/loop/memory.h"
+#include "daemon/transport/limits.h"
+#include "daemon/transport/zloop.h"
+#include "proto/base/clock.h"
+#include "proto/base/hash.h"
+
+/* ------------------------------------------------------------ replies */
+
+uint64_t bus_client_number(const struct bus_client *client)
+{
+        return hash_bytes(zmq_msg_data(client->identity), zmq_msg_size(client->identity), 0) | 1;
+}
+
+/* The frames before the payload. ROUTER fails here, before anything is sent, when the client cannot take more. */
+static int send_envelope(struct bus_client *client)
+{
+        void *socket = client->bus->request;
+        zmq_msg_t identity;
+
+        (void)zmq_msg_init(&identity);
+        if (zmq_msg_copy(&identity, client->identity) ||
+            zmq_msg_send(&identity, socket, ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0) {
+                int status = -errno;
+                (void)zmq_msg_close(&identity);
+                return status;
+        }
+        if (client->delimiter && zmq_send(socket, "", 0, ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0)
+                return -errno;
+        return 0;
+}
+
+/* Packs and sends it. */
+static enum bus_took send_reply(struct bus_client *client, struct waiting_client *waiting, const Hw__Reply *reply,
+                                size_t size)
+{
+        zmq_msg_t msg;
+
+        if (bus_pack(client->bus, waiting, &reply->base, size, &msg))
+                return BUS_TAKES_LATER;
+        int status = send_envelope(client);
+        if (status == 0 && zmq_msg_send(&msg, client->bus->request, ZMQ_DONTWAIT) >= 0)
+                return BUS_TOOK;
+        (void)zmq_msg_close(&msg);
+        return status == -EAGAIN ? BUS_TAKES_LATER : BUS_GONE;
+}
+
+/* Bytes of replies that may wait, all clients together, when one for this client is added. */
+static size_t room_of(const struct bus_client *client)
+{
+        const size_t room = client->bus->room.replies;
+
+        return connections_known_stuck(client->sender.who) ? room / STUCK_PART : room;
+}
+
+static enum bus_took offer(struct bus_client *client, Hw__Reply *reply, struct waiting_client *waiting)
+{
+        struct bus *bus = client->bus;
+
+        client->refused = client->refused || reply->error;
+        reply->has_id = client->has_id;
+        reply->id = client->id;
+        const size_t size = hw__reply__get_packed_size(reply);
+        if (client->missed > 0)
+                return BUS_GONE;
+        if (!waiting_may(&bus->replies_waiting, waiting, size, room_of(client)))
+                return BUS_TAKES_LATER;
+        return send_reply(client, waiting, reply, size);
+}
+
+static struct waiting_client *waiting_of(const struct bus_client *client)
+{
+        return waiting_find(&client->bus->replies_waiting, client->sender.who);
+}
+
+/* While memory is full those who can wait get a message at a time. */
+static bool is_held_back(const struct waiting_client *waiting)
+{
+        return memory_now() == MEMORY_FULL && atomic_load(&waiting->bytes) > 0;
+}
+
+enum bus_took bus_offer(struct bus_client *client, Hw__Reply *reply)
+{
+        struct waiting_client *waiting = waiting_of(client);
+
+        return is_held_back(waiting) ? BUS_TAKES_LATER : offer(client, reply, waiting);
+}
+
+void bus_reply(struct bus_client *client, Hw__Reply *reply)
+{
+        const enum bus_took took = offer(client, reply, waiting_of(client));
+
+        client->later = client->later || (took == BUS_TAKES_LATER && client->taken == 0);
+        client->taken += took == BUS_TOOK;
+        client->missed += took != BUS_TOOK;
+        zloop_pump(client->bus->request_loop); /* inside a handler, the calling pump does it */
+}
+
+void bus_client_count_missed(const struct bus_client *client)
+{
+        if (client->missed == 0)
+                return;
+        client->bus->stats.replies_dropped += client->missed;
+        log_debug("replies_dropped=%llu: the client does not read",
+                  (unsigned long long)client->bus->stats.replies_dropped);
+}
+
+void bus_pump(struct bus *bus)
+{
+        zloop_pump(bus->request_loop);
+}
+
+bool bus_client_is_ready(const struct bus_client *client)
+{
+        const struct waiting_client *waiting = waiting_of(client);
+
+        return !is_held_back(waiting) && waiting_is_ready(&client->bus->replies_waiting, waiting, room_of(client));
+}
+
+void bus_client_waits(struct bus_client *client)
+{
+        struct bus *bus = client->bus;
+
+        if (waiting_is_short(&bus->replies_waiting, room_of(client)) || memory_now() == MEMORY_FULL)
+                bus_make_room(bus, false, client->principal.fd);
+}
+
+bool bus_client_again(struct bus_client *client)
+{
+        if (!client->later)
+                return false;
+        client->missed = 0;
+        client->later = client->refused = false;
+        return true;
+}
+
+uint64_t bus_client_who(const struct bus_client *client)
+{
+        return client->sender.who;
+}
+
+struct bus_client *bus_client_keep(const struct bus_client *client)
+{
+        struct bus_client *kept = malloc(sizeof(*kept));
+
+        if (!kept)
+                return NULL;
+        *kept = *client;
+        kept->identity = &kept->own_identity;
+        (void)zmq_msg_init(kept->identity);
+        if (zmq_msg_copy(kept->identity, client->identity))
+                bus_client_release(&kept);
+        return kept;
+}
+
+void bus_client_release(struct bus_client **client)
+{
+        if (*client) {
+                bus_client_count_missed(*client);
+                (void)zmq_msg_close((*client)->identity);
+        }
+        free(*client);
+        *client = NULL;
+}
+
+bool bus_client_is_same(const struct bus_client *a, const struct bus_client *b)
+{
+        return zmq_msg_size(a->identity) == zmq_msg_size(b->identity) &&
+               !memcmp(zmq_msg_data(a->identity), zmq_msg_data(b->identity), zmq_msg_size(a->identity));
+}
+
+void bus_client_spend(struct bus_client *client, uint64_t cpu_ns)
+{
+        request_quota_spend(&client->bus->clients, bus_client_number(client), clock_mono_ns(), cpu_ns);
+}
+
+/* -------------------------------------------------------------- who asks */
+
+const struct principal *bus_client_principal(const struct bus_client *client)
+{
+        return &client->principal;
+}
+
+const char *bus_client_name(struct bus_client *client)
+{
+        char peer[PEER_TEXT];
+
+        (void)connections_peer(client->principal.fd, peer);
+        (void)snprintf(client->name, sizeof(client->name), "%s%s%s", client->principal.name,
+                       client->principal.name[0] ? "@" : "", peer);
+        return client->name;
+}
+
+bool bus_client_is_root(const struct bus_client *client)
+{
+        return client->sender.is_root;
+}
+
+bool bus_client_refused(const struct bus_client *client)
+{
+        return client->refused;
+}
