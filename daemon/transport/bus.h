@@ -88,7 +88,7 @@ void bus_pump(struct bus *bus);
 /* Who asks: over ipc it is us, and may control. Borrowed until the handler returns. */
 const struct principal *bus_client_principal(const struct bus_client *client);
 
-/* As people read it: "alice@192.0.2.7:40312", "uid 1000 pid 4711". Borrowed, as above. */
+/* As people read it: "alice@192.0.2.7", "uid 1000 pid 4711". Borrowed, as above. */
 const char *bus_client_name(struct bus_client *client);
 
 /* Whether root asks, over ipc. */

@@ -201,11 +201,8 @@ const struct principal *bus_client_principal(const struct bus_client *client)
 
 const char *bus_client_name(struct bus_client *client)
 {
-        char peer[PEER_TEXT];
-
-        (void)connections_peer(client->principal.fd, peer);
         (void)snprintf(client->name, sizeof(client->name), "%s%s%s", client->principal.name,
-                       client->principal.name[0] ? "@" : "", peer);
+                       client->principal.name[0] ? "@" : "", client->sender.name);
         return client->name;
 }
 

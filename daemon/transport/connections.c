@@ -497,6 +497,7 @@ void connections_sender(const char *address, struct message_sender *ret)
         struct in_addr v4;
 
         *ret = (struct message_sender){ .who = 0 };
+        (void)snprintf(ret->name, sizeof(ret->name), "%s", address[0] ? address : "?");
         if (inet_pton(AF_INET, address, &v4) == 1) {
                 ret->who = who_of(&v4, sizeof(v4));
         } else if (inet_pton(AF_INET6, address, &v6) == 1) {
@@ -505,6 +506,7 @@ void connections_sender(const char *address, struct message_sender *ret)
                 const pid_t pid = (pid_t)local[2];
                 ret->who = who_of(&pid, sizeof(pid));
                 ret->is_root = local[0] == 0;
+                (void)snprintf(ret->name, sizeof(ret->name), "uid %lu pid %lu", local[0], local[2]);
         }
 }
 

@@ -50,8 +50,9 @@ const char *connections_peer(int fd, char out[PEER_TEXT]);
 
 /* Whom a message came from. */
 struct message_sender {
-        uint64_t who; /* the process, or the TCP address, as a number; 0: not known */
-        bool is_root; /* over ipc */
+        uint64_t who;         /* the process, or the TCP address, as a number; 0: not known */
+        bool is_root;         /* over ipc */
+        char name[PEER_TEXT]; /* "uid 1000 pid 4711" over ipc, "192.0.2.7"; "?": not known */
 };
 
 /*

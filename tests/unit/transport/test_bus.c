@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <malloc.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 
 #include "proto/wire/limits.h"
@@ -12,6 +13,7 @@
 #include "daemon/transport/connections.h"
 #include "daemon/transport/limits.h"
 #include "proto/base/error.h"
+#include "proto/keys/key.h"
 
 struct fixture {
         struct event_base *base;
@@ -20,6 +22,7 @@ struct fixture {
         char dir[64], publish[96], request[96];
         struct error error;
         unsigned handled;
+        char asked_by[160];
         unsigned replies;   /* sent to each request */
         size_t reply_bytes; /* of text in each */
         bool keep_late;
@@ -34,6 +37,7 @@ static void on_request(void *ctx, const Hw__Request *request, struct bus_client 
         assert_non_null(request);
         memset(text, 'x', f->reply_bytes);
         f->handled++;
+        (void)snprintf(f->asked_by, sizeof(f->asked_by), "%s", bus_client_name(client));
         for (unsigned i = 0; i < f->replies; i++) {
                 Hw__Reply reply = HW__REPLY__INIT;
                 Hw__Done done = HW__DONE__INIT;
@@ -379,15 +383,19 @@ static void test_senders(void **state)
         static const char *const others[] = { "localhost:1000:0:7", "fe80::0:0:7",   "::1",    "127.0.0.1",
                                               "fe80::1%lo:0:0:7",   "localhost:0:0", "",       ":::",
                                               "localhost:0:0:x",    "a:0:0:7:",      "a:0:0:0" };
+        static const char *const names[] = { "uid 1000 pid 7",   "fe80::0:0:7",   "::1", "127.0.0.1",
+                                             "fe80::1%lo:0:0:7", "localhost:0:0", "?" };
         struct message_sender root, other;
 
         (void)state;
         connections_sender("localhost:0:0:7", &root);
         assert_true(root.is_root && root.who > 0);
+        assert_string_equal(root.name, "uid 0 pid 7");
         for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
                 connections_sender(others[i], &other);
                 assert_false(other.is_root);
                 assert_int_equal(other.who == root.who, i == 0); /* the same process */
+                assert_true(i >= sizeof(names) / sizeof(names[0]) || !strcmp(other.name, names[i]));
         }
 }
 
@@ -405,6 +413,9 @@ static void test_request_of_a_req(void **state)
         Hw__Reply *reply = receive_reply(&f, req);
         assert_int_equal(reply->id, 7);
         hw_reply_unref(reply);
+        char self[64];
+        (void)snprintf(self, sizeof(self), "uid %u pid %d", (unsigned)geteuid(), (int)getpid());
+        assert_string_equal(f.asked_by, self);
         zmq_close(req);
         close_fixture(&f);
 }
@@ -572,6 +583,104 @@ static void test_stuck_clients_give_way(void **state)
         close_fixture(&f);
 }
 
+/* --------------------------------------------------------------- keys */
+
+static bool keep_connections; /* none is shut down, as none above the table's end can be */
+
+int shutdown(int fd, int how)
+{
+        return keep_connections ? 0 : (int)syscall(SYS_shutdown, fd, how);
+}
+
+/* Lets the key in, or nobody. */
+static void authorize(struct fixture *f, const struct key_pair *key)
+{
+        char path[96], text[KEY_TEXT];
+        FILE *file;
+
+        (void)snprintf(path, sizeof(path), "%s/" KEYS_AUTHORIZED, f->dir);
+        file = fopen(path, "w");
+        assert_non_null(file);
+        if (key) {
+                key_print(key->public, text);
+                assert_true(fprintf(file, "- { name: %s, role: control, public: %s }\n", key->name, text) > 0);
+        }
+        assert_int_equal(fclose(file), 0);
+}
+
+/* With keys, on two ports that are free; the port of requests. */
+static unsigned open_keyed(struct fixture *f, struct key_pair *server)
+{
+        char path[96], listen[64];
+        struct bus_options options = {
+                .publish_endpoint = f->publish, .request_endpoint = f->request, .listen = listen, .keys = f->dir
+        };
+        struct bus_handler handler = { f, on_request };
+        unsigned port = 20000u + (unsigned)getpid() % 20000u;
+
+        (void)snprintf(path, sizeof(path), "%s/" KEYS_SERVER, f->dir);
+        assert_true(key_pair_new(server, "server", &f->error) && key_pair_write(server, path, &f->error));
+        bus_destroy(&f->bus);
+        for (unsigned tries = 0; !f->bus && tries < 100; tries++, port += 2) {
+                (void)snprintf(listen, sizeof(listen), "tcp://127.0.0.1:%u", port);
+                f->bus = bus_new(f->base, &options, &handler, &f->error);
+        }
+        assert_non_null(f->bus);
+        return port - 1;
+}
+
+static void *new_keyed(struct fixture *f, unsigned port, const struct key_pair *key, const struct key_pair *server)
+{
+        char endpoint[64];
+        void *s = new_socket(f->context, ZMQ_DEALER, NULL);
+
+        (void)snprintf(endpoint, sizeof(endpoint), "tcp://127.0.0.1:%u", port);
+        assert_int_equal(zmq_setsockopt(s, ZMQ_CURVE_SERVERKEY, server->public, KEY_BYTES), 0);
+        assert_int_equal(zmq_setsockopt(s, ZMQ_CURVE_PUBLICKEY, key->public, KEY_BYTES), 0);
+        assert_int_equal(zmq_setsockopt(s, ZMQ_CURVE_SECRETKEY, key->secret, KEY_BYTES), 0);
+        assert_int_equal(zmq_connect(s, endpoint), 0);
+        return s;
+}
+
+/* A connection that could not be shut down when its key was revoked gets nothing any more. */
+static void test_requests_by_a_revoked_key(void **state)
+{
+        struct key_pair server, alice;
+        struct fixture f;
+        uint8_t bytes[64];
+        char path[96];
+        const size_t n = pack_status(bytes, 1);
+
+        (void)state;
+        if (!zmq_has("curve"))
+                skip();
+        open_fixture(&f, 0);
+        assert_true(key_pair_new(&alice, "alice", &f.error));
+        authorize(&f, &alice);
+        void *dealer = new_keyed(&f, open_keyed(&f, &server), &alice, &server);
+        assert_int_equal(zmq_send(dealer, bytes, n, 0), (int)n);
+        Hw__Reply *reply = receive_reply(&f, dealer);
+        assert_null(reply->error);
+        hw_reply_unref(reply);
+        assert_string_equal(f.asked_by, "alice@127.0.0.1");
+        authorize(&f, NULL);
+        keep_connections = true;
+        assert_true(bus_reload_keys(f.bus, &f.error));
+        assert_int_equal(zmq_send(dealer, bytes, n, 0), (int)n);
+        reply = receive_reply(&f, dealer);
+        assert_non_null(reply->error);
+        assert_string_equal(reply->error, "the key was revoked");
+        hw_reply_unref(reply);
+        assert_int_equal(f.handled, 1);
+        keep_connections = false;
+        zmq_close(dealer);
+        (void)snprintf(path, sizeof(path), "%s/" KEYS_AUTHORIZED, f.dir);
+        assert_int_equal(unlink(path), 0);
+        (void)snprintf(path, sizeof(path), "%s/" KEYS_SERVER, f.dir);
+        assert_int_equal(unlink(path), 0);
+        close_fixture(&f);
+}
+
 /* ---------------------------------------------------------- endpoints */
 
 static void test_living_daemon_is_left(void **state)
@@ -621,6 +730,7 @@ int main(void)
                 cmocka_unit_test(test_client_gone),
                 cmocka_unit_test(test_client_that_does_not_read),
                 cmocka_unit_test(test_stuck_clients_give_way),
+                cmocka_unit_test(test_requests_by_a_revoked_key),
                 cmocka_unit_test(test_living_daemon_is_left),
                 cmocka_unit_test(test_refused_endpoint),
         };
