@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """heapwatchd as a service: what it tells the service manager, what the units allow it, and that it needs no more."""
+import json
 import os
 import re
 import shutil
@@ -15,6 +16,15 @@ from harness import DEADLINE_S, LOGS, ROOT, Daemon, client, pb, wait_for
 
 LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
 UNITS = ["heapwatchd", "heapwatch-notify", "heapwatch-export", "heapwatch-archive"]
+# What systemd-analyze security lists as open, with its weight: sockets and sched_setscheduler for all of them, ...
+EXPOSED = {"SystemCallFilter_resources": 0.2, "RootDirectoryOrRootImage": 0.1, "RestrictAddressFamilies_AF_UNIX": 0.1,
+           "RestrictAddressFamilies_AF_INET_INET6": 0.3, "ProcSubset": 0.1, "PrivateNetwork": 0.5, "PrivateUsers": 0.2, "DeviceAllow": 0.1,
+           "IPAddressDeny": 0.2}
+NETLINK = {"RestrictAddressFamilies_AF_NETLINK": 0.1}
+# ... and other users' logs and processes, or the programs of actions.
+EXPOSED_MORE = {"heapwatchd": NETLINK | {"AmbientCapabilities": 0.1, "CapabilityBoundingSet_CAP_DAC_FOWNER_IPC_OWNER": 0.2,
+                                         "CapabilityBoundingSet_CAP_SYS_PTRACE": 0.3, "ProtectHome": 0.1},
+                "heapwatch-notify": NETLINK | {"MemoryDenyWriteExecute": 0.1}, "heapwatch-export": NETLINK, "heapwatch-archive": {}}
 
 
 class Manager:
@@ -143,6 +153,18 @@ def test_units_allow_little(directory, name):
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze, of Debian's systemd")
+@pytest.mark.parametrize("name", UNITS)
+@pytest.mark.parametrize("dynamic, more", [("yes", {}), ("no", {"PrivateTmp": 0.2, "RemoveIPC": 0.1})])
+def test_units_are_open_only_where_they_must_be(directory, name, dynamic, more):
+    """Setting by setting; also when a drop-in has a user of the machine, who has not what DynamicUser= implies."""
+    path = directory / f"{name}.service"
+    path.write_text(unit(name).replace("DynamicUser=yes", f"DynamicUser={dynamic}"))
+    listed = subprocess.run(["systemd-analyze", "security", "--offline=yes", "--no-pager", "--json=short", path], stdout=subprocess.PIPE,
+                            text=True, timeout=DEADLINE_S, check=True).stdout
+    assert {x["json_field"]: float(x["exposure"]) for x in json.loads(listed) if not x["set"]} == EXPOSED | EXPOSED_MORE[name] | more
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze, of Debian's systemd")
 def test_the_daemon_needs_no_other_system_calls(directory, monkeypatch):
     """With the options of its unit: recordings and checkpoints, silences, FIFOs, a restart."""
     os.mkfifo(directory / "fifo")
@@ -178,7 +200,7 @@ def test_the_other_units_need_no_other_system_calls(directory, name, options, fo
 
 def test_the_unit_counts_on_the_watchdog():
     text = unit("heapwatchd")
-    for line in ("Type=notify", "WatchdogSec=", "LimitNOFILE=", "RuntimeDirectory=heapwatch", "HEAPWATCH_DIR=/run/heapwatch",
+    for line in ("Type=notify", "WatchdogSec=", "LimitNOFILE=", "MemoryMax=256M", "RuntimeDirectory=heapwatch", "HEAPWATCH_DIR=/run/heapwatch",
                  "FileDescriptorStoreMax=", "--checkpoint /var/lib/heapwatch/", "--record /var/lib/heapwatch/"):
         assert line in text, line
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Connections while no descriptor is left. */
+/* Connections while few descriptors are left, or none. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -87,9 +87,45 @@ static void test_a_full_table(void **state)
         (void)rmdir(directory);
 }
 
+/* Some are kept for files that are opened briefly. */
+static void test_a_table_that_is_nearly_full(void **state)
+{
+        char directory[] = "/tmp/heapwatch-accept-XXXXXX", byte;
+        struct rlimit all, few;
+
+        (void)state;
+        log_set_level(LOG_ERROR);
+        const int listener = listening(directory), client = unix_socket();
+        const unsigned long before = descriptors_refused();
+        assert_int_equal(getrlimit(RLIMIT_NOFILE, &all), 0);
+        const int next = dup(client); /* the number that the next connection has */
+        assert_true(next >= 0 && close(next) == 0);
+        few = all;
+        few.rlim_cur = (rlim_t)next + DESCRIPTORS_KEPT;
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+        assert_int_equal(connect(client, (struct sockaddr *)&address, sizeof(address)), 0);
+        refused(listener);
+        assert_int_equal(descriptors_refused(), before + 1);
+        assert_int_equal(read(client, &byte, 1), 0);
+        (void)close(client);
+        few.rlim_cur++;
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+        const int another = unix_socket();
+        assert_int_equal(connect(another, (struct sockaddr *)&address, sizeof(address)), 0);
+        const int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+        assert_true(fd >= 0);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &all), 0);
+        (void)close(fd);
+        (void)close(another);
+        (void)close(listener);
+        (void)unlink(address.sun_path);
+        (void)rmdir(directory);
+}
+
 int main(void)
 {
-        const struct CMUnitTest tests[] = { cmocka_unit_test(test_a_full_table) };
+        const struct CMUnitTest tests[] = { cmocka_unit_test(test_a_full_table),
+                                            cmocka_unit_test(test_a_table_that_is_nearly_full) };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

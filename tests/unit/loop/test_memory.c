@@ -16,8 +16,10 @@
 #include "proto/base/process.h"
 #include "tests/unit/valgrind.h"
 
-#define MIB   (UINT64_C(1) << 20)
-#define LIVES 4000
+#define MIB         (UINT64_C(1) << 20)
+#define LIVES       4000
+#define LARGE       64
+#define LARGE_BYTES (900u << 10)
 
 static enum memory_state at(uint64_t mib)
 {
@@ -116,6 +118,46 @@ static void what_was_freed_goes_back(void **state)
         free(blocks[LIVES - 1]);
 }
 
+/* As decoders of targets are allocated: of what they have little is ever written. Each is below a block that stays. */
+static void large_blocks(void *large[LARGE], void *above[LARGE])
+{
+        for (unsigned i = 0; i < LARGE; i++) {
+                large[i] = calloc(1, LARGE_BYTES);
+                above[i] = malloc(100);
+                assert_true(large[i] && above[i]);
+        }
+}
+
+static void free_all(void *blocks[LARGE])
+{
+        for (unsigned i = 0; i < LARGE; i++)
+                free(blocks[i]);
+}
+
+/* However often such blocks were written and freed, new ones cost nothing until they are written. */
+static void large_blocks_cost_what_is_written(void **state)
+{
+        static void *large[LARGE];
+        static void *above[3][LARGE];
+        const uint64_t before = procfs_own_rss();
+
+        (void)state;
+        if (under_valgrind())
+                skip();
+        memory_begin();
+        for (unsigned round = 0; round < 2; round++) {
+                large_blocks(large, above[round]);
+                for (unsigned i = 0; i < LARGE; i++)
+                        memset(large[i], 1, LARGE_BYTES);
+                free_all(large);
+        }
+        large_blocks(large, above[2]);
+        assert_true(procfs_own_rss() < before + 8 * MIB);
+        free_all(large);
+        for (unsigned round = 0; round < 3; round++)
+                free_all(above[round]);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -125,6 +167,7 @@ int main(void)
                 cmocka_unit_test(without_a_budget),
 #ifndef __SANITIZE_ADDRESS__ /* its allocator keeps what is freed */
                 cmocka_unit_test(what_was_freed_goes_back),
+                cmocka_unit_test(large_blocks_cost_what_is_written),
 #endif
         };
 

@@ -414,6 +414,77 @@ static void alerts_are_bounded(void **state)
         free(told);
 }
 
+/* ---------------------------------------------------------------------- gaps */
+
+#define MANY_BANDS 600u /* more than are judged between two looks at the time */
+#define SOON_BAND  300u /* its answer may change after 4 s; those of the others after 100 */
+
+struct counted {
+        unsigned judged[MANY_BANDS + 1], looks_at_the_time;
+};
+
+static uint32_t six_hundred(void *ctx)
+{
+        (void)ctx;
+        return MANY_BANDS;
+}
+
+static bool count_judged(void *ctx, struct rule_subject s, uint64_t before_ns, struct bucket *ret)
+{
+        struct counted *c = ctx;
+
+        c->judged[s.band]++;
+        return five_mib(ctx, s, before_ns, ret);
+}
+
+static uint64_t soon_or_late(void *ctx, struct rule_subject s, struct time_range range, bool verdict)
+{
+        (void)ctx;
+        (void)range;
+        (void)verdict;
+        return (s.band == SOON_BAND ? 4 : 100) * S;
+}
+
+static bool count_looks(void *ctx)
+{
+        struct counted *c = ctx;
+
+        c->looks_at_the_time++;
+        return false;
+}
+
+/* In a gap a band is judged when its answer may change, and bands are walked only when one is due. */
+static void a_gap_costs_what_changes_in_it(void **state)
+{
+        struct counted *c = calloc(1, sizeof(*c));
+        struct made_up *m = made_up_new();
+        struct rule_data data = made_data(m);
+        struct alerts_sink sink = { .ctx = c, .time_is_up = count_looks };
+        struct ruleset *rules = rules_of(
+                "builtin: false\n"
+                "groups: [{name: g, rules: [{alert: a, expr: band > 10MiB}]}]\n");
+
+        (void)state;
+        data.ctx = c;
+        data.bands = six_hundred;
+        data.band = any_band;
+        data.newest = count_judged;
+        data.still_ns = soon_or_late;
+        struct alerts *a = alerts_new("t", rules, &data, &sink);
+        for (uint64_t t = 1; t <= 10; t++) {
+                const struct rule_moment at = made_at(t);
+                c->looks_at_the_time = 0;
+                alerts_judge_run(a, &at, (struct rule_gap){ .follows = t > 1, .goes_on = true });
+                assert_int_equal(c->looks_at_the_time, t % 4 == 1 ? 2 : 0); /* at 1, 5, 9 */
+        }
+        for (unsigned band = 1; band <= MANY_BANDS; band++)
+                assert_int_equal(c->judged[band], band == SOON_BAND ? 3 : 1);
+        alerts_destroy(&a);
+        ruleset_destroy(&rules);
+        made_up_free(m);
+        free(c);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -427,6 +498,7 @@ int main(void)
                 cmocka_unit_test(targets_are_matched),
                 cmocka_unit_test(bands_of_one_label_are_told_apart),
                 cmocka_unit_test(alerts_are_bounded),
+                cmocka_unit_test(a_gap_costs_what_changes_in_it),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -261,6 +261,35 @@ static void budget_lets_others_go_on(void **state)
         source_close(&b.source);
 }
 
+/* Each piece takes all of a turn. */
+static bool slow_bytes(void *ctx, const struct read_piece *piece)
+{
+        const struct timespec turn = { .tv_nsec = READ_TURN_NS };
+
+        (void)nanosleep(&turn, NULL);
+        return on_bytes(ctx, piece);
+}
+
+static void a_turn_ends_by_time_too(void **state)
+{
+        struct source_sink sink = { &a, slow_bytes, on_more, on_cut, on_state };
+        struct source_uri uri;
+        struct error error;
+
+        (void)state;
+        put(in_dir("slow"), 0, "");
+        assert_int_equal(truncate(in_dir("slow"), READ_TURN_BYTES), 0);
+        memset(&a, 0, sizeof(a));
+        assert_true(source_uri_parse(in_dir("slow"), &uri, &error));
+        a.source = source_open(base, &uri, &sink, NULL, &error);
+        assert_non_null(a.source);
+        for (uint64_t before = 0; a.total < READ_TURN_BYTES; before = a.total) {
+                event_base_loop(base, EVLOOP_ONCE);
+                assert_true(a.total - before <= 2 * READ_PIECE_BYTES); /* the slow timer may be due, too */
+        }
+        source_close(&a.source);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -276,6 +305,7 @@ int main(void)
                 test_in_dir(not_a_file),
                 test_in_dir(two_targets_on_one_file),
                 test_in_dir(budget_lets_others_go_on),
+                test_in_dir(a_turn_ends_by_time_too),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
