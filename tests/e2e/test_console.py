@@ -203,7 +203,7 @@ def test_every_word_beside_a_number_is_explained(directory, log):
             if view in ("overview", "profile", "notes", "alerts"):
                 continue        # sentences and the program's own texts; their words are in tests/unit/console
             t.keys(str(key))
-            screen = before = t.wait_screen(lambda s: s != before and "end of file" in s.splitlines()[0] and len(s.split()) > 20, view)
+            screen = t.wait_screen(lambda s: s != before and "end of file" in s.splitlines()[0] and len(s.split()) > 20, view)
             t.keys("?")
             said = t.wait("Numbers")
             while "more \u2193" in t.screen():
@@ -211,8 +211,8 @@ def test_every_word_beside_a_number_is_explained(directory, log):
                 t.keys("NPage")
                 said += t.wait_screen(lambda s: s != part, "more of the help")
             assert "\u2026" not in said, said
-            t.keys("?")
-            t.wait_screen(lambda s: s == before, f"{view} again")
+            t.keys("?")     # the screen before may have been half drawn: this one is whole once its last line is there
+            screen = before = t.wait_screen(lambda s: words_of(s) >= words_of(screen) and "q quit" in s.splitlines()[-1], f"{view} again")
             rows = screen.splitlines()[1:-2]
             shown = words_of("\n".join(rows[:1] if view == "bands" else rows))     # below its heading are labels
             assert shown - words_of(said) - NOT_EXPLAINED == set(), view
