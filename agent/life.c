@@ -23,6 +23,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -93,10 +94,15 @@ static void look_at_options(struct own_options *o)
         free(arguments);
 }
 
-/* Reports an error on stderr, but only when the agent was requested by name, and the error is not empty. */
+/*
+ * Reports an error on stderr, but only when the agent was requested by name, and the error is not empty. The program
+ * does not wait for somebody to read it: where there is room, a pipe takes PIPE_BUF bytes at once.
+ */
 static void report_error(const char *error)
 {
-        if (a.asked && *error)
+        struct pollfd room = { STDERR_FILENO, POLLOUT, 0 };
+
+        if (a.asked && *error && poll(&room, 1, 0) > 0)
                 fprintf(stderr, "heapwatch-agent: %s; the program runs unwatched\n", error);
 }
 

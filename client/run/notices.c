@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -66,27 +67,43 @@ void notices_write(struct notices *n)
         }
 }
 
-void notices_say(struct notices *n, const char *text)
+/* snprintf, and how much it took; 0 when it does not fit. */
+static size_t add(char *at, size_t room, const char *format, va_list arguments)
 {
-        size_t room = sizeof(n->bytes) - n->used;
-        int size = snprintf(n->bytes + n->used, room, "heapwatch run: %s\n", text);
+        int size = vsnprintf(at, room, format, arguments);
 
-        if (size < 0 || (size_t)size >= room)
+        return size < 0 || (size_t)size >= room ? 0 : (size_t)size;
+}
+
+void notices_say(struct notices *n, const char *format, ...)
+{
+        static const char prefix[] = "heapwatch run: ";
+        const size_t before = sizeof(prefix) - 1;
+        char *at = n->bytes + n->used;
+        size_t room = sizeof(n->bytes) - n->used, size = 0;
+        va_list arguments;
+
+        va_start(arguments, format);
+        if (room > before)
+                size = add(at + before, room - before, format, arguments);
+        va_end(arguments);
+        if (size == 0) {
                 n->left_out++;
-        else
-                n->used += (size_t)size;
+        } else {
+                memcpy(at, prefix, before);
+                at[before + size] = '\n'; /* in place of the NUL */
+                n->used += before + size + 1;
+        }
         notices_write(n);
 }
 
 static void say_left_out(struct notices *n)
 {
-        char text[96];
+        unsigned long left_out = n->left_out;
 
-        if (n->left_out == 0)
-                return;
-        (void)snprintf(text, sizeof(text), "%lu notices were left out: nobody read standard error", n->left_out);
         n->left_out = 0;
-        notices_say(n, text);
+        if (left_out > 0)
+                notices_say(n, "%lu notices were left out: nobody read standard error", left_out);
 }
 
 void notices_close(struct notices *n, int wait_ms)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * notices.h - what `heapwatch run` writes to standard error while its program runs, without ever waiting.
+ * notices.h - what `heapwatch run` writes to standard error, without ever waiting.
  *
- * The reader of standard error may have stopped (a terminal after Ctrl-S, a full pipe), and the relay must still be
- * drained: a program whose log is not read stops. So notices wait in NOTICES_BYTES and are written as there is room;
- * what does not fit is left out and counted.
+ * The reader of standard error may have stopped (a terminal after Ctrl-S, a full pipe). The program must start all the
+ * same, its end must be seen, and the relay must be drained: a program whose log is not read stops. So notices wait in
+ * NOTICES_BYTES and are written as there is room; what does not fit is left out and counted.
  */
 #ifndef HW_CLIENT_RUN_NOTICES_H
 #define HW_CLIENT_RUN_NOTICES_H
@@ -26,14 +26,14 @@ struct notices {
 
 void notices_open(struct notices *n);
 
-/* "heapwatch run: TEXT" and a newline, in whole or not at all; writes what can be written now. */
-void notices_say(struct notices *n, const char *text);
+/* "heapwatch run: ..." and a newline, in whole or not at all; writes what can be written now. */
+void notices_say(struct notices *n, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* For poll(2): waits for room while something waits to be written. After it, notices_write(). */
 struct pollfd notices_pollfd(const struct notices *n);
 void notices_write(struct notices *n);
 
-/* The program has ended: waits at most wait_ms for what is left to be taken. */
+/* Waits at most wait_ms for what is left to be taken. */
 void notices_close(struct notices *n, int wait_ms);
 
 #endif

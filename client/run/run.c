@@ -3,7 +3,9 @@
  * heapwatch run - the command: options, then in order: ask the program, compose
  * its flags, find the daemon, open the relay, add the target, run, sum up. A
  * program that cannot be watched runs as if it had been started without us:
- * after one sentence that says why, it replaces this process.
+ * after one sentence that says why, it replaces this process. Nothing waits for
+ * standard error to be read; only why a program does not start is written as
+ * other commands write it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +27,7 @@
 #include "client/run/flags.h"
 #include "client/run/follow.h"
 #include "client/run/inside.h"
+#include "client/run/notices.h"
 #include "client/run/relay.h"
 #include "client/run/session.h"
 #include "heapwatch/text.h"
@@ -35,6 +38,7 @@
 #define SENTENCE 1024
 #define SEEN_MS  3000 /* for the daemon to notice the end of the log */
 #define WAIT_MS  1000 /* for the daemon, while the program waits to be started */
+#define READ_MS  1000 /* for somebody to read the last notices, when the program has ended */
 
 struct options {
         const char *name, *heap_profile, *extra;
@@ -61,6 +65,7 @@ struct run {
         int output_fd;
         struct relay *relay;
         char target[DAEMON_NAME_MAX];
+        struct notices notices; /* all that is said before the program starts and after: nothing holds it */
         bool watched;
         bool late;     /* the daemon has not answered: watching begins when it does */
         bool mistaken; /* it must not start */
@@ -135,13 +140,13 @@ static int check(void *filled)
 /* ------------------------------------------------------------ preparation */
 
 /* Says why the program is not watched. Always false. */
-static bool give_up(const struct run *r, const char *reason)
+static bool give_up(struct run *r, const char *reason)
 {
         if (r->not_inside.text[0] != '\0')
-                command_error(&command_run, "%s runs unwatched: %s; nor by GHCRTS: %s", r->o.program[0],
-                              r->not_inside.text, reason);
+                notices_say(&r->notices, "%s runs unwatched: %s; nor by GHCRTS: %s", r->o.program[0],
+                            r->not_inside.text, reason);
         else
-                command_error(&command_run, "%s runs unwatched: %s", r->o.program[0], reason);
+                notices_say(&r->notices, "%s runs unwatched: %s", r->o.program[0], reason);
         return false;
 }
 
@@ -220,18 +225,18 @@ static bool compose(struct run *r)
 }
 
 /* Warns of what will be missing on the screen. */
-static void warn(const struct run *r)
+static void warn(struct run *r)
 {
         if (!rtsinfo_at_least(&r->info, 9, 2) && !r->o.no_flush)
-                command_error(&command_run, "%s", hw_advice_text(HW_ADVICE_OLD_GHC));
+                notices_say(&r->notices, "%s", hw_advice_text(HW_ADVICE_OLD_GHC));
         else if (rtsinfo_at_least(&r->info, 9, 2) && !r->flags.flush && !r->o.no_flush)
-                command_error(&command_run, "%s", hw_advice_text(HW_ADVICE_NOT_FLUSHED));
+                notices_say(&r->notices, "%s", hw_advice_text(HW_ADVICE_NOT_FLUSHED));
         if (r->flags.flush && !r->info.threaded)
-                command_error(&command_run, "%s", hw_advice_text(HW_ADVICE_FLUSH_NOT_THREADED));
+                notices_say(&r->notices, "%s", hw_advice_text(HW_ADVICE_FLUSH_NOT_THREADED));
         else if (r->flags.flush && !rtsinfo_at_least(&r->info, 10, 0))
-                command_error(&command_run, "%s", hw_advice_text(HW_ADVICE_FLUSH_EXIT_DEADLOCK));
+                notices_say(&r->notices, "%s", hw_advice_text(HW_ADVICE_FLUSH_EXIT_DEADLOCK));
         if (!r->flags.bands && r->flags.reason[0] != '\0')
-                command_error(&command_run, "no bands will be seen: %s", r->flags.reason);
+                notices_say(&r->notices, "no bands will be seen: %s", r->flags.reason);
 }
 
 /* Adds the target. */
@@ -270,8 +275,8 @@ static bool connect_daemon(struct run *r)
                 return give_up(r, error.text);
         r->late = outcome == DAEMON_SILENT;
         if (r->late)
-                command_error(&command_run, "%s; %s starts, and watching begins as soon as the daemon answers",
-                              error.text, r->o.program[0]);
+                notices_say(&r->notices, "%s; %s starts, and watching begins as soon as the daemon answers", error.text,
+                            r->o.program[0]);
         r->watched = true;
         return true;
 }
@@ -325,7 +330,7 @@ static bool prepare(struct run *r)
                 return false;
         r->by_preload = inside_plan_options(&r->inside, r->path, r->flags.ghcrts, r->flags.bands_ours);
         if (r->not_inside.text[0] != '\0')
-                command_error(&command_run, "%s is not watched from inside: %s", r->o.program[0], r->not_inside.text);
+                notices_say(&r->notices, "%s is not watched from inside: %s", r->o.program[0], r->not_inside.text);
         warn(r);
         return true;
 }
@@ -354,76 +359,92 @@ static bool ask_end(const struct run *r, struct run_facts *facts)
         return known;
 }
 
-static void say_bytes(const char *what, uint64_t bytes)
+static void add_bytes(FILE *out, const char *what, uint64_t bytes)
 {
         char number[HW_NUMBER_MAX];
 
         if (bytes != UNKNOWN_U64)
-                fprintf(stderr, "; %s %s", what, hw_bytes_text(number, sizeof(number), (double)bytes));
+                fprintf(out, "; %s %s", what, hw_bytes_text(number, sizeof(number), (double)bytes));
 }
 
-static void say_count(const char *one, const char *many, uint64_t count)
+static void add_count(FILE *out, const char *one, const char *many, uint64_t count)
 {
         char number[HW_NUMBER_MAX];
 
         if (count != UNKNOWN_U64)
-                fprintf(stderr, "; %s %s", hw_count_text(number, sizeof(number), count), count == 1 ? one : many);
+                fprintf(out, "; %s %s", hw_count_text(number, sizeof(number), count), count == 1 ? one : many);
 }
 
-/* One line: how the program ended and what was seen of it. */
-static void sum_up(const struct run *r, const struct session_result *result)
+static void add_facts(FILE *out, const struct run_facts *facts)
 {
-        struct run_facts facts = { .verdict = "" };
+        char label[256], number[HW_NUMBER_MAX];
+
+        add_bytes(out, "most live", facts->max_live_bytes);
+        add_bytes(out, "live at the last major collection", facts->live_bytes);
+        add_count(out, "collection", "collections", facts->collections);
+        add_count(out, "heap census", "heap censuses", facts->censuses);
+        if (facts->top_band[0] != '\0') {
+                hw_terminal_text(label, sizeof(label), facts->top_band);
+                fprintf(out, "; largest band at the end: %s, %s", label,
+                        hw_bytes_text(number, sizeof(number), (double)facts->top_band_bytes));
+        }
+        if (facts->lost_bytes != UNKNOWN_U64 && facts->lost_bytes > 0)
+                add_bytes(out, "damaged and skipped:", facts->lost_bytes);
+}
+
+/* How the program ended and what was seen of it. */
+static void add_end(FILE *out, const struct run *r, const struct session_result *result, struct run_facts *facts)
+{
         struct relay_stats relay = r->relay ? relay_stats(r->relay) : (struct relay_stats){ .bytes = UNKNOWN_U64 };
-        char status[64], took[HW_NUMBER_MAX], label[256];
+        bool came = !r->from_inside || inside_claimed(r->agent);
+        char status[64], took[HW_NUMBER_MAX];
 
         say_status(result, status, sizeof(status));
-        fprintf(stderr, "heapwatch run: %s %s after %s%s", r->target, status,
-                hw_duration_text(took, sizeof(took), result->seconds * 1e9),
+        fprintf(out, "%s %s after %s%s", r->target, status, hw_duration_text(took, sizeof(took), result->seconds * 1e9),
                 result->ended_hung ? ", because it hung" : "");
         if (result->target[0] == '\0')
-                fputs("; unwatched: the daemon did not take it", stderr);
-        else if (ask_end(r, &facts)) {
-                say_bytes("most live", facts.max_live_bytes);
-                say_bytes("live at the last major collection", facts.live_bytes);
-                say_count("collection", "collections", facts.collections);
-                say_count("heap census", "heap censuses", facts.censuses);
-                if (facts.top_band[0] != '\0') {
-                        hw_terminal_text(label, sizeof(label), facts.top_band);
-                        fprintf(stderr, "; largest band at the end: %s, %s", label,
-                                hw_bytes_text(took, sizeof(took), (double)facts.top_band_bytes));
-                }
-                if (facts.lost_bytes != UNKNOWN_U64 && facts.lost_bytes > 0)
-                        say_bytes("damaged and skipped:", facts.lost_bytes);
-        }
-        say_bytes("eventlog", relay.bytes);
+                fputs("; unwatched: the daemon did not take it", out);
+        else if (came && ask_end(r, facts))
+                add_facts(out, facts);
+        add_bytes(out, "eventlog", relay.bytes);
         if (relay.bytes == 0)
-                fputs(" (the program ended before its runtime began one)", stderr);
-        if (result->target[0] != '\0' && r->from_inside && !inside_claimed(r->agent))
+                fputs(" (the program ended before its runtime began one)", out);
+        if (result->target[0] != '\0' && !came)
                 fputs(r->inside.wrapper ? "; no GHC-compiled program that can be watched was found below it"
                                         : "; it could not be watched from inside (--no-agent is another way)",
-                      stderr);
+                      out);
         if (relay.left_out_bytes > 0)
-                say_bytes("not delivered, because no daemon read it:", relay.left_out_bytes);
-        fputs("\n", stderr);
+                add_bytes(out, "not delivered, because no daemon read it:", relay.left_out_bytes);
+}
+
+static void sum_up(struct run *r, const struct session_result *result)
+{
+        struct run_facts facts = { .verdict = "" };
+        char line[SENTENCE] = "", verdict[2 * sizeof(facts.verdict)];
+        FILE *out = fmemopen(line, sizeof(line), "w");
+
+        if (out) {
+                add_end(out, r, result, &facts);
+                (void)fclose(out);
+        }
+        notices_say(&r->notices, "%s", line);
         if (facts.verdict[0] != '\0') {
-                char verdict[2 * sizeof(facts.verdict)];
                 hw_terminal_text(verdict, sizeof(verdict), facts.verdict);
-                fprintf(stderr, "heapwatch run: live data of %s: %s\n", r->target, verdict);
+                notices_say(&r->notices, "live data of %s: %s", r->target, verdict);
         }
         if (facts.ended)
-                fprintf(stderr, "heapwatch run: it can still be looked at: heapwatch top %s\n", r->target);
+                notices_say(&r->notices, "it can still be looked at: heapwatch top %s", r->target);
         if (facts.recorded)
-                fprintf(stderr, "heapwatch run: recorded: heapwatch post-mortem recording:%s\n", r->target);
+                notices_say(&r->notices, "recorded: heapwatch post-mortem recording:%s", r->target);
 }
 
 /* Names the file with the program's output, or removes it when it is empty. */
-static void say_output(const struct run *r)
+static void say_output(struct run *r)
 {
         struct stat st;
 
         if (fstat(r->output_fd, &st) == 0 && st.st_size > 0)
-                fprintf(stderr, "heapwatch run: the program's output is in %s\n", r->output);
+                notices_say(&r->notices, "the program's output is in %s", r->output);
         else
                 (void)unlink(r->output);
 }
@@ -478,6 +499,7 @@ static int start(struct run *r)
                 .close_screen = r->o.close,
                 .output_fd = r->output_fd,
                 .output_path = r->output,
+                .notices = &r->notices,
                 .end_hung_ms = r->o.end_hung_ns == UINT64_MAX ? -1 : (long long)(r->o.end_hung_ns / 1000000),
         };
         int e = session_run(&session, &result);
@@ -509,10 +531,12 @@ static int run(void *filled)
 
         if (!find_program(&r))
                 return EXIT_USAGE;
+        notices_open(&r.notices);
         bool watched = prepare(&r);
         int status = watched ? start(&r) : 0;
 
         release(&r);
+        notices_close(&r.notices, r.ran ? READ_MS : 0);
         if (r.mistaken)
                 return EXIT_USAGE;
         return watched ? status : run_unwatched(&r);

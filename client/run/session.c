@@ -33,11 +33,10 @@
 #include "client/run/notices.h"
 #include "proto/base/clock.h"
 
-#define TICK_MS         500
-#define KILL_AFTER_MS   5000 /* from SIGTERM to SIGKILL for a hung program */
-#define LATE_MS         1000 /* after the start; a program that appears later is added to the daemon again */
-#define NOTICES_WAIT_MS 1000 /* for somebody to read the last notices */
-#define FINISH_MS       3000 /* for the daemon to take the last bytes */
+#define TICK_MS       500
+#define KILL_AFTER_MS 5000 /* from SIGTERM to SIGKILL for a hung program */
+#define LATE_MS       1000 /* after the start; a program that appears later is added to the daemon again */
+#define FINISH_MS     3000 /* for the daemon to take the last bytes */
 
 struct session {
         const struct session_options *o;
@@ -54,7 +53,6 @@ struct session {
         bool moved; /* bytes since the last tick */
         struct follow follow;
         struct session_result result;
-        struct notices notices;
 };
 
 /* Reports to the user, unless the full screen is up. Whether it did. */
@@ -62,7 +60,7 @@ static bool notify_user(struct session *s, const char *text)
 {
         if (s->screen > 0 && !s->o->plain)
                 return false;
-        notices_say(&s->notices, text);
+        notices_say(s->o->notices, "%s", text);
         return true;
 }
 
@@ -378,13 +376,13 @@ static void turn(struct session *s)
                 for (unsigned i = 0; i < RELAY_POLLFDS; i++)
                         fds[i] = (struct pollfd){ .fd = -1 };
         fds[RELAY_POLLFDS] = (struct pollfd){ s->signals, POLLIN, 0 };
-        fds[RELAY_POLLFDS + 1] = notices_pollfd(&s->notices);
+        fds[RELAY_POLLFDS + 1] = notices_pollfd(s->o->notices);
         if (poll(fds, RELAY_POLLFDS + 2, s->o->follow ? FOLLOW_MS : TICK_MS) < 0)
                 return; /* EINTR */
         if (s->o->follow)
                 follow(s);
         if (fds[RELAY_POLLFDS + 1].revents)
-                notices_write(&s->notices);
+                notices_write(s->o->notices);
         if (ran && s->o->relay)
                 s->moved |= relay_turn(s->o->relay, fds);
         if (fds[RELAY_POLLFDS].revents != 0)
@@ -392,11 +390,8 @@ static void turn(struct session *s)
         if (ran && s->program == 0)
                 program_ended(s);
         if (had_screen && s->screen == 0 && s->program > 0) {
-                char text[PATH_MAX + 96];
-                (void)snprintf(text, sizeof(text),
-                               "the program goes on as process %d, its output in %s; Ctrl-C ends it", (int)s->program,
-                               s->o->output_path);
-                notices_say(&s->notices, text);
+                notices_say(s->o->notices, "the program goes on as process %d, its output in %s; Ctrl-C ends it",
+                            (int)s->program, s->o->output_path);
         }
 }
 
@@ -423,7 +418,6 @@ int session_run(const struct session_options *options, struct session_result *re
         if (!s.late)
                 snprintf(s.result.target, sizeof(s.result.target), "%s", options->target);
 
-        notices_open(&s.notices);
         if (r == 0)
                 r = start_program(&s);
         if (r == 0) {
@@ -431,7 +425,6 @@ int session_run(const struct session_options *options, struct session_result *re
                 if (options->screen && !s.late)
                         start_screen(&s);
                 loop(&s);
-                notices_close(&s.notices, NOTICES_WAIT_MS);
                 if (s.adder.pid > 0) {
                         (void)waitpid(s.adder.pid, NULL, 0); /* bounded by its own request timeout */
                         on_answer(&s);

@@ -35,6 +35,7 @@ struct session_options {
         int output_fd;       /* with screen; otherwise -1 */
         const char *output_path;
         long long end_hung_ms; /* -1: never */
+        struct notices *notices;
 };
 
 /* How the program ended, and how long it took. */

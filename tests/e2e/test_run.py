@@ -23,13 +23,21 @@ def daemon(tmp_path):
     d.process.wait()
 
 
-def start(daemon, *arguments, relay=True, **more):
+def start(daemon, *arguments, relay=True, stderr=subprocess.PIPE, **more):
     """By the relay, or from inside."""
     env = {**os.environ, "HEAPWATCH_DIR": str(daemon.directory), **more}
     return subprocess.Popen([CLIENT, "run", "--no-top", *(["--no-agent"] if relay else []), *map(str, arguments)],
                             env=env, text=True,
                             cwd=daemon.directory, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE)
+                            stderr=stderr)
+
+
+def fill(fd):
+    """The pipe with this end, to its last byte."""
+    with open(f"/proc/self/fd/{fd}", "wb", buffering=0, opener=lambda p, f: os.open(p, f | os.O_NONBLOCK)) as full:
+        for size in (4096, 1):
+            while full.write(b"x" * size) is not None:
+                pass
 
 
 def finish(process):
@@ -184,11 +192,8 @@ def test_a_full_pipe_does_not_stop_the_program(daemon, programs):
             return [int(pid) for pid in listed.read().split()]
     [program] = wait_for(children, "the program below heapwatch run")
     os.set_blocking(run.stderr.fileno(), False)
-    with open(f"/proc/{run.pid}/fd/2", "wb", buffering=0, opener=lambda p, f: os.open(p, f | os.O_NONBLOCK)) as full:
-        while full.write(b"x" * 4096) is not None:
-            pass
-        while full.write(b"x") is not None:
-            pass
+    with open(f"/proc/{run.pid}/fd/2", "wb") as written:
+        fill(written.fileno())
     daemon.process.kill()
     daemon.process.wait()
 
@@ -211,6 +216,28 @@ def test_a_full_pipe_does_not_stop_the_program(daemon, programs):
         out, err = run.communicate(timeout=DEADLINE_S)
     assert run.returncode == 0 and out == "600000\n"
     assert "the daemon is gone" in err
+
+
+@pytest.mark.parametrize("way", ["by the relay", "unwatched", "unwatched, says the agent"])
+def test_a_full_pipe_does_not_hold_up_the_start_nor_the_end(daemon, programs, tmp_path, way):
+    """Nobody ever reads standard error: the sentences before the start and after the end are left out."""
+    program = [programs["none" if way == "unwatched" else "stress"]]
+    if way == "unwatched, says the agent":      # which is in it before its runtime begins
+        stripped = tmp_path / "stripped"
+        subprocess.run(["strip", "-o", stripped, *program], check=True)
+        program = ["sh", "-c", '"$@"', "sh", stripped]
+    unread, full = os.pipe()
+    try:
+        fill(full)
+        run = start(daemon, "--", *program, 3, relay="agent" not in way, stderr=full)
+        try:
+            assert run.communicate(timeout=DEADLINE_S)[0] == "3\n"
+        finally:
+            run.kill()
+    finally:
+        os.close(unread)        # ends whoever still waits to write
+        os.close(full)
+    assert run.returncode == 0
 
 
 @pytest.mark.parametrize("name, words", [("nolog", "-eventlog"), ("none", "-rtsopts")])
