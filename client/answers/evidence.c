@@ -28,7 +28,7 @@ void say(char text[ANSWER_TEXT], const char *format, ...)
 
 void say_rate(char text[ANSWER_TEXT], double rate, bool has_interval, double low, double high)
 {
-        const struct rate_unit unit = rate_unit(rate);
+        const struct rate_unit unit = has_interval ? rate_unit_within(rate, low, high) : rate_unit(rate);
         char number[HW_NUMBER_MAX];
 
         say(text, "%s", rate_text(number, sizeof(number), unit, rate));

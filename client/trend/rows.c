@@ -223,17 +223,28 @@ static void print_cgroup(FILE *to, const struct world_target *t)
                 amount(text, p->has_cgroup_current_bytes, (double)p->cgroup_current_bytes));
 }
 
-/* One unit for all rows, so that they can be compared. */
+/* With those of one more row. */
+static double greatest_of(double greatest, const Hw__Trend *t)
+{
+        if (t && t->has_slope)
+                greatest = rate_greater(greatest, t->slope);
+        if (t && t->has_slope_low)
+                greatest = rate_greater(greatest, t->slope_low);
+        if (t && t->has_slope_high)
+                greatest = rate_greater(greatest, t->slope_high);
+        return greatest;
+}
+
+/* One unit for all rows and their intervals, so that they can be compared. */
 static struct rate_unit unit_of_rows(const struct world_target *t)
 {
         double greatest = 0;
 
         for (size_t i = 0; i < WORLD_SERIES; i++)
-                if (t->trends[i] && t->trends[i]->has_slope && i != HW__SERIES__SERIES_CGROUP) /* may be shared */
-                        greatest = rate_greater(greatest, t->trends[i]->slope);
+                if (i != HW__SERIES__SERIES_CGROUP) /* may be shared */
+                        greatest = greatest_of(greatest, t->trends[i]);
         for (uint32_t i = 0; i < t->n_bands; i++)
-                if (t->bands[i] && t->bands[i]->trend && t->bands[i]->trend->has_slope)
-                        greatest = rate_greater(greatest, t->bands[i]->trend->slope);
+                greatest = greatest_of(greatest, t->bands[i] ? t->bands[i]->trend : NULL);
         return rate_unit(greatest);
 }
 

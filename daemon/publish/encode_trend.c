@@ -136,7 +136,7 @@ static void put_verdict(struct encoder *e, Hw__Trend *out, const struct tracker 
         }
 }
 
-Hw__Trend *encode_trend(struct encoder *e, const struct tracker *t, struct subject subject)
+Hw__Trend *encode_trend(struct encoder *e, const struct tracker *t, struct subject subject, const struct growth *growth)
 {
         Hw__Trend *out = encoder_calloc(e, 1, sizeof(*out));
         struct trend_result r;
@@ -148,7 +148,9 @@ Hw__Trend *encode_trend(struct encoder *e, const struct tracker *t, struct subje
                 PUT(out, band, subject.band);
         else
                 PUT(out, series, (Hw__Series)subject.series);
-        if (tracker_verdict(t, subject, &r))
+        if (!subject.band && subject.series == SERIES_LIVE && growth->live.known)
+                put_verdict(e, out, t, &growth->live.trend);
+        else if (tracker_verdict(t, subject, &r))
                 put_verdict(e, out, t, &r);
         return put_windows(e, out, t, subject) && !e->failed ? out : NULL;
 }

@@ -7,7 +7,9 @@
 #include "daemon/trend/tracker.h"
 
 /* With statistics of its windows, up to the newest event. */
-Hw__Trend *encode_trend(struct encoder *e, const struct tracker *t, struct subject subject);
+/* Live data are told as `growth`, of the same moment, has them. */
+Hw__Trend *encode_trend(struct encoder *e, const struct tracker *t, struct subject subject,
+                        const struct growth *growth);
 Hw__Growth *encode_growth(struct encoder *e, const struct bands *bands, const struct growth *growth);
 Hw__TimeToLimit *encode_time_to_limit(struct encoder *e, const struct limit_time *limit);
 Hw__TrendScale *encode_scale(struct encoder *e, const struct tracker_config *config);

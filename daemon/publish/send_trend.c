@@ -41,7 +41,7 @@ static bool send_part(struct publisher *p, const struct subject *subjects, uint3
         update.trends = &body;
         body.trends = encoder_calloc(p->encoder, n, sizeof(*body.trends));
         for (uint32_t i = 0; made && body.trends && i < n; i++) {
-                body.trends[i] = encode_trend(p->encoder, p->tracker, subjects[i]);
+                body.trends[i] = encode_trend(p->encoder, p->tracker, subjects[i], &s->growth);
                 made = body.trends[i] != NULL;
                 body.n_trends += made;
         }

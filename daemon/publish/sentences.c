@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: a sequence of short clauses. Every number in them is also a field of the message. All rates of a sentence
- * have the unit of the first.
+ * have the unit of the first, which suits its interval, too.
  */
 #include "daemon/publish/sentences.h"
 
@@ -69,6 +69,8 @@ static void say_rate_within(struct words *w, double rate, double low, double hig
 {
         char from[HW_NUMBER_MAX], to[HW_NUMBER_MAX];
 
+        if (!w->rate.name)
+                w->rate = rate_unit_within(rate, low, high);
         say_rate(w, rate);
         (void)rate_text(from, sizeof(from), w->rate, low);
         (void)rate_text(to, sizeof(to), w->rate, high);
@@ -120,7 +122,10 @@ char *sentence_verdict(char *out, size_t size, const struct trend_result *r)
                 return out;
         case TREND_STEADY:
                 say(&w, "no lasting growth");
-                if (r->has_slope && e->missing < TEST_COUNT)
+                if (r->doubted)
+                        say(&w, TENSE(&w, " so far; whether it is flat while other memory grows is not clear yet",
+                                      "; whether it was flat while other memory grew is not clear"));
+                else if (r->has_slope && e->missing < TEST_COUNT)
                         say(&w, ": %s", window_test_failure(e->missing));
                 if (!r->over)
                         say_provisional(&w, r);
@@ -228,6 +233,32 @@ static void say_unknown(struct words *w, const struct growth *g, const struct ba
         }
 }
 
+/* It is steady, and its newest steps rise: the next ones will show whether that is growth. */
+static bool rises_lately(const struct growth_series *s)
+{
+        return s->known && s->trend.provisional.known && s->trend.provisional.slope > 0;
+}
+
+static void say_nowhere(struct words *w, const struct growth *g)
+{
+        const struct growth_series *s = g->live.known ? &g->live : &g->heap;
+        const struct trend_provisional *p = &s->trend.provisional;
+
+        if (g->over || !rises_lately(s)) {
+                say(w, TENSE(w, "memory shows no lasting growth", "memory showed no lasting growth"));
+                return;
+        }
+        say(w, "no lasting growth so far, but %s rises by ", g->live.known ? "live data" : "the heap");
+        say_rate_within(w, p->slope, p->slope_low, p->slope_high);
+        say(w, " over ");
+        say_duration(w, (double)p->span_ns);
+        if (s->trend.verdict_in_ns == UINT64_MAX)
+                return;
+        say(w, "; called growing in ");
+        say_duration(w, (double)s->trend.verdict_in_ns);
+        say(w, " if it goes on");
+}
+
 char *sentence_growth(char *out, size_t size, const struct growth *g, const struct bands *bands)
 {
         struct words w = begin(out, size);
@@ -238,7 +269,7 @@ char *sentence_growth(char *out, size_t size, const struct growth *g, const stru
                 say_unknown(&w, g, bands);
                 break;
         case GROWTH_NOWHERE:
-                say(&w, TENSE(&w, "memory shows no lasting growth", "memory showed no lasting growth"));
+                say_nowhere(&w, g);
                 break;
         case GROWTH_LIVE:
                 say(&w, TENSE(&w, "the program holds more and more data: live data grows",

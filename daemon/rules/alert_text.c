@@ -64,7 +64,7 @@ static void put_value(struct writer *w, enum placeholder p, bool known, double v
 static void put_slope(struct writer *w)
 {
         char low[HW_NUMBER_MAX], high[HW_NUMBER_MAX], text[HW_NUMBER_MAX];
-        struct rate_unit unit = rate_unit(w->trend.slope);
+        struct rate_unit unit = rate_unit_within(w->trend.slope, w->trend.slope_low, w->trend.slope_high);
 
         if (!w->has_trend || !w->trend.has_slope) {
                 put(w, PLACE_SLOPE, unknown);

@@ -47,7 +47,7 @@ enum growth_where growth_decide(const struct growth *g)
         if (!flat(&g->live) && !live_small)
                 return GROWTH_UNKNOWN;
         if (heap_rises)
-                return g->live_in_doubt ? GROWTH_UNKNOWN : GROWTH_RETENTION;
+                return g->live_in_doubt || g->bands_rise ? GROWTH_UNKNOWN : GROWTH_RETENTION;
         if (!heap_flat)
                 return GROWTH_UNKNOWN;
         if (growth_rises(&g->rss) || growth_rises(&g->off_heap))

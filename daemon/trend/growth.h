@@ -11,8 +11,9 @@
  *
  * "Flat" is a verdict of steady, and no rise over the interval in which the other series rises: a
  * verdict of steady may not have had the time yet to see what the other has seen. While a verdict
- * is unknown, the rows that need it are not chosen: the answer is unknown rather than wrong. So is
- * "nowhere" while bands that carry much of live data grow: it may be measured too rarely.
+ * is unknown, the rows that need it are not chosen: the answer is unknown rather than wrong. So are
+ * "retention" and "nowhere" while bands that carry much of live data grow: it may be measured too rarely, or too
+ * unsteady.
  */
 #ifndef HW_DAEMON_TREND_GROWTH_H
 #define HW_DAEMON_TREND_GROWTH_H
@@ -49,7 +50,7 @@ struct growth_series {
 
 struct growth {
         enum growth_where where;
-        struct growth_series live, heap, blocks, rss, off_heap;
+        struct growth_series live, heap, blocks, rss, off_heap; /* live knows whether it is doubted */
         bool live_in_doubt; /* the heap rises, and live data is not known to be flat over the same interval */
         bool heap_in_doubt; /* the same for resident memory and the heap */
         bool bands_rise;    /* growing bands have gained, for certain, an eighth of live data or more */

@@ -251,6 +251,8 @@ void tracker_growth(const struct tracker *t, struct growth *g)
         g->bands_rise = bands_rise(g, t->ended ? heap->max_live_bytes : heap->live_bytes);
         look_at_doubts(t, g);
         g->where = growth_decide(g);
+        g->live.trend.doubted = g->where == GROWTH_UNKNOWN && g->live.trend.verdict == TREND_STEADY &&
+                                (g->live_in_doubt || g->bands_rise);
 }
 
 static bool gained_more(const struct growing_band *a, const struct growing_band *b)

@@ -37,6 +37,11 @@ double rate_greater(double magnitude, double bytes_per_s)
         return isfinite(bytes_per_s) ? fmax(magnitude, fabs(bytes_per_s)) : magnitude;
 }
 
+struct rate_unit rate_unit_within(double bytes_per_s, double low, double high)
+{
+        return rate_unit(rate_greater(rate_greater(rate_greater(0, bytes_per_s), low), high));
+}
+
 static int decimals_for(double value)
 {
         if (value >= 0.995)

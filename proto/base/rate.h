@@ -19,6 +19,9 @@ struct rate_unit {
 /* The unit for rates of this magnitude: the first one of a sentence, the greatest of a column. NaN counts as 0. */
 struct rate_unit rate_unit(double bytes_per_s);
 
+/* The unit for a rate and the ends of its interval: of the greatest magnitude among them. */
+struct rate_unit rate_unit_within(double bytes_per_s, double low, double high);
+
 /* The greatest magnitude of a column so far (0 at first), with one more rate; one that is not finite is ignored. */
 double rate_greater(double magnitude, double bytes_per_s);
 

@@ -125,7 +125,7 @@ static int draw_slope(struct canvas *canvas, struct area area, int row, int at, 
         } parts[] = { { "slope", trend_slope(trend), TINT_STRONG },
                       { "from", trend_slope_low(trend), TINT_PLAIN },
                       { "to", trend_slope_high(trend), TINT_PLAIN } };
-        struct rate_unit unit = rate_unit(parts[0].v.number);
+        struct rate_unit unit = rate_unit_within(parts[0].v.number, parts[1].v.number, parts[2].v.number);
         char shown[SHORT_TEXT];
 
         for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)

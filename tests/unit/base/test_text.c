@@ -130,6 +130,8 @@ static void test_rates(void **state)
                 assert_string_equal(rate_text(out, sizeof(out), unit, cases[i].value), cases[i].text);
         assert_string_equal(rate_unit(NAN).name, "B/s");
         assert_string_equal(rate_unit(1e300).name, "EiB/s");
+        assert_string_equal(rate_unit_within(40, -4527 * 1024, 4607 * 1024).name, "MiB/s"); /* not that of the middle */
+        assert_string_equal(rate_unit_within(1024, NAN, NAN).name, "KiB/s");
         assert_true(rate_greater(2, -3) == 3 && rate_greater(2, NAN) == 2 && rate_greater(2, INFINITY) == 2);
 }
 

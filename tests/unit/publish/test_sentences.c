@@ -52,8 +52,19 @@ static void verdicts(void **state)
         says(sentence_verdict(out, sizeof(out), &r), "rises, and it is not clear yet whether that lasts");
         r = rising(TREND_STEADY, TREND_BASIS_RECENT, TEST_Z3);
         says(sentence_verdict(out, sizeof(out), &r), "no lasting growth: a rise lost in the noise");
-        r.has_slope = false;
+        r.doubted = true; /* it is told as far as it is known beside the growth of others */
+        says(sentence_verdict(out, sizeof(out), &r),
+             "no lasting growth so far; whether it is flat while other memory grows is not clear yet");
+        r.over = true;
+        says(sentence_verdict(out, sizeof(out), &r),
+             "no lasting growth; whether it was flat while other memory grew is not clear");
+        r.over = r.doubted = r.has_slope = false;
         says(sentence_verdict(out, sizeof(out), &r), "no lasting growth");
+        r.has_slope = true;
+        r.evidence.missing = TEST_COUNT;
+        r.provisional = (struct trend_provisional){ true, 40, -4 * MIB, 4 * MIB, 12 * SECOND };
+        says(sentence_verdict(out, sizeof(out), &r),
+             "no lasting growth; provisional growth ~0 MiB/s (-4.00 MiB/s to 4.00 MiB/s) over 12.0 s");
 
 #define SLOPE "by 2.00 MiB/s (1.00 MiB/s to 3.00 MiB/s) over the last 1h 00m"
         r = rising(TREND_GROWING, TREND_BASIS_GROWS, TEST_SPAN);
@@ -136,6 +147,13 @@ static void places(void **state)
              "not known yet: live data has shown no lasting growth, and bands that carry much of it grow");
         g.where = GROWTH_NOWHERE;
         says(sentence_growth(out, sizeof(out), &g, bands), "memory shows no lasting growth");
+        g.live.trend.provisional = (struct trend_provisional){ true, 2 * MIB, MIB, 3 * MIB, 3 * SECOND };
+        g.live.trend.verdict_in_ns = SECOND;
+        says(sentence_growth(out, sizeof(out), &g, bands),
+             "no lasting growth so far, but live data rises by 2.00 MiB/s (1.00 MiB/s to 3.00 MiB/s) over 3.00 s; "
+             "called growing in 1.00 s if it goes on");
+        g.over = true;
+        says(sentence_growth(out, sizeof(out), &g, bands), "memory showed no lasting growth");
 
         g = nothing(GROWTH_RETENTION);
         g.live = series((struct trend_result){ .verdict = TREND_STEADY });

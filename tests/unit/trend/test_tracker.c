@@ -634,6 +634,9 @@ static void test_where(void **state)
         assert_int_equal(growth_decide(&g), GROWTH_NOWHERE);
         g.bands_rise = true; /* live data, measured rarely, is called steady while what it consists of grows */
         assert_int_equal(growth_decide(&g), GROWTH_UNKNOWN);
+        g.heap = has(TREND_GROWING);
+        assert_int_equal(growth_decide(&g), GROWTH_UNKNOWN); /* not retention either */
+        g.heap = has(TREND_STEADY);
         g.bands_rise = false;
         g.rss = has(TREND_UNKNOWN);
         assert_int_equal(growth_decide(&g), GROWTH_UNKNOWN);
@@ -684,7 +687,7 @@ static void test_retention_needs_flat_live_data(void **state)
 
         (void)state;
         for (int rising = 0; rising < 2; rising++) {
-                unsigned retention = 0, unsure = 0;
+                unsigned retention = 0, unsure = 0, doubted = 0;
 
                 open_scaled(&r, SECOND);
                 for (uint64_t s = 0; s < 240; s++) {
@@ -696,9 +699,11 @@ static void test_retention_needs_flat_live_data(void **state)
                         tracker_growth(r.t, &g);
                         retention += g.where == GROWTH_RETENTION;
                         unsure += g.where == GROWTH_UNKNOWN && g.live_in_doubt;
+                        doubted += g.live.trend.doubted;
+                        assert_true(!g.live.trend.doubted || g.live.trend.verdict == TREND_STEADY);
                 }
                 if (rising)
-                        assert_true(retention == 0 && unsure > 0);
+                        assert_true(retention == 0 && unsure > 0 && doubted > 0);
                 else
                         assert_int_equal(g.where, GROWTH_RETENTION);
                 assert_int_equal(g.where, rising ? GROWTH_LIVE : GROWTH_RETENTION);
