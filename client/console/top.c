@@ -131,8 +131,21 @@ static int report(const struct top *t)
 struct progress {
         bool complete; /* a report would show all there is */
         bool over;     /* nothing more will come */
+        bool said;     /* that a daemon does not answer */
         int status;
 };
+
+/* Reports that no daemon answers there. */
+static void say_absent(const struct top *t, size_t daemon, struct progress *p)
+{
+        char text[ABSENT_TEXT];
+
+        command_error(&command_top, "%s%s",
+                      t->once ? "" : "waiting: ", absent_daemon(text, sizeof(text), feed_endpoint(t->feed, daemon)));
+        p->said = true;
+        if (t->once)
+                p->status = EXIT_USAGE;
+}
 
 static void take(const struct top *t, int timeout_ms, struct progress *p)
 {
@@ -151,6 +164,8 @@ static void take(const struct top *t, int timeout_ms, struct progress *p)
                 world_reset(t->world, daemon);
         } else if (event == FEED_STALE || event == FEED_ALIVE) {
                 world_set_stale(t->world, daemon, event == FEED_STALE);
+                if (event == FEED_STALE && t->once && feed_daemons(t->feed) > 1)
+                        say_absent(t, daemon, p);
                 p->complete = p->complete || feed_complete(t->feed);
         } else if (event == FEED_READY) {
                 world_set_stale(t->world, daemon, false);
@@ -162,15 +177,6 @@ static void take(const struct top *t, int timeout_ms, struct progress *p)
                 p->complete = p->over = true;
                 p->status = EXIT_USAGE;
         }
-}
-
-/* Reports, once, that no daemon answers. */
-static void say_absent(const struct top *t)
-{
-        char text[ABSENT_TEXT];
-
-        command_error(&command_top, "%s%s",
-                      t->once ? "" : "waiting: ", absent_daemon(text, sizeof(text), feed_endpoint(t->feed, 0)));
 }
 
 /* Looks for the given targets once the state is complete, and reports missing ones. */
@@ -196,7 +202,6 @@ static int plain(const struct top *t)
         uint64_t interval_ns = t->interval_ns ? t->interval_ns : REPORT_NS;
         uint64_t begin_ns = clock_mono_ns(), due_ns = begin_ns + interval_ns;
         struct progress p = { .status = EXIT_OK };
-        bool said = false;
         int r = 0;
 
         while (r == 0 && !p.over && !(t->once && p.complete) && !signals_stop()) {
@@ -209,12 +214,11 @@ static int plain(const struct top *t)
                 due_ns = now_ns + interval_ns;
                 if (!t->once && p.complete)
                         r = report(t);
-                else if (feed_is_live(t->feed) && !p.complete && !said &&
+                else if (feed_is_live(t->feed) && !p.complete &&
                          now_ns - begin_ns > (t->once ? ABSENT_NS : 2 * REPORT_NS)) {
-                        say_absent(t);
-                        said = true;
+                        if (!p.said)
+                                say_absent(t, 0, &p);
                         p.over = t->once;
-                        p.status = t->once ? EXIT_USAGE : p.status;
                 }
         }
         if (t->once && p.complete && feed_is_live(t->feed))
@@ -294,7 +298,7 @@ const struct command command_top = {
         .options = options,
         .notes = "Keys: q quit, ? explains every key and every number of a view. Colours only on a terminal; NO_COLOR "
                  "is respected.",
-        .status = "0 all was shown, 2 usage, no daemon, no such target, or a file cannot be read.",
+        .status = "0 all was shown, 2 usage, a daemon does not answer, no such target, or a file cannot be read.",
         .examples =
                 (const char *const[]){
                         "heapwatch top api-1",

@@ -211,7 +211,7 @@ static bool read_through(struct reading *r, const struct command *command)
                 return false;
         }
         progress_begin(&r->progress, command->name, &r->log, 1);
-        bool good = gather(feed, &g);
+        bool good = gather(feed, &g) == GATHERED_ALL;
         progress_end(&r->progress);
         feed_close(&feed);
         return good;

@@ -15,8 +15,9 @@ static void say_absent(const struct feed *feed, const struct gatherer *g)
         command_error(g->command, "%s", absent_daemon(text, sizeof(text), feed_endpoint(feed, feed_daemon(feed))));
 }
 
-bool gather(struct feed *feed, const struct gatherer *g)
+enum gather_end gather(struct feed *feed, const struct gatherer *g)
 {
+        enum gather_end whole = GATHERED_ALL;
         const Hw__Update *update = NULL;
 
         while (!signals_stop()) {
@@ -25,34 +26,41 @@ bool gather(struct feed *feed, const struct gatherer *g)
                         if (g->take(g->ctx, feed_daemon(feed), update) == 0)
                                 break;
                         command_error(g->command, "out of memory");
-                        return false;
+                        return GATHERED_FAILED;
                 case FEED_RESET:
                         g->reset(g->ctx, feed_daemon(feed));
                         break;
                 case FEED_STALE:
-                        if (feed_daemons(feed) > 1)
+                        if (feed_daemons(feed) > 1) {
                                 say_absent(feed, g);
+                                whole = GATHERED_IN_PART;
+                        }
                         if (feed_complete(feed))
-                                return true;
+                                return whole;
                         break;
                 case FEED_READY:
                         if (feed_complete(feed))
-                                return true;
+                                return whole;
                         break;
                 case FEED_END:
-                        return true;
+                        return GATHERED_ALL;
                 case FEED_NOTHING:
                         if (!feed_is_live(feed))
                                 break;
                         if (feed_daemons(feed) == 1)
                                 say_absent(feed, g);
-                        return false; /* of several each was named when it was silent for long */
+                        return GATHERED_FAILED; /* of several each was named when it was silent for long */
                 case FEED_FAILED:
                         command_error(g->command, "%s", feed_error(feed));
-                        return false;
+                        return GATHERED_FAILED;
                 default:
                         break;
                 }
         }
-        return false;
+        return GATHERED_FAILED;
+}
+
+int gather_status(enum gather_end end, int status)
+{
+        return end == GATHERED_ALL ? status : EXIT_USAGE;
 }

@@ -16,10 +16,15 @@ struct gatherer {
         void *ctx;
 };
 
-/*
- * False after a signal, or after reporting what went wrong; what was taken before is valid either way. Of several
- * daemons all snapshots are awaited, and one that is silent is reported.
- */
-bool gather(struct feed *feed, const struct gatherer *g);
+enum gather_end {
+        GATHERED_FAILED,  /* a signal, or something was wrong and was reported; what was taken before is valid */
+        GATHERED_IN_PART, /* of several daemons all snapshots were awaited, and those that were silent reported */
+        GATHERED_ALL
+};
+
+enum gather_end gather(struct feed *feed, const struct gatherer *g);
+
+/* The exit status of a command that has shown what was gathered: EXIT_USAGE unless that is all. */
+int gather_status(enum gather_end end, int status);
 
 #endif

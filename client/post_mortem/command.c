@@ -74,12 +74,13 @@ static int show(const struct request *r)
                 world_destroy(&world);
                 return EXIT_USAGE;
         }
-        bool good = gather(feed, &(struct gatherer){ &command_post_mortem, take, reset, world });
+        enum gather_end gathered = gather(feed, &(struct gatherer){ &command_post_mortem, take, reset, world });
+        bool good = gathered != GATHERED_FAILED;
         const struct world_target *t = feed_is_live(feed)     ? world_find(world, r->what)
                                        : world_targets(world) ? world_target(world, 0)
                                                               : NULL;
         if (good && t && t->run)
-                status = print(r, t, feed_is_live(feed));
+                status = gather_status(gathered, print(r, t, feed_is_live(feed)));
         else if (good && feed_is_live(feed) && !t)
                 status = absent_target(&command_post_mortem, feed_endpoint(feed, 0), r->what);
         else if (good)
@@ -106,7 +107,7 @@ const struct command command_post_mortem = {
                  "limit, since when it grew and where, the bands that grew most, the last "
                  "notes and pauses, and what the stream lost. What is unknown is left out.",
         .options = options,
-        .status = "0, 1 when it ended badly, 2 when there is nothing to read.",
+        .status = "0, 1 when it ended badly, 2 when there is nothing to read, or a daemon of several does not answer.",
         .examples =
                 (const char *const[]){
                         "heapwatch post-mortem api",

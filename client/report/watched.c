@@ -50,6 +50,6 @@ static bool remember(const struct feed *feed, struct world *world)
 
 bool watched_read(struct feed *feed, struct world *world, const struct text_list *targets)
 {
-        return gather(feed, &(struct gatherer){ &command_report, take, reset, world }) &&
+        return gather(feed, &(struct gatherer){ &command_report, take, reset, world }) != GATHERED_FAILED &&
                all_there(feed, world, targets) && remember(feed, world);
 }

@@ -232,12 +232,15 @@ static int ask_targets(const struct request *r)
         struct gathering g = { .request = r, .world = world_new(NULL) };
         struct error error = { "out of memory" };
         struct feed *feed = g.world ? feed_connect(&o, &error) : NULL;
+        enum gather_end gathered = GATHERED_FAILED;
         int status = EXIT_USAGE;
 
-        if (!feed)
+        if (feed)
+                gathered = gather(feed, &(struct gatherer){ &command_summary, take_live, reset, &g });
+        else
                 command_error(&command_summary, "%s", error.text);
-        else if (gather(feed, &(struct gatherer){ &command_summary, take_live, reset, &g }))
-                status = print_targets(&g, feed);
+        if (gathered != GATHERED_FAILED)
+                status = gather_status(gathered, print_targets(&g, feed));
         feed_close(&feed);
         world_destroy(&g.world);
         return status;
@@ -266,7 +269,9 @@ const struct command command_summary = {
         .notes = "Times are elapsed times: CPU times are not in an eventlog. MUT time is all time outside "
                  "collections, so it includes what +RTS -s calls INIT and EXIT; a pause includes the heap census taken "
                  "in it. A log that was joined late has only what came since then.",
-        .status = "0, or 2 when a log could not be read or there is no such target; the others are still printed.",
+        .status =
+                "0, or 2 when a log could not be read, a daemon does not answer or there is no such target; the others "
+                "are still printed.",
         .examples =
                 (const char *const[]){
                         "heapwatch summary run.eventlog",

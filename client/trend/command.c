@@ -180,14 +180,16 @@ static int show(const struct request *request)
                 world_destroy(&r.world);
                 return EXIT_USAGE;
         }
-        bool good = gather(feed, &(struct gatherer){ &command_trend, take, reset, &r });
+        enum gather_end gathered = gather(feed, &(struct gatherer){ &command_trend, take, reset, &r });
+        bool good = gathered != GATHERED_FAILED;
         print_all(&r);
         if (good && !r.printed && absent_of(request, r.world))
                 (void)absent_target(&command_trend, feed_endpoint(feed, 0), absent_of(request, r.world));
         else if (good && !r.printed)
                 command_error(&command_trend, "no run of a target yet");
         else if (good)
-                status = request->fail_on && r.worst >= request->fail_on ? EXIT_FINDING : EXIT_OK;
+                status = gather_status(gathered,
+                                       request->fail_on && r.worst >= request->fail_on ? EXIT_FINDING : EXIT_OK);
         feed_close(&feed);
         world_destroy(&r.world);
         return status;
@@ -255,7 +257,7 @@ const struct command command_trend = {
                 "which growth began. docs/VERDICT.md explains how a verdict is reached. An argument that names a file "
                 "is one.",
         .options = options,
-        .status = "0, 1 as --fail-on says, 2 when there is nothing to read.",
+        .status = "0, 1 as --fail-on says, 2 when there is nothing to read, or a daemon of several does not answer.",
         .examples =
                 (const char *const[]){
                         "heapwatch trend api-1",

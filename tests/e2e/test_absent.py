@@ -203,9 +203,12 @@ def test_of_several_daemons_all_are_told_and_a_silent_one_is_named(directory):
             for command in ("trend", "summary", "report"):
                 done = client(command, "one", "two", *both, *(["--json", "-o", "-"] if command == "report" else []))
                 assert done.returncode == 0 and b"one" in done.stdout and b"two" in done.stdout, (command, done.stderr)
-        done = client("trend", *both, "--connect", absent)
-        assert b"one, run 1" in done.stdout and b"two, run 1" in done.stdout
-        assert f"no daemon answers at {absent}" in done.stderr.decode() and done.stderr.count(b"\n") == 1
+        for command in (["trend"], ["trend", "--fail-on", "growing"], ["summary", "one", "two"], ["post-mortem", "one"],
+                        ["top", "--once"]):
+            done = client(*command, *both, "--connect", absent)
+            assert done.returncode == 2 and b"one" in done.stdout, (command, done.stdout)
+            assert b"two" in done.stdout or command[0] == "post-mortem"
+            assert f"no daemon answers at {absent}" in done.stderr.decode() and done.stderr.count(b"\n") == 1, (command, done.stderr)
 
 
 def test_files_and_targets_exclude_each_other_in_a_summary():
