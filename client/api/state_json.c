@@ -322,6 +322,17 @@ void state_print_daemon(struct json_out *j, const struct state_source *s, size_t
         json_close(j, '}');
 }
 
+static void print_given(struct json_out *j, const char *key, const char *const *given)
+{
+        if (!given)
+                return;
+        json_key(j, key);
+        json_open(j, '[');
+        for (; *given; given++)
+                json_text(j, *given);
+        json_close(j, ']');
+}
+
 static void print_server(struct json_out *j, const struct state_source *s)
 {
         json_key(j, "server");
@@ -334,13 +345,8 @@ static void print_server(struct json_out *j, const struct state_source *s)
         json_bool(j, s->control);
         json_key(j, "nowWallNs");
         json_u64_string(j, clock_wall_ns());
-        if (s->files) {
-                json_key(j, "files");
-                json_open(j, '[');
-                for (size_t i = 0; s->files[i]; i++)
-                        json_text(j, s->files[i]);
-                json_close(j, ']');
-        }
+        print_given(j, "files", s->files);
+        print_given(j, "targets", s->targets);
         json_close(j, '}');
 }
 

@@ -44,8 +44,10 @@ struct state_source {
         const struct feed *feed; /* names of the daemons */
         size_t n_daemons;        /* endpoints that are followed */
         bool live, control;
-        bool watched;             /* a report of what a daemon watches: the answers speak of now */
-        const char *const *files; /* finished logs, as given and in that order; NULL-terminated, or NULL */
+        bool watched; /* a report of what a daemon watches: the answers speak of now */
+        /* Each as given and in that order, NULL-terminated, or NULL. */
+        const char *const *files;   /* finished logs */
+        const char *const *targets; /* of a report of targets */
         /* Unless NULL: writes an update with all notes of a target, if any, instead of the newest. */
         void (*put_notes)(void *ctx, struct json_out *j, const struct world_target *t);
         void *ctx;

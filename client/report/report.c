@@ -179,6 +179,7 @@ static int write_all(const struct reporter *r, FILE *to)
                                       .n_daemons = watched ? feed_daemons(r->feed) : 1,
                                       .watched = watched,
                                       .files = watched ? NULL : r->files.items,
+                                      .targets = watched ? r->targets.items : NULL,
                                       .put_notes = watched ? NULL : report_notes_put,
                                       .ctx = r->notes };
         struct report report = { .options = &r->options, .state = &state, .pair = r->pair, .watched = watched };

@@ -216,6 +216,7 @@ def test_of_a_target_it_has_what_its_daemon_remembers(directory, log):
         assert ends and abs(ends[-1] - times[-1]) < 1e-9 and mine["last"][-1] == last[-1]
         if item.get("series") in (None, "live"):
             assert set(zip(ends, mine["last"])) <= set(zip(times, last))
+    assert of_target["state"]["server"]["targets"] == ["a"], "the order of Compare's sides"
     assert of_target["meta"]["logs"][0]["thinned"] and not of_target["state"]["server"]["live"]
 
 

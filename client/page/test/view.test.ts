@@ -57,6 +57,16 @@ test("a state that comes again is taken whole; collections of the same run stay"
     assert.equal(v.targets.has("u"), false);
 });
 
+test("what a report was made of keeps its order, whatever the names", () => {
+    const v = new View(), of = (server: object) => {
+        v.reset({ server, daemons: [], updates: ["b", "a", "c"].map((t) => ({ daemon: 0, update: { target: t, run: 1, targetState: { uri: `file:${t}.log` } } })) });
+        return v.inOrder().map((t) => t.name).join("");
+    };
+    assert.equal(of({}), "abc");
+    assert.equal(of({ targets: ["c", "b", "a"] }), "cba");
+    assert.equal(of({ files: ["b.log", "c.log", "a.log"] }), "bca");
+});
+
 test("bands of one label are told apart by their number", () => {
     const v = new View();
     apply(v, { bands: { bands: [{ id: 1, label: "x" }, { id: 2, label: "x" }, { id: 3, label: "y" }] } });

@@ -101,9 +101,10 @@ export class View {
         return this.sorted().sort((a, b) => rank(b) - rank(a) || grows(b) - grows(a))[0];
     }
 
-    // Logs in the order in which they were given: the first one is the baseline. Others by name.
+    // In the order in which logs, or targets of a report, were given: the first one is the baseline. Others by name.
     inOrder(): Target[] {
-        const files = this.server.files ?? [], place = (t: Target) => files.findIndex((f) => t.state?.uri === `file:${f}`);
+        const { files, targets } = this.server;
+        const place = (t: Target) => (files ? files.findIndex((f) => t.state?.uri === `file:${f}`) : targets?.indexOf(t.name) ?? 0);
         return this.sorted().sort((a, b) => place(a) - place(b));
     }
 

@@ -130,7 +130,7 @@ export interface Tagged { daemon?: number; update: Update }
 export interface DaemonInfo { daemon: number; endpoint?: string; stale?: boolean; heardWallNs?: U64 }
 
 export interface StateMessage {
-    server: { version?: string; live?: boolean; control?: boolean; nowWallNs?: U64; files?: string[] };
+    server: { version?: string; live?: boolean; control?: boolean; nowWallNs?: U64; files?: string[]; targets?: string[] };
     daemons: DaemonInfo[];
     updates: Tagged[];
     answers?: Answers[];
