@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent/agent.h"
@@ -57,15 +58,24 @@ static const struct option detach_options[] = {
         OPTIONS_END,
 };
 
-static bool is_ours(const struct ghc_process *p)
+/*
+ * Whether its agent can have the socket at `own`, in our directory: it is our user's, and sees the same directory
+ * there. Otherwise the socket is where its user has one, in its own file system.
+ */
+static bool is_near(const struct ghc_process *p, const char *own)
 {
-        return p->user == geteuid();
+        char ours[256], its[300];
+        struct stat here, there;
+
+        snprintf(ours, sizeof(ours), "%.*s", (int)(strrchr(own, '/') - own), own);
+        return p->user == geteuid() && agent_peer_path(p->pid, ours, its, sizeof(its)) && stat(ours, &here) == 0 &&
+               stat(its, &there) == 0 && here.st_dev == there.st_dev && here.st_ino == there.st_ino;
 }
 
 /* The agent of another user's program serves that user and root, and so must the daemon be one of them. */
 static bool may_watch(const struct ghc_process *p, struct error *error)
 {
-        return is_ours(p) || geteuid() == 0 ||
+        return p->user == geteuid() || geteuid() == 0 ||
                error_set(error,
                          "it is a process of user %ld, which that user and root alone can watch: sudo heapwatch attach "
                          "%d",
@@ -87,6 +97,19 @@ static bool library_for(const struct ghc_process *p, char *path, size_t size, st
         return access(there, R_OK) == 0 ||
                error_set(error, "it has a file system of its own (a container, a chroot) without %s; copy it there",
                          path);
+}
+
+/* A socket in its own file system is for root's daemon alone. */
+static bool may_reach(const struct ghc_process *p, const struct daemon_link *link, struct error *error)
+{
+        char own[256];
+
+        process_socket(link->directory, p->pid, own, sizeof(own));
+        return geteuid() == 0 || is_near(p, own) ||
+               error_set(error,
+                         "it has a file system of its own (a container, a chroot), in which %s is not the directory "
+                         "that it is here; root's daemon can watch it: sudo heapwatch attach %d",
+                         link->directory, (int)p->pid);
 }
 
 /* With signals blocked, so that we are ended before or after it, but not in the middle. */
@@ -116,12 +139,12 @@ static bool start_log(const char *socket, bool loaded, struct error *error)
 }
 
 /* What the agent in it said of its socket, as the daemon is to name it. Another user's program may say anything. */
-static bool understand_path(const struct ghc_process *p, const char *said, char *socket, size_t size,
+static bool understand_path(const struct ghc_process *p, bool near, const char *said, char *socket, size_t size,
                             struct error *error)
 {
         char text[1024];
 
-        if (is_ours(p))
+        if (near)
                 return (size_t)snprintf(socket, size, "%s", said) < size;
         if (said[0] == '/' && agent_peer_path(p->pid, said, socket, size) && agent_peer_process(socket) == p->pid)
                 return true;
@@ -135,9 +158,10 @@ static bool load(const struct request *q, const struct ghc_process *p, const cha
                  char *socket, size_t size, int *ret, struct error *error)
 {
         char settings[1024], said[1024], text[1024];
+        bool near = is_near(p, own);
         int n = 0;
 
-        if (is_ours(p)) /* otherwise in its user's directory, which the agent knows */
+        if (near) /* otherwise in its user's directory, which the agent knows */
                 n = snprintf(settings, sizeof(settings), "socket=%s;", own);
         snprintf(settings + n, sizeof(settings) - (size_t)n, "heap=%s;classes=%s;interval=%.3f;budget=%u",
                  q->heap_profile ? q->heap_profile : "T", q->classes ? q->classes : "gu", (double)q->interval_ns / 1e9,
@@ -145,16 +169,16 @@ static bool load(const struct request *q, const struct ghc_process *p, const cha
         if (!inject_whole(p, library, settings, ret, said, sizeof(said), error))
                 return false;
         if (*ret != AGENT_REFUSED)
-                return understand_path(p, said, socket, size, error);
+                return understand_path(p, near, said, socket, size, error);
         (void)hw_terminal_text(text, sizeof(text), said);
         return error_set(error, "%s", text);
 }
 
-/* The socket of the agent that is in it, where `attach` puts it for us, or the agent itself for another user. */
+/* The socket of the agent that is in it, where `attach` puts it, or the agent itself in its own file system. */
 static bool find_socket(const struct ghc_process *p, const char *own, char *ret, size_t size)
 {
-        if (!is_ours(p))
-                return process_socket_of_other(p->pid, ret, size);
+        if (!is_near(p, own))
+                return process_socket_apart(p->pid, ret, size);
         snprintf(ret, size, "%s", own);
         return !unix_nobody_listens(own);
 }
@@ -210,7 +234,8 @@ static int attach(void *filled)
                 return command_usage_error(&command_attach, "%s", error.text);
         /* No daemon is started for a program that cannot be attached to. */
         if (!process_find(q->program, &p, &error) || !may_watch(&p, &error) ||
-            !library_for(&p, library, sizeof(library), &error) || !daemon_link_init(&link, &error))
+            !library_for(&p, library, sizeof(library), &error) || !daemon_link_init(&link, &error) ||
+            !may_reach(&p, &link, &error))
                 return fail(&command_attach, q->program, &error);
         link.wait_ms = PATIENCE_MS;
         if (daemon_ensure(&link, PATIENCE_MS, &error) != DAEMON_OK ||

@@ -232,7 +232,7 @@ static bool see_socket(void *ctx, const char *line)
         return !its;
 }
 
-bool process_socket_of_other(pid_t pid, char *ret, size_t size)
+bool process_socket_apart(pid_t pid, char *ret, size_t size)
 {
         struct socket_search s = { .pid = pid, .found = ret, .size = size };
 

@@ -32,10 +32,10 @@ bool processes_each(void (*each)(void *ctx, const struct ghc_process *p), void *
 /* The process of a number, or of the name of a file that runs only once. False with an error message. */
 bool process_find(const char *text, struct ghc_process *ret, struct error *error);
 
-/* Where `attach` puts the socket of our own process's agent: in the heapwatch directory. */
+/* Where `attach` puts the socket of the agent in a process of ours: in the heapwatch directory. */
 void process_socket(const char *directory, pid_t pid, char *ret, size_t size);
 
-/* The socket of the agent in a process of another user, as proto/base/agent_peer.h names it. False: it has none. */
-bool process_socket_of_other(pid_t pid, char *ret, size_t size);
+/* The same in a process of another user or file system, as proto/base/agent_peer.h names it. False: it has none. */
+bool process_socket_apart(pid_t pid, char *ret, size_t size);
 
 #endif

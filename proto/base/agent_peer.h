@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * agent_peer.h - the agent in a program of another user, as root names its socket.
+ * agent_peer.h - the agent in a program of another user, or with a file system of its own, as root names its socket.
  *
  * The socket is in a directory of that user, who may put anything in its place. So its path begins with
- * /proc/PID/root, which is also where a program with a file system of its own has it, and whoever connects checks that
- * this process listens there, before it reads or writes a byte.
+ * /proc/PID/root, which leads into the program's file system, and whoever connects checks that this process listens
+ * there, before it reads or writes a byte.
  */
 #ifndef HW_PROTO_BASE_AGENT_PEER_H
 #define HW_PROTO_BASE_AGENT_PEER_H

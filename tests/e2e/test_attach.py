@@ -187,6 +187,40 @@ def test_root_attaches_to_another_users_program(directory, others, build):
     assert program.wait(DEADLINE_S) == 0
 
 
+@pytest.mark.parametrize("user", [0, OTHER_USER])
+def test_a_program_that_does_not_see_our_directory(directory, serving, user):
+    """A container or a chroot: its agent has its socket there, and only root's daemon can read it."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to mount")
+    with private_directory() as place:
+        place.chmod(0o755)
+        for file in (CLIENT, CLIENT.with_name("heapwatchd"), BUILD / "libheapwatch-agent.so", serving / "serving-threaded"):
+            shutil.copy(file, place)
+        os.chown(directory, user, user)
+        env = {**os.environ, "HEAPWATCH_DIR": str(directory)}
+        be = ["setpriv", "--reuid", str(user), "--regid", str(user), "--clear-groups"]
+        inside = f'mount -t tmpfs -o mode=0700,uid={user} none {directory} && exec "$@"'
+        with running("unshare", "--mount", "sh", "-c", inside, "sh", *be, place / "serving-threaded", stdin=subprocess.PIPE,
+                     env=env, cwd=place) as program:
+            wait_for(lambda: Path(f"/proc/{program.pid}/comm").read_text() == "serving-threade\n", "the program")
+
+            def attach():
+                return subprocess.run([*be, place / "heapwatch", "attach", str(program.pid), "--name", "apart"], env=env,
+                                      cwd=place, capture_output=True, text=True, timeout=DEADLINE_S)
+            if user != 0:
+                done = attach()
+                assert done.returncode == 2 and "a file system of its own" in done.stderr and "sudo" in done.stderr, done
+                return
+            with Daemon(directory) as daemon:
+                for _ in range(2):
+                    wait_for(lambda: attach().returncode == 0, "a runtime that is up, and the attach")
+                    wait_for(lambda: "census" in daemon.snapshot("apart"), "bands")
+                    assert daemon.target("apart").uri == f"unix:/proc/{program.pid}/root{directory}/agent-{program.pid}.sock"
+                    done = heapwatch(directory, "detach", program.pid)
+                    assert done.returncode == 0 and not daemon.status().targets, done
+            assert not list(directory.glob("agent-*"))
+
+
 def test_what_is_in_the_place_of_anothers_agent_is_not_read(directory, others):
     """The program's user puts another socket there."""
     program = others("threaded")

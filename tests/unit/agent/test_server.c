@@ -509,7 +509,10 @@ static void refusals(const char *path)
         MUST(!strcmp(server_path(), beside) && access(beside, F_OK) == 0 && unlink(beside) == 0);
         s.follow = false;
         MUST(unlink(other) == 0 && unlink(path) == 0);
-        /* A directory that others may write to is refused. */
+        /* A directory that is not there, as in a chroot, and one that others may write to are refused. */
+        snprintf(s.socket, sizeof(s.socket), "/nowhere/hw/agent");
+        MUST(!server_open(&s, &error) && strstr(error.text, "the directory /nowhere/hw") &&
+             strstr(error.text, "does not exist in the file system"));
         snprintf(s.socket, sizeof(s.socket), "/tmp/hw-agent-refused");
         MUST(!server_open(&s, &error) && strstr(error.text, "belongs to you"));
         /* The default one cannot be made. */
