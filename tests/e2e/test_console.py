@@ -484,3 +484,15 @@ def test_the_change_of_a_band_is_the_same_on_every_face():
                 terminal.keys("+")          # 30 min: as far back as is known
                 first = sizes[int(total[0]["lastTimeNs"]) // step - 1]["rises"]
                 terminal.wait(f"+{(sizes[-1]['rises'] - first) / 2**20:.2f} MiB")
+
+
+@pytest.mark.parametrize("ghc", ["966", "9103"])
+def test_how_much_of_a_profile_by_info_table_has_no_name(ghc):
+    """The program was compiled with -finfo-table-map, its libraries were not: their bands are addresses."""
+    log = LOGS / f"leaky-hi-ghc{ghc}" / "run.eventlog"
+    bands = json.loads(client("top", "--once", "--view", "bands", "--format", "json", log).stdout)["targets"][0]["bands"]
+    unnamed = [b for b in bands if b["info_table"] is None]
+    assert unnamed and len(unnamed) < len(bands) and all(re.fullmatch("0x[0-9a-f]+", b["label"]) for b in unnamed)
+    assert all(b["label"].strip() for b in bands)
+    [title] = re.findall(r"Bands by info table.*", client("top", "--once", log).stdout.decode())
+    assert f" {sum(b['bytes'] for b in unnamed) / 1024:.3g} KiB not named in the log" in title

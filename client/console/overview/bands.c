@@ -106,19 +106,37 @@ static void draw_heading(struct canvas *c, struct area area, int row)
         (void)canvas_put(c, area, row, column, area.width - column - 1, TINT_DIM, "band");
 }
 
+/* Of a profile by info table: what its bands hold that the log gives no name; they are shown as addresses. */
+static uint64_t unnamed_bytes(const struct world_target *t)
+{
+        const Hw__Run *run = t->target ? t->target->run_info : NULL;
+        uint64_t bytes = 0;
+
+        if (!run || run->breakdown != HW__BREAKDOWN__BREAKDOWN_INFO_TABLE)
+                return 0;
+        for (uint32_t i = 0; i < t->n_bands; i++)
+                if (t->bands[i] && t->bands[i]->def && !t->bands[i]->def->info_table)
+                        bytes += t->bands[i]->bytes;
+        return bytes;
+}
+
 static void draw_bands_title(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t)
 {
         uint64_t now_ns = scene_now_ns(s, t);
-        char age[SHORT_TEXT], left[SHORT_TEXT], title[2 * SHORT_TEXT + 96];
+        char age[SHORT_TEXT], number[SHORT_TEXT], title[3 * SHORT_TEXT + 128];
+        const uint64_t unnamed = unnamed_bytes(t);
         const Hw__Census *census = t->census;
         int n;
 
         n = snprintf(title, sizeof(title), "census %" PRIu64 " · %s %s", census->number,
                      duration_or_unknown(age, true, now_ns > census->time_ns ? now_ns - census->time_ns : 0),
                      scene_over(s, t) ? "before its end" : "old");
+        if (unnamed)
+                n += snprintf(title + n, sizeof(title) - (size_t)n, " · %s not named in the log",
+                              bytes_or_unknown(number, true, unnamed));
         if (census->rows_left_out)
                 (void)snprintf(title + n, sizeof(title) - (size_t)n, " · %" PRIu64 " more bands hold %s",
-                               census->rows_left_out, bytes_or_unknown(left, true, census->bytes_left_out));
+                               census->rows_left_out, bytes_or_unknown(number, true, census->bytes_left_out));
         draw_title(c, area, 0, subject(t), title);
 }
 

@@ -168,6 +168,8 @@ static int draw_facts(struct canvas *canvas, struct area area, int row, const st
                 (void)snprintf(key, sizeof(key), "0x%" PRIx64, b->def->key);
                 row += fact(canvas, area, row, "info table", key);
         }
+        if (!info && b->def->has_key)
+                row += fact(canvas, area, row, "name", "not in the log: -finfo-table-map gives it, also in libraries");
         if (!info)
                 return row - first;
         row += fact(canvas, area, row, "name", info->name);

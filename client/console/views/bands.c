@@ -263,7 +263,8 @@ static const struct column columns[] = {
           .draw = draw_source,
           .help = "file and place, if the program was compiled with this information" },
         { .title = "band", .name = "label", .width = -22, .value = label, .draw = draw_label_of,
-          .help = "what the heap profile breaks memory down by: closure type, cost-centre stack, module ..." },
+          .help = "what the heap profile breaks memory down by: closure type, cost-centre stack, module ...; of an "
+                  "info table that the log does not name, its address" },
 };
 /* clang-format on */
 
