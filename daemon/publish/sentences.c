@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: a sequence of short clauses. Every number in them is also a field of the message. All rates of a sentence
- * have the unit of the first, which suits its interval, too.
+ * have the unit of the first and its interval.
  */
 #include "daemon/publish/sentences.h"
 

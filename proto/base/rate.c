@@ -2,6 +2,7 @@
 #include "proto/base/rate.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "heapwatch/text.h"
@@ -39,7 +40,9 @@ double rate_greater(double magnitude, double bytes_per_s)
 
 struct rate_unit rate_unit_within(double bytes_per_s, double low, double high)
 {
-        return rate_unit(rate_greater(rate_greater(rate_greater(0, bytes_per_s), low), high));
+        bool sure = low > 0 || high < 0;
+
+        return rate_unit(sure ? bytes_per_s : rate_greater(rate_greater(rate_greater(0, bytes_per_s), low), high));
 }
 
 static int decimals_for(double value)

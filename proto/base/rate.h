@@ -19,7 +19,10 @@ struct rate_unit {
 /* The unit for rates of this magnitude: the first one of a sentence, the greatest of a column. NaN counts as 0. */
 struct rate_unit rate_unit(double bytes_per_s);
 
-/* The unit for a rate and the ends of its interval: of the greatest magnitude among them. */
+/*
+ * The unit for a rate and the ends of its interval. One that is surely not 0 has its own, in which it also stands alone
+ * elsewhere; its ends are of its magnitude. Of a wider interval the unit is that of the greatest magnitude.
+ */
 struct rate_unit rate_unit_within(double bytes_per_s, double low, double high);
 
 /* The greatest magnitude of a column so far (0 at first), with one more rate; one that is not finite is ignored. */

@@ -131,6 +131,8 @@ static void test_rates(void **state)
         assert_string_equal(rate_unit(NAN).name, "B/s");
         assert_string_equal(rate_unit(1e300).name, "EiB/s");
         assert_string_equal(rate_unit_within(40, -4527 * 1024, 4607 * 1024).name, "MiB/s"); /* not that of the middle */
+        assert_string_equal(rate_unit_within(912 * 1024, 456 * 1024, 1824 * 1024).name,
+                            "KiB/s"); /* as it stands alone */
         assert_string_equal(rate_unit_within(1024, NAN, NAN).name, "KiB/s");
         assert_true(rate_greater(2, -3) == 3 && rate_greater(2, NAN) == 2 && rate_greater(2, INFINITY) == 2);
 }
