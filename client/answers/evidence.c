@@ -71,43 +71,12 @@ const char *series_words(Hw__Series series)
 
 /* ------------------------------------------------------------------ bands */
 
-static bool is_text(const char *text)
-{
-        return text && *text;
-}
-
-/* GHC writes "<entire-module>" or ":" where it knows none. */
-static bool is_place(const char *source)
-{
-        return is_text(source) && source[0] != '<' && source[0] != ':';
-}
-
-const char *band_source(const Hw__Band *band)
-{
-        if (!band)
-                return NULL;
-        if (band->info_table && is_place(band->info_table->source))
-                return band->info_table->source;
-        for (size_t i = 0; i < band->n_stack; i++) /* innermost first */
-                if (is_place(band->stack[i]->source))
-                        return band->stack[i]->source;
-        return NULL;
-}
-
 bool say_band_place(char text[ANSWER_TEXT], const Hw__Band *band)
 {
-        const Hw__InfoTable *table = band ? band->info_table : NULL;
-        const char *module = table ? table->module : band && band->n_stack ? band->stack[0]->module : NULL;
-        const char *source = band_source(band);
-        size_t before = strlen(text);
+        char place[BAND_PLACE_MAX];
 
-        if (table && is_text(table->type))
-                say(text, "type %.120s", table->type);
-        if (is_text(module))
-                say(text, "%smodule %.120s", strlen(text) > before ? ", " : "", module);
-        if (source)
-                say(text, "%s%.160s", strlen(text) > before ? ", " : "", source);
-        return strlen(text) > before;
+        say(text, "%s", band_place(place, sizeof(place), band));
+        return place[0] != '\0';
 }
 
 void say_census_period(char text[ANSWER_TEXT], const struct world_target *t)

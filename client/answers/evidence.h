@@ -87,9 +87,6 @@ bool limit_is_near(const struct evidence *e);
 /* A label; for an info table that the log does not name, what it is and how it gets a name. */
 void say_label(char text[ANSWER_TEXT], const struct evidence *e, const char *label);
 
-/* Where it is in the program's source; NULL: the log does not say. */
-const char *band_source(const Hw__Band *band);
-
 /* Each fills an empty answer from the evidence; next.c also gives the name of its advice. */
 void answer_wrong(struct target_answer *a, const struct evidence *e);
 void answer_since(struct target_answer *a, const struct evidence *e);

@@ -161,6 +161,47 @@ void centre_name(struct band_name *ret, const Hw__CostCentre *centre)
                 put(ret, "", "MAIN");
 }
 
+/* -------------------------------------------------------------------- places */
+
+static bool is_text(const char *text)
+{
+        return text && *text;
+}
+
+/* GHC writes "<entire-module>" or ":" where it knows none. */
+static bool is_place(const char *source)
+{
+        return is_text(source) && source[0] != '<' && source[0] != ':';
+}
+
+const char *band_source(const Hw__Band *band)
+{
+        if (!band)
+                return NULL;
+        if (band->info_table && is_place(band->info_table->source))
+                return band->info_table->source;
+        for (size_t i = 0; i < band->n_stack; i++) /* innermost first */
+                if (is_place(band->stack[i]->source))
+                        return band->stack[i]->source;
+        return NULL;
+}
+
+char *band_place(char *out, size_t size, const Hw__Band *band)
+{
+        const Hw__InfoTable *table = band ? band->info_table : NULL;
+        const char *type = table && is_text(table->type) ? table->type : NULL,
+                   *module = table                   ? table->module
+                             : band && band->n_stack ? band->stack[0]->module
+                                                     : NULL,
+                   *source = band_source(band);
+
+        module = is_text(module) ? module : NULL;
+        (void)snprintf(out, size, "%s%.120s%s%s%.120s%s%.160s", type ? "type " : "", type ? type : "",
+                       type && module ? ", " : "", module ? "module " : "", module ? module : "",
+                       source && (type || module) ? ", " : "", source ? source : "");
+        return out;
+}
+
 bool band_name_is_shared(const char *name)
 {
         return !strcmp(name, UNNAMED) || !strcmp(name, BAND_NAME_LEFT_OUT);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/state/band_name.h"
 #include "client/trend/trend.h"
 #include "heapwatch/text.h"
 #include "proto/base/rate.h"
@@ -47,12 +48,60 @@ static bool rose_but_is_steady(const Hw__Trend *t)
                t->evidence && t->evidence->missing;
 }
 
-static void print_row(FILE *to, struct rate_unit unit, const char *name, const Hw__Trend *t, bool has_now, double now)
+static size_t columns_of(const char *text)
 {
-        char safe[256], text[HW_NUMBER_MAX];
+        size_t n = 0;
+
+        for (; *text; text++)
+                n += ((unsigned char)*text & 0xc0) != 0x80;
+        return n;
+}
+
+/* Of a cost-centre stack, innermost first, or of words: the beginning. */
+static void print_beginning(FILE *to, const char *text)
+{
+        size_t n = 0;
+
+        for (const char *at = text; *at && n < NAME_COLUMNS; at++) {
+                n += ((unsigned char)*at & 0xc0) != 0x80;
+                if (n < NAME_COLUMNS)
+                        fputc(*at, to);
+        }
+        fputs("…", to);
+}
+
+/* What does not fit loses its package, then the beginning of its path: the end of a qualified name tells most. */
+static void print_name(FILE *to, const char *name)
+{
+        char safe[256];
+        const char *shown = safe, *cut = "";
 
         (void)hw_terminal_text(safe, sizeof(safe), name);
-        fprintf(to, "  %-*.*s  %-7s", NAME_COLUMNS, NAME_COLUMNS, safe, verdict_word(t));
+        if (columns_of(shown) > NAME_COLUMNS)
+                shown = package_label(safe).rest;
+        if (columns_of(shown) > NAME_COLUMNS && strpbrk(shown, " /;")) {
+                fputs("  ", to);
+                print_beginning(to, shown);
+                return;
+        }
+        if (columns_of(shown) > NAME_COLUMNS)
+                cut = "…";
+        while (columns_of(cut) + columns_of(shown) > NAME_COLUMNS)
+                do
+                        shown++;
+                while (((unsigned char)*shown & 0xc0) == 0x80);
+        fprintf(to, "  %s%s%*s", cut, shown, (int)(NAME_COLUMNS - columns_of(cut) - columns_of(shown)), "");
+}
+
+/* `band`: NULL for a series. What its name does not say comes last, where nothing has to be aligned. */
+static void print_row(FILE *to, struct rate_unit unit, const char *name, const Hw__Band *band, const Hw__Trend *t,
+                      bool has_now, double now)
+{
+        char place[BAND_PLACE_MAX];
+        char safe[BAND_PLACE_MAX], text[HW_NUMBER_MAX];
+
+        print_name(to, name);
+        fprintf(to, "  %-7s", verdict_word(t));
         cell(to, amount(text, has_now, now), 12);
         cell(to, rate(text, unit, t->has_slope, t->slope), 14);
         cell(to, rate(text, unit, t->has_slope_low, t->slope_low), 14);
@@ -62,6 +111,10 @@ static void print_row(FILE *to, struct rate_unit unit, const char *name, const H
         cell(to, duration(text, t->has_onset_ns, t->onset_ns), 10);
         if (rose_but_is_steady(t))
                 fprintf(to, "  %.100s", t->evidence->missing);
+        if (band_place(place, sizeof(place), band)[0]) {
+                (void)hw_terminal_text(safe, sizeof(safe), place);
+                fprintf(to, "  %s", safe);
+        }
         fputc('\n', to);
 }
 
@@ -121,7 +174,7 @@ static void print_series(FILE *to, struct rate_unit unit, const struct world_tar
                 if (!trend || (!trend->has_verdict && !show->windows))
                         continue;
                 bool bytes = !strcmp(hw_series_unit((Hw__Series)i), "B"), has_now = bytes && newest(trend, &now);
-                print_row(to, unit, hw_series_name((Hw__Series)i), trend, has_now, now);
+                print_row(to, unit, hw_series_name((Hw__Series)i), NULL, trend, has_now, now);
                 if (show->windows)
                         print_windows(to, unit, trend, bytes);
         }
@@ -177,7 +230,8 @@ static void print_bands(FILE *to, struct rate_unit unit, const struct world_targ
         if (n)
                 qsort(bands, n, sizeof(*bands), compare);
         for (size_t i = 0; i < n && i < show->bands; i++) {
-                print_row(to, unit, bands[i]->def->label, bands[i]->trend, true, (double)bands[i]->bytes);
+                print_row(to, unit, bands[i]->def->label, bands[i]->def, bands[i]->trend, true,
+                          (double)bands[i]->bytes);
                 if (show->windows)
                         print_windows(to, unit, bands[i]->trend, true);
         }

@@ -88,7 +88,7 @@ static void draw_band(struct canvas *c, struct area area, int row, const struct 
         spark_sample(scene_band(s, t, b), scene_span(s, t), SPARK_GAUGE, graph, values, known);
         draw_spark(c, area, row, column, graph, values, known);
         column += graph + 2;
-        draw_label(c, area, row, column, area.width - column - 1, b->def->label);
+        draw_band_label(c, area, row, column, area.width - column - 1, b->def);
 }
 
 static void draw_heading(struct canvas *c, struct area area, int row)

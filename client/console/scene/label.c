@@ -6,13 +6,13 @@
 #include "client/console/draw/text.h"
 #include "client/state/band_name.h"
 
-/* Spaces separate a cost-centre stack or a sentence, whose beginning matters most. */
+/* Else words, or a cost-centre stack, whose beginning matters most. */
 static bool is_qualified_name(const char *label)
 {
-        return strpbrk(label, " /") == NULL;
+        return strpbrk(label, " /;") == NULL;
 }
 
-void draw_label(struct canvas *c, struct area area, int row, int column, int width, const char *label)
+int draw_label(struct canvas *c, struct area area, int row, int column, int width, const char *label)
 {
         bool known = label && *label;
         enum tint tint = known ? TINT_PLAIN : TINT_DIM;
@@ -22,7 +22,16 @@ void draw_label(struct canvas *c, struct area area, int row, int column, int wid
         if (text_columns(safe) > width)
                 (void)safe_text(safe, sizeof(safe), package_label(label).rest);
         if (is_qualified_name(safe))
-                (void)canvas_put_end(c, area, row, column, width, tint, safe);
-        else
-                (void)canvas_put(c, area, row, column, width, tint, safe);
+                return canvas_put_end(c, area, row, column, width, tint, safe);
+        return canvas_put(c, area, row, column, width, tint, safe);
+}
+
+void draw_band_label(struct canvas *c, struct area area, int row, int column, int width, const Hw__Band *band)
+{
+        char place[BAND_PLACE_MAX], safe[BAND_PLACE_MAX];
+        int used = draw_label(c, area, row, column, width, band->label) + 2;
+
+        if (used < width)
+                (void)canvas_put(c, area, row, column + used, width - used, TINT_DIM,
+                                 safe_text(safe, sizeof(safe), band_place(place, sizeof(place), band)));
 }

@@ -81,6 +81,44 @@ static void long_names_are_cut(void **state)
         assert_int_equal(name.used, BAND_NAME_MAX - 1);
 }
 
+static void says_place(Hw__Band *band, const char *wanted)
+{
+        char out[BAND_PLACE_MAX];
+
+        assert_string_equal(band_place(out, sizeof(out), band), wanted);
+}
+
+/* What is known of type, module and source; what GHC writes instead of a place is none. */
+static void a_band_has_a_place(void **state)
+{
+        Hw__Band band = HW__BAND__INIT;
+        Hw__InfoTable table = HW__INFO_TABLE__INIT;
+        Hw__CostCentre outer = HW__COST_CENTRE__INIT, inner = HW__COST_CENTRE__INIT;
+        Hw__CostCentre *stack[] = { &inner, &outer };
+
+        (void)state;
+        says_place(NULL, "");
+        says_place(&band, "");
+        band.info_table = &table;
+        table.source = ":";
+        says_place(&band, "");
+        table.type = "Request";
+        says_place(&band, "type Request");
+        table.module = "Main";
+        table.source = "leaky.hs:31:19-54";
+        says_place(&band, "type Request, module Main, leaky.hs:31:19-54");
+        table.type = "";
+        says_place(&band, "module Main, leaky.hs:31:19-54");
+        band.info_table = NULL;
+        band.stack = stack;
+        band.n_stack = 2;
+        inner.module = "Work";
+        inner.source = "<entire-module>";
+        outer.source = "Work.hs:3:1-9";
+        says_place(&band, "module Work, Work.hs:3:1-9");
+        assert_string_equal(band_source(&band), "Work.hs:3:1-9");
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -88,6 +126,7 @@ int main(void)
                 cmocka_unit_test(a_package_is_told_from_a_module),
                 cmocka_unit_test(unnamed_tables_share_a_name),
                 cmocka_unit_test(long_names_are_cut),
+                cmocka_unit_test(a_band_has_a_place),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
