@@ -104,6 +104,16 @@ static void print_actions(const Hw__Alert *a)
         }
 }
 
+/* When it began and what the program said then, if the rule tells it. */
+static void print_onset(const Hw__Alert *a)
+{
+        char text[1024];
+
+        for (size_t i = 0; i < a->n_annotations; i++)
+                if (a->annotations[i]->name && !strcmp(a->annotations[i]->name, "onset"))
+                        (void)printf(INDENT "%s\n", safe(text, sizeof(text), a->annotations[i]->value));
+}
+
 void alert_print_text(const struct known_alert *k, struct alert_clock clock)
 {
         const Hw__Alert *a = k->alert;
@@ -121,6 +131,7 @@ void alert_print_text(const struct known_alert *k, struct alert_clock clock)
         (void)putchar('\n');
         if (a->sentence)
                 (void)printf(INDENT "%s\n", safe(text, sizeof(text), a->sentence));
+        print_onset(a);
         print_silence(a);
         print_actions(a);
 }

@@ -63,7 +63,9 @@ def test_what_fires_is_listed_worst_first():
                          silence=silence)),
             a=says(alert("stalled", ALERT.STATE_PENDING, "critical", since_ns=5 * 10**9, since_wall_ns=1_700_000_000 * 10**9),
                    alert("leak", ALERT.STATE_FIRING, "critical", band=3, band_label=ESCAPE, value_text="1 MiB/min",
-                         sentence="It grows " + ESCAPE, actions=[
+                         sentence="It grows " + ESCAPE, annotations=[
+                             pb.Label(name="summary", value="not twice"),
+                             pb.Label(name="onset", value="growth began 14m ago; nearest note: " + ESCAPE)], actions=[
                              pb.ActionResult(kind="webhook", ok=False, attempts=3, detail="HTTP 503"),
                              pb.ActionResult(kind="exec")]))) as fake:
         done = alerts(fake)
@@ -72,15 +74,16 @@ def test_what_fires_is_listed_worst_first():
         assert "\x1b" not in done.stdout.decode()
         assert lines[0].startswith("critical  firing    a                 leak of \\x1B[31mred  1 MiB/min  since 20")
         assert re.search(r", for \d+m \d\ds$", lines[0])      # a minute and a half, when the machine is quick
-        assert lines[1:4] == ["          It grows \\x1B[31mred",
+        assert lines[1:5] == ["          It grows \\x1B[31mred",
+                              "          growth began 14m ago; nearest note: \\x1B[31mred",
                               "          webhook: failed after 3 attempts, HTTP 503",
                               "          exec: under way"]
-        assert lines[4].startswith("warning   firing    b                 gc_pause  61.2 ms  since 20")
-        assert lines[5] == "          silenced until 2027-01-15T08:00:00.000Z: known \\x1B[31mred"
-        assert lines[6] == "critical  pending   a                 stalled  holds since 2023-11-14T22:13:20.000Z"
+        assert lines[5].startswith("warning   firing    b                 gc_pause  61.2 ms  since 20")
+        assert lines[6] == "          silenced until 2027-01-15T08:00:00.000Z: known \\x1B[31mred"
+        assert lines[7] == "critical  pending   a                 stalled  holds since 2023-11-14T22:13:20.000Z"
         by_run = alerts(fake, "--clock", "run").stdout.decode().splitlines()
-        assert by_run[6].endswith("stalled  holds since 5.00 s of its run") and not any("Z" in x for x in (by_run[0], by_run[4]))
-        assert len(lines) == 7
+        assert by_run[7].endswith("stalled  holds since 5.00 s of its run") and not any("Z" in x for x in (by_run[0], by_run[5]))
+        assert len(lines) == 8
 
         only = alerts(fake, "--target", "b", "--format", "json")
         found = [json.loads(line) for line in only.stdout.splitlines()]
