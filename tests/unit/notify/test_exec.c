@@ -155,6 +155,35 @@ static void assert_all_gone(const char *numbers, unsigned wanted)
         assert_int_equal(n, wanted);
 }
 
+/* The kernel kills it then, soon. */
+static void a_program_dies_with_its_keeper(void **state)
+{
+        struct exec_result r = shell("echo $$; kill -KILL $PPID; while :; do sleep 1; done", LONG);
+        const long pid = strtol(r.output, NULL, 10);
+
+        (void)state;
+        assert_string_equal(r.detail, "unknown end: its keeper process was killed");
+        assert_true(pid > 1);
+        for (unsigned ms = 0; runs(pid); ms++) {
+                assert_true(ms < 60000);
+                usleep(1000);
+        }
+}
+
+static void descriptors_are_not_inherited(void **state)
+{
+        const int fd = fcntl(STDIN_FILENO, F_DUPFD, 64); /* without FD_CLOEXEC */
+        struct exec_result r = shell("for n in /proc/self/fd/*; do echo ${n##*/}; done", LONG);
+
+        (void)state;
+        assert_true(fd >= 64);
+        assert_true(r.ok);
+        assert_int_equal(strncmp(r.output, "0\n1\n2\n", 6), 0);
+        for (char *at = r.output; *at; at = strchr(at, '\n') + 1)
+                assert_true(strtol(at, NULL, 10) < 64);
+        close(fd);
+}
+
 static unsigned lines(const char *text)
 {
         unsigned n = 0;
@@ -336,6 +365,8 @@ int main(void)
                 cmocka_unit_test(gives_json_and_fields),
                 cmocka_unit_test(no_shell_is_involved),
                 cmocka_unit_test(ends_are_told_apart),
+                cmocka_unit_test(a_program_dies_with_its_keeper),
+                cmocka_unit_test(descriptors_are_not_inherited),
                 cmocka_unit_test(hanging_is_ended_with_all_children),
                 cmocka_unit_test(what_is_left_behind_is_ended_too),
                 cmocka_unit_test(forks_without_end_are_ended),
