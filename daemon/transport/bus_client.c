@@ -91,10 +91,10 @@ static struct waiting_client *waiting_of(const struct bus_client *client)
         return waiting_find(&client->bus->replies_waiting, client->sender.who);
 }
 
-/* While memory is full those who can wait get a message at a time. */
+/* While memory is full those who can wait get little at a time: a large message, or some small ones. */
 static bool is_held_back(const struct waiting_client *waiting)
 {
-        return memory_now() == MEMORY_FULL && atomic_load(&waiting->bytes) > 0;
+        return memory_now() == MEMORY_FULL && atomic_load(&waiting->bytes) >= HELD_BACK_BYTES;
 }
 
 enum bus_took bus_offer(struct bus_client *client, Hw__Reply *reply)

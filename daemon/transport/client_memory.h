@@ -5,7 +5,7 @@
  * Of the budget (daemon/loop/memory.h) at most an eighth waits as replies and a 32nd as large updates; a quarter is for
  * subscribers' queues, a 16th each for requesters' connections, for subscriptions, and for requests and subscriptions
  * that are not whole yet: 21 32nds. The rest, and what clients do not use, is the targets'; when these have used it,
- * a snapshot is sent a message at a time. Without a budget, and with
+ * a snapshot is sent in small parts. Without a budget, and with
  * a large one, the limits of limits.h hold.
  */
 #ifndef HW_DAEMON_TRANSPORT_CLIENT_MEMORY_H

@@ -12,6 +12,8 @@
 #include "daemon/transport/bus.h"
 #include "daemon/transport/connections.h"
 #include "daemon/transport/limits.h"
+#include "daemon/loop/memory.h"
+#include "proto/base/process.h"
 #include "proto/base/error.h"
 #include "proto/keys/key.h"
 
@@ -25,6 +27,8 @@ struct fixture {
         char asked_by[160];
         unsigned replies;   /* sent to each request */
         size_t reply_bytes; /* of text in each */
+        bool offers;        /* instead, until one is to wait; so many were taken */
+        unsigned taken;
         bool keep_late;
         struct bus_client *late; /* whose only reply found no room */
 };
@@ -53,12 +57,21 @@ static void on_request(void *ctx, const Hw__Request *request, struct bus_client 
                 f->late = bus_client_keep(client);
 }
 
+static void offer_until_later(void *ctx, const Hw__Request *request, struct bus_client *client);
+
+static void on_any_request(void *ctx, const Hw__Request *request, struct bus_client *client)
+{
+        const struct fixture *f = ctx;
+
+        (f->offers ? offer_until_later : on_request)(ctx, request, client);
+}
+
 static struct bus *open_bus(struct fixture *f, int high_water_mark)
 {
         struct bus_options options = { .publish_endpoint = f->publish,
                                        .request_endpoint = f->request,
                                        .high_water_mark = high_water_mark };
-        struct bus_handler handler = { f, on_request };
+        struct bus_handler handler = { f, on_any_request };
 
         return bus_new(f->base, &options, &handler, &f->error);
 }
@@ -615,7 +628,7 @@ static unsigned open_keyed(struct fixture *f, struct key_pair *server)
         struct bus_options options = {
                 .publish_endpoint = f->publish, .request_endpoint = f->request, .listen = listen, .keys = f->dir
         };
-        struct bus_handler handler = { f, on_request };
+        struct bus_handler handler = { f, on_any_request };
         unsigned port = 20000u + (unsigned)getpid() % 20000u;
 
         (void)snprintf(path, sizeof(path), "%s/" KEYS_SERVER, f->dir);
@@ -681,6 +694,54 @@ static void test_requests_by_a_revoked_key(void **state)
         close_fixture(&f);
 }
 
+/* While memory is full a snapshot waits in small parts: small messages do not wait for one another, large ones do. */
+static void offer_until_later(void *ctx, const Hw__Request *request, struct bus_client *client)
+{
+        struct fixture *f = ctx;
+        Hw__Reply reply = HW__REPLY__INIT;
+        Hw__Done done = HW__DONE__INIT;
+
+        (void)request;
+        done.target = calloc(1, f->reply_bytes + 1);
+        assert_non_null(done.target);
+        memset(done.target, 'x', f->reply_bytes);
+        reply.has_more = reply.more = true;
+        reply.what_case = HW__REPLY__WHAT_DONE;
+        reply.done = &done;
+        for (f->taken = 0; f->taken < f->replies && bus_offer(client, &reply) == BUS_TOOK; f->taken++)
+                ;
+        free(done.target);
+        f->handled++;
+}
+
+static void test_replies_while_memory_is_full(void **state)
+{
+        struct fixture f;
+        uint8_t bytes[64];
+        const size_t n = pack_status(bytes, 1);
+
+        (void)state;
+        open_fixture(&f, 0);
+        f.offers = true;
+        memory_set_budget(UINT64_C(100) << 20);
+        memory_look(UINT64_C(97) << 20, 0);
+        assert_int_equal(memory_now(), MEMORY_FULL);
+        f.replies = 30;
+        f.reply_bytes = 1000;
+        void *small = new_stuck_client(&f, bytes, n);
+        TURN_UNTIL(f.base, f.handled == 1);
+        assert_int_equal(f.taken, 30);
+        f.replies = 60; /* 15 MiB, which would find room */
+        f.reply_bytes = 256 << 10;
+        void *large = new_stuck_client(&f, bytes, n);
+        TURN_UNTIL(f.base, f.handled == 2);
+        assert_in_range(f.taken, 1, 30);
+        memory_set_budget(UNKNOWN_U64);
+        zmq_close(small);
+        zmq_close(large);
+        close_fixture(&f);
+}
+
 /* ---------------------------------------------------------- endpoints */
 
 static void test_living_daemon_is_left(void **state)
@@ -731,6 +792,7 @@ int main(void)
                 cmocka_unit_test(test_client_that_does_not_read),
                 cmocka_unit_test(test_stuck_clients_give_way),
                 cmocka_unit_test(test_requests_by_a_revoked_key),
+                cmocka_unit_test(test_replies_while_memory_is_full),
                 cmocka_unit_test(test_living_daemon_is_left),
                 cmocka_unit_test(test_refused_endpoint),
         };
