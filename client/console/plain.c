@@ -149,9 +149,19 @@ static void open_report(struct json_out *j, const struct console *c, const char 
                 json_open(j, '[');
 }
 
+/* Of all targets: each has caveats of its own, in its overview. */
+static void print_head(FILE *to, const struct console *c, const char *time)
+{
+        const size_t n = world_targets(c->scene.world);
+        char text[512];
+
+        (void)fprintf(to, "heapwatch %s  %zu %s\n", time, n, n == 1 ? "target" : "targets");
+        if (c->shown->class->all_targets && scene_short(&c->scene, text, sizeof(text)))
+                (void)fprintf(to, " %s\n", text);
+}
+
 int plain_report(FILE *to, struct console *c, const struct plain_options *o, uint64_t now_wall_ns)
 {
-        size_t n = world_targets(c->scene.world);
         struct json_out j = { .to = to };
         char time[HW_NUMBER_MAX];
         int (*report)(struct json_out *, struct console *, const struct plain_options *, uint64_t);
@@ -166,7 +176,7 @@ int plain_report(FILE *to, struct console *c, const struct plain_options *o, uin
         if (o->json)
                 open_report(&j, c, time, list);
         else
-                (void)fprintf(to, "heapwatch %s  %zu %s\n", time, n, n == 1 ? "target" : "targets");
+                print_head(to, c, time);
         r = report(&j, c, o, now_wall_ns);
         if (list)
                 json_close(&j, ']');

@@ -28,7 +28,7 @@ static struct {
         uint64_t unseen_bytes; /* read since the last look */
         size_t targets;
         enum memory_state state;
-        char words[192];
+        char words[256];
 } m = { .budget = UNKNOWN_U64, .targets = 1 };
 
 #define MMAP_BYTES (128 << 10) /* glibc's first */
@@ -104,7 +104,9 @@ static void say(enum memory_state before)
 
         (void)hw_bytes_text(resident, sizeof(resident), (double)m.resident);
         (void)hw_bytes_text(budget, sizeof(budget), (double)m.budget);
-        (void)snprintf(m.words, sizeof(m.words), "%s of its %s of memory are in use: %s", resident, budget,
+        (void)snprintf(m.words, sizeof(m.words),
+                       "%s of its %s of memory are in use: %s; give it more (--memory, MemoryMax=) or remove targets",
+                       resident, budget,
                        m.state == MEMORY_FULL ? "no new bands are followed, and no target is added"
                                               : "targets that hold more than their share get no new bands");
         if (m.state == before)

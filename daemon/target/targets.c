@@ -355,8 +355,7 @@ int targets_add(struct targets *t, const char *name, const struct source_uri *ur
                 return error_code(error, -ENOSPC, "one daemon takes at most %u targets; start another", LIMIT_TARGETS);
         }
         if (memory_now() == MEMORY_FULL)
-                return error_code(error, -ENOMEM, "%s; give it more (--memory, MemoryMax=) or remove targets",
-                                  memory_words());
+                return error_code(error, -ENOMEM, "%s", memory_words());
         const size_t left = descriptors_left();
         if (left <= DESCRIPTORS_RESERVE) {
                 return error_code(

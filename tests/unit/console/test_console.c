@@ -7,6 +7,7 @@
 
 #include <locale.h>
 
+#include "client/console/plain.h"
 #include "tests/unit/console/drawn.h"
 
 struct world {
@@ -664,6 +665,29 @@ static void stale_says_its_age(void **state)
         assert_true(hides(c, "heapwatchd gone"));
 }
 
+/* Of all targets, as `top --once` prints it. */
+static char *printed(struct console *c)
+{
+        static const struct plain_options options = { .view = "targets", .width = 100 };
+        char *text = NULL;
+        size_t size;
+        FILE *to = open_memstream(&text, &size);
+
+        assert_non_null(to);
+        assert_int_equal(plain_report(to, c, &options, 1000), 0);
+        (void)fclose(to);
+        return text;
+}
+
+static bool prints(struct console *c, const char *what)
+{
+        char *text = printed(c);
+        const bool found = strstr(text, what) != NULL;
+
+        free(text);
+        return found;
+}
+
 static void short_of_memory(void **state)
 {
         struct world *w = *state;
@@ -677,9 +701,12 @@ static void short_of_memory(void **state)
         assert_true(hides(w->console, "short of memory"));
         assert_int_equal(apply_made(w->world, 0, &u), 0);
         assert_true(shows(w->console, "heapwatchd is short of memory: 38.5 MiB of its 40.0 MiB of memory are in use"));
+        assert_true(prints(w->console,
+                           "\n heapwatchd is short of memory: 38.5 MiB of its 40.0 MiB of memory are in use\n"));
         daemon.memory_pressure = NULL;
         assert_int_equal(apply_made(w->world, 0, &u), 0);
         assert_true(hides(w->console, "short of memory"));
+        assert_false(prints(w->console, "short of memory"));
 }
 
 /* The heap profile is not what is missing when the daemon is. */

@@ -36,10 +36,11 @@ static void marks(void **state)
         assert_int_equal(at(81), MEMORY_TIGHT);
         assert_non_null(strstr(memory_words(), "get no new bands"));
         assert_null(strstr(memory_words(), "no target"));
+        assert_non_null(strstr(memory_words(), "; give it more (--memory, MemoryMax=) or remove targets"));
         assert_int_equal(at(77), MEMORY_TIGHT); /* not back yet */
         assert_int_equal(at(74), MEMORY_PLENTY);
         assert_int_equal(at(96), MEMORY_FULL);
-        assert_non_null(strstr(memory_words(), "no target is added"));
+        assert_non_null(strstr(memory_words(), "no target is added; give it more (--memory, MemoryMax=)"));
         assert_int_equal(at(91), MEMORY_FULL);
         assert_int_equal(at(89), MEMORY_TIGHT);
         assert_int_equal(at(10), MEMORY_PLENTY);
