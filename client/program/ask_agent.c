@@ -13,34 +13,46 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "heapwatch/eventlog.h"
 #include "proto/base/agent_peer.h"
 #include "proto/base/agent_socket.h"
 #include "proto/base/clock.h"
 
-#define ANSWER     AGENT_ANSWER "1 "
 #define ANSWER_MAX 600
 #define READ_BYTES 65536
 
 struct reading {
-        char bytes[ANSWER_MAX + READ_BYTES];
+        unsigned char bytes[ANSWER_MAX + READ_BYTES];
         size_t size;
+        char head[64]; /* of our answer */
+        size_t head_size;
 };
 
-/*
- * What follows ANSWER, to its end; NULL: not yet. The answer is last in its block, so it is complete once it is
- * there.
- */
+/* Whether a message event has its text at `at`, `before` bytes into what was read: number, time, size and text. */
+static bool is_message(const unsigned char *at, size_t before, size_t *ret_size)
+{
+        if (before < 12 || at[-12] != 0 || at[-11] != HW_LOG_MSG)
+                return false;
+        *ret_size = (size_t)at[-2] << 8 | at[-1];
+        return true;
+}
+
+/* What the agent answered, after our number; NULL: not yet, or not whole. Who else asks has a number of its own. */
 static const char *find_answer(struct reading *r)
 {
-        char *at = memmem(r->bytes, r->size, ANSWER, sizeof(ANSWER) - 1);
+        const unsigned char *end = r->bytes + r->size;
+        unsigned char *at = r->bytes;
+        size_t size;
 
-        if (!at || (size_t)(r->bytes + r->size - at) < sizeof(ANSWER) + 1)
-                return NULL;
-        char *end = at += sizeof(ANSWER) - 1;
-        while (end < r->bytes + r->size && *end >= ' ' && *end <= '~')
-                end++;
-        *end = '\0';
-        return at;
+        for (; (at = memmem(at, (size_t)(end - at), r->head, r->head_size)) != NULL; at++) {
+                if (!is_message(at, (size_t)(at - r->bytes), &size) || size < r->head_size)
+                        continue;
+                if ((size_t)(end - at) < size)
+                        return NULL;
+                at[size] = '\0';
+                return (const char *)at + r->head_size;
+        }
+        return NULL;
 }
 
 /* NULL with an error message. */
@@ -67,9 +79,11 @@ static const char *read_answer(int fd, struct reading *r, struct error *error)
                 if ((answer = find_answer(r)) != NULL)
                         return answer;
         }
-        (void)error_set(error,
-                        "the agent did not answer in time; a program without -threaded does so at its next "
-                        "collection");
+        (void)error_set(
+                error,
+                "the agent has not answered within %d s; it does what was asked as soon as the program lets it: one "
+                "without -threaded at its next collection, one on an overloaded machine later; then try again",
+                ASK_MS / 1000);
         return NULL;
 }
 
@@ -98,11 +112,12 @@ bool ask_agent(const char *path, const char *request, char *ret_said, size_t siz
 {
         static struct reading r;
         char line[128];
-        int n = snprintf(line, sizeof(line), "1 %s\n", request), fd = reach(path, error);
+        int n = snprintf(line, sizeof(line), "%ld %s\n", (long)getpid(), request), fd = reach(path, error);
 
         if (fd < 0)
                 return false;
         r.size = 0;
+        r.head_size = (size_t)snprintf(r.head, sizeof(r.head), AGENT_ANSWER "%ld ", (long)getpid());
         (void)send(fd, line, (size_t)n, MSG_NOSIGNAL); /* where it fails, so does reading the answer */
         const char *answer = read_answer(fd, &r, error);
         (void)close(fd);

@@ -8,7 +8,11 @@
 
 #include "proto/base/error.h"
 
-#define ASK_MS 10000 /* for the answer: a program that is not threaded gives it at its next collection */
+/*
+ * For the answer: a program that is not threaded gives it at its next collection, others when their threads have been
+ * stopped, which takes seconds where much else is to do. Only the user waits, and can end that.
+ */
+#define ASK_MS 30000
 
 /*
  * What it answered after "ok" in ret_said (may be NULL). False with an error

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A request to an agent: its answer is taken from the log when it is whole, whatever is before it. */
+#include "client/program/ask_agent.h"
+
+#include <linux/sockios.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "proto/base/agent_socket.h"
+
+static struct {
+        int listener;
+        const char *before; /* a message of the program */
+        const char *answer; /* after the number */
+} agent;
+
+/* On the agent's thread, where cmocka's assertions cannot be used. */
+#define MUST(condition) ((condition) ? (void)0 : abort())
+
+static void put(int fd, const void *bytes, size_t n)
+{
+        MUST(send(fd, bytes, n, MSG_NOSIGNAL) == (ssize_t)n);
+}
+
+/* The other side has read all. */
+static void wait_taken(int fd)
+{
+        int left = 1;
+
+        while (left > 0) {
+                MUST(ioctl(fd, SIOCOUTQ, &left) == 0);
+                (void)sched_yield();
+        }
+}
+
+/* In pieces of a byte: what is read ends anywhere. */
+static void put_message(int fd, const char *text)
+{
+        const size_t n = strlen(text);
+        const unsigned char head[12] = { 0, 16, 0, 0, 0, 0, 0, 0, 0, 1, (unsigned char)(n >> 8), (unsigned char)n };
+
+        put(fd, head, sizeof(head));
+        for (size_t i = 0; i < n; i++) {
+                put(fd, text + i, 1);
+                wait_taken(fd);
+        }
+}
+
+static void *serve(void *unused)
+{
+        char line[128] = "", text[512];
+        int fd = accept(agent.listener, NULL, NULL);
+
+        (void)unused;
+        MUST(recv(fd, line, sizeof(line) - 1, 0) > 0);
+        const int number = (int)strcspn(line, " ");
+        snprintf(text, sizeof(text), "%s" AGENT_ANSWER "%.*s ok spoofed", agent.before, number, line);
+        put_message(fd, text);
+        put_message(fd, AGENT_ANSWER "0 ok of somebody else");
+        snprintf(text, sizeof(text), AGENT_ANSWER "%.*s %s", number, line, agent.answer);
+        put_message(fd, text);
+        char unread;
+        (void)recv(fd, &unread, 1, 0);
+        (void)close(fd);
+        return NULL;
+}
+
+static bool ask(const char *answer, char said[128], struct error *error)
+{
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        char directory[] = "/tmp/hw-ask-XXXXXX";
+        pthread_t thread;
+
+        assert_non_null(mkdtemp(directory));
+        snprintf(address.sun_path, sizeof(address.sun_path), "%s/agent", directory);
+        agent.before = "a note: ";
+        agent.answer = answer;
+        agent.listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        assert_int_equal(bind(agent.listener, (struct sockaddr *)&address, sizeof(address)), 0);
+        assert_int_equal(listen(agent.listener, 1), 0);
+        assert_int_equal(pthread_create(&thread, NULL, serve, NULL), 0);
+        bool good = ask_agent(address.sun_path, "status", said, 128, error);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        (void)close(agent.listener);
+        (void)unlink(address.sun_path);
+        (void)rmdir(directory);
+        return good;
+}
+
+static void test_an_answer_that_comes_in_pieces(void **state)
+{
+        char said[128];
+        struct error error;
+
+        (void)state;
+        assert_true(ask("ok ghc=9.10.3 log=off heap=T", said, &error));
+        assert_string_equal(said, "ghc=9.10.3 log=off heap=T");
+}
+
+static void test_a_refusal(void **state)
+{
+        char said[128];
+        struct error error;
+
+        (void)state;
+        assert_false(ask("no it cannot be stopped", said, &error));
+        assert_string_equal(error.text, "the agent says: it cannot be stopped");
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_an_answer_that_comes_in_pieces),
+                cmocka_unit_test(test_a_refusal),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
