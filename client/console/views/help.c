@@ -121,11 +121,11 @@ static void write_all(struct pen *p, const struct console_view *v)
                 keys(p, v->keys);
         }
         heading(p, "Numbers");
+        for (const struct console_key *w = v->words; w && w->key; w++) /* first: all of them are on the screen */
+                entry(p, TINT_STRONG, w->key, w->meaning);
         columns(p, v->figures, v->n_figures);
         for (size_t i = 0; i < VIEW_TABLES && v->tables[i]; i++)
                 columns(p, v->tables[i]->columns, v->tables[i]->n_columns);
-        for (const struct console_key *w = v->words; w && w->key; w++)
-                entry(p, TINT_STRONG, w->key, w->meaning);
         entry(p, TINT_STRONG, UNKNOWN_TEXT, "unknown, which is never the same as 0");
         heading(p, "Keys everywhere");
         keys(p, common);
@@ -154,7 +154,7 @@ static int term_columns(const struct console_view *v, int width)
         return columns < width / 2 ? columns : width / 2;
 }
 
-/* Written twice: the first time off the screen, to count the lines. */
+/* Written twice: the first time off the screen, to count the lines. What does not fit leaves a row for "more". */
 static void draw(struct console *c, struct canvas *canvas, struct area area)
 {
         const struct console_view *v = c->under ? c->under->class : &view_overview;
@@ -168,6 +168,8 @@ static void draw(struct console *c, struct canvas *canvas, struct area area)
         if (c->help_first > most)
                 c->help_first = most;
         p.skip = (int)c->help_first;
+        if (c->help_first < most)
+                p.area.height--;
         write_all(&p, v);
         if (c->help_first < most)
                 (void)canvas_put_right(canvas, area, area.height - 1, 0, area.width - 1, TINT_KEY, " more ↓ ");

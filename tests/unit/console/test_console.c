@@ -469,11 +469,17 @@ static void the_overview_answers(void **state)
         free(all);
         world_set_stale(w->world, 0, true);
         assert_true(row_shows(c, " next ", "See why heapwatchd is gone"));
-        press(c, '?'); /* its numbers are explained */
-        assert_true(shows(c, "The worst comes first"));
-        for (int i = 0; i < 60; i++)
+        press(c, '?'); /* what is on the screen is explained first, then what saved files have besides */
+        assert_true(shows(c, "the most urgent step that the evidence supports"));
+        for (int i = 0; i < 10; i++)
                 press(c, SCREEN_DOWN);
         assert_true(shows(c, "samples that came too late"));
+        assert_true(shows(c,
+                          "\n                                        "
+                          "                                         more ↓")); /* alone: it hides no word */
+        for (int i = 0; i < 60; i++)
+                press(c, SCREEN_DOWN);
+        assert_true(shows(c, "how far the stream is behind the program's clock"));
 }
 
 static void send_alerts(struct world *w, Hw__Alert **list, size_t n)
