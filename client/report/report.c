@@ -8,13 +8,13 @@
  * The file is written under a temporary name and renamed when it is complete.
  */
 #include "client/cli/command.h"
+#include "client/cli/out_file.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "client/feed/locate.h"
 #include "proto/base/document.h"
@@ -222,25 +222,12 @@ static char *out_name(const struct reporter *r)
         return asprintf(&name, "%.*s%s", (int)n, log, r->json ? ".json" : ".html") < 0 ? NULL : name;
 }
 
-/* Under a temporary name first, then renamed: a reader never sees half of it. */
 static int write_file(const struct reporter *r, const char *name)
 {
-        char *draft = NULL;
-        FILE *to;
-        int status;
+        struct out_file file;
+        const int status = out_file_open(&file, name);
 
-        if (asprintf(&draft, "%s.%ld.part", name, (long)getpid()) < 0)
-                return -ENOMEM;
-        to = fopen(draft, "wxe");
-        status = to ? write_all(r, to) : -errno;
-        if (to && fclose(to) && !status)
-                status = -errno;
-        if (!status && rename(draft, name) < 0)
-                status = -errno;
-        if (to && status)
-                (void)unlink(draft);
-        free(draft);
-        return status;
+        return status < 0 ? status : out_file_close(&file, write_all(r, file.to));
 }
 
 static int deliver(struct reporter *r)
@@ -257,7 +244,7 @@ static int deliver(struct reporter *r)
                 status = EXIT_OK; /* the reader of the pipe has exited */
         else if (status < 0)
                 command_error(&command_report, "cannot write %s: %s", name, strerror(-status));
-        else if (strcmp(name, "-") && stat(name, &st) == 0)
+        else if (strcmp(name, "-") && stat(name, &st) == 0 && S_ISREG(st.st_mode))
                 (void)printf("%s  %s\n", name, hw_bytes_text(text, sizeof(text), (double)st.st_size));
         free(name);
         return status < 0 ? EXIT_USAGE : EXIT_OK;

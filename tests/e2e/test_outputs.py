@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Where commands write: a full disk, a closed output, a reader that leaves, a file that is not ours."""
 import os
+import stat
 import subprocess
 import time
 
@@ -126,6 +127,21 @@ def test_a_report_replaces_reports_only(directory, ending, option):
     first = beside.read_bytes()
     assert first != b"precious"
     assert client("report", *option, log).returncode == 0 and beside.read_bytes() != first, "its own is written again"
+
+
+@pytest.mark.parametrize("words", ["report {log} -o {fifo}", "convert {log} --to csv -o {fifo}"])
+def test_what_is_no_file_is_written_and_not_replaced(directory, words):
+    """Root could otherwise replace a device."""
+    fifo = directory / "fifo"
+    os.mkfifo(fifo)
+    with open(directory / "copy", "wb") as copy, subprocess.Popen(["cat", fifo], stdout=copy) as reader:
+        try:
+            done = client(*words.format(log=LOG, fifo=fifo).split())
+            assert done.returncode == 0 and stat.S_ISFIFO(fifo.lstat().st_mode), done
+            reader.wait(DEADLINE_S)
+        finally:
+            reader.kill()
+    assert (directory / "copy").stat().st_size > 1000
 
 
 @pytest.mark.parametrize("log", SMALL if os.environ.get("HEAPWATCH_ATTACK") == "full" else SMALL[::4], ids=lambda p: p.parent.name)
