@@ -12,7 +12,6 @@
 #define LAG_NS      (UINT64_C(10) * 1000000000)      /* a stream this far behind shows an old state */
 #define MUCH_GC     0.2                              /* of all time: worth mentioning */
 #define IDLE_NS     (UINT64_C(60) * 1000000000)      /* only after this a program counts as too idle for its -i */
-#define LATE_NS     (UINT64_C(5) * 1000000000)       /* a log joined later than that lacks its beginning */
 
 static const struct {
         const char *key, *text;

@@ -10,6 +10,8 @@
 
 enum ending { STILL_RUNS, ENDED, ENDED_BADLY, KILLED, CRASHED, LOST, FAILED, AWAITED };
 
+#define LATE_NS (UINT64_C(5) * 1000000000) /* a log joined later than that lacks its beginning */
+
 struct evidence {
         const struct world_target *t;
         bool live; /* a daemon follows it */

@@ -72,13 +72,22 @@ static void at(struct target_answer *a, const char *text, bool known, uint64_t t
         a->time_ns = time_ns;
 }
 
+/* Of a program that ran unwatched before: it grew from the first step on, and when that began was not seen. */
+static bool grew_before(const struct evidence *e, const Hw__Run *run)
+{
+        const uint64_t first_ns = run && run->has_first_time_ns ? run->first_time_ns : 0;
+
+        return first_ns > LATE_NS && e->trend->has_onset_ns && e->trend->onset_ns <= first_ns + step_in_use(e);
+}
+
 void answer_since(struct target_answer *a, const struct evidence *e)
 {
         const struct world_target *t = e->t;
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
 
         if (e->grows) {
-                at(a, "Growth began at ", e->trend->has_onset_ns, e->trend->onset_ns);
+                at(a, grew_before(e, run) ? "It grew already when watching began, at " : "Growth began at ",
+                   e->trend->has_onset_ns, e->trend->onset_ns);
                 if (a->has_time)
                         say_note(a, e);
         } else if (e->ending >= ENDED_BADLY && e->ending <= LOST) {

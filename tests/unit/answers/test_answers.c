@@ -821,6 +821,22 @@ static void the_profile_itself_is_told_apart(void **state)
         assert_int_equal(a.n_caveats, 0); /* of an end nothing more is asked */
 }
 
+static void joined_while_it_grew(void **state)
+{
+        struct answers a;
+        struct made m;
+
+        (void)state;
+        leak_live(&m);
+        m.run.has_first_time_ns = 1;
+        m.run.first_time_ns = 5 * MINUTE; /* when its growth is said to have begun */
+        a = asked(&m);
+        says(&a, QUESTION_SINCE, "It grew already when watching began, at <T>");
+        m.run.first_time_ns = 4 * MINUTE;
+        a = asked(&m);
+        says(&a, QUESTION_SINCE, "Growth began at <T>");
+}
+
 static void damage_and_the_daemons_own_advice(void **state)
 {
         struct made m;
@@ -943,6 +959,7 @@ int main(void)
                 cmocka_unit_test(growth_over_many_bands),
                 cmocka_unit_test(alerts_that_say_something_else),
                 cmocka_unit_test(the_profile_itself_is_told_apart),
+                cmocka_unit_test(joined_while_it_grew),
                 cmocka_unit_test(damage_and_the_daemons_own_advice),
                 cmocka_unit_test(the_worst_has_the_highest_rank),
                 cmocka_unit_test(hostile_texts_are_cut_at_a_character),
