@@ -83,7 +83,7 @@ static void make_names_unique(struct config *c)
                 shared[i] = count_of(c, c->targets[i].name) > 1;
         for (size_t i = 0; i < c->n_targets; i++)
                 if (shared[i])
-                        target_name_from_folder(c->targets[i].uri.path, c->targets[i].name);
+                        target_name_from_folder(source_uri_path(&c->targets[i].uri), c->targets[i].name);
         for (size_t i = 1; i < c->n_targets; i++) {
                 char base[TARGET_NAME_MAX + 1];
                 unsigned number = 1;

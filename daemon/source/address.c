@@ -37,8 +37,8 @@ void address_of(const struct source_uri *uri, bool second, struct address *ret_a
 {
         struct address a = { 0 };
 
-        if (uri->path[0])
-                unix_address(uri->path, &a);
+        if (uri->path_at)
+                unix_address(source_uri_path(uri), &a);
         else if (!strcmp(uri->host, "localhost") && second)
                 v6_address(uri, "::1", &a);
         else if (!strcmp(uri->host, "localhost"))

@@ -62,7 +62,7 @@ static bool has_detour(const char *path)
 
 static bool matches(const struct source_allow *allow, const struct source_uri *uri)
 {
-        if (has_detour(uri->path))
+        if (has_detour(source_uri_path(uri)))
                 return false;
         for (size_t i = 0; allow && i < allow->n; i++)
                 if (fnmatch(allow->patterns[i], uri->text, FNM_PATHNAME) == 0)
@@ -111,7 +111,7 @@ static bool reaches(const char *path, int mode)
 /* An agent serves its own user and root: no other daemon could read it. */
 static bool is_agent_for_root(const struct source_uri *uri)
 {
-        return getuid() == 0 && uri->kind == SOURCE_UNIX && agent_peer_process(uri->path) != 0;
+        return getuid() == 0 && uri->kind == SOURCE_UNIX && agent_peer_process(source_uri_path(uri)) != 0;
 }
 
 bool source_allowed(const struct source_allow *allow, const struct source_uri *uri, bool by_root, struct error *error)
@@ -131,11 +131,11 @@ bool source_allowed(const struct source_allow *allow, const struct source_uri *u
         default:
                 break;
         }
-        if (reaches(uri->path, uri->kind == SOURCE_UNIX ? W_OK : R_OK))
+        if (reaches(source_uri_path(uri), uri->kind == SOURCE_UNIX ? W_OK : R_OK))
                 return true;
         return error_set(
                 error,
                 "a request may not add %.200s, which the daemon's user could not read without privileges; name "
                 "it in the daemon's configuration, or allow it there with sources.allow (heapwatchd.yaml(5))",
-                uri->path);
+                source_uri_path(uri));
 }

@@ -65,7 +65,7 @@ static bool names_a_socket(const struct connection *c)
 {
         struct stat st;
 
-        return !c->source.uri.path[0] || stat(c->source.uri.path, &st) < 0 || S_ISSOCK(st.st_mode);
+        return !c->source.uri.path_at || stat(source_uri_path(&c->source.uri), &st) < 0 || S_ISSOCK(st.st_mode);
 }
 
 static void say_cannot_connect(struct connection *c, int error)
@@ -73,10 +73,11 @@ static void say_cannot_connect(struct connection *c, int error)
         struct source *s = &c->source;
 
         if (!names_a_socket(c))
-                source_say_missed(s, SOURCE_FAILED, "%s is not a socket; trying again, at most every 5 s", s->uri.path);
+                source_say_missed(s, SOURCE_FAILED, "%s is not a socket; trying again, at most every 5 s",
+                                  source_uri_path(&s->uri));
         else if (error == ENOENT || error == ENOTDIR)
                 source_say_missed(s, SOURCE_WAITING, "%s does not exist yet; trying again, at most every 5 s",
-                                  s->uri.path);
+                                  source_uri_path(&s->uri));
         else if (error == ECONNREFUSED)
                 source_say_missed(s, SOURCE_WAITING, "nobody listens at %s; trying again, at most every 5 s",
                                   name_of(c));
@@ -118,13 +119,13 @@ static void keep_alive(int fd)
 static void refuse_peer(struct connection *c)
 {
         source_say_missed(&c->source, SOURCE_FAILED, "it is not process %ld that listens at %s; trying again",
-                          (long)agent_peer_process(c->source.uri.path), c->source.uri.path);
+                          (long)agent_peer_process(source_uri_path(&c->source.uri)), source_uri_path(&c->source.uri));
         retry_later(c);
 }
 
 static void connected(struct connection *c)
 {
-        if (!agent_peer_listens(c->source.uri.path, c->fd)) {
+        if (!agent_peer_listens(source_uri_path(&c->source.uri), c->fd)) {
                 refuse_peer(c);
                 return;
         }

@@ -44,7 +44,7 @@ static const struct timeval slowly = { 1, 0 };
 
 static const char *path_of(const struct fifo *f)
 {
-        return f->source.uri.path;
+        return source_uri_path(&f->source.uri);
 }
 
 static void arm_turn(void *ctx)

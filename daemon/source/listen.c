@@ -53,7 +53,7 @@ static const char *name_of(const struct listener *l)
 
 static const char *path_of(const struct listener *l)
 {
-        return l->source.uri.path;
+        return source_uri_path(&l->source.uri);
 }
 
 static void drop_event(struct event **e)

@@ -13,7 +13,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "daemon/source/kernel_file.h"
 #include "proto/base/process.h"
 
 enum process_state {
@@ -22,13 +21,15 @@ enum process_state {
         PROCESS_GONE,
 };
 
+#define PROCESS_OOM_FILE 512u /* bytes of its name: those of Kubernetes have 230 */
+
 struct process_watch {
-        const char *root;               /* "" or that of a fake tree; borrowed */
-        bool seen;                      /* of this run, alive on this machine */
-        uint64_t pss_bytes;             /* newest; UNKNOWN_U64 */
-        unsigned pss_age;               /* looks since it was read */
-        char oom_file[KERNEL_PATH_MAX]; /* of its control group; "": not known */
-        uint64_t oom_kills;             /* when it was first seen */
+        const char *root;                /* "" or that of a fake tree; borrowed */
+        bool seen;                       /* of this run, alive on this machine */
+        uint64_t pss_bytes;              /* newest; UNKNOWN_U64 */
+        unsigned pss_age;                /* looks since it was read */
+        char oom_file[PROCESS_OOM_FILE]; /* of its control group; "": not known, or longer */
+        uint64_t oom_kills;              /* when it was first seen */
 };
 
 /* For a new run. */

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "daemon/log.h"
+#include "proto/base/hash.h"
 #include "daemon/source/medium.h"
 #include "proto/base/error.h"
 
@@ -97,13 +98,14 @@ __attribute__((format(printf, 3, 0))) static void say(struct source *s, enum sou
         char why[WHY_BYTES];
 
         (void)vsnprintf(why, sizeof(why), format, args); /* truncation is fine */
-        if (s->why[0] && state == s->state && !strcmp(why, s->why))
+        const uint64_t said = hash_bytes(why, strlen(why), 0) | 1;
+        if (said == s->said && state == s->state)
                 return;
         s->state = state;
-        memcpy(s->why, why, sizeof(why));
+        s->said = said;
         log_debug("uri=%s state=%s attaches=%llu attempts=%llu why=\"%s\"", s->uri.text, state_names[state],
                   (unsigned long long)s->stats.attaches, (unsigned long long)s->stats.attempts, why);
-        s->sink.state(s->sink.ctx, state, s->why);
+        s->sink.state(s->sink.ctx, state, why);
 }
 
 void source_say(struct source *s, enum source_state state, const char *format, ...)

@@ -68,7 +68,7 @@ static bool same_file(const struct stat *a, const struct stat *b)
 
 static const char *path_of(const struct tail *t)
 {
-        return t->source.uri.path;
+        return source_uri_path(&t->source.uri);
 }
 
 static void arm_turn(void *ctx)

@@ -46,7 +46,7 @@ static bool has_control(const char *text)
         return false;
 }
 
-static bool parse_path(const char *path, enum rest rest, struct source_uri *u, struct error *error)
+static bool check_path(const char *path, enum rest rest, struct error *error)
 {
         size_t size = strlen(path), max = SOURCE_PATH_MAX;
 
@@ -58,7 +58,6 @@ static bool parse_path(const char *path, enum rest rest, struct source_uri *u, s
                 return error_set(error, "the path is %zu bytes long; at most %zu are allowed", size, max - 1);
         if (path[size - 1] == '/')
                 return error_set(error, "'%s' names a directory; name the file in it", path);
-        memcpy(u->path, path, size + 1);
         return true;
 }
 
@@ -129,7 +128,7 @@ static bool parse_rest(const struct scheme *scheme, const char *rest, struct sou
         switch (scheme->rest) {
         case REST_PATH:
         case REST_SOCKET_PATH:
-                return parse_path(rest, scheme->rest, u, error);
+                return check_path(rest, scheme->rest, error);
         case REST_ADDRESS:
                 if (!parse_address(rest, u, error))
                         return false;
@@ -143,7 +142,7 @@ static bool parse_rest(const struct scheme *scheme, const char *rest, struct sou
         }
 }
 
-static void write_canonical(const struct scheme *scheme, struct source_uri *u)
+static void write_canonical(const struct scheme *scheme, const char *rest, struct source_uri *u)
 {
         int n;
 
@@ -152,8 +151,12 @@ static void write_canonical(const struct scheme *scheme, struct source_uri *u)
                 n = snprintf(u->text, sizeof(u->text), strchr(u->host, ':') ? "%s[%s]:%u" : "%s%s:%u", scheme->name,
                              u->host, u->port);
                 break;
+        case REST_NOTHING:
+                n = snprintf(u->text, sizeof(u->text), "%s", scheme->name);
+                break;
         default:
-                n = snprintf(u->text, sizeof(u->text), "%s%s", scheme->name, u->path);
+                n = snprintf(u->text, sizeof(u->text), "%s%s", scheme->name, rest);
+                u->path_at = (uint16_t)strlen(scheme->name);
                 break;
         }
         (void)n; /* fits: text has room for the longest path and scheme */
@@ -192,7 +195,7 @@ bool source_uri_parse(const char *text, struct source_uri *ret_uri, struct error
         u.kind = scheme->kind;
         if (!parse_rest(scheme, rest, &u, error))
                 return false;
-        write_canonical(scheme, &u);
+        write_canonical(scheme, rest, &u);
         *ret_uri = u;
         return true;
 }
@@ -273,7 +276,7 @@ static void name_from_uri(const struct source_uri *u, char name[TARGET_NAME_MAX 
                 name_from(address, (size_t)snprintf(address, sizeof(address), "%s-%u", u->host, u->port), name);
                 break;
         default:
-                name_from_path(u->path, name);
+                name_from_path(source_uri_path(u), name);
                 break;
         }
 }

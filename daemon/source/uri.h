@@ -34,11 +34,17 @@ enum source_kind {
 
 struct source_uri {
         enum source_kind kind;
-        char path[SOURCE_PATH_MAX]; /* FILE, FIFO, UNIX*; else "" */
-        char host[64];              /* TCP*; numeric or "localhost" */
         uint16_t port;
+        uint16_t path_at;                /* where the path begins in `text`: of FILE, FIFO, UNIX*; else 0 */
+        char host[64];                   /* TCP*; numeric or "localhost" */
         char text[SOURCE_PATH_MAX + 16]; /* canonical form, with its scheme */
 };
+
+/* "" for those without one. */
+static inline const char *source_uri_path(const struct source_uri *uri)
+{
+        return uri->path_at ? uri->text + uri->path_at : "";
+}
 
 /* Target names: 1 to 64 of [A-Za-z0-9._-], not starting with '.' or '-'. */
 bool target_name_valid(const char *name);

@@ -90,7 +90,7 @@ static int one_file(const struct config *config, const struct ruleset *rules, co
                     const struct update_sink *sink, uint8_t *buffer, struct failures *failures)
 {
         struct error error;
-        const char *path = target->uri.path;
+        const char *path = source_uri_path(&target->uri);
         struct tracker_config trend = config_trend_tracker(&config->trend, length_ns(path));
         struct pipeline_options options = {
                 .trend = &trend,

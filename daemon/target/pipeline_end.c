@@ -65,7 +65,7 @@ static bool disk_is_full(const struct pipeline *p)
 {
         struct statvfs disk;
 
-        return p->live && p->uri.kind == SOURCE_FILE && statvfs(p->uri.path, &disk) == 0 &&
+        return p->live && p->uri.kind == SOURCE_FILE && statvfs(source_uri_path(&p->uri), &disk) == 0 &&
                (uint64_t)disk.f_bavail * disk.f_frsize < FULL_BYTES;
 }
 

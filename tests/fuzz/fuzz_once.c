@@ -124,7 +124,7 @@ static void feed(struct pipeline *p, const uint8_t *data, size_t size, uint32_t 
 
 static uint64_t tell(const uint8_t *data, size_t size, bool with_header, uint32_t seed, size_t largest)
 {
-        static const struct source_uri uri = { .kind = SOURCE_FILE, .text = "fuzz", .path = "fuzz" };
+        static const struct source_uri uri = { .kind = SOURCE_FILE, .text = "file:fuzz", .path_at = 5 };
         struct said said = { .hash = 1 };
         struct pipeline_options options = {
                 .name = "fuzz",

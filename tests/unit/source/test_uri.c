@@ -49,7 +49,7 @@ static void good_uris(void **state)
                 assert_string_equal(u.text, cases[i].canonical);
                 assert_string_equal(name, cases[i].name);
                 assert_true(target_name_valid(name));
-                assert_string_equal(u.path, cases[i].path);
+                assert_string_equal(source_uri_path(&u), cases[i].path);
                 assert_string_equal(u.host, cases[i].host);
                 assert_int_equal(u.kind, cases[i].kind);
                 assert_int_equal(u.port, cases[i].port);
@@ -126,9 +126,9 @@ static void names_are_kept_and_split(void **state)
         assert_int_equal(u.kind, SOURCE_TCP);
         assert_true(target_spec_parse("a=b=c", name, &u, &error));
         assert_string_equal(name, "a");
-        assert_string_equal(u.path, "b=c");
+        assert_string_equal(source_uri_path(&u), "b=c");
         assert_true(target_spec_parse("file:a=b", name, &u, &error));
-        assert_string_equal(u.path, "a=b");
+        assert_string_equal(source_uri_path(&u), "a=b");
 }
 
 static void lengths(void **state)
@@ -178,7 +178,7 @@ static void any_bytes(void **state)
                 memset(error.text, 'x', sizeof(error.text));
                 if (target_spec_parse(text, name, &u, &error)) {
                         assert_true(target_name_valid(name));
-                        assert_true(u.path[0] || u.host[0] || u.kind == SOURCE_STDIN);
+                        assert_true(u.path_at || u.host[0] || u.kind == SOURCE_STDIN);
                 } else {
                         assert_non_null(memchr(error.text, 0, sizeof(error.text)));
                 }
