@@ -174,7 +174,10 @@ size_t model_events(struct model *m, const struct hw_event *events, size_t n)
 
 void model_sample(struct model *m, enum series_id id, uint64_t time_ns, uint64_t value)
 {
-        bool seconds = m->finely.seconds >> id & 1, minutes = m->finely.minutes >> id & 1;
+        bool minutes = m->finely.minutes >> id & 1;
+        enum series_seconds seconds = m->finely.seconds >> id & 1        ? SERIES_ALL_SECONDS
+                                      : SERIES_OF_SOME_SECONDS >> id & 1 ? SERIES_SOME_SECONDS
+                                                                         : SERIES_FEW_SECONDS;
 
         if (series_push_kept(&m->series[id], seconds, minutes, time_ns, (double)value) < 0)
                 m->dropped_samples++;
@@ -219,7 +222,7 @@ struct model *model_new(const struct model_sink *sink)
         if (!m)
                 return NULL;
         m->sink = *sink;
-        m->finely = (struct series_finely){ SERIES_OF_MEMORY | SERIES_OF_RATES, SERIES_OF_MEMORY };
+        m->finely = (struct series_finely){ SERIES_OF_SECONDS, SERIES_OF_MEMORY };
         if (gc_init(m) < 0) {
                 free(m);
                 return NULL;

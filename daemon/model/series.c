@@ -16,10 +16,14 @@
                           { 600 * SECOND, 2, 288 } },                                                                  \
                         PACKED_BUCKET,                                                                                 \
         }
-#define FEW 16
+#define FEW_SECONDS  8
+#define SOME_SECONDS 40 /* those of a rate, and half a minute for ticks that are late */
+#define FEW_MINUTES  16
 
 const struct pyramid_shape series_shape = SHAPE(300, 360);
-static const struct pyramid_shape no_minutes = SHAPE(300, FEW), no_seconds = SHAPE(FEW, 360), neither = SHAPE(FEW, FEW);
+static const struct pyramid_shape few_minutes = SHAPE(300, FEW_MINUTES), few_seconds = SHAPE(FEW_SECONDS, 360),
+                                  few = SHAPE(FEW_SECONDS, FEW_MINUTES), some_seconds = SHAPE(SOME_SECONDS, 360),
+                                  some = SHAPE(SOME_SECONDS, FEW_MINUTES);
 
 void series_done(struct series *s)
 {
@@ -59,11 +63,13 @@ int series_push(struct series *s, uint64_t time_ns, double value)
         return push(s, &series_shape, time_ns, value);
 }
 
-int series_push_kept(struct series *s, bool seconds, bool minutes, uint64_t time_ns, double value)
+int series_push_kept(struct series *s, enum series_seconds seconds, bool minutes, uint64_t time_ns, double value)
 {
-        if (seconds)
-                return minutes ? push(s, &series_shape, time_ns, value) : push(s, &no_minutes, time_ns, value);
-        return minutes ? push(s, &no_seconds, time_ns, value) : push(s, &neither, time_ns, value);
+        if (seconds == SERIES_ALL_SECONDS)
+                return minutes ? push(s, &series_shape, time_ns, value) : push(s, &few_minutes, time_ns, value);
+        if (seconds == SERIES_SOME_SECONDS)
+                return minutes ? push(s, &some_seconds, time_ns, value) : push(s, &some, time_ns, value);
+        return minutes ? push(s, &few_seconds, time_ns, value) : push(s, &few, time_ns, value);
 }
 
 int series_push_shaped(struct series *s, const struct pyramid_shape *shape, uint64_t time_ns, double value)

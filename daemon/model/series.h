@@ -5,7 +5,7 @@
  * second, 21 kB with one a minute.
  *
  * All have 10 s and 10 min; what hardly anybody looks at has no more (struct series_finely): of two days 32 and 16 kB.
- * Of seconds and minutes it keeps 16.
+ * Of seconds it keeps 8 then (of the heap size and of what was allocated 40), of minutes 16.
  *
  * All bytes 0 is a series without samples.
  */
@@ -40,15 +40,20 @@ struct series {
         uint64_t late;          /* samples that came after their finest bucket was dropped */
 };
 
-/* The series of which seconds, and of which minutes are kept, as bits of their ids. */
+/* The series of which all seconds, and all minutes are kept, as bits of their ids. */
 struct series_finely {
         uint32_t seconds, minutes;
 };
 
-/* Those of which they always are: minutes explain where memory grows; seconds are what rules see. */
+/*
+ * Those of which they always are: minutes explain where memory grows; seconds are those of pauses for the share of
+ * collections, and of what has few samples. The heap's size and what was allocated are measured at each collection: of
+ * them 40 seconds are kept, for the rate of allocation and for ticks that are late.
+ */
 #define SERIES_OF_MEMORY                                                                                               \
         (1u << SERIES_LIVE | 1u << SERIES_HEAP_SIZE | 1u << SERIES_RSS | 1u << SERIES_CGROUP | 1u << SERIES_OFF_HEAP)
-#define SERIES_OF_RATES (1u << SERIES_ALLOCATED | 1u << SERIES_GC_PAUSE)
+#define SERIES_OF_SOME_SECONDS (1u << SERIES_HEAP_SIZE | 1u << SERIES_ALLOCATED)
+#define SERIES_OF_SECONDS      ((SERIES_OF_MEMORY | 1u << SERIES_GC_PAUSE) & ~SERIES_OF_SOME_SECONDS)
 
 extern const struct pyramid_shape series_shape;
 
@@ -60,8 +65,9 @@ void series_clear(struct series *s);
 /* Allocates only when a ring grows. -ENOMEM: out of memory for the first ring; nothing was changed. */
 int series_push(struct series *s, uint64_t time_ns, double value);
 
-/* The same of a series that may have no seconds, or no minutes. */
-int series_push_kept(struct series *s, bool seconds, bool minutes, uint64_t time_ns, double value);
+/* The same of a series that may have few seconds, or few minutes. */
+enum series_seconds { SERIES_FEW_SECONDS, SERIES_SOME_SECONDS, SERIES_ALL_SECONDS };
+int series_push_kept(struct series *s, enum series_seconds seconds, bool minutes, uint64_t time_ns, double value);
 
 /* The same with rings of other sizes: `shape` is series_shape but for the `most` of its levels. */
 int series_push_shaped(struct series *s, const struct pyramid_shape *shape, uint64_t time_ns, double value);

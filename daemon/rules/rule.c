@@ -292,9 +292,10 @@ static void add_reads(const struct node *n, struct series_finely *reads)
 {
         if (!n)
                 return;
-        uint32_t own = n->series && (unsigned)n->series->id < SERIES_COUNT ? UINT32_C(1) << n->series->id : 0;
+        bool any = n->series && n->window && (unsigned)n->series->id < SERIES_COUNT; /* else the newest value is read */
+        uint32_t own = any ? UINT32_C(1) << n->series->id : 0;
         reads->seconds |= own;
-        reads->minutes |= n->window && n->window->value > SECONDS_WINDOW_S ? own : 0;
+        reads->minutes |= any && n->window->value > SECONDS_WINDOW_S ? own : 0;
         add_reads(n->left, reads);
         add_reads(n->right, reads);
 }

@@ -95,7 +95,7 @@ struct rule *ruleset_find(const struct ruleset *set, const char *group, const ch
 /* The rule of that name if its digest is the same; NULL: it was removed or changed. */
 struct rule *ruleset_find_same(const struct ruleset *set, const char *group, const char *name, uint64_t digest);
 
-/* What its expressions need of the model's series. */
+/* What its expressions need of the model's series: those with a window. */
 struct series_finely ruleset_reads(const struct ruleset *set);
 
 void ruleset_destroy(struct ruleset **set);

@@ -220,7 +220,7 @@ static void test_coarse_series(void **unused)
         (void)unused;
         for (uint64_t t = 0; t < end; t++) {
                 (void)series_push(&fine, t * SECOND, (double)(t * 7919 % 10007));
-                (void)series_push_kept(&coarse, false, false, t * SECOND, (double)(t * 7919 % 10007));
+                (void)series_push_kept(&coarse, SERIES_FEW_SECONDS, false, t * SECOND, (double)(t * 7919 % 10007));
         }
         assert_true(coarse.pyramid.held_bytes < fine.pyramid.held_bytes * 13 / 20);
         assert_memory_equal(&fine.total, &coarse.total, sizeof(fine.total));
@@ -234,13 +234,20 @@ static void test_coarse_series(void **unused)
                 assert_int_equal(a.moments.n, b.moments.n);
                 assert_true(a.min == b.min && a.max == b.max && fabs(a.moments.v_mean - b.moments.v_mean) < 0.01);
         }
-        size_t n = series_history(&coarse, (struct time_range){ (end - 10) * SECOND, end * SECOND }, 0, points, 400);
-        assert_true(n == 10 && points[9].width_ns == SECOND &&
-                    points[9].bucket.last == (double)((end - 1) * 7919 % 10007));
+        size_t n = series_history(&coarse, (struct time_range){ (end - 8) * SECOND, end * SECOND }, 0, points, 400);
+        assert_true(n == 8 && points[7].width_ns == SECOND &&
+                    points[7].bucket.last == (double)((end - 1) * 7919 % 10007));
 
-        for (uint64_t t = end; t < end + 300; t++) /* from when it is asked for, it is fine */
+        for (uint64_t t = end; t < end + 300; t++) /* some seconds reach as far as the newest half minute */
+                (void)series_push_kept(&coarse, SERIES_SOME_SECONDS, false, t * SECOND, 1);
+        n = series_history(&coarse, (struct time_range){ (end + 260) * SECOND, (end + 300) * SECOND }, 0, points, 400);
+        assert_true(n == 40 && points[0].width_ns == SECOND);
+        n = series_history(&coarse, (struct time_range){ (end + 200) * SECOND, (end + 300) * SECOND }, 0, points, 400);
+        assert_true(n == 10 && points[0].width_ns == 10 * SECOND);
+
+        for (uint64_t t = end + 300; t < end + 600; t++) /* from when it is asked for, it is fine */
                 (void)series_push(&coarse, t * SECOND, 1);
-        n = series_history(&coarse, (struct time_range){ end * SECOND, (end + 300) * SECOND }, 0, points, 400);
+        n = series_history(&coarse, (struct time_range){ (end + 300) * SECOND, (end + 600) * SECOND }, 0, points, 400);
         assert_true(n == 300 && points[0].width_ns == SECOND);
         series_done(&fine);
         series_done(&coarse);

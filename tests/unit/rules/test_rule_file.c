@@ -298,7 +298,7 @@ static void templates(void **state)
                          63);
 }
 
-/* What a daemon keeps finely for its rules: series in conditions, also in `until`; gauges and bands are none. */
+/* What a daemon keeps finely for its rules: series over a window, also in `until`; gauges and bands are none. */
 static void test_series_that_are_read(void **state)
 {
         struct ruleset *rules =
@@ -307,11 +307,12 @@ static void test_series_that_are_read(void **state)
                      "- name: g\n"
                      "  rules:\n"
                      "  - {alert: a, expr: 'mean(copied, 5m) > 1MiB and not gc_share > 1%'}\n"
-                     "  - {alert: b, expr: 'band > 1GiB', until: 'slop < 1MiB and p99(gc_pause, 2h) < 1s'}\n");
+                     "  - {alert: b, expr: 'band > 1GiB', until: 'slop < 1MiB and max(fragmentation, 1m) < 1MiB and "
+                     "p99(gc_pause, 2h) < 1s'}\n");
 
         (void)state;
         struct series_finely reads = ruleset_reads(rules);
-        assert_int_equal(reads.seconds, 1u << SERIES_COPIED | 1u << SERIES_SLOP | 1u << SERIES_GC_PAUSE);
+        assert_int_equal(reads.seconds, 1u << SERIES_COPIED | 1u << SERIES_FRAGMENTATION | 1u << SERIES_GC_PAUSE);
         assert_int_equal(reads.minutes, 1u << SERIES_GC_PAUSE);
         ruleset_destroy(&rules);
 }
