@@ -20,20 +20,14 @@
 
 #define AHEAD_NS UINT64_C(100000000000) /* a census that is newer than the moment by less counts as the newest */
 
-static const struct fold *history_of(const struct alerting *a, uint32_t band)
-{
-        const struct band *b = bands_get(model_bands(a->model), band);
-
-        return b ? b->history : NULL;
-}
-
 bool alerting_band_span(const struct alerting *a, uint32_t id, struct time_range range, struct bucket *ret)
 {
         bool known = tracker_band_knows(a->tracker, id, range.from_ns);
         double area;
 
         return (known && tracker_band_span(a->tracker, id, range, ret, &area)) ||
-               history_band_span(history_of(a, id), range, ret) || tracker_band_span(a->tracker, id, range, ret, &area);
+               history_band_span(bands_get(model_bands(a->model), id), range, ret) ||
+               tracker_band_span(a->tracker, id, range, ret, &area);
 }
 
 bool alerting_band_oldest(const struct alerting *a, uint32_t id, struct time_range range, struct bucket *ret)
@@ -41,7 +35,8 @@ bool alerting_band_oldest(const struct alerting *a, uint32_t id, struct time_ran
         bool known = tracker_band_knows(a->tracker, id, range.from_ns);
 
         return (known && tracker_band_oldest(a->tracker, id, range, ret)) ||
-               history_band_oldest(history_of(a, id), range, ret) || tracker_band_oldest(a->tracker, id, range, ret);
+               history_band_oldest(bands_get(model_bands(a->model), id), range, ret) ||
+               tracker_band_oldest(a->tracker, id, range, ret);
 }
 
 double alerting_band_integral(const struct alerting *a, uint32_t id, struct time_range range)
@@ -52,7 +47,7 @@ double alerting_band_integral(const struct alerting *a, uint32_t id, struct time
 
         if (known && tracker_band_span(a->tracker, id, range, &b, &area))
                 return area;
-        area = history_band_integral(history_of(a, id), range);
+        area = history_band_integral(bands_get(model_bands(a->model), id), range);
         if (isnan(area) && !tracker_band_span(a->tracker, id, range, &b, &area))
                 return (double)NAN;
         return area;
@@ -71,7 +66,7 @@ static struct bucket bucket_of(uint64_t time_ns, double value)
 /* The last sample of the newest slice, in windows or history, that ends before a time. */
 static bool newest_over(const struct alerting *a, uint32_t id, uint64_t before_ns, struct bucket *ret)
 {
-        bool any = history_band_newest(history_of(a, id), before_ns, ret);
+        bool any = history_band_newest(bands_get(model_bands(a->model), id), before_ns, ret);
         struct bucket b;
 
         if (tracker_band_before(a->tracker, id, before_ns, &b) && (!any || b.last_time_ns > ret->last_time_ns)) {
@@ -83,7 +78,8 @@ static bool newest_over(const struct alerting *a, uint32_t id, uint64_t before_n
 
 uint64_t alerting_band_still(const struct alerting *a, uint32_t id, struct time_range range)
 {
-        const struct fold *h = history_of(a, id);
+        const struct band *b = bands_get(model_bands(a->model), id);
+        const struct fold *h = b ? b->history : NULL;
         const struct census *census = model_census(a->model);
         struct edge edge = { .after_ns = tracker_band_still(a->tracker, id, range) };
         uint64_t time_ns;

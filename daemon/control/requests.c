@@ -69,16 +69,16 @@ static size_t band_points(const struct band *band, const Hw__HistoryRequest *req
         size_t n = 0;
 
         for (uint32_t i = 0; h && i < h->n; i++) {
-                const struct band_point *p = band_point(h, i);
+                struct band_point p;
                 uint64_t time_ns = fold_time_ns(h, i);
-                if (!p || time_ns < request->from_ns || time_ns >= to_ns)
+                if (!band_point(band, i, &p) || time_ns < request->from_ns || time_ns >= to_ns)
                         continue;
                 points[n] = (struct series_point){ .time_ns = time_ns, .width_ns = h->width_ns };
-                points[n].bucket.moments.n = p->count;
-                points[n].bucket.moments.v_mean = (double)p->mean;
-                points[n].bucket.min = (double)p->min;
-                points[n].bucket.max = (double)p->max;
-                points[n].bucket.last = (double)p->last;
+                points[n].bucket.moments.n = p.count;
+                points[n].bucket.moments.v_mean = (double)p.mean;
+                points[n].bucket.min = (double)p.min;
+                points[n].bucket.max = (double)p.max;
+                points[n].bucket.last = (double)p.last;
                 n++;
         }
         return n;

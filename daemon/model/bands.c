@@ -78,7 +78,7 @@ static struct band_entry *new_band(struct bands *b, enum band_kind kind, uint64_
 
         if (!entry)
                 return NULL;
-        entry->kind = kind;
+        entry->band.kind = (uint8_t)kind;
         entry->band.id = b->entries.count;
         entry->band.first_seen_ns = time_ns;
         return entry;
@@ -146,7 +146,7 @@ static struct band_entry *find_unresolved(const struct bands *b, uint64_t key)
 
         while ((id = idtable_next(&b->by_key, hash, &at))) {
                 struct band_entry *entry = bands_entry(b, id);
-                if (entry->kind == BAND_KEY && entry->band.key == key)
+                if (entry->band.kind == BAND_KEY && entry->band.key == key)
                         return entry;
         }
         return NULL;
@@ -170,7 +170,7 @@ static struct band_entry *follow(struct bands *b, struct band_entry *entry)
 
 static bool has_text(const struct band_entry *entry, const char *label, size_t size)
 {
-        return entry->kind == BAND_TEXT && strings_size(entry->band.label) == size &&
+        return entry->band.kind == BAND_TEXT && strings_size(entry->band.label) == size &&
                !memcmp(entry->band.label, label, size);
 }
 
@@ -207,7 +207,7 @@ static struct band_entry *of_key(struct model *m, uint64_t key, const char *labe
         struct bands *b = &m->bands;
         struct band_entry *entry = bands_expected(b);
 
-        if (entry && entry->kind == BAND_KEY && entry->band.key == key)
+        if (entry && entry->band.kind == BAND_KEY && entry->band.key == key)
                 return entry;
         struct info_table *table = ipe_find(b, key);
         if (table)
@@ -252,7 +252,7 @@ struct band_entry *bands_of_stack(struct model *m, const uint32_t *centres, uint
 
         while ((id = idtable_next(&b->by_key, hash, &at))) {
                 struct band_entry *entry = bands_entry(b, id);
-                if (entry->kind == BAND_STACK && entry->band.depth == depth &&
+                if (entry->band.kind == BAND_STACK && entry->band.depth == depth &&
                     !memcmp(entry->band.stack, centres, bytes))
                         return entry;
         }
@@ -269,7 +269,7 @@ struct band_entry *bands_of_stack(struct model *m, const uint32_t *centres, uint
                 return NULL;
         entry->band.label = text;
         entry->band.stack = stack;
-        entry->band.depth = (uint16_t)depth;
+        entry->band.depth = (uint8_t)depth;
         return finish_hashed(m, entry, hash);
 }
 

@@ -40,12 +40,19 @@ struct band_point {
         uint32_t count; /* of samples; 0: the other fields mean nothing */
 };
 
+/* The same of a band that never had BAND_WHOLE_BYTES. */
+struct band_point_thin {
+        float mean;
+        uint16_t min, max, last;
+        uint16_t count; /* stays at its largest value: later samples count a little more in the mean */
+};
+
 /*
  * History of one band over the whole run: a fold of points. A census adds to the same point of most bands, so the
  * points of BAND_STRIDE bands are interleaved: memory fills up as time goes on.
  *
- * Most bands of most programs are in no picture: beyond the first BAND_WHOLE_FIRST, a band has BAND_POINTS_THIN points
- * until it has BAND_WHOLE_BYTES, or 1/BAND_WHOLE_PART of a census; then, from there on, BAND_POINTS.
+ * Most bands of most programs are in no picture: beyond the first BAND_WHOLE_FIRST, a band has BAND_POINTS_THIN small
+ * points until it has BAND_WHOLE_BYTES, or 1/BAND_WHOLE_PART of a census; then, from there on, BAND_POINTS.
  */
 #define BAND_POINTS         64u
 #define BAND_POINTS_THIN    8u
@@ -58,6 +65,9 @@ struct band_point {
 bool band_point_is_empty(const void *point);
 void band_point_reset(void *point);
 void band_point_merge(void *to, const void *from);
+bool band_point_thin_is_empty(const void *point);
+void band_point_thin_reset(void *point);
+void band_point_thin_merge(void *to, const void *from);
 
 static const struct fold_shape band_history = {
         { sizeof(struct band_point), band_point_is_empty, band_point_reset, band_point_merge, NULL },
@@ -66,37 +76,34 @@ static const struct fold_shape band_history = {
         BAND_FIRST_WIDTH_NS,
 };
 
-/* The same but for its capacity: what reads points takes either for the other. */
 static const struct fold_shape band_history_thin = {
-        { sizeof(struct band_point), band_point_is_empty, band_point_reset, band_point_merge, NULL },
+        { sizeof(struct band_point_thin), band_point_thin_is_empty, band_point_thin_reset, band_point_thin_merge,
+          NULL },
         BAND_POINTS_THIN,
         BAND_STRIDE,
         BAND_FIRST_WIDTH_NS,
 };
 
-/* Point i, NULL when no sample fell into it. */
-static inline const struct band_point *band_point(const struct fold *history, uint32_t i)
-{
-        return fold_at(&band_history, history, i);
-}
-
 /*
- * What a band had in all its censuses, as sums about its first sample. That costs a handful of additions per sample,
- * and sums about the means follow without loss of precision: the sum of squares of n samples about their mean is at
- * least 1/n of the square of the largest deviation, so rounding costs at most n times 1e-16 of it.
+ * What a band had in all its censuses, as sums about its first sample, which struct band has. That costs a handful of
+ * additions per sample, and sums about the means follow without loss of precision: the sum of squares of n samples
+ * about their mean is at least 1/n of the square of the largest deviation, so rounding costs at most n times 1e-16 of
+ * it.
  */
 struct band_sums {
         uint64_t n;
-        double first_s, first;   /* its time, in seconds since the run began, and its bytes */
-        double t, v, tt, tv, vv; /* of deviations from these, and of their products */
+        double t, v, tt, tv, vv; /* of deviations from its time in seconds and its bytes, and of their products */
         double min, max;
         double last; /* at last_ns */
         uint64_t last_ns;
 };
 
+enum band_kind { BAND_TEXT, BAND_STACK, BAND_KEY }; /* what its rows are */
+
 struct band {
         uint32_t id;
-        uint16_t depth;        /* -hc: of the stack */
+        uint8_t kind;          /* enum band_kind */
+        uint8_t depth;         /* -hc: of the stack */
         bool sampled;          /* a finished census had a row of it */
         bool whole;            /* its history has BAND_POINTS, or it gets none */
         const char *label;     /* text of the census row; -hi: the name when defined, else the key's text */
@@ -109,6 +116,9 @@ struct band {
         struct band_sums *sums;         /* of all samples, absent rows not counted; NULL until the second */
         struct fold *history;           /* NULL before the first sample, and for bands beyond LIMIT_FULL_BANDS */
 };
+
+/* Point i of a band's history; false when there is none, or no sample fell into it. */
+bool band_point(const struct band *band, uint32_t i, struct band_point *ret);
 
 struct bands;
 

@@ -17,20 +17,17 @@ struct model;
 
 #define MAX_STACK 255 /* cost centres in one event */
 
-enum band_kind { BAND_TEXT, BAND_STACK, BAND_KEY };
-
 /* What each row needs comes first, in one cache line. */
 struct band_entry {
         struct band_entry *follower; /* of the row that came after this one's; NULL: none yet */
-        uint64_t row_census;         /* number of the census that `row` belongs to */
+        uint32_t row_census;         /* number of the census that `row` belongs to */
         uint32_t row;                /* index of its row there */
-        enum band_kind kind;
         struct band band;
 };
 
 /* Cells for the histories of BAND_STRIDE bands, of which `used` have theirs. */
 struct band_points {
-        struct band_point *cells;
+        unsigned char *cells;
         uint32_t used;
 };
 
@@ -94,7 +91,7 @@ static inline struct band_entry *bands_take_expected(struct bands *b, const char
 {
         struct band_entry *entry = bands_expected(b);
 
-        if (!entry || entry->kind != BAND_TEXT || strings_size(entry->band.label) + 1 != size ||
+        if (!entry || entry->band.kind != BAND_TEXT || strings_size(entry->band.label) + 1 != size ||
             memcmp(entry->band.label, label, size) != 0)
                 return NULL;
         b->newest_row = entry;
@@ -124,14 +121,35 @@ static inline const struct fold_shape *band_history_shape(const struct band *ban
         return band->whole ? &band_history : &band_history_thin;
 }
 
-/* Adds a sample to the history that a band has: mostly it falls into the same point as the one before. */
-static inline void band_history_add(struct band *band, uint64_t time_ns, double value)
+/* A value too large for it is one of a band that found no memory for larger points: it is not kept. */
+static inline void band_history_add_thin(struct band *band, uint64_t time_ns, uint64_t bytes)
 {
-        struct fold *h = band->history;
-        bool same = time_ns - h->newest_ns < h->width_ns; /* as fold_cell() */
-        struct band_point *p =
-                same ? fold_slot(&band_history, h, h->newest) : fold_reach(band_history_shape(band), h, time_ns);
-        float v = (float)value;
+        struct band_point_thin *p = bytes <= UINT16_MAX ? fold_cell(&band_history_thin, band->history, time_ns) : NULL;
+        uint16_t v = (uint16_t)bytes;
+
+        if (!p)
+                return;
+        if (p->count == 0) {
+                *p = (struct band_point_thin){ .mean = (float)v, .min = v, .max = v, .last = v, .count = 1 };
+                return;
+        }
+        p->last = v;
+        if (p->count < UINT16_MAX)
+                p->count++;
+        p->min = v < p->min ? v : p->min;
+        p->max = v > p->max ? v : p->max;
+        p->mean += ((float)v - p->mean) / (float)p->count;
+}
+
+/* Adds a sample to the history that a band has: mostly it falls into the same point as the one before. */
+static inline void band_history_add(struct band *band, uint64_t time_ns, uint64_t bytes)
+{
+        if (!band->whole) {
+                band_history_add_thin(band, time_ns, bytes);
+                return;
+        }
+        struct band_point *p = fold_cell(&band_history, band->history, time_ns);
+        float v = (float)bytes;
 
         p->last = v;
         if (p->count++ == 0) {

@@ -17,8 +17,6 @@ static struct band_sums first_sums(const struct band *band)
 
         return (struct band_sums){
                 .n = 1,
-                .first_s = (double)band->first_ns / 1e9,
-                .first = v,
                 .min = v,
                 .max = v,
                 .last = v,
@@ -35,9 +33,10 @@ static __attribute__((noinline)) struct band_sums *new_sums(struct bands *b, str
         return band->sums;
 }
 
-static inline void add_to_sums(struct band_sums *s, uint64_t time_ns, double time_s, double v)
+static inline void add_to_sums(struct band *band, uint64_t time_ns, double v)
 {
-        double dt = time_s - s->first_s, dv = v - s->first;
+        double dt = (double)(int64_t)(time_ns - band->first_ns) * 1e-9, dv = v - (double)band->first_bytes;
+        struct band_sums *s = band->sums;
 
         s->n++;
         s->t += dt;
@@ -66,20 +65,19 @@ static void empty(struct pool entries, const struct census *before, const struct
                         continue;
                 struct band_entry *entry = pool_at(&entries, id);
                 entry->band.bytes = 0;
-                if (entry->row_census != now->number && entry->band.history)
+                if (entry->row_census != (uint32_t)now->number && entry->band.history)
                         band_history_add(&entry->band, now->time_ns, 0);
         }
 }
 
 /* False when out of memory: the sample is lost. */
-static inline bool take(struct bands *b, struct band *band, uint64_t time_ns, double time_s, uint64_t bytes,
-                        uint64_t large_bytes)
+static inline bool take(struct bands *b, struct band *band, uint64_t time_ns, uint64_t bytes, uint64_t large_bytes)
 {
         band->bytes = bytes;
         if (!band->whole && (!band->history || bytes >= large_bytes))
                 bands_fit_history(b, band, bytes >= large_bytes);
         if (band->history)
-                band_history_add(band, time_ns, (double)bytes);
+                band_history_add(band, time_ns, bytes);
         if (!band->sampled) {
                 band->sampled = true;
                 band->first_ns = time_ns;
@@ -88,7 +86,7 @@ static inline bool take(struct bands *b, struct band *band, uint64_t time_ns, do
         }
         if (!band->sums && !new_sums(b, band))
                 return false;
-        add_to_sums(band->sums, time_ns, time_s, (double)bytes);
+        add_to_sums(band, time_ns, (double)bytes);
         return true;
 }
 
@@ -96,7 +94,6 @@ uint32_t bands_take(struct bands *b, const struct census *before, const struct c
 {
         const struct pool entries = b->entries; /* a copy: no store into a band can change it */
         const struct census census = *now;
-        double time_s = (double)census.time_ns / 1e9;
         uint64_t part = census.total_bytes / BAND_WHOLE_PART, large = part < BAND_WHOLE_BYTES ? part : BAND_WHOLE_BYTES;
         uint32_t lost = 0;
 
@@ -104,7 +101,7 @@ uint32_t bands_take(struct bands *b, const struct census *before, const struct c
         for (uint32_t i = 0; i < census.n_rows; i++) {
                 struct band_entry *entry = pool_at(&entries, census.rows[i].band);
 
-                lost += !take(b, &entry->band, census.time_ns, time_s, census.rows[i].bytes, large);
+                lost += !take(b, &entry->band, census.time_ns, census.rows[i].bytes, large);
         }
         return lost;
 }
@@ -125,8 +122,8 @@ struct bucket band_total(const struct band *band)
         return (struct bucket){
                 .moments = {
                         .n = s->n,
-                        .t_mean = s->first_s + s->t / n,
-                        .v_mean = s->first + s->v / n,
+                        .t_mean = (double)band->first_ns / 1e9 + s->t / n,
+                        .v_mean = (double)band->first_bytes + s->v / n,
                         .m_tt = not_negative(s->tt - s->t * s->t / n),
                         .m_tv = s->tv - s->t * s->v / n,
                         .m_vv = not_negative(s->vv - s->v * s->v / n),

@@ -139,12 +139,12 @@ static inline void add_row(struct census_state *c, struct band_entry *entry, uin
         struct census_rows *buffer = &c->buffers[c->writing];
 
         add_sat(&open->total_bytes, bytes);
-        if (entry && entry->row_census == open->number) {
+        if (entry && entry->row_census == (uint32_t)open->number) {
                 add_sat(&buffer->rows[entry->row].bytes, bytes);
         } else if (!entry || (open->n_rows == buffer->room && !grow(buffer))) {
                 leave_out(open, bytes);
         } else {
-                entry->row_census = open->number;
+                entry->row_census = (uint32_t)open->number;
                 entry->row = open->n_rows;
                 buffer->rows[open->n_rows++] = (struct census_row){ .band = entry->band.id, .bytes = bytes };
         }

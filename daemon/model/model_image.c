@@ -188,17 +188,17 @@ static void image_parts(struct image *im, struct model *m, const struct model *s
 
 /* -------------------------------------------------------------------- pointers */
 
-static void relocate_points(struct image *im, struct band_points *p, uint32_t points)
+static void relocate_points(struct image *im, struct band_points *p, const struct fold_shape *shape)
 {
-        image_pointer(im, &p->cells, sizeof(*p->cells) * BAND_STRIDE * points);
+        image_pointer(im, &p->cells, shape->cell.size * BAND_STRIDE * shape->capacity);
         if (p->used > BAND_STRIDE)
                 image_refuse(im, impossible);
 }
 
 static void relocate_bands(struct image *im, struct bands *b)
 {
-        relocate_points(im, &b->newest_points, BAND_POINTS);
-        relocate_points(im, &b->newest_thin_points, BAND_POINTS_THIN);
+        relocate_points(im, &b->newest_points, &band_history);
+        relocate_points(im, &b->newest_thin_points, &band_history_thin);
         image_pointer(im, &b->newest_row, sizeof(struct band_entry));
         for (uint32_t id = 1; id <= b->entries.count; id++) {
                 struct band_entry *e = bands_entry(b, id);
@@ -250,7 +250,7 @@ static void relocate_others(struct image *im, struct model *m)
 
         for (uint32_t id = 1; m->census.is_open && id <= m->bands.entries.count; id++) {
                 const struct band_entry *e = bands_entry(&m->bands, id);
-                if (e->row_census == open->number && e->row >= open->n_rows)
+                if (e->row_census == (uint32_t)open->number && e->row >= open->n_rows)
                         image_refuse(im, impossible);
         }
         for (uint32_t id = 1; id <= m->profile.stacks.count; id++) {

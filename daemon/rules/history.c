@@ -84,61 +84,67 @@ double history_integral(const struct series *s, struct time_range range)
 /* ---------------------------------------------------------------------- bands */
 
 /* A point as a bucket, with its mean at the middle of its time, as nothing finer is kept. Empty without a sample. */
-static struct bucket bucket_of(const struct fold *h, uint32_t i)
+static struct bucket bucket_of(const struct band *band, uint32_t i)
 {
-        const struct band_point *p = band_point(h, i);
-        uint64_t start = fold_time_ns(h, i);
+        uint64_t start = fold_time_ns(band->history, i), width_ns = band->history->width_ns;
         struct bucket b = { 0 };
+        struct band_point p;
 
-        if (!p)
+        if (!band_point(band, i, &p))
                 return b;
-        b.min = (double)p->min;
-        b.max = (double)p->max;
-        b.last = (double)p->last;
-        b.last_time_ns = start + h->width_ns - 1;
-        b.moments.n = p->count;
-        b.moments.t_mean = ((double)start + (double)h->width_ns / 2) / SECOND_NS;
-        b.moments.v_mean = (double)p->mean;
+        b.min = (double)p.min;
+        b.max = (double)p.max;
+        b.last = (double)p.last;
+        b.last_time_ns = start + width_ns - 1;
+        b.moments.n = p.count;
+        b.moments.t_mean = ((double)start + (double)width_ns / 2) / SECOND_NS;
+        b.moments.v_mean = (double)p.mean;
         return b;
 }
 
-static void walk_band(const struct fold *h, struct time_range range, visit_fn *visit, void *ctx)
+static void walk_band(const struct band *band, struct time_range range, visit_fn *visit, void *ctx)
 {
+        const struct fold *h = band ? band->history : NULL;
+
         for (uint32_t i = 0; h && i < h->n; i++) {
                 uint64_t start = fold_time_ns(h, i);
-                struct bucket b = bucket_of(h, i);
+                struct bucket b = bucket_of(band, i);
                 if (b.moments.n && start >= range.from_ns && start < range.to_ns)
                         visit(ctx, &b);
         }
 }
 
-bool history_band_span(const struct fold *h, struct time_range range, struct bucket *ret)
+bool history_band_span(const struct band *band, struct time_range range, struct bucket *ret)
 {
         *ret = (struct bucket){ 0 };
-        walk_band(h, range, bucket_cell_merge, ret);
+        walk_band(band, range, bucket_cell_merge, ret);
         return ret->moments.n > 0;
 }
 
-bool history_band_oldest(const struct fold *h, struct time_range range, struct bucket *ret)
+bool history_band_oldest(const struct band *band, struct time_range range, struct bucket *ret)
 {
         *ret = (struct bucket){ 0 };
-        walk_band(h, range, keep_first, ret);
+        walk_band(band, range, keep_first, ret);
         return ret->moments.n > 0;
 }
 
-bool history_band_newest(const struct fold *h, uint64_t before_ns, struct bucket *ret)
+bool history_band_newest(const struct band *band, uint64_t before_ns, struct bucket *ret)
 {
+        const struct fold *h = band ? band->history : NULL;
+
         *ret = (struct bucket){ 0 };
-        for (uint32_t i = 0; h && i < h->n && fold_time_ns(h, i + 1) <= before_ns; i++)
-                if (band_point(h, i))
-                        *ret = bucket_of(h, i);
+        for (uint32_t i = 0; h && i < h->n && fold_time_ns(h, i + 1) <= before_ns; i++) {
+                struct bucket b = bucket_of(band, i);
+                if (b.moments.n)
+                        *ret = b;
+        }
         return ret->moments.n > 0;
 }
 
-double history_band_integral(const struct fold *h, struct time_range range)
+double history_band_integral(const struct band *band, struct time_range range)
 {
         struct area a = { 0 };
 
-        walk_band(h, range, add_area, &a);
+        walk_band(band, range, add_area, &a);
         return finish_area(&a, range.to_ns);
 }

@@ -29,10 +29,13 @@ bool history_oldest(const struct series *s, struct time_range range, struct buck
 /* Area under the values, each held until the next, in unit * s. NaN without samples. */
 double history_integral(const struct series *s, struct time_range range);
 
-/* The same for a band's history, whose points become wider as the run goes on; newest: the newest that ends before. */
-bool history_band_span(const struct fold *h, struct time_range range, struct bucket *ret);
-bool history_band_newest(const struct fold *h, uint64_t before_ns, struct bucket *ret);
-bool history_band_oldest(const struct fold *h, struct time_range range, struct bucket *ret);
-double history_band_integral(const struct fold *h, struct time_range range);
+/*
+ * The same for a band (NULL: none) and its history, whose points become wider as the run goes on; newest: the newest
+ * that ends before.
+ */
+bool history_band_span(const struct band *band, struct time_range range, struct bucket *ret);
+bool history_band_newest(const struct band *band, uint64_t before_ns, struct bucket *ret);
+bool history_band_oldest(const struct band *band, struct time_range range, struct bucket *ret);
+double history_band_integral(const struct band *band, struct time_range range);
 
 #endif

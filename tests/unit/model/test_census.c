@@ -48,6 +48,15 @@ static const struct band *band(uint32_t id)
         return bands_get(model_bands(f.m), id);
 }
 
+/* Its count is 0 when there is none. */
+static struct band_point point(const struct band *b, uint32_t i)
+{
+        struct band_point p = { .count = 0 };
+
+        (void)band_point(b, i, &p);
+        return p;
+}
+
 static void test_rows_and_bands(void **unused)
 {
         (void)unused;
@@ -79,10 +88,10 @@ static void test_rows_and_bands(void **unused)
         assert_int_equal(band(1)->bytes, 0); /* no row in the newest */
         assert_int_equal(band(2)->bytes, 60);
         assert_int_equal(band_total(band(2)).moments.n, 2);
-        assert_int_equal(band_point(band(2)->history, 0)->count, 1);
-        assert_null(band_point(band(2)->history, 1));
-        assert_float_equal(band_point(band(2)->history, 20)->last, 60, 0.5);
-        assert_null(band_point(band(2)->history, 21));
+        assert_int_equal(point(band(2), 0).count, 1);
+        assert_int_equal(point(band(2), 1).count, 0);
+        assert_true(point(band(2), 20).last == 60);
+        assert_int_equal(point(band(2), 21).count, 0);
         assert_int_equal(f.n_samples[SERIES_CENSUS_TOTAL], 2);
         assert_int_equal(f.newest_sample[SERIES_CENSUS_TOTAL], 61);
         begin(30 * SECOND);
@@ -497,14 +506,14 @@ static void test_history_of_a_band(void **unused)
                                 min = values[k] < min ? (unsigned)values[k] : min;
                                 max = values[k] > max ? (unsigned)values[k] : max;
                         }
-                        const struct band_point *point = band_point(h, p);
-                        assert_int_equal(point ? point->count : 0, n);
+                        const struct band_point at = point(band(1), p);
+                        assert_int_equal(at.count, n);
                         count += n;
                         if (!n)
                                 continue;
-                        assert_true((unsigned)point->min == min && (unsigned)point->max == max);
+                        assert_true((unsigned)at.min == min && (unsigned)at.max == max);
                         float mean = (float)sum / (float)n;
-                        assert_true(point->mean > mean - 0.1f && point->mean < mean + 0.1f);
+                        assert_true(at.mean > mean - 0.1f && at.mean < mean + 0.1f);
                 }
                 assert_int_equal(count, i + 1);
         }
@@ -516,9 +525,9 @@ static double held(const struct band *b, uint64_t time_ns)
         double v = 0;
 
         for (uint32_t i = 0; i < b->history->n; i++) {
-                const struct band_point *p = band_point(b->history, i);
-                if (p && (b->history->first + i) * b->history->width_ns <= time_ns)
-                        v = (double)p->last;
+                const struct band_point p = point(b, i);
+                if (p.count && (b->history->first + i) * b->history->width_ns <= time_ns)
+                        v = (double)p.last;
         }
         return v;
 }
@@ -589,7 +598,7 @@ static void test_history_of_hostile_times(void **unused)
         }
         uint64_t count = 0;
         for (unsigned p = 0; p < band(1)->history->n; p++)
-                count += band_point(band(1)->history, p) ? band_point(band(1)->history, p)->count : 0;
+                count += point(band(1), p).count;
         assert_int_equal(count, 5);
 }
 
@@ -598,7 +607,7 @@ static uint64_t samples_kept(const struct band *b)
         uint64_t n = 0;
 
         for (uint32_t i = 0; i < b->history->n; i++)
-                n += band_point(b->history, i) ? band_point(b->history, i)->count : 0;
+                n += point(b, i).count;
         return n;
 }
 
@@ -625,6 +634,27 @@ static void test_small_bands_have_few_points(void **unused)
         }
         assert_true(held(band(GROWS + 1), FROM * SECOND) >= BAND_WHOLE_BYTES);
         assert_true(held(band(GROWS + 1), (FROM - 20) * SECOND) < 1000);
+}
+
+/* Points of small bands are small: sizes below BAND_WHOLE_BYTES are kept exactly, whatever becomes of the count. */
+static void test_thin_points(void **unused)
+{
+        struct band_point_thin a = { .mean = 1000, .min = 0, .max = 65535, .last = 7, .count = UINT16_MAX };
+        struct band_point_thin b = { .mean = 3000, .min = 1, .max = 9, .last = 65535, .count = UINT16_MAX },
+                               none = { 0 };
+
+        (void)unused;
+        assert_true(sizeof(a) == 12);
+        assert_true(band_point_thin_is_empty(&none) && !band_point_thin_is_empty(&a));
+        band_point_thin_merge(&none, &a);
+        assert_memory_equal(&none, &a, sizeof(a));
+        band_point_thin_merge(&a, &b);
+        assert_true(a.min == 0 && a.max == 65535 && a.last == 65535 && a.count == UINT16_MAX);
+        assert_float_equal(a.mean, 2000, 0.5);
+        band_point_thin_reset(&a);
+        band_point_thin_merge(&b, &a); /* an empty one changes nothing */
+        assert_true(b.mean > 2999 && b.mean < 3001 && b.count == UINT16_MAX);
+        _Static_assert(BAND_WHOLE_BYTES - 1 <= UINT16_MAX, "what is smaller fits into a thin point");
 }
 
 static bool about(double a, double b, double scale)
@@ -705,6 +735,7 @@ int main(void)
                 TEST(history_of_a_band),
                 TEST(bands_and_total_are_of_one_census),
                 TEST(small_bands_have_few_points),
+                TEST(thin_points),
                 TEST(history_of_hostile_times),
                 TEST(total),
                 TEST(expected_rows),
