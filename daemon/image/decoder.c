@@ -42,12 +42,10 @@ static bool is_sound(const struct hw_eventlog *log)
 void image_decoder(struct image *im, struct hw_eventlog *log)
 {
         static const char before[] = "it was before the daemon was started again";
-        uint32_t n_counts = log->max_id >= HW_KNOWN_IDS ? log->max_id + 1 : HW_KNOWN_IDS;
 
         image_carry(im, log);
         image_plain(im, &log->stage, MIDDLE_BYTES);
         if (im->reads) {
-                n_counts = log->max_id >= HW_KNOWN_IDS ? log->max_id + 1 : HW_KNOWN_IDS;
                 log->damage.reason = before;
                 if (!is_sound(log))
                         image_refuse(im, "the decoder's numbers contradict each other");
@@ -58,7 +56,8 @@ void image_decoder(struct image *im, struct hw_eventlog *log)
                 }
         }
         image_plain(im, log->kinds, (log->max_id + 1) * sizeof(log->kinds[0]));
-        image_plain(im, log->counts, n_counts * sizeof(log->counts[0]));
+        if (log->max_id >= HW_QUICK_IDS)
+                image_plain(im, log->counts, (log->max_id + 1) * sizeof(log->counts[0]));
         if (im->reads && log->stage == STAGE_JOIN)
                 hw_eventlog_reset(log);
 }

@@ -91,7 +91,7 @@ static size_t read_block(struct hw_eventlog *log, struct hw_event *events, size_
                         .id = id,
                         .cap = cap,
                 };
-                log->counts[id]++;
+                log->quick_counts[id]++;
                 p += bytes;
                 left -= bytes;
         }
@@ -201,7 +201,7 @@ static enum step take(struct hw_eventlog *log, const struct frame *f, uint32_t s
         };
         log->stats.events++;
         log->stats.unknown += f->kind & KIND_UNKNOWN ? 1 : 0;
-        log->counts[f->id]++;
+        ++*(f->id < HW_QUICK_IDS ? &log->quick_counts[f->id] : &log->counts[f->id]);
         return STEP_EVENT;
 }
 
@@ -462,7 +462,7 @@ const struct hw_eventlog_stats *hw_eventlog_stats(const struct hw_eventlog *log)
 
 uint64_t hw_eventlog_count(const struct hw_eventlog *log, uint16_t id)
 {
-        return log->counts[id];
+        return id < HW_QUICK_IDS ? log->quick_counts[id] : log->counts[id];
 }
 
 bool hw_eventlog_declares(const struct hw_eventlog *log, uint16_t id)

@@ -151,10 +151,11 @@ struct hw_eventlog {
         } join;
 
         struct hw_eventlog_stats stats;
-        uint16_t quick[HW_QUICK_IDS]; /* plain events: the whole size, or QUICK_VARIABLE; 0: any other id */
+        uint16_t quick[HW_QUICK_IDS];        /* plain events: the whole size, or QUICK_VARIABLE; 0: any other id */
+        uint64_t quick_counts[HW_QUICK_IDS]; /* events of these ids; apart, so that what is used lies in one page */
         uint32_t kinds[HW_EVENT_IDS];
-        uint64_t counts[HW_EVENT_IDS];
-        uint8_t narrow[CURSOR_NARROW_BYTES]; /* the cursor's; apart, so that what is used lies in two pages */
+        uint64_t counts[HW_EVENT_IDS]; /* of all other ids */
+        uint8_t narrow[CURSOR_NARROW_BYTES];
 };
 
 /* header.c */
