@@ -113,7 +113,7 @@ static uint32_t least_landmark(const struct notes *n)
 /* Makes room for one more, if there may be one: most programs have a few. */
 static bool landmark_room(struct notes *n)
 {
-        uint32_t room = n->landmarks_room ? 2 * n->landmarks_room : 8;
+        uint32_t room = n->landmarks_room ? 2 * n->landmarks_room : 2;
 
         if (n->n_landmarks < n->landmarks_room || n->n_landmarks == LIMIT_LANDMARKS)
                 return true;
