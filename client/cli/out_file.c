@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,9 +17,10 @@ static bool is_device(const char *path)
 
 int out_file_open(struct out_file *o, const char *name)
 {
-        *o = (struct out_file){ .to = stdout, .name = name };
-        if (!name)
+        *o = (struct out_file){ .to = stdout };
+        if (!name || !strcmp(name, "-"))
                 return 0;
+        o->name = name;
         if (is_device(name)) {
                 o->to = fopen(name, "we");
                 return o->to ? 0 : -errno;

@@ -14,7 +14,7 @@ struct out_file {
         char *temporary;  /* NULL: written in place */
 };
 
-/* 0 or -errno. */
+/* NULL and "-": standard output. 0 or -errno. */
 int out_file_open(struct out_file *o, const char *name);
 
 /* Closes; with status 0 the file gets its name, otherwise it is removed. Returns `status`, or the first error. */

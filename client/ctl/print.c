@@ -225,9 +225,12 @@ static void print_history(struct print_state *p, const Hw__History *h)
 {
         const char *unit = h->has_series ? hw_series_unit(h->series) : "B";
 
-        if (!p->headed)
+        if (!p->headed) {
                 (void)printf("%14s  %9s  %8s  %14s  %14s  %14s  %14s   (values in %s)\n", "TIME_S", "WIDTH_S", "COUNT",
                              "MIN", "MEAN", "MAX", "LAST", unit ? unit : "1");
+                if (!h->n_points)
+                        fputs("heapwatch ctl: nothing of it was measured in that time of the run\n", stderr);
+        }
         p->headed = true;
         for (size_t i = 0; i < h->n_points; i++) {
                 const Hw__Point *x = h->points[i];

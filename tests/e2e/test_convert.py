@@ -505,6 +505,11 @@ def test_nothing_is_written_before_it_is_known_that_there_is_something(to, direc
         assert bool(done.stdout) == (done.returncode == 0), (args, done.stdout[:80], done.stderr)
 
 
+def test_a_dash_is_standard_output(directory):
+    done = client("convert", log_of(BARE), "--to", "csv", "-o", "-", cwd=directory)
+    assert done.returncode == 0 and done.stdout == converted(BARE, "csv") and not list(directory.iterdir())
+
+
 def height_of_first_area(directory):
     """Of the lowest band of a plot at its last census, in bytes."""
     svg = (directory / "x.svg").read_text()
