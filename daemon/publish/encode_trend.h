@@ -6,8 +6,10 @@
 #include "daemon/publish/encode.h"
 #include "daemon/trend/tracker.h"
 
-/* With statistics of its windows, up to the newest event. */
-/* Live data are told as `growth`, of the same moment, has them. */
+/*
+ * With statistics of its windows, up to the newest event. The verdict on live data is that of `growth`, of the same
+ * moment.
+ */
 Hw__Trend *encode_trend(struct encoder *e, const struct tracker *t, struct subject subject,
                         const struct growth *growth);
 Hw__Growth *encode_growth(struct encoder *e, const struct bands *bands, const struct growth *growth);

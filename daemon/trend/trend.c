@@ -234,66 +234,6 @@ bool trend_is_flat(const struct trend *t, uint64_t span_ns, double slope)
         return most < slope / TREND_EXPLAINS || (fit.slope - half <= 0 && most < slope / 2);
 }
 
-/*
- * The line through all of n points or, where they bend, through the newer half: one line through both would say of
- * growth that began a few minutes ago that there is none. The points used are the newest *ret_n.
- */
-static bool fit_so_far(const double *p, unsigned n, struct theil_sen *fit, unsigned *ret_n)
-{
-        struct theil_sen newer;
-
-        if (!theil_sen_fit(p, n, fit))
-                return false;
-        *ret_n = n;
-        for (unsigned half = n / 2; theil_sen_fit(p + n - half, half, &newer) && newer.sd < fit->sd / WINDOWS_BEND;
-             half /= 2) {
-                *fit = newer;
-                *ret_n = half;
-        }
-        return true;
-}
-
-/* n buckets of that width. */
-static struct trend_provisional line_of(const struct theil_sen *fit, unsigned n, uint64_t width_ns)
-{
-        double per_s = 1e9 / (double)width_ns, half = WINDOW_INTERVAL_SE * fit->se;
-
-        return (struct trend_provisional){
-                .known = true,
-                .slope = fit->slope * per_s,
-                .slope_low = (fit->slope - half) * per_s,
-                .slope_high = (fit->slope + half) * per_s,
-                .span_ns = n * width_ns,
-        };
-}
-
-/* Steady as yet, and the newest buckets rise. */
-static struct trend_provisional lately(const struct trend *t)
-{
-        struct theil_sen fit;
-        unsigned n = windows_rise_lately(&t->ladder, &fit);
-
-        return n ? line_of(&fit, n, t->config.resolution_ns) : (struct trend_provisional){ .known = false };
-}
-
-/* Of the newest buckets of the lowest level that has a line, at most THEIL_SEN_MAX: rare samples fill wider ones. */
-static struct trend_provisional provisional(const struct trend *t)
-{
-        double p[THEIL_SEN_MAX];
-        struct theil_sen fit;
-
-        for (unsigned level = 0; level < LADDER_LEVELS; level++) {
-                unsigned kept = ladder_kept(&t->ladder, level), n = kept < THEIL_SEN_MAX ? kept : THEIL_SEN_MAX;
-
-                if (n == 0)
-                        break;
-                ladder_newest(&t->ladder, level, n, p);
-                if (fit_so_far(p, n, &fit, &n))
-                        return line_of(&fit, n, ladder_width(level) * t->config.resolution_ns);
-        }
-        return (struct trend_provisional){ .known = false };
-}
-
 /* Before the first verdict, in a run that may still have it deferred. */
 static bool is_early(const struct trend *t)
 {
@@ -341,13 +281,13 @@ void trend_result(const struct trend *t, struct trend_result *ret)
         uint64_t growing_in = verdict_growing_in(&t->verdict, t->ladder.minutes);
         if (t->verdict.now == TREND_UNKNOWN && t->started) {
                 ret->rises_so_far = rises_so_far(t);
-                ret->provisional = provisional(t);
+                ret->provisional = provisional_line(&t->ladder, t->config.resolution_ns);
                 ret->verdict_in_ns = verdict_in(t, growing_in);
         } else if (growing_in > 0) {
-                ret->provisional = provisional(t);
+                ret->provisional = provisional_line(&t->ladder, t->config.resolution_ns);
                 ret->verdict_in_ns = growing_in * t->config.resolution_ns;
         } else if (t->verdict.now == TREND_STEADY) {
-                ret->provisional = lately(t);
+                ret->provisional = provisional_rise(&t->ladder, t->config.resolution_ns);
         }
         if (i < 0)
                 return;

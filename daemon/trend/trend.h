@@ -26,6 +26,7 @@
 
 #include "daemon/trend/ladder.h"
 #include "daemon/trend/life.h"
+#include "daemon/trend/provisional.h"
 #include "daemon/trend/rare.h"
 #include "daemon/trend/time_to_limit.h"
 #include "daemon/trend/verdict.h"
@@ -121,13 +122,6 @@ enum trend_basis {
         TREND_BASIS_HOLDS, /* the widest that still supports an earlier `leak` */
         TREND_BASIS_GROWS, /* the widest that grows */
         TREND_BASIS_RECENT /* none of these: the widest recent one with a result; for growth, with a certain rise */
-};
-
-/* What is known before a verdict is possible: the line through the few points so far. */
-struct trend_provisional {
-        bool known;
-        double slope, slope_low, slope_high; /* per s */
-        uint64_t span_ns;
 };
 
 /* A collector holds up to four times the live data: growth of less than an eighth explains at most half. */
