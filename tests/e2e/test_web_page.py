@@ -111,7 +111,10 @@ def test_the_largest_bands_and_their_values(browser, files, logs, target):
     with browser.tab() as tab:
         chart = tab.go(view(files, "heap", target=target, range="all")).chart("bands")
         drawn = [s for s in chart["series"] if s["id"] != "other"]
-        assert [s["label"] for s in drawn] == [labels[b] for b in top]
+        names = [labels[b] for b in top]
+        for series, name in zip(drawn, names):      # those of one name have type and place behind it
+            assert series["label"] == name if names.count(name) == 1 else series["label"].startswith(f"{name} ("), series["label"]
+        assert len({s["label"] for s in drawn}) == len(drawn) == len(top)
         assert chart["x"] == pytest.approx([t for t, _ in found])
         for series, band in zip(drawn, top):
             assert series["values"] == [rows.get(band, 0) for _, rows in found], series["label"]

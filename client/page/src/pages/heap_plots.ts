@@ -5,7 +5,7 @@
 import type { App } from "../app.ts";
 import { parseFixed, type Span } from "../range.ts";
 import type { PastBands } from "../state/archive.ts";
-import { censusWindow, rank, type Ranked, type Sort } from "../state/rank.ts";
+import { censusWindow, distinct, rank, type Ranked, type Sort } from "../state/rank.ts";
 import { join } from "../state/series.ts";
 import type { Band, Target } from "../state/target.ts";
 import { bandColor, css, type Scheme } from "../theme.ts";
@@ -50,9 +50,10 @@ export class Bands {
         this.assign(shown.map((r) => r.key));
         const columns = shown.map((r) => [...(r.before ?? past.t.map(() => 0)), ...at.map((i) => (r.band ? censuses.bytes(r.band.id, i) : 0))]);
         const style = { gaps: past.gaps.length ? past.gaps : undefined }, scheme = this.app.scheme;
+        const labels = distinct(shown);
         const lines = shown.map((r, i) => {
             const hidden = (iso && r.key !== iso) || off.has(r.key);
-            return line(r.key, r.label, this.color(scheme, r.key, shown.length), hidden ? columns[i]!.map(() => null) : columns[i]!, { hatch: scheme === "grey", ...style });
+            return line(r.key, labels[i]!, this.color(scheme, r.key, shown.length), hidden ? columns[i]!.map(() => null) : columns[i]!, { hatch: scheme === "grey", ...style });
         });
         const rest = others(totals, columns), more = all.length - shown.length;
         if (!iso && !route.get("q") && (more > 0 || (past.t.length > 0 && rest.some((v) => v > 0))) && mode !== "lines") {

@@ -26,6 +26,16 @@ export function bandStats(t: Target, b: Band, from: number, to: number): Stats |
     return c ? stats(t.censuses.times, c.v, Math.max(from, c.base), to, c.base) : undefined;
 }
 
+// The labels of bands that are shown together: many info tables share a name, so those also have their type and place in the source.
+export function distinct(shown: { label: string; band?: Band }[]): string[] {
+    const times = new Map<string, number>();
+    for (const { label } of shown) times.set(label, (times.get(label) ?? 0) + 1);
+    return shown.map(({ label, band }) => {
+        const table = times.get(label)! > 1 ? band?.def.infoTable : undefined, more = [table?.type, table?.source || table?.module].filter(Boolean);
+        return more.length ? `${label} (${more.join(", ")})` : label;
+    });
+}
+
 export function rank(t: Target, from: number, to: number, keep: (label: string) => boolean, sort: Sort, reverse: boolean): Ranked[] {
     const all: (Ranked & { by: number })[] = [], whole = from === 0 && to === t.censuses.n;
     for (const band of t.bands.values()) {
