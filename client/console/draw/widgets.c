@@ -2,6 +2,7 @@
 /* widgets.c - small drawings. */
 #include "client/console/draw/widgets.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,8 +41,7 @@ static bool greatest(const struct past *past, struct columns *c, enum spark_mode
 
         for (size_t i = 0; i < past->n; i++) {
                 const struct past_point *p = &past->points[i];
-
-                bool peak = p->max > p->last && mode != SPARK_RATE;
+                bool peak = p->max > p->last;
 
                 if (peak)
                         put(c, past_middle_ns(p), p->max);
@@ -69,18 +69,35 @@ static void hold(int width, double *values, bool *known, bool has_last, double l
         }
 }
 
-/* Turns totals into their growth; the first known column has no previous one. */
-static void differences(int width, double *values, bool *known, bool has_last, double last)
+/* A total at a time within its points, between two of which it grows evenly. *at: the later one of them; times rise. */
+static double total_at(const struct past *past, size_t *at, double time_ns)
 {
-        for (int i = 0; i < width; i++) {
-                double total = values[i];
+        while (*at + 1 < past->n && (double)past->points[*at].last_ns < time_ns)
+                ++*at;
+        const struct past_point *to = &past->points[*at], *from = *at > 0 ? to - 1 : to;
+        double between = (double)(to->last_ns - from->last_ns);
 
-                if (!known[i])
+        if (to->last_ns <= from->last_ns)
+                return to->last;
+        return to->last - (to->last - from->last) * ((double)to->last_ns - time_ns) / between;
+}
+
+/* What a total gains in each column: points may be wider than columns, or fill one and a half. */
+static void gains(const struct past *past, struct columns *c)
+{
+        const double column_ns = ((double)(c->range.to_ns - c->range.from_ns) + 1) / c->width;
+        size_t at = 0;
+
+        for (int i = 0; past->n > 1 && i < c->width; i++) {
+                double from_ns = fmax((double)c->range.from_ns + i * column_ns, (double)past->points[0].last_ns);
+                double to_ns =
+                        fmin((double)c->range.from_ns + (i + 1) * column_ns, (double)past->points[past->n - 1].last_ns);
+
+                if (to_ns <= from_ns)
                         continue;
-                known[i] = has_last;
-                values[i] = has_last && total > last ? total - last : 0;
-                last = total;
-                has_last = true;
+                double before = total_at(past, &at, from_ns), gain = total_at(past, &at, to_ns) - before;
+                c->values[i] = fmax(gain, 0) * column_ns / (to_ns - from_ns);
+                c->known[i] = true;
         }
 }
 
@@ -94,12 +111,13 @@ void spark_sample(const struct past *past, struct time_range range, enum spark_m
         clear(width, values, known);
         if (range.to_ns <= range.from_ns)
                 return;
-        has_last = greatest(past, &c, mode, &last);
-        if (mode == SPARK_EVENTS)
+        if (mode == SPARK_RATE) {
+                gains(past, &c);
                 return;
-        hold(width, values, known, has_last, last);
-        if (mode == SPARK_RATE)
-                differences(width, values, known, has_last, last);
+        }
+        has_last = greatest(past, &c, mode, &last);
+        if (mode != SPARK_EVENTS)
+                hold(width, values, known, has_last, last);
 }
 
 /* ----------------------------------------------------------------- drawing */

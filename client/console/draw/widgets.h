@@ -16,13 +16,14 @@
 enum spark_mode {
         SPARK_GAUGE,  /* greatest of a column; holds until the next point */
         SPARK_EVENTS, /* greatest of a column; blank without samples */
-        SPARK_RATE    /* growth of a cumulative series */
+        SPARK_RATE    /* growth of a cumulative series, which between two points grows evenly */
 };
 
 /*
  * Columns of a series over a range, its end included: values[i] is valid where known[i]. A point of many samples
  * counts twice: with its last sample at that sample's time, and with its greatest, if that is another one, in the
- * middle of its interval. Of events only the greatest counts. `width` is at most SPARK_MAX.
+ * middle of its interval. Of events only the greatest counts. A rate is known between the first and the newest point.
+ * `width` is at most SPARK_MAX.
  */
 void spark_sample(const struct past *past, struct time_range range, enum spark_mode mode, int width, double *values,
                   bool *known);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_chart.c - axes, dots, marks; SVG and CSV. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -231,6 +232,41 @@ static void points_of_many_samples(void **state)
         assert_true(known[14] && values[14] == 90 && !known[19] && !known[16]);
 }
 
+/* A total that grows evenly has the same rate in each column, whether points are wider than columns or narrower. */
+static void rates_do_not_depend_on_columns(void **state)
+{
+        static const int widths[] = { 7, 16, 19, 32, 200 };
+        struct past_point points[30];
+        struct past total = past_of(points, 30), one = past_of(points, 1), none = past_of(points, 0);
+        const struct time_range range = { 15 * S, 330 * S };
+        double values[200];
+        bool known[200];
+
+        (void)state;
+        for (uint64_t i = 0; i < 30;
+             i++) { /* the last sample of ten seconds comes at an uneven time; from 10 s to 300 s */
+                uint64_t last = (i + 1) * 10 * S - (i > 0 && i < 29 ? i * 7919 % 9 * S : 0);
+                points[i] = (struct past_point){ i * 10 * S, 10 * S, last, 4, 0, 0, 0, (double)last / 1e6 };
+        }
+        for (size_t w = 0; w < sizeof(widths) / sizeof(widths[0]); w++) {
+                double column_ns = ((double)(range.to_ns - range.from_ns) + 1) / widths[w];
+
+                spark_sample(&total, range, SPARK_RATE, widths[w], values, known);
+                for (int i = 0; i < widths[w]; i++) {
+                        assert_int_equal(known[i], (double)range.from_ns + i * column_ns < 300e9);
+                        assert_true(!known[i] || fabs(values[i] - column_ns / 1e6) < 1e-6 * column_ns / 1e6);
+                }
+        }
+        points[3].last = 0; /* a total never falls: what is wrong with it is no growth */
+        spark_sample(&total, range, SPARK_RATE, 32, values, known);
+        for (int i = 0; i < 32; i++)
+                assert_true(!known[i] || values[i] >= 0);
+        spark_sample(&one, range, SPARK_RATE, 32, values, known);
+        assert_false(known[0] || known[31]);
+        spark_sample(&none, range, SPARK_RATE, 32, values, known);
+        assert_false(known[0] || known[31]);
+}
+
 static void files(void **state)
 {
         struct past_point points[] = { past_sample(1 * S, 10), past_sample(2 * S, 20), past_sample(50 * S, 99) };
@@ -276,6 +312,7 @@ int main(void)
                 cmocka_unit_test(lines_differ_by_shape),
                 cmocka_unit_test(nothing_breaks_it),
                 cmocka_unit_test(points_of_many_samples),
+                cmocka_unit_test(rates_do_not_depend_on_columns),
                 cmocka_unit_test(files),
                 cmocka_unit_test(axis_in_time_of_day),
         };
