@@ -245,13 +245,19 @@ static bool rises_so_far(const struct trend *t)
         return is_early(t) && (windows_still_rise(&t->windows) || windows_bend_up(&t->ladder));
 }
 
-/* The shortest window is the first that a verdict can be based on. One that rises may not decide yet. */
-static uint64_t verdict_in(const struct trend *t, uint64_t growing_in)
+/*
+ * The shortest window is the first that a verdict can be based on. One that rises may not decide yet; what rises for
+ * certain will take as long as evidence of growth has to last.
+ */
+static uint64_t verdict_in(const struct trend *t, const struct trend_provisional *line, uint64_t growing_in)
 {
-        uint64_t minutes = t->ladder.minutes, first = rises_so_far(t) ? WINDOWS_OPEN_MINUTES : window_span_minutes(0);
+        bool rises = line->known && line->slope_low > 0;
+        uint64_t minutes = t->ladder.minutes, first = window_span_minutes(0) + (rises ? VERDICT_GROWING_FOR : 0);
 
         if (growing_in > 0)
                 return growing_in * t->config.resolution_ns;
+        if (rises_so_far(t))
+                first = WINDOWS_OPEN_MINUTES;
         return minutes < first ? (first - minutes) * t->config.resolution_ns : UINT64_MAX;
 }
 
@@ -282,7 +288,7 @@ void trend_result(const struct trend *t, struct trend_result *ret)
         if (t->verdict.now == TREND_UNKNOWN && t->started) {
                 ret->rises_so_far = rises_so_far(t);
                 ret->provisional = provisional_line(&t->ladder, t->config.resolution_ns);
-                ret->verdict_in_ns = verdict_in(t, growing_in);
+                ret->verdict_in_ns = verdict_in(t, &ret->provisional, growing_in);
         } else if (growing_in > 0) {
                 ret->provisional = provisional_line(&t->ladder, t->config.resolution_ns);
                 ret->verdict_in_ns = growing_in * t->config.resolution_ns;

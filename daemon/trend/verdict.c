@@ -18,7 +18,6 @@
 #include "daemon/trend/verdict.h"
 
 #define LEAK_FOR      16u /* minutes of evidence before the verdict */
-#define GROWING_FOR   4u
 #define LEAK_STAYS    30u /* minutes after the last evidence */
 #define GROWING_STAYS 15u
 #define RISE_MIDDLE   9 /* points back from the end of the line */
@@ -70,7 +69,7 @@ static enum trend_verdict decide(const struct verdict *v, const struct verdict_s
                 return TREND_LEAK;
         if (lasts(v->leaks_since, minute, LEAK_FOR))
                 return TREND_LEAK;
-        if (lasts(v->grows_since, minute, GROWING_FOR))
+        if (lasts(v->grows_since, minute, VERDICT_GROWING_FOR))
                 return TREND_GROWING;
         if (v->now == TREND_GROWING && growing_stays(v, l, minute))
                 return TREND_GROWING;
@@ -127,7 +126,7 @@ uint64_t verdict_growing_in(const struct verdict *v, uint64_t minute)
 {
         if (v->now >= TREND_GROWING || v->grows_since == VERDICT_NEVER)
                 return 0;
-        return v->grows_since + GROWING_FOR > minute ? v->grows_since + GROWING_FOR - minute : 1;
+        return v->grows_since + VERDICT_GROWING_FOR > minute ? v->grows_since + VERDICT_GROWING_FOR - minute : 1;
 }
 
 const char *trend_verdict_name(enum trend_verdict verdict)

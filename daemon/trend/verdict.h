@@ -21,7 +21,8 @@ enum trend_verdict {                    /* in rising order of alarm; the numbers
                      TREND_LEAK = 3     /* grows for leak_after or longer and has not slowed down */
 };
 
-#define VERDICT_NEVER UINT64_MAX
+#define VERDICT_NEVER       UINT64_MAX
+#define VERDICT_GROWING_FOR 4u /* minutes of evidence before a series is called growing */
 
 /* All times are minutes of the run. */
 struct verdict {
