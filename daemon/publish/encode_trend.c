@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "daemon/publish/label.h"
 #include "daemon/publish/sentences.h"
 
 #define MINUTE_NS UINT64_C(60000000000)
@@ -164,17 +165,18 @@ Hw__Trend *encode_trend(struct encoder *e, const struct tracker *t, struct subje
                 }                                                                                                      \
         } while (0)
 
-static Hw__GrowingBand *encode_growing(struct encoder *e, const struct bands *bands, const struct growing_band *b)
+static Hw__GrowingBand *encode_growing(struct encoder *e, const struct bands *bands, const struct growth *g, uint32_t i)
 {
-        const struct band *band = bands_get(bands, b->band);
+        const struct growing_band *b = &g->bands[i];
+        char label[LABEL_MAX];
         Hw__GrowingBand *out = encoder_calloc(e, 1, sizeof(*out));
 
         if (!out)
                 return NULL;
         hw__growing_band__init(out);
         PUT(out, band, b->band);
-        if (band)
-                out->label = encoder_text(e, band->label);
+        if (bands_get(bands, b->band))
+                out->label = encoder_copy(e, label_of_growing(label, bands, g, i));
         PUT(out, verdict, (Hw__Verdict)b->verdict);
         PUT_FINITE(out, slope, b->slope);
         PUT_FINITE(out, gained_bytes, b->gained_bytes);
@@ -230,7 +232,7 @@ Hw__Growth *encode_growth(struct encoder *e, const struct bands *bands, const st
         PUT_U64(out, nonmoving_live_bytes, g->nonmoving_live_bytes);
         out->bands = encoder_calloc(e, g->n_bands, sizeof(*out->bands));
         for (uint32_t i = 0; out->bands && i < g->n_bands; i++) {
-                out->bands[i] = encode_growing(e, bands, &g->bands[i]);
+                out->bands[i] = encode_growing(e, bands, g, i);
                 if (!out->bands[i])
                         return NULL;
                 out->n_bands++;

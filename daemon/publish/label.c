@@ -101,6 +101,44 @@ size_t label_band(char ret_label[LABEL_MAX], const struct bands *bands, const st
         return 0;
 }
 
+const char *label_of_row(char ret_label[LABEL_MAX], const struct bands *bands, const struct band *band)
+{
+        if (label_band(ret_label, bands, band) > 0)
+                return ret_label;
+        return band->stack ? "MAIN" : band->label; /* the empty stack */
+}
+
+static bool is_shared(const struct bands *bands, const struct growth *g, uint32_t i, const char *label)
+{
+        char other[LABEL_MAX];
+
+        for (uint32_t k = 0; k < g->n_bands; k++) {
+                const struct band *band = k != i ? bands_get(bands, g->bands[k].band) : NULL;
+                const char *text = band ? label_of_row(other, bands, band) : NULL;
+
+                if (text && !strcmp(text, label))
+                        return true;
+        }
+        return false;
+}
+
+const char *label_of_growing(char ret_label[LABEL_MAX], const struct bands *bands, const struct growth *g, uint32_t i)
+{
+        const struct band *band = bands_get(bands, g->bands[i].band);
+        const char *label = band ? label_of_row(ret_label, bands, band) : NULL;
+        const struct info_table *it = band ? band->info_table : NULL;
+        bool type = it && is_text(it->type), place = it && is_text(it->source);
+
+        if (label != ret_label || (!type && !place) || !is_shared(bands, g, i, label))
+                return label ? label : "?";
+        size_t n = append(ret_label, strlen(ret_label), LABEL_MAX, " (");
+        n = type ? append(ret_label, n, LABEL_MAX, it->type) : n;
+        n = type && place ? append(ret_label, n, LABEL_MAX, ", ") : n;
+        n = place ? append(ret_label, n, LABEL_MAX, it->source) : n;
+        (void)append(ret_label, n, LABEL_MAX, ")");
+        return ret_label;
+}
+
 static uint64_t hash_stack(const struct bands *bands, const struct band *band)
 {
         uint64_t hash = band->depth;

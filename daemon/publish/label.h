@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "daemon/model/bands.h"
+#include "daemon/trend/growth.h"
 
 #define LABEL_MAX 128 /* bytes of a constructed label, NUL included */
 
@@ -19,6 +20,15 @@
  *   -hi   "Main.retain" from the table's module and label, else its name
  */
 size_t label_band(char ret_label[LABEL_MAX], const struct bands *bands, const struct band *band);
+
+/* The label that rows have: the same, or the text of the census. Borrowed, from ret_label or the band. */
+const char *label_of_row(char ret_label[LABEL_MAX], const struct bands *bands, const struct band *band);
+
+/*
+ * The label of a growing band, number `i` of `g`: that of its row and, when another one of them has the same, type and
+ * place of its info table: "Main.main ((,), Main.hs:16:27-67)". "?" for a band that there is not. Borrowed likewise.
+ */
+const char *label_of_growing(char ret_label[LABEL_MAX], const struct bands *bands, const struct growth *g, uint32_t i);
 
 /*
  * Writes what distinguishes a band from others of the same label, in every run of the

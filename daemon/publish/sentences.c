@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "daemon/model/sizing.h"
+#include "daemon/publish/label.h"
 #include "heapwatch/text.h"
 #include "proto/base/rate.h"
 
@@ -169,9 +170,9 @@ static void say_growing(struct words *w, const struct growth_series *s)
 static void say_bands(struct words *w, const struct growth *g, const struct bands *bands)
 {
         for (uint32_t i = 0; i < g->n_bands && i < 3; i++) {
-                const struct band *band = bands_get(bands, g->bands[i].band);
+                char label[LABEL_MAX];
                 say(w, i ? ", " : TENSE(w, "; what grows most: ", "; what grew most: "));
-                say(w, "%.120s (", band && band->label ? band->label : "?");
+                say(w, "%.127s (", label_of_growing(label, bands, g, i));
                 say_rate(w, g->bands[i].slope);
                 say(w, ")");
         }

@@ -48,6 +48,15 @@ static void info_tables(void **state)
         is_called(1, "Main.go", "sat_s1_info");
         is_called(2, "Main.go", "Cons_con_info");
         is_called(3, "Other_info", ""); /* its label is its name */
+
+        /* Growing ones are called as in the rows; two of one label are told apart, one alone is not. */
+        struct growth g = { .n_bands = 2, .bands = { { .band = 2 }, { .band = 3 } } };
+        char text[LABEL_MAX];
+        assert_string_equal(label_of_growing(text, model_bands(f.m), &g, 0), "Main.go");
+        assert_string_equal(label_of_growing(text, model_bands(f.m), &g, 1), "Other_info");
+        g = (struct growth){ .n_bands = 3, .bands = { { .band = 2 }, { .band = 1 }, { .band = 99 } } };
+        assert_string_equal(label_of_growing(text, model_bands(f.m), &g, 0), "Main.go (T, a.hs:1:2)");
+        assert_string_equal(label_of_growing(text, model_bands(f.m), &g, 2), "?");
         feed_close(&f);
 }
 
