@@ -68,7 +68,7 @@ void notices_write(struct notices *n)
 }
 
 /* snprintf, and how much it took; 0 when it does not fit. */
-static size_t add(char *at, size_t room, const char *format, va_list arguments)
+__attribute__((format(printf, 3, 0))) static size_t add(char *at, size_t room, const char *format, va_list arguments)
 {
         int size = vsnprintf(at, room, format, arguments);
 
