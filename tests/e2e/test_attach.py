@@ -375,7 +375,7 @@ def test_what_cannot_be_attached_to(directory, serving):
 
 def test_the_demonstration(directory):
     """A program compiled without any flag but -threaded, attached to while it runs: bands of its own types, to its end."""
-    done = subprocess.run([ROOT / "scripts/demo/run", "6"], env={**os.environ, "BUILD": str(CLIENT.parent), "TMPDIR": str(directory)},
+    done = subprocess.run([ROOT / "scripts/demo/run", "10"], env={**os.environ, "BUILD": str(CLIENT.parent), "TMPDIR": str(directory)},
                           stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=DEADLINE_S)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "attached to Sessions" in done.stdout and "sessions kept" in done.stdout
