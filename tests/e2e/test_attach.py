@@ -117,8 +117,9 @@ def test_of_two_with_the_same_name_one_is_detached(directory, serving):
     """Each is its own target, found by the socket of its agent, not by its name."""
     program = serving / "serving-threaded"
     with Daemon(directory) as daemon, running(program, stdin=subprocess.PIPE) as one, running(program, stdin=subprocess.PIPE) as other:
-        said = [heapwatch(directory, "attach", p.pid) for p in (one, other)]
-        assert [s.returncode for s in said] == [0, 0] and "heapwatch top serving-threaded-2" in said[1].stdout
+        said = [wait_for(lambda: (lambda done: done.returncode == 0 and done)(heapwatch(directory, "attach", p.pid)), "its runtime")
+                for p in (one, other)]
+        assert "heapwatch top serving-threaded-2" in said[1].stdout
         several = heapwatch(directory, "attach", "serving-threaded")
         assert several.returncode == 2 and "2 programs of that name run here" in several.stderr
         for command in (("top", "--once"), ("trend",)):     # where the program is built, its name is still the target's
