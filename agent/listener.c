@@ -29,15 +29,16 @@ static bool own_directory(const char *path, struct error *error)
         struct stat st;
 
         directory_of(path, directory);
-        if (lstat(directory, &st) < 0 && (errno == ENOENT || errno == ENOTDIR))
+        const int why = lstat(directory, &st) < 0 ? errno : 0;
+        if (why == ENOENT || why == ENOTDIR)
                 return error_set(error,
                                  "the directory %s, where its socket is to be, does not exist in the file system that "
                                  "it sees (a container or chroot has its own: start heapwatch in there, or attach to "
                                  "it as root)",
                                  directory);
-        if (lstat(directory, &st) < 0)
+        if (why)
                 return error_set(error, "%s, where its socket is to be, cannot be examined: %s", directory,
-                                 strerror(errno));
+                                 strerror(why));
         return (S_ISDIR(st.st_mode) && st.st_uid == geteuid() && (st.st_mode & 022) == 0) ||
                error_set(error, "%s must be a directory that belongs to you and that nobody else can write to",
                          directory);

@@ -235,7 +235,7 @@ static bool data_band(void *ctx, uint32_t id, struct band_texts *ret)
         memset(ret->of, 0, sizeof(ret->of));
         if (!b)
                 return false;
-        ret->of[BAND_LABEL] = label_band(ret->label, bands, b) > 0 ? ret->label : b->label;
+        ret->of[BAND_LABEL] = label_of_row(ret->label, bands, b);
         ret->of[BAND_NAME] = label_band_name(ret->name, bands, b) > 0 ? ret->name : NULL;
         if (b->info_table) {
                 ret->of[BAND_MODULE] = b->info_table->module;
