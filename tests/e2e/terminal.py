@@ -44,6 +44,16 @@ class Terminal:
         except AssertionError as e:
             raise AssertionError(f"{e}\n{self.screen()}") from None
 
+    def wait_whole(self, condition, what):
+        """As wait_screen(), never half drawn: seen twice, with the console's help opened and closed in between."""
+        last = None
+        while (screen := self.wait_screen(condition, what)) != last:
+            last = screen
+            self.keys("?")
+            self.wait("Numbers")
+            self.keys("?")
+        return screen
+
     def wait_row(self, number, text):
         """Waits until that row of the screen has the text."""
         return self.wait_screen(lambda s: text in s.splitlines()[number], f"{text!r} in row {number}")

@@ -194,28 +194,37 @@ def words_of(text):
     return {w.lower() for w in re.findall("[A-Za-z][A-Za-z_/-]+", text)}
 
 
+def whole_help(t):
+    """Opens the help, reads it to its end, closes it; until it said the same twice, as a page may be half drawn."""
+    said, last = "", None
+    while said != last:
+        last = said
+        t.keys("?")
+        said = page = t.wait("Numbers", "q quit")
+        while "more \u2193" in page:
+            seen = page
+            t.keys("NPage")
+            page = t.wait_screen(lambda s: s != seen and "q quit" in s, "more of the help")
+            said += page
+        t.keys("?")
+    return said
+
+
 @pytest.mark.parametrize("log", ["parallel-full-ghc9103", "leaky-hT-ghc9103"])
 def test_every_word_beside_a_number_is_explained(directory, log):
     """View by view: what the tables and figures call their numbers is in the help of `?`, and no term is cut there."""
     with top(directory, LOGS / log / "run.eventlog", width=120, height=44) as t:
-        before = t.wait("end of file")      # of the overview, which is not to be taken for the first view asked for
+        t.wait("end of file")
         for key, view in enumerate(VIEWS):
             if view in ("overview", "profile", "notes", "alerts"):
                 continue        # sentences and the program's own texts; their words are in tests/unit/console
             t.keys(str(key))
-            screen = t.wait_screen(lambda s: s != before and "end of file" in s.splitlines()[0] and len(s.split()) > 20, view)
-            t.keys("?")
-            said = t.wait("Numbers")
-            while "more \u2193" in t.screen():
-                part = t.screen()
-                t.keys("NPage")
-                said += t.wait_screen(lambda s: s != part, "more of the help")
+            said = whole_help(t)
             assert "\u2026" not in said, said
-            t.keys("?")     # the screen before may have been half drawn: this one is whole once its last line is there
-            screen = before = t.wait_screen(lambda s: words_of(s) >= words_of(screen) and "q quit" in s.splitlines()[-1], f"{view} again")
+            screen = t.wait_whole(lambda s: "Numbers" not in s and "end of file" in s and "q quit" in s, view)
             rows = screen.splitlines()[1:-2]
             shown = words_of("\n".join(rows[:1] if view == "bands" else rows))     # below its heading are labels
-            assert shown - words_of(said) - NOT_EXPLAINED == set(), view
+            assert shown and shown - words_of(said) - NOT_EXPLAINED == set(), view
 
 
 def test_resize(directory):
@@ -274,10 +283,14 @@ def test_freeze(directory):
     with live_daemon(directory, leaky=leaky) as d, top(directory, "--connect", d.endpoint, "--view", "notes") as t:
         t.wait("running", "handled")
         t.keys("Space")
-        frozen = t.wait_screen(lambda s: "FROZEN" in s and s == t.screen(), "a picture that stands still")
-        ticks = d.newest["hw1/note/leaky/"].sequence
-        wait_for(lambda: d.newest["hw1/note/leaky/"].sequence > ticks + 8, "more notes")
-        assert t.screen() == frozen
+        t.wait("FROZEN")
+
+        def stands_still():     # the first screen seen may be half drawn
+            frozen, ticks = t.screen(), d.newest["hw1/note/leaky/"].sequence
+            wait_for(lambda: d.newest["hw1/note/leaky/"].sequence > ticks + 8, "more notes")
+            return t.screen() == frozen
+
+        wait_for(stands_still, "a picture that stands still")
         newest = requests(d.newest["hw1/note/leaky/"].notes.notes[-1].text)
         t.keys("Space")
         t.wait_screen(lambda s: "FROZEN" not in s and requests(s) >= newest, "what came meanwhile")
