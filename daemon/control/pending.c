@@ -72,12 +72,30 @@ static void drop(struct pending *p, unsigned i)
         free(job);
 }
 
-/* Its client should hear of it, if it reads at all. */
-static void give_up(struct pending *p, unsigned i, const char *why)
+/* To another request. Its client should hear of it, if it reads at all. */
+static void give_way(struct pending *p, unsigned i, const char *why)
 {
         log_debug("request=given_up: %s", why);
         (void)offer_retry(p->jobs[i]->client, why);
         drop(p, i);
+}
+
+static void give_up(struct pending *p, unsigned i)
+{
+        log_debug("request=given_up: its client takes nothing of the answer");
+        reply_too_late(p->jobs[i]->client);
+        drop(p, i);
+}
+
+/* One that is not ready waits for what others have, unless all jobs are of one client. */
+static void make_room(struct pending *p)
+{
+        const struct bus_client *first = p->jobs[0]->client;
+        bool one = true;
+
+        for (unsigned i = 1; i < p->n && one; i++)
+                one = bus_client_is_same(p->jobs[i]->client, first);
+        bus_make_room(p->bus, one ? first : NULL);
 }
 
 /* Works on the next job whose client is ready. False: there is none. */
@@ -91,9 +109,9 @@ static bool work_on_one(struct pending *p)
                                 drop(p, i);
                         return true;
                 }
-                bus_client_waits(job->client);
+                make_room(p);
                 if (clock_mono_ns() - job->moved_ns >= PENDING_PATIENCE_NS) {
-                        give_up(p, i, "the client takes nothing of the answer");
+                        give_up(p, i);
                         return true;
                 }
         }
@@ -157,7 +175,7 @@ static bool keep(struct pending *p, const Hw__Request *request, const struct job
                 return false;
         }
         if (p->n == PENDING_MOST)
-                give_up(p, to_give_way(p), "too many requests are under way; retry later");
+                give_way(p, to_give_way(p), "too many requests are under way; retry later");
         p->jobs[p->n++] = job;
         if (!rest_lasts(&p->rest))
                 rest_begin(&p->rest, LOOK_NS / PUMP_REST);
@@ -168,7 +186,7 @@ static void end_the_one_before(struct pending *p, const struct bus_client *clien
 {
         for (unsigned i = 0; i < p->n; i++)
                 if (p->jobs[i]->is_snapshot && bus_client_is_same(p->jobs[i]->client, client)) {
-                        give_up(p, i, "this client has requested another snapshot");
+                        give_way(p, i, "this client has requested another snapshot");
                         return;
                 }
 }

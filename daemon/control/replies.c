@@ -35,12 +35,26 @@ void reply_no_target(struct bus_client *client, const char *name)
         reply_error(client, error.text);
 }
 
-bool offer_retry(struct bus_client *client, const char *error)
+static Hw__Reply retry(const char *error)
 {
         Hw__Reply reply = HW__REPLY__INIT;
 
         reply.error = (char *)error;
         reply.what_case = HW__REPLY__WHAT_RETRY_AFTER_NS;
         reply.retry_after_ns = RETRY_NS;
+        return reply;
+}
+
+bool offer_retry(struct bus_client *client, const char *error)
+{
+        Hw__Reply reply = retry(error);
+
         return bus_offer(client, &reply) != BUS_TAKES_LATER;
+}
+
+void reply_too_late(struct bus_client *client)
+{
+        Hw__Reply reply = retry("you have taken nothing of the answer for a minute; retry");
+
+        (void)bus_offer_last(client, &reply);
 }

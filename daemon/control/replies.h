@@ -16,4 +16,7 @@ void reply_no_target(struct bus_client *client, const char *name);
 /* An error that says to try again in a second. False: the client does not take it now. */
 bool offer_retry(struct bus_client *client, const char *error);
 
+/* Likewise, at the end of a request that is given up because of its client: it finds it when it reads again. */
+void reply_too_late(struct bus_client *client);
+
 #endif

@@ -38,7 +38,7 @@ static bool has_room(struct bus *bus, size_t size)
 {
         if (size <= LIMIT_SMALL_UPDATE_BYTES || atomic_load(&bus->updates_waiting_bytes) <= bus->room.updates)
                 return true;
-        bus_make_room(bus, true, -1);
+        bus_shut_stuck(bus, true, -1);
         return false;
 }
 

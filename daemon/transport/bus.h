@@ -60,11 +60,14 @@ void bus_reply(struct bus_client *client, Hw__Reply *reply);
 enum bus_took { BUS_TOOK, BUS_TAKES_LATER, BUS_GONE };
 enum bus_took bus_offer(struct bus_client *client, Hw__Reply *reply);
 
+/* Likewise, however much waits: for a small reply that ends a request, if that is rare. */
+enum bus_took bus_offer_last(struct bus_client *client, Hw__Reply *reply);
+
 /* Whether it has taken most of what was sent: worth making more, and a reply of any size finds room. */
 bool bus_client_is_ready(const struct bus_client *client);
 
-/* It waits, and is not ready: when others have filled the memory for replies and read nothing, they are shut down. */
-void bus_client_waits(struct bus_client *client);
+/* Requesters wait for memory: those that read nothing are shut down, but `but` (or NULL), which waits for itself. */
+void bus_make_room(struct bus *bus, const struct bus_client *but);
 
 /* Whether the only reply found no room. It is not counted as lost then: the request is to be handled again. */
 bool bus_client_again(struct bus_client *client);

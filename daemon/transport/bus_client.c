@@ -71,7 +71,7 @@ static size_t room_of(const struct bus_client *client)
         return connections_known_stuck(client->sender.who) ? room / STUCK_PART : room;
 }
 
-static enum bus_took offer(struct bus_client *client, Hw__Reply *reply, struct waiting_client *waiting)
+static enum bus_took offer(struct bus_client *client, Hw__Reply *reply, struct waiting_client *waiting, size_t room)
 {
         struct bus *bus = client->bus;
 
@@ -81,7 +81,7 @@ static enum bus_took offer(struct bus_client *client, Hw__Reply *reply, struct w
         const size_t size = hw__reply__get_packed_size(reply);
         if (client->missed > 0)
                 return BUS_GONE;
-        if (!waiting_may(&bus->replies_waiting, waiting, size, room_of(client)))
+        if (!waiting_may(&bus->replies_waiting, waiting, size, room))
                 return BUS_TAKES_LATER;
         return send_reply(client, waiting, reply, size);
 }
@@ -101,12 +101,17 @@ enum bus_took bus_offer(struct bus_client *client, Hw__Reply *reply)
 {
         struct waiting_client *waiting = waiting_of(client);
 
-        return is_held_back(waiting) ? BUS_TAKES_LATER : offer(client, reply, waiting);
+        return is_held_back(waiting) ? BUS_TAKES_LATER : offer(client, reply, waiting, room_of(client));
+}
+
+enum bus_took bus_offer_last(struct bus_client *client, Hw__Reply *reply)
+{
+        return offer(client, reply, waiting_of(client), SIZE_MAX);
 }
 
 void bus_reply(struct bus_client *client, Hw__Reply *reply)
 {
-        const enum bus_took took = offer(client, reply, waiting_of(client));
+        const enum bus_took took = offer(client, reply, waiting_of(client), room_of(client));
 
         client->later = client->later || (took == BUS_TAKES_LATER && client->taken == 0);
         client->taken += took == BUS_TOOK;
@@ -135,12 +140,9 @@ bool bus_client_is_ready(const struct bus_client *client)
         return !is_held_back(waiting) && waiting_is_ready(&client->bus->replies_waiting, waiting, room_of(client));
 }
 
-void bus_client_waits(struct bus_client *client)
+void bus_make_room(struct bus *bus, const struct bus_client *but)
 {
-        struct bus *bus = client->bus;
-
-        if (waiting_is_short(&bus->replies_waiting, room_of(client)) || memory_now() == MEMORY_FULL)
-                bus_make_room(bus, false, client->principal.fd);
+        bus_shut_stuck(bus, false, but ? but->principal.fd : -1);
 }
 
 bool bus_client_again(struct bus_client *client)

@@ -50,7 +50,7 @@ int bus_pack(struct bus *bus, struct waiting_client *client, const ProtobufCMess
                 atomic_fetch_add(&bus->updates_waiting_bytes, size);
         return 0;
 }
-void bus_make_room(struct bus *bus, bool subscribers, int but)
+void bus_shut_stuck(struct bus *bus, bool subscribers, int but)
 {
         const uint64_t now_ns = clock_mono_ns();
 

@@ -59,7 +59,7 @@ int bus_pack(struct bus *bus, struct waiting_client *client, const ProtobufCMess
              zmq_msg_t *ret_msg);
 
 /* Somebody waits for memory that others have: shuts down who reads nothing, but for the one at descriptor `but`. */
-void bus_make_room(struct bus *bus, bool subscribers, int but);
+void bus_shut_stuck(struct bus *bus, bool subscribers, int but);
 
 /* bus_client.c: a number of this client's connection; any but 0. */
 uint64_t bus_client_number(const struct bus_client *client);

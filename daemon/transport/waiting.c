@@ -37,11 +37,6 @@ bool waiting_may(const struct waiting *w, const struct waiting_client *c, size_t
         return all < room && size <= room - all && own + size <= TIMES_FREE * (room - all);
 }
 
-bool waiting_is_short(const struct waiting *w, size_t room)
-{
-        return atomic_load(&w->bytes) > room / 2;
-}
-
 void waiting_take(struct waiting *w, struct waiting_client *c, size_t size)
 {
         atomic_fetch_add(&c->bytes, size);

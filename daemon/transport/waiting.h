@@ -39,9 +39,6 @@ bool waiting_may(const struct waiting *w, const struct waiting_client *c, size_t
 /* Whether it has taken most of what it may have waiting. */
 bool waiting_is_ready(const struct waiting *w, const struct waiting_client *c, size_t room);
 
-/* Whether so little is left that others may be kept from their replies. */
-bool waiting_is_short(const struct waiting *w, size_t room);
-
 void waiting_take(struct waiting *w, struct waiting_client *c, size_t size);
 void waiting_give_back(struct waiting *w, struct waiting_client *c, size_t size);
 
