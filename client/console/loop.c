@@ -23,6 +23,7 @@
 #include "proto/base/clock.h"
 
 #define AGE_NS       UINT64_C(1000000000) /* how often ages are redrawn */
+#define HINT_NS      UINT64_C(100000000)  /* how long nothing at the feed's descriptor is believed */
 #define TURN_UPDATES 2000                 /* updates taken before keys are checked again */
 
 struct loop {
@@ -162,44 +163,41 @@ static void wait_for_news(struct loop *l, uint64_t until_ns)
                 { .fd = awaits ? feed_fd(l->feed) : -1, .events = POLLIN },
                 { .fd = awaits && recall ? recall_fd(recall) : -1, .events = POLLIN },
         };
-        uint64_t now_ns = clock_mono_ns();
-        int ms = until_ns > now_ns ? (int)((until_ns - now_ns) / 1000000) + 1 : 0;
+        const uint64_t now_ns = clock_mono_ns(), wait_ns = until_ns > now_ns ? until_ns - now_ns : 0;
 
         /* The feed's descriptor is a hint: never sleep long on it. */
-        (void)poll(fds, sizeof(fds) / sizeof(fds[0]), ms > 100 ? 100 : ms);
+        (void)poll(fds, sizeof(fds) / sizeof(fds[0]), (int)((wait_ns < HINT_NS ? wait_ns : HINT_NS) / 1000000) + 1);
         if (fds[0].revents & (POLLHUP | POLLERR))
                 l->console->quit = true; /* the terminal was closed */
 }
 
-static bool due(const struct loop *l, uint64_t now_ns)
+/* When the next frame is due, on the monotonic clock; UINT64_MAX: not before something happens. */
+static uint64_t due_ns(const struct loop *l)
 {
         if (l->pressed)
-                return true;
+                return 0;
         if (l->console->frozen)
-                return false;
-        return l->dirty ? now_ns - l->drawn_ns >= l->interval_ns : now_ns - l->drawn_ns >= AGE_NS && !l->console->ended;
+                return UINT64_MAX;
+        if (l->dirty)
+                return l->drawn_ns + l->interval_ns;
+        return l->console->ended ? UINT64_MAX : l->drawn_ns + AGE_NS;
 }
 
 static void loop(struct loop *l)
 {
         while (!l->console->quit && !signals_stop()) {
-                uint64_t now_ns;
-
                 take_keys(l);
                 take_updates(l);
                 if (l->console->scene.recall && recall_pump(l->console->scene.recall))
                         l->dirty = true;
                 choose_view(l);
-                now_ns = clock_mono_ns();
-                if (due(l, now_ns)) {
+                const uint64_t now_ns = clock_mono_ns();
+                if (now_ns >= due_ns(l)) {
                         draw(l);
                         l->dirty = l->pressed = false;
                         l->drawn_ns = now_ns;
                 }
-                if (l->console->frozen)
-                        wait_for_news(l, now_ns + AGE_NS);
-                else
-                        wait_for_news(l, l->drawn_ns + (l->dirty ? l->interval_ns : AGE_NS));
+                wait_for_news(l, due_ns(l));
         }
 }
 

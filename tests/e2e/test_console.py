@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`heapwatch top` in a real terminal, and its views as text and JSON."""
 import json
+import os
 import random
 import re
 import signal
 import time
 import urllib.request
+from pathlib import Path
 
 import pytest
 
@@ -225,6 +227,25 @@ def test_every_word_beside_a_number_is_explained(directory, log):
             rows = screen.splitlines()[1:-2]
             shown = words_of("\n".join(rows[:1] if view == "bands" else rows))     # below its heading are labels
             assert shown and shown - words_of(said) - NOT_EXPLAINED == set(), view
+
+
+def cpu_s(pid):
+    """Processor time that it has used, in seconds."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@pytest.mark.parametrize("keys", [[], ["Space"]], ids=["ended", "frozen"])
+def test_a_picture_that_stands_still_costs_nothing(directory, keys):
+    """Once a log has ended nothing is drawn again, and nothing computed: it was waited for with no wait at all."""
+    with top(directory, LEAKY) as t:
+        t.wait("end of file")
+        t.keys(*keys)
+        t.wait("FROZEN" if keys else "end of file")
+        pid = int(t.tmux("display", "-p", "-t", "t", "#{pane_pid}"))
+        began, used = time.monotonic(), cpu_s(pid)
+        wait_for(lambda: time.monotonic() - began > 4, "4 s")       # the first frame after a second without any
+        assert cpu_s(pid) - used < 1
 
 
 def test_resize(directory):
