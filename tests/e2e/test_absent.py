@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from harness import CLIENT, DAEMON, DEADLINE_S, LOGS, Daemon, client, running
+from harness import CLIENT, DAEMON, DEADLINE_S, LOGS, VALGRIND, Daemon, client, running
 
 LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
 
@@ -201,7 +201,7 @@ def test_of_several_daemons_all_are_told_and_a_silent_one_is_named(directory):
         for d, name in ((a, "one"), (b, "two")):
             d.wait_state(name, "ENDED")
         both = ["--connect", a.publish, "--connect", b.publish]
-        for _ in range(5):          # whichever answers first
+        for _ in range(1 if VALGRIND else 5):       # whichever answers first; a slow daemon refuses so many requests
             for command in ("trend", "summary", "report"):
                 done = client(command, "one", "two", *both, *(["--json", "-o", "-"] if command == "report" else []))
                 assert done.returncode == 0 and b"one" in done.stdout and b"two" in done.stdout, (command, done.stderr)
