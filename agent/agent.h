@@ -13,6 +13,7 @@
 #define AGENT_REFUSED 0 /* `answer` is why; nothing was changed */
 #define AGENT_BEGUN   1 /* `answer` is the socket's path */
 #define AGENT_THERE   2 /* it was there already; the same */
+#define AGENT_NOT_YET 3 /* as AGENT_REFUSED, but soon it may be possible: the runtime is not up */
 
 /* `settings` as in HEAPWATCH_AGENT. Any thread with 32 KiB of stack may call it, one at a time. */
 AGENT_EXPORT int heapwatch_agent_attach(const char *settings, char *answer, size_t answer_size);

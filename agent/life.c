@@ -57,6 +57,7 @@ static struct {
         void (*on_exit)(void);
         void (*gc_done)(const void *);
         bool asked;          /* requested by name: errors are reported */
+        bool prepared;       /* as far as it is done once */
         bool on;             /* hooks are in */
         bool begun;          /* threads run */
         _Atomic bool ending; /* onExitHook was called, and none of our threads is in the runtime any more */
@@ -213,13 +214,15 @@ static void on_collection(const void *details)
                 pace_collection(details);
 }
 
-/* Puts our hooks in. */
+/* Puts our hooks in, before those that are there; ours may be, from the start. */
 static bool put_hooks(struct rts_config *at, bool early)
 {
         struct rts_config config = *at;
 
-        a.gc_done = (void (*)(const void *))(uintptr_t)config.word[CONFIG_GC_DONE_HOOK];
-        a.on_exit = (void (*)(void))(uintptr_t)config.word[CONFIG_ON_EXIT_HOOK];
+        if (config.word[CONFIG_GC_DONE_HOOK] != (void *)(uintptr_t)on_collection)
+                a.gc_done = (void (*)(const void *))(uintptr_t)config.word[CONFIG_GC_DONE_HOOK];
+        if (config.word[CONFIG_ON_EXIT_HOOK] != (void *)(uintptr_t)on_exit_hook)
+                a.on_exit = (void (*)(void))(uintptr_t)config.word[CONFIG_ON_EXIT_HOOK];
         /*
          * With it, the runtime asks for three clocks more at each collection. One that was started without -l writes
          * the end of a collection, live data and the heap's size only if it has it.
@@ -319,13 +322,21 @@ static bool understand(struct error *error)
         return true;
 }
 
-static bool ready(struct error *error)
+static void prepare(void)
 {
+        if (a.prepared)
+                return;
         queue_open(a.setup.settings.queue_bytes);
         writer_on(on_log_begin, on_log_piece, on_log_end);
+        (void)pthread_atfork(fork_prepare, fork_parent, fork_child);
+        a.prepared = true;
+}
+
+static bool ready(struct error *error)
+{
         if (!server_open(&a.setup.settings, error))
                 return false;
-        (void)pthread_atfork(fork_prepare, fork_parent, fork_child);
+        prepare();
         return true;
 }
 
@@ -387,7 +398,7 @@ AGENT_EXPORT int heapwatch_agent_attach(const char *settings, char *answer, size
 {
         struct error error;
 
-        if (a.on) {
+        if (a.begun) {
                 snprintf(answer, answer_size, "%s", server_path());
                 return AGENT_THERE;
         }
@@ -397,11 +408,13 @@ AGENT_EXPORT int heapwatch_agent_attach(const char *settings, char *answer, size
         }
         if (!runtime_up()) {
                 snprintf(answer, answer_size, "the program's runtime is just starting, or was never started");
-                return AGENT_REFUSED;
+                return AGENT_NOT_YET;
         }
+        if (a.on)
+                server_abandon(); /* it was loaded too late for the hooks of the start */
         a.setup.attached = true;
         settings_default(&a.setup.settings);
-        if (!settings_parse(&a.setup.settings, settings, &error) || !understand(&error) || !ready(&error)) {
+        if (!settings_parse(&a.setup.settings, settings, &error) || !(a.on || understand(&error)) || !ready(&error)) {
                 snprintf(answer, answer_size, "%s", error.text);
                 return AGENT_REFUSED;
         }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "agent/agent.h"
@@ -125,6 +126,20 @@ static bool inject_whole(const struct ghc_process *p, const char *library, const
         return good;
 }
 
+/* The runtime of a program that has just been started is not up yet: that is waited for, for a second. */
+static bool inject_when_up(const struct ghc_process *p, const char *library, const char *settings, int *ret, char *said,
+                           size_t said_size, struct error *error)
+{
+        static const struct timespec pause = { .tv_nsec = 100000000 };
+        bool good = inject_whole(p, library, settings, ret, said, said_size, error);
+
+        for (int tries = 0; good && *ret == AGENT_NOT_YET && tries < 10; tries++) {
+                (void)nanosleep(&pause, NULL);
+                good = inject_whole(p, library, settings, ret, said, said_size, error);
+        }
+        return good;
+}
+
 /*
  * Has its log begun, unless it runs; one that was refused is refused again, with the reason. An agent that was just
  * loaded may be slow to answer.
@@ -166,9 +181,9 @@ static bool load(const struct request *q, const struct ghc_process *p, const cha
         snprintf(settings + n, sizeof(settings) - (size_t)n, "heap=%s;classes=%s;interval=%.3f;budget=%u",
                  q->heap_profile ? q->heap_profile : "T", q->classes ? q->classes : "gu", (double)q->interval_ns / 1e9,
                  q->budget);
-        if (!inject_whole(p, library, settings, ret, said, sizeof(said), error))
+        if (!inject_when_up(p, library, settings, ret, said, sizeof(said), error))
                 return false;
-        if (*ret != AGENT_REFUSED)
+        if (*ret == AGENT_BEGUN || *ret == AGENT_THERE)
                 return understand_path(p, near, said, socket, size, error);
         (void)hw_terminal_text(text, sizeof(text), said);
         return error_set(error, "%s", text);

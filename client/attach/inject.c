@@ -19,6 +19,8 @@
  */
 #include "client/attach/inject.h"
 
+#include "agent/agent.h"
+
 #if defined(__x86_64__)
 
 #include <dirent.h>
@@ -170,10 +172,7 @@ static bool take_any_thread(struct injection *j, bool threaded)
                 return true;
         if (j->ticker)
                 return tracee_stop(&j->tracee, j->ticker, QUIET_MS);
-        return may_main ? false
-                        : error_set(j->tracee.error,
-                                    "it has no ticker thread (+RTS -V0?), the only one that can be "
-                                    "borrowed safely");
+        return false;
 }
 
 bool inject(pid_t pid, bool threaded, const char *library, const char *settings, int *ret_outcome, char *said,
@@ -184,7 +183,15 @@ bool inject(pid_t pid, bool threaded, const char *library, const char *settings,
         if (said_size > SAID_BYTES)
                 said_size = SAID_BYTES;
         find_threads(&j);
-        if (!loader_find(pid, &j.loader, error) || !take_any_thread(&j, threaded))
+        if (!loader_find(pid, &j.loader, error))
+                return false;
+        if (threaded && !j.ticker) {
+                (void)snprintf(said, said_size,
+                               "it has no ticker thread (+RTS -V0?), the only one that can be borrowed safely");
+                *ret_outcome = AGENT_NOT_YET; /* a program that has just been started has none either */
+                return true;
+        }
+        if (!take_any_thread(&j, threaded))
                 return false;
         bool good = borrow(&j, library, settings, ret_outcome, said, said_size);
         tracee_release(&j.tracee);

@@ -359,6 +359,18 @@ def test_killed_in_the_middle(directory, serving):
         assert program.wait(DEADLINE_S) == 0
 
 
+def test_a_program_that_is_just_starting(directory, serving):
+    """Its runtime comes up after the agent was loaded into it, and found none."""
+    program, own_main = serving / "late", serving / "late-main.o"
+    subprocess.run(["ghc", "-v0", "-c", "tests/programs/late.c", "-o", own_main], check=True, cwd=ROOT)
+    subprocess.run(["ghc", "-v0", "-O1", "-no-hs-main", "-outputdir", serving / "late.o", "-o", program, "tests/programs/Serve.hs",
+                    own_main], check=True, cwd=ROOT)
+    with Daemon(directory) as daemon, running(program, stdin=subprocess.PIPE) as process:
+        done = heapwatch(directory, "attach", process.pid, "--name", "mine")
+        assert done.returncode == 0, done.stderr
+        wait_for(lambda: "census" in daemon.snapshot("mine"), "bands")
+
+
 def test_what_cannot_be_attached_to(directory, serving):
     assert "there is no process 999999999" in heapwatch(directory, "attach", 999999999).stderr
     assert "not a GHC-compiled program" in heapwatch(directory, "attach", os.getpid()).stderr

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A main() that starts the runtime when libheapwatch-agent is in it: too late for its hooks, too early to attach. */
+#include "Rts.h"
+
+#include <link.h>
+#include <poll.h>
+#include <string.h>
+
+extern StgClosure ZCMain_main_closure;
+
+static int is_agent(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+        (void)size;
+        (void)ctx;
+        return strstr(info->dlpi_name, "libheapwatch-agent") != NULL;
+}
+
+int main(int argc, char **argv)
+{
+        const RtsConfig config = defaultRtsConfig; /* which it does not change any more */
+
+        while (!dl_iterate_phdr(is_agent, NULL))
+                (void)poll(NULL, 0, 20);
+        return hs_main(argc, argv, &ZCMain_main_closure, config);
+}
