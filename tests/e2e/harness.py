@@ -50,6 +50,11 @@ def load_schema():
 pb = load_schema()
 
 
+def stolen_s():
+    """Seconds that the hypervisor has taken from this machine: the kernel charges them to whoever was running."""
+    return int(pathlib.Path("/proc/stat").read_text().split()[8]) / os.sysconf("SC_CLK_TCK")
+
+
 def wait_for(condition, what, deadline_s=DEADLINE_S, poll_s=0.02):
     """Returns the first true value of condition()."""
     end = time.monotonic() + deadline_s
@@ -101,6 +106,7 @@ class Daemon:
         self.request_endpoint = f"ipc://{self.directory}/request"
         self.targets, self.args = list(targets), list(args)
         self.process = None
+        self.stolen_s = stolen_s()
         self.log = self.directory / "daemon.log"
         self.context = zmq.Context.instance()
 
@@ -197,10 +203,11 @@ class Daemon:
 
     def check_turns(self):
         """No turn of its loop was long, in CPU time: a busy machine makes the wall time of any turn long."""
+        most_s = LONGEST_TURN_S + stolen_s() - self.stolen_s
         ends = re.findall(r"longest_turn_us=(\d+) cpu_us=(\d+) kind=(\S+) target=(\S+)", self.log.read_text(errors="replace"))
         assert ends, "the daemon does not say its longest turn"
         for wall_us, cpu_us, kind, target in ends:
-            assert WATCHED or int(cpu_us) < LONGEST_TURN_S * 1e6, (
+            assert WATCHED or int(cpu_us) < most_s * 1e6, (
                 f"a turn of heapwatchd's loop took {int(cpu_us) / 1e3:.0f} ms of processor time "
                 f"({int(wall_us) / 1e3:.0f} ms by the clock): {kind}, target {target}")
 
