@@ -55,6 +55,8 @@ const char builtin_rules[] =
         LINE "for: 1m\n"
         LINE "labels: {severity: warning}\n"
         NOTES "'{{target}} grows outside of the Haskell heap, by {{slope}}'\n"
+        LINE "  onset: 'growth began {{onset}}; nearest note: {{note}}'\n"
+        LINE "  verdict: '{{verdict}}'\n"
         LINE "  where: '{{where}}'\n"
 
         RULE "fragmentation\n"

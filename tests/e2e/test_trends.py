@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -160,7 +161,9 @@ def test_growth_off_the_heap(directory, programs):
         assert growth.live == pb.VERDICT_STEADY and growth.rss >= pb.VERDICT_GROWING
         assert growth.off_heap_slope > 0 and growth.off_heap_bytes > 1 << 20
         assert "malloc" in growth.sentence
-        assert "grows outside of the Haskell heap" in fires(d, "off-heap-growth").sentence
+        alert = fires(d, "off-heap-growth")
+        assert "grows outside of the Haskell heap" in alert.sentence
+        assert re.match(r"growth began \d.* ago", {a.name: a.value for a in alert.annotations}["onset"]), alert
 
 
 def test_memory_that_the_runtime_holds():
