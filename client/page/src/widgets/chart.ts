@@ -13,6 +13,7 @@ import type { Span } from "../range.ts";
 import { css } from "../theme.ts";
 import { clock, known, type Unit, UNKNOWN } from "../units.ts";
 import { type ChartPicture, saveChartPng, saveChartSvg } from "./picture.ts";
+import { LABEL_HEIGHT, cutMarker, placeLabels } from "./labels.ts";
 import type { Line, Plot } from "./plot.ts";
 import { register } from "./registry.ts";
 
@@ -280,28 +281,27 @@ export class Chart {
         ctx.font = `${11 * ratio}px ${css("--font")}`;
         ctx.textBaseline = "top";
         ctx.textAlign = "left";
-        let free = -Infinity;
-        for (const m of markers) {
-            const x = Math.round(u.valToPos(m.t, "x", true)) + 0.5;
-            if (x < bbox.left - 1 || x > bbox.left + bbox.width + 1) continue;
+        const seen = markers.map((m) => ({ ...m, at: Math.round(u.valToPos(m.t, "x", true)) + 0.5 }))
+            .filter((m) => m.at >= bbox.left - 1 && m.at <= bbox.left + bbox.width + 1);
+        for (const m of seen) {
             ctx.strokeStyle = css(m.faint ? "--muted" : "--marker");
             ctx.globalAlpha = m.faint ? 0.55 : 0.8;
             ctx.setLineDash(m.faint || m.solid ? [] : [3 * ratio, 3 * ratio]);
             ctx.beginPath();
-            ctx.moveTo(x, m.faint ? bottom - 5 * ratio : bbox.top);
-            ctx.lineTo(x, bottom);
+            ctx.moveTo(m.at, m.faint ? bottom - 5 * ratio : bbox.top);
+            ctx.lineTo(m.at, bottom);
             ctx.stroke();
-            if (m.faint || x < free) continue;
-            const text = shorten(visible(m.text)), width = ctx.measureText(text).width;
-            const place = x + width + 9 * ratio > bbox.left + bbox.width ? x - width - 10 * ratio : x; // at the right edge: on its left
-            if (place < free) continue;
+        }
+        const named = seen.filter((m) => !m.faint).map((m) => ({ at: m.at, text: cutMarker(visible(m.text)) }));
+        const widthOf = (text: string) => ctx.measureText(text).width;
+        for (const l of placeLabels(named, widthOf, { from: bbox.left, to: bbox.left + bbox.width }, 5 * ratio)) {
+            const y = bbox.top + (1 + LABEL_HEIGHT * l.row) * ratio;
             ctx.globalAlpha = 0.85;
             ctx.fillStyle = css("--card");
-            ctx.fillRect(place + 2 * ratio, bbox.top + ratio, width + 6 * ratio, 15 * ratio);
+            ctx.fillRect(l.x - 3 * ratio, y, widthOf(l.text) + 6 * ratio, LABEL_HEIGHT * ratio);
             ctx.globalAlpha = 1;
             ctx.fillStyle = css("--marker");
-            ctx.fillText(text, place + 5 * ratio, bbox.top + 3 * ratio);
-            free = Math.max(x, place + width + 14 * ratio);
+            ctx.fillText(l.text, l.x, y + 2 * ratio);
         }
         ctx.restore();
     }
@@ -405,8 +405,4 @@ function decades(low: number, high: number): number[] {
     const out: number[] = [];
     for (let e = Math.ceil(Math.log10(low) - 1e-9); 10 ** e <= high * 1.0001; e++) out.push(10 ** e);
     return out;
-}
-
-function shorten(text: string): string {
-    return text.length > 28 ? `${text.slice(0, 27)}…` : text;
 }

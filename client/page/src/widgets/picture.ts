@@ -8,6 +8,7 @@ import { svg, visible } from "../dom.ts";
 import { css } from "../theme.ts";
 import { clock, type Unit } from "../units.ts";
 import type { Gap } from "../state/series.ts";
+import { LABEL_HEIGHT, cutMarker, placeLabels } from "./labels.ts";
 import type { Line, Plot } from "./plot.ts";
 import { saveBlob, saveText } from "./save.ts";
 
@@ -19,7 +20,7 @@ export interface ChartPicture {
     u: uPlot | undefined;
 }
 
-const HEAD = 30, ROW = 18, PAD = 12, KEY_WIDTH = 230;
+const HEAD = 30, ROW = 18, PAD = 12, KEY_WIDTH = 230, LETTER = 6; // LETTER: about the width of one, at 11 px
 
 function rows(lines: Line[], width: number): { columns: number; height: number } {
     const columns = Math.max(1, Math.floor((width - 2 * PAD) / KEY_WIDTH));
@@ -55,6 +56,11 @@ export async function saveChartPng(p: ChartPicture): Promise<void> {
     if (blob) saveBlob(`heapwatch-${p.id}.png`, blob);
 }
 
+function named(plot: Plot, X: (t: number) => number): { text: string; at: number }[] {
+    return (plot.markers ?? []).filter((m) => !m.faint && m.t >= plot.range.from && m.t <= plot.range.to)
+        .map((m) => ({ text: cutMarker(visible(m.text)), at: X(m.t) }));
+}
+
 export function saveChartSvg(p: ChartPicture): void {
     const root = chartSvg(p);
     if (root) saveText(`heapwatch-${p.id}.svg`, "image/svg+xml", new XMLSerializer().serializeToString(root));
@@ -80,8 +86,9 @@ function chartSvg(p: ChartPicture): SVGSVGElement | undefined {
         if (m.t < plot.range.from || m.t > plot.range.to) continue;
         curves.append(svg("line", { x1: X(m.t), x2: X(m.t), y1: m.faint ? box.y + box.h - 5 : box.y, y2: box.y + box.h,
             stroke: css(m.faint ? "--muted" : "--marker"), "stroke-dasharray": m.faint || m.solid ? "none" : "3 3" }));
-        if (!m.faint) curves.append(svg("text", { x: X(m.t) + 4, y: box.y + 12, fill: css("--marker") }, cut(visible(m.text), 28)));
     }
+    for (const l of placeLabels(named(plot, X), (text) => text.length * LETTER, { from: box.x, to: box.x + box.w }, 4))
+        curves.append(svg("text", { x: l.x, y: box.y + 12 + LABEL_HEIGHT * l.row, fill: css("--marker") }, l.text));
     root.append(curves);
     plot.lines.forEach((l, i) => {
         const x = PAD + (i % columns) * KEY_WIDTH, y = HEAD + u.height + Math.floor(i / columns) * ROW;

@@ -25,7 +25,7 @@ export interface Plot {
     x: number[];
     lines: Line[];
     stacked?: boolean;
-    markers?: Marker[];
+    markers?: Marker[]; // the most important first: its label has the first choice of a place
     range: Span;
     top?: number; // fixed top of the y axis
     start?: number; // Unix seconds of time 0: the axis shows the clock
