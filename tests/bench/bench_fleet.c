@@ -56,6 +56,7 @@ struct fleet {
 static atomic_bool over;
 static uint64_t *latencies;
 static atomic_size_t n_latencies;
+static _Atomic uint64_t counted_from_ns = UINT64_MAX; /* notes flushed from then on are measured */
 
 static uint64_t now_ns(void)
 {
@@ -241,7 +242,7 @@ static void take(const uint8_t *bytes, size_t n, uint64_t now)
 
         for (size_t i = 0; u && u->body_case == HW__UPDATE__BODY_NOTES && i < u->notes->n_notes; i++) {
                 uint64_t flushed = strtoull(u->notes->notes[i]->text, NULL, 10);
-                if (n_latencies < LATENCIES_MAX)
+                if (flushed >= counted_from_ns && n_latencies < LATENCIES_MAX)
                         latencies[n_latencies++] = now - flushed;
         }
         if (u)
@@ -283,8 +284,8 @@ static void play(struct fleet *f, struct eventlog_writer *o, uint64_t seconds)
                 if (until == UINT64_MAX && f->n_connected == f->n) {
                         puts("connected");
                         fflush(stdout);
-                        n_latencies = 0;
                         f->waits = f->longest_wait_ns = f->notes = 0;
+                        counted_from_ns = now_ns();
                         until = now + seconds * SECOND;
                 } else if (until == UINT64_MAX && now > give_up) {
                         die("not all were connected to");
@@ -336,7 +337,8 @@ int main(int argc, char **argv)
         puts("ready");
         fflush(stdout);
         play(&f, &o, strtoull(argv[4], NULL, 10));
-        nanosleep(&(struct timespec){ .tv_sec = 1 }, NULL); /* the last notes */
+        for (int i = 0; i < 100 && n_latencies < f.notes; i++) /* the last notes */
+                nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
         over = true;
         pthread_join(subscriber, NULL);
         report(&f);
