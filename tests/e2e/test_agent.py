@@ -264,11 +264,13 @@ def test_the_environment_is_clean_and_wrappers_are_passed(directory, bare):
 
 
 def test_linked_in_it_needs_no_variable(directory, bare):
-    env = {**os.environ, "HEAPWATCH_DIR": str(directory)}
+    own = directory / "own"     # which it makes
+    env = {**os.environ, "HEAPWATCH_DIR": str(own)}
     with running(bare["linked"], env=env, stdin=subprocess.PIPE, cwd=directory) as program:
         name = f"agent-{program.pid}.sock"
-        wait_for((directory / name).exists, "the agent's socket at its default place")
-        (directory / name).rename(directory / "agent")
+        wait_for((own / name).exists, "the agent's socket at its default place")
+        assert own.stat().st_mode & 0o777 == 0o700
+        (own / name).rename(directory / "agent")
         a = Asker(directory)
         a.read_until(rb"datb")
         wait_for(lambda: "heap=T" in a.ask("status")[1], "the heap profile")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Where commands write: a full disk, a closed output, a reader that leaves, a file that is not ours."""
+import contextlib
 import os
 import stat
 import subprocess
@@ -58,21 +59,42 @@ FILES = ["plot {log} -o a.svg", "report {log} -o a.html", "report --json {log} -
          "archive --db a.db {log}", "replay {log} --to file:a.eventlog"]
 
 
+@contextlib.contextmanager
+def small_disk(directory, pages):
+    disk = directory / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={4 * pages}k,nr_inodes=5", "none", disk], stderr=subprocess.DEVNULL).returncode:
+        pytest.skip("no disk can be mounted here")
+    try:
+        yield disk
+    finally:
+        subprocess.run(["umount", "-l", disk], check=True)
+
+
+def fails_on(disk, words):
+    done = client(*words.format(log=LOG).split(), cwd=disk)
+    assert done.returncode == 2 and done.stderr.count(b"\n") == 1, done
+    assert b"No space left" in done.stderr or b"disk is full" in done.stderr
+    assert not (disk / words.split(" -o ")[1]).exists() if " -o " in words else True
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting a full disk needs root")
 @pytest.mark.parametrize("words", FILES, ids=lambda words: words.split(" {")[0])
 def test_a_full_disk_for_a_file_ends_with_2(directory, words):
     """And no half of a file is left that looks like a whole one."""
-    disk = directory / "disk"
-    disk.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k,nr_inodes=5", "none", disk], stderr=subprocess.DEVNULL).returncode:
-        pytest.skip("no disk can be mounted here")
-    try:
-        done = client(*words.format(log=LOG).split(), cwd=disk)
-        assert done.returncode == 2 and done.stderr.count(b"\n") == 1, done
-        assert b"No space left" in done.stderr or b"disk is full" in done.stderr
-        assert not (disk / words.split(" -o ")[1]).exists() if " -o " in words else True
-    finally:
-        subprocess.run(["umount", "-l", disk], check=True)
+    with small_disk(directory, 1) as disk:
+        fails_on(disk, words)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a full disk needs root")
+@pytest.mark.parametrize("words", [words for words in FILES if " -o " in words], ids=lambda words: words.split(" {")[0])
+def test_a_disk_that_is_full_at_the_last_bytes(directory, words):
+    """Which are written when the file is closed."""
+    assert client(*words.format(log=LOG).split(), cwd=directory).returncode == 0
+    pages, rest = divmod((directory / words.split(" -o ")[1]).stat().st_size, 4096)
+    assert pages and rest
+    with small_disk(directory, pages) as disk:
+        fails_on(disk, words)
 
 
 @pytest.mark.parametrize("command", WRITING)
