@@ -10,7 +10,7 @@ import threading
 
 import pytest
 
-from harness import CLIENT, DEADLINE_S, LOGS, ROOT, Daemon, client, pb, wait_for, wait_newer_checkpoint
+from harness import CLIENT, DEADLINE_S, LOGS, ROOT, VALGRIND, Daemon, client, pb, wait_for, wait_newer_checkpoint
 
 @pytest.fixture
 def daemon(tmp_path):
@@ -599,6 +599,7 @@ def test_doctor_reads_what_was_linked_in(tmp_path):
     assert seen["withRtsopts"] == "-A8m -hT" and seen["hearsRtsArguments"] is False
 
 
+@pytest.mark.skipif(VALGRIND, reason="valgrind itself does not survive a failing execve(2)")
 def test_doctor_says_why_a_program_does_not_start(tmp_path, bare):
     broken = tmp_path / "broken"
     image = (bare / "Exits").read_bytes()
