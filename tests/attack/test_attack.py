@@ -464,6 +464,7 @@ def test_a_client_that_reads_no_replies_leaves_room_for_others(directory):
         assert WATCHED or rss_bytes(d.process.pid) < 64 << 20
 
 
+@pytest.mark.skipif(WATCHED, reason="a sanitizer's memory is not the program's, and bands are not followed when it is full")
 def test_a_slow_client_gets_a_snapshot_larger_than_all_replies(directory):
     """In pieces, as it takes them, while another client reads nothing of its own and the program goes on; a third reads fast."""
     log, n, memory = LiveLog(directory / "t.eventlog"), scale(2500, 3500), 40 << 20
@@ -494,7 +495,7 @@ def test_a_slow_client_gets_a_snapshot_larger_than_all_replies(directory):
         assert reply.HasField("snapshot_end") and len(bands) == n and size > 1.5 * memory / 8, (len(bands), size)
         assert len(labels_of(d, "t")) == n
         assert client("top", "--once", "--connect", d.publish).returncode == 0
-        assert WATCHED or peak < memory, peak
+        assert peak < memory, peak
 
 
 def test_clients_that_never_read_leave_large_replies_to_others(directory):
