@@ -50,6 +50,11 @@ def load_schema():
 pb = load_schema()
 
 
+def copy_program(program, directory):
+    """To be run there: under valgrind the program itself, not the script that starts it under valgrind."""
+    shutil.copy(program.with_name(f"{program.name}.real") if VALGRIND else program, directory / program.name)
+
+
 def stolen_s():
     """Seconds that the hypervisor has taken from this machine: the kernel charges them to whoever was running."""
     return int(pathlib.Path("/proc/stat").read_text().split()[8]) / os.sysconf("SC_CLK_TCK")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import BUILD, CLIENT, DEADLINE_S, ROOT, Daemon, client, pb, private_directory, running, wait_for
+from harness import BUILD, CLIENT, DAEMON, DEADLINE_S, ROOT, Daemon, client, copy_program, pb, private_directory, running, wait_for
 
 BUILDS = {"threaded": ["-threaded"], "plain": [], "threaded-log": ["-threaded", "-eventlog"]}
 LOGGING = {"threaded-own": ["-threaded", "-eventlog", "-rtsopts"], "plain-own": ["-eventlog", "-rtsopts"]}
@@ -144,8 +144,9 @@ def others(directory, serving):
         pytest.skip("needs root, to be another user")
     with private_directory() as place, contextlib.ExitStack() as programs:
         place.chmod(0o755)
-        for file in (CLIENT, CLIENT.with_name("heapwatchd"), BUILD / "libheapwatch-agent.so"):
-            shutil.copy(file, place)
+        for program in (CLIENT, DAEMON):
+            copy_program(program, place)
+        shutil.copy(BUILD / "libheapwatch-agent.so", place)
         (place / "own").mkdir(0o700)
         os.chown(place / "own", OTHER_USER, OTHER_USER)
 
@@ -195,7 +196,9 @@ def test_a_program_that_does_not_see_our_directory(directory, serving, user):
         pytest.skip("needs root, to mount")
     with private_directory() as place:
         place.chmod(0o755)
-        for file in (CLIENT, CLIENT.with_name("heapwatchd"), BUILD / "libheapwatch-agent.so", serving / "serving-threaded"):
+        for program in (CLIENT, DAEMON):
+            copy_program(program, place)
+        for file in (BUILD / "libheapwatch-agent.so", serving / "serving-threaded"):
             shutil.copy(file, place)
         os.chown(directory, user, user)
         env = {**os.environ, "HEAPWATCH_DIR": str(directory)}
@@ -334,7 +337,7 @@ int heapwatch_agent_attach(const char *settings, char *said, size_t size)
 
 def test_killed_in_the_middle(directory, serving):
     """attach is killed while the program loads the agent: the borrowed thread finishes that and returns by itself."""
-    shutil.copy(CLIENT, directory / "heapwatch")
+    copy_program(CLIENT, directory)
     (directory / "slow.c").write_text(SLOW_AGENT)
     subprocess.run(["gcc", "-shared", "-fPIC", f'-DFOLDER="{directory}"', "-o", directory / "libheapwatch-agent.so",
                     directory / "slow.c"], check=True)
