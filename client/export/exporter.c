@@ -301,6 +301,10 @@ static bool open_sink(struct exporter *e, const struct sink_plan *plan, struct e
                 s->scrape = scrape_new(&o, error);
                 return s->scrape != NULL;
         }
+        if (plan->kind == SINK_TEXTFILE && !textfile_may_replace(plan->address))
+                return error_set(error,
+                                 "sink %s: %s exists and has no metrics of heapwatch; remove it, or name another",
+                                 plan->name, plan->address);
         return open_timer(s) && (plan->kind == SINK_TEXTFILE || open_delivery(s, error));
 }
 

@@ -12,6 +12,21 @@
 #include "client/metrics/text.h"
 #include "proto/base/error.h"
 
+bool textfile_may_replace(const char *path)
+{
+        static const char ours[] = "# HELP heapwatch_";
+        char head[sizeof(ours) - 1];
+        struct stat st;
+        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+        if (fd < 0)
+                return errno == ENOENT;
+        const bool regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+        const ssize_t n = regular ? read(fd, head, sizeof(head)) : -1;
+        (void)close(fd);
+        return n == 0 || (n == (ssize_t)sizeof(head) && !memcmp(head, ours, sizeof(head)));
+}
+
 uint64_t textfile_write(const char *path, struct metrics *m, const struct metrics_source *source, struct error *error)
 {
         char beside[PATH_MAX];

@@ -242,6 +242,16 @@ def test_faults_cost_nothing(directory, daemon):
         assert "works again after failures" in x.said()
 
 
+@pytest.mark.parametrize("content, ours", [("# HELP node_load1 1m load average.\nnode_load1 2\n", False), ("", True),
+                                            ("# HELP heapwatch_daemon_up 1 while\n", True)], ids=["another's", "empty", "ours"])
+def test_a_file_of_another_is_not_replaced(directory, content, ours):
+    file = directory / "some.prom"
+    file.write_text(content)
+    done = client("export", "--check", "--connect", f"ipc://{directory}/publish", "--textfile", file)
+    assert done.returncode == (0 if ours else 2), done
+    assert ours or (b"some.prom exists" in done.stderr and file.read_text() == content)
+
+
 def test_what_is_refused_is_left_out(directory, daemon):
     with HTTP(of_influx) as r, Export(directory, daemon, f"{{kind: influx, url: '{r.url}'}}") as x:
         wait_for(lambda: r.asked.get("ok"), "a good start")
