@@ -24,6 +24,7 @@ DAEMONS, TARGETS = map(int, os.environ.get("HEAPWATCH_FLEET", "3x5").split("x"))
 LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
 PORT = 7700
 TAG = f"hw{os.getpid() % 100000}"
+SUBNET = f"10.213.{os.getpid() % 254 + 1}"      # two runs on one machine do not meet
 
 
 def ip(*args):
@@ -46,7 +47,7 @@ class Machine(Daemon):
         directory.mkdir(mode=0o700)
         super().__init__(directory, *[f"t{number}-{i}={LOG}" for i in range(TARGETS)])
         self.number, self.space, self.link = number, f"{TAG}-{number}", f"{TAG}v{number}"
-        self.address = f"10.213.77.{number + 10}"
+        self.address = f"{SUBNET}.{number + 10}"
         self.endpoint = f"tcp://{self.address}:{PORT}"
         self.keys = directory / "keys"
         done = client("keys", "new", "server", "--dir", self.keys)
@@ -78,7 +79,7 @@ class Machine(Daemon):
 @contextlib.contextmanager
 def network(machines):
     try:
-        for command in (["link", "add", TAG, "type", "bridge"], ["addr", "add", "10.213.77.1/24", "dev", TAG], ["link", "set", TAG, "up"]):
+        for command in (["link", "add", TAG, "type", "bridge"], ["addr", "add", f"{SUBNET}.1/24", "dev", TAG], ["link", "set", TAG, "up"]):
             done = ip(*command)
             assert done.returncode == 0, (command, done.stderr)
         for machine in machines:
