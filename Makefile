@@ -411,13 +411,10 @@ fuzz: $(BUILD)/bench/make_census_log
 	$(Q)BUILD='$(BUILD)' FUZZ_S='$(FUZZ_S)' scripts/fuzz $(FUZZERS)
 .PHONY: fuzz
 
-# The long form of tests/attack, then random faults for ATTACK_S seconds, from ATTACK_SEED if it is given.
 ATTACK_S ?= 480
 #: attack      known attacks, and random faults for ATTACK_S seconds; MODE=asan for the sanitizers
 attack: all
-	$(Q)HEAPWATCH_BUILD='$(O)' HEAPWATCH_ATTACK=full /usr/bin/python3 -m pytest -q -p no:cacheprovider tests/attack \
-		$$(sed -nE '/^## The standing proof/,$$ s/.*`(tests\/e2e\/[^`]*)`.*/\1/p' docs/SECURITY.md)
-	$(Q)HEAPWATCH_BUILD='$(O)' ATTACK_S='$(ATTACK_S)' tests/attack/soak.py
+	$(Q)BUILD='$(O)' MODE='$(MODE)' ATTACK_S='$(ATTACK_S)' scripts/attack
 .PHONY: attack
 
 # Quality of the verdict: golden timelines, then scores on labelled series; LEAKLAB='--ok 100 --leak 60' for more of them.
