@@ -131,13 +131,13 @@ static bool inject_when_up(const struct ghc_process *p, const char *library, con
                            size_t said_size, struct error *error)
 {
         static const struct timespec pause = { .tv_nsec = 100000000 };
-        bool good = inject_whole(p, library, settings, ret, said, said_size, error);
 
-        for (int tries = 0; good && *ret == AGENT_NOT_YET && tries < 10; tries++) {
+        for (int tries = 0; inject_whole(p, library, settings, ret, said, said_size, error); tries++) {
+                if (*ret != AGENT_NOT_YET || tries == 10)
+                        return true;
                 (void)nanosleep(&pause, NULL);
-                good = inject_whole(p, library, settings, ret, said, said_size, error);
         }
-        return good;
+        return false;
 }
 
 /*

@@ -2,6 +2,7 @@
 #include "client/cli/out_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,4 +63,18 @@ int out_file_close(struct out_file *o, int status)
                 (void)unlink(o->temporary);
         free(o->temporary);
         return status;
+}
+
+ssize_t out_file_head(const char *name, char *head, size_t size)
+{
+        int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        struct stat st;
+
+        if (fd < 0)
+                return -errno;
+        const bool regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+        const ssize_t n = regular ? read(fd, head, size) : -EINVAL;
+        const int why = errno;
+        (void)close(fd);
+        return n == -1 ? -why : n;
 }

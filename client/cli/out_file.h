@@ -6,7 +6,9 @@
 #ifndef HW_CLIENT_CLI_OUT_FILE_H
 #define HW_CLIENT_CLI_OUT_FILE_H
 
+#include <stddef.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 struct out_file {
         FILE *to;
@@ -19,5 +21,11 @@ int out_file_open(struct out_file *o, const char *name);
 
 /* Closes; with status 0 the file gets its name, otherwise it is removed. Returns `status`, or the first error. */
 int out_file_close(struct out_file *o, int status);
+
+/*
+ * What the file there begins with, to tell whether it may be replaced: at most `size` bytes into `head`. Returns how
+ * many, or -errno: -ENOENT when there is none, -EINVAL when it is no regular file.
+ */
+ssize_t out_file_head(const char *name, char *head, size_t size);
 
 #endif

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "client/cli/out_file.h"
 #include "client/metrics/text.h"
 #include "proto/base/error.h"
 
@@ -16,14 +17,10 @@ bool textfile_may_replace(const char *path)
 {
         static const char ours[] = "# HELP heapwatch_";
         char head[sizeof(ours) - 1];
-        struct stat st;
-        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        const ssize_t n = out_file_head(path, head, sizeof(head));
 
-        if (fd < 0)
-                return errno == ENOENT;
-        const bool regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
-        const ssize_t n = regular ? read(fd, head, sizeof(head)) : -1;
-        (void)close(fd);
+        if (n < 0)
+                return n == -ENOENT;
         return n == 0 || (n == (ssize_t)sizeof(head) && !memcmp(head, ours, sizeof(head)));
 }
 

@@ -109,7 +109,8 @@ static bool work_on_one(struct pending *p)
                                 drop(p, i);
                         return true;
                 }
-                make_room(p);
+                if (tries == p->n)
+                        make_room(p); /* once, for all that wait */
                 if (clock_mono_ns() - job->moved_ns >= PENDING_PATIENCE_NS) {
                         give_up(p, i);
                         return true;

@@ -23,6 +23,7 @@
 #include "daemon/transport/broadcast.h"
 #include "daemon/transport/limits.h"
 #include "daemon/transport/zloop.h"
+#include "proto/base/clock.h"
 #include "proto/base/error.h"
 #include "proto/base/probes.h"
 #include "proto/wire/limits.h"
@@ -32,6 +33,16 @@
 #define HANDSHAKE_MS            5000 /* how long a silent connection may hold a descriptor */
 
 /* ------------------------------------------------------------ updates */
+
+void bus_shut_stuck(struct bus *bus, bool subscribers, int but)
+{
+        const uint64_t now_ns = clock_mono_ns();
+
+        if (now_ns - bus->looked_ns[subscribers] < STUCK_LOOK_NS)
+                return;
+        bus->looked_ns[subscribers] = now_ns;
+        (void)connections_shut_stuck(subscribers, but);
+}
 
 /* Over the limit only small ones are sent: their number bounds their memory. */
 static bool has_room(struct bus *bus, size_t size)

@@ -8,9 +8,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "daemon/transport/limits.h"
-#include "proto/base/clock.h"
-
 /* In front of the bytes of each message. */
 struct block {
         size_t size;
@@ -49,13 +46,4 @@ int bus_pack(struct bus *bus, struct waiting_client *client, const ProtobufCMess
         else
                 atomic_fetch_add(&bus->updates_waiting_bytes, size);
         return 0;
-}
-void bus_shut_stuck(struct bus *bus, bool subscribers, int but)
-{
-        const uint64_t now_ns = clock_mono_ns();
-
-        if (now_ns - bus->looked_ns[subscribers] < STUCK_LOOK_NS)
-                return;
-        bus->looked_ns[subscribers] = now_ns;
-        (void)connections_shut_stuck(subscribers, but);
 }

@@ -54,12 +54,12 @@ struct bus_client {
         char name[KEY_NAME_MAX + PEER_TEXT + 2];
 };
 
+/* bus.c: memory that others have is waited for: shuts down who reads nothing, but for the one at descriptor `but`. */
+void bus_shut_stuck(struct bus *bus, bool subscribers, int but);
+
 /* bus_message.c: packs into a message that counts as waiting until it is delivered or dropped. Returns 0 or -ENOMEM. */
 int bus_pack(struct bus *bus, struct waiting_client *client, const ProtobufCMessage *message, size_t size,
              zmq_msg_t *ret_msg);
-
-/* Somebody waits for memory that others have: shuts down who reads nothing, but for the one at descriptor `but`. */
-void bus_shut_stuck(struct bus *bus, bool subscribers, int but);
 
 /* bus_client.c: a number of this client's connection; any but 0. */
 uint64_t bus_client_number(const struct bus_client *client);
