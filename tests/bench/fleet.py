@@ -22,7 +22,7 @@ os.environ.setdefault("HEAPWATCH_BUILD", os.environ.get("BUILD", str(ROOT / "bui
 sys.path[:0] = [str(ROOT / "tests" / "e2e"), str(ROOT / "tests" / "bench")]
 
 from chromium import Chromium  # noqa: E402
-from harness import BUILD, CLIENT, Daemon, private_directory, rss_bytes, wait_for  # noqa: E402
+from harness import BUILD, CLIENT, Daemon, cpu_s, private_directory, rss_bytes, wait_for  # noqa: E402
 from terminal import Terminal  # noqa: E402
 from web_browser import Web  # noqa: E402
 
@@ -56,19 +56,14 @@ SEARCH = """(() => {
 })()"""
 
 
-def cpu_seconds(pid):
-    fields = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 class Watched:
     """A process' memory, and its share of a processor since this began."""
 
     def __init__(self, pid):
-        self.pid, self.began, self.cpu = pid, time.monotonic(), cpu_seconds(pid)
+        self.pid, self.began, self.cpu = pid, time.monotonic(), cpu_s(pid)
 
     def share(self):
-        return (cpu_seconds(self.pid) - self.cpu) / (time.monotonic() - self.began) * 100
+        return (cpu_s(self.pid) - self.cpu) / (time.monotonic() - self.began) * 100
 
     def mib(self):
         return rss_bytes(self.pid) / MIB

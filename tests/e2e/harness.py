@@ -55,6 +55,12 @@ def copy_program(program, directory):
     shutil.copy(program.with_name(f"{program.name}.real") if VALGRIND else program, directory / program.name)
 
 
+def cpu_s(pid):
+    """Processor time that it has used, in seconds."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def stolen_s():
     """Seconds that the hypervisor has taken from this machine: the kernel charges them to whoever was running."""
     return int(pathlib.Path("/proc/stat").read_text().split()[8]) / os.sysconf("SC_CLK_TCK")

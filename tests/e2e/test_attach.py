@@ -137,6 +137,13 @@ def test_of_two_with_the_same_name_one_is_detached(directory, serving):
 OTHER_USER = 65534
 
 
+def bring(place):
+    """heapwatch, whole, to where others can start it."""
+    for program in (CLIENT, DAEMON):
+        copy_program(program, place)
+    shutil.copy(BUILD / "libheapwatch-agent.so", place)
+
+
 @pytest.fixture
 def others(directory, serving):
     """others(build): a program of another user, in a place that this user can read, with a directory of its own."""
@@ -144,9 +151,7 @@ def others(directory, serving):
         pytest.skip("needs root, to be another user")
     with private_directory() as place, contextlib.ExitStack() as programs:
         place.chmod(0o755)
-        for program in (CLIENT, DAEMON):
-            copy_program(program, place)
-        shutil.copy(BUILD / "libheapwatch-agent.so", place)
+        bring(place)
         (place / "own").mkdir(0o700)
         os.chown(place / "own", OTHER_USER, OTHER_USER)
 
@@ -196,10 +201,8 @@ def test_a_program_that_does_not_see_our_directory(directory, serving, user):
         pytest.skip("needs root, to mount")
     with private_directory() as place:
         place.chmod(0o755)
-        for program in (CLIENT, DAEMON):
-            copy_program(program, place)
-        for file in (BUILD / "libheapwatch-agent.so", serving / "serving-threaded"):
-            shutil.copy(file, place)
+        bring(place)
+        shutil.copy(serving / "serving-threaded", place)
         os.chown(directory, user, user)
         env = {**os.environ, "HEAPWATCH_DIR": str(directory)}
         be = ["setpriv", "--reuid", str(user), "--regid", str(user), "--clear-groups"]

@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`heapwatch top` in a real terminal, and its views as text and JSON."""
 import json
-import os
 import random
 import re
 import signal
 import time
 import urllib.request
-from pathlib import Path
 
 import pytest
 
 from fake_daemon import MIB, FakeDaemon, leaky
-from harness import LOGS, VALGRIND, Daemon, client, pb, piped, private_directory, wait_for
+from harness import LOGS, VALGRIND, Daemon, client, cpu_s, pb, piped, private_directory, wait_for
 from live_log import LiveLog
 from terminal import top
 from web_browser import Web
@@ -227,12 +225,6 @@ def test_every_word_beside_a_number_is_explained(directory, log):
             rows = screen.splitlines()[1:-2]
             shown = words_of("\n".join(rows[:1] if view == "bands" else rows))     # below its heading are labels
             assert shown and shown - words_of(said) - NOT_EXPLAINED == set(), view
-
-
-def cpu_s(pid):
-    """Processor time that it has used, in seconds."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @pytest.mark.parametrize("keys", [[], ["Space"]], ids=["ended", "frozen"])
