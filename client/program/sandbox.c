@@ -67,7 +67,7 @@ bool sandbox_enter(void)
                 ALLOW,
         };
         const struct sock_filter signals[] = { SIGNALS, ALLOW }, allow = ALLOW;
-        const size_t n = sizeof(filter) / sizeof(filter[0]);
+        const unsigned short n = sizeof(filter) / sizeof(filter[0]);
         struct sock_fprog program = { .len = n, .filter = filter };
 
         if (RUNNING_ON_VALGRIND) /* it sets the handlers of all signals itself before a program takes its place */
