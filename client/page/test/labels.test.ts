@@ -19,3 +19,8 @@ test("labels that would cover each other stand in two rows, whichever is further
 test("a label that is wider than the box is left out", () => {
     assert.deepEqual(placeLabels([{ text: "a", at: 50 }], () => 200, box, 2), []);
 });
+
+test("a faint marker has no label, a long one is cut", () => {
+    const placed = placeLabels([{ text: "tick", at: 20, faint: true }, { text: "x".repeat(40), at: 20 }], ten, box, 2);
+    assert.deepEqual(placed, [{ text: `${"x".repeat(27)}…`, x: 22, row: 0 }]);
+});

@@ -13,7 +13,7 @@ import type { Span } from "../range.ts";
 import { css } from "../theme.ts";
 import { clock, known, type Unit, UNKNOWN } from "../units.ts";
 import { type ChartPicture, saveChartPng, saveChartSvg } from "./picture.ts";
-import { LABEL_HEIGHT, cutMarker, placeLabels } from "./labels.ts";
+import { LABEL_HEIGHT, placeLabels } from "./labels.ts";
 import type { Line, Plot } from "./plot.ts";
 import { register } from "./registry.ts";
 
@@ -292,9 +292,8 @@ export class Chart {
             ctx.lineTo(m.at, bottom);
             ctx.stroke();
         }
-        const named = seen.filter((m) => !m.faint).map((m) => ({ at: m.at, text: cutMarker(visible(m.text)) }));
         const widthOf = (text: string) => ctx.measureText(text).width;
-        for (const l of placeLabels(named, widthOf, { from: bbox.left, to: bbox.left + bbox.width }, 5 * ratio)) {
+        for (const l of placeLabels(seen, widthOf, { from: bbox.left, to: bbox.left + bbox.width }, 5 * ratio)) {
             const y = bbox.top + (1 + LABEL_HEIGHT * l.row) * ratio;
             ctx.globalAlpha = 0.85;
             ctx.fillStyle = css("--card");

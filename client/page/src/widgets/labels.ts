@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* labels.ts - where the labels of a chart's markers stand, so that none covers another. */
 
+import { visible } from "../dom.ts";
+
 export const LABEL_ROWS = 2, LABEL_HEIGHT = 15;
 
-export const cutMarker = (text: string): string => (text.length > 28 ? `${text.slice(0, 27)}…` : text);
+/* Text from outside in at most `most` characters. */
+export const short = (text: string, most: number): string => {
+    const shown = visible(text);
+    return shown.length > most ? `${shown.slice(0, most - 1)}…` : shown;
+};
 
 export interface Label {
     text: string;
@@ -13,12 +19,13 @@ export interface Label {
 
 /*
  * Of markers at `at` (in pixels), the most important first: each stands right of its line, or left of it where it would leave
- * the box, in the first row with room for it. One that finds none is left out: its line is there.
+ * the box, in the first row with room for it. One that finds none is left out: its line is there. Faint ones have no label.
  */
-export function placeLabels(markers: { text: string; at: number }[], width: (text: string) => number, box: { from: number; to: number },
-    gap: number): Label[] {
+export function placeLabels(markers: { text: string; at: number; faint?: boolean }[], width: (text: string) => number,
+    box: { from: number; to: number }, gap: number): Label[] {
     const taken: { from: number; to: number; row: number }[] = [], placed: Label[] = [];
-    for (const { text, at } of markers) {
+    for (const m of markers.filter((m) => !m.faint)) {
+        const text = short(m.text, 28), at = m.at;
         const w = width(text), x = at + gap + w > box.to ? at - gap - w : at + gap;
         const isFree = (row: number) => taken.every((l) => l.row !== row || x + w + gap <= l.from || x >= l.to + gap);
         const row = Array.from({ length: LABEL_ROWS }, (_, i) => i).find(isFree);

@@ -4,11 +4,11 @@
  * scales, so it stays sharp at any size; text is escaped by the XML serializer.
  */
 import type uPlot from "uplot";
-import { svg, visible } from "../dom.ts";
+import { svg } from "../dom.ts";
 import { css } from "../theme.ts";
 import { clock, type Unit } from "../units.ts";
 import type { Gap } from "../state/series.ts";
-import { LABEL_HEIGHT, cutMarker, placeLabels } from "./labels.ts";
+import { LABEL_HEIGHT, placeLabels, short } from "./labels.ts";
 import type { Line, Plot } from "./plot.ts";
 import { saveBlob, saveText } from "./save.ts";
 
@@ -26,8 +26,6 @@ function rows(lines: Line[], width: number): { columns: number; height: number }
     const columns = Math.max(1, Math.floor((width - 2 * PAD) / KEY_WIDTH));
     return { columns, height: Math.ceil(lines.length / columns) * ROW + PAD };
 }
-
-const cut = (s: string, n: number) => (s.length > n ? `${s.slice(0, n - 1)}…` : s);
 
 export async function saveChartPng(p: ChartPicture): Promise<void> {
     if (!p.u || !p.plot) return;
@@ -50,15 +48,10 @@ export async function saveChartPng(p: ChartPicture): Promise<void> {
         c.fillStyle = l.color;
         c.fillRect(x, y + 4, 10, 10);
         c.fillStyle = css("--text");
-        c.fillText(cut(visible(l.label), 32), x + 16, y + 13);
+        c.fillText(short(l.label, 32), x + 16, y + 13);
     });
     const blob = await new Promise<Blob | null>((f) => canvas.toBlob(f, "image/png"));
     if (blob) saveBlob(`heapwatch-${p.id}.png`, blob);
-}
-
-function named(plot: Plot, X: (t: number) => number): { text: string; at: number }[] {
-    return (plot.markers ?? []).filter((m) => !m.faint && m.t >= plot.range.from && m.t <= plot.range.to)
-        .map((m) => ({ text: cutMarker(visible(m.text)), at: X(m.t) }));
 }
 
 export function saveChartSvg(p: ChartPicture): void {
@@ -82,18 +75,17 @@ function chartSvg(p: ChartPicture): SVGSVGElement | undefined {
     const curves = svg("g", { "clip-path": "url(#plot)" });
     const drawn = plot.stacked ? [...plot.lines].reverse() : plot.lines;
     drawn.forEach((l, i) => curve(curves, l, u.data[0] as number[], u.data[i + 1] as (number | null)[], !!plot.stacked, X, Y));
-    for (const m of plot.markers ?? []) {
-        if (m.t < plot.range.from || m.t > plot.range.to) continue;
-        curves.append(svg("line", { x1: X(m.t), x2: X(m.t), y1: m.faint ? box.y + box.h - 5 : box.y, y2: box.y + box.h,
+    const seen = (plot.markers ?? []).filter((m) => m.t >= plot.range.from && m.t <= plot.range.to).map((m) => ({ ...m, at: X(m.t) }));
+    for (const m of seen)
+        curves.append(svg("line", { x1: m.at, x2: m.at, y1: m.faint ? box.y + box.h - 5 : box.y, y2: box.y + box.h,
             stroke: css(m.faint ? "--muted" : "--marker"), "stroke-dasharray": m.faint || m.solid ? "none" : "3 3" }));
-    }
-    for (const l of placeLabels(named(plot, X), (text) => text.length * LETTER, { from: box.x, to: box.x + box.w }, 4))
+    for (const l of placeLabels(seen, (text) => text.length * LETTER, { from: box.x, to: box.x + box.w }, 4))
         curves.append(svg("text", { x: l.x, y: box.y + 12 + LABEL_HEIGHT * l.row, fill: css("--marker") }, l.text));
     root.append(curves);
     plot.lines.forEach((l, i) => {
         const x = PAD + (i % columns) * KEY_WIDTH, y = HEAD + u.height + Math.floor(i / columns) * ROW;
         root.append(svg("rect", { x, y: y + 4, width: 10, height: 10, fill: l.color }),
-            svg("text", { x: x + 16, y: y + 13, fill: css("--text") }, cut(visible(l.label), 32)));
+            svg("text", { x: x + 16, y: y + 13, fill: css("--text") }, short(l.label, 32)));
     });
     return root;
 }
