@@ -9,6 +9,7 @@
 
 #include "client/console/console.h"
 #include "client/console/draw/keys.h"
+#include "proto/base/utf8.h"
 
 void entry_begin(struct console *c, enum entry what)
 {
@@ -40,16 +41,12 @@ static bool apply(struct console *c)
         return true;
 }
 
-/* Removes the last character, all its bytes. */
 static void rub_out(char *text)
 {
         size_t n = strlen(text);
 
-        while (n > 0 && ((unsigned char)text[n - 1] & 0xc0) == 0x80)
-                n--;
         if (n > 0)
-                n--;
-        text[n] = '\0';
+                text[utf8_cut(text, n - 1)] = '\0';
 }
 
 /* Appends a character as UTF-8 when there is room. */

@@ -10,6 +10,7 @@
 #include "client/console/scene/trends.h"
 #include "client/console/draw/widgets.h"
 #include "heapwatch/text.h"
+#include "proto/base/glyph.h"
 
 enum { LINE = 512 };
 

@@ -7,19 +7,14 @@
 #include <string.h>
 
 #include "heapwatch/text.h"
+#include "proto/base/utf8.h"
 
 /* ---------------------------------------------------------------------- copy */
 
 static void cut(char *text)
 {
-        size_t n = text ? strnlen(text, ALERT_EVENT_TEXT_BYTES) : 0;
-
-        if (n < ALERT_EVENT_TEXT_BYTES)
-                return;
-        n--;
-        while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80) /* not within a character */
-                n--;
-        text[n] = '\0';
+        if (text && strnlen(text, ALERT_EVENT_TEXT_BYTES) == ALERT_EVENT_TEXT_BYTES)
+                text[utf8_cut(text, ALERT_EVENT_TEXT_BYTES - 1)] = '\0';
 }
 
 static void cut_pairs(Hw__Label **pairs, size_t *n)

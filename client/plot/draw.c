@@ -12,6 +12,7 @@
 #include "client/plot/plot.h"
 #include "client/plot/theme.h"
 #include "heapwatch/text.h"
+#include "proto/base/utf8.h"
 
 #define NS_PER_S   1e9
 #define FONT       "DejaVu Sans"
@@ -47,8 +48,7 @@ static void fit(cairo_t *cr, char *out, size_t size, const char *text, double wi
         if (text_width(cr, out) <= width)
                 return;
         while (n > 0) {
-                for (n--; n > 0 && ((unsigned char)out[n] & 0xc0) == 0x80; n--)
-                        ; /* whole characters */
+                n = utf8_cut(out, n - 1);
                 memcpy(out + n, "\xe2\x80\xa6", 4);
                 if (text_width(cr, out) <= width)
                         return;

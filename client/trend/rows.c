@@ -7,6 +7,7 @@
 #include "client/state/band_name.h"
 #include "client/trend/trend.h"
 #include "heapwatch/text.h"
+#include "proto/base/glyph.h"
 #include "proto/base/rate.h"
 
 #define NAME_COLUMNS 28
@@ -33,10 +34,10 @@ static const char *duration(char out[HW_NUMBER_MAX], bool known, uint64_t ns)
         return known ? hw_duration_text(out, HW_NUMBER_MAX, (double)ns) : "–";
 }
 
-/* At least one column apart. A dash has three bytes and one column. */
+/* At least one column apart. */
 static void cell(FILE *to, const char *text, int columns)
 {
-        int pad = columns - (strcmp(text, "–") ? (int)strlen(text) : 1);
+        int pad = columns - text_columns(text);
 
         fprintf(to, "%*s%s", pad > 1 ? pad : 1, "", text);
 }
@@ -48,49 +49,25 @@ static bool rose_but_is_steady(const Hw__Trend *t)
                t->evidence && t->evidence->missing;
 }
 
-static size_t columns_of(const char *text)
-{
-        size_t n = 0;
-
-        for (; *text; text++)
-                n += ((unsigned char)*text & 0xc0) != 0x80;
-        return n;
-}
-
-/* Of a cost-centre stack, innermost first, or of words: the beginning. */
-static void print_beginning(FILE *to, const char *text)
-{
-        size_t n = 0;
-
-        for (const char *at = text; *at && n < NAME_COLUMNS; at++) {
-                n += ((unsigned char)*at & 0xc0) != 0x80;
-                if (n < NAME_COLUMNS)
-                        fputc(*at, to);
-        }
-        fputs("…", to);
-}
-
-/* What does not fit loses its package, then the beginning of its path: the end of a qualified name tells most. */
+/*
+ * What does not fit loses its package, then the beginning of its path: the end of a qualified name tells most. Of a
+ * cost-centre stack, innermost first, or of words, the beginning does.
+ */
 static void print_name(FILE *to, const char *name)
 {
-        char safe[256];
-        const char *shown = safe, *cut = "";
+        char safe[256], fitted[sizeof(safe) + sizeof("…")];
+        const char *shown = safe;
 
         (void)hw_terminal_text(safe, sizeof(safe), name);
-        if (columns_of(shown) > NAME_COLUMNS)
+        if (text_columns(shown) > NAME_COLUMNS)
                 shown = package_label(safe).rest;
-        if (columns_of(shown) > NAME_COLUMNS && strpbrk(shown, " /;")) {
-                fputs("  ", to);
-                print_beginning(to, shown);
-                return;
-        }
-        if (columns_of(shown) > NAME_COLUMNS)
-                cut = "…";
-        while (columns_of(cut) + columns_of(shown) > NAME_COLUMNS)
-                do
-                        shown++;
-                while (((unsigned char)*shown & 0xc0) == 0x80);
-        fprintf(to, "  %s%s%*s", cut, shown, (int)(NAME_COLUMNS - columns_of(cut) - columns_of(shown)), "");
+        if (text_columns(shown) <= NAME_COLUMNS)
+                (void)snprintf(fitted, sizeof(fitted), "%s", shown);
+        else if (strpbrk(shown, " /;"))
+                (void)snprintf(fitted, sizeof(fitted), "%.*s…", (int)text_beginning(shown, NAME_COLUMNS - 1), shown);
+        else
+                (void)snprintf(fitted, sizeof(fitted), "…%s", text_end(shown, NAME_COLUMNS - 1));
+        fprintf(to, "  %s%*s", fitted, NAME_COLUMNS - text_columns(fitted), "");
 }
 
 /* `band`: NULL for a series. What its name does not say comes last, where nothing has to be aligned. */

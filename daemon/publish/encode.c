@@ -14,6 +14,7 @@
 #include "daemon/publish/limits.h"
 #include "heapwatch/text.h"
 #include "proto/base/hash.h"
+#include "proto/base/utf8.h"
 
 #define REPLACEMENT_BYTES 3  /* U+FFFD in UTF-8: at most this for one invalid byte */
 #define CUT_BYTES         64 /* of the remark at the end of a cut text */
@@ -70,21 +71,13 @@ static bool is_clean(const char *text, size_t size)
         return size <= LIMIT_PUBLISHED_TEXT_BYTES && hw_utf8_valid(text, size) && !(size && memchr(text, '\0', size));
 }
 
-/* The greatest length up to `room` at which valid UTF-8 can be cut. */
-static size_t cut_at_character(const char *text, size_t room)
-{
-        while (room > 0 && ((unsigned char)text[room] & 0xc0) == 0x80)
-                room--;
-        return room;
-}
-
 /* Adds the size of a cut text, and a hash that tells texts with the same beginning apart. */
 static void note_cut(char *text, size_t length, const char *bytes, size_t size)
 {
         const size_t most = LIMIT_PUBLISHED_TEXT_BYTES - CUT_BYTES;
 
         if (length > most)
-                length = cut_at_character(text, most);
+                length = utf8_cut(text, most);
         (void)snprintf(text + length, CUT_BYTES, "... (%zu bytes, %016" PRIx64 ")", size, hash_bytes(bytes, size, 0));
 }
 

@@ -13,6 +13,7 @@
 
 #include "proto/base/hash.h"
 #include "proto/base/strings.h"
+#include "proto/base/utf8.h"
 
 #define CUT ";..."
 
@@ -21,21 +22,13 @@ static bool is_text(const char *text)
         return text && *text;
 }
 
-static bool is_continuation(char byte)
-{
-        return ((unsigned char)byte & 0xc0) == 0x80;
-}
-
 /* Copies `text` to out[n], cut at a character if it does not fit into `room` bytes. Returns the new length. */
 static size_t append_sized(char *out, size_t n, size_t room, const char *text, size_t size)
 {
         size_t left = room - n - 1;
 
-        if (size > left) {
-                size = left;
-                while (size > 0 && is_continuation(text[size]))
-                        size--;
-        }
+        if (size > left)
+                size = utf8_cut(text, left);
         memcpy(out + n, text, size);
         out[n + size] = '\0';
         return n + size;

@@ -46,6 +46,13 @@ size_t utf8_decode(const void *bytes, size_t n, uint32_t *ret_code)
         return length;
 }
 
+size_t utf8_cut(const char *text, size_t n)
+{
+        while (n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80)
+                n--;
+        return n;
+}
+
 bool utf8_is_control(uint32_t code)
 {
         return code < 0x20 || (code >= 0x7F && code <= 0x9F) || code == 0x061C /* Arabic letter mark */ ||

@@ -14,6 +14,9 @@
  */
 size_t utf8_decode(const void *bytes, size_t n, uint32_t *ret_code);
 
+/* The greatest length up to `n` at which valid UTF-8 of more than n bytes can be cut. */
+size_t utf8_cut(const char *text, size_t n);
+
 /*
  * True for characters that change how the text around them is shown: C0, DEL,
  * C1, line and paragraph separators, bidirectional controls, invisible marks.

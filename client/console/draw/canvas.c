@@ -3,10 +3,8 @@
  * canvas.c - cells.
  *
  * DESIGN: a cell holds its character as UTF-8, so that the terminal and plain
- * text need no conversion. Columns are counted with wcwidth; combining marks
- * join the cell before them, as many as fit. For terminals without UTF-8, the
- * few symbols that heapwatch itself draws have ASCII substitutes, in one table
- * here.
+ * text need no conversion. Combining marks join the cell before them, as many
+ * as fit.
  */
 #include "client/console/draw/canvas.h"
 
@@ -14,7 +12,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <wchar.h>
+
+#include "proto/base/glyph.h"
 
 struct canvas *canvas_new(int height, int width, bool ascii)
 {
@@ -66,105 +65,7 @@ const struct cell *canvas_cell(const struct canvas *c, int row, int column)
         return cell_at(c, row, column);
 }
 
-/* -------------------------------------------------------------- characters */
-
-struct glyph {
-        char bytes[5];
-        size_t length; /* in the source text */
-        int columns;   /* 0: joins the one before */
-};
-
-/* The symbols that heapwatch draws, and their substitutes where there is no UTF-8. */
-static const struct {
-        uint32_t code;
-        char twin;
-} twins[] = {
-        { 0x2013, '-' }, { 0x2026, '~' },  { 0x00b7, '|' }, { 0x25cf, '*' }, { 0x25cb, 'o' }, { 0x2500, '-' },
-        { 0x2581, '_' }, { 0x2582, '.' },  { 0x2583, ':' }, { 0x2584, '-' }, { 0x2585, '=' }, { 0x2586, '+' },
-        { 0x2587, '*' }, { 0x2588, '#' },  { 0x2591, '.' }, { 0x25b8, '>' }, { 0x00d7, 'x' }, { 0x25b2, '^' },
-        { 0x25b5, ',' }, { 0x25be, 'v' },  { 0x2502, '|' }, { 0x2508, '.' }, { 0x254c, '-' }, { 0x2534, '+' },
-        { 0x25a0, '#' }, { 0x2590, '#' },  { 0x2190, '<' }, { 0x2191, '^' }, { 0x2192, '>' }, { 0x2193, 'v' },
-        { 0x2197, '/' }, { 0x2198, '\\' }, { 0x2514, '`' }, { 0x251c, '|' }, { 0x00b1, '~' }, { 0x2592, '%' },
-};
-
-/* By its first byte; 0 when no sequence begins with it. */
-static size_t sequence_length(unsigned char first)
-{
-        if (first < 0x80)
-                return 1;
-        if (first < 0xc0 || first >= 0xf8)
-                return 0;
-        return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-}
-
-/* Code point at `s` and its length; a byte that is not UTF-8 counts as U+FFFD. */
-static uint32_t decode(const unsigned char *s, size_t *ret_length)
-{
-        static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-        size_t n = sequence_length(*s);
-        uint32_t code = n == 1 ? *s : n ? *s & (0x7fu >> n) : 0;
-
-        *ret_length = 1;
-        for (size_t i = 1; i < n; i++) {
-                if ((s[i] & 0xc0) != 0x80)
-                        return 0xfffd;
-                code = code << 6 | (s[i] & 0x3fu);
-        }
-        if (!n || code < least[n] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-                return 0xfffd;
-        *ret_length = n;
-        return code;
-}
-
-static char twin(uint32_t code)
-{
-        for (size_t i = 0; i < sizeof(twins) / sizeof(twins[0]); i++) {
-                if (twins[i].code == code)
-                        return twins[i].twin;
-        }
-        return '?';
-}
-
-/* Columns of a character; our own symbols take 1 whatever the locale says. */
-static int columns_of(uint32_t code)
-{
-        if (code < 0x20 || code == 0x7f)
-                return -1;
-        if (code < 0x7f || twin(code) != '?')
-                return 1;
-        return wcwidth((wchar_t)code);
-}
-
-static struct glyph next_glyph(const char *text, bool ascii)
-{
-        struct glyph g = { .columns = 1 };
-        uint32_t code = decode((const unsigned char *)text, &g.length);
-        int columns = columns_of(code);
-
-        if (ascii && code >= 0x80) {
-                g.bytes[0] = twin(code);
-                g.columns = columns == 0 ? 0 : 1;
-        } else if (columns < 0 || (code == 0xfffd && g.length == 1)) {
-                g.bytes[0] = '?';
-        } else {
-                memcpy(g.bytes, text, g.length);
-                g.columns = columns;
-        }
-        return g;
-}
-
-int text_columns(const char *text)
-{
-        int columns = 0;
-
-        while (*text) {
-                struct glyph g = next_glyph(text, false);
-
-                columns += g.columns;
-                text += g.length;
-        }
-        return columns;
-}
+/* ------------------------------------------------------------------- words */
 
 /* "23 h", "24.7 MiB": a line does not end between a number and its unit. `at` is after the blank. */
 static bool splits_number(const char *text, size_t at)
@@ -184,7 +85,7 @@ size_t text_wrap(const char *text, int width)
         int columns = 0;
 
         while (text[at]) {
-                struct glyph g = next_glyph(text + at, false);
+                struct glyph g = glyph_next(text + at, false);
 
                 if (columns + g.columns > width)
                         return word ? word : at ? at : g.length;
@@ -232,7 +133,7 @@ static int draw(struct canvas *c, int row, int column, int width, enum tint tint
         int used = 0;
 
         while (*text) {
-                struct glyph g = next_glyph(text, c->ascii);
+                struct glyph g = glyph_next(text, c->ascii);
 
                 if (used + g.columns > width)
                         break;
@@ -277,10 +178,8 @@ int canvas_put_end(struct canvas *c, struct area area, int row, int column, int 
 {
         if (text_columns(text) <= width)
                 return canvas_put(c, area, row, column, width, tint, text);
-        while (*text && (text_columns(text) > width - 1 || ((unsigned char)*text & 0xc0) == 0x80))
-                text++;
         (void)canvas_put(c, area, row, column, 1, TINT_DIM, "…");
-        return 1 + canvas_put(c, area, row, column + 1, width - 1, tint, text);
+        return 1 + canvas_put(c, area, row, column + 1, width - 1, tint, text_end(text, width - 1));
 }
 
 void canvas_rule(struct canvas *c, struct area area, int row, int column, int width, enum tint tint, const char *glyph)

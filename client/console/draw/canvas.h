@@ -96,9 +96,6 @@ char *canvas_row_text(const struct canvas *c, int row);
 /* Prints the rows from row `from` on. 0 or -errno. */
 int canvas_print(FILE *to, const struct canvas *c, int from);
 
-/* Columns that text takes. */
-int text_columns(const char *text);
-
 /* Bytes of `text` that fit in a line of at most `width` columns, broken between words if possible. */
 size_t text_wrap(const char *text, int width);
 

@@ -20,6 +20,7 @@
 
 #include "client/console/draw/chart.h"
 #include "heapwatch/text.h"
+#include "proto/base/glyph.h"
 
 struct plot {
         struct canvas *canvas;

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "proto/base/glyph.h"
+
 /* ------------------------------------------------------------ into columns */
 
 static void clear(int width, double *values, bool *known)

@@ -13,6 +13,7 @@
 
 #include "client/console/draw/widgets.h"
 #include "client/console/scene/said.h"
+#include "proto/base/glyph.h"
 
 enum { LABEL = 7, LINE = 512, HEADLINE_ROWS = 3, MOST = 4 };
 

@@ -6,6 +6,7 @@
 
 #include "client/console/draw/widgets.h"
 #include "heapwatch/text.h"
+#include "proto/base/glyph.h"
 
 int gc_rows(const struct scene *s, const struct world_target *t, int width)
 {

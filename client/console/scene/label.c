@@ -5,6 +5,7 @@
 
 #include "client/console/draw/text.h"
 #include "client/state/band_name.h"
+#include "proto/base/glyph.h"
 
 /* Else words, or a cost-centre stack, whose beginning matters most. */
 static bool is_qualified_name(const char *label)

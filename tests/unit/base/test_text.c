@@ -12,7 +12,9 @@
 
 #include "proto/eventlog/advice.h"
 #include "heapwatch/text.h"
+#include "proto/base/glyph.h"
 #include "proto/base/rate.h"
+#include "proto/base/utf8.h"
 
 #define COUNT(a)  (sizeof(a) / sizeof(a)[0])
 #define UNCHANGED UINT64_C(0xDEAD)
@@ -234,6 +236,54 @@ static void test_terminal(void **state)
         assert_string_equal(out, "ab");
 }
 
+/* Columns of a terminal, and the ends of a text that fit in them. */
+static void test_columns(void **state)
+{
+        static const struct {
+                const char *text;
+                int columns;
+                const char *beginning, *end; /* of three columns */
+        } cases[] = {
+                { "", 0, "", "" },
+                { "abc", 3, "abc", "abc" },
+                { "abcd", 4, "abc", "bcd" },
+                { "a–…d", 4, "a–…", "–…d" },
+                { "e\xCC\x81tat", 4, "e\xCC\x81ta", "tat" }, /* a combining mark joins */
+                { "漢字漢", 6, "漢", "漢" },                 /* two columns each */
+                { "ab\xFF"
+                  "cd",
+                  5, "ab\xFF",
+                  "\xFF"
+                  "cd" }, /* not UTF-8: one each */
+        };
+
+        (void)state;
+        assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
+        for (size_t i = 0; i < COUNT(cases); i++) {
+                char beginning[32];
+
+                assert_int_equal(text_columns(cases[i].text), cases[i].columns);
+                (void)snprintf(beginning, sizeof(beginning), "%.*s", (int)text_beginning(cases[i].text, 3),
+                               cases[i].text);
+                assert_string_equal(beginning, cases[i].beginning);
+                assert_string_equal(text_end(cases[i].text, 3), cases[i].end);
+                assert_int_equal(text_beginning(cases[i].text, 0), 0);
+        }
+        assert_int_equal(glyph_next("–", true).bytes[0], '-');
+        assert_int_equal(glyph_next("漢", true).bytes[0], '?');
+        assert_int_equal(glyph_next("\xFF", false).bytes[0], '?');
+}
+
+static void test_cut(void **state)
+{
+        static const char text[] = "a–b"; /* 1, 3, 1 bytes */
+        static const size_t at[] = { 0, 1, 1, 1, 4 };
+
+        (void)state;
+        for (size_t n = 0; n < COUNT(at); n++)
+                assert_int_equal(utf8_cut(text, n), at[n]);
+}
+
 static void test_advice(void **state)
 {
         (void)state;
@@ -257,7 +307,8 @@ int main(void)
                 cmocka_unit_test(test_numbers), cmocka_unit_test(test_numbers_as_on_the_page),
                 cmocka_unit_test(test_rates),   cmocka_unit_test(test_parse),
                 cmocka_unit_test(test_utf8),    cmocka_unit_test(test_terminal),
-                cmocka_unit_test(test_advice),
+                cmocka_unit_test(test_advice),  cmocka_unit_test(test_columns),
+                cmocka_unit_test(test_cut),
         };
 
         return cmocka_run_group_tests_name("text", tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include <locale.h>
 
 #include "client/console/plain.h"
+#include "proto/base/glyph.h"
 #include "tests/unit/console/drawn.h"
 
 struct world {
