@@ -175,8 +175,7 @@ void alert_print_json(const struct known_alert *k)
         struct json_out j = { .to = stdout };
 
         json_open(&j, '{');
-        json_key(&j, "target");
-        json_text(&j, k->target);
+        json_member_text(&j, "target", k->target);
         json_key(&j, "alert");
         json_message(&j, &k->alert->base, false);
         json_close(&j, '}');

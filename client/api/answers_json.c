@@ -3,10 +3,8 @@
 
 static void put_text(struct json_out *j, const char *key, const char *text)
 {
-        if (!text[0])
-                return;
-        json_key(j, key);
-        json_text(j, text);
+        if (text[0])
+                json_member_text(j, key, text);
 }
 
 /* `question`: "" for what answers none. */
@@ -17,10 +15,8 @@ static void put_answer(struct json_out *j, const char *key, const char *question
         put_text(j, "question", question);
         put_text(j, "tone", answer_tone_name(a->tone));
         put_text(j, "text", a->text);
-        if (a->has_time) {
-                json_key(j, "timeNs");
-                json_u64_string(j, a->time_ns);
-        }
+        if (a->has_time)
+                json_member_u64_string(j, "timeNs", a->time_ns);
         put_text(j, "after", a->after);
         json_close(j, '}');
 }
@@ -29,32 +25,22 @@ static void put_summary(struct json_out *j, const struct answers *a)
 {
         put_text(j, "word", a->word);
         put_text(j, "tone", answer_tone_name(a->tone));
-        json_key(j, "rank");
-        json_i64(j, a->rank);
-        if (a->has_slope) {
-                json_key(j, "slope");
-                json_short(j, a->slope);
-        }
-        if (a->has_onset) {
-                json_key(j, "onsetNs");
-                json_u64_string(j, a->onset_ns);
-        }
-        if (a->has_limit) {
-                json_key(j, "limitInNs");
-                json_u64_string(j, a->limit_ns);
-        }
-        if (a->culprit) {
-                json_key(j, "band");
-                json_u64(j, a->culprit);
-        }
+        json_member_i64(j, "rank", a->rank);
+        if (a->has_slope)
+                json_member_short(j, "slope", a->slope);
+        if (a->has_onset)
+                json_member_u64_string(j, "onsetNs", a->onset_ns);
+        if (a->has_limit)
+                json_member_u64_string(j, "limitInNs", a->limit_ns);
+        if (a->culprit)
+                json_member_u64(j, "band", a->culprit);
         put_text(j, "culprit", a->culprit_text);
         put_text(j, "note", a->note);
 }
 
 void account_rows_print(struct json_out *j, const char *key, const struct account *a)
 {
-        json_key(j, key);
-        json_open(j, '[');
+        json_member_open(j, key, '[');
         for (size_t i = 0; i < a->n; i++)
                 put_answer(j, a->rows[i].key, "", &a->rows[i].says);
         json_close(j, ']');
@@ -62,8 +48,7 @@ void account_rows_print(struct json_out *j, const char *key, const struct accoun
 
 static void put_caveats(struct json_out *j, const struct answers *a)
 {
-        json_key(j, "caveats");
-        json_open(j, '[');
+        json_member_open(j, "caveats", '[');
         for (size_t i = 0; i < a->n_caveats; i++)
                 json_text(j, a->caveats[i]);
         json_close(j, ']');
@@ -79,16 +64,12 @@ void answers_print(struct json_out *j, const struct world_target *t, bool live, 
                 answers_brief(&a, t, live);
         json_line(j);
         json_open(j, '{');
-        json_key(j, "daemon");
-        json_u64(j, t->daemon);
+        json_member_u64(j, "daemon", t->daemon);
         put_text(j, "target", t->name);
-        if (t->run) {
-                json_key(j, "run");
-                json_u64(j, t->run);
-        }
+        if (t->run)
+                json_member_u64(j, "run", t->run);
         put_summary(j, &a);
-        json_key(j, "answers");
-        json_open(j, '[');
+        json_member_open(j, "answers", '[');
         for (int q = 0; q < (whole ? QUESTIONS : QUESTION_WRONG + 1); q++) {
                 json_line(j);
                 put_answer(j, question_key((enum target_question)q), question_text((enum target_question)q),

@@ -29,8 +29,7 @@ void state_print_update(struct json_out *j, size_t daemon, const Hw__Update *u)
 {
         json_line(j);
         json_open(j, '{');
-        json_key(j, "daemon");
-        json_u64(j, daemon);
+        json_member_u64(j, "daemon", daemon);
         json_key(j, "update");
         json_message(j, &u->base, false);
         json_close(j, '}');
@@ -309,16 +308,11 @@ void state_print_daemon(struct json_out *j, const struct state_source *s, size_t
         const struct world_daemon *d = world_daemon(s->world, daemon);
 
         json_open(j, '{');
-        json_key(j, "daemon");
-        json_u64(j, daemon);
-        json_key(j, "endpoint");
-        json_text(j, feed_endpoint(s->feed, daemon));
-        json_key(j, "stale");
-        json_bool(j, s->live && (!d || d->stale || !d->heard_wall_ns));
-        if (d && d->heard_wall_ns) {
-                json_key(j, "heardWallNs");
-                json_u64_string(j, d->heard_wall_ns);
-        }
+        json_member_u64(j, "daemon", daemon);
+        json_member_text(j, "endpoint", feed_endpoint(s->feed, daemon));
+        json_member_bool(j, "stale", s->live && (!d || d->stale || !d->heard_wall_ns));
+        if (d && d->heard_wall_ns)
+                json_member_u64_string(j, "heardWallNs", d->heard_wall_ns);
         json_close(j, '}');
 }
 
@@ -326,8 +320,7 @@ static void print_given(struct json_out *j, const char *key, const char *const *
 {
         if (!given)
                 return;
-        json_key(j, key);
-        json_open(j, '[');
+        json_member_open(j, key, '[');
         for (; *given; given++)
                 json_text(j, *given);
         json_close(j, ']');
@@ -335,16 +328,11 @@ static void print_given(struct json_out *j, const char *key, const char *const *
 
 static void print_server(struct json_out *j, const struct state_source *s)
 {
-        json_key(j, "server");
-        json_open(j, '{');
-        json_key(j, "version");
-        json_text(j, HEAPWATCH_VERSION);
-        json_key(j, "live");
-        json_bool(j, s->live);
-        json_key(j, "control");
-        json_bool(j, s->control);
-        json_key(j, "nowWallNs");
-        json_u64_string(j, clock_wall_ns());
+        json_member_open(j, "server", '{');
+        json_member_text(j, "version", HEAPWATCH_VERSION);
+        json_member_bool(j, "live", s->live);
+        json_member_bool(j, "control", s->control);
+        json_member_u64_string(j, "nowWallNs", clock_wall_ns());
         print_given(j, "files", s->files);
         print_given(j, "targets", s->targets);
         json_close(j, '}');
@@ -357,19 +345,16 @@ void state_print(struct json_out *j, const struct state_source *s, const struct 
         json_open(j, '{');
         print_server(j, s);
         json_line(j);
-        json_key(j, "daemons");
-        json_open(j, '[');
+        json_member_open(j, "daemons", '[');
         for (size_t i = 0; i < s->n_daemons; i++)
                 state_print_daemon(j, s, i);
         json_close(j, ']');
         json_line(j);
-        json_key(j, "updates");
-        json_open(j, '[');
+        json_member_open(j, "updates", '[');
         print_updates(&p);
         json_close(j, ']');
         json_line(j);
-        json_key(j, "answers");
-        json_open(j, '[');
+        json_member_open(j, "answers", '[');
         print_answers(&p);
         json_close(j, ']');
         json_close(j, '}');
@@ -385,26 +370,15 @@ static void print_short(struct json_out *j, const struct world_target *t)
                 state = hw_enum_word(&hw__target__state__descriptor, (int)t->target->state);
         json_line(j);
         json_open(j, '{');
-        json_key(j, "daemon");
-        json_u64(j, t->daemon);
-        json_key(j, "target");
-        json_text(j, t->name);
-        if (state) {
-                json_key(j, "state");
-                json_text(j, state);
-        }
-        if (t->run) {
-                json_key(j, "run");
-                json_u64(j, t->run);
-        }
-        if (run && run->program) {
-                json_key(j, "program");
-                json_text(j, run->program);
-        }
-        if (t->heap && t->heap->has_live_bytes) {
-                json_key(j, "liveBytes");
-                json_u64_string(j, t->heap->live_bytes);
-        }
+        json_member_u64(j, "daemon", t->daemon);
+        json_member_text(j, "target", t->name);
+        json_known_text(j, "state", state);
+        if (t->run)
+                json_member_u64(j, "run", t->run);
+        if (run && run->program)
+                json_member_text(j, "program", run->program);
+        if (t->heap && t->heap->has_live_bytes)
+                json_member_u64_string(j, "liveBytes", t->heap->live_bytes);
         json_close(j, '}');
 }
 

@@ -75,10 +75,8 @@ static void put_time(struct json_out *j, const char *key, uint64_t ns)
 {
         char text[HW_NUMBER_MAX];
 
-        if (!ns)
-                return;
-        json_key(j, key);
-        json_text(j, hw_time_text(text, sizeof(text), ns));
+        if (ns)
+                json_member_text(j, key, hw_time_text(text, sizeof(text), ns));
 }
 
 static void run_json(const struct archived_run *run)
@@ -86,8 +84,7 @@ static void run_json(const struct archived_run *run)
         struct json_out j = { .to = stdout };
 
         json_open(&j, '{');
-        json_key(&j, "run");
-        json_i64(&j, run->id);
+        json_member_i64(&j, "run", run->id);
         json_known_text(&j, "target", run->target);
         json_known_text(&j, "host", run->host);
         json_known_text(&j, "program", run->program);
@@ -186,18 +183,12 @@ static void point_json(const struct printing *p, const char *time)
 
         json_open(&j, '{');
         json_known_text(&j, "time", time);
-        json_key(&j, "seconds");
-        json_u64(&j, v->width_s);
-        json_key(&j, "run");
-        json_i64(&j, p->run->id);
-        json_key(&j, "n");
-        json_u64(&j, v->n);
-        for (size_t i = 0; v->n && i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-                json_key(&j, numbers[i].key);
-                json_double(&j, numbers[i].value);
-        }
-        json_key(&j, "rise");
-        json_double(&j, v->rise);
+        json_member_u64(&j, "seconds", v->width_s);
+        json_member_i64(&j, "run", p->run->id);
+        json_member_u64(&j, "n", v->n);
+        for (size_t i = 0; v->n && i < sizeof(numbers) / sizeof(numbers[0]); i++)
+                json_member_double(&j, numbers[i].key, numbers[i].value);
+        json_member_double(&j, "rise", v->rise);
         json_close(&j, '}');
         (void)putchar('\n');
 }

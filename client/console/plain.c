@@ -48,8 +48,7 @@ static void json_target(struct json_out *j, const struct console *c)
         const struct console_view *class = c->shown->class;
 
         json_open(j, '{');
-        json_key(j, "target");
-        json_text(j, c->scene.target->name);
+        json_member_text(j, "target", c->scene.target->name);
         json_columns(j, c, class->figures, class->n_figures);
         for (size_t i = 0; i < c->shown->n_tables; i++) {
                 json_key(j, class->tables[i]->name);
@@ -140,10 +139,8 @@ static void choose_view(struct console *c, const struct plain_options *o)
 static void open_report(struct json_out *j, const struct console *c, const char *time, bool list)
 {
         json_open(j, '{');
-        json_key(j, "time");
-        json_text(j, time);
-        json_key(j, "view");
-        json_text(j, c->shown->class->name);
+        json_member_text(j, "time", time);
+        json_member_text(j, "view", c->shown->class->name);
         json_key(j, list ? "targets" : c->shown->class->tables[0]->name);
         if (list)
                 json_open(j, '[');

@@ -25,8 +25,7 @@ struct lines {
 static void open_line(struct lines *l, const char *kind)
 {
         json_open(&l->j, '{');
-        json_key(&l->j, "kind");
-        json_text(&l->j, kind);
+        json_member_text(&l->j, "kind", kind);
 }
 
 static void close_line(struct lines *l)
@@ -40,16 +39,14 @@ static void put_u64(struct lines *l, const char *key, bool known, uint64_t value
 {
         if (!known)
                 return;
-        json_key(&l->j, key);
-        json_u64(&l->j, value);
+        json_member_u64(&l->j, key, value);
 }
 
 static void put_centres(struct lines *l, Hw__CostCentre *const *centres, size_t n)
 {
         char name[1024];
 
-        json_key(&l->j, "stack");
-        json_open(&l->j, '[');
+        json_member_open(&l->j, "stack", '[');
         for (size_t i = 0; i < n; i++) {
                 const Hw__CostCentre *c = centres[i];
                 json_open(&l->j, '{');
@@ -84,12 +81,9 @@ static void put_census(struct lines *l, const Hw__Census *c)
         put_u64(l, "timeNs", c->has_time_ns, c->time_ns);
         put_u64(l, "totalBytes", c->has_total_bytes, c->total_bytes);
         put_u64(l, "leftOutBytes", c->bytes_left_out > 0, c->bytes_left_out);
-        if (c->unfinished) {
-                json_key(&l->j, "unfinished");
-                json_bool(&l->j, true);
-        }
-        json_key(&l->j, "bands");
-        json_open(&l->j, '[');
+        if (c->unfinished)
+                json_member_bool(&l->j, "unfinished", true);
+        json_member_open(&l->j, "bands", '[');
         for (size_t i = 0; i < c->n_band && i < c->n_bytes; i++) {
                 json_open(&l->j, '[');
                 json_u64(&l->j, c->band[i]);
@@ -120,10 +114,8 @@ static void put_collection(struct lines *l, const Hw__Collection *c)
         put_u64(l, "timeNs", c->has_end_time_ns, c->end_time_ns);
         put_u64(l, "pauseNs", c->has_pause_ns, c->pause_ns);
         put_u64(l, "generation", c->has_generation, c->generation);
-        if (c->has_major) {
-                json_key(&l->j, "major");
-                json_bool(&l->j, c->major);
-        }
+        if (c->has_major)
+                json_member_bool(&l->j, "major", c->major);
         put_u64(l, "copiedBytes", c->has_copied_bytes, c->copied_bytes);
         put_u64(l, "slopBytes", c->has_slop_bytes, c->slop_bytes);
         put_u64(l, "fragmentationBytes", c->has_fragmentation_bytes, c->fragmentation_bytes);

@@ -57,30 +57,21 @@ static void open_profiles(struct speedscope *s, const struct world_target *t)
                 return;
         s->begun = true;
         json_open(&s->j, '{');
-        json_key(&s->j, "$schema");
-        json_text(&s->j, "https://www.speedscope.app/file-format-schema.json");
-        json_key(&s->j, "exporter");
-        json_text(&s->j, "heapwatch " HEAPWATCH_VERSION);
-        json_key(&s->j, "name");
-        json_text(&s->j, run && run->program ? run->program : "heapwatch");
-        json_key(&s->j, "profiles");
-        json_open(&s->j, '[');
+        json_member_text(&s->j, "$schema", "https://www.speedscope.app/file-format-schema.json");
+        json_member_text(&s->j, "exporter", "heapwatch " HEAPWATCH_VERSION);
+        json_member_text(&s->j, "name", run && run->program ? run->program : "heapwatch");
+        json_member_open(&s->j, "profiles", '[');
 }
 
 static void open_profile(struct speedscope *s, const char *name, const char *unit, uint64_t from, uint64_t to)
 {
         json_line(&s->j);
         json_open(&s->j, '{');
-        json_key(&s->j, "type");
-        json_text(&s->j, "sampled");
-        json_key(&s->j, "name");
-        json_text(&s->j, name);
-        json_key(&s->j, "unit");
-        json_text(&s->j, unit);
-        json_key(&s->j, "startValue");
-        json_u64(&s->j, from);
-        json_key(&s->j, "endValue");
-        json_u64(&s->j, to);
+        json_member_text(&s->j, "type", "sampled");
+        json_member_text(&s->j, "name", name);
+        json_member_text(&s->j, "unit", unit);
+        json_member_u64(&s->j, "startValue", from);
+        json_member_u64(&s->j, "endValue", to);
         s->profiles++;
 }
 
@@ -107,8 +98,7 @@ static int put_census(struct speedscope *s, const struct world_target *t, const 
                        (unsigned)(c->time_ns % 1000000000 / 1000000));
         open_profiles(s, t);
         open_profile(s, name, "bytes", 0, sum);
-        json_key(&s->j, "samples");
-        json_open(&s->j, '[');
+        json_member_open(&s->j, "samples", '[');
         for (size_t i = 0; i < c->n_band && i < c->n_bytes; i++) {
                 const Hw__Band *band = band_of(t, c->band[i]);
                 size_t n = band ? frames_of_band(&s->frames, band, numbers, FRAMES_DEEP) : 0;
@@ -117,8 +107,7 @@ static int put_census(struct speedscope *s, const struct world_target *t, const 
                 put_stack(s, numbers, n);
         }
         json_close(&s->j, ']');
-        json_key(&s->j, "weights");
-        json_open(&s->j, '[');
+        json_member_open(&s->j, "weights", '[');
         for (size_t i = 0; i < c->n_band && i < c->n_bytes; i++)
                 json_u64(&s->j, c->bytes[i]);
         json_close(&s->j, ']');
@@ -276,12 +265,10 @@ static int put_capability(struct speedscope *s, const struct world_target *t, ui
                 open_profile(s, name, "nanoseconds", walk.first_ns, walk.at_ns);
         else
                 open_profile(s, name, "none", 0, walk.n);
-        json_key(&s->j, "samples");
-        json_open(&s->j, '[');
+        json_member_open(&s->j, "samples", '[');
         r = each_tick(s, capability, &walk, put_samples);
         json_close(&s->j, ']');
-        json_key(&s->j, "weights");
-        json_open(&s->j, '[');
+        json_member_open(&s->j, "weights", '[');
         r = r ? r : each_tick(s, capability, &walk, put_weights);
         json_close(&s->j, ']');
         json_close(&s->j, '}');
@@ -341,26 +328,19 @@ static int speedscope_update(void *state, const struct format_run *run, const Hw
 
 static void put_frames(struct speedscope *s)
 {
-        json_key(&s->j, "shared");
-        json_open(&s->j, '{');
-        json_key(&s->j, "frames");
-        json_open(&s->j, '[');
+        json_member_open(&s->j, "shared", '{');
+        json_member_open(&s->j, "frames", '[');
         for (uint32_t i = 0; i < s->frames.n; i++) {
                 const struct code_place *f = &s->frames.frames[i];
                 json_line(&s->j);
                 json_open(&s->j, '{');
-                json_key(&s->j, "name");
-                json_text(&s->j, f->name);
+                json_member_text(&s->j, "name", f->name);
                 if (f->file) {
-                        json_key(&s->j, "file");
-                        json_text(&s->j, f->file);
-                        json_key(&s->j, "line");
-                        json_u64(&s->j, f->line);
+                        json_member_text(&s->j, "file", f->file);
+                        json_member_u64(&s->j, "line", f->line);
                 }
-                if (f->file && f->column) {
-                        json_key(&s->j, "col");
-                        json_u64(&s->j, f->column);
-                }
+                if (f->file && f->column)
+                        json_member_u64(&s->j, "col", f->column);
                 json_close(&s->j, '}');
         }
         json_close(&s->j, ']');
@@ -381,8 +361,7 @@ static int speedscope_finish(void *state, const struct format_run *run)
                 if (s->seen[i])
                         r = put_capability(s, run->t, i);
         json_close(&s->j, ']');
-        json_key(&s->j, "activeProfileIndex");
-        json_u64(&s->j, s->active);
+        json_member_u64(&s->j, "activeProfileIndex", s->active);
         put_frames(s);
         json_close(&s->j, '}');
         (void)putc('\n', s->j.to);

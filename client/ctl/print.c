@@ -293,8 +293,7 @@ void print_agent(const char *said, bool json)
                 return;
         }
         json_open(&j, '{');
-        json_key(&j, "agent");
-        json_text(&j, said);
+        json_member_text(&j, "agent", said);
         json_close(&j, '}');
         (void)putchar('\n');
 }

@@ -9,50 +9,35 @@ static const char *const unit_words[] = { "B", "B/s", "ns", "count", "share" };
 static const char *const basis_words[] = { "none", "within-run", "student", "rank-sum" };
 static const char *const kind_words[ROW_KINDS] = { "band", "ticky", "cost-centre" };
 
-static void number(struct json_out *j, const char *key, double value)
-{
-        json_key(j, key);
-        json_double(j, value); /* null when unknown */
-}
-
-static void text(struct json_out *j, const char *key, const char *value)
-{
-        json_key(j, key);
-        json_text(j, value);
-}
-
 static void change(struct json_out *j, const struct change *c)
 {
-        number(j, "new", c->a);
-        number(j, "baseline", c->b);
-        number(j, "change", c->shift.by);
-        number(j, "low", c->shift.low);
-        number(j, "high", c->shift.high);
-        number(j, "changeShare", change_share(c, c->shift.by));
+        json_member_double(j, "new", c->a);
+        json_member_double(j, "baseline", c->b);
+        json_member_double(j, "change", c->shift.by);
+        json_member_double(j, "low", c->shift.low);
+        json_member_double(j, "high", c->shift.high);
+        json_member_double(j, "changeShare", change_share(c, c->shift.by));
         if (c->shift.basis != SHIFT_NONE)
-                number(j, "level", c->shift.level);
-        text(j, "interval", basis_words[c->shift.basis]);
+                json_member_double(j, "level", c->shift.level);
+        json_member_text(j, "interval", basis_words[c->shift.basis]);
 }
 
 static void side(struct json_out *j, const char *key, const struct side *s)
 {
-        json_key(j, key);
-        json_open(j, '[');
+        json_member_open(j, key, '[');
         for (size_t i = 0; i < s->n; i++) {
                 const struct side_run *run = &s->runs[i];
                 json_open(j, '{');
-                text(j, "log", run->log);
-                json_key(j, "run");
-                json_u64(j, run->number);
-                text(j, "program", run->program);
-                text(j, "ghc", run->ghc);
-                text(j, "liveVerdict", hw_enum_word(&hw__verdict__descriptor, (int)run->verdict));
-                text(j, "growth", run->growth);
-                json_key(j, "values");
-                json_open(j, '{');
+                json_member_text(j, "log", run->log);
+                json_member_u64(j, "run", run->number);
+                json_member_text(j, "program", run->program);
+                json_member_text(j, "ghc", run->ghc);
+                json_member_text(j, "liveVerdict", hw_enum_word(&hw__verdict__descriptor, (int)run->verdict));
+                json_member_text(j, "growth", run->growth);
+                json_member_open(j, "values", '{');
                 for (size_t q = 0; q < n_quantities; q++)
                         if (!isnan(run->values[q]))
-                                number(j, quantities[q].name, run->values[q]);
+                                json_member_double(j, quantities[q].name, run->values[q]);
                 json_close(j, '}');
                 json_close(j, '}');
         }
@@ -61,15 +46,14 @@ static void side(struct json_out *j, const char *key, const struct side *s)
 
 static void put_quantities(struct json_out *j, const struct comparison *c)
 {
-        json_key(j, "quantities");
-        json_open(j, '[');
+        json_member_open(j, "quantities", '[');
         for (size_t i = 0; i < n_quantities; i++) {
                 if (isnan(c->quantities[i].a) && isnan(c->quantities[i].b))
                         continue;
                 json_open(j, '{');
-                text(j, "name", quantities[i].name);
-                text(j, "title", quantities[i].title);
-                text(j, "unit", unit_words[quantities[i].unit]);
+                json_member_text(j, "name", quantities[i].name);
+                json_member_text(j, "title", quantities[i].title);
+                json_member_text(j, "unit", unit_words[quantities[i].unit]);
                 change(j, &c->quantities[i]);
                 json_close(j, '}');
         }
@@ -78,18 +62,15 @@ static void put_quantities(struct json_out *j, const struct comparison *c)
 
 static void put_rows(struct json_out *j, const struct comparison *c)
 {
-        json_key(j, "rows");
-        json_open(j, '[');
+        json_member_open(j, "rows", '[');
         for (size_t i = 0; i < c->n_rows; i++) {
                 json_open(j, '{');
-                text(j, "kind", kind_words[c->rows[i].kind]);
-                text(j, "name", c->rows[i].name);
-                json_key(j, "matched");
-                json_bool(j, !c->rows[i].unnamed);
+                json_member_text(j, "kind", kind_words[c->rows[i].kind]);
+                json_member_text(j, "name", c->rows[i].name);
+                json_member_bool(j, "matched", !c->rows[i].unnamed);
                 change(j, &c->rows[i].value);
                 if (c->rows[i].kind == ROW_BAND) {
-                        json_key(j, "peak");
-                        json_open(j, '{');
+                        json_member_open(j, "peak", '{');
                         change(j, &c->rows[i].peak);
                         json_close(j, '}');
                 }
@@ -102,16 +83,15 @@ static void put_bounds(struct json_out *j, const struct result *r)
 {
         char words[1024];
 
-        json_key(j, "bounds");
-        json_open(j, '[');
+        json_member_open(j, "bounds", '[');
         for (size_t i = 0; i < r->bounds.n; i++) {
                 const struct bound *b = &r->bounds.items[i];
                 struct judgement judged = bound_judge(b, &r->comparison);
                 json_open(j, '{');
-                text(j, "bound", b->text);
-                text(j, "decision", decision_word(judged.decision));
-                number(j, "most", judged.most);
-                text(j, "sentence", judgement_text(words, sizeof(words), b, &r->comparison));
+                json_member_text(j, "bound", b->text);
+                json_member_text(j, "decision", decision_word(judged.decision));
+                json_member_double(j, "most", judged.most);
+                json_member_text(j, "sentence", judgement_text(words, sizeof(words), b, &r->comparison));
                 json_close(j, '}');
         }
         json_close(j, ']');
@@ -130,8 +110,7 @@ void put_json(struct json_out *j, const struct result *r)
         put_quantities(j, &r->comparison);
         put_rows(j, &r->comparison);
         put_bounds(j, r);
-        json_key(j, "notes");
-        json_open(j, '[');
+        json_member_open(j, "notes", '[');
         cautions(&r->comparison, put_note, j);
         json_close(j, ']');
         json_close(j, '}');

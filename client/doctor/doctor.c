@@ -79,35 +79,24 @@ static void print_json(const struct subject *p, const struct features *f)
         struct json_out j = { .to = stdout };
 
         json_open(&j, '{');
-        json_key(&j, p->what);
-        json_text(&j, p->name);
+        json_member_text(&j, p->what, p->name);
+        if (!p->info)
+                json_member_text(&j, "program", p->stream->program);
+        json_member_text(&j, "ghcVersion", p->info ? p->info->version : p->stream->version);
+        json_member_text(&j, "rtsWay", p->info ? p->info->way : p->stream->way);
         if (!p->info) {
-                json_key(&j, "program");
-                json_text(&j, p->stream->program);
-        }
-        json_key(&j, "ghcVersion");
-        json_text(&j, p->info ? p->info->version : p->stream->version);
-        json_key(&j, "rtsWay");
-        json_text(&j, p->info ? p->info->way : p->stream->way);
-        if (!p->info) {
-                json_key(&j, "advice");
-                json_open(&j, '[');
+                json_member_open(&j, "advice", '[');
                 for (size_t i = 0; i < p->stream->n_advice; i++)
                         json_text(&j, p->stream->advice[i]);
                 json_close(&j, ']');
         }
         if (p->info) {
-                json_key(&j, "withRtsopts");
-                json_text(&j, p->info->with_rtsopts);
-                json_key(&j, "hearsRtsArguments");
-                json_bool(&j, !p->ghcrts_only);
+                json_member_text(&j, "withRtsopts", p->info->with_rtsopts);
+                json_member_bool(&j, "hearsRtsArguments", !p->ghcrts_only);
         }
-        if (p->not_inside) {
-                json_key(&j, "inside");
-                json_bool(&j, p->not_inside[0] == '\0');
-        }
-        json_key(&j, "complete");
-        json_bool(&j, features_complete(f));
+        if (p->not_inside)
+                json_member_bool(&j, "inside", p->not_inside[0] == '\0');
+        json_member_bool(&j, "complete", features_complete(f));
         json_key(&j, "features");
         features_put_json(&j, f);
         json_close(&j, '}');

@@ -126,14 +126,10 @@ void features_put_json(struct json_out *j, const struct features *f)
         json_open(j, '[');
         for (size_t i = 0; i < f->n; i++) {
                 json_open(j, '{');
-                json_key(j, "feature");
-                json_text(j, f->rows[i].name);
-                json_key(j, "seen");
-                json_bool(j, f->rows[i].seen);
-                json_key(j, "needed");
-                json_bool(j, f->rows[i].needed);
-                json_key(j, "add");
-                json_text(j, f->rows[i].add);
+                json_member_text(j, "feature", f->rows[i].name);
+                json_member_bool(j, "seen", f->rows[i].seen);
+                json_member_bool(j, "needed", f->rows[i].needed);
+                json_member_text(j, "add", f->rows[i].add);
                 json_close(j, '}');
         }
         json_close(j, ']');

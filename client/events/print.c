@@ -139,18 +139,18 @@ void event_print_json(FILE *to, const struct event *e)
         char name[16];
 
         json_open(&j, '{');
-        json_key(&j, "run"), json_u64(&j, e->run);
-        json_key(&j, "timeNs"), json_u64(&j, e->time_ns);
-        json_key(&j, "offset"), json_u64(&j, e->offset);
+        json_member_u64(&j, "run", e->run);
+        json_member_u64(&j, "timeNs", e->time_ns);
+        json_member_u64(&j, "offset", e->offset);
         if (e->capability != EVENT_CAP_NONE)
-                json_key(&j, "capability"), json_u64(&j, e->capability);
-        json_key(&j, "id"), json_u64(&j, e->type->id);
-        json_key(&j, "name"), json_text(&j, event_type_name(e->type, name));
-        json_key(&j, "sizeBytes"), json_u64(&j, e->size_bytes);
+                json_member_u64(&j, "capability", e->capability);
+        json_member_u64(&j, "id", e->type->id);
+        json_member_text(&j, "name", event_type_name(e->type, name));
+        json_member_u64(&j, "sizeBytes", e->size_bytes);
         if (e->type->has_hidden && e->type->hidden)
-                json_key(&j, "hidden"), json_bool(&j, true);
+                json_member_bool(&j, "hidden", true);
         if (e->fields) {
-                json_key(&j, "fields"), json_open(&j, '{');
+                json_member_open(&j, "fields", '{');
                 for (uint32_t i = 0; i < e->fields; i++) {
                         const char *key = e->type->fields[i]->name;
                         json_key(&j, key ? key : "?");
@@ -192,20 +192,20 @@ void event_counts_print_json(FILE *to, const struct event_types *t, const bool *
         char name[16];
 
         json_open(&j, '{');
-        json_key(&j, "types"), json_open(&j, '[');
+        json_member_open(&j, "types", '[');
         for (uint32_t id = 0; id < EVENT_IDS; id++) {
                 uint64_t n = counted(t, wanted, id);
                 if (!n)
                         continue;
                 total += n;
                 json_open(&j, '{');
-                json_key(&j, "id"), json_u64(&j, id);
-                json_key(&j, "name"), json_text(&j, event_type_name(t->defined[id], name));
-                json_key(&j, "count"), json_u64(&j, n);
+                json_member_u64(&j, "id", id);
+                json_member_text(&j, "name", event_type_name(t->defined[id], name));
+                json_member_u64(&j, "count", n);
                 json_close(&j, '}');
         }
         json_close(&j, ']');
-        json_key(&j, "events"), json_u64(&j, total);
+        json_member_u64(&j, "events", total);
         json_close(&j, '}');
         (void)putc('\n', to);
 }

@@ -10,37 +10,26 @@
 void past_json_open(struct json_out *j, const struct past_owner *owner)
 {
         json_open(j, '{');
-        json_key(j, "daemon");
-        json_u64(j, owner->daemon);
-        json_key(j, "target");
-        json_text(j, owner->target);
-        if (owner->run) {
-                json_key(j, "run");
-                json_u64(j, owner->run);
-        }
+        json_member_u64(j, "daemon", owner->daemon);
+        json_member_text(j, "target", owner->target);
+        if (owner->run)
+                json_member_u64(j, "run", owner->run);
         if (owner->series != HW__SERIES__SERIES_NONE) {
-                json_key(j, "series");
-                json_text(j, hw_series_name(owner->series));
-                json_key(j, "unit");
-                json_text(j, hw_series_unit(owner->series));
+                json_member_text(j, "series", hw_series_name(owner->series));
+                json_member_text(j, "unit", hw_series_unit(owner->series));
                 return;
         }
-        json_key(j, "band");
-        json_u64(j, owner->band);
-        if (!owner->band || owner->label) {
-                json_key(j, "label");
-                json_text(j, owner->band ? owner->label : "total");
-        }
-        json_key(j, "unit");
-        json_text(j, "B");
+        json_member_u64(j, "band", owner->band);
+        if (!owner->band || owner->label)
+                json_member_text(j, "label", owner->band ? owner->label : "total");
+        json_member_text(j, "unit", "B");
 }
 
 enum column { LAST, MEAN, MIN, MAX, COUNT };
 
 static void put_column(struct json_out *j, const char *name, const struct past *p, enum column column)
 {
-        json_key(j, name);
-        json_open(j, '[');
+        json_member_open(j, name, '[');
         for (size_t i = 0; i < p->n; i++) {
                 const struct past_point *point = &p->points[i];
 
@@ -77,8 +66,7 @@ static void put_width(struct json_out *j, const struct past *p)
                 if (p->points[i].width_ns > width_ns)
                         width_ns = p->points[i].width_ns;
         }
-        json_key(j, "width");
-        json_seconds(j, width_ns);
+        json_member_seconds(j, "width", width_ns);
 }
 
 /* Where the last samples were, when that is not where the points begin. */
@@ -90,8 +78,7 @@ static void put_ends(struct json_out *j, const struct past *p)
                 wide = p->points[i].last_ns != p->points[i].time_ns;
         if (!wide)
                 return;
-        json_key(j, "ends");
-        json_open(j, '[');
+        json_member_open(j, "ends", '[');
         for (size_t i = 0; i < p->n; i++)
                 json_seconds(j, p->points[i].last_ns);
         json_close(j, ']');
@@ -100,8 +87,7 @@ static void put_ends(struct json_out *j, const struct past *p)
 void past_json_columns(struct json_out *j, const struct past *p)
 {
         put_width(j, p);
-        json_key(j, "times");
-        json_open(j, '[');
+        json_member_open(j, "times", '[');
         for (size_t i = 0; i < p->n; i++)
                 json_seconds(j, p->points[i].time_ns);
         json_close(j, ']');
@@ -113,15 +99,11 @@ void past_json_grid_columns(struct json_out *j, const struct grid *g, const stru
 {
         struct past p = { 0 };
 
-        if (grid_points(g, b, &p) < 0) {
-                json_key(j, "error");
-                json_text(j, "out of memory");
-        }
+        if (grid_points(g, b, &p) < 0)
+                json_member_text(j, "error", "out of memory");
         put_width(j, &p);
-        json_key(j, "grid");
-        json_u64(j, number);
-        json_key(j, "start");
-        json_u64(j, b->first);
+        json_member_u64(j, "grid", number);
+        json_member_u64(j, "start", b->first);
         put_values(j, &p);
         past_done(&p);
 }
@@ -134,34 +116,25 @@ void past_json_grid_times(struct json_out *j, const struct grid *g, bool ends)
         json_close(j, ']');
 }
 
-static void member(struct json_out *j, const char *name, double value)
-{
-        json_key(j, name);
-        json_short(j, value);
-}
-
 void past_json_stats(struct json_out *j, const struct grid *g, const struct grid_band *b)
 {
         struct band_stats s = grid_stats(g, b);
         struct stats_line line;
 
-        json_key(j, "stats");
-        json_open(j, '{');
-        json_key(j, "samples");
-        json_u64(j, s.samples);
-        json_key(j, "censuses");
-        json_u64(j, g->censuses);
-        member(j, "sum", s.sum);
-        member(j, "integrated", s.integrated);
-        member(j, "mean", stats_mean(&s, g->censuses));
-        member(j, "stddev", stats_deviation(&s, g->censuses));
-        member(j, "max", s.v_max);
+        json_member_open(j, "stats", '{');
+        json_member_u64(j, "samples", s.samples);
+        json_member_u64(j, "censuses", g->censuses);
+        json_member_short(j, "sum", s.sum);
+        json_member_short(j, "integrated", s.integrated);
+        json_member_short(j, "mean", stats_mean(&s, g->censuses));
+        json_member_short(j, "stddev", stats_deviation(&s, g->censuses));
+        json_member_short(j, "max", s.v_max);
         if (stats_line(&s, &line)) {
-                member(j, "intercept", line.intercept);
-                member(j, "slope", line.slope);
-                member(j, "fit", line.fit);
-                member(j, "slopeBytesPerS", line.slope_bps);
-                member(j, "interceptBytes", line.intercept_bytes);
+                json_member_short(j, "intercept", line.intercept);
+                json_member_short(j, "slope", line.slope);
+                json_member_short(j, "fit", line.fit);
+                json_member_short(j, "slopeBytesPerS", line.slope_bps);
+                json_member_short(j, "interceptBytes", line.intercept_bytes);
         }
         json_close(j, '}');
 }

@@ -54,12 +54,8 @@ static void put_wall(struct json_out *j, const char *name, bool known, uint64_t 
 /* 64-bit integers are written as strings, as in all JSON of heapwatch. */
 static void put_ns(struct json_out *j, const char *name, bool known, uint64_t ns)
 {
-        char text[HW_NUMBER_MAX];
-
-        if (!known)
-                return;
-        (void)snprintf(text, sizeof(text), "%" PRIu64, ns);
-        json_known_text(j, name, text);
+        if (known)
+                json_member_u64_string(j, name, ns);
 }
 
 static void put_fingerprint(struct json_out *j, const struct alert_event *e)
@@ -108,8 +104,7 @@ static void set_all(struct pairs *p, Hw__Label *const *labels, size_t n)
 
 static void put_pairs(struct json_out *j, const char *name, const struct pairs *p)
 {
-        json_key(j, name);
-        json_open(j, '{');
+        json_member_open(j, name, '{');
         for (size_t i = 0; i < p->n; i++) {
                 json_text(j, p->name[i]);
                 (void)putc_unlocked(':', j->to);
@@ -131,24 +126,19 @@ char *json_event(const struct alert_event *e)
         if (!begin(&w))
                 return NULL;
         json_open(j, '{');
-        json_key(j, "version");
-        json_u64(j, 1);
+        json_member_u64(j, "version", 1);
         json_known_text(j, "status", alert_event_state_name(e));
         json_known_text(j, "alert", a->rule);
         json_known_text(j, "group", a->group);
         json_known_text(j, "target", e->target);
-        if (a->has_run && a->run) {
-                json_key(j, "run");
-                json_u64(j, a->run);
-        }
+        if (a->has_run && a->run)
+                json_member_u64(j, "run", a->run);
         json_known_text(j, "band", a->band_label);
         json_known_text(j, "bandSource", a->band_source);
         json_known_text(j, "bandName", a->band_name);
         json_known_text(j, "severity", a->severity);
-        if (a->has_value && isfinite(a->value)) {
-                json_key(j, "value");
-                json_double(j, a->value);
-        }
+        if (a->has_value && isfinite(a->value))
+                json_member_double(j, "value", a->value);
         json_known_text(j, "valueText", a->value_text);
         json_known_text(j, "sentence", a->sentence);
         set_all(&labels, a->labels, a->n_labels);
@@ -254,14 +244,12 @@ char *json_webhook(const struct alert_event *e)
         json_open(j, '{');
         json_known_text(j, "version", "4");
         put_group(j, e);
-        json_key(j, "truncatedAlerts");
-        json_u64(j, 0);
+        json_member_u64(j, "truncatedAlerts", 0);
         json_known_text(j, "status", alert_event_state_name(e));
         json_known_text(j, "receiver", "heapwatch");
         put_labels(j, "commonLabels", "commonAnnotations", e);
         json_known_text(j, "externalURL", "");
-        json_key(j, "alerts");
-        json_open(j, '[');
+        json_member_open(j, "alerts", '[');
         put_webhook_alert(j, e);
         json_close(j, ']');
         json_close(j, '}');

@@ -14,12 +14,9 @@ static void put_entry(struct json_out *j, const struct record_entry *entry)
         (void)snprintf(alert, sizeof(alert), "%016" PRIx64, entry->fingerprint);
         json_line(j);
         json_open(j, '{');
-        json_key(j, "alert");
-        json_text(j, alert);
-        json_key(j, "fired");
-        json_u64(j, entry->fired_wall_ns);
-        json_key(j, "resolved");
-        json_bool(j, entry->resolved_over);
+        json_member_text(j, "alert", alert);
+        json_member_u64(j, "fired", entry->fired_wall_ns);
+        json_member_bool(j, "resolved", entry->resolved_over);
         json_close(j, '}');
 }
 
@@ -32,10 +29,8 @@ char *record_text(const struct record *r)
                 return NULL;
         struct json_out j = { .to = document.to };
         json_open(&j, '{');
-        json_key(&j, "version");
-        json_u64(&j, 1);
-        json_key(&j, "done");
-        json_open(&j, '[');
+        json_member_u64(&j, "version", 1);
+        json_member_open(&j, "done", '[');
         for (size_t i = 0; i < r->n; i++)
                 if (r->items[i].fired_over)
                         put_entry(&j, &r->items[i]);

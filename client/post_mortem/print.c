@@ -41,14 +41,6 @@ void account_text(FILE *to, const struct account *a, const struct world_target *
 
 /* -------------------------------------------------------------------- JSON */
 
-static void json_amount(struct json_out *j, const char *key, bool known, uint64_t bytes)
-{
-        if (!known)
-                return;
-        json_key(j, key);
-        json_u64(j, bytes);
-}
-
 static void json_memory(struct json_out *j, const struct world_target *t)
 {
         const Hw__Heap *h = t->heap;
@@ -57,14 +49,13 @@ static void json_memory(struct json_out *j, const struct world_target *t)
         uint64_t limit = 0;
         bool has_limit = account_limit(t, &limit, &words);
 
-        json_key(j, "memory");
-        json_open(j, '{');
-        json_amount(j, "liveBytes", h && h->has_live_bytes, h ? h->live_bytes : 0);
-        json_amount(j, "maxLiveBytes", h && h->has_max_live_bytes, h ? h->max_live_bytes : 0);
-        json_amount(j, "heapBytes", h && h->has_heap_size_bytes, h ? h->heap_size_bytes : 0);
-        json_amount(j, "rssBytes", p && p->has_rss_bytes, p ? p->rss_bytes : 0);
-        json_amount(j, "cgroupBytes", p && p->has_cgroup_current_bytes, p ? p->cgroup_current_bytes : 0);
-        json_amount(j, "limitBytes", has_limit, limit);
+        json_member_open(j, "memory", '{');
+        json_known_u64(j, "liveBytes", h && h->has_live_bytes, h ? h->live_bytes : 0);
+        json_known_u64(j, "maxLiveBytes", h && h->has_max_live_bytes, h ? h->max_live_bytes : 0);
+        json_known_u64(j, "heapBytes", h && h->has_heap_size_bytes, h ? h->heap_size_bytes : 0);
+        json_known_u64(j, "rssBytes", p && p->has_rss_bytes, p ? p->rss_bytes : 0);
+        json_known_u64(j, "cgroupBytes", p && p->has_cgroup_current_bytes, p ? p->cgroup_current_bytes : 0);
+        json_known_u64(j, "limitBytes", has_limit, limit);
         json_close(j, '}');
 }
 
@@ -73,13 +64,12 @@ static void json_bands(struct json_out *j, const struct world_target *t)
         const struct world_band *grown[ACCOUNT_BANDS];
         size_t n = account_bands(t, grown);
 
-        json_key(j, "bands");
-        json_open(j, '[');
+        json_member_open(j, "bands", '[');
         for (size_t i = 0; i < n; i++) {
                 json_open(j, '{');
-                json_key(j, "label"), json_text(j, grown[i]->def->label);
-                json_key(j, "firstBytes"), json_u64(j, grown[i]->first_bytes);
-                json_key(j, "bytes"), json_u64(j, grown[i]->bytes);
+                json_member_text(j, "label", grown[i]->def->label);
+                json_member_u64(j, "firstBytes", grown[i]->first_bytes);
+                json_member_u64(j, "bytes", grown[i]->bytes);
                 json_close(j, '}');
         }
         json_close(j, ']');
@@ -87,15 +77,14 @@ static void json_bands(struct json_out *j, const struct world_target *t)
 
 static void json_pauses(struct json_out *j, const struct world_target *t)
 {
-        json_key(j, "pauses");
-        json_open(j, '[');
+        json_member_open(j, "pauses", '[');
         for (size_t i = 0; t->gc && i < t->gc->n_last; i++) {
                 const Hw__Collection *c = t->gc->last[i];
                 json_open(j, '{');
-                json_key(j, "endNs"), json_u64(j, c->end_time_ns);
-                json_key(j, "pauseNs"), json_u64(j, c->pause_ns);
-                json_key(j, "generation"), json_u64(j, c->generation);
-                json_key(j, "major"), json_bool(j, c->major);
+                json_member_u64(j, "endNs", c->end_time_ns);
+                json_member_u64(j, "pauseNs", c->pause_ns);
+                json_member_u64(j, "generation", c->generation);
+                json_member_bool(j, "major", c->major);
                 json_close(j, '}');
         }
         json_close(j, ']');
@@ -107,15 +96,15 @@ void account_json(FILE *to, const struct account *a, const struct world_target *
         struct json_out out = { .to = to }, *j = &out;
 
         json_open(j, '{');
-        json_key(j, "target"), json_text(j, t->name);
-        json_key(j, "run"), json_u64(j, t->run);
-        json_key(j, "end"), json_text(j, words[a->end]);
-        json_key(j, "detail"), json_text(j, t->target ? t->target->detail : NULL);
-        json_key(j, "lengthNs"), json_u64(j, t->event_time_ns);
+        json_member_text(j, "target", t->name);
+        json_member_u64(j, "run", t->run);
+        json_member_text(j, "end", words[a->end]);
+        json_member_text(j, "detail", t->target ? t->target->detail : NULL);
+        json_member_u64(j, "lengthNs", t->event_time_ns);
         json_memory(j, t);
         json_bands(j, t);
         json_pauses(j, t);
-        json_amount(j, "lostBytes", t->health != NULL, t->health ? t->health->lost_bytes : 0);
+        json_known_u64(j, "lostBytes", t->health != NULL, t->health ? t->health->lost_bytes : 0);
         account_rows_print(j, "rows", a);
         json_close(j, '}');
         json_newline(j);

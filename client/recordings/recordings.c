@@ -48,14 +48,14 @@ static void print_json(const struct recorded_run *r)
         struct json_out out = { .to = stdout }, *j = &out;
 
         json_open(j, '{');
-        json_key(j, "target"), json_text(j, r->target);
-        json_key(j, "run"), json_text(j, r->name);
-        json_key(j, "live"), json_bool(j, r->live);
-        json_key(j, "bytes"), json_u64(j, r->bytes);
-        json_key(j, "lostBytes"), json_u64(j, r->lost_bytes);
-        json_key(j, "beginNs"), json_u64(j, r->begin_ns);
-        json_key(j, "endNs"), json_u64(j, r->end_ns);
-        json_key(j, "beginWallNs"), json_u64(j, r->begin_wall_ns);
+        json_member_text(j, "target", r->target);
+        json_member_text(j, "run", r->name);
+        json_member_bool(j, "live", r->live);
+        json_member_u64(j, "bytes", r->bytes);
+        json_member_u64(j, "lostBytes", r->lost_bytes);
+        json_member_u64(j, "beginNs", r->begin_ns);
+        json_member_u64(j, "endNs", r->end_ns);
+        json_member_u64(j, "beginWallNs", r->begin_wall_ns);
         json_key(j, "endWallNs");
         if (r->end_wall_ns)
                 json_u64(j, r->end_wall_ns);

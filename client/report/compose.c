@@ -146,8 +146,7 @@ static void put_band(struct writer *w, const struct world_target *t, const struc
         } else {
                 *ration = 0;
                 tally->bands_left_out++;
-                json_key(w->to, "thinned");
-                json_bool(w->to, true);
+                json_member_bool(w->to, "thinned", true);
         }
         past_json_stats(w->to, g, b);
         json_close(w->to, '}');
@@ -195,8 +194,8 @@ static void put_recalled_band(struct writer *w, const struct world_target *t, ui
 
         open_item(w, t, HW__SERIES__SERIES_NONE, band);
         if (r < 0) {
-                json_key(w->to, "error");
-                json_text(w->to, r == -EAGAIN ? "the history changed while it was read" : "out of memory");
+                json_member_text(w->to, "error",
+                                 r == -EAGAIN ? "the history changed while it was read" : "out of memory");
         } else {
                 tally->points += p.n;
                 past_json_columns(w->to, &p);
@@ -223,8 +222,7 @@ static void put_history(struct writer *w)
         w->grids_to = (struct json_out){ .to = w->grid_list.to };
         w->ends_to = (struct json_out){ .to = w->end_list.to };
         json_open(w->to, '{');
-        json_key(w->to, "items");
-        json_open(w->to, '[');
+        json_member_open(w->to, "items", '[');
         for (size_t i = 0; i < world_targets(world); i++) {
                 const struct world_target *t = world_target(world, i);
                 struct history *h = t->history ? history_copy(t->history) : NULL; /* thinned further below */
@@ -240,15 +238,13 @@ static void put_history(struct writer *w)
         }
         json_close(w->to, ']');
         json_line(w->to);
-        json_key(w->to, "grids");
-        json_open(w->to, '[');
+        json_member_open(w->to, "grids", '[');
         if (document_close(&w->grid_list))
                 json_raw(w->to, w->grid_list.text);
         document_done(&w->grid_list);
         json_close(w->to, ']');
         json_line(w->to);
-        json_key(w->to, "gridEnds");
-        json_open(w->to, '[');
+        json_member_open(w->to, "gridEnds", '[');
         if (document_close(&w->end_list))
                 json_raw(w->to, w->end_list.text);
         document_done(&w->end_list);
@@ -260,31 +256,22 @@ static void put_history(struct writer *w)
 
 static void put_list(struct json_out *j, const char *name, const struct text_list *list)
 {
-        json_key(j, name);
-        json_open(j, '[');
+        json_member_open(j, name, '[');
         for (size_t i = 0; i < list->n; i++)
                 json_text(j, list->items[i]);
         json_close(j, ']');
 }
 
-static void put_bool(struct json_out *j, const char *name, bool value)
-{
-        json_key(j, name);
-        json_bool(j, value);
-}
-
 static void put_options(struct json_out *j, const struct report_options *o)
 {
         json_open(j, '{');
-        json_key(j, "bands");
-        json_u64(j, o->bands);
-        json_key(j, "sort");
-        json_text(j, o->sort);
-        put_bool(j, "reverse", o->reverse);
+        json_member_u64(j, "bands", o->bands);
+        json_member_text(j, "sort", o->sort);
+        json_member_bool(j, "reverse", o->reverse);
         put_list(j, "include", &o->include);
         put_list(j, "exclude", &o->exclude);
-        put_bool(j, "traces", !o->no_traces);
-        put_bool(j, "traceEvents", o->trace_events);
+        json_member_bool(j, "traces", !o->no_traces);
+        json_member_bool(j, "traceEvents", o->trace_events);
         json_key(j, "yAxis");
         if (o->y_axis_bytes)
                 json_u64(j, o->y_axis_bytes);
@@ -312,8 +299,7 @@ static void put_thinning(struct json_out *j, const struct tally *t)
         (void)snprintf(sentence, sizeof(sentence), "%s samples are drawn as %s points; minima and maxima are kept%s",
                        hw_count_text(samples, sizeof(samples), t->samples),
                        hw_count_text(points, sizeof(points), t->points), bands);
-        json_key(j, "thinning");
-        json_text(j, sentence);
+        json_member_text(j, "thinning", sentence);
 }
 
 static void put_remembered(struct json_out *j, const struct tally *t)
@@ -323,8 +309,7 @@ static void put_remembered(struct json_out *j, const struct tally *t)
         (void)snprintf(sentence, sizeof(sentence),
                        "what its daemon remembered when the report was made, as %s points: coarser the older they are",
                        hw_count_text(points, sizeof(points), t->points));
-        json_key(j, "thinning");
-        json_text(j, sentence);
+        json_member_text(j, "thinning", sentence);
 }
 
 static void put_log(const struct writer *w, const struct world_target *t, const struct tally *tally)
@@ -333,17 +318,12 @@ static void put_log(const struct writer *w, const struct world_target *t, const 
 
         json_line(j);
         json_open(j, '{');
-        json_key(j, "daemon");
-        json_u64(j, t->daemon);
-        json_key(j, "target");
-        json_text(j, t->name);
-        json_key(j, "file");
-        json_text(j, file_name(t));
-        if (t->health && t->health->has_bytes) {
-                json_key(j, "sizeBytes");
-                json_u64_string(j, t->health->bytes);
-        }
-        put_bool(j, "thinned", tally->thinned || w->report->watched);
+        json_member_u64(j, "daemon", t->daemon);
+        json_member_text(j, "target", t->name);
+        json_member_text(j, "file", file_name(t));
+        if (t->health && t->health->has_bytes)
+                json_member_u64_string(j, "sizeBytes", t->health->bytes);
+        json_member_bool(j, "thinned", tally->thinned || w->report->watched);
         if (w->report->watched)
                 put_remembered(j, tally);
         else if (tally->thinned)
@@ -357,16 +337,13 @@ static void put_meta(const struct writer *w)
         struct json_out *j = w->to;
 
         json_open(j, '{');
-        json_key(j, "version");
-        json_text(j, HEAPWATCH_VERSION);
-        json_key(j, "madeWallNs");
-        json_u64_string(j, clock_wall_ns());
+        json_member_text(j, "version", HEAPWATCH_VERSION);
+        json_member_u64_string(j, "madeWallNs", clock_wall_ns());
         json_line(j);
         json_key(j, "options");
         put_options(j, w->report->options);
         json_line(j);
-        json_key(j, "logs");
-        json_open(j, '[');
+        json_member_open(j, "logs", '[');
         for (size_t i = 0; i < world_targets(world); i++)
                 put_log(w, world_target(world, i), &w->tallies[i]);
         json_close(j, ']');

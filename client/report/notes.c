@@ -128,18 +128,12 @@ static void open_update(struct json_out *j, const struct world_target *t)
 {
         json_line(j);
         json_open(j, '{');
-        json_key(j, "daemon");
-        json_u64(j, t->daemon);
-        json_key(j, "update");
-        json_open(j, '{');
-        json_key(j, "target");
-        json_text(j, t->name);
-        json_key(j, "run");
-        json_u64(j, t->run);
-        json_key(j, "notes");
-        json_open(j, '{');
-        json_key(j, "notes");
-        json_open(j, '[');
+        json_member_u64(j, "daemon", t->daemon);
+        json_member_open(j, "update", '{');
+        json_member_text(j, "target", t->name);
+        json_member_u64(j, "run", t->run);
+        json_member_open(j, "notes", '{');
+        json_member_open(j, "notes", '[');
 }
 
 void report_notes_put(void *notes, struct json_out *j, const struct world_target *t)
@@ -162,10 +156,8 @@ void report_notes_put(void *notes, struct json_out *j, const struct world_target
         if (!any)
                 return;
         json_close(j, ']');
-        if (dropped) {
-                json_key(j, "dropped");
-                json_u64_string(j, dropped);
-        }
+        if (dropped)
+                json_member_u64_string(j, "dropped", dropped);
         for (int i = 0; i < 3; i++)
                 json_close(j, '}');
 }

@@ -164,8 +164,7 @@ void answer_error(struct evhttp_request *req, int status, const char *format, ..
                 struct json_out j = { .to = d.to };
 
                 json_open(&j, '{');
-                json_key(&j, "error");
-                json_text(&j, sentence);
+                json_member_text(&j, "error", sentence);
                 json_close(&j, '}');
                 json_newline(&j);
         }

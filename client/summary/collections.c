@@ -112,8 +112,7 @@ static void json_generation(struct json_out *j, const Hw__Generation *g)
 
 static void json_nonmoving(struct json_out *j, const Hw__Nonmoving *n)
 {
-        json_key(j, "nonmoving");
-        json_open(j, '{');
+        json_member_open(j, "nonmoving", '{');
         json_known_u64(j, "cycles", n->has_cycles, n->cycles);
         json_known_u64(j, "syncTotalNs", n->sync_total_ns > 0, n->sync_total_ns);
         json_known_u64(j, "syncMaxNs", n->sync_max_ns > 0, n->sync_max_ns);
@@ -126,8 +125,7 @@ void collections_json(struct json_out *j, const struct summary *s)
 {
         const Hw__Gc *gc = s->t->gc;
 
-        json_key(j, "generations");
-        json_open(j, '[');
+        json_member_open(j, "generations", '[');
         for (size_t i = 0; i < gc->n_generations; i++)
                 json_generation(j, gc->generations[i]);
         json_close(j, ']');

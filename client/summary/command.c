@@ -84,8 +84,7 @@ static void print_json(const struct summary *s)
                 if (section->known && !section->known(s))
                         continue;
                 if (section->key) {
-                        json_key(&j, section->key);
-                        json_open(&j, '{');
+                        json_member_open(&j, section->key, '{');
                 }
                 section->json(&j, s);
                 if (section->key)

@@ -97,8 +97,7 @@ static void json_run(struct json_out *j, const Hw__Run *run)
         json_known_u64(j, "firstTimeNs", run->has_first_time_ns, run->first_time_ns);
         if (!run->n_rts_options)
                 return;
-        json_key(j, "rtsOptions");
-        json_open(j, '[');
+        json_member_open(j, "rtsOptions", '[');
         for (size_t i = 0; i < run->n_rts_options; i++)
                 json_text(j, run->rts_options[i]);
         json_close(j, ']');
@@ -114,8 +113,7 @@ void identity_json(struct json_out *j, const struct summary *s)
                 json_run(j, run_of(s));
         json_known_u64(j, "lastTimeNs", s->t->event_time_ns > 0, s->t->event_time_ns);
         if (target && target->has_state) {
-                json_key(j, "finished");
-                json_bool(j, target->state == HW__TARGET__STATE__STATE_ENDED);
+                json_member_bool(j, "finished", target->state == HW__TARGET__STATE__STATE_ENDED);
                 json_known_text(j, "detail", target->detail);
         }
 }
@@ -185,8 +183,7 @@ void stream_text(FILE *to, const struct summary *s)
 
 static void json_damages(struct json_out *j, const Hw__Health *h)
 {
-        json_key(j, "damages");
-        json_open(j, '[');
+        json_member_open(j, "damages", '[');
         for (size_t i = 0; i < h->n_damages; i++) {
                 json_open(j, '{');
                 json_known_u64(j, "offset", true, h->damages[i]->offset);
@@ -214,8 +211,7 @@ void stream_json(struct json_out *j, const struct summary *s)
         json_known_u64(j, "infoTablesLeftOut", h->has_info_tables_left_out, h->info_tables_left_out);
         json_known_u64(j, "costCentresLeftOut", h->has_cost_centres_left_out, h->cost_centres_left_out);
         json_damages(j, h);
-        json_key(j, "advice");
-        json_open(j, '[');
+        json_member_open(j, "advice", '[');
         for (size_t i = 0; i < h->n_advice; i++)
                 json_text(j, h->advice[i]->text);
         json_close(j, ']');

@@ -95,8 +95,7 @@ void profile_json(struct json_out *j, const struct summary *s)
         json_known_u64(j, "periodNs", run && run->has_census_period_ns, run ? run->census_period_ns : 0);
         json_known_u64(j, "censuses", true, s->censuses);
         json_known_u64(j, "unfinishedCensuses", s->census_unfinished, 1);
-        json_key(j, "bands");
-        json_open(j, '[');
+        json_member_open(j, "bands", '[');
         for (uint32_t i = 0; i < s->t->n_bands; i++) {
                 const struct world_band *b = s->t->bands[i];
                 if (!b || !b->max_bytes)

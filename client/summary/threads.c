@@ -105,8 +105,7 @@ void threads_text(FILE *to, const struct summary *s)
 
 static void json_sparks(struct json_out *j, const Hw__Sparks *p)
 {
-        json_key(j, "sparks");
-        json_open(j, '{');
+        json_member_open(j, "sparks", '{');
         json_known_u64(j, "created", p->has_created, p->created);
         json_known_u64(j, "converted", p->has_converted, p->converted);
         json_known_u64(j, "overflowed", p->has_overflowed, p->overflowed);
@@ -127,8 +126,7 @@ void threads_json(struct json_out *j, const struct summary *s)
         json_known_u64(j, "wakeups", sched->has_wakeups, sched->wakeups);
         if (sched->sparks)
                 json_sparks(j, sched->sparks);
-        json_key(j, "capabilities");
-        json_open(j, '[');
+        json_member_open(j, "capabilities", '[');
         for (size_t i = 0; i < sched->n_capabilities; i++) {
                 json_open(j, '{');
                 json_known_u64(j, "number", true, sched->capabilities[i]->number);

@@ -7,15 +7,13 @@
 
 static void put_labels(struct json_out *j, const struct world_target *t)
 {
-        json_key(j, "labels");
-        json_open(j, '{');
+        json_member_open(j, "labels", '{');
         for (uint32_t i = 0; i < t->n_bands; i++) {
                 char id[16];
                 if (!t->bands[i] || !t->bands[i]->trend)
                         continue;
                 (void)snprintf(id, sizeof(id), "%u", t->bands[i]->id);
-                json_key(j, id);
-                json_text(j, t->bands[i]->def->label);
+                json_member_text(j, id, t->bands[i]->def->label);
         }
         json_close(j, '}');
 }
@@ -48,10 +46,8 @@ void trend_json(FILE *to, const struct world_target *t)
         struct json_out j = { .to = to };
 
         json_open(&j, '{');
-        json_key(&j, "target");
-        json_text(&j, t->name);
-        json_key(&j, "run");
-        json_u64(&j, t->run);
+        json_member_text(&j, "target", t->name);
+        json_member_u64(&j, "run", t->run);
         put_trends(&j, t);
         put_labels(&j, t);
         json_close(&j, '}');

@@ -216,8 +216,7 @@ static void print_place(struct json_out *j, const struct place *place)
         json_line(j);
         past_json_open(j, &item);
         if (place->error) {
-                json_key(j, "error");
-                json_text(j, place->error);
+                json_member_text(j, "error", place->error);
         } else {
                 past_json_columns(j, &place->past);
         }
@@ -226,8 +225,7 @@ static void print_place(struct json_out *j, const struct place *place)
 static void print_answer(struct json_out *j, const struct job *job)
 {
         json_open(j, '{');
-        json_key(j, "items");
-        json_open(j, '[');
+        json_member_open(j, "items", '[');
         for (size_t i = 0; i < job->n; i++) {
                 const struct wanted *w = &job->wanted[i];
                 const struct history *h = job->api_history->source.requester ? NULL : history_of(job->api_history, w);

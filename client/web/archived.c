@@ -14,18 +14,15 @@
 
 static void put_time(struct json_out *j, const char *key, uint64_t ns)
 {
-        if (!ns)
-                return;
-        json_key(j, key);
-        json_seconds(j, ns);
+        if (ns)
+                json_member_seconds(j, key, ns);
 }
 
 static void print_run(struct json_out *j, const struct archived_run *run)
 {
         json_line(j);
         json_open(j, '{');
-        json_key(j, "run");
-        json_i64(j, run->id);
+        json_member_i64(j, "run", run->id);
         put_time(j, "start", run->start_ns);
         put_time(j, "first", run->first_ns);
         put_time(j, "seen", run->seen_ns);
@@ -63,14 +60,12 @@ static bool print_data(struct json_out *j, struct database *d, const struct arch
 {
         bool good = true;
 
-        json_key(j, "items");
-        json_open(j, '[');
+        json_member_open(j, "items", '[');
         for (size_t i = 0; i < n; i++)
                 for (size_t s = 0; good && s < q->n_series; s++)
                         good = archived_print_series(j, d, &runs[i], q->series[s], q);
         json_close(j, ']');
-        json_key(j, "censuses");
-        json_open(j, '[');
+        json_member_open(j, "censuses", '[');
         for (size_t i = 0; good && q->top && i < n; i++)
                 good = archived_print_bands(j, d, &runs[i], labels, q);
         json_close(j, ']');
@@ -85,13 +80,11 @@ static bool print_all(struct json_out *j, struct database *d, const struct archi
         bool good = find_runs(d, q, &runs, &older, error);
 
         json_open(j, '{');
-        json_key(j, "runs");
-        json_open(j, '[');
+        json_member_open(j, "runs", '[');
         for (size_t i = older; i < runs.n; i++)
                 print_run(j, &runs.items[i]);
         json_close(j, ']');
-        json_key(j, "older");
-        json_u64(j, older);
+        json_member_u64(j, "older", older);
         if (good && q->top && runs.n)
                 good = archived_largest(d, q->target, q->from_s, q->to_s, q->top, archived_take_label, &labels) ==
                                SQLITE_OK &&

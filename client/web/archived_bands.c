@@ -133,22 +133,18 @@ static void print_cells(struct json_out *j, const struct cells *c)
 {
         json_line(j);
         json_open(j, '{');
-        json_key(j, "run");
-        json_i64(j, c->run.id);
-        json_key(j, "times");
-        json_open(j, '[');
+        json_member_i64(j, "run", c->run.id);
+        json_member_open(j, "times", '[');
         for (size_t i = 0; i < c->n; i++)
                 if (c->censuses[i] > 0)
                         json_rounded(j, middle_of(c, i));
         json_close(j, ']');
         json_key(j, "total");
         print_means(j, c, c->total);
-        json_key(j, "bands");
-        json_open(j, '[');
+        json_member_open(j, "bands", '[');
         for (size_t i = 0; i < c->labels->n; i++) {
                 json_open(j, '{');
-                json_key(j, "label");
-                json_text(j, c->labels->items[i]);
+                json_member_text(j, "label", c->labels->items[i]);
                 json_key(j, "mean");
                 print_means(j, c, &c->bytes[i * c->n]);
                 json_close(j, '}');

@@ -19,8 +19,7 @@ void gaps_row(struct gaps *g, uint64_t time_s, uint64_t width_s)
 
 void gaps_print(struct json_out *j, const struct gaps *g)
 {
-        json_key(j, "gaps");
-        json_open(j, '[');
+        json_member_open(j, "gaps", '[');
         for (size_t i = 0; i < g->n; i++) {
                 json_open(j, '[');
                 json_u64(j, g->items[i][0]);

@@ -68,19 +68,16 @@ static void print_points(struct json_out *j, const struct points *p)
 {
         static const char *const columns[] = { "last", "mean", "min", "max", "count" };
 
-        json_key(j, "times");
-        json_open(j, '[');
+        json_member_open(j, "times", '[');
         for (size_t i = 0; i < p->n; i++)
                 json_u64(j, p->items[i].time_s);
         json_close(j, ']');
-        json_key(j, "ends");
-        json_open(j, '[');
+        json_member_open(j, "ends", '[');
         for (size_t i = 0; i < p->n; i++)
                 json_seconds(j, p->items[i].last_ns);
         json_close(j, ']');
         for (unsigned c = 0; c < sizeof(columns) / sizeof(columns[0]); c++) {
-                json_key(j, columns[c]);
-                json_open(j, '[');
+                json_member_open(j, columns[c], '[');
                 for (size_t i = 0; i < p->n; i++)
                         json_short(j, value_of(&p->items[i], c));
                 json_close(j, ']');
@@ -103,10 +100,8 @@ bool archived_print_series(struct json_out *j, struct database *d, const struct 
         if (good && p.n) {
                 json_line(j);
                 json_open(j, '{');
-                json_key(j, "run");
-                json_i64(j, run->id);
-                json_key(j, "series");
-                json_text(j, hw_series_name(series));
+                json_member_i64(j, "run", run->id);
+                json_member_text(j, "series", hw_series_name(series));
                 print_points(j, &p);
                 json_close(j, '}');
         }

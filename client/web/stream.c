@@ -238,8 +238,7 @@ static void put_end(struct streams *all, struct stream *s)
                 struct json_out j = { .to = d.to };
 
                 json_open(&j, '{');
-                json_key(&j, "reason");
-                json_text(&j, all->end_reason);
+                json_member_text(&j, "reason", all->end_reason);
                 json_close(&j, '}');
         }
         if (document_close(&d))

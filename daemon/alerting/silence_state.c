@@ -24,18 +24,12 @@ static void put_silence(struct json_out *j, const struct silence *s)
 {
         json_line(j);
         json_open(j, '{');
-        json_key(j, "id");
-        json_u64(j, s->id);
-        json_key(j, "rule");
-        json_text(j, s->rule);
-        json_key(j, "target");
-        json_text(j, s->target);
-        json_key(j, "why");
-        json_text(j, s->why);
-        json_key(j, "created");
-        json_u64(j, s->created_wall_ns);
-        json_key(j, "until");
-        json_u64(j, s->until_wall_ns);
+        json_member_u64(j, "id", s->id);
+        json_member_text(j, "rule", s->rule);
+        json_member_text(j, "target", s->target);
+        json_member_text(j, "why", s->why);
+        json_member_u64(j, "created", s->created_wall_ns);
+        json_member_u64(j, "until", s->until_wall_ns);
         json_close(j, '}');
 }
 
@@ -48,15 +42,12 @@ char *silence_state_text(const struct silences *silences)
                 return NULL;
         struct json_out j = { .to = document.to };
         json_open(&j, '{');
-        json_key(&j, "version");
-        json_u64(&j, 1);
-        json_key(&j, "silences");
-        json_open(&j, '[');
+        json_member_u64(&j, "version", 1);
+        json_member_open(&j, "silences", '[');
         for (size_t i = 0; i < silences->n; i++)
                 put_silence(&j, &silences->items[i]);
         json_close(&j, ']');
-        json_key(&j, "done");
-        json_open(&j, '[');
+        json_member_open(&j, "done", '[');
         json_close(&j, ']');
         json_close(&j, '}');
         return document_close(&document) ? document_take(&document) : NULL;

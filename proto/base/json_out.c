@@ -235,26 +235,37 @@ void json_base64(struct json_out *j, const void *bytes, size_t n)
 
 /* ----------------------------------------------------------------- members */
 
+#define MEMBER(kind, type)                                                                                             \
+        void json_member_##kind(struct json_out *j, const char *key, type value)                                       \
+        {                                                                                                              \
+                json_key(j, key);                                                                                      \
+                json_##kind(j, value);                                                                                 \
+        }
+
+MEMBER(open, char)
+MEMBER(bool, bool)
+MEMBER(u64, uint64_t)
+MEMBER(i64, int64_t)
+MEMBER(u64_string, uint64_t)
+MEMBER(seconds, uint64_t)
+MEMBER(double, double)
+MEMBER(short, double)
+MEMBER(text, const char *)
+
 void json_known_u64(struct json_out *j, const char *key, bool known, uint64_t value)
 {
-        if (!known)
-                return;
-        json_key(j, key);
-        json_u64(j, value);
+        if (known)
+                json_member_u64(j, key, value);
 }
 
 void json_known_double(struct json_out *j, const char *key, bool known, double value)
 {
-        if (!known)
-                return;
-        json_key(j, key);
-        json_double(j, value);
+        if (known)
+                json_member_double(j, key, value);
 }
 
 void json_known_text(struct json_out *j, const char *key, const char *text)
 {
-        if (!text)
-                return;
-        json_key(j, key);
-        json_text(j, text);
+        if (text)
+                json_member_text(j, key, text);
 }

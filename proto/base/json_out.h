@@ -5,7 +5,7 @@
  *
  *     struct json_out j = { .to = stdout };
  *     json_open(&j, '{');
- *     json_key(&j, "live"); json_u64(&j, 42);
+ *     json_member_u64(&j, "live", 42);
  *     json_close(&j, '}');
  *
  * Commas are placed automatically. The caller nests correctly and checks the
@@ -54,7 +54,18 @@ void json_text(struct json_out *j, const char *text); /* NULL: null */
 void json_text_bytes(struct json_out *j, const void *bytes, size_t n);
 void json_base64(struct json_out *j, const void *bytes, size_t n);
 
-/* A member with its key; nothing when it is not known (text: NULL). */
+/* A member: its key, and the value as above. */
+void json_member_open(struct json_out *j, const char *key, char bracket);
+void json_member_bool(struct json_out *j, const char *key, bool value);
+void json_member_u64(struct json_out *j, const char *key, uint64_t value);
+void json_member_i64(struct json_out *j, const char *key, int64_t value);
+void json_member_u64_string(struct json_out *j, const char *key, uint64_t value);
+void json_member_seconds(struct json_out *j, const char *key, uint64_t ns);
+void json_member_double(struct json_out *j, const char *key, double value);
+void json_member_short(struct json_out *j, const char *key, double value);
+void json_member_text(struct json_out *j, const char *key, const char *text);
+
+/* The same; nothing when it is not known (text: NULL). */
 void json_known_u64(struct json_out *j, const char *key, bool known, uint64_t value);
 void json_known_double(struct json_out *j, const char *key, bool known, double value);
 void json_known_text(struct json_out *j, const char *key, const char *text);
