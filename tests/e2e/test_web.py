@@ -447,7 +447,7 @@ def test_slow_connections_give_way(served):
             for s in slow:
                 with contextlib.suppress(ConnectionError):      # it has given way
                     s.sendall(request)
-            assert answered_within(web, 8 if VALGRIND else 1), request[:20]
+            assert answered_within(web, DEADLINE_S if VALGRIND else 1), request[:20]
 
 
 def test_a_request_has_a_deadline(served):
