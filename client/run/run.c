@@ -9,7 +9,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,15 +19,10 @@
 
 #include "proto/eventlog/advice.h"
 #include "proto/base/limits.h"
-#include "proto/base/process.h"
 #include "client/cli/options.h"
 #include "client/program/inquire.h"
-#include "client/run/daemon.h"
-#include "client/run/flags.h"
 #include "client/run/follow.h"
-#include "client/run/inside.h"
-#include "client/run/notices.h"
-#include "client/run/relay.h"
+#include "client/run/run_private.h"
 #include "client/run/session.h"
 #include "heapwatch/text.h"
 #include "proto/base/agent_socket.h"
@@ -36,41 +30,8 @@
 #include "proto/base/labels.h"
 
 #define SENTENCE 1024
-#define SEEN_MS  3000 /* for the daemon to notice the end of the log */
 #define WAIT_MS  1000 /* for the daemon, while the program waits to be started */
 #define READ_MS  1000 /* for somebody to read the last notices, when the program has ended */
-
-struct options {
-        const char *name, *heap_profile, *extra;
-        bool no_top, plain, close, no_flush, no_agent, follow;
-        uint64_t end_hung_ns; /* UINT64_MAX: never */
-        struct text_list labels;
-        struct daemon_wish wish;
-        char **program;
-};
-
-/* What is acquired on the way, to be released in reverse. */
-struct run {
-        struct options o;
-        char path[4096]; /* of the program */
-        struct rtsinfo info;
-        struct flags flags;   /* by the relay */
-        struct inside inside; /* from inside */
-        bool from_inside;
-        bool by_preload;         /* by the relay, with the flags passed by the agent to the program's runtime alone */
-        struct error not_inside; /* why not; empty: it is, or was not requested */
-        struct daemon_link link;
-        char directory[320]; /* private; has FIFO, socket and output */
-        char fifo[340], socket[340], agent[340], output[340];
-        int output_fd;
-        struct relay *relay;
-        char target[DAEMON_NAME_MAX];
-        struct notices notices; /* all that is said before the program starts and after: nothing holds it */
-        bool watched;
-        bool late;     /* the daemon has not answered: watching begins when it does */
-        bool mistaken; /* it must not start */
-        bool ran;      /* watched, to its end */
-};
 
 /* ---------------------------------------------------------------- options */
 
@@ -83,36 +44,36 @@ static bool name_valid(const char *name)
 }
 
 static const struct option options[] = {
-        OPERAND_REST("PROGRAM [ARGUMENT]...", struct options, program, COMPLETE_PROGRAM, NULL),
-        OPTION_TEXT("name", 0, "NAME", struct options, name, COMPLETE_NOTHING,
+        OPERAND_REST("PROGRAM [ARGUMENT]...", struct run_options, program, COMPLETE_PROGRAM, NULL),
+        OPTION_TEXT("name", 0, "NAME", struct run_options, name, COMPLETE_NOTHING,
                     "name of the target (default: PROGRAM's file name)"),
-        OPTION_FLAG("no-top", 0, struct options, no_top,
+        OPTION_FLAG("no-top", 0, struct run_options, no_top,
                     "no screen: standard input, output and error stay PROGRAM's own"),
-        OPTION_FLAG("plain", 0, struct options, plain, "the screen as lines of text, not as a full screen"),
-        OPTION_FLAG("close", 0, struct options, close, "close the screen when PROGRAM ends"),
+        OPTION_FLAG("plain", 0, struct run_options, plain, "the screen as lines of text, not as a full screen"),
+        OPTION_FLAG("close", 0, struct run_options, close, "close the screen when PROGRAM ends"),
         OPTION_TEXT(
-                "heap-profile", 0, "KIND", struct options, heap_profile, COMPLETE_NOTHING,
+                "heap-profile", 0, "KIND", struct run_options, heap_profile, COMPLETE_NOTHING,
                 "break the heap down by KIND, as in +RTS -hKIND: T closure type, c cost centre, i info table ... or "
                 "none (default: T, unless PROGRAM's own flags choose one)"),
-        OPTION_TEXT("rts", 0, "\"FLAGS\"", struct options, extra, COMPLETE_NOTHING,
+        OPTION_TEXT("rts", 0, "\"FLAGS\"", struct run_options, extra, COMPLETE_NOTHING,
                     "more RTS flags; they win over ours"),
-        OPTION_FLAG("no-flush", 0, struct options, no_flush,
+        OPTION_FLAG("no-flush", 0, struct run_options, no_flush,
                     "PROGRAM flushes its eventlog itself: do not warn that it comes late"),
-        OPTION_FLAG("no-agent", 0, struct options, no_agent,
+        OPTION_FLAG("no-agent", 0, struct run_options, no_agent,
                     "do not watch PROGRAM from inside: get its eventlog by options of its runtime"),
         OPTION_FLAG(
-                "follow", 0, struct options, follow,
+                "follow", 0, struct run_options, follow,
                 "watch the GHC-compiled programs that PROGRAM starts, too, each as a target named after its file; each "
                 "may end up to a second later because of it"),
-        OPTION_SECONDS("end-hung", 0, "SECONDS", struct options, end_hung_ns, 0, UINT64_C(86400000000000),
+        OPTION_SECONDS("end-hung", 0, "SECONDS", struct run_options, end_hung_ns, 0, UINT64_C(86400000000000),
                        "end PROGRAM when it hangs this long: each thread waits for another one, which the flush "
                        "interval can cause at exit"),
-        OPTION_DURATION("resolution", 0, struct options, wish.resolution_ns, LIMIT_RESOLUTION_LEAST_NS,
+        OPTION_DURATION("resolution", 0, struct run_options, wish.resolution_ns, LIMIT_RESOLUTION_LEAST_NS,
                         LIMIT_RESOLUTION_MOST_NS,
                         "step in which growth is judged, 100ms to 1h (default: the daemon's, 1m): a short run needs a "
                         "short one, and collections in most steps"),
         OPTION_LIST(
-                "label", 'l', "NAME=VALUE", struct options, labels, COMPLETE_NOTHING,
+                "label", 'l', "NAME=VALUE", struct run_options, labels, COMPLETE_NOTHING,
                 "a label of this run, such as version=1.4.2, for `heapwatch archive`, `diff` and every screen; may be "
                 "repeated"),
         OPTIONS_END,
@@ -120,7 +81,7 @@ static const struct option options[] = {
 
 static int check(void *filled)
 {
-        struct options *o = filled;
+        struct run_options *o = filled;
         const char *kind = o->heap_profile;
         char labels[LABELS_SIZE];
         struct error error;
@@ -140,7 +101,7 @@ static int check(void *filled)
 /* ------------------------------------------------------------ preparation */
 
 /* Says why the program is not watched. Always false. */
-static bool give_up(struct run *r, const char *reason)
+static bool give_up(struct program_run *r, const char *reason)
 {
         if (r->not_inside.text[0] != '\0')
                 notices_say(&r->notices, "%s runs unwatched: %s; nor by GHCRTS: %s", r->o.program[0],
@@ -154,7 +115,7 @@ static bool give_up(struct run *r, const char *reason)
  * PROGRAM does not accept what --rts or --heap-profile give: a mistake of the user's, so it does not run. Always
  * false.
  */
-static bool mistaken(struct run *r, const char *reason)
+static bool mistaken(struct program_run *r, const char *reason)
 {
         command_error(&command_run, "%s does not accept what --rts or --heap-profile give: %s", r->o.program[0],
                       reason);
@@ -168,7 +129,7 @@ static bool ask_program(void *ctx, const char *flags, char *reason, size_t size)
 }
 
 /* A private directory for this run; under /tmp when the default one has a space, which GHCRTS cannot have. */
-static bool make_directory(struct run *r)
+static bool make_directory(struct program_run *r)
 {
         struct error error;
         bool spaced = strpbrk(r->link.directory, " \t\n") != NULL;
@@ -186,7 +147,7 @@ static bool make_directory(struct run *r)
         return true;
 }
 
-static bool compose(struct run *r)
+static bool compose(struct program_run *r)
 {
         const char *ghcrts = getenv("GHCRTS");
         struct flags_request request = {
@@ -225,7 +186,7 @@ static bool compose(struct run *r)
 }
 
 /* Warns of what will be missing on the screen. */
-static void warn(struct run *r)
+static void warn(struct program_run *r)
 {
         if (!rtsinfo_at_least(&r->info, 9, 2) && !r->o.no_flush)
                 notices_say(&r->notices, "%s", hw_advice_text(HW_ADVICE_OLD_GHC));
@@ -240,7 +201,7 @@ static void warn(struct run *r)
 }
 
 /* Adds the target. */
-static enum daemon_outcome add_target(struct run *r, struct error *error)
+static enum daemon_outcome add_target(struct program_run *r, struct error *error)
 {
         struct daemon_link impatient = r->link;
         enum daemon_outcome outcome;
@@ -260,7 +221,7 @@ static enum daemon_outcome add_target(struct run *r, struct error *error)
 }
 
 /* The program is not held up by a daemon that is slow to answer: it is watched from the moment that it does. */
-static bool connect_daemon(struct run *r)
+static bool connect_daemon(struct program_run *r)
 {
         struct error error;
         enum daemon_outcome outcome;
@@ -291,7 +252,7 @@ static bool is_source(const char *path)
 }
 
 /* Whether there is a program to run. */
-static bool find_program(struct run *r)
+static bool find_program(struct program_run *r)
 {
         if (is_source(r->o.program[0])) {
                 command_error(&command_run,
@@ -307,7 +268,7 @@ static bool find_program(struct run *r)
 }
 
 /* Everything before the program starts. False: it runs unwatched, and the reason was reported. */
-static bool prepare(struct run *r)
+static bool prepare(struct program_run *r)
 {
         struct error error = { "" };
 
@@ -335,121 +296,9 @@ static bool prepare(struct run *r)
         return true;
 }
 
-/* ---------------------------------------------------------------- the end */
+/* ---------------------------------------------------------------- the run */
 
-static void say_status(const struct session_result *result, char *out, size_t size)
-{
-        if (WIFSIGNALED(result->wait_status))
-                snprintf(out, size, "was ended by signal %d", WTERMSIG(result->wait_status));
-        else
-                snprintf(out, size, "ended with status %d", WEXITSTATUS(result->wait_status));
-}
-
-/* Polls the daemon for a short while, until it has seen the end of the log. */
-static bool ask_end(const struct run *r, struct run_facts *facts)
-{
-        bool known = false;
-
-        for (int waited = 0; waited < SEEN_MS; waited += 50) {
-                known = daemon_ask(&r->link, r->target, facts);
-                if (!known || facts->ended)
-                        break;
-                (void)poll(NULL, 0, 50);
-        }
-        return known;
-}
-
-static void add_bytes(FILE *out, const char *what, uint64_t bytes)
-{
-        char number[HW_NUMBER_MAX];
-
-        if (bytes != UNKNOWN_U64)
-                fprintf(out, "; %s %s", what, hw_bytes_text(number, sizeof(number), (double)bytes));
-}
-
-static void add_count(FILE *out, const char *one, const char *many, uint64_t count)
-{
-        char number[HW_NUMBER_MAX];
-
-        if (count != UNKNOWN_U64)
-                fprintf(out, "; %s %s", hw_count_text(number, sizeof(number), count), count == 1 ? one : many);
-}
-
-static void add_facts(FILE *out, const struct run_facts *facts)
-{
-        char label[256], number[HW_NUMBER_MAX];
-
-        add_bytes(out, "most live", facts->max_live_bytes);
-        add_bytes(out, "live at the last major collection", facts->live_bytes);
-        add_count(out, "collection", "collections", facts->collections);
-        add_count(out, "heap census", "heap censuses", facts->censuses);
-        if (facts->top_band[0] != '\0') {
-                hw_terminal_text(label, sizeof(label), facts->top_band);
-                fprintf(out, "; largest band at the end: %s, %s", label,
-                        hw_bytes_text(number, sizeof(number), (double)facts->top_band_bytes));
-        }
-        if (facts->lost_bytes != UNKNOWN_U64 && facts->lost_bytes > 0)
-                add_bytes(out, "damaged and skipped:", facts->lost_bytes);
-}
-
-/* How the program ended and what was seen of it. */
-static void add_end(FILE *out, const struct run *r, const struct session_result *result, struct run_facts *facts)
-{
-        struct relay_stats relay = r->relay ? relay_stats(r->relay) : (struct relay_stats){ .bytes = UNKNOWN_U64 };
-        bool came = !r->from_inside || inside_claimed(r->agent);
-        char status[64], took[HW_NUMBER_MAX];
-
-        say_status(result, status, sizeof(status));
-        fprintf(out, "%s %s after %s%s", r->target, status, hw_duration_text(took, sizeof(took), result->seconds * 1e9),
-                result->ended_hung ? ", because it hung" : "");
-        if (result->target[0] == '\0')
-                fputs("; unwatched: the daemon did not take it", out);
-        else if (came && ask_end(r, facts))
-                add_facts(out, facts);
-        add_bytes(out, "eventlog", relay.bytes);
-        if (relay.bytes == 0)
-                fputs(" (the program ended before its runtime began one)", out);
-        if (result->target[0] != '\0' && !came)
-                fputs(r->inside.wrapper ? "; no GHC-compiled program that can be watched was found below it"
-                                        : "; it could not be watched from inside (--no-agent is another way)",
-                      out);
-        if (relay.left_out_bytes > 0)
-                add_bytes(out, "not delivered, because no daemon read it:", relay.left_out_bytes);
-}
-
-static void sum_up(struct run *r, const struct session_result *result)
-{
-        struct run_facts facts = { .verdict = "" };
-        char line[SENTENCE] = "", verdict[2 * sizeof(facts.verdict)];
-        FILE *out = fmemopen(line, sizeof(line), "w");
-
-        if (out) {
-                add_end(out, r, result, &facts);
-                (void)fclose(out);
-        }
-        notices_say(&r->notices, "%s", line);
-        if (facts.verdict[0] != '\0') {
-                hw_terminal_text(verdict, sizeof(verdict), facts.verdict);
-                notices_say(&r->notices, "live data of %s: %s", r->target, verdict);
-        }
-        if (facts.ended)
-                notices_say(&r->notices, "it can still be looked at: heapwatch top %s", r->target);
-        if (facts.recorded)
-                notices_say(&r->notices, "recorded: heapwatch post-mortem recording:%s", r->target);
-}
-
-/* Names the file with the program's output, or removes it when it is empty. */
-static void say_output(struct run *r)
-{
-        struct stat st;
-
-        if (fstat(r->output_fd, &st) == 0 && st.st_size > 0)
-                notices_say(&r->notices, "the program's output is in %s", r->output);
-        else
-                (void)unlink(r->output);
-}
-
-static void release(struct run *r)
+static void release(struct program_run *r)
 {
         if (r->watched && !r->late && !r->ran)
                 (void)daemon_remove(&r->link, r->target);
@@ -465,7 +314,7 @@ static void release(struct run *r)
         flags_done(&r->flags);
 }
 
-static int start(struct run *r)
+static int start(struct program_run *r)
 {
         bool screen = !r->o.no_top;
         char uri[360];
@@ -510,14 +359,14 @@ static int start(struct run *r)
         r->ran = true;
         if (result.target[0] != '\0')
                 memcpy(r->target, result.target, sizeof(r->target));
-        sum_up(r, &result);
+        run_sum_up(r, &result);
         if (screen)
-                say_output(r);
+                run_say_output(r);
         return WIFSIGNALED(result.wait_status) ? 128 + WTERMSIG(result.wait_status) : WEXITSTATUS(result.wait_status);
 }
 
 /* Executes the program, as if it had been started without us. Returns only if that fails. */
-static int run_unwatched(const struct run *r)
+static int run_unwatched(const struct program_run *r)
 {
         command_restore_pipe();
         execv(r->path, r->o.program);
@@ -527,7 +376,7 @@ static int run_unwatched(const struct run *r)
 
 static int run(void *filled)
 {
-        struct run r = { .o = *(const struct options *)filled, .output_fd = -1 };
+        struct program_run r = { .o = *(const struct run_options *)filled, .output_fd = -1 };
 
         if (!find_program(&r))
                 return EXIT_USAGE;
@@ -562,8 +411,8 @@ const struct command command_run = {
                         "heapwatch run -- ./Main --port 8080",
                         NULL,
                 },
-        .size = sizeof(struct options),
-        .defaults = &(const struct options){ .extra = "", .end_hung_ns = UINT64_MAX },
+        .size = sizeof(struct run_options),
+        .defaults = &(const struct run_options){ .extra = "", .end_hung_ns = UINT64_MAX },
         .check = check,
         .run = run,
 };

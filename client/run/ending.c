@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ending.c - what is said when the program has ended. */
+#include <poll.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "client/run/run_private.h"
+#include "client/run/session.h"
+#include "heapwatch/text.h"
+#include "proto/base/process.h"
+
+#define SENTENCE 1024
+#define SEEN_MS  3000 /* for the daemon to notice the end of the log */
+
+static void say_status(const struct session_result *result, char *out, size_t size)
+{
+        if (WIFSIGNALED(result->wait_status))
+                snprintf(out, size, "was ended by signal %d", WTERMSIG(result->wait_status));
+        else
+                snprintf(out, size, "ended with status %d", WEXITSTATUS(result->wait_status));
+}
+
+/* Polls the daemon for a short while, until it has seen the end of the log. */
+static bool ask_end(const struct program_run *r, struct run_facts *facts)
+{
+        bool known = false;
+
+        for (int waited = 0; waited < SEEN_MS; waited += 50) {
+                known = daemon_ask(&r->link, r->target, facts);
+                if (!known || facts->ended)
+                        break;
+                (void)poll(NULL, 0, 50);
+        }
+        return known;
+}
+
+static void add_bytes(FILE *out, const char *what, uint64_t bytes)
+{
+        char number[HW_NUMBER_MAX];
+
+        if (bytes != UNKNOWN_U64)
+                fprintf(out, "; %s %s", what, hw_bytes_text(number, sizeof(number), (double)bytes));
+}
+
+static void add_count(FILE *out, const char *one, const char *many, uint64_t count)
+{
+        char number[HW_NUMBER_MAX];
+
+        if (count != UNKNOWN_U64)
+                fprintf(out, "; %s %s", hw_count_text(number, sizeof(number), count), count == 1 ? one : many);
+}
+
+static void add_facts(FILE *out, const struct run_facts *facts)
+{
+        char label[256], number[HW_NUMBER_MAX];
+
+        add_bytes(out, "most live", facts->max_live_bytes);
+        add_bytes(out, "live at the last major collection", facts->live_bytes);
+        add_count(out, "collection", "collections", facts->collections);
+        add_count(out, "heap census", "heap censuses", facts->censuses);
+        if (facts->top_band[0] != '\0') {
+                hw_terminal_text(label, sizeof(label), facts->top_band);
+                fprintf(out, "; largest band at the end: %s, %s", label,
+                        hw_bytes_text(number, sizeof(number), (double)facts->top_band_bytes));
+        }
+        if (facts->lost_bytes != UNKNOWN_U64 && facts->lost_bytes > 0)
+                add_bytes(out, "damaged and skipped:", facts->lost_bytes);
+}
+
+/* How the program ended and what was seen of it. */
+static void add_end(FILE *out, const struct program_run *r, const struct session_result *result,
+                    struct run_facts *facts)
+{
+        struct relay_stats relay = r->relay ? relay_stats(r->relay) : (struct relay_stats){ .bytes = UNKNOWN_U64 };
+        bool came = !r->from_inside || inside_claimed(r->agent);
+        char status[64], took[HW_NUMBER_MAX];
+
+        say_status(result, status, sizeof(status));
+        fprintf(out, "%s %s after %s%s", r->target, status, hw_duration_text(took, sizeof(took), result->seconds * 1e9),
+                result->ended_hung ? ", because it hung" : "");
+        if (result->target[0] == '\0')
+                fputs("; unwatched: the daemon did not take it", out);
+        else if (came && ask_end(r, facts))
+                add_facts(out, facts);
+        add_bytes(out, "eventlog", relay.bytes);
+        if (relay.bytes == 0)
+                fputs(" (the program ended before its runtime began one)", out);
+        if (result->target[0] != '\0' && !came)
+                fputs(r->inside.wrapper ? "; no GHC-compiled program that can be watched was found below it"
+                                        : "; it could not be watched from inside (--no-agent is another way)",
+                      out);
+        if (relay.left_out_bytes > 0)
+                add_bytes(out, "not delivered, because no daemon read it:", relay.left_out_bytes);
+}
+
+void run_sum_up(struct program_run *r, const struct session_result *result)
+{
+        struct run_facts facts = { .verdict = "" };
+        char line[SENTENCE] = "", verdict[2 * sizeof(facts.verdict)];
+        FILE *out = fmemopen(line, sizeof(line), "w");
+
+        if (out) {
+                add_end(out, r, result, &facts);
+                (void)fclose(out);
+        }
+        notices_say(&r->notices, "%s", line);
+        if (facts.verdict[0] != '\0') {
+                hw_terminal_text(verdict, sizeof(verdict), facts.verdict);
+                notices_say(&r->notices, "live data of %s: %s", r->target, verdict);
+        }
+        if (facts.ended)
+                notices_say(&r->notices, "it can still be looked at: heapwatch top %s", r->target);
+        if (facts.recorded)
+                notices_say(&r->notices, "recorded: heapwatch post-mortem recording:%s", r->target);
+}
+
+void run_say_output(struct program_run *r)
+{
+        struct stat st;
+
+        if (fstat(r->output_fd, &st) == 0 && st.st_size > 0)
+                notices_say(&r->notices, "the program's output is in %s", r->output);
+        else
+                (void)unlink(r->output);
+}

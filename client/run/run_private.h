@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* run_private.h - a run of one program, for the files of this folder that make it and end it. */
+#ifndef HW_CLIENT_RUN_RUN_PRIVATE_H
+#define HW_CLIENT_RUN_RUN_PRIVATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "client/cli/options.h"
+#include "client/program/inquire.h"
+#include "client/run/daemon.h"
+#include "client/run/flags.h"
+#include "client/run/inside.h"
+#include "client/run/notices.h"
+#include "client/run/relay.h"
+#include "proto/base/error.h"
+
+struct session_result;
+
+struct run_options {
+        const char *name, *heap_profile, *extra;
+        bool no_top, plain, close, no_flush, no_agent, follow;
+        uint64_t end_hung_ns; /* UINT64_MAX: never */
+        struct text_list labels;
+        struct daemon_wish wish;
+        char **program;
+};
+
+/* What is acquired on the way, to be released in reverse. */
+struct program_run {
+        struct run_options o;
+        char path[4096]; /* of the program */
+        struct rtsinfo info;
+        struct flags flags;   /* by the relay */
+        struct inside inside; /* from inside */
+        bool from_inside;
+        bool by_preload;         /* by the relay, with the flags passed by the agent to the program's runtime alone */
+        struct error not_inside; /* why not; empty: it is, or was not requested */
+        struct daemon_link link;
+        char directory[320]; /* private; has FIFO, socket and output */
+        char fifo[340], socket[340], agent[340], output[340];
+        int output_fd;
+        struct relay *relay;
+        char target[DAEMON_NAME_MAX];
+        struct notices notices; /* all that is said before the program starts and after: nothing holds it */
+        bool watched;
+        bool late;     /* the daemon has not answered: watching begins when it does */
+        bool mistaken; /* it must not start */
+        bool ran;      /* watched, to its end */
+};
+
+/* How the program ended, what was seen of it, and where that can be looked at. */
+void run_sum_up(struct program_run *r, const struct session_result *result);
+
+/* Names the file with the program's output, or removes it when it is empty. */
+void run_say_output(struct program_run *r);
+
+#endif
