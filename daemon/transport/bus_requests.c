@@ -91,7 +91,7 @@ static void take_message(struct bus *bus, zmq_msg_t *frames, size_t n)
         size_t payload = client.delimiter ? 2 : 1;
         admission_who(bus->admission, &frames[n - 1], &client.principal);
         const char *address = zmq_msg_gets(&frames[n - 1], "Peer-Address");
-        connections_sender(address ? address : "", &client.sender);
+        address_sender(address ? address : "", &client.sender);
         if (client.sender.who == 0)
                 client.sender.who = bus_client_number(&client);
         if (n != payload + 1)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/transport/connections.h"
 
-#include <arpa/inet.h>
 #include <linux/sockios.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -22,7 +20,6 @@
 #include "daemon/transport/limits.h"
 #include "daemon/transport/subscriber_quota.h"
 #include "proto/base/clock.h"
-#include "proto/base/hash.h"
 
 #define TABLE_MAX 65536 /* descriptors; connections above it are accepted, but cannot be shut down one by one */
 
@@ -65,16 +62,9 @@ static atomic_ulong n_other_users, n_refused, n_disconnected;
 
 /* ---------------------------------------------------------------- by address */
 
-static uint16_t port_of(const struct sockaddr_storage *a)
-{
-        if (a->ss_family == AF_INET)
-                return ntohs(((const struct sockaddr_in *)a)->sin_port);
-        return a->ss_family == AF_INET6 ? ntohs(((const struct sockaddr_in6 *)a)->sin6_port) : 0;
-}
-
 static enum service service_at(const struct sockaddr_storage *a, bool *ret_keyed)
 {
-        const uint16_t port = port_of(a);
+        const uint16_t port = address_port(a);
 
         for (int i = 0; i < SERVICES; i++) {
                 const struct listener *l = &listeners[i];
@@ -107,62 +97,13 @@ static bool is_connection(int fd)
         return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && !listens;
 }
 
-static uint64_t who_of(const void *bytes, size_t n)
-{
-        return hash_bytes(bytes, n, 0) | 1;
-}
-
-static uint64_t who_is(int fd, const struct sockaddr_storage *peer)
-{
-        struct ucred local = { .pid = 0 };
-        socklen_t size = sizeof(local);
-
-        if (peer->ss_family == AF_INET)
-                return who_of(&((const struct sockaddr_in *)peer)->sin_addr, sizeof(struct in_addr));
-        if (peer->ss_family == AF_INET6)
-                return who_of(&((const struct sockaddr_in6 *)peer)->sin6_addr, sizeof(struct in6_addr));
-        (void)getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &local, &size);
-        return who_of(&local.pid, sizeof(local.pid));
-}
-
-static bool same_peer(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
-{
-        if (a->ss_family != b->ss_family || port_of(a) != port_of(b))
-                return false;
-        if (a->ss_family == AF_INET)
-                return ((const struct sockaddr_in *)a)->sin_addr.s_addr ==
-                       ((const struct sockaddr_in *)b)->sin_addr.s_addr;
-        return !memcmp(&((const struct sockaddr_in6 *)a)->sin6_addr, &((const struct sockaddr_in6 *)b)->sin6_addr,
-                       sizeof(struct in6_addr));
-}
-
-static const char *peer_text(const struct sockaddr_storage *a, char out[PEER_TEXT])
-{
-        char host[INET6_ADDRSTRLEN] = "?";
-
-        if (a->ss_family == AF_INET)
-                (void)inet_ntop(AF_INET, &((const struct sockaddr_in *)a)->sin_addr, host, sizeof(host));
-        else
-                (void)inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)a)->sin6_addr, host, sizeof(host));
-        if (!strncmp(host, "::ffff:", 7) && strchr(host, '.')) /* an IPv4 peer of a socket that takes both */
-                (void)snprintf(out, PEER_TEXT, "%s:%u", host + 7, port_of(a));
-        else
-                (void)snprintf(out, PEER_TEXT, strchr(host, ':') ? "[%s]:%u" : "%s:%u", host, port_of(a));
-        return out;
-}
-
 /* Who is at the other end, as people read it. The lock is held. */
 static const char *describe(int fd, char out[PEER_TEXT])
 {
-        struct ucred local = { .uid = (uid_t)-1 };
-        socklen_t size = sizeof(local);
+        static const struct sockaddr_storage unknown = { .ss_family = AF_UNIX };
+        const bool known = fd >= 0 && fd < n_table && table[fd].service != SERVICE_NONE;
 
-        (void)snprintf(out, PEER_TEXT, "?");
-        if (fd >= 0 && fd < n_table && table[fd].service != SERVICE_NONE && table[fd].peer.ss_family != AF_UNIX)
-                (void)peer_text(&table[fd].peer, out);
-        else if (fd >= 0 && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &local, &size) == 0)
-                (void)snprintf(out, PEER_TEXT, "uid %lu pid %ld", (unsigned long)local.uid, (long)local.pid);
-        return out;
+        return address_text(fd, known ? &table[fd].peer : &unknown, out);
 }
 
 /* ------------------------------------------------------- on libzmq's thread */
@@ -207,7 +148,7 @@ static bool is_there(int fd)
         if (service_of(fd, &keyed) != table[fd].service || !is_connection(fd))
                 return false;
         return table[fd].peer.ss_family == AF_UNIX ||
-               (getpeername(fd, (struct sockaddr *)&now, &size) == 0 && same_peer(&now, &table[fd].peer));
+               (getpeername(fd, (struct sockaddr *)&now, &size) == 0 && address_same(&now, &table[fd].peer));
 }
 
 /* Counts the connections to a service anew; returns how many of them are of this peer. */
@@ -266,7 +207,7 @@ static bool remember(int fd, enum service service, bool keyed)
                 return true; /* already closed */
         if (c.peer.ss_family == AF_UNIX && !is_friend(fd))
                 return false;
-        c.who = who_is(fd, &c.peer);
+        c.who = address_who(fd, &c.peer);
         (void)pthread_mutex_lock(&lock);
         const char *why = admit(fd, &c);
         (void)pthread_mutex_unlock(&lock);
@@ -475,39 +416,6 @@ size_t connections_shut(bool (*holds)(const void *ctx, const uint8_t public[KEY_
         }
         (void)pthread_mutex_unlock(&lock);
         return n;
-}
-
-/* UID, GID, PID of "NAME:UID:GID:PID". False: it is something else. */
-static bool read_local(const char *address, unsigned long ret[3])
-{
-        char *at = strchr(address, ':');
-
-        for (int i = 0; i < 3; i++) {
-                if (!at || *at != ':' || at[1] < '0' || at[1] > '9')
-                        return false;
-                ret[i] = strtoul(at + 1, &at, 10);
-        }
-        return *at == '\0';
-}
-
-void connections_sender(const char *address, struct message_sender *ret)
-{
-        unsigned long local[3];
-        struct in6_addr v6;
-        struct in_addr v4;
-
-        *ret = (struct message_sender){ .who = 0 };
-        (void)snprintf(ret->name, sizeof(ret->name), "%s", address[0] ? address : "?");
-        if (inet_pton(AF_INET, address, &v4) == 1) {
-                ret->who = who_of(&v4, sizeof(v4));
-        } else if (inet_pton(AF_INET6, address, &v6) == 1) {
-                ret->who = who_of(&v6, sizeof(v6));
-        } else if (read_local(address, local) && local[2] > 0) {
-                const pid_t pid = (pid_t)local[2];
-                ret->who = who_of(&pid, sizeof(pid));
-                ret->is_root = local[0] == 0;
-                (void)snprintf(ret->name, sizeof(ret->name), "uid %lu pid %lu", local[0], local[2]);
-        }
 }
 
 /* Its queue in the kernel is full, as it was at the look before, and nothing went in or out meanwhile. */

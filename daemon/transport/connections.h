@@ -25,9 +25,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "daemon/transport/address.h"
 #include "proto/keys/key.h"
-
-#define PEER_TEXT 64 /* "192.0.2.7:40312", "[2001:db8::1]:40312", "uid 1000" */
 
 struct connections_listener {
         const char *address; /* "ipc://PATH", "tcp://HOST:PORT"; copied */
@@ -47,19 +46,6 @@ bool connections_is_subscriber(int fd);
 
 /* The peer of this descriptor; "?" if it is not a connection to our listeners. Returns `out`. */
 const char *connections_peer(int fd, char out[PEER_TEXT]);
-
-/* Whom a message came from. */
-struct message_sender {
-        uint64_t who;         /* the process, or the TCP address, as a number; 0: not known */
-        bool is_root;         /* over ipc */
-        char name[PEER_TEXT]; /* "uid 1000 pid 4711" over ipc, "192.0.2.7"; "?": not known */
-};
-
-/*
- * By libzmq's "Peer-Address" of the message: "NAME:UID:GID:PID" over ipc. The descriptor that it came by may be another
- * connection's by now, of another user.
- */
-void connections_sender(const char *address, struct message_sender *ret);
 
 /*
  * Somebody waits for memory: shuts down the requesters, or subscribers, that have taken nothing for STUCK_NS of what

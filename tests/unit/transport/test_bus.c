@@ -401,11 +401,11 @@ static void test_senders(void **state)
         struct message_sender root, other;
 
         (void)state;
-        connections_sender("localhost:0:0:7", &root);
+        address_sender("localhost:0:0:7", &root);
         assert_true(root.is_root && root.who > 0);
         assert_string_equal(root.name, "uid 0 pid 7");
         for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-                connections_sender(others[i], &other);
+                address_sender(others[i], &other);
                 assert_false(other.is_root);
                 assert_int_equal(other.who == root.who, i == 0); /* the same process */
                 assert_true(i >= sizeof(names) / sizeof(names[0]) || !strcmp(other.name, names[i]));
