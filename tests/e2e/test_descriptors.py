@@ -37,7 +37,7 @@ def was_closed(s):
 @pytest.mark.parametrize("room", [40, 0])
 def test_connections_until_refused(directory, which, room):
     """With room for a few more, and with none: libzmq alone would end the daemon at the first that has no descriptor."""
-    with Daemon(directory, f"api={LOGS}/leaky-hi-966/run.eventlog") as daemon:
+    with Daemon(directory, f"api={LOGS}/leaky-hi-ghc966/run.eventlog") as daemon:
         pid = daemon.process.pid
         used = max(map(int, os.listdir(f"/proc/{pid}/fd"))) + 1
         _, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
@@ -64,5 +64,5 @@ def test_a_target_more_is_refused_in_words(directory):
     with Daemon(directory) as daemon:
         pid = daemon.process.pid
         resource.prlimit(pid, resource.RLIMIT_NOFILE, (80, 80))
-        reply = daemon.ask(pb.Request(add_target=pb.AddTargetRequest(uri=f"a={LOGS}/leaky-hi-966/run.eventlog")))[0]
+        reply = daemon.ask(pb.Request(add_target=pb.AddTargetRequest(uri=f"a={LOGS}/leaky-hi-ghc966/run.eventlog")))[0]
         assert "descriptors" in reply.error and "LimitNOFILE" in reply.error
