@@ -28,17 +28,12 @@ void say(char text[ANSWER_TEXT], const char *format, ...)
 
 void say_rate(char text[ANSWER_TEXT], double rate, bool has_interval, double low, double high)
 {
-        const struct rate_unit unit = has_interval ? rate_unit_within(rate, low, high) : rate_unit(rate);
-        char number[HW_NUMBER_MAX];
+        char number[RATE_WITHIN_MAX];
 
-        say(text, "%s", rate_text(number, sizeof(number), unit, rate));
-        if (!has_interval)
-                return;
-        char to[HW_NUMBER_MAX];
-        (void)rate_text(number, sizeof(number), unit, low);
-        (void)rate_text(to, sizeof(to), unit, high);
-        if (strcmp(number, to) != 0)
-                say(text, " (%s to %s)", number, to);
+        if (has_interval)
+                say(text, "%s", rate_within_text(number, rate_unit_within(rate, low, high), rate, low, high));
+        else
+                say(text, "%s", hw_rate_text(number, sizeof(number), rate));
 }
 
 void say_bytes(char text[ANSWER_TEXT], uint64_t bytes)
@@ -53,6 +48,15 @@ void say_duration(char text[ANSWER_TEXT], uint64_t ns)
         char number[HW_NUMBER_MAX];
 
         say(text, "%s", hw_duration_text(number, sizeof(number), (double)ns));
+}
+
+void say_verdict_in(char text[ANSWER_TEXT], const Hw__Trend *t)
+{
+        say_duration(text, t->verdict_in_ns);
+        if (!t->has_verdict_by_ns)
+                return;
+        say(text, " to ");
+        say_duration(text, t->verdict_by_ns);
 }
 
 const char *series_words(Hw__Series series)

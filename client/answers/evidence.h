@@ -49,6 +49,9 @@ void say_rate(char text[ANSWER_TEXT], double rate, bool has_interval, double low
 void say_bytes(char text[ANSWER_TEXT], uint64_t bytes);
 void say_duration(char text[ANSWER_TEXT], uint64_t ns);
 
+/* "6m 00s", "9m 00s to 35m 00s": until there is a verdict, which is known to come. */
+void say_verdict_in(char text[ANSWER_TEXT], const Hw__Trend *t);
+
 /* "live data", "the heap", "memory outside of the heap", "resident memory" */
 const char *series_words(Hw__Series series);
 

@@ -47,7 +47,7 @@ static bool verdict_comes(const struct evidence *e)
 static void say_verdict_comes(char *text, const struct evidence *e)
 {
         say(text, "Wait for the verdict, in ");
-        say_duration(text, e->trend->verdict_in_ns);
+        say_verdict_in(text, e->trend);
         if (step_in_use(e) > 1000000000)
                 say(text, is_by_agent(e) ? "; shorter steps judge sooner: run or attach with --resolution 1s"
                                          : "; shorter steps judge sooner: heapwatch run --resolution 1s");

@@ -48,6 +48,16 @@ static void say_growth(struct target_answer *a, const struct evidence *e)
                 say(a->text, "; not called a leak: %.200s", t->evidence->missing);
 }
 
+static void say_provisional(struct target_answer *a, const Hw__Trend *t)
+{
+        say_rate(a->text, t->provisional_slope, t->has_provisional_low && t->has_provisional_high, t->provisional_low,
+                 t->provisional_high);
+        if (t->has_provisional_span_ns) {
+                say(a->text, " over ");
+                say_duration(a->text, t->provisional_span_ns);
+        }
+}
+
 static void say_not_known(struct target_answer *a, const struct evidence *e)
 {
         const Hw__Trend *t = e->trend;
@@ -55,7 +65,7 @@ static void say_not_known(struct target_answer *a, const struct evidence *e)
         say(a->text, e->over ? "Not known" : "Not known yet");
         if (t && t->has_verdict_in_ns && !e->over) {
                 say(a->text, ": verdict in ");
-                say_duration(a->text, t->verdict_in_ns);
+                say_verdict_in(a->text, t);
                 say(a->text, " at this step");
         } else if (keeps_events(e)) {
                 say(a->text, ": the program keeps its events in its buffer");
@@ -80,12 +90,7 @@ static void say_not_known(struct target_answer *a, const struct evidence *e)
         if (!t || !t->has_provisional_slope)
                 return;
         say(a->text, "; provisional growth ");
-        say_rate(a->text, t->provisional_slope, t->has_provisional_low && t->has_provisional_high, t->provisional_low,
-                 t->provisional_high);
-        if (t->has_provisional_span_ns) {
-                say(a->text, " over ");
-                say_duration(a->text, t->provisional_span_ns);
-        }
+        say_provisional(a, t);
 }
 
 /* It was steady, and has risen in the newest minutes: later ones will show whether that is growth. */
@@ -100,12 +105,7 @@ static void say_doubt(struct target_answer *a, const struct evidence *e)
         const Hw__Trend *t = e->trend;
 
         say(a->text, "No lasting growth so far, but %s rises by ", series_words(e->series));
-        say_rate(a->text, t->provisional_slope, t->has_provisional_low && t->has_provisional_high, t->provisional_low,
-                 t->provisional_high);
-        if (t->has_provisional_span_ns) {
-                say(a->text, " over ");
-                say_duration(a->text, t->provisional_span_ns);
-        }
+        say_provisional(a, t);
         if (!t->has_verdict_in_ns)
                 return;
         say(a->text, "; called growing in ");

@@ -121,6 +121,7 @@ static void put_verdict(struct encoder *e, Hw__Trend *out, const struct tracker 
                 PUT(out, provisional_span_ns, r->provisional.span_ns);
         }
         PUT_U64(out, verdict_in_ns, r->verdict_in_ns);
+        PUT_U64(out, verdict_by_ns, r->verdict_by_ns);
         if (r->verdict != TREND_UNKNOWN)
                 PUT(out, since_ns, r->since_ns);
         PUT(out, as_of_ns, r->as_of_ns);

@@ -65,18 +65,13 @@ static void say_rate(struct words *w, double rate)
         say(w, "%s", rate_text(text, sizeof(text), w->rate, rate));
 }
 
-/* With the interval, if its ends differ as printed. */
 static void say_rate_within(struct words *w, double rate, double low, double high)
 {
-        char from[HW_NUMBER_MAX], to[HW_NUMBER_MAX];
+        char text[RATE_WITHIN_MAX];
 
         if (!w->rate.name)
                 w->rate = rate_unit_within(rate, low, high);
-        say_rate(w, rate);
-        (void)rate_text(from, sizeof(from), w->rate, low);
-        (void)rate_text(to, sizeof(to), w->rate, high);
-        if (strcmp(from, to) != 0)
-                say(w, " (%s to %s)", from, to);
+        say(w, "%s", rate_within_text(text, w->rate, rate, low, high));
 }
 
 /* -------------------------------------------------------------- verdict */
@@ -102,6 +97,10 @@ static void say_provisional(struct words *w, const struct trend_result *r)
         else if (!r->over && r->verdict_in_ns && r->verdict_in_ns != UINT64_MAX) {
                 say(w, "; verdict in ");
                 say_duration(w, (double)r->verdict_in_ns);
+                if (r->verdict_by_ns != UINT64_MAX) {
+                        say(w, " to ");
+                        say_duration(w, (double)r->verdict_by_ns);
+                }
                 say(w, " at this step");
         }
 }

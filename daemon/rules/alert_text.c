@@ -63,17 +63,15 @@ static void put_value(struct writer *w, enum placeholder p, bool known, double v
 
 static void put_slope(struct writer *w)
 {
-        char low[HW_NUMBER_MAX], high[HW_NUMBER_MAX], text[HW_NUMBER_MAX];
-        struct rate_unit unit = rate_unit_within(w->trend.slope, w->trend.slope_low, w->trend.slope_high);
+        const struct trend_result *t = &w->trend;
+        char text[RATE_WITHIN_MAX];
 
-        if (!w->has_trend || !w->trend.has_slope) {
+        if (!w->has_trend || !t->has_slope)
                 put(w, PLACE_SLOPE, unknown);
-                return;
-        }
-        rate_text(low, sizeof(low), unit, w->trend.slope_low);
-        rate_text(high, sizeof(high), unit, w->trend.slope_high);
-        rate_text(text, sizeof(text), unit, w->trend.slope);
-        text_join(w->places[PLACE_SLOPE], PLACE_MAX, text, " (", low, " to ", high, ")", NULL);
+        else
+                put(w, PLACE_SLOPE,
+                    rate_within_text(text, rate_unit_within(t->slope, t->slope_low, t->slope_high), t->slope,
+                                     t->slope_low, t->slope_high));
 }
 
 static void put_since(struct writer *w)

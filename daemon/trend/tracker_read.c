@@ -68,6 +68,7 @@ bool tracker_verdict(const struct tracker *t, struct subject s, struct trend_res
         if (ret->over) {
                 bool too_short = ret->verdict == TREND_UNKNOWN && ret->verdict_in_ns != UINT64_MAX;
                 ret->verdict_in_ns = too_short ? 0 : UINT64_MAX;
+                ret->verdict_by_ns = UINT64_MAX;
         }
         return true;
 }

@@ -246,19 +246,29 @@ static bool rises_so_far(const struct trend *t)
 }
 
 /*
- * The shortest window is the first that a verdict can be based on. One that rises may not decide yet; what rises for
- * certain will take as long as evidence of growth has to last.
+ * The shortest window is the first that a verdict can be based on. What rises is called growing once evidence of that
+ * has lasted; when it is not clear whether the rise lasts, it may also end before, and there may be no verdict until
+ * WINDOWS_OPEN_MINUTES.
  */
-static uint64_t verdict_in(const struct trend *t, const struct trend_provisional *line, uint64_t growing_in)
+static void tell_when(const struct trend *t, uint64_t growing_in, struct trend_result *ret)
 {
-        bool rises = line->known && line->slope_low > 0;
-        uint64_t minutes = t->ladder.minutes, first = window_span_minutes(0) + (rises ? VERDICT_GROWING_FOR : 0);
+        const uint64_t minutes = t->ladder.minutes, step_ns = t->config.resolution_ns;
+        const bool rises = !ret->rises_so_far && ret->provisional.known && ret->provisional.slope_low > 0;
+        const uint64_t first = window_span_minutes(0) + (rises ? VERDICT_GROWING_FOR : 0);
+        uint64_t in = minutes < first ? first - minutes : 0;
 
-        if (growing_in > 0)
-                return growing_in * t->config.resolution_ns;
-        if (rises_so_far(t))
-                first = WINDOWS_OPEN_MINUTES;
-        return minutes < first ? (first - minutes) * t->config.resolution_ns : UINT64_MAX;
+        if (growing_in > 0) {
+                in = growing_in;
+        } else if (ret->rises_so_far) {
+                const uint64_t by = WINDOWS_OPEN_MINUTES - minutes;
+                in = in > VERDICT_GROWING_FOR ? in : VERDICT_GROWING_FOR;
+                if (in < by)
+                        ret->verdict_by_ns = by * step_ns;
+                else
+                        in = by;
+        }
+        if (in > 0)
+                ret->verdict_in_ns = in * step_ns;
 }
 
 void trend_result(const struct trend *t, struct trend_result *ret)
@@ -283,12 +293,12 @@ void trend_result(const struct trend *t, struct trend_result *ret)
                               .record_bytes = -INFINITY,
                               .life_ratio = NAN },
         };
-        ret->verdict_in_ns = UINT64_MAX;
+        ret->verdict_in_ns = ret->verdict_by_ns = UINT64_MAX;
         uint64_t growing_in = verdict_growing_in(&t->verdict, t->ladder.minutes);
         if (t->verdict.now == TREND_UNKNOWN && t->started) {
                 ret->rises_so_far = rises_so_far(t);
                 ret->provisional = provisional_line(&t->ladder, t->config.resolution_ns);
-                ret->verdict_in_ns = verdict_in(t, &ret->provisional, growing_in);
+                tell_when(t, growing_in, ret);
         } else if (growing_in > 0) {
                 ret->provisional = provisional_line(&t->ladder, t->config.resolution_ns);
                 ret->verdict_in_ns = growing_in * t->config.resolution_ns;

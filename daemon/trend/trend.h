@@ -158,6 +158,7 @@ struct trend_result {
         struct trend_evidence evidence;
         struct trend_provisional provisional; /* while the verdict is unknown, or steady and it rises */
         uint64_t verdict_in_ns;               /* event time until another verdict is possible; UINT64_MAX: not known */
+        uint64_t verdict_by_ns;               /* until there is one at the latest; UINT64_MAX: as above */
         bool rises_so_far;                    /* unknown only because it is not clear whether that lasts */
         bool doubted;                         /* steady, while other growth is not known to leave it flat (growth.h) */
         bool over;                            /* the run has ended: nothing will change (tracker.h) */

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
-#include "heapwatch/text.h"
 #include "proto/base/decimal.h"
 
 #define LEAST_KIB 1023.5 /* from here on hw_bytes_text shows 1.00 KiB */
@@ -68,6 +68,23 @@ char *rate_text(char *out, size_t size, struct rate_unit unit, double bytes_per_
         else
                 (void)snprintf(out, size, "%s%s %s", bytes_per_s < 0 ? "-" : "",
                                decimal_fixed(number, value, decimals_for(value)), unit.name);
+        return out;
+}
+
+char *rate_within_text(char out[RATE_WITHIN_MAX], struct rate_unit unit, double bytes_per_s, double low, double high)
+{
+        char rate[HW_NUMBER_MAX], from[HW_NUMBER_MAX], to[HW_NUMBER_MAX];
+
+        if (bytes_per_s != 0 && fabs(bytes_per_s) < (high - low) / 1000)
+                (void)snprintf(rate, sizeof(rate), "~0 %s", unit.name);
+        else
+                (void)rate_text(rate, sizeof(rate), unit, bytes_per_s);
+        (void)rate_text(from, sizeof(from), unit, low);
+        (void)rate_text(to, sizeof(to), unit, high);
+        if (strcmp(from, to) != 0)
+                (void)snprintf(out, RATE_WITHIN_MAX, "%s (%s to %s)", rate, from, to);
+        else
+                (void)snprintf(out, RATE_WITHIN_MAX, "%s", rate);
         return out;
 }
 

@@ -11,6 +11,8 @@
 
 #include <stddef.h>
 
+#include "heapwatch/text.h"
+
 struct rate_unit {
         double bytes_per_s; /* one of this unit */
         const char *name;   /* static: "KiB/min" */
@@ -33,5 +35,13 @@ double rate_greater(double magnitude, double bytes_per_s);
  * finite: "?". Returns `out`.
  */
 char *rate_text(char *out, size_t size, struct rate_unit unit, double bytes_per_s);
+
+#define RATE_WITHIN_MAX (3 * HW_NUMBER_MAX + 8)
+
+/*
+ * "766 KiB/s (698 KiB/s to 833 KiB/s)": a rate with its interval, if the ends of that differ as printed. What is below
+ * a thousandth of the interval's width is "~0 KiB/s": its digits would mean nothing. Returns `out`.
+ */
+char *rate_within_text(char out[RATE_WITHIN_MAX], struct rate_unit unit, double bytes_per_s, double low, double high);
 
 #endif

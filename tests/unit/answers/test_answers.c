@@ -293,6 +293,12 @@ static void before_a_verdict_there_is_a_provisional_growth_and_a_countdown(void 
         says(&a, QUESTION_WRONG, "Not known yet: verdict in 6m 00s at this step; provisional growth 10.0 KiB/s");
         says(&a, QUESTION_WRONG, "over 2m 00s");
         says(&a, QUESTION_NEXT, "Wait for the verdict, in 6m 00s");
+        m.live.has_verdict_by_ns = 1;
+        m.live.verdict_by_ns = 32 * MINUTE;
+        a = asked(&m);
+        says(&a, QUESTION_WRONG, "Not known yet: verdict in 6m 00s to 32m 00s at this step; provisional");
+        says(&a, QUESTION_NEXT, "Wait for the verdict, in 6m 00s to 32m 00s");
+        m.live.has_verdict_by_ns = 0;
         m.state.state = HW__TARGET__STATE__STATE_ENDED;
         m.live.verdict_in_ns = 0;
         a = asked(&m);

@@ -30,7 +30,7 @@ static void says(const char *is, const char *wanted)
 
 static void verdicts(void **state)
 {
-        struct trend_result r = { .verdict = TREND_UNKNOWN };
+        struct trend_result r = { .verdict = TREND_UNKNOWN, .verdict_by_ns = UINT64_MAX };
 
         (void)state;
         says(sentence_verdict(out, sizeof(out), &r), "too little data for a verdict");
@@ -39,6 +39,13 @@ static void verdicts(void **state)
         says(sentence_verdict(out, sizeof(out), &r),
              "too little data for a verdict; provisional growth 1.00 MiB/s (0.50 MiB/s to 1.50 MiB/s) over 12.0 s; "
              "verdict in 6.00 s at this step");
+        r.verdict_by_ns = UINT64_C(32000000000);
+        r.provisional.slope = 100;
+        r.provisional.slope_low = -(1 << 20);
+        says(sentence_verdict(out, sizeof(out), &r),
+             "too little data for a verdict; provisional growth ~0 MiB/s (-1.00 MiB/s to 1.50 MiB/s) over 12.0 s; "
+             "verdict in 6.00 s to 32.0 s at this step");
+        r.verdict_by_ns = UINT64_MAX;
         r.over = true;
         r.verdict_in_ns = 0;
         r.provisional.known = false;

@@ -807,6 +807,42 @@ static void test_a_bend_is_not_steady(void **state)
         rig_close(&r);
 }
 
+/*
+ * Growth that has begun lately, before the first verdict: how long that takes is told as a range, which holds whether
+ * the growth goes on or ends.
+ */
+static void test_when_a_rise_is_judged(void **state)
+{
+        static struct rig r;
+
+        (void)state;
+        for (unsigned lasts = 10; lasts <= 60; lasts += 50) {
+                struct trend_result result = { .verdict = TREND_LEAK };
+                uint64_t earliest = 0, latest = UINT64_MAX, told = 0, judged = 0;
+
+                open_scaled(&r, SECOND);
+                for (uint64_t s = 0; s < 60; s++) {
+                        const uint64_t grown = s < 4 ? 0 : s - 4 < lasts ? s - 4 : lasts;
+
+                        live(&r, s * SECOND, 5 * MIB + 50 * grown * MIB);
+                        block(&r, 0, s * SECOND, s * SECOND);
+                        if (!tracker_verdict(r.t, subject_series(SERIES_LIVE), &result))
+                                continue;
+                        if (result.verdict != TREND_UNKNOWN && judged == 0)
+                                judged = result.as_of_ns;
+                        if (result.verdict_by_ns == UINT64_MAX)
+                                continue;
+                        told++;
+                        assert_true(result.rises_so_far && result.verdict_in_ns < result.verdict_by_ns);
+                        if (earliest == 0)
+                                earliest = result.as_of_ns + result.verdict_in_ns;
+                        latest = result.as_of_ns + result.verdict_by_ns;
+                }
+                assert_true(told > 0 && judged >= earliest && judged <= latest);
+                rig_close(&r);
+        }
+}
+
 /* A verdict takes its time: until then a steady one has the provisional growth of the newest steps. */
 static void test_steady_that_rises_says_so(void **state)
 {
@@ -923,6 +959,7 @@ int main(void)
                 cmocka_unit_test(test_retention_needs_flat_live_data),
                 cmocka_unit_test(test_provisional_growth),
                 cmocka_unit_test(test_a_bend_is_not_steady),
+                cmocka_unit_test(test_when_a_rise_is_judged),
                 cmocka_unit_test(test_steady_that_rises_says_so),
                 cmocka_unit_test(test_growth_of_rare_samples),
         };
