@@ -488,13 +488,22 @@ void alerts_reload(struct alerts *a, const struct ruleset *rules, const struct r
         memset(a->left_out, 0, sizeof(a->left_out)); /* the next judging counts again */
 }
 
+/* It keeps its words then, as a resolved one does (changed): it is resolved when this moment is judged, or later. */
+static bool is_over(const struct alerts *a, const struct alert *alert, const struct rule_moment *at)
+{
+        if (alert->state.now != ALERT_FIRING)
+                return false;
+        double holds = expr_eval(&alert->rule->expr, &a->data, at, alert->band, NULL);
+        return over(a, alert->rule, at, alert->band, holds, NULL) == 1;
+}
+
 void alerts_refresh(struct alerts *a, const struct rule_moment *at)
 {
         for (size_t i = 0; i < a->list.n; i++) {
                 struct alert *alert = a->list.items[i];
                 bool judged = alert->rule->of_target || (at->time_ns != UNKNOWN_U64 && alert->run == a->run);
 
-                if (judged && (alert->state.now == ALERT_PENDING || alert->state.now == ALERT_FIRING))
+                if (judged && alert->state.now != ALERT_RESOLVED && !is_over(a, alert, at))
                         alert_text_refresh(alert, a->target, &a->data, at);
         }
 }

@@ -35,8 +35,8 @@ struct headline {
 };
 
 /*
- * The first comparison that holds, else the first there is; for an expression
- * without one, the newest value of its first series.
+ * The first comparison; of an `or`, that of the side that holds. For an
+ * expression without one, the newest value of its first series.
  */
 void expr_headline(const struct expr *e, const struct rule_data *data, const struct rule_moment *at, uint32_t band,
                    struct headline *ret);

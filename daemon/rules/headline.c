@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: people want one number: the left side of the comparison that caused the alert. In `a > 1 or b > 2` that is
- * the one that holds; under a `not`, none counts as holding.
+ * DESIGN: people want one number: the left side of the comparison that the alert is about. That is the first one; in
+ * `a > 1 or b > 2` the first of the side that holds. In `a > 1 and b > 2` it is `a` also when `b > 2` alone holds, as
+ * when an alert is over: the texts are about `a`. Under a `not` no side counts as holding.
  */
 #include <math.h>
 
@@ -12,7 +13,6 @@ struct search {
         const struct rule_data *data;
         const struct rule_moment *at;
         uint32_t band;
-        const struct node *first, *holding; /* comparisons */
         const struct node *series, *judged; /* first series; first one with a verdict */
 };
 
@@ -31,20 +31,27 @@ static void look_at_series(struct search *s, const struct node *n)
                 s->judged = n;
 }
 
-static void search(struct search *s, const struct node *n, bool negated)
+static void find_series(struct search *s, const struct node *n)
 {
         if (!n)
                 return;
         if (n->series)
                 look_at_series(s, n);
-        if (n->kind == NODE_BINARY && operator_is_comparison(n->op)) {
-                if (!s->first)
-                        s->first = n;
-                if (!s->holding && !negated && value_of(s, n) == 1)
-                        s->holding = n;
-        }
-        search(s, n->left, negated != (n->kind == NODE_NOT));
-        search(s, n->right, negated != (n->kind == NODE_BINARY && n->op == OP_UNLESS));
+        find_series(s, n->left);
+        find_series(s, n->right);
+}
+
+/* NULL: there is none. */
+static const struct node *comparison_of(const struct search *s, const struct node *n, bool negated)
+{
+        const bool binary = n && n->kind == NODE_BINARY;
+
+        if (!n || (binary && operator_is_comparison(n->op)))
+                return n;
+        const struct node *left = comparison_of(s, n->left, negated != (n->kind == NODE_NOT));
+        const struct node *right = comparison_of(s, n->right, negated != (binary && n->op == OP_UNLESS));
+        const bool choice = binary && n->op == OP_OR && !negated && right;
+        return !left || (choice && value_of(s, n->left) != 1 && value_of(s, n->right) == 1) ? right : left;
 }
 
 static void take_comparison(const struct search *s, const struct node *n, struct headline *ret)
@@ -70,12 +77,12 @@ void expr_headline(const struct expr *e, const struct rule_data *data, const str
                    struct headline *ret)
 {
         struct search s = { .data = data, .at = at, .band = band };
-        const struct node *subject;
+        const struct node *comparison = comparison_of(&s, e->root, false), *subject;
 
         *ret = (struct headline){ .value = (double)NAN, .threshold = (double)NAN };
-        search(&s, e->root, false);
-        if (s.first)
-                take_comparison(&s, s.holding ? s.holding : s.first, ret);
+        find_series(&s, e->root);
+        if (comparison)
+                take_comparison(&s, comparison, ret);
         else if (s.series)
                 take_series(&s, ret);
         subject = s.judged ? s.judged : s.series;

@@ -76,6 +76,31 @@ static void one_life(void **state)
         end(w);
 }
 
+/* Between two judgements data may say already that it is over: the words stay those that it fired with. */
+static void words_are_of_what_it_fires_for(void **state)
+{
+        struct world *w = begin(plain);
+        struct rule_moment at = made_at(6);
+
+        (void)state;
+        for (uint64_t t = 1; t <= 5; t++) {
+                made_push(w->data, SERIES_LIVE, (t - 1) * S, 200 * MIB);
+                judge(w, t);
+        }
+        const struct alert *alert = alerts_get(w->alerts, 0);
+        assert_int_equal(alert->state.now, ALERT_FIRING);
+        made_push(w->data, SERIES_LIVE, 5 * S, 300 * MIB);
+        alerts_refresh(w->alerts, &at);
+        assert_string_equal(alert->value_text, "300 MiB");
+        made_push(w->data, SERIES_LIVE, 5 * S + 1, 60 * MIB);
+        alerts_refresh(w->alerts, &at);
+        assert_string_equal(alert->value_text, "300 MiB");
+        judge(w, 6);
+        assert_int_equal(alert->state.now, ALERT_RESOLVED);
+        assert_string_equal(alert->value_text, "300 MiB");
+        end(w);
+}
+
 static void unknown_keeps_the_state(void **state)
 {
         struct world *w =
@@ -489,6 +514,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(one_life),
+                cmocka_unit_test(words_are_of_what_it_fires_for),
                 cmocka_unit_test(unknown_keeps_the_state),
                 cmocka_unit_test(each_band_has_its_own),
                 cmocka_unit_test(a_part_names_its_whole),

@@ -153,6 +153,15 @@ static void headlines(void **state)
         assert_string_equal(type_value_text(h.type, h.threshold, text), "171 KiB/s");
         assert_int_equal(h.subject.id, SERIES_HEAP_SIZE);
         expr_destroy(&e);
+        /* As when an alert is over: the second comparison alone holds. */
+        assert_true(expr_parse("heap > 1GiB and slope(live, 100s) > 10MiB/min", &e, &error));
+        expr_headline(&e, &data, &at, 0, &h);
+        assert_string_equal(type_value_text(h.type, h.threshold, text), "1.00 GiB");
+        expr_destroy(&e);
+        assert_true(expr_parse("not (heap > 1GiB or slope(live, 100s) > 10MiB/min)", &e, &error));
+        expr_headline(&e, &data, &at, 0, &h);
+        assert_string_equal(type_value_text(h.type, h.threshold, text), "1.00 GiB");
+        expr_destroy(&e);
         assert_true(expr_parse("leak(live)", &e, &error));
         expr_headline(&e, &data, &at, 0, &h);
         assert_string_equal(type_value_text(h.type, h.value, text), "699 MiB");
