@@ -17,7 +17,8 @@
 #include "daemon/rules/history.h"
 
 #define SECOND_NS UINT64_C(1000000000)
-#define RECENT_NS (10 * SECOND_NS) /* of rates and shares */
+#define RECENT_NS (10 * SECOND_NS)  /* of rates and shares */
+#define WHOSE_NS  (300 * SECOND_NS) /* of whose time collections take: censuses may come minutes apart */
 #define UNKNOWN   ((double)NAN)
 
 static double number(uint64_t value)
@@ -288,41 +289,42 @@ static double allocation_rate(const struct alerting *a, uint64_t time_ns)
         return (now.last - before.last) / seconds(now.last_time_ns - before.last_time_ns);
 }
 
-/* Pauses that ended in the last RECENT_NS, in ns; unknown before the first and in a run younger than that. */
-static double recent_pauses(const struct alerting *a, uint64_t time_ns)
+static struct time_range before(uint64_t time_ns, uint64_t span_ns)
+{
+        return (struct time_range){ sub_sat(time_ns, span_ns), time_ns };
+}
+
+/* Pauses that ended in the range, in ns; unknown before the first and in a run younger than RECENT_NS. */
+static double pauses_in(const struct alerting *a, struct time_range range)
 {
         uint64_t began = model_first_time_ns(a->model);
         struct bucket b;
 
-        if (!model_gc(a->model)->collections || began == UNKNOWN_U64 || sub_sat(time_ns, began) < RECENT_NS)
+        if (!model_gc(a->model)->collections || began == UNKNOWN_U64 || sub_sat(range.to_ns, began) < RECENT_NS)
                 return UNKNOWN;
-        if (!history_span(model_series(a->model, SERIES_GC_PAUSE), (struct time_range){ time_ns - RECENT_NS, time_ns },
-                          &b))
+        if (!history_span(model_series(a->model, SERIES_GC_PAUSE), range, &b))
                 return 0;
         return b.moments.v_mean * (double)b.moments.n;
-}
-
-static double recent_censuses(const struct alerting *a, uint64_t time_ns)
-{
-        return (double)gc_census_pause_ns(a->model, (struct time_range){ sub_sat(time_ns, RECENT_NS), time_ns });
 }
 
 /* Without the collections of heap censuses: those are the profile's doing, not the program's. */
 static double gc_share(const struct alerting *a, uint64_t time_ns)
 {
-        double pauses = recent_pauses(a, time_ns);
+        const struct time_range range = before(time_ns, RECENT_NS);
+        double pauses = pauses_in(a, range);
 
         if (isnan(pauses))
                 return UNKNOWN;
-        return fmin(fmax(pauses - recent_censuses(a, time_ns), 0) / (double)RECENT_NS, 1);
+        return fmin(fmax(pauses - (double)gc_census_pause_ns(a->model, range), 0) / (double)RECENT_NS, 1);
 }
 
-/* The share of heap censuses in recent pauses. */
+/* The share of heap censuses in the pauses of the last five minutes. */
 static double census_share(const struct alerting *a, uint64_t time_ns)
 {
-        double pauses = recent_pauses(a, time_ns);
+        const struct time_range range = before(time_ns - time_ns % (10 * SECOND_NS), WHOSE_NS);
+        double pauses = pauses_in(a, range);
 
-        return pauses > 0 ? fmin(recent_censuses(a, time_ns) / pauses, 1) : pauses;
+        return pauses > 0 ? fmin((double)gc_census_pause_ns(a->model, range) / pauses, 1) : pauses;
 }
 
 static double need(const struct alerting *a, uint64_t time_ns)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gc_census.c - which collections were made for the heap profile. DESIGN: two small rings. */
+/* gc_census.c - which collections were made for the heap profile. DESIGN: small rings. */
 #include "daemon/model/gc_private.h"
 
 #include "daemon/model/state.h"
 #include "proto/base/process.h"
 
-#define NS_PER_S UINT64_C(1000000000)
+static const uint64_t widths_ns[GC_CENSUS_RINGS] = { UINT64_C(1000000000), UINT64_C(10000000000) };
 
 void gc_censuses_clear(struct gc_censuses *c)
 {
@@ -14,29 +14,32 @@ void gc_censuses_clear(struct gc_censuses *c)
                 c->times_ns[i] = UNKNOWN_U64;
 }
 
-/* Its pause counts for the second that it ends in. */
+/* Its pause counts for the intervals that it ends in, unless it is too late for them. */
 static uint64_t count(struct gc_censuses *c, uint64_t from_ns, uint64_t to_ns)
 {
-        uint64_t second = to_ns / NS_PER_S, pause_ns = to_ns - from_ns;
-        struct gc_census_second *s = &c->seconds[second % GC_CENSUS_SECONDS];
+        const uint64_t pause_ns = to_ns - from_ns;
 
-        if (s->second > second)
-                return pause_ns; /* too late for it */
-        if (s->second < second) {
-                s->second = second;
-                s->pause_ns = 0;
+        for (unsigned ring = 0; ring < GC_CENSUS_RINGS; ring++) {
+                const uint64_t number = to_ns / widths_ns[ring];
+                struct gc_census_cell *cell = &c->cells[ring][number % GC_CENSUS_CELLS];
+
+                if (cell->number < number)
+                        *cell = (struct gc_census_cell){ .number = number };
+                if (cell->number == number)
+                        cell->pause_ns += pause_ns;
         }
-        s->pause_ns += pause_ns;
         return pause_ns;
 }
 
 uint64_t gc_censuses_pause(const struct gc_censuses *c, struct time_range range)
 {
+        const unsigned ring = range.to_ns - range.from_ns > GC_CENSUS_CELLS * widths_ns[0];
+        const uint64_t from = range.from_ns / widths_ns[ring], to = range.to_ns / widths_ns[ring];
         uint64_t sum = 0;
 
-        for (uint32_t i = 0; i < GC_CENSUS_SECONDS; i++)
-                if (c->seconds[i].second >= range.from_ns / NS_PER_S && c->seconds[i].second < range.to_ns / NS_PER_S)
-                        sum += c->seconds[i].pause_ns;
+        for (uint32_t i = 0; i < GC_CENSUS_CELLS; i++)
+                if (c->cells[ring][i].number >= from && c->cells[ring][i].number < to)
+                        sum += c->cells[ring][i].pause_ns;
         return sum;
 }
 

@@ -15,14 +15,16 @@ struct model;
  */
 #define GC_CENSUSES 64u
 
-#define GC_CENSUS_SECONDS 32u /* their pauses are kept per second for this long */
+/* Their pauses are kept per second and per ten seconds, of each the newest 32. */
+#define GC_CENSUS_RINGS 2u
+#define GC_CENSUS_CELLS 32u
 
-struct gc_census_second {
-        uint64_t second, pause_ns;
+struct gc_census_cell {
+        uint64_t number, pause_ns;
 };
 
 struct gc_censuses {
-        struct gc_census_second seconds[GC_CENSUS_SECONDS];
+        struct gc_census_cell cells[GC_CENSUS_RINGS][GC_CENSUS_CELLS];
         struct {
                 uint64_t from_ns, to_ns; /* to_ns 0: free, or already counted */
         } collections[GC_CENSUSES];

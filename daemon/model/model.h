@@ -108,8 +108,8 @@ const struct ticky *model_ticky(const struct model *m);
 const struct series *model_series(const struct model *m, enum series_id id);
 
 /*
- * Time in collections that were made for heap censuses and ended in the whole seconds of the range; known for half a
- * minute (gc_census.c).
+ * Time in collections that were made for heap censuses and ended in the whole seconds of the range, or, if that is
+ * longer than half a minute, in its whole tens of seconds; known for five minutes (gc_census.c).
  */
 uint64_t gc_census_pause_ns(const struct model *m, struct time_range range);
 

@@ -71,7 +71,7 @@ const char builtin_rules[] =
         "  - name: collections\n"
         "    rules:\n"
         RULE "gc-pauses\n"
-        LINE "expr: p99(gc_pause, 5m) > 200ms and count(gc_pause, 5m) >= 20 and mean(census_share, 5m) < 50%\n"
+        LINE "expr: p99(gc_pause, 5m) > 200ms and count(gc_pause, 5m) >= 20 and census_share < 50%\n"
         LINE "for: 5m\n"
         LINE "until: p99(gc_pause, 5m) < 150ms\n"
         LINE "labels: {severity: warning}\n"

@@ -69,7 +69,7 @@ static const struct series_word series_words[] = {
         { "gc_share", RULE_GC_SHARE, SHARE, W, "the share of time in collections",
           "over the last 10 s, without those of the heap profile's censuses" },
         { "census_share", RULE_CENSUS_SHARE, SHARE, W, "the heap profile's share of the time in collections",
-          "over the last 10 s: what its own censuses take" },
+          "over the last 5 min: what its own censuses take" },
         { "threads", RULE_THREADS, COUNT, W, "the Haskell threads", "created and not finished" },
         { "limit", RULE_LIMIT, BYTES, W, "the memory limit",
           "the smallest of the cgroup's limit, -M, --limit and the machine's memory" },

@@ -193,23 +193,35 @@ SHARES = """groups:
 """
 
 
+def collection(log, at_ms, takes_ms, with_census=False):
+    begin, end = at_ms * 10**6, (at_ms + takes_ms) * 10**6
+    log._append(log._block(log._event(GC_START, b"", begin), begin))
+    if with_census:
+        log.census({"FUN": 20 << 20}, at_ns=(at_ms + takes_ms // 2) * 10**6)
+    log.live(20 << 20, at_ns=end - 1000)
+    stats = struct.pack(">IHQQQIQQQ", 0, 1, 20 << 20, 0, 0, 1, 0, 20 << 20, 0)
+    log._append(log._block(log._event(GC_STATS, stats, end) + log._event(GC_END, b"", end), end))
+
+
+@pytest.mark.parametrize("with_census", [True, False])
+def test_rare_long_censuses_are_not_the_programs_pauses(directory, with_census):
+    """Two short collections a second, and every 25 s one of 800 ms: more than one in a hundred."""
+    log = live_log.LiveLog(directory / "run.eventlog", start_wall_ns=1_700_000_000 * 10**9)
+    for s in range(1, 900):
+        collection(log, 1000 * s, 800 if s % 25 == 0 else 1, with_census and s % 25 == 0)
+        collection(log, 1000 * s + 900, 1)
+    log.end()
+    done = client("check", directory / "run.eventlog").stdout.decode()
+    assert ("gc-pauses" in done) == (not with_census), done
+
+
 @pytest.mark.parametrize("census_ms, own_ms, fires", [(450, 50, "censuses"), (50, 450, "program"), (50, 50, None)])
 def test_time_for_censuses_is_the_profiles_and_not_the_programs(directory, census_ms, own_ms, fires):
     """Two collections a second, one of them with a census in it: whose time it is decides which rule fires, and the built-in ones."""
     log = live_log.LiveLog(directory / "run.eventlog", start_wall_ns=1_700_000_000 * 10**9)
-
-    def collection(at_ms, takes_ms, *events):
-        begin, end = at_ms * 10**6, (at_ms + takes_ms) * 10**6
-        log._append(log._block(log._event(GC_START, b"", begin), begin))
-        for event in events:
-            event((at_ms + takes_ms // 2) * 10**6)
-        log.live(20 << 20, at_ns=end - 1000)
-        stats = struct.pack(">IHQQQIQQQ", 0, 1, 20 << 20, 0, 0, 1, 0, 20 << 20, 0)
-        log._append(log._block(log._event(GC_STATS, stats, end) + log._event(GC_END, b"", end), end))
-
     for s in range(1, 700):
-        collection(1000 * s, census_ms, lambda at: log.census({"FUN": 20 << 20}, at_ns=at))
-        collection(1000 * s + 500, own_ms)
+        collection(log, 1000 * s, census_ms, with_census=True)
+        collection(log, 1000 * s + 500, own_ms)
     log.end()
     (directory / "shares.yaml").write_text(SHARES)
     done = client("check", directory / "run.eventlog", "--rules", directory / "shares.yaml")

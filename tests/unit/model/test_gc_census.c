@@ -37,7 +37,7 @@ static void the_oldest_are_forgotten(void **state)
         assert_int_equal(gc_censuses_census(&c, UNKNOWN_U64 - 1), 0);
 }
 
-/* Their time is known by the second, whatever the order of events, for half a minute. */
+/* Their time is known by the second for half a minute, by ten seconds for five, whatever the order of events. */
 static void how_long_they_took(void **state)
 {
         const uint64_t s = 1000000000;
@@ -53,9 +53,16 @@ static void how_long_they_took(void **state)
         assert_int_equal(gc_censuses_pause(&c, (struct time_range){ 30 * s, 40 * s }), 10 * 50);
         assert_int_equal(gc_censuses_pause(&c, (struct time_range){ 30 * s, 31 * s }), 50);
         assert_int_equal(gc_censuses_pause(&c, (struct time_range){ 40 * s, 50 * s }), 0);
-        assert_int_equal(gc_censuses_pause(&c, (struct time_range){ 0, 40 * s }), GC_CENSUS_SECONDS * 50);
+        assert_int_equal(gc_censuses_pause(&c, (struct time_range){ 0, 30 * s }), (30 - 8) * 50); /* 32 are kept */
+        assert_int_equal(gc_censuses_pause(&c, (struct time_range){ 0, 40 * s }), 40 * 50);
         assert_int_equal(gc_censuses_census(&c, 39 * s + 300), 700);
         assert_int_equal(gc_censuses_pause(&c, (struct time_range){ 39 * s, 40 * s }), 750);
+        for (uint64_t i = 40; i < 400; i++) {
+                (void)gc_censuses_collection(&c, i * s + 100, i * s + 150);
+                (void)gc_censuses_census(&c, i * s + 120);
+        }
+        assert_int_equal(gc_censuses_pause(&c, (struct time_range){ 100 * s, 400 * s }), 300 * 50);
+        assert_int_equal(gc_censuses_pause(&c, (struct time_range){ 0, 400 * s }), 320 * 50);
 }
 
 int main(void)
