@@ -26,7 +26,8 @@ static void say_all(struct answer_memo *m, const struct scene *s, const struct w
         }
         if (scene_stale(s, t, &age_ns))
                 (void)snprintf(m->whole[QUESTION_NEXT], sizeof(m->whole[QUESTION_NEXT]),
-                               "See why heapwatchd is gone (systemctl status heapwatchd); the program itself goes on");
+                               "See why heapwatchd is gone (systemctl status heapwatchd)%s",
+                               scene_over(s, t) ? "" : "; the program itself goes on");
         if (m->a.has_onset)
                 (void)scene_when(when, sizeof(when), s, t, m->a.onset_ns);
         if (grows(&m->a))

@@ -470,6 +470,12 @@ static void the_overview_answers(void **state)
         free(all);
         world_set_stale(w->world, 0, true);
         assert_true(row_shows(c, " next ", "See why heapwatchd is gone"));
+        assert_true(shows(c, "the program itself goes on"));
+        world_set_stale(w->world, 0, false);
+        assert_int_equal(send_state(w->world, 0, "api-1", 1, HW__TARGET__STATE__STATE_CRASHED), 0);
+        world_set_stale(w->world, 0, true);
+        assert_true(row_shows(c, " next ", "See why heapwatchd is gone"));
+        assert_true(hides(c, "the program itself goes on"));
         press(c, '?'); /* what is on the screen is explained first, then what saved files have besides */
         assert_true(shows(c, "the most urgent step that the evidence supports"));
         for (int i = 0; i < 10; i++)
