@@ -94,8 +94,11 @@ def network(machines):
 
 
 def live_of(machine):
-    """Target: live bytes, by the daemon itself."""
-    return {u.target: u.heap.live_bytes for u in machine.snapshot().get("heap", [])}
+    """Target: live bytes, by the daemon itself; None until it has read all of every log."""
+    updates, size = machine.snapshot(), LOG.stat().st_size
+    if sum(u.health.bytes == size for u in updates.get("health", [])) < TARGETS:
+        return None
+    return {u.target: u.heap.live_bytes for u in updates["heap"]}
 
 
 def metrics(port):
@@ -126,8 +129,7 @@ def test_a_fleet():
                 machine.start()
             expected = {}
             for machine in machines:
-                wait_for(lambda: len(live_of(machine)) == TARGETS, f"daemon {machine.number} to have read its logs")
-                expected |= live_of(machine)
+                expected |= wait_for(lambda: live_of(machine), f"daemon {machine.number} to have read its logs")
             web = subprocess.Popen([CLIENT, "web", "--listen", "127.0.0.1:0", "--no-token", *hosts], stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, text=True, env={**os.environ, **env})
             stack.callback(web.wait)
