@@ -114,9 +114,8 @@ def test_the_page_tells_the_same(killed):
     daemon, _ = killed
     rows = rows_of("api", own(daemon))
     with Web("--connect", f"ipc://{daemon.directory}/publish") as web:
-        state = wait_for(lambda: next((a for a in json.load(urllib.request.urlopen(web.url + "api/state"))["answers"]
-                                       if a["target"] == "api"), None), "its answers")
-        assert state["postMortem"] == rows
+        (state,) = wait_for(lambda: [a for a in json.load(urllib.request.urlopen(web.url + "api/state"))["answers"]
+                                     if a["target"] == "api" and a.get("postMortem") == rows], "the same rows")
         browser = Browser()
         try:
             with browser.tab() as tab:
