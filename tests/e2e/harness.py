@@ -25,6 +25,7 @@ BUILD = pathlib.Path(os.environ.get("HEAPWATCH_BUILD", ROOT / "build")).resolve(
 WATCHED = BUILD.name in ("asan", "ubsan", "valgrind")
 # And so slow that a server is never done with what a fake daemon sends as fast as it can.
 VALGRIND = BUILD.name == "valgrind"
+MAY_CLOSE_OUTPUT = not VALGRIND     # which opens the first three descriptors itself
 DAEMON = BUILD / "heapwatchd"
 CLIENT = BUILD / "heapwatch"
 LOGS = ROOT / "tests" / "data" / "logs"

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from harness import CLIENT, DAEMON, DEADLINE_S, LOGS, client, piped
+from harness import CLIENT, DAEMON, DEADLINE_S, LOGS, MAY_CLOSE_OUTPUT, client, piped
 
 LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
 SMALL = sorted(p for p in LOGS.glob("*/run.eventlog") if p.stat().st_size < 100_000)
@@ -97,6 +97,7 @@ def test_a_disk_that_is_full_at_the_last_bytes(directory, words):
         fails_on(disk, words)
 
 
+@pytest.mark.skipif(not MAY_CLOSE_OUTPUT, reason="valgrind opens descriptors that are closed")
 @pytest.mark.parametrize("command", WRITING)
 def test_a_closed_output_ends_with_2(command):
     done = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", CLIENT, command, *map(str, COMMANDS[command])],
@@ -117,7 +118,7 @@ def test_a_reader_that_has_left_is_quiet(command):
 
 @pytest.mark.parametrize("option", ["--help", "--version", "--print-config", "--list-rules"])
 def test_the_daemon_notices_too(option):
-    for redirect in (">/dev/full", ">&-"):
+    for redirect in (">/dev/full", ">&-")[:1 + MAY_CLOSE_OUTPUT]:
         done = subprocess.run(f"exec '{DAEMON}' {option} {redirect}", shell=True, stdin=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, timeout=DEADLINE_S)
         assert done.returncode == 2 and done.stderr.count(b"\n") == 1, (redirect, done)
