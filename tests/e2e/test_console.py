@@ -354,10 +354,9 @@ def test_hostile_labels(directory):
     with live_daemon(directory, evil=hostile) as d, top(directory, "--connect", d.endpoint) as t:
         t.wait("running", "x1B")
         title = t.tmux("display", "-p", "-t", "t", "#{pane_title}")
-        for key in "o3l":
+        for key, *texts in (("o", "x1B[2J", "Is anything wrong?"), ("3", "x1B[2…", "bytes↓"), ("l", "text")):
             t.keys(key)
-            text = "x1B[2J" if key != "l" else "text"
-            screen = t.wait_screen(lambda s: text in s and "0Overview" in s.splitlines()[-1], text)
+            screen = t.wait_screen(lambda s: all(x in s for x in texts) and "0Overview" in s.splitlines()[-1], texts)
             assert "\u202e" not in screen and "\x9b" not in screen
             assert len(screen.splitlines()) == 36
         t.keys("3", "Enter")

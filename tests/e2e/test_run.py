@@ -207,7 +207,7 @@ def test_a_full_pipe_does_not_stop_the_program(daemon, programs):
     def is_over():
         try:
             return "State:\tZ" in open(f"/proc/{program}/status").read()
-        except FileNotFoundError:
+        except (FileNotFoundError, ProcessLookupError):
             return True
     try:
         wait_for(is_over, "the end of the program")
