@@ -148,6 +148,7 @@ void pipeline_exited(struct pipeline *p, const struct run_exit *how)
         if (p->in_run || p->runs == 0)
                 return; /* the end of the log is still to come */
         say_exit(&p->ended, marked ? NULL : "its log has no end marker", detail, sizeof(detail));
+        pipeline_give_up_lost(p);
         change_end(p,
                    how->signal || (how->status && !marked) ? HW__TARGET__STATE__STATE_CRASHED
                                                            : HW__TARGET__STATE__STATE_ENDED,
@@ -213,6 +214,7 @@ void pipeline_remove(struct pipeline **p)
 int pipeline_set_aside(struct pipeline *p, const char *name)
 {
         if (p->alerting) {
+                pipeline_give_up_lost(p);                  /* the alerts of a lost run have no owner any more */
                 alerting_know_end(p->alerting, false, ""); /* withdraws the alerts about the end */
                 alerting_destroy(&p->alerting);
                 pipeline_wire(p);

@@ -134,6 +134,25 @@ def test_the_name_is_free_after_run_itself_was_killed(daemon, programs):
     assert daemon.target("mine~1").run_info.pid == pid
 
 
+def test_a_lost_run_that_was_set_aside_ends_alone(daemon, programs):
+    """Its alerts went with its name: nothing of them is used when its process ends."""
+    run = leaky(daemon, programs)
+    pid = running_target(daemon, "mine").run_info.pid
+    try:
+        run.kill()
+        run.wait()
+        assert kept(daemon, "mine").state == pb.Target.STATE_LOST
+        second = leaky(daemon, programs)
+        newer = running_target(daemon, "mine").run_info.pid
+        assert newer != pid and daemon.target("mine~1").state == pb.Target.STATE_LOST
+    finally:
+        os.kill(pid, signal.SIGKILL)
+    wait_for(lambda: daemon.target("mine~1").state == pb.Target.STATE_CRASHED, "the end of the lost process")
+    assert daemon.target("mine").state == pb.Target.STATE_RUNNING
+    second.terminate()
+    finish(second)
+
+
 @pytest.mark.parametrize("most, left", [(1, ["mine", "mine~3"]), (0, ["mine"])])
 def test_no_more_than_asked_for(directory, programs, most, left):
     with Daemon(directory, args=("--keep-ended", str(most))) as d:
