@@ -12,6 +12,8 @@ import pytest
 
 from harness import CLIENT, DEADLINE_S, LOGS, WATCHED, noting_peak
 
+pytestmark = pytest.mark.xdist_group("large")      # its tests share what runs
+
 REAL = (LOGS / "cc-hc-ghc9103" / "run.eventlog").read_bytes()
 BANDS = [b"band-%d" % i for i in range(40)]
 FORMATS = ["hp", "csv", "csv-wide", "json", "collapsed", "speedscope", "pprof", "perfetto", "openmetrics", "resid"]
@@ -84,8 +86,9 @@ def test_memory_does_not_depend_on_the_length(n, logs, directory):
     short, long = ([CLIENT, *list(commands(log, directory))[n]] for log in logs)
     status, little, _ = peak(short, directory / "peak")
     assert status == 0
-    began = time.monotonic()
+    before = os.times()
     status, much, seen = peak(long, directory / "peak")
+    used_s = os.times().children_user - before.children_user        # not by the clock: beside others all takes long
     assert status == 0, seen
-    assert b" %)" in seen or time.monotonic() - began < 1, (long, seen[-300:])   # how far it is, unless that is soon over
+    assert b" %)" in seen or used_s < 1, (long, seen[-300:])        # how far it is, unless that is soon over
     assert much < little + 12 * MIB, (long, little // MIB, much // MIB)      # histories fill up; the log is 22 MiB longer
