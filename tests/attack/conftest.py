@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import common  # noqa: F401: the path to the harness
 import pytest
-from harness import private_directory
+from harness import private_directory, private_surroundings
+
+
+@pytest.fixture(scope="session", autouse=True)
+def surroundings():
+    with private_surroundings():
+        yield
 
 
 @pytest.fixture

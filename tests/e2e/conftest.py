@@ -5,12 +5,10 @@ HEAPWATCH_THIN=N: of the functions of a file marked `many`, every Nth case, and 
 scripts/valgrind sets it.
 """
 import os
-import shutil
-import subprocess
 
 import pytest
 
-from harness import ROOT, SOURCES, Daemon, private_directory
+from harness import SOURCES, Daemon, Programs, private_directory, private_surroundings
 
 THIN = int(os.environ.get("HEAPWATCH_THIN", "1"))
 thinned = set()
@@ -54,29 +52,17 @@ def directory():
         yield path
 
 
+@pytest.fixture(scope="session", autouse=True)
+def surroundings():
+    with private_surroundings():
+        yield
+
+
 @pytest.fixture(scope="session")
-def programs(tmp_path_factory):
-    """The test programs, compiled once with the system's GHC: name -> path."""
-    assert shutil.which("ghc"), "scripts/deps installs ghc"
-    out = tmp_path_factory.mktemp("programs")
-
-    def compile_one(source, name, *flags):
-        # Relative names: GHC puts the object of a C file with an absolute name beside it, into the tree.
-        subprocess.run(["ghc", "-v0", "-O1", f"-i{SOURCES}", "-outputdir", out / f"{name}.o", "-o",
-                        out / name, *flags, f"{SOURCES}/{source}.hs", f"{SOURCES}/flush.c",
-                        f"{SOURCES}/stubs.c"], check=True, cwd=ROOT)
-        return out / name
-
-    log = ["-rtsopts", "-eventlog"]
-    return {
-        "leaky": compile_one("Leaky", "leaky", *log),
-        "steady": compile_one("Steady", "steady", *log),
-        "offheap": compile_one("OffHeap", "offheap", *log),
-        "crash": compile_one("Crash", "crash", *log),
-        "stress": compile_one("Stress", "stress", *log),
-        "restart": compile_one("Restart", "restart", *log),
-        "hang": compile_one("Hang", "hang", *log),
-        "some": compile_one("Stress", "some", "-eventlog"),
-        "nolog": compile_one("Stress", "nolog", "-rtsopts"),
-        "none": compile_one("Stress", "none", "-rtsopts=none", "-eventlog"),
-    }
+def programs():
+    """The test programs: name -> path."""
+    flush = [f"{SOURCES}/flush.c", f"{SOURCES}/stubs.c"]
+    flags = {name: ["-rtsopts", "-eventlog"] for name in ("leaky", "steady", "offheap", "crash", "stress", "restart", "hang")}
+    flags |= {"some": ["-eventlog"], "nolog": ["-rtsopts"], "none": ["-rtsopts=none", "-eventlog"]}
+    sources = {"offheap": "OffHeap", **dict.fromkeys(("some", "nolog", "none"), "Stress")}
+    return Programs({name: (name, sources.get(name, name.title()), *own, *flush) for name, own in flags.items()})

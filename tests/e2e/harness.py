@@ -6,12 +6,16 @@ it was waiting for. Limits are for hangs, not for slowness: a busy machine must
 never reach one.
 """
 import contextlib
+import fcntl
+import hashlib
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -35,13 +39,38 @@ LONGEST_TURN_S = 0.25
 DEADLINE_S = float(os.environ.get("HEAPWATCH_DEADLINE", "180"))
 
 
+def require(what, *command):
+    """Skips the test, with the reason, where this command fails: only trying it shows what an environment forbids."""
+    import pytest       # which measurements, that use the rest, do without
+    try:
+        done = subprocess.run([*map(str, command)], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=DEADLINE_S)
+    except FileNotFoundError as e:
+        pytest.skip(f"needs {what}: {e.filename} is not installed")
+    if done.returncode != 0:
+        pytest.skip(f"needs {what}: {' '.join(done.stderr.split()) or f'{command[0]} exits with {done.returncode}'}")
+
+
+def make_once(name, make, inputs):
+    """The folder NAME of the build folder, which make(folder) fills: once for all processes that test at a time, and once more
+    when `inputs`, bytes that say what it is made of, are others."""
+    folder, key = BUILD / name, hashlib.sha256(inputs).hexdigest()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    made = folder / ".made"
+    with open(folder.with_name(f"{folder.name}.lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists() or made.read_text() != key:
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            make(folder)
+            made.write_text(key)
+    return folder
+
+
 def load_schema():
     """The messages, generated from the project's own schema."""
-    out = BUILD / "python"
-    out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=out) as fresh:     # another run may be reading the old one
-        subprocess.run(["protoc", f"-I{ROOT / 'proto' / 'wire'}", f"--python_out={fresh}", "heapwatch.proto"], check=True)
-        os.replace(f"{fresh}/heapwatch_pb2.py", out / "heapwatch_pb2.py")
+    folder = ROOT / "proto" / "wire"
+    out = make_once("python", lambda out: subprocess.run(["protoc", f"-I{folder}", f"--python_out={out}", "heapwatch.proto"], check=True),
+                    (folder / "heapwatch.proto").read_bytes())
     if str(out) not in sys.path:
         sys.path.insert(0, str(out))
     import heapwatch_pb2
@@ -51,9 +80,63 @@ def load_schema():
 pb = load_schema()
 
 
+def compile_haskell(name, source, *flags):
+    """The program NAME from a file of SOURCES, compiled once by the system's GHC. Flags may name files, relative to ROOT."""
+    assert shutil.which("ghc"), "scripts/deps installs ghc"
+    parts = [*sorted((ROOT / SOURCES).glob("*.[ch]*")), *(ROOT / f.removeprefix("-optl") for f in flags)]
+    inputs = repr((source, flags, os.stat(shutil.which("ghc")).st_mtime_ns)).encode()
+    inputs += b"".join(part.read_bytes() for part in parts if part.is_file())
+
+    def make(folder):
+        # Relative names: GHC puts the object of a C file with an absolute name beside it, into the tree.
+        subprocess.run(["ghc", "-v0", "-O1", f"-i{SOURCES}", "-outputdir", folder / "objects", "-o", folder / name, *flags,
+                        f"{SOURCES}/{source}.hs"], check=True, cwd=ROOT)
+
+    return make_once(f"programs/{name}-{hashlib.sha256(repr((source, flags)).encode()).hexdigest()[:8]}", make, inputs) / name
+
+
+class Programs:
+    """Haskell programs, each compiled when a test wants it: key -> path. A recipe is what compile_haskell() wants."""
+
+    def __init__(self, recipes):
+        self.recipes, self.paths = recipes, {}
+
+    def __getitem__(self, key):
+        if key not in self.paths:
+            self.paths[key] = compile_haskell(*self.recipes[key])
+        return self.paths[key]
+
+
+reserved = []       # sockets whose names are the ports that were given to this process
+
+
+def free_ports(n=1):
+    """The first of `n` ports of 127.0.0.1 in a row for servers that cannot choose one by themselves. No other process that
+    tests is given them while this one lives, and the kernel gives those to nobody, for they are below its range."""
+    below = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    below = below if below > 12000 else 60000
+    for _ in range(1000):
+        first = random.randrange(10000, below - n)
+        with contextlib.ExitStack() as given_back:
+            try:
+                marks = []
+                for port in range(first, first + n):
+                    marks.append(given_back.enter_context(socket.socket(socket.AF_UNIX)))
+                    marks[-1].bind(f"\0heapwatch-tests-port-{port}")
+                    with socket.socket() as s:
+                        s.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            given_back.pop_all()
+            reserved.extend(marks)
+            return first
+    raise AssertionError(f"no {n} free ports")
+
+
 def copy_program(program, directory):
     """To be run there: under valgrind the program itself, not the script that starts it under valgrind."""
     shutil.copy(program.with_name(f"{program.name}.real") if VALGRIND else program, directory / program.name)
+    (directory / program.name).chmod(0o755)
 
 
 def cpu_s(pid):
@@ -124,7 +207,7 @@ class Daemon:
 
     def start(self):
         assert self.process is None or self.process.poll() is not None, "the daemon is running already"
-        env = {"XDG_STATE_HOME": str(self.directory / "state"), **os.environ}   # nothing is kept outside
+        env = {**os.environ, "XDG_STATE_HOME": str(self.directory / "state")}   # nothing is kept outside
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 [DAEMON, "--publish", self.publish, "--request", self.request_endpoint, *self.args, *self.targets],
@@ -249,6 +332,20 @@ def private_directory():
         yield pathlib.Path(path)
     finally:
         shutil.rmtree(path, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def private_surroundings():
+    """No test meets the user's own daemons, recordings and hosts, nor those of the tests beside it."""
+    names = [f"XDG_{name}" for name in ("RUNTIME_DIR", "STATE_HOME", "CONFIG_HOME", "CACHE_HOME")]
+    before = {name: os.environ.pop(name, None) for name in names}
+    with private_directory() as path:
+        for name in names:
+            (path / name).mkdir(mode=0o700)
+            os.environ[name] = str(path / name)
+        yield
+    for name, value in before.items():
+        os.environ.pop(name, None) if value is None else os.environ.update({name: value})
 
 
 def client(*args, timeout=DEADLINE_S, **kwargs):

@@ -14,15 +14,15 @@ import threading
 
 from google.protobuf import json_format
 
-from harness import BUILD
+from harness import make_once
 
 SCHEMAS = pathlib.Path(__file__).parent / "schemas"
 
 
 def schemas():
-    out = BUILD / "python"
-    out.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["protoc", f"-I{SCHEMAS}", f"--python_out={out}", *map(str, SCHEMAS.glob("*.proto"))], check=True)
+    files = sorted(SCHEMAS.glob("*.proto"))
+    out = make_once("schemas", lambda out: subprocess.run(["protoc", f"-I{SCHEMAS}", f"--python_out={out}", *files], check=True),
+                    b"".join(f.read_bytes() for f in files))
     sys.path.insert(0, str(out))
     import opentelemetry_pb2
     import prometheus_pb2
@@ -346,9 +346,3 @@ class Socket(Receiver):
         with connection:
             for line in connection.makefile("rb"):
                 self.take({}, line)
-
-
-def closed_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]

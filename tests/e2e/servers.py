@@ -11,7 +11,7 @@ import subprocess
 import threading
 import urllib.request
 
-from harness import DEADLINE_S, wait_for
+from harness import DEADLINE_S, free_ports, wait_for
 
 
 class Webhook:
@@ -98,15 +98,12 @@ class Alertmanager:
         self.directory, self.process = directory, None
 
     def __enter__(self):
-        # It cannot choose a port by itself: one that was free a moment ago may be taken when it starts.
-        for _ in range(20):
-            with closed_port() as port:
-                self.url = f"http://127.0.0.1:{port}"
-            self._start(port)
-            if wait_for(lambda: self.process.poll() is not None or self._answers(), "the Alertmanager's answer") and \
-                    self.process.poll() is None:
-                return self
-        raise AssertionError((self.directory / "alertmanager.log").read_text())
+        port = free_ports()
+        self.url = f"http://127.0.0.1:{port}"
+        self._start(port)
+        wait_for(lambda: self.process.poll() is not None or self._answers(), "the Alertmanager's answer")
+        assert self.process.poll() is None, (self.directory / "alertmanager.log").read_text()
+        return self
 
     def _start(self, port):
         config = self.directory / "alertmanager.yml"

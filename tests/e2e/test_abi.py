@@ -6,6 +6,8 @@ import pytest
 
 from harness import ROOT
 
+pytestmark = pytest.mark.xdist_group("abi")      # its tests share what runs
+
 HEADER = """
 struct hw_options { int size; const char *name; };
 struct hw_stats { unsigned long bytes, events; };

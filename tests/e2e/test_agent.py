@@ -12,38 +12,21 @@ import threading
 
 import pytest
 
-from harness import BUILD, CLIENT, DEADLINE_S, LOGS, ROOT, VALGRIND, Daemon, pb, running, wait_for
+from harness import BUILD, CLIENT, DEADLINE_S, LOGS, ROOT, VALGRIND, Daemon, Programs, running, wait_for
 
 AGENT = BUILD / "libheapwatch-agent.so"
 BUILDS = {"threaded": ["-threaded"], "plain": [], "threaded-log": ["-threaded", "-eventlog"], "plain-log": ["-eventlog"]}
 
 
 @pytest.fixture(scope="module")
-def bare(tmp_path_factory):
+def bare():
     """Programs built without regard to heapwatch: only the flags in the name."""
-    out = tmp_path_factory.mktemp("bare")
-
-    def compile_once(source):
-        subprocess.run(["ghc", "-v0", "-O1", "-outputdir", out / source, "-c", f"tests/programs/{source}.hs"], check=True,
-                       cwd=ROOT)
-
-    def link(source, name, *flags):
-        """The builds differ only by the runtime that is linked."""
-        packages = [f"-package={p}" for p in ("containers", "process", "unix")]
-        subprocess.run(["ghc", "-v0", "-o", out / name, *packages, *flags, out / source / "Main.o"], check=True, cwd=ROOT)
-        return out / name
-
-    wanted = {name: ("Exits", name, *flags) for name, flags in BUILDS.items()}
-    wanted |= {f"serve-{name}": ("Serve", f"serve-{name}", *flags) for name, flags in BUILDS.items()}
-    wanted["linked"] = ("Serve", "linked", "-threaded", "-optl-Wl,-u,heapwatch_agent_attach",
-                        f"-optl{BUILD / 'libheapwatch-agent.a'}")
-    with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        list(pool.map(compile_once, ("Exits", "Serve")))
-        made = dict(zip(wanted, pool.map(lambda w: link(*w), wanted.values())))
-    made["stripped"] = out / "stripped"
-    shutil.copy(made["threaded"], made["stripped"])
-    subprocess.run(["strip", made["stripped"]], check=True)
-    return made
+    recipes = {name: (name, "Exits", *flags) for name, flags in BUILDS.items()}
+    recipes |= {f"serve-{name}": (f"serve-{name}", "Serve", *flags) for name, flags in BUILDS.items()}
+    recipes["linked"] = ("linked", "Serve", "-threaded", "-optl-Wl,-u,heapwatch_agent_attach", f"-optl{BUILD / 'libheapwatch-agent.a'}")
+    recipes["stripped"] = ("stripped", "Exits", "-threaded", "-optl-s")
+    recipes["own"] = ("own", "Serve", "-threaded", "-eventlog", "-with-rtsopts=-l --nonmoving-gc")
+    return Programs(recipes)
 
 
 @contextlib.contextmanager
@@ -429,12 +412,9 @@ def test_readers_are_killed_and_replaced(directory, bare):
         assert program.wait(DEADLINE_S) == 0, program.stderr.read()
 
 
-def test_options_of_the_build_are_the_programs_own(directory, tmp_path):
+def test_options_of_the_build_are_the_programs_own(directory, bare):
     """-with-rtsopts: its log is written, and its collector's refusal of heap profiles is known."""
-    program = tmp_path / "own"
-    subprocess.run(["ghc", "-v0", "-outputdir", tmp_path / "o", "-o", program, "-threaded", "-eventlog",
-                    "-with-rtsopts=-l --nonmoving-gc", "tests/programs/Serve.hs"], check=True, cwd=ROOT)
-    with watched(directory, program, settings="flush=0.05") as process:
+    with watched(directory, bare["own"], settings="flush=0.05") as process:
         Asker(directory).read_until(b"the program's collector refuses heap profiles")
         process.stdin.close()
         assert process.wait(DEADLINE_S) == 0, process.stderr.read()

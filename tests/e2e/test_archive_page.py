@@ -16,6 +16,8 @@ from live_log import LiveLog
 from test_web_page import browser, pytestmark, view  # noqa: F401: fixtures
 from web_browser import Web
 
+pytestmark = pytest.mark.xdist_group("archive_page")      # its tests share what runs
+
 NS, HOUR, DAY, MIB = 10**9, 3600, 86400, 1 << 20
 LIVE, CENSUS_TOTAL = 1, 14
 

@@ -11,19 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from harness import BUILD, CLIENT, DAEMON, DEADLINE_S, ROOT, Daemon, client, copy_program, pb, private_directory, running, wait_for
+from harness import BUILD, CLIENT, DAEMON, DEADLINE_S, ROOT, SOURCES, Daemon, Programs, client, copy_program, pb, private_directory, require, running, wait_for
 
 BUILDS = {"threaded": ["-threaded"], "plain": [], "threaded-log": ["-threaded", "-eventlog"]}
 LOGGING = {"threaded-own": ["-threaded", "-eventlog", "-rtsopts"], "plain-own": ["-eventlog", "-rtsopts"]}
 
 
 @pytest.fixture(scope="module")
-def serving(tmp_path_factory):
-    out = tmp_path_factory.mktemp("serving")
-    for name, flags in {**BUILDS, **LOGGING}.items():
-        subprocess.run(["ghc", "-v0", "-O1", "-outputdir", out / f"{name}.o", "-o", out / f"serving-{name}", *flags,
-                        "tests/programs/Serve.hs"], check=True, cwd=ROOT)
-    return out
+def serving():
+    recipes = {name: (f"serving-{name}", "Serve", *flags) for name, flags in {**BUILDS, **LOGGING}.items()}
+    recipes["linked"] = ("linked", "Serve", "-threaded", "-optl-Wl,-u,heapwatch_agent_attach", f"-optl{BUILD / 'libheapwatch-agent.a'}")
+    recipes["late"] = ("late", "Serve", "-no-hs-main", f"{SOURCES}/late.c")
+    return Programs(recipes)
 
 
 def heapwatch(directory, *arguments):
@@ -38,7 +37,7 @@ def age_s(pid):
 
 @pytest.mark.parametrize("build", BUILDS)
 def test_attach_detach_and_again(directory, serving, build):
-    with Daemon(directory) as daemon, running(serving / f"serving-{build}", stdin=subprocess.PIPE) as program:
+    with Daemon(directory) as daemon, running(serving[build], stdin=subprocess.PIPE) as program:
         listed = wait_for(lambda: [line for line in heapwatch(directory, "ps").stdout.splitlines()
                                    if line.split()[0] == str(program.pid)], "the program in the list")
         assert "9.0.2" in listed[0] and listed[0].endswith(" yes")
@@ -64,7 +63,7 @@ def test_attach_detach_and_again(directory, serving, build):
 def test_requests_do_not_delay_the_judgement_of_growth(directory, serving, build):
     """Their answers come in the log: steps are still closed when all of them has come, not five steps later."""
     step_ns = 1_000_000_000
-    with Daemon(directory) as daemon, running(serving / f"serving-{build}", stdin=subprocess.PIPE) as program:
+    with Daemon(directory) as daemon, running(serving[build], stdin=subprocess.PIPE) as program:
         def judged():
             """(event time of the newest message, up to which time live data is judged)"""
             live = [(u.event_time_ns, t.as_of_ns) for u in daemon.snapshot("mine").get("trends", []) for t in u.trends.trends
@@ -84,7 +83,7 @@ def test_requests_do_not_delay_the_judgement_of_growth(directory, serving, build
 def test_a_file_of_any_name_that_is_gone_meanwhile(directory, serving):
     """A wrapper's `.name-wrapped`, and a service whose program was built again since it was started."""
     program = directory / ".Serving (1)-wrapped"
-    shutil.copy(serving / "serving-threaded", program)
+    shutil.copy(serving["threaded"], program)
     with Daemon(directory) as daemon, running(program, stdin=subprocess.PIPE) as process:
         wait_for(lambda: age_s(process.pid) > 1, "a program that has run for a while")
         program.unlink()
@@ -95,9 +94,7 @@ def test_a_file_of_any_name_that_is_gone_meanwhile(directory, serving):
 
 def test_the_agent_is_linked_in(directory, serving):
     """Nothing is loaded into it; a daemon that reads its socket is given it once."""
-    program = serving / "linked"
-    subprocess.run(["ghc", "-v0", "-O1", "-threaded", "-outputdir", serving / "linked.o", "-o", program, "tests/programs/Serve.hs",
-                    "-optl-Wl,-u,heapwatch_agent_attach", f"-optl{BUILD / 'libheapwatch-agent.a'}"], check=True, cwd=ROOT)
+    program = serving["linked"]
     with Daemon(directory) as daemon:
         with running(program, stdin=subprocess.PIPE, env={**os.environ, "HEAPWATCH_DIR": str(directory)}) as process:
             wait_for(lambda: list(directory.glob("agent-*.sock")), "its socket")
@@ -115,7 +112,7 @@ def test_the_agent_is_linked_in(directory, serving):
 
 def test_of_two_with_the_same_name_one_is_detached(directory, serving):
     """Each is its own target, found by the socket of its agent, not by its name."""
-    program = serving / "serving-threaded"
+    program = serving["threaded"]
     with Daemon(directory) as daemon, running(program, stdin=subprocess.PIPE) as one, running(program, stdin=subprocess.PIPE) as other:
         said = [wait_for(lambda: (lambda done: done.returncode == 0 and done)(heapwatch(directory, "attach", p.pid)), "its runtime")
                 for p in (one, other)]
@@ -123,7 +120,7 @@ def test_of_two_with_the_same_name_one_is_detached(directory, serving):
         several = heapwatch(directory, "attach", "serving-threaded")
         assert several.returncode == 2 and "2 programs of that name run here" in several.stderr
         for command in (("top", "--once"), ("trend",)):     # where the program is built, its name is still the target's
-            shown = subprocess.run([CLIENT, *command, "serving-threaded"], cwd=serving, capture_output=True, text=True,
+            shown = subprocess.run([CLIENT, *command, "serving-threaded"], cwd=program.parent, capture_output=True, text=True,
                                    env={**os.environ, "HEAPWATCH_DIR": str(directory)}, timeout=DEADLINE_S)
             assert shown.returncode == 0 and "serving-threaded" in shown.stdout, shown
         again = heapwatch(directory, "attach", other.pid)
@@ -156,7 +153,7 @@ def others(directory, serving):
         os.chown(place / "own", OTHER_USER, OTHER_USER)
 
         def start(build):
-            shutil.copy(serving / f"serving-{build}", place)
+            shutil.copy(serving[build], place)
             program = programs.enter_context(running(place / f"serving-{build}", stdin=subprocess.PIPE, user=OTHER_USER, group=OTHER_USER,
                                                      extra_groups=[], env={**os.environ, "HEAPWATCH_DIR": str(place / "own")}, cwd=place))
             wait_for(lambda: age_s(program.pid) > 1, "a program that has run for a while")
@@ -197,15 +194,15 @@ def test_root_attaches_to_another_users_program(directory, others, build):
 @pytest.mark.parametrize("user", [0, OTHER_USER])
 def test_a_program_that_does_not_see_our_directory(directory, serving, user):
     """A container or a chroot: its agent has its socket there, and only root's daemon can read it."""
-    if os.geteuid() != 0:
-        pytest.skip("needs root, to mount")
+    require("a mount namespace", "unshare", "--mount", "mount", "-t", "tmpfs", "none", directory)
     with private_directory() as place:
         place.chmod(0o755)
         bring(place)
-        shutil.copy(serving / "serving-threaded", place)
+        shutil.copy(serving["threaded"], place)
         os.chown(directory, user, user)
         env = {**os.environ, "HEAPWATCH_DIR": str(directory)}
         be = ["setpriv", "--reuid", str(user), "--regid", str(user), "--clear-groups"]
+        require("to become another user", *be, "true")
         inside = f'mount -t tmpfs -o mode=0700,uid={user} none {directory} && exec "$@"'
         with running("unshare", "--mount", "sh", "-c", inside, "sh", *be, place / "serving-threaded", stdin=subprocess.PIPE,
                      env=env, cwd=place) as program:
@@ -289,7 +286,7 @@ def test_a_program_that_flushes_itself(directory, programs):
 def test_a_program_with_an_eventlog_of_its_own(directory, serving, build):
     """Both get it from then on; the program's own is whole, also where it was detached from."""
     own = directory / "own.eventlog"
-    with Daemon(directory) as daemon, running(serving / f"serving-{build}", "+RTS", "-l", f"-ol{own}",
+    with Daemon(directory) as daemon, running(serving[build], "+RTS", "-l", f"-ol{own}",
                                               stdin=subprocess.PIPE) as program:
         wait_for(lambda: own.exists() and own.stat().st_size > 0, "its own log")
         for times in (1, 2):
@@ -312,7 +309,7 @@ def test_a_log_that_cannot_be_joined(directory, serving):
     fifo = directory / "own.fifo"
     os.mkfifo(fifo)
     with Daemon(directory) as daemon, open(os.open(fifo, os.O_RDWR | os.O_NONBLOCK), "rb", buffering=0) as log, \
-            running(serving / "serving-threaded-own", "+RTS", "-l", f"-ol{fifo}", stdin=subprocess.PIPE) as program:
+            running(serving["threaded-own"], "+RTS", "-l", f"-ol{fifo}", stdin=subprocess.PIPE) as program:
         wait_for(lambda: log.read(8), "its own log")
         done = heapwatch(directory, "attach", program.pid)
         assert done.returncode == 2 and "writes an eventlog itself, not to a file" in done.stderr, done
@@ -344,7 +341,7 @@ def test_killed_in_the_middle(directory, serving):
     (directory / "slow.c").write_text(SLOW_AGENT)
     subprocess.run(["gcc", "-shared", "-fPIC", f'-DFOLDER="{directory}"', "-o", directory / "libheapwatch-agent.so",
                     directory / "slow.c"], check=True)
-    with Daemon(directory), running(serving / "serving-threaded", stdin=subprocess.PIPE) as program:
+    with Daemon(directory), running(serving["threaded"], stdin=subprocess.PIPE) as program:
         def ticker_call():
             for task in Path(f"/proc/{program.pid}/task").iterdir():
                 if (task / "comm").read_text().startswith("ghc_ticker"):
@@ -367,11 +364,7 @@ def test_killed_in_the_middle(directory, serving):
 
 def test_a_program_that_is_just_starting(directory, serving):
     """Its runtime comes up after the agent was loaded into it, and found none."""
-    program, own_main = serving / "late", serving / "late-main.o"
-    subprocess.run(["ghc", "-v0", "-c", "tests/programs/late.c", "-o", own_main], check=True, cwd=ROOT)
-    subprocess.run(["ghc", "-v0", "-O1", "-no-hs-main", "-outputdir", serving / "late.o", "-o", program, "tests/programs/Serve.hs",
-                    own_main], check=True, cwd=ROOT)
-    with Daemon(directory) as daemon, running(program, stdin=subprocess.PIPE) as process:
+    with Daemon(directory) as daemon, running(serving["late"], stdin=subprocess.PIPE) as process:
         done = heapwatch(directory, "attach", process.pid, "--name", "mine")
         assert done.returncode == 0, done.stderr
         wait_for(lambda: "census" in daemon.snapshot("mine"), "bands")
@@ -382,7 +375,7 @@ def test_what_cannot_be_attached_to(directory, serving):
     assert "not a GHC-compiled program" in heapwatch(directory, "attach", os.getpid()).stderr
     assert "no GHC-compiled program nobody" in heapwatch(directory, "attach", "nobody").stderr
     stripped = directory / "stripped"
-    subprocess.run(["strip", "-o", stripped, serving / "serving-threaded"], check=True)
+    subprocess.run(["strip", "-o", stripped, serving["threaded"]], check=True)
     with running(stripped, stdin=subprocess.PIPE) as program:
         done = wait_for(lambda: (d := heapwatch(directory, "attach", program.pid)).returncode == 2 and d, "an answer")
         assert "stripped" in done.stderr

@@ -18,6 +18,8 @@ from harness import CLIENT, LOGS, Daemon, client, pb, private_directory, running
 from live_log import LiveLog
 from terminal import top
 
+pytestmark = pytest.mark.xdist_group("consistent")      # its tests share what runs
+
 MIB, S = 1 << 20, 10**9
 LIFE, ONSET, PER_S, NOTE = 600, 240, 100 << 10, "cache on"
 JUDGED = ("--resolution", "1s", "--leak-after", "60s", "--limit", "1GiB")

@@ -11,7 +11,9 @@ import subprocess
 
 import pytest
 
-from harness import ROOT, SOURCES, WATCHED, Daemon, client, pb, private_directory, running, wait_for
+from harness import SOURCES, Daemon, client, compile_haskell, pb, private_directory, running, wait_for
+
+pytestmark = pytest.mark.xdist_group("cookbook")      # its tests share what runs
 
 GROWING = {"thunks": "THUNK", "map": "Data.Map", "pinned": ""}     # and what grows most; a large object has a census late
 OFF_HEAP = "malloc"
@@ -36,11 +38,8 @@ RULES = """groups:
 
 
 @pytest.fixture(scope="module")
-def cookbook(tmp_path_factory):
-    out = tmp_path_factory.mktemp("cookbook")
-    subprocess.run(["ghc", "-v0", "-O1", f"-i{SOURCES}", "-outputdir", out / "o", "-o", out / "cookbook", "-rtsopts",
-                    "-eventlog", f"{SOURCES}/Cookbook.hs", f"{SOURCES}/flush.c"], check=True, cwd=ROOT)
-    return out / "cookbook"
+def cookbook():
+    return compile_haskell("cookbook", "Cookbook", "-rtsopts", "-eventlog", f"{SOURCES}/flush.c")
 
 
 def launch(cookbook, directory, recipe, log=None, ms=20):

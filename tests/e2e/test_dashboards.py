@@ -9,8 +9,7 @@ import urllib.request
 
 import pytest
 
-from harness import CLIENT, LOGS, ROOT, Daemon, running, wait_for
-from receivers import closed_port
+from harness import CLIENT, LOGS, ROOT, Daemon, free_ports, running, wait_for
 
 LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
 FOLDER = ROOT / "docs" / "dashboards"
@@ -34,7 +33,7 @@ def ask(port, path, **query):
 
 
 def test_prometheus_answers_every_expression(directory):
-    port, scraped = closed_port(), closed_port()
+    port, scraped = free_ports(), free_ports()
     token = directory / "token"
     token.write_text("0123456789abcdef0123\n")
     token.chmod(0o600)

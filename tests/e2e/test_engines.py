@@ -17,8 +17,7 @@ import urllib.request
 
 import pytest
 
-from harness import DEADLINE_S, LOGS, Daemon, wait_for
-from receivers import closed_port
+from harness import DEADLINE_S, LOGS, Daemon, free_ports, wait_for
 from test_export import Export, unchanging
 
 LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
@@ -34,7 +33,7 @@ class Engine:
     program, kind, options = None, None, ""
 
     def __init__(self, directory):
-        self.directory, self.process, self.port = directory / "engine", None, closed_port()
+        self.directory, self.process, self.port = directory / "engine", None, free_ports()
         self.directory.mkdir()
         self.configure()
 
@@ -92,7 +91,7 @@ class Victoria(Engine):
     program, kind, ready = "victoria-metrics", "remote-write", "/health"
 
     def configure(self):
-        self.lines = closed_port()
+        self.lines = free_ports()
         base = f"http://127.0.0.1:{self.port}"
         self.url = {"remote-write": f"{base}/api/v1/write", "influx": f"{base}/write?db=ghc",
                     "graphite": f"tcp://127.0.0.1:{self.lines}"}[self.kind]
@@ -132,7 +131,7 @@ class Influx(Engine):
         self.url = f"http://127.0.0.1:{self.port}/write?db=ghc"
         (self.directory / "influxdb.conf").write_text(f"""
 reporting-disabled = true
-bind-address = "127.0.0.1:{closed_port()}"
+bind-address = "127.0.0.1:{free_ports()}"
 [meta]
   dir = "{self.directory}/meta"
 [data]
@@ -184,7 +183,7 @@ LINE_RECEIVER_INTERFACE = 127.0.0.1
 LINE_RECEIVER_PORT = {self.port}
 PICKLE_RECEIVER_PORT = 0
 CACHE_QUERY_INTERFACE = 127.0.0.1
-CACHE_QUERY_PORT = {closed_port()}
+CACHE_QUERY_PORT = {free_ports()}
 ENABLE_TAGS = False
 TAG_HASH_FILENAMES = False
 """)

@@ -13,8 +13,8 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_metrics
 from prometheus_client.parser import text_string_to_metric_families
 
-from harness import CLIENT, DEADLINE_S, LOGS, Daemon, client, wait_for
-from receivers import RW2, HTTP, Socket, closed_port, of_graphite, of_influx, of_otlp, of_remote_write, of_remote_write_2, of_statsd
+from harness import CLIENT, DEADLINE_S, LOGS, Daemon, client, free_ports, wait_for
+from receivers import RW2, HTTP, Socket, of_graphite, of_influx, of_otlp, of_remote_write, of_remote_write_2, of_statsd
 
 LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
 TOKEN = "0123456789abcdef0123"
@@ -102,7 +102,7 @@ def test_all_receivers_have_the_same_numbers(directory, daemon):
         by_unix = stack.enter_context(Socket(of_influx, "unix", directory / "influx.sock"))
         graphite = stack.enter_context(Socket(of_graphite, "tcp"))
         statsd = stack.enter_context(Socket(of_statsd, "udp"))
-        port = closed_port()
+        port = free_ports()
         x = stack.enter_context(Export(
             directory, daemon,
             f"{{kind: scrape, listen: '127.0.0.1:{port}', token_file: {token_file(directory)}}}",
@@ -197,7 +197,7 @@ def test_the_form_of_remote_writes_can_be_chosen(directory, daemon):
 
 def test_what_waits_in_2_0_reaches_a_receiver_of_1_0(directory, daemon):
     """While nobody answers it is not known which one it will be."""
-    port = closed_port()
+    port = free_ports()
     with Export(directory, daemon, f"{{kind: remote-write, url: 'http://127.0.0.1:{port}/write'}}") as x:
         wait_for(lambda: (x.own("queued_samples", "remote-write") or 0) > 600, "some that wait")
         with HTTP(of_remote_write, port=port, protocol="415") as r:
@@ -265,7 +265,7 @@ def test_what_is_refused_is_left_out(directory, daemon):
 
 
 def test_a_restart_keeps_what_is_not_sent(directory, daemon):
-    port = closed_port()
+    port = free_ports()
     x = Export(directory, daemon, f"{{kind: remote-write, url: 'http://127.0.0.1:{port}/write'}}")
     with x:
         wait_for(lambda: (x.own("queued_samples", "remote-write") or 0) > 400, "some that wait")
@@ -284,7 +284,7 @@ def test_a_restart_keeps_what_is_not_sent(directory, daemon):
 
 
 def test_a_queue_is_bounded_and_says_so(directory, daemon):
-    sink = f"{{kind: influx, url: 'http://127.0.0.1:{closed_port()}/write', queue_bytes: 64KiB}}"
+    sink = f"{{kind: influx, url: 'http://127.0.0.1:{free_ports()}/write', queue_bytes: 64KiB}}"
     with Export(directory, daemon, sink) as x:
         lost = wait_for(lambda: x.own("samples_lost_total", "influx"), "a full queue")
         assert lost > 0 and x.own("queued_bytes", "influx") <= 65536 + 65536
@@ -299,7 +299,7 @@ def test_a_full_disk_is_counted(directory, daemon):
         pytest.skip("needs the right to mount a file system")
     try:
         (full / "rest").write_bytes(b"x" * 3000)
-        port = closed_port()
+        port = free_ports()
         x = Export(directory, daemon, f"{{kind: influx, url: 'http://127.0.0.1:{port}/write'}}")
         x.config.write_text(x.config.read_text().replace(str(directory / "journal"), str(full)))
         with x:

@@ -9,11 +9,9 @@ import urllib.request
 
 import pytest
 
-from harness import CLIENT, LOGS, ROOT, Daemon, client, pb, running, wait_for
-from receivers import closed_port
+from harness import CLIENT, LOGS, ROOT, Daemon, client, free_ports, pb, running, wait_for
 from servers import Alertmanager
 from test_dashboards import ask
-from test_keys import free_port
 
 PAGE = (ROOT / "docs" / "FLEET.md").read_text()
 LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
@@ -76,8 +74,8 @@ def prometheus_yml(directory, ports, token, alertmanager):
 
 @with_prometheus
 def test_two_machines_to_an_alert(directory):
-    ports = {name: closed_port() for name in MACHINES}
-    web = closed_port()
+    ports = {name: free_ports() for name in MACHINES}
+    web = free_ports()
     etc = {name: set_up(directory, name, ports[name]) for name in MACHINES}
     shutil.copy(etc["db-1"] / "scrape.token", etc["db-2"] / "scrape.token")    # as section 2 wants it
     with Alertmanager(directory) as alertmanager, Daemon(directory / "db-1", f"api={LOG}") as one, \
@@ -122,7 +120,7 @@ def test_into_each_machine_with_a_key(directory):
     alice, = (command(line, {}, env).split()[1] for line in mine)
     daemons = {}
     for name in MACHINES:
-        etc, port = directory / name / "etc", free_port()
+        etc, port = directory / name / "etc", free_ports(2)
         etc.mkdir(parents=True, mode=0o700)
         (directory / name).chmod(0o700)
         (etc / "heapwatchd.yaml").write_text(replaced(listen, {"0.0.0.0:7700": f"127.0.0.1:{port}", "/etc/heapwatch": etc}))

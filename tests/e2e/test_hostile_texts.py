@@ -7,6 +7,8 @@ import pytest
 from harness import LOGS, Daemon, client, private_directory
 from live_log import LiveLog
 
+pytestmark = pytest.mark.xdist_group("hostile_texts")      # its tests share what runs
+
 EVIL = "\x1b]2;stolen\x07\x1b[2Jred\x7f\x9b31m\u202egnorw\u2066\r"
 STEERS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 STEP_NS, STEPS = 60 * 10**9, 400

@@ -9,6 +9,8 @@ import pytest
 
 from harness import BUILD, DEADLINE_S, LOGS, ROOT, WATCHED, Daemon, wait_for
 
+pytestmark = pytest.mark.xdist_group("install")      # its tests share what runs
+
 FOLLOW = """
 #include <heapwatch/subscriber.h>
 #include <stdio.h>

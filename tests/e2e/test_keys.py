@@ -14,24 +14,10 @@ import time
 import pytest
 import zmq
 
-from harness import CLIENT, Daemon, client, pb, running, wait_for
+from harness import CLIENT, Daemon, client, free_ports, pb, running, wait_for
 from live_log import LiveLog
 
 pytestmark = pytest.mark.skipif(not zmq.has("curve"), reason="this libzmq has no CURVE")
-
-
-def free_port():
-    """Of two ports that follow each other."""
-    for _ in range(50):
-        with socket.socket() as a, socket.socket() as b:
-            a.bind(("127.0.0.1", 0))
-            port = a.getsockname()[1]
-            try:
-                b.bind(("127.0.0.1", port + 1))
-                return port
-            except (OSError, OverflowError):
-                continue
-    raise AssertionError("no two free ports")
 
 
 class Door(Daemon):
@@ -39,7 +25,7 @@ class Door(Daemon):
 
     def __init__(self, directory, *targets, args=()):
         super().__init__(directory, *targets, args=args)
-        self.port = free_port()
+        self.port = free_ports(2)
         self.tcp = f"tcp://127.0.0.1:{self.port}"
         self.keys = self.directory / "keys"
         self.config = self.directory / "config"
@@ -415,7 +401,7 @@ def test_refused_at_the_start(directory):
         return subprocess.run([DAEMON, "--publish", f"ipc://{directory}/publish", "--request", f"ipc://{directory}/request", *args],
                               stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
 
-    keys, port = directory / "keys", free_port()
+    keys, port = directory / "keys", free_ports(2)
     for args, code, words in (
             (["--listen", f"tcp://0.0.0.0:{port}", "--keys", str(keys)], 1, b"`heapwatch keys new server"),
             (["--listen", "tcp://example.org:7700", "--keys", str(keys)], 1, b"keys new server"),

@@ -13,6 +13,8 @@ from harness import CLIENT, DEADLINE_S, Daemon, client, pb, private_directory, w
 from test_web_page import without_page
 from web_browser import Browser, Web
 
+pytestmark = pytest.mark.xdist_group("post_mortem")      # its tests share what runs
+
 
 @pytest.fixture(scope="module")
 def killed(programs):

@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from harness import CLIENT, LOGS, MAY_CLOSE_OUTPUT, ROOT, Daemon, client, pb, wait_for
+from harness import CLIENT, LOGS, MAY_CLOSE_OUTPUT, Daemon, client, compile_haskell, pb, wait_for
 from live_log import LiveLog
 
 SEED = 20261122
@@ -155,16 +155,14 @@ def test_the_environment_is_nowhere(directory, record):
 
 
 @pytest.fixture(scope="session")
-def readable(tmp_path_factory):
+def readable():
     """A program that reads eventlogs with the ghc-events library: an independent check of validity."""
-    out = tmp_path_factory.mktemp("readable")
-    made = subprocess.run(["ghc", "-v0", "-O0", "-package", "ghc-events", "-outputdir", out, "-o", out / "readable",
-                           "tests/programs/Readable.hs"], cwd=ROOT, capture_output=True, check=False)
-    if made.returncode != 0:
-        pytest.skip("ghc-events is not to be had: " + made.stderr.decode()[:200])
+    if subprocess.run(["ghc-pkg", "describe", "ghc-events"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("needs the Haskell package ghc-events")
+    program = compile_haskell("readable", "Readable", "-package", "ghc-events")
 
     def read(paths):
-        lines = subprocess.run([out / "readable", *paths], stdout=subprocess.PIPE, check=True).stdout.decode().splitlines()
+        lines = subprocess.run([program, *paths], stdout=subprocess.PIPE, check=True).stdout.decode().splitlines()
         return dict(line.split("\t", 1) for line in lines)
 
     return read

@@ -10,7 +10,7 @@ import threading
 
 import pytest
 
-from harness import CLIENT, DEADLINE_S, LOGS, ROOT, VALGRIND, Daemon, client, pb, wait_for, wait_newer_checkpoint
+from harness import CLIENT, DEADLINE_S, LOGS, ROOT, VALGRIND, Daemon, Programs, client, pb, wait_for, wait_newer_checkpoint
 
 @pytest.fixture
 def daemon(tmp_path):
@@ -316,11 +316,11 @@ def test_a_daemon_that_answers_late_does_not_hold_up_the_program(daemon, program
 
 def test_a_late_daemon_may_refuse(daemon, bare):
     with silent(daemon):
-        first = start(daemon, "--name", "mine", "--", bare / "Serve", relay=False)
+        first = start(daemon, "--name", "mine", "--", bare["Serve"], relay=False)
         wait_told(first, "watching begins as soon")
     wait_told(first, "is watched as mine")
     with silent(daemon):
-        second = start(daemon, "--name", "mine", "--", bare / "Serve", relay=False)
+        second = start(daemon, "--name", "mine", "--", bare["Serve"], relay=False)
         wait_told(second, "watching begins as soon")
     wait_told(second, "the program runs unwatched: the daemon refuses the target mine")
     status, _, err = finish(second)
@@ -354,24 +354,21 @@ def test_a_stripped_program_of_debian_is_what_it_was(daemon, name):
 
 
 @pytest.fixture(scope="module")
-def bare(tmp_path_factory):
-    """Programs without any flag."""
-    out = tmp_path_factory.mktemp("bare")
-    for name in ("Serve", "Exits", "Launch"):
-        subprocess.run(["ghc", "-v0", "-O1", "-threaded", "-outputdir", out / f"{name}.o", "-o", out / name,
-                        f"tests/programs/{name}.hs"], check=True, cwd=ROOT)
-    return out
+def bare():
+    """Programs without any flag, and one with a log."""
+    return Programs({**{name: (name, name, "-threaded") for name in ("Serve", "Exits", "Launch")},
+                     "exits-log": ("exits-log", "Exits", "-eventlog")})
 
 
 def test_from_inside_nothing_is_needed_of_the_program(daemon, bare):
     """No flag, no option: bands while it runs, its status, and its children are not affected."""
-    run = start(daemon, "--name", "mine", "--rts", "-i0.1", "--", bare / "Serve", relay=False)
+    run = start(daemon, "--name", "mine", "--rts", "-i0.1", "--", bare["Serve"], relay=False)
     wait_for(lambda: "census" in daemon.snapshot("mine"), "bands while it runs")
     assert daemon.target("mine").run_info.ghc_version == "9.0.2"
     status, out, err = finish(run)
     assert (status, out) == (0, "") and "mine ended with status 0" in err and "heap census" in err
     for way, expected in (("status", 3), ("exec", 0), ("exec-self", 0), ("terminate", 128 + signal.SIGTERM)):
-        status, out, err = finish(start(daemon, "--", bare / "Exits", way, relay=False))
+        status, out, err = finish(start(daemon, "--", bare["Exits"], way, relay=False))
         assert status == expected, (way, err)
     assert not list(daemon.directory.glob("run-*")) and not list(daemon.directory.glob("*.hp"))
 
@@ -389,7 +386,7 @@ def test_the_program_has_the_signals_that_were_there_before(daemon, bare):
 
 
 def test_from_inside_a_wrapper_is_passed(daemon, bare):
-    run = start(daemon, "--name", "mine", "--", "sh", "-c", f"sleep 1.5; exec {bare / 'Serve'}", relay=False)
+    run = start(daemon, "--name", "mine", "--", "sh", "-c", f"sleep 1.5; exec {bare['Serve']}", relay=False)
     wait_for(lambda: pid_of(daemon, "mine"),
              "the program below the shell")
     assert finish(run)[0] == 0
@@ -401,10 +398,10 @@ def test_from_inside_a_wrapper_is_passed(daemon, bare):
 @pytest.mark.parametrize("tool", ["cabal", "stack", "script", "nix"])
 def test_tools_that_start_the_program(daemon, bare, tmp_path, tool, way):
     """The program is the target: below build tools, themselves compiled by GHC, that run a compiler first; below wrappers."""
-    shutil.copy(bare / "Launch", tmp_path / "stack")
-    shutil.copy(bare / "Launch", tmp_path / "cabal")
-    shutil.copy(bare / "Exits", tmp_path / "ghc-9.0.2")
-    command = [bare / "Exits", "print", "0.3"]
+    shutil.copy(bare["Launch"], tmp_path / "stack")
+    shutil.copy(bare["Launch"], tmp_path / "cabal")
+    shutil.copy(bare["Exits"], tmp_path / "ghc-9.0.2")
+    command = [bare["Exits"], "print", "0.3"]
     words = " ".join(map(str, command))
     build = f"{tmp_path}/ghc-9.0.2 print 0.01 >/dev/null && "
     script = f"#!/bin/sh\nexport SOME=1\n{build}{'exec ' if way == 'exec' else ''}{words}\n"
@@ -449,7 +446,7 @@ def test_cabal_itself_builds_and_starts_the_program(daemon, tmp_path):
 def test_children_are_targets_with_follow(daemon, bare):
     """Each GHC-compiled program below, named after its file; without --follow only the first."""
     for options, expected in (([], {"mine"}), (["--follow"], {"mine", "Exits"})):
-        status, out, err = finish(start(daemon, "--name", "mine", *options, "--", bare / "Launch", "fork", bare / "Exits", "print",
+        status, out, err = finish(start(daemon, "--name", "mine", *options, "--", bare["Launch"], "fork", bare["Exits"], "print",
                                         "0.5", relay=False))
         assert (status, out) == (0, "fine\n"), err
         targets = {u.target for r in daemon.ask(pb.Request(status=pb.StatusRequest())) for u in r.status.targets}
@@ -461,22 +458,13 @@ def test_children_are_targets_with_follow(daemon, bare):
 
 def test_by_the_relay_what_it_starts_sees_nothing_of_it(daemon, bare):
     for way in ("exec", "exec-self"):
-        status, _, err = finish(start(daemon, "--name", "mine", "--", programs_log(bare), way))
+        status, _, err = finish(start(daemon, "--name", "mine", "--", bare["exits-log"], way))
         assert status == 0 and "mine ended with status 0" in err and "eventlog 0 B" not in err, err
-
-
-def programs_log(bare):
-    """Exits with an eventlog, which the relay needs."""
-    path = bare / "exits-log"
-    if not path.exists():
-        subprocess.run(["ghc", "-v0", "-O1", "-eventlog", "-outputdir", bare / "exits-log.o", "-o", path, "tests/programs/Exits.hs"],
-                       check=True, cwd=ROOT)
-    return path
 
 
 @pytest.mark.parametrize("relay", [False, True])
 def test_the_name_of_a_run_that_was_killed_is_free(daemon, bare, relay):
-    run = start(daemon, "--name", "mine", "--", programs_log(bare), "idle", 600, relay=relay)
+    run = start(daemon, "--name", "mine", "--", bare["exits-log"], "idle", 600, relay=relay)
     wait_for(lambda: daemon.target("mine"), "the target")
     wait_for(lambda: pid_of(daemon, "mine") or relay, "the running program")
     children = subprocess.run(["pgrep", "-P", str(run.pid)], capture_output=True, text=True).stdout.split()
@@ -484,13 +472,13 @@ def test_the_name_of_a_run_that_was_killed_is_free(daemon, bare, relay):
     run.wait()
     for pid in children:
         os.kill(int(pid), signal.SIGKILL)
-    status, _, err = wait_for(lambda: (r := finish(start(daemon, "--name", "mine", "--", bare / "Exits", "print", relay=False)))
+    status, _, err = wait_for(lambda: (r := finish(start(daemon, "--name", "mine", "--", bare["Exits"], "print", relay=False)))
                               and "already" not in r[2] and "does not take" not in r[2] and r, "the name to be free")
     assert status == 0 and "mine ended with status 0" in err, err
 
 
 def test_from_inside_the_daemon_may_go_and_come_back(daemon, bare):
-    run = start(daemon, "--name", "mine", "--", bare / "Serve", relay=False)
+    run = start(daemon, "--name", "mine", "--", bare["Serve"], relay=False)
     wait_for(lambda: daemon.target("mine") is not None and daemon.target("mine").run_info.pid, "the running program")
     pid = daemon.target("mine").run_info.pid
     daemon.process.kill()
@@ -504,7 +492,7 @@ def test_from_inside_the_daemon_may_go_and_come_back(daemon, bare):
 
 def test_from_inside_the_run_goes_on_from_a_checkpoint(directory, bare):
     with Daemon(directory, args=("--checkpoint", directory / "state.d", "--checkpoint-every", "100ms")) as daemon:
-        run = start(daemon, "--name", "mine", "--", bare / "Serve", relay=False)
+        run = start(daemon, "--name", "mine", "--", bare["Serve"], relay=False)
         wait_for(lambda: daemon.target("mine") and "census" in daemon.snapshot("mine"), "more than definitions")
         first = daemon.target("mine").run_info.first_time_ns
         wait_newer_checkpoint(directory, "mine")
@@ -526,7 +514,7 @@ def test_from_inside_a_name_is_used_again(directory, bare):
     with Daemon(directory, args=("--checkpoint", directory / "state.d", "--checkpoint-every", "100ms",
                                  "--record", directory / "kept")) as daemon:
         for _ in range(3):
-            run = start(daemon, "--name", "mine", "--", bare / "Serve", relay=False)
+            run = start(daemon, "--name", "mine", "--", bare["Serve"], relay=False)
             wait_for(lambda: pid_of(daemon, "mine"), "the running program")
             wait_newer_checkpoint(directory, "mine")
             status, _, err = finish(run)
@@ -538,7 +526,7 @@ def test_from_inside_a_name_is_used_again(directory, bare):
 
 def test_from_inside_run_may_be_killed(daemon, bare):
     """The program goes on, and is watched to its end."""
-    run = start(daemon, "--name", "mine", "--", bare / "Serve", relay=False)
+    run = start(daemon, "--name", "mine", "--", bare["Serve"], relay=False)
     wait_for(lambda: daemon.target("mine") is not None and daemon.target("mine").run_info.pid, "the running program")
     run.kill()
     run.wait()
@@ -550,7 +538,7 @@ def test_from_inside_run_may_be_killed(daemon, bare):
 
 def test_from_inside_a_stripped_program_is_said_why(daemon, bare, tmp_path):
     stripped = tmp_path / "stripped"
-    subprocess.run(["strip", "-o", stripped, bare / "Exits"], check=True)
+    subprocess.run(["strip", "-o", stripped, bare["Exits"]], check=True)
     status, out, err = finish(start(daemon, "--", stripped, "print", relay=False))
     assert (status, out) == (0, "fine\n") and "runs unwatched: it is stripped" in err
     status, out, err = finish(start(daemon, "--", "sh", "-c", f"{stripped} print; exit 3", relay=False))
@@ -573,10 +561,10 @@ def test_doctor_of_programs(programs):
 
 def test_doctor_says_what_the_agent_can_do(bare, tmp_path):
     stripped = tmp_path / "stripped"
-    subprocess.run(["strip", "-o", stripped, bare / "Exits"], check=True)
-    assert b"watched from inside as it is" in client("doctor", str(bare / "Exits")).stdout
+    subprocess.run(["strip", "-o", stripped, bare["Exits"]], check=True)
+    assert b"watched from inside as it is" in client("doctor", str(bare["Exits"])).stdout
     assert b"not watched from inside: it is stripped" in client("doctor", str(stripped)).stdout
-    inside = [json.loads(client("doctor", "--format", "json", str(p)).stdout)["inside"] for p in (bare / "Exits", stripped)]
+    inside = [json.loads(client("doctor", "--format", "json", str(p)).stdout)["inside"] for p in (bare["Exits"], stripped)]
     assert inside == [True, False]
 
 
@@ -602,7 +590,7 @@ def test_doctor_reads_what_was_linked_in(tmp_path):
 @pytest.mark.skipif(VALGRIND, reason="valgrind itself does not survive a failing execve(2)")
 def test_doctor_says_why_a_program_does_not_start(tmp_path, bare):
     broken = tmp_path / "broken"
-    image = (bare / "Exits").read_bytes()
+    image = (bare["Exits"]).read_bytes()
     broken.write_bytes(image.replace(b"/lib64/ld-linux-x86-64.so.2", b"/lib64/nothing-x86-64.so.2\0", 1))
     broken.chmod(0o755)
     done = client("doctor", str(broken))

@@ -13,6 +13,8 @@ from harness import LOGS, pb
 from test_web_page import PAGES, browser, pytestmark, view  # noqa: F401: fixtures
 from web_browser import Web
 
+pytestmark = pytest.mark.xdist_group("target_page")      # its tests share what runs
+
 SIZES = [(390, 844), (1440, 900)]
 MINUTE = 60 * 10**9
 

@@ -18,6 +18,8 @@ from fake_daemon import FakeDaemon
 from harness import CLIENT, DEADLINE_S, LOGS, VALGRIND, WATCHED, Daemon, client, pb, piped, private_directory, rss_bytes, wait_for
 from live_log import LiveLog
 
+pytestmark = pytest.mark.xdist_group("web")      # its tests share what runs
+
 LEAKY = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
 HC = LOGS / "cc-hc-ghc9103" / "run.eventlog"
 

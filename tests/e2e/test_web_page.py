@@ -30,7 +30,8 @@ def without_page():
     return None if page.exists() and page.stat().st_size else "heapwatch was built without its page"
 
 
-pytestmark = pytest.mark.skipif(without_page() is not None, reason=str(without_page()))
+pytestmark = [pytest.mark.skipif(without_page() is not None, reason=str(without_page())),
+              pytest.mark.xdist_group("web_page")]      # its tests share a browser
 
 
 @pytest.fixture(scope="module")
