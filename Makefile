@@ -318,12 +318,18 @@ e2e:
 	$(Q)BUILD='$(BUILD)' MODE='$(MODE)' CHECK_ONLY=e2e scripts/check
 .PHONY: e2e
 
-#: test        one test: T=unit/trend/test_windows, T=e2e/test_web.py, T=e2e/test_web.py::test_name
-TEST := $(patsubst tests/%,%,$(T:.c=))
-test:
-	$(Q)scripts/check-one --known '$(TEST)'
-	$(Q)$(MAKE) --no-print-directory all $(if $(filter unit/%,$(TEST)),$(O)/$(TEST))
-	$(Q)BUILD='$(BUILD)' MODE='$(MODE)' scripts/check-one '$(TEST)'
+# The words after it are names of tests, and no targets.
+ifeq ($(firstword $(MAKECMDGOALS)),check-one)
+T ?= $(wordlist 2,99,$(MAKECMDGOALS))
+$(foreach name,$(T),$(eval .PHONY: $(subst :,\:,$(name)))$(eval $(subst :,\:,$(name)): ; @:))
+endif
+#: check-one   the tests of a name or of a part of one: make check-one windows, make check-one e2e/test_web.py::test_name
+check-one:
+	$(Q)+BUILD='$(BUILD)' MODE='$(MODE)' scripts/check-one $(foreach name,$(T),'$(name)')
+.PHONY: check-one
+
+#: test        the same, with T=NAME
+test: check-one
 .PHONY: test
 
 #: check-fleet  tests of export and actions with real receivers: installs Prometheus, VictoriaMetrics, InfluxDB ...
