@@ -32,6 +32,7 @@ static const struct {
         { "interval", REQUEST_INTERVAL, "interval" },
         { "flush", REQUEST_FLUSH, "flush" },
         { "budget", REQUEST_BUDGET, "budget" },
+        { "max-pause", REQUEST_MAX_PAUSE, "max-pause" },
 };
 
 /* The argument is checked as that of the setting. */
@@ -46,7 +47,7 @@ static bool take_argument(const char *setting, const char *argument, struct requ
                 return false;
         r->letter = s.heap;
         memcpy(r->text, s.classes, sizeof(r->text));
-        r->ns = r->verb == REQUEST_FLUSH ? s.flush_ns : s.interval_ns;
+        r->ns = r->verb == REQUEST_FLUSH ? s.flush_ns : r->verb == REQUEST_MAX_PAUSE ? s.max_pause_ns : s.interval_ns;
         r->share = s.budget;
         return true;
 }
@@ -74,7 +75,7 @@ bool control_parse(const char *line, struct request *ret, struct error *error)
         }
         error_set(error,
                   "no such request; there are status, census, start, stop, heap, classes, interval, "
-                  "flush, budget");
+                  "flush, budget, max-pause");
         return false;
 }
 

@@ -28,11 +28,12 @@ enum request_verb {
         REQUEST_CENSUS,
         REQUEST_START,
         REQUEST_STOP,
-        REQUEST_HEAP,     /* letter: 'T', 'i', 0 */
-        REQUEST_CLASSES,  /* text */
-        REQUEST_INTERVAL, /* ns */
-        REQUEST_FLUSH,    /* ns */
-        REQUEST_BUDGET,   /* share */
+        REQUEST_HEAP,      /* letter: 'T', 'i', 0 */
+        REQUEST_CLASSES,   /* text */
+        REQUEST_INTERVAL,  /* ns */
+        REQUEST_FLUSH,     /* ns */
+        REQUEST_BUDGET,    /* share */
+        REQUEST_MAX_PAUSE, /* ns; 0: no limit */
 };
 
 struct request {

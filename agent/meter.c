@@ -3,8 +3,6 @@
 
 #include <stdbool.h>
 
-#define LONGEST_NS INT64_C(3600000000000) /* a census an hour, however expensive */
-
 static bool match(struct meter *m, uint64_t census, uint64_t begin, uint64_t end)
 {
         if (census < begin || census > end || census == 0)
@@ -46,11 +44,8 @@ void meter_census(struct meter *m, uint64_t at_ns)
         m->next_census = (m->next_census + 1) % METER_KEPT;
 }
 
-int64_t meter_interval(int64_t wanted_ns, uint64_t pause_ns, double budget)
+void meter_live(struct meter *m, uint64_t bytes)
 {
-        double least = budget > 0 ? (double)pause_ns / budget : 0;
-
-        if (least >= (double)LONGEST_NS)
-                return wanted_ns > LONGEST_NS ? wanted_ns : LONGEST_NS;
-        return (int64_t)least > wanted_ns ? (int64_t)least : wanted_ns;
+        m->live_bytes = bytes;
+        m->lives++;
 }

@@ -21,9 +21,10 @@
 #include "agent/synthetic.h"
 #include "agent/thread.h"
 
-#define UP_POLL_NS    INT64_C(5000000)    /* while the runtime starts */
-#define STUCK_NS      INT64_C(5000000000) /* at the end: a thread of ours that does not return is abandoned */
-#define LAST_FLUSH_NS INT64_C(50000000)
+#define UP_POLL_NS      INT64_C(5000000)    /* while the runtime starts */
+#define STUCK_NS        INT64_C(5000000000) /* at the end: a thread of ours that does not return is abandoned */
+#define LAST_FLUSH_NS   INT64_C(50000000)
+#define REPORT_EVERY_NS INT64_C(60000000000) /* that no census is made */
 
 static struct {
         struct pace_setup setup;
@@ -34,7 +35,8 @@ static struct {
         pthread_t thread;
         _Atomic bool started; /* on the thread that attach borrows; the program's own may be at a point just then */
         bool busy, ending, flush_now, due;
-        bool waiting; /* the errand waits for the program's own thread */
+        int64_t report_ns; /* when to report again that no census is made */
+        bool waiting;      /* the errand waits for the program's own thread */
         _Atomic bool child;
 } p = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -75,10 +77,39 @@ static bool take_request(void)
         return false;
 }
 
+/* Into the log, and once more from time to time for who joins it late. */
+static void report_forbidden_census(int64_t now)
+{
+        struct error reason;
+
+        if (now < p.report_ns || !requests_forbid_census(&p.timetable.budget, &reason))
+                return;
+        server_say(AGENT_NO_CENSUS "%s", reason.text);
+        p.report_ns = now + REPORT_EVERY_NS;
+}
+
 static void census_if_due(int64_t now)
 {
-        if (logging_runs() && timetable_census(&p.timetable, now, server_facts().census_pause_ns))
+        struct server_facts facts = server_facts();
+
+        budget_learn(&p.timetable.budget, now, &facts.census);
+        if (!logging_runs())
+                return;
+        if (timetable_census(&p.timetable, now)) {
+                p.report_ns = 0;
                 runtime_census();
+        } else if (timetable_census_forbidden(&p.timetable, now)) {
+                report_forbidden_census(now);
+        }
+}
+
+/* Causes the collection at which a request is carried out; where that may not be, the program's next one does. */
+static void census_for_request(int64_t now)
+{
+        if (!p.timetable.profile || !logging_runs() || budget_forbids(&p.timetable.budget))
+                return;
+        timetable_spend_census(&p.timetable, now);
+        runtime_census();
 }
 
 static void turn(void)
@@ -96,8 +127,8 @@ static void turn(void)
         } else {
                 p.due |= flush_due;
                 p.waiting |= request;
-                if (request && p.timetable.profile && logging_runs())
-                        runtime_census(); /* causes the collection at which the request is carried out */
+                if (request)
+                        census_for_request(now);
         }
         timetable_set_profile(&p.timetable, thread_now_ns(), logging_profile());
         pthread_cond_broadcast(&p.changed);
@@ -161,7 +192,8 @@ int pace_start(const struct pace_setup *setup)
         const struct agent_settings *s = &setup->settings;
 
         p.setup = *setup;
-        p.timetable = (struct timetable){ .flush_ns = s->flush_ns, .interval_ns = s->interval_ns, .budget = s->budget };
+        p.timetable = (struct timetable){ .flush_ns = s->flush_ns, .interval_ns = s->interval_ns };
+        budget_begin(&p.timetable.budget, thread_now_ns(), s->budget, s->max_pause_ns);
         p.errand = (struct errand){ .heap = s->heap, .interval_ns = s->interval_ns };
         logging_setup(&(struct logging_setup){ setup->version, s->classes, setup->look_at_options });
         p.waiting = !runtime_kind.threaded && request_start();

@@ -21,6 +21,7 @@ enum event_number {
         EVENT_GC_END = 10,
         EVENT_BLOCK = 18,
         EVENT_THREAD_LABEL = 44,
+        EVENT_HEAP_LIVE = 51,
         EVENT_CENSUS = 162,
         EVENT_INFO_TABLE = 169,
         EVENT_END = 0xffff,
@@ -196,6 +197,8 @@ static void take_event(struct preamble *p, unsigned type, uint16_t capability, c
                 meter_gc_end(&p->meter, capability, at_ns);
         else if (type == EVENT_CENSUS)
                 meter_census(&p->meter, at_ns);
+        else if (type == EVENT_HEAP_LIVE && size >= 22)
+                meter_live(&p->meter, get_be(event + 14, 8));
         else if (is_definition(type))
                 keep(p, type, capability, at_ns, event, size);
 }

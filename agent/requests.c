@@ -24,16 +24,40 @@ static void say_status(struct errand *e, const struct timetable *s, const char *
         struct server_facts f = server_facts();
         char profile = logging_profile();
 
-        error_set(
-                &e->reason,
-                "ghc=%s threaded=%d log=%s classes=%s heap=%c interval=%.3f census_every=%.3f pause_ms=%.3f "
-                "budget=%.3f flush=%.3f censuses=%llu taken=%llu readers=%llu left_out=%llu definitions_left_out=%llu",
-                version[0] ? version : "?", runtime_kind.threaded, kind_of_log(), logging_classes(),
-                profile ? profile : '-', (double)s->interval_ns / 1e9,
-                (double)timetable_census_every(s, f.census_pause_ns) / 1e9, (double)f.census_pause_ns / 1e6,
-                s->budget * 100, (double)s->flush_ns / 1e9, (unsigned long long)s->censuses,
-                (unsigned long long)f.censuses_taken, (unsigned long long)f.readers,
-                (unsigned long long)f.left_out_bytes, (unsigned long long)f.definitions_left_out);
+        error_set(&e->reason,
+                  "ghc=%s threaded=%d log=%s classes=%s heap=%c interval=%.3f census_every=%.3f pause_ms=%.3f "
+                  "budget=%.3f max_pause_ms=%.3f rising=%d flush=%.3f censuses=%llu taken=%llu readers=%llu "
+                  "left_out=%llu definitions_left_out=%llu",
+                  version[0] ? version : "?", runtime_kind.threaded, kind_of_log(), logging_classes(),
+                  profile ? profile : '-', (double)s->interval_ns / 1e9, (double)timetable_census_every(s) / 1e9,
+                  (double)f.census.pause_ns / 1e6, s->budget.share * 100, (double)s->budget.longest_ns / 1e6,
+                  s->budget.rise.rises, (double)s->flush_ns / 1e9, (unsigned long long)s->censuses,
+                  (unsigned long long)f.censuses_taken, (unsigned long long)f.readers,
+                  (unsigned long long)f.left_out_bytes, (unsigned long long)f.definitions_left_out);
+}
+
+bool requests_forbid_census(const struct census_budget *b, struct error *ret)
+{
+        int64_t cost;
+
+        if (!budget_forbids(b))
+                return false;
+        if (budget_predict(b, &cost))
+                error_set(ret, "it would pause the program about %.3g ms, --max-pause is %.3g ms", (double)cost / 1e6,
+                          (double)b->longest_ns / 1e6);
+        else
+                error_set(ret,
+                          "how long it would pause the program is unknown before a major collection, --max-pause is "
+                          "%.3g ms",
+                          (double)b->longest_ns / 1e6);
+        return true;
+}
+
+static bool may_census(const struct timetable *s, struct error *ret)
+{
+        if (!s->profile || !logging_runs())
+                return error_set(ret, "there is no heap profile");
+        return !requests_forbid_census(&s->budget, ret);
 }
 
 bool requests_at_once(struct errand *e, struct timetable *s, const char *version)
@@ -45,9 +69,9 @@ bool requests_at_once(struct errand *e, struct timetable *s, const char *version
                 say_status(e, s, version);
                 return true;
         case REQUEST_CENSUS:
-                e->ok = (s->profile && logging_runs()) || error_set(&e->reason, "there is no heap profile");
+                e->ok = may_census(s, &e->reason);
                 if (e->ok) {
-                        s->censuses++;
+                        timetable_spend_census(s, thread_now_ns());
                         runtime_census();
                 }
                 return true;
@@ -58,7 +82,10 @@ bool requests_at_once(struct errand *e, struct timetable *s, const char *version
                 timetable_set_flush(s, thread_now_ns(), e->request.ns);
                 return true;
         case REQUEST_BUDGET:
-                s->budget = e->request.share;
+                budget_set_share(&s->budget, thread_now_ns(), e->request.share);
+                return true;
+        case REQUEST_MAX_PAUSE:
+                s->budget.longest_ns = e->request.ns;
                 return true;
         case REQUEST_START:
         case REQUEST_STOP:
@@ -124,6 +151,7 @@ static void act(void)
         case REQUEST_INTERVAL:
         case REQUEST_FLUSH:
         case REQUEST_BUDGET:
+        case REQUEST_MAX_PAUSE:
                 break; /* requests_at_once */
         }
 }

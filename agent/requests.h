@@ -21,6 +21,9 @@ struct errand {
 /* Those that need nothing stopped. False: it does. On the agent's thread. */
 bool requests_at_once(struct errand *e, struct timetable *s, const char *version);
 
+/* Whether a census is forbidden for its pause; then why. */
+bool requests_forbid_census(const struct census_budget *b, struct error *ret);
+
 /* The others. Where runtime_stopped() may be called. */
 void requests_carry_out(struct errand *e);
 

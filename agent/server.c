@@ -32,7 +32,8 @@ static struct {
         struct reader readers[AGENT_READERS];
         struct preamble preamble;
         bool came; /* there has been a reader */
-        _Atomic uint64_t pause_ns, known, taken, reader_count, left_out, definitions_left_out, not_understood;
+        _Atomic uint64_t pause_ns, known, live_bytes, lives, taken, reader_count, left_out, definitions_left_out,
+                not_understood;
 } s = { .listener.socket.fd = -1, .descriptors = PTHREAD_MUTEX_INITIALIZER };
 
 bool server_open(const struct agent_settings *settings, struct error *error)
@@ -113,7 +114,9 @@ static void take_message(const struct chunk *text)
 static void publish_facts(void)
 {
         s.pause_ns = s.preamble.meter.pause_ns;
-        s.known = s.preamble.meter.known;
+        s.live_bytes = s.preamble.meter.live_bytes;
+        s.known = s.preamble.meter.known; /* the counts last, and read first: what they count is there */
+        s.lives = s.preamble.meter.lives;
         s.taken = s.preamble.meter.taken;
         s.definitions_left_out = s.preamble.left_out;
         s.not_understood = s.preamble.not_understood;
@@ -292,9 +295,12 @@ void server_fork_child(void)
 
 struct server_facts server_facts(void)
 {
+        struct census_facts census = { .known = s.known, .lives = s.lives };
+
+        census.pause_ns = s.pause_ns;
+        census.live_bytes = s.live_bytes;
         return (struct server_facts){
-                .census_pause_ns = s.pause_ns,
-                .censuses_known = s.known,
+                .census = census,
                 .censuses_taken = s.taken,
                 .readers = s.reader_count,
                 .left_out_bytes = s.left_out,

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/budget.h"
 #include "agent/settings.h"
 #include "proto/base/error.h"
 
@@ -45,8 +46,8 @@ void server_fork_child(void);
 
 /* What the thread knows, for other threads. */
 struct server_facts {
-        uint64_t census_pause_ns; /* of the newest census; 0: not known */
-        uint64_t censuses_known, censuses_taken;
+        struct census_facts census;
+        uint64_t censuses_taken;
         uint64_t readers;        /* now */
         uint64_t left_out_bytes; /* for slow readers */
         uint64_t definitions_left_out, not_understood;

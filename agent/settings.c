@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/budget.h"
+
 void settings_default(struct agent_settings *s)
 {
         *s = (struct agent_settings){
@@ -12,7 +14,7 @@ void settings_default(struct agent_settings *s)
                 .heap = 'T',
                 .interval_ns = 1000000000,
                 .flush_ns = 1000000000,
-                .budget = 0.01,
+                .budget = BUDGET_SHARE,
                 .queue_bytes = AGENT_QUEUE_BYTES,
                 .linger_ns = 1000000000,
         };
@@ -93,6 +95,8 @@ static bool take(struct agent_settings *s, const char *key, const char *value)
                 return take_seconds(value, 0, &s->linger_ns);
         if (!strcmp(key, "await"))
                 return take_seconds(value, 0, &s->await_ns);
+        if (!strcmp(key, "max-pause"))
+                return take_seconds(value, 0, &s->max_pause_ns);
         if (!strcmp(key, "budget") && take_number(value, 0, 100, &number)) {
                 s->budget = number / 100;
                 return true;

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "agent/timetable.h"
 
-#include "agent/meter.h"
-
-#define FIRST_CENSUS_NS INT64_C(200000000)   /* after the profile began */
-#define UNKNOWN_NS      INT64_C(10000000000) /* from census to census while their cost is not known */
-#define CENSUSES_FREE   2                    /* taken before their cost must be known */
+#define FIRST_CENSUS_NS INT64_C(200000000) /* after the profile began */
 
 void timetable_set_flush(struct timetable *s, int64_t now, int64_t flush_ns)
 {
@@ -26,13 +22,14 @@ void timetable_set_profile(struct timetable *s, int64_t now, char profile)
         s->profile = profile;
 }
 
-int64_t timetable_census_every(const struct timetable *s, uint64_t pause_ns)
+static int64_t longer(int64_t a, int64_t b)
 {
-        bool unknown = pause_ns == 0 && s->censuses > CENSUSES_FREE && s->budget > 0;
+        return a > b ? a : b;
+}
 
-        if (unknown && s->interval_ns < UNKNOWN_NS)
-                return UNKNOWN_NS;
-        return meter_interval(s->interval_ns, pause_ns, s->budget);
+int64_t timetable_census_every(const struct timetable *s)
+{
+        return longer(s->interval_ns, budget_period(&s->budget));
 }
 
 bool timetable_flush(struct timetable *s, int64_t now)
@@ -43,12 +40,32 @@ bool timetable_flush(struct timetable *s, int64_t now)
         return true;
 }
 
-bool timetable_census(struct timetable *s, int64_t now, uint64_t pause_ns)
+/* When the next one is due. What the last one cost is known only some time after it. */
+static int64_t census_at(const struct timetable *s, int64_t now)
 {
-        if (!s->profile || now < s->next_census_ns)
-                return false;
+        int64_t at = longer(s->next_census_ns, now + budget_wait(&s->budget, now));
+
+        return s->censuses > 0 ? longer(at, s->last_census_ns + budget_spacing(&s->budget)) : at;
+}
+
+bool timetable_census_forbidden(const struct timetable *s, int64_t now)
+{
+        return s->profile && now >= census_at(s, now) && budget_forbids(&s->budget);
+}
+
+void timetable_spend_census(struct timetable *s, int64_t now)
+{
         s->censuses++;
-        s->next_census_ns = now + timetable_census_every(s, pause_ns);
+        budget_spend(&s->budget, now);
+        s->last_census_ns = now;
+        s->next_census_ns = now + s->interval_ns;
+}
+
+bool timetable_census(struct timetable *s, int64_t now)
+{
+        if (!s->profile || now < census_at(s, now) || budget_forbids(&s->budget))
+                return false;
+        timetable_spend_census(s, now);
         return true;
 }
 
@@ -56,7 +73,7 @@ int64_t timetable_until_due(const struct timetable *s, int64_t now)
 {
         int64_t at = s->next_flush_ns;
 
-        if (s->profile && s->next_census_ns < at)
-                at = s->next_census_ns;
+        if (s->profile && !budget_forbids(&s->budget) && census_at(s, now) < at)
+                at = census_at(s, now);
         return at > now ? at - now : 0;
 }

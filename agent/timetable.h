@@ -6,11 +6,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/budget.h"
+
 struct timetable {
         int64_t flush_ns;    /* between flushes */
         int64_t interval_ns; /* between censuses, at least */
-        double budget;       /* largest share of time in censuses; 0: no limit */
         int64_t next_flush_ns, next_census_ns;
+        int64_t last_census_ns; /* requested; once there is one */
+        struct census_budget budget;
         char profile;      /* the kind of heap profile that censuses are wanted for; 0: none */
         uint64_t censuses; /* requested */
 };
@@ -21,12 +24,18 @@ void timetable_set_interval(struct timetable *s, int64_t now, int64_t interval_n
 /* 0: no census is due from now on. The first one of another kind of profile is due soon. */
 void timetable_set_profile(struct timetable *s, int64_t now, char profile);
 
-/* From census to census: interval_ns, or longer for the budget; pause_ns is what one costs, 0 not known. */
-int64_t timetable_census_every(const struct timetable *s, uint64_t pause_ns);
+/* From census to census in the long run: interval_ns, or longer for the budget. */
+int64_t timetable_census_every(const struct timetable *s);
 
 /* Whether it is due; the next one is scheduled. */
 bool timetable_flush(struct timetable *s, int64_t now);
-bool timetable_census(struct timetable *s, int64_t now, uint64_t pause_ns);
+bool timetable_census(struct timetable *s, int64_t now);
+
+/* Whether one would be due, were its pause not longer than the budget allows at all. */
+bool timetable_census_forbidden(const struct timetable *s, int64_t now);
+
+/* One that was not due was requested. */
+void timetable_spend_census(struct timetable *s, int64_t now);
 
 /* How long until something is due. */
 int64_t timetable_until_due(const struct timetable *s, int64_t now);

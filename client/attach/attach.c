@@ -14,6 +14,7 @@
 #include "client/cli/command.h"
 #include "client/cli/options.h"
 #include "client/program/ask_agent.h"
+#include "client/run/census_options.h"
 #include "client/run/daemon.h"
 #include "heapwatch/text.h"
 #include "proto/base/agent_peer.h"
@@ -26,7 +27,7 @@
 struct request {
         const char *program, *name, *heap_profile, *classes;
         uint64_t interval_ns;
-        unsigned budget; /* percent */
+        struct census_options censuses;
         struct text_list labels;
         uint64_t resolution_ns; /* 0: not given */
 };
@@ -42,10 +43,7 @@ static const struct option attach_options[] = {
                     "classes of events, as after +RTS -l (default: gu, collections and user events)"),
         OPTION_DURATION("interval", 0, struct request, interval_ns, 10000000, UINT64_C(86400000000000),
                         "wall-clock time from census to census (default: 1s)"),
-        OPTION_NUMBER(
-                "budget", 0, unsigned, struct request, budget, 0, 100,
-                "largest share of the time in censuses, in percent: expensive ones are taken less often; 0: no limit "
-                "(default: 1)"),
+        OPTIONS_OF_CENSUSES(struct request, censuses),
         OPTION_DURATION("resolution", 0, struct request, resolution_ns, LIMIT_RESOLUTION_LEAST_NS,
                         LIMIT_RESOLUTION_MOST_NS,
                         "step in which growth is judged, 100ms to 1h (default: the daemon's, 1m)"),
@@ -140,16 +138,29 @@ static bool inject_when_up(const struct ghc_process *p, const char *library, con
         return false;
 }
 
+/* In an agent that was already there: what was given, before its log begins. */
+static bool set_censuses(const struct request *q, const char *socket, struct error *error)
+{
+        char budget[64], max_pause[64];
+
+        snprintf(budget, sizeof(budget), "budget %s", q->censuses.budget ? q->censuses.budget : "");
+        snprintf(max_pause, sizeof(max_pause), "max-pause %.6f", (double)q->censuses.max_pause_ns / 1e9);
+        return (!q->censuses.budget || ask_agent(socket, budget, NULL, 0, error)) &&
+               (!q->censuses.max_pause_ns || ask_agent(socket, max_pause, NULL, 0, error));
+}
+
 /*
  * Has its log begun, unless it runs; one that was refused is refused again, with the reason. An agent that was just
  * loaded may be slow to answer.
  */
-static bool start_log(const char *socket, bool loaded, struct error *error)
+static bool start_log(const struct request *q, const char *socket, bool loaded, struct error *error)
 {
         char status[512];
 
         if (!ask_agent(socket, "status", status, sizeof(status), error))
                 return loaded;
+        if (!loaded && !set_censuses(q, socket, error))
+                return false;
         return !strstr(status, " log=off ") || ask_agent(socket, "start", NULL, 0, error);
 }
 
@@ -172,15 +183,15 @@ static bool understand_path(const struct ghc_process *p, bool near, const char *
 static bool load(const struct request *q, const struct ghc_process *p, const char *library, const char *own,
                  char *socket, size_t size, int *ret, struct error *error)
 {
-        char settings[1024], said[1024], text[1024];
+        char settings[1024], censuses[64], said[1024], text[1024];
         bool near = is_near(p, own);
         int n = 0;
 
         if (near) /* otherwise in its user's directory, which the agent knows */
                 n = snprintf(settings, sizeof(settings), "socket=%s;", own);
-        snprintf(settings + n, sizeof(settings) - (size_t)n, "heap=%s;classes=%s;interval=%.3f;budget=%u",
-                 q->heap_profile ? q->heap_profile : "T", q->classes ? q->classes : "gu", (double)q->interval_ns / 1e9,
-                 q->budget);
+        snprintf(settings + n, sizeof(settings) - (size_t)n, "%sheap=%s;classes=%s;interval=%.3f",
+                 census_options_settings(&q->censuses, censuses, sizeof(censuses)),
+                 q->heap_profile ? q->heap_profile : "T", q->classes ? q->classes : "gu", (double)q->interval_ns / 1e9);
         if (!inject_when_up(p, library, settings, ret, said, sizeof(said), error))
                 return false;
         if (*ret == AGENT_BEGUN || *ret == AGENT_THERE)
@@ -215,7 +226,7 @@ static bool bring_in(const struct request *q, const struct ghc_process *p, const
         } else if (!load(q, p, library, own, socket, size, ret, error)) {
                 return false;
         }
-        return start_log(socket, *ret == AGENT_BEGUN, error);
+        return start_log(q, socket, *ret == AGENT_BEGUN, error);
 }
 
 static int fail(const struct command *command, const char *program, const struct error *error)
@@ -247,6 +258,8 @@ static int attach(void *filled)
 
         if (!labels_join(q->labels.items, q->labels.n, labels, &error))
                 return command_usage_error(&command_attach, "%s", error.text);
+        if (census_options_check(&command_attach, &q->censuses))
+                return EXIT_USAGE;
         /* No daemon is started for a program that cannot be attached to. */
         if (!process_find(q->program, &p, &error) || !may_watch(&p, &error) ||
             !library_for(&p, library, sizeof(library), &error) || !daemon_link_init(&link, &error) ||
@@ -320,15 +333,17 @@ const struct command command_attach = {
         .usage = (const char *const[]){ "PID|NAME [OPTION]...", NULL },
         .about = "Loads the agent (docs/AGENT.md) into a GHC-compiled program that runs, whatever flags it was built "
                  "and started with, and gives it to the daemon (started when none runs): collections, live data, and "
-                 "bands by closure type, from now on. One thread of the program, the runtime's ticker, is borrowed "
-                 "for some milliseconds by ptrace(2); that needs a process of yours and kernel.yama.ptrace_scope 0, "
+                 "bands by closure type, from now on. Heap censuses pause it, on average for 0.05 % of the time, see "
+                 "`heapwatch run --help`: --budget, --max-pause. One thread of the program, the runtime's ticker, is "
+                 "borrowed for some milliseconds by ptrace(2); that needs a process of yours and "
+                 "kernel.yama.ptrace_scope 0, "
                  "or CAP_SYS_PTRACE. Root, with root's daemon, watches the programs of all users. `heapwatch ps` lists "
                  "what can be attached to. x86-64 with glibc.",
         .options = attach_options,
         .status = "0, or 2 when it could not be attached to: then the program goes on as it was.",
         .examples = (const char *const[]){ "heapwatch attach Server", "heapwatch attach 1234 --name api-1", NULL },
         .size = sizeof(struct request),
-        .defaults = &(const struct request){ .interval_ns = UINT64_C(1000000000), .budget = 1 },
+        .defaults = &(const struct request){ .interval_ns = UINT64_C(1000000000) },
         .run = attach,
 };
 

@@ -290,7 +290,7 @@ static const struct term terms[] = {
         { "agent", "TARGET REQUEST [VALUE]",
           "send a request to the agent in the target's program: status; start or stop its log; heap T, i or none; "
           "classes gus; "
-          "interval, flush SECONDS; budget PERCENT" },
+          "interval, flush, max-pause SECONDS; budget PERCENT" },
         { NULL, NULL, NULL },
 };
 

@@ -24,8 +24,7 @@ static void interval_of(const char *words, char *out, size_t size)
         }
 }
 
-/* The kinds of heap profile that the agent makes itself; the runtime makes the others, by its option. */
-static bool agents_own(const char *kind)
+bool inside_makes_profile(const char *kind)
 {
         return !kind || !strcmp(kind, "T") || !strcmp(kind, "i") || !strcmp(kind, "none");
 }
@@ -46,25 +45,28 @@ static bool named(const char *path, const char *names)
         return settings_skip(&s, slash ? slash + 1 : path);
 }
 
-static bool plan_settings(struct inside *in, const char *path, const char *socket, const char *kind, const char *rts,
-                          bool follow, struct error *error)
+static bool plan_settings(struct inside *in, const char *path, const char *socket, const struct inside_wish *wish,
+                          struct error *error)
 {
-        char interval[32], own[64] = "";
+        const char *kind = wish->heap_profile, *rts = wish->rts;
+        const bool ours = inside_makes_profile(kind), follow = wish->follow;
+        char interval[32], own[64] = "", censuses[64];
         int n;
 
         interval_of(rts, interval, sizeof(interval));
-        if (!agents_own(kind))
+        if (!ours)
                 snprintf(own, sizeof(own), "-h%s -i%s ", kind, interval);
         if (strchr(rts, ';') || strlen(own) + strlen(rts) > 250)
                 return error_set(error, "the flags of --rts are too long, or have a semicolon");
-        n = snprintf(
-                in->settings, sizeof(in->settings),
-                "socket=%s;once=1;follow=%d;skip=%s;await=%d;linger=2;classes=" CLASSES ";interval=%s;heap=%s;rts=%s%s",
-                socket, follow, in->wrapper && !named(path, TOOLS) ? LAUNCHERS ":" TOOLS : "", follow ? 1 : 3, interval,
-                !agents_own(kind) ? "none"
-                : kind            ? kind
-                                  : "T",
-                own, rts);
+        n = snprintf(in->settings, sizeof(in->settings),
+                     "socket=%s;once=1;follow=%d;skip=%s;await=%d;linger=2;classes=" CLASSES
+                     ";interval=%s;%sheap=%s;rts=%s%s",
+                     socket, follow, in->wrapper && !named(path, TOOLS) ? LAUNCHERS ":" TOOLS : "", follow ? 1 : 3,
+                     interval, census_options_settings(wish->censuses, censuses, sizeof(censuses)),
+                     !ours  ? "none"
+                     : kind ? kind
+                            : "T",
+                     own, rts);
         return (size_t)n < sizeof(in->settings) || error_set(error, "the path of the socket is too long");
 }
 
@@ -82,8 +84,8 @@ static bool plan_preload(struct inside *in, struct error *error)
                error_set(error, "LD_PRELOAD is too long");
 }
 
-bool inside_plan(struct inside *ret, const char *path, const char *socket, const char *heap_profile, const char *rts,
-                 bool follow, struct error *error)
+bool inside_plan(struct inside *ret, const char *path, const char *socket, const struct inside_wish *wish,
+                 struct error *error)
 {
         struct agent_fit fit;
 
@@ -92,7 +94,7 @@ bool inside_plan(struct inside *ret, const char *path, const char *socket, const
         ret->wrapper = !fit.ghc || named(path, LAUNCHERS);
         if (!ret->wrapper && !fit.fits)
                 return false;
-        return plan_settings(ret, path, socket, heap_profile, rts, follow, error);
+        return plan_settings(ret, path, socket, wish, error);
 }
 
 bool inside_plan_options(struct inside *ret, const char *path, const char *options, bool ours)

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "client/run/census_options.h"
 #include "proto/base/error.h"
 
 struct inside {
@@ -21,12 +22,20 @@ struct inside {
         bool wrapper;        /* the program itself is not GHC-compiled */
 };
 
-/*
- * The agent for the program at `path`, with its socket at `socket`. `heap_profile` and `rts` are the user's; NULL and
- * "": none given. With `follow` also for programs that it starts. False with an error message: it cannot be used.
- */
-bool inside_plan(struct inside *ret, const char *path, const char *socket, const char *heap_profile, const char *rts,
-                 bool follow, struct error *error);
+/* What the user wants. */
+struct inside_wish {
+        const char *heap_profile; /* NULL: not given */
+        const char *rts;          /* "": none given */
+        bool follow;              /* also the programs that it starts */
+        const struct census_options *censuses;
+};
+
+/* Whether the agent itself makes heap profiles of this kind, or none; the runtime makes the others, by its option. */
+bool inside_makes_profile(const char *kind);
+
+/* The agent for the program at `path`, with its socket at `socket`. False with an error message: it cannot be used. */
+bool inside_plan(struct inside *ret, const char *path, const char *socket, const struct inside_wish *wish,
+                 struct error *error);
 
 /*
  * The agent is only used to pass these options to the program's runtime, so that neither the program nor what it

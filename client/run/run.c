@@ -72,6 +72,7 @@ static const struct option options[] = {
                         LIMIT_RESOLUTION_MOST_NS,
                         "step in which growth is judged, 100ms to 1h (default: the daemon's, 1m): a short run needs a "
                         "short one, and collections in most steps"),
+        OPTIONS_OF_CENSUSES(struct run_options, censuses),
         OPTION_LIST(
                 "label", 'l', "NAME=VALUE", struct run_options, labels, COMPLETE_NOTHING,
                 "a label of this run, such as version=1.4.2, for `heapwatch archive`, `diff` and every screen; may be "
@@ -92,8 +93,14 @@ static int check(void *filled)
                                            "with . or -");
         if (kind && (!*kind || strlen(kind) > 32 || strpbrk(kind, " \t\n\r\v\f")))
                 return command_usage_error(&command_run, "--heap-profile: expected what follows -h, or none");
+        if (kind && o->censuses.max_pause_ns && !inside_makes_profile(kind))
+                return command_usage_error(&command_run,
+                                           "--max-pause holds for the heap profiles that the agent makes: "
+                                           "--heap-profile T, i or none");
         if (!labels_join(o->labels.items, o->labels.n, labels, &error))
                 return command_usage_error(&command_run, "%s", error.text);
+        if (census_options_check(&command_run, &o->censuses))
+                return EXIT_USAGE;
         o->wish.labels = &o->labels;
         return 0;
 }
@@ -156,7 +163,8 @@ static bool compose(struct program_run *r)
                 .ghcrts = ghcrts != NULL ? ghcrts : "",
                 .extra = r->o.extra,
                 .arguments = r->o.program + 1,
-                .heap_profile = r->o.heap_profile,
+                .heap_profile =
+                        r->o.censuses.max_pause_ns ? "none" : r->o.heap_profile, /* the runtime knows no bound */
                 .flush = false, /* the interval can hang a program at exit: only the user may choose it, by --rts */
                 .accepts = ask_program,
                 .ctx = r->path,
@@ -196,6 +204,10 @@ static void warn(struct program_run *r)
                 notices_say(&r->notices, "%s", hw_advice_text(HW_ADVICE_FLUSH_NOT_THREADED));
         else if (r->flags.flush && !rtsinfo_at_least(&r->info, 10, 0))
                 notices_say(&r->notices, "%s", hw_advice_text(HW_ADVICE_FLUSH_EXIT_DEADLOCK));
+        if (r->o.censuses.max_pause_ns)
+                notices_say(&r->notices,
+                            "no bands will be seen: without the agent nothing bounds the pauses of "
+                            "censuses, which --max-pause demands");
         if (!r->flags.bands && r->flags.reason[0] != '\0')
                 notices_say(&r->notices, "no bands will be seen: %s", r->flags.reason);
 }
@@ -277,8 +289,9 @@ static bool prepare(struct program_run *r)
         if (!make_directory(r))
                 return false;
         if (!r->o.no_agent) {
-                r->from_inside =
-                        inside_plan(&r->inside, r->path, r->agent, r->o.heap_profile, r->o.extra, r->o.follow, &error);
+                const struct inside_wish wish = { r->o.heap_profile, r->o.extra, r->o.follow, &r->o.censuses };
+
+                r->from_inside = inside_plan(&r->inside, r->path, r->agent, &wish, &error);
                 if (r->from_inside)
                         return connect_daemon(r);
                 r->not_inside = error;
@@ -398,7 +411,10 @@ const struct command command_run = {
         .about = "Runs a GHC-compiled program, or a shell or script that runs one, and watches its heap from inside: "
                  "the agent (docs/AGENT.md) makes its eventlog, the daemon (started when none runs) reads it, and "
                  "`heapwatch top` shows it. PROGRAM needs no flag, its own RTS flags are kept, and what it starts is "
-                 "not touched. If the daemon dies, PROGRAM goes on unharmed. What cannot be watched runs as if started "
+                 "not touched. The daemon never makes it wait; its heap censuses pause it, each for a major "
+                 "collection (about 20 ms with 50 MB of live data, 0.2 s with 500 MB), on average for 0.05 % of the "
+                 "time, while live data rise for up to 1 %: --budget, --max-pause. If the daemon dies, PROGRAM goes on "
+                 "unharmed. What cannot be watched runs as if started "
                  "without heapwatch, after one sentence that says why.",
         .options = options,
         .notes = "Without --no-top, PROGRAM's output goes to a file, which is named at the end. When PROGRAM has "

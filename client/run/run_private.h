@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "client/cli/options.h"
+#include "client/run/census_options.h"
 #include "client/program/inquire.h"
 #include "client/run/daemon.h"
 #include "client/run/flags.h"
@@ -22,6 +23,7 @@ struct run_options {
         bool no_top, plain, close, no_flush, no_agent, follow;
         uint64_t end_hung_ns; /* UINT64_MAX: never */
         struct text_list labels;
+        struct census_options censuses;
         struct daemon_wish wish;
         char **program;
 };

@@ -83,6 +83,7 @@ static void begin(struct model *m, uint64_t time_ns)
 void census_begin(struct model *m, const struct hw_event *e)
 {
         begin(m, e->time_ns);
+        m->run.no_census[0] = '\0';
         gc_census(m, e->time_ns);
 }
 

@@ -198,9 +198,23 @@ static bool is_answer(const struct hw_event *e)
         return e->size >= n && memcmp(e->payload, AGENT_ANSWER, n) == 0;
 }
 
+/* Nor is it that the agent makes no census for now: that is the state of the heap profile. */
+static bool is_no_census(struct model *m, const struct hw_event *e)
+{
+        static const char begin[] = AGENT_SAYS AGENT_NO_CENSUS;
+        const size_t n = sizeof(begin) - 1, room = sizeof(m->run.no_census) - 1;
+
+        if (e->size < n || memcmp(e->payload, begin, n) != 0)
+                return false;
+        size_t size = e->size - n < room ? e->size - n : room;
+        memcpy(m->run.no_census, e->payload + n, size);
+        m->run.no_census[size] = '\0';
+        return true;
+}
+
 void note_message(struct model *m, const struct hw_event *e)
 {
-        if (!is_answer(e))
+        if (!is_answer(e) && !is_no_census(m, e))
                 take(m, e, NOTE_MESSAGE, 0);
 }
 

@@ -91,6 +91,8 @@ static Hw__Run *encode_run(struct encoder *e, const struct run *run, const struc
                 PUT(out, profiled, run->profiled);
         }
         put_numbers(out, run);
+        if (run->no_census[0])
+                out->no_census = encoder_text(e, run->no_census);
         PUT(out, local, facts->local);
         return out;
 }

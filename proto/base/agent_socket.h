@@ -12,4 +12,6 @@
 #define AGENT_SAYS   "heapwatch-agent: "
 #define AGENT_ANSWER AGENT_SAYS "answer " /* to a request, with its number */
 
+#define AGENT_NO_CENSUS "no census: " /* after AGENT_SAYS: why none is made, until there is one again */
+
 #endif

@@ -414,6 +414,9 @@ UNWATCHED static void program(void)
         ask(&first, 2, "interval 0.05", "ok");
         ask(&first, 3, "flush 0.01", "ok");
         ask(&first, 4, "budget 50", "ok");
+        ask(&first, 15, "max-pause 0.000001", "ok");
+        ask(&first, 16, "census", "no it would pause the program about");
+        ask(&first, 17, "max-pause 0", "ok");
         ask(&first, 5, "classes gus", "ok");
         ask(&first, 6, "heap none", "ok");
         ask(&first, 7, "census", "no there is no heap profile");

@@ -31,7 +31,8 @@ static void test_settings_are_taken(void **state)
         assert_true(parse("", &s));
         assert_int_equal(s.heap, 'T');
         assert_true(parse(
-                ";socket=/a/b;heap=i;interval=0.5;flush=2;budget=2.5;queue=1;classes=gus;once=1;linger=0;await=3;",
+                ";socket=/a/"
+                "b;heap=i;interval=0.5;flush=2;budget=2.5;queue=1;classes=gus;once=1;linger=0;await=3;max-pause=0.05",
                 &s));
         assert_string_equal(s.socket, "/a/b");
         assert_int_equal(s.heap, 'i');
@@ -43,6 +44,7 @@ static void test_settings_are_taken(void **state)
         assert_true(s.once);
         assert_int_equal(s.linger_ns, 0);
         assert_int_equal(s.await_ns, 3000000000);
+        assert_int_equal(s.max_pause_ns, 50000000);
         assert_true(parse("heap=none", &s));
         assert_int_equal(s.heap, 0);
 }
@@ -50,9 +52,14 @@ static void test_settings_are_taken(void **state)
 static void test_what_is_not_a_setting_is_refused(void **state)
 {
         static const char *const wrong[] = {
-                "socket=relative", "heap=",       "heap=x",       "heap=Ti",  "interval=0",
-                "interval=nan",    "interval=1x", "flush=",       "flush",    "queue=0",
-                "budget=-1",       "budget=101",  "classes=rm x", "once=yes", "classes=gggggggggggggggg",
+                "socket=relative", "heap=",
+                "heap=x",          "heap=Ti",
+                "interval=0",      "interval=nan",
+                "interval=1x",     "flush=",
+                "flush",           "queue=0",
+                "budget=-1",       "budget=101",
+                "max-pause=-1",    "classes=rm x",
+                "once=yes",        "classes=gggggggggggggggg",
                 "unknown=1",       "=",
         };
         struct agent_settings s;
@@ -126,6 +133,8 @@ static void test_requests(void **state)
         assert_string_equal(r.text, "gu");
         assert_true(control_parse("1 budget 0.5", &r, &error));
         assert_true(r.share > 0.0049 && r.share < 0.0051);
+        assert_true(control_parse("1 max-pause 0.2", &r, &error));
+        assert_int_equal(r.ns, 200000000);
 
         static const char *const wrong[] = {
                 "",           "census", "7",        "7 ",        "-7 census",         "7 cen",

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "agent/budget.h"
+
+#define LONGEST_NS     INT64_C(3600000000000) /* a census an hour, however expensive */
+#define UNKNOWN_NS     INT64_C(5000000)       /* charged for one of which nothing is known: one in ten seconds */
+#define FIXED_NS       500000.0               /* of a census, whatever is alive */
+#define PER_BYTE_NS    (500000.0 / (1 << 20)) /* until one was measured with MEASURED_BYTES alive */
+#define MEASURED_BYTES (UINT64_C(8) << 20)
+
+/* ----------------------------------------------------------------- the bucket */
+
+static double share_now(const struct census_budget *b)
+{
+        return b->rise.rises && b->share < BUDGET_RISING ? BUDGET_RISING : b->share;
+}
+
+static double at_most(const struct census_budget *b)
+{
+        return b->share > BUDGET_RISING ? b->share : BUDGET_RISING;
+}
+
+static int64_t within_limits(const struct census_budget *b, double left)
+{
+        double least = -b->share * (double)LONGEST_NS;
+
+        return (int64_t)(left > (double)BUDGET_SAVED_NS ? (double)BUDGET_SAVED_NS : left < least ? least : left);
+}
+
+static void fill(struct census_budget *b, int64_t now)
+{
+        if (now > b->filled_ns)
+                b->left_ns = within_limits(b, (double)b->left_ns + (double)(now - b->filled_ns) * share_now(b));
+        b->filled_ns = now;
+}
+
+void budget_begin(struct census_budget *b, int64_t now, double share, int64_t longest_ns)
+{
+        *b = (struct census_budget){
+                .share = share, .longest_ns = longest_ns, .left_ns = BUDGET_FIRST_NS, .filled_ns = now
+        };
+}
+
+void budget_set_share(struct census_budget *b, int64_t now, double share)
+{
+        fill(b, now);
+        b->share = share;
+}
+
+int64_t budget_wait(const struct census_budget *b, int64_t now)
+{
+        struct census_budget then = *b;
+
+        if (b->share <= 0)
+                return 0;
+        fill(&then, now);
+        return then.left_ns > 0 ? 0 : (int64_t)((double)(1 - then.left_ns) / share_now(b)) + 1;
+}
+
+void budget_spend(struct census_budget *b, int64_t now)
+{
+        int64_t cost;
+
+        fill(b, now);
+        b->charged_ns = budget_predict(b, &cost) ? cost : UNKNOWN_NS;
+        b->left_ns = within_limits(b, (double)(b->left_ns - b->charged_ns));
+}
+
+/* ------------------------------------------------------------- what one costs */
+
+static void learn_cost(struct census_budget *b, int64_t now, const struct census_facts *f)
+{
+        uint64_t n = f->known - b->seen.known;
+
+        fill(b, now);
+        b->left_ns = within_limits(b, (double)(b->left_ns + b->charged_ns) - (double)f->pause_ns * (double)n);
+        b->charged_ns = 0;
+        b->costs[b->n_costs % BUDGET_COSTS].pause_ns = f->pause_ns;
+        b->costs[b->n_costs % BUDGET_COSTS].live_bytes = f->live_bytes;
+        b->n_costs++;
+}
+
+void budget_learn(struct census_budget *b, int64_t now, const struct census_facts *facts)
+{
+        if (facts->known > b->seen.known)
+                learn_cost(b, now, facts);
+        if (facts->lives != b->seen.lives) {
+                fill(b, now);
+                rise_add(&b->rise, now, facts->live_bytes);
+        }
+        b->seen = *facts;
+}
+
+/* By one census: in proportion to live data, but for what each one costs; a small one says little of a large one. */
+static double predict_by(const struct census_budget *b, unsigned i)
+{
+        double pause = (double)b->costs[i].pause_ns, live = (double)b->seen.live_bytes;
+        double then = (double)b->costs[i].live_bytes;
+
+        if (then <= 0 || live <= 0)
+                return pause;
+        if (b->costs[i].live_bytes >= MEASURED_BYTES || live <= then)
+                return pause > FIXED_NS ? FIXED_NS + (pause - FIXED_NS) * live / then : pause;
+        double expected = FIXED_NS + live * PER_BYTE_NS;
+        return pause > expected ? pause : expected;
+}
+
+/* The middle one of three: a single census that was held up by other work decides nothing. */
+static double middle(double x, double y, double z)
+{
+        double least = x < y ? x : y, most = x < y ? y : x;
+
+        return z < least ? least : z > most ? most : z;
+}
+
+bool budget_predict(const struct census_budget *b, int64_t *ret_ns)
+{
+        double v[BUDGET_COSTS];
+
+        if (b->n_costs == 0) {
+                *ret_ns = (int64_t)(FIXED_NS + (double)b->seen.live_bytes * PER_BYTE_NS);
+                return b->seen.lives > 0;
+        }
+        for (unsigned i = 0; i < BUDGET_COSTS; i++)
+                v[i] = i < b->n_costs ? predict_by(b, i) : 0;
+        if (b->n_costs >= BUDGET_COSTS)
+                *ret_ns = (int64_t)middle(v[0], v[1], v[2]);
+        else
+                *ret_ns = (int64_t)(v[0] > v[1] ? v[0] : v[1]);
+        return true;
+}
+
+bool budget_forbids(const struct census_budget *b)
+{
+        int64_t cost;
+
+        return b->longest_ns > 0 && (!budget_predict(b, &cost) || cost > b->longest_ns);
+}
+
+static int64_t spread(const struct census_budget *b, double share)
+{
+        int64_t cost;
+
+        if (b->share <= 0)
+                return 0;
+        if (!budget_predict(b, &cost))
+                cost = UNKNOWN_NS;
+        double ns = (double)cost / share;
+        return ns < (double)LONGEST_NS ? (int64_t)ns : LONGEST_NS;
+}
+
+int64_t budget_spacing(const struct census_budget *b)
+{
+        return spread(b, at_most(b));
+}
+
+int64_t budget_period(const struct census_budget *b)
+{
+        return spread(b, share_now(b));
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "agent/rise.h"
+
+#include <string.h>
+
+static bool all_above_the_one_before(const struct rise *r)
+{
+        for (unsigned i = 1; i < r->n; i++)
+                if (r->spans[i].low <= r->spans[i - 1].high)
+                        return false;
+        return true;
+}
+
+static void close_span(struct rise *r)
+{
+        if (r->n == RISE_SPANS)
+                memmove(r->spans, r->spans + 1, --r->n * sizeof(r->spans[0]));
+        r->spans[r->n++] = r->open;
+        if (r->open.high > r->record)
+                r->record = r->open.high;
+        r->open = (struct rise_span){ 0, 0 };
+        r->rises = r->n == RISE_SPANS && all_above_the_one_before(r) &&
+                   (double)r->spans[r->n - 1].low >= RISE_LEAST * (double)r->spans[0].high;
+}
+
+void rise_add(struct rise *r, int64_t now, uint64_t live)
+{
+        if (r->open.high > 0 && now - r->open_ns >= RISE_SPAN_NS)
+                close_span(r);
+        if (r->open.high == 0) {
+                r->open_ns = now;
+                r->open.low = live;
+        }
+        if (live < r->open.low)
+                r->open.low = live;
+        if (live > r->open.high)
+                r->open.high = live;
+        if (r->record > 0 && (double)live >= RISE_RECORD * (double)r->record)
+                r->rises = true; /* until the span is over */
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What censuses may cost: the bucket of pauses, the prediction of one, and when live data count as rising. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "agent/budget.h"
+#include "agent/timetable.h"
+
+#define S   INT64_C(1000000000)
+#define MS  INT64_C(1000000)
+#define MIB (UINT64_C(1) << 20)
+
+/* A program whose census pauses it `pause_ns_per_mib` for each MiB alive, seen by the timetable each second. */
+struct program {
+        struct timetable timetable;
+        struct census_facts facts;
+        uint64_t live_mib;
+        int64_t ns_per_mib, now, paused_ns, last_ns;
+};
+
+static struct program program(uint64_t live_mib, int64_t ns_per_mib)
+{
+        struct program p = { .timetable = { .interval_ns = S }, .live_mib = live_mib, .ns_per_mib = ns_per_mib };
+
+        timetable_set_flush(&p.timetable, 0, S);
+        timetable_set_profile(&p.timetable, 0, 'T');
+        budget_begin(&p.timetable.budget, 0, BUDGET_SHARE, 0);
+        return p;
+}
+
+/* A collection of its own, without a census. */
+static void collect(struct program *p)
+{
+        p->facts.lives++;
+        p->facts.live_bytes = p->live_mib * MIB;
+}
+
+static void census(struct program *p)
+{
+        collect(p);
+        p->facts.known++;
+        p->facts.pause_ns = p->live_mib * (uint64_t)p->ns_per_mib;
+        p->paused_ns += (int64_t)p->facts.pause_ns;
+        p->last_ns = p->now;
+}
+
+/* Returns how many censuses there were. */
+static uint64_t run_for(struct program *p, int64_t ns)
+{
+        const uint64_t before = p->facts.known;
+
+        for (int64_t end = p->now + ns; p->now < end; p->now += S / 10) {
+                budget_learn(&p->timetable.budget, p->now, &p->facts);
+                if (timetable_census(&p->timetable, p->now))
+                        census(p);
+        }
+        return p->facts.known - before;
+}
+
+/* 20 ms each 40 s; 250 ms each eight minutes. */
+static void test_the_average_share(void **state)
+{
+        static const struct {
+                uint64_t live_mib;
+                int64_t every_s;
+        } cases[] = { { 50, 40 }, { 625, 500 } };
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                struct program p = program(cases[i].live_mib, 400000);
+
+                (void)run_for(&p, 1000 * S); /* the first looks are paid for */
+                int64_t before = p.last_ns, paused = p.paused_ns;
+                uint64_t n = run_for(&p, 3600 * S);
+                assert_in_range(n, 3600 / cases[i].every_s - 1, 3600 / cases[i].every_s + 1);
+                assert_true((double)(p.paused_ns - paused) <= 0.00051 * (double)(p.last_ns - before));
+                assert_in_range(timetable_census_every(&p.timetable), (cases[i].every_s - 1) * S,
+                                (cases[i].every_s + 1) * S);
+        }
+}
+
+/* Whatever it costs, the first one comes at once; the next when it is made up for. */
+static void test_the_first_look_is_soon(void **state)
+{
+        struct program p = program(500, 400000);
+
+        (void)state;
+        assert_int_equal(run_for(&p, 2 * S), 1);
+        assert_true(p.last_ns <= S / 2);
+        assert_int_equal(run_for(&p, 190 * S), 0); /* 200 ms, of which 100 were there */
+        assert_int_equal(run_for(&p, 20 * S), 1);
+
+        p = program(2, 1000000); /* a small program: one a second, while what is there at the start lasts */
+        assert_in_range(run_for(&p, 40 * S), 38, 41);
+        assert_in_range(run_for(&p, 400 * S), 100, 125); /* then each four seconds */
+}
+
+/* What is left of a long time without censuses is bounded. */
+static void test_what_is_saved_up_is_bounded(void **state)
+{
+        struct census_budget b;
+
+        (void)state;
+        budget_begin(&b, 0, BUDGET_SHARE, 0);
+        budget_set_share(&b, 1000000 * S, BUDGET_SHARE);
+        assert_int_equal(b.left_ns, BUDGET_SAVED_NS);
+}
+
+/* Over any stretch of time at most a hundredth, also while there is something saved up. */
+static void test_no_two_in_succession(void **state)
+{
+        struct program p = program(100, 400000);
+
+        (void)state;
+        budget_set_share(&p.timetable.budget, 100000 * S, BUDGET_SHARE);
+        p.now = 100000 * S;
+        assert_int_equal(run_for(&p, 39 * S / 10), 1); /* 40 ms: four seconds */
+        assert_int_equal(run_for(&p, 2 * S), 1);
+}
+
+/* Live data that rise for half a minute are worth a hundredth of the time, until they are flat again. */
+static void test_more_while_live_data_rise(void **state)
+{
+        struct program p = program(50, 400000);
+
+        (void)state;
+        (void)run_for(&p, 200 * S);
+        assert_false(p.timetable.budget.rise.rises);
+        for (int i = 0; i < 60; i++) {
+                p.live_mib += 2;
+                collect(&p);
+                (void)run_for(&p, S);
+        }
+        assert_true(p.timetable.budget.rise.rises);
+        uint64_t n = 0;
+        for (int i = 0; i < 60; i++) {
+                p.live_mib += 2;
+                collect(&p);
+                n += run_for(&p, S);
+        }
+        assert_in_range(n, 5, 15); /* 70 to 116 ms each */
+        for (int i = 0; i < 60; i++) {
+                collect(&p);
+                (void)run_for(&p, S);
+        }
+        assert_false(p.timetable.budget.rise.rises);
+        assert_in_range(run_for(&p, 3600 * S), 12, 20);
+}
+
+static bool rises(const uint64_t *live, size_t n, int64_t every_ns)
+{
+        struct rise r = { 0 };
+
+        for (size_t i = 0; i < n; i++)
+                rise_add(&r, (int64_t)i * every_ns, live[i]);
+        return r.rises;
+}
+
+static void test_what_is_a_rise(void **state)
+{
+        uint64_t ramp[400], step[400], saw[400], noise[400], slow[400];
+
+        (void)state;
+        for (unsigned i = 0; i < 400; i++) {
+                ramp[i] = 1000 + 20 * i;
+                step[i] = i < 5 ? 10 + i * 200 : 1000 + i % 7; /* a start */
+                saw[i] = 1000 + i % 60 * 20;
+                noise[i] = 1000 + i * 7919 % 100;
+                slow[i] = 100000 + i; /* 0.2 % in all */
+        }
+        assert_true(rises(ramp, 400, S / 10));
+        assert_true(rises(ramp, 6, 60 * S)); /* rare collections: longer spans */
+        assert_false(rises(ramp, 5, 60 * S));
+        assert_true(rises((const uint64_t[]){ 10, 20, 40, 80 }, 4, 10 * S)); /* each collection has twice as much */
+        assert_false(rises((const uint64_t[]){ 80, 10, 20, 40, 80 }, 5, 10 * S));
+        assert_false(rises((const uint64_t[]){ 10, 20, 40, 80, 80, 80 }, 6, 10 * S));
+        assert_false(rises(step, 400, S));
+        assert_false(rises(saw, 400, S / 10)); /* each span has all of it */
+        assert_false(rises(noise, 400, S));
+        assert_false(rises(slow, 400, S));
+}
+
+static void test_what_a_census_will_pause(void **state)
+{
+        struct census_budget b;
+        struct census_facts f = { 0 };
+        int64_t ns;
+
+        (void)state;
+        budget_begin(&b, 0, BUDGET_SHARE, 50 * MS);
+        assert_false(budget_predict(&b, &ns));
+        assert_true(budget_forbids(&b)); /* what is not known may be longer */
+        f = (struct census_facts){ .lives = 1, .live_bytes = 40 * MIB };
+        budget_learn(&b, S, &f);
+        assert_true(budget_predict(&b, &ns)); /* by what is usual */
+        assert_in_range(ns, 15 * MS, 25 * MS);
+        assert_false(budget_forbids(&b));
+
+        f = (struct census_facts){ .lives = 2, .known = 1, .pause_ns = 40 * MS, .live_bytes = 40 * MIB };
+        budget_learn(&b, 2 * S, &f);
+        f.lives++;
+        f.live_bytes = 60 * MIB;
+        budget_learn(&b, 3 * S, &f);
+        assert_true(budget_predict(&b, &ns));
+        assert_in_range(ns, 58 * MS, 60 * MS);
+        assert_true(budget_forbids(&b));
+        f.lives++;
+        f.live_bytes = 20 * MIB; /* it became smaller */
+        budget_learn(&b, 4 * S, &f);
+        assert_false(budget_forbids(&b));
+
+        for (unsigned i = 0; i < 2; i++) { /* one that was held up by other work does not decide */
+                f = (struct census_facts){ f.known + 1, i ? 200 * MS : 20 * MS, f.lives + 1, 20 * MIB };
+                budget_learn(&b, (5 + i) * S, &f);
+        }
+        assert_true(budget_predict(&b, &ns));
+        assert_in_range(ns, 19 * MS, 21 * MS);
+        b.longest_ns = 0;
+        b.seen.live_bytes = 10000 * MIB;
+        assert_false(budget_forbids(&b));
+}
+
+/* A small census says little of a large heap: neither too much nor too little. */
+static void test_a_small_census_predicts_no_large_one(void **state)
+{
+        struct census_budget b;
+        struct census_facts f = { .known = 1, .pause_ns = 2 * MS, .lives = 1, .live_bytes = MIB };
+        int64_t ns;
+
+        (void)state;
+        budget_begin(&b, 0, BUDGET_SHARE, 0);
+        budget_learn(&b, S, &f);
+        f.lives++;
+        f.live_bytes = 100 * MIB;
+        budget_learn(&b, 2 * S, &f);
+        assert_true(budget_predict(&b, &ns));
+        assert_in_range(ns, 50 * MS, 51 * MS);
+}
+
+static void test_no_limit(void **state)
+{
+        struct program p = program(500, 400000);
+
+        (void)state;
+        budget_set_share(&p.timetable.budget, 0, 0);
+        assert_in_range(run_for(&p, 60 * S), 59, 60);
+        budget_set_share(&p.timetable.budget, p.now, 0.05); /* 200 ms: each four seconds */
+        assert_in_range(run_for(&p, 400 * S), 95, 105);
+}
+
+/* Also one of an hour's budget, and one whose cost the log does not tell. */
+static void test_extremes(void **state)
+{
+        struct program p = program(100000, 400000);
+        struct timetable s = { .interval_ns = S, .profile = 'T' };
+        uint64_t n = 0;
+
+        (void)state;
+        assert_in_range(run_for(&p, 4 * 3600 * S), 4, 5); /* one an hour, however expensive */
+        budget_begin(&s.budget, 0, BUDGET_SHARE, 0);
+        for (int64_t now = 0; now < 1000 * S; now += S)
+                n += timetable_census(&s, now);
+        assert_in_range(n, 100, 125);
+}
+
+/* It waits for what is forbidden without turning round all the time, and goes on when it becomes smaller. */
+static void test_a_forbidden_pause(void **state)
+{
+        struct program p = program(200, 400000);
+
+        (void)state;
+        p.timetable.budget.longest_ns = 50 * MS;
+        collect(&p);
+        assert_int_equal(run_for(&p, 100 * S), 0);
+        assert_true(timetable_census_forbidden(&p.timetable, p.now));
+        timetable_set_flush(&p.timetable, p.now, S);
+        assert_int_equal(timetable_until_due(&p.timetable, p.now), S);
+        p.live_mib = 60;
+        collect(&p);
+        assert_int_equal(run_for(&p, S), 1);
+        assert_false(timetable_census_forbidden(&p.timetable, p.now));
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_the_average_share),
+                cmocka_unit_test(test_the_first_look_is_soon),
+                cmocka_unit_test(test_what_is_saved_up_is_bounded),
+                cmocka_unit_test(test_no_two_in_succession),
+                cmocka_unit_test(test_more_while_live_data_rise),
+                cmocka_unit_test(test_what_is_a_rise),
+                cmocka_unit_test(test_what_a_census_will_pause),
+                cmocka_unit_test(test_a_small_census_predicts_no_large_one),
+                cmocka_unit_test(test_no_limit),
+                cmocka_unit_test(test_extremes),
+                cmocka_unit_test(test_a_forbidden_pause),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
