@@ -122,7 +122,7 @@ static char *absolute_uri(const char *uri)
 
         n = strcspn(uri, ":");
         if (uri[n] == ':') {
-                if (!strncmp(uri, "tcp", 3) || !strncmp(uri, "stdin:", 6))
+                if (!strncmp(uri, "tcp", 3) || !strncmp(uri, "stdin:", 6) || !strncmp(uri, "pid:", 4))
                         return strdup(uri);
                 path = uri + n + 1;
         }
@@ -273,7 +273,8 @@ static const struct term terms[] = {
         { "status", NULL, "the daemon and its targets" },
         { "targets", NULL, "one target per line: name, state, run, source" },
         { "add", "[NAME=]URI",
-          "watch a source: a file, fifo:PATH, unix:PATH, tcp:HOST:PORT, unix-listen:PATH, tcp-listen:HOST:PORT" },
+          "watch a source: a file, fifo:PATH, unix:PATH, tcp:HOST:PORT, unix-listen:PATH, tcp-listen:HOST:PORT, "
+          "or pid:PID, a process without a log" },
         { "remove", "NAME", "stop watching it" },
         { "reload", NULL, "read the rule files again; with a mistake in one of them the old rules stay in force" },
         { "history", "TARGET SERIES",

@@ -171,6 +171,8 @@ static double data_fact(void *ctx, enum rule_series id, const struct rule_moment
                                                 : UNKNOWN; /* crashed without a run: before its log began */
         case RULE_GC_EVENTS_MISSING:
                 return a->run > 0 ? gc_events_missing(a->model) : UNKNOWN;
+        case RULE_PROCESS_ONLY:
+                return a->run > 0 ? model_run(a->model)->process_only : UNKNOWN;
         case RULE_RECORDING_PAUSED:
                 return a->live ? a->pause[0] != '\0' : UNKNOWN;
         case RULE_STREAM_LAG:

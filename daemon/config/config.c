@@ -425,6 +425,9 @@ static const struct help_section sections[] = {
                     "is lost" },
                   { "unix-listen:PATH, tcp-listen:HOST:PORT", NULL,
                     "accepts one writer at a time; TCP on loopback addresses only" },
+                  { "pid:PID", NULL,
+                    "a process alone, of a program whose log cannot be read: its memory, faults, processor time, "
+                    "threads and limits, until it is gone" },
                   { NULL, NULL, NULL },
           } },
         { NULL, NULL },

@@ -19,6 +19,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/probes.h"
 #include "daemon/model/model.h"
+#include "daemon/source/procfs.h"
 #include "daemon/target/pipeline.h"
 #include "daemon/control/reload.h"
 #include "daemon/control/notifier_requests.h"
@@ -238,6 +239,22 @@ static void handle_status(struct requests *r, struct bus_client *client)
 
 /* ----------------------------------------------------------------- targets */
 
+/* Whether there is such a process now; one of a configuration may also have ended. */
+static bool has_process(const struct source_uri *uri, struct error *error)
+{
+        struct process_identity id;
+        const int r = procfs_identity("", uri->pid, &id);
+
+        if (r == -ENOTSUP)
+                return error_set(error, "process %" PRIu32 " is a thread of the kernel, without memory of its own",
+                                 uri->pid);
+        if (r < 0)
+                return error_set(error, "there is no process %" PRIu32 " on the daemon's machine", uri->pid);
+        return uri->start_ticks == 0 || uri->start_ticks == id.start_ticks ||
+               error_set(error, "process %" PRIu32 " started later than the one that is meant, which has ended",
+                         uri->pid);
+}
+
 static void handle_add(struct requests *r, const Hw__AddTargetRequest *request, struct bus_client *client)
 {
         char name[TARGET_NAME_MAX + 1], labels[LABELS_SIZE];
@@ -260,6 +277,10 @@ static void handle_add(struct requests *r, const Hw__AddTargetRequest *request, 
                 reply_error(client, error.text);
                 return;
         }
+        if (uri.kind == SOURCE_PROCESS && !has_process(&uri, &error)) {
+                reply_error(client, error.text);
+                return;
+        }
         if (request->name && request->name[0] && !target_name_valid(request->name)) {
                 reply_error(client, "a target's name is 1 to 64 of A-Z a-z 0-9 . _ - and does not start with . or -");
                 return;
@@ -275,9 +296,15 @@ static void handle_add(struct requests *r, const Hw__AddTargetRequest *request, 
                 reply_error(client, error.text);
                 return;
         }
+        if (request->process_only_reason && strlen(request->process_only_reason) >= PROCESS_REASON_SIZE) {
+                reply_error(client, "process_only_reason: expected one line of less than 512 bytes");
+                return;
+        }
         struct target_wish wish = { .resolution_ns = request->resolution_ns,
                                     .one_run = request->one_run,
-                                    .labels = labels };
+                                    .labels = labels,
+                                    .process_only_reason =
+                                            uri.kind == SOURCE_PROCESS ? request->process_only_reason : NULL };
         if (targets_add(r->targets, name, &uri, &wish, &error) != 0)
                 reply_error(client, error.text);
         else

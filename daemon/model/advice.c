@@ -169,6 +169,11 @@ size_t model_advice(const struct model *m, uint64_t silent_ns, enum hw_advice *c
 {
         size_t n = 0;
 
+        if (m->run.process_only) { /* what a log lacks does not matter without one */
+                if (max > 0)
+                        codes[n++] = HW_ADVICE_PROCESS_ONLY;
+                return n;
+        }
         for (size_t i = 0; i < sizeof(judgements) / sizeof(judgements[0]) && n < max; i++)
                 if (judgements[i].holds ? judgements[i].holds(m) : judgements[i].late(m, silent_ns))
                         codes[n++] = judgements[i].code;

@@ -179,6 +179,22 @@ void clock_wall(struct model *m, const struct hw_event *e)
         m->changes |= MODEL_RUN;
 }
 
+void model_pass_time(struct model *m, uint64_t time_ns)
+{
+        struct clock *c = &m->clock;
+
+        if (time_ns < c->first_ns)
+                c->first_ns = time_ns;
+        if (time_ns > c->newest_ns)
+                c->newest_ns = time_ns;
+        c->observed = true;
+        if (time_ns <= c->watermark_ns)
+                return; /* the clock was put back */
+        c->watermark_ns = time_ns;
+        if (m->sink.watermark)
+                m->sink.watermark(m->sink.ctx, time_ns);
+}
+
 uint64_t model_time_ns(const struct model *m)
 {
         return m->clock.newest_ns;

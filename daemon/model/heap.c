@@ -11,6 +11,7 @@
 #include "daemon/model/heap_private.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "proto/base/ckd.h"
 #include "daemon/model/state.h"
@@ -34,9 +35,9 @@ void heap_clear(struct model *m)
                 .megablocks_returned = UNKNOWN_U64,
                 .allocated_bytes = UNKNOWN_U64,
                 .allocation_rate_bps = -1,
-                .process = { UNKNOWN_U64, UNKNOWN_U64, UNKNOWN_U64, UNKNOWN_U64, UNKNOWN_U64, UNKNOWN_U64, UNKNOWN_U64,
-                             UNKNOWN_U64, false, "" },
         };
+        memset(&m->heap.process, 0xff, sizeof(m->heap.process)); /* all unknown */
+        m->heap.process.cgroup[0] = '\0';
 }
 
 static void raise(uint64_t *max, uint64_t value)

@@ -69,6 +69,15 @@ void model_set_sink(struct model *m, const struct model_sink *sink);
 /* A header was read: forgets everything about the previous run. */
 void model_begin_run(struct model *m, uint32_t ordinal);
 
+/*
+ * The run that has just begun is of a process that has no log (struct run's process_only): event time is time since its
+ * start, and what is not in /proc stays unknown.
+ */
+void model_set_process(struct model *m, const struct process_identity *process);
+
+/* For such a run, after each sample: all of it up to `time_ns` has arrived. */
+void model_pass_time(struct model *m, uint64_t time_ns);
+
 /* Events of the run in stream order. Returns how many it took: all, unless a sink made it stop. */
 size_t model_events(struct model *m, const struct hw_event *events, size_t n);
 

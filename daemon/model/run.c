@@ -146,10 +146,11 @@ static const char *base_name(const char *path)
         return slash && slash[1] ? slash + 1 : path;
 }
 
-void run_program_args(struct model *m, const struct hw_event *e)
+/* Texts that each end with a NUL, the last one perhaps without. */
+static void set_arguments(struct model *m, const char *at, size_t size)
 {
         struct run *run = &m->run;
-        const char *at = (const char *)e->payload + 4, *end = (const char *)e->payload + e->size;
+        const char *end = at + size;
 
         run->n_args = 0;
         while (at < end && run->n_args < RUN_MAX_ARGS) {
@@ -161,8 +162,24 @@ void run_program_args(struct model *m, const struct hw_event *e)
                 at = nul ? nul + 1 : end;
         }
         run->program = run->n_args ? base_name(run->args[0]) : NULL;
-        guess_breakdown(m);
         m->changes |= MODEL_RUN;
+}
+
+void run_program_args(struct model *m, const struct hw_event *e)
+{
+        set_arguments(m, (const char *)e->payload + 4, e->size - 4);
+        guess_breakdown(m);
+}
+
+void model_set_process(struct model *m, const struct process_identity *process)
+{
+        m->run.process_only = true;
+        m->run.pid = process->pid;
+        m->run.parent_pid = process->parent_pid;
+        m->run.start_wall_ns = process->start_wall_ns;
+        set_arguments(m, process->arguments, process->arguments_size);
+        if (!m->run.program || !m->run.program[0]) /* a program may overwrite its arguments */
+                m->run.program = strings_intern(&m->identity, process->program, strlen(process->program));
 }
 
 void run_pid(struct model *m, const struct hw_event *e)

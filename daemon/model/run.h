@@ -48,6 +48,7 @@ struct run {
         uint64_t census_period_ns; /* UNKNOWN_U64 until known */
         char no_census[160];       /* why the agent makes no census now; "" when it does */
         uint64_t tick_interval_ns; /* of the time profile; UNKNOWN_U64 until known */
+        bool process_only;         /* there is no log: all but pid, start and arguments stays unknown */
         bool stop_codes_782;       /* written by 7.8.1 or 7.8.2: STOP_THREAD codes from 8 on are shifted by one */
 };
 

@@ -23,6 +23,10 @@ static Hw__Process *encode_process(struct encoder *e, const struct process_sampl
         PUT_U64(out, swap_bytes, p->swap_bytes);
         PUT_U64(out, cpu_ns, p->cpu_ns);
         PUT_U32(out, threads, p->threads);
+        PUT_U64(out, minor_faults, p->minor_faults);
+        PUT_U64(out, major_faults, p->major_faults);
+        PUT_U64(out, address_space_bytes, p->address_space_bytes);
+        PUT_U64(out, address_space_limit_bytes, p->address_space_limit_bytes);
         PUT_U64(out, cgroup_current_bytes, p->cgroup_current_bytes);
         PUT_U64(out, cgroup_max_bytes, p->cgroup_max_bytes);
         if (p->cgroup_shared != UNKNOWN_U64)

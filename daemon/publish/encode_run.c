@@ -94,6 +94,8 @@ static Hw__Run *encode_run(struct encoder *e, const struct run *run, const struc
         if (run->no_census[0])
                 out->no_census = encoder_text(e, run->no_census);
         PUT(out, local, facts->local);
+        if (run->process_only)
+                PUT(out, process_only, true);
         return out;
 }
 
@@ -140,5 +142,6 @@ Hw__Target *encode_target(struct encoder *e, const struct target_facts *facts, c
         if (facts->passed_bytes)
                 PUT(out, passed_bytes, facts->passed_bytes);
         put_labels(e, out, facts->labels);
+        out->process_only_reason = encoder_text(e, facts->process_only_reason);
         return out;
 }

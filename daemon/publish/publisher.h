@@ -42,7 +42,8 @@ struct target_facts {
         Hw__Target__State state;
         const char *uri;
         const char *detail;
-        const char *labels; /* proto/base/labels.h; NULL: none */
+        const char *labels;              /* proto/base/labels.h; NULL: none */
+        const char *process_only_reason; /* NULL: none given */
         uint32_t runs;
         uint64_t state_since_wall_ns;
         bool local;

@@ -207,8 +207,32 @@ static void say_retention(struct words *w, const struct growth *g)
         }
 }
 
+/* Of a process without a log only its resident memory is known. */
+static void say_resident(struct words *w, const struct growth *g)
+{
+        if (growth_rises(&g->rss)) {
+                say(w, TENSE(w, "resident memory grows", "resident memory grew"));
+                say_growing(w, &g->rss);
+                say(w,
+                    "; whether data of the program or memory outside of its heap is not known: the program has no "
+                    "log, its process alone is watched");
+                return;
+        }
+        say(w, g->over ? "not known: " : "not known yet: ");
+        say(w, g->rss.known && g->rss.trend.rises_so_far
+                       ? TENSE(w, "resident memory rises, and whether that lasts is not clear yet",
+                               "resident memory rose to the end, not clearly enough for a verdict")
+                       : "resident memory has too few steps");
+        if (g->rss.known)
+                say_provisional(w, &g->rss.trend);
+}
+
 static void say_unknown(struct words *w, const struct growth *g, const struct bands *bands)
 {
+        if (g->process_only) {
+                say_resident(w, g);
+                return;
+        }
         say(w, g->over ? "not known: " : "not known yet: ");
         if (!g->live.known)
                 say(w, "no major collection has measured what is live");
@@ -244,6 +268,11 @@ static void say_nowhere(struct words *w, const struct growth *g)
         const struct growth_series *s = g->live.known ? &g->live : &g->heap;
         const struct trend_provisional *p = &s->trend.provisional;
 
+        if (g->process_only) {
+                say(w, TENSE(w, "resident memory shows no lasting growth; of the heap nothing is known",
+                             "resident memory showed no lasting growth; of the heap nothing is known"));
+                return;
+        }
         if (g->over || !rises_lately(s)) {
                 say(w, TENSE(w, "memory shows no lasting growth", "memory showed no lasting growth"));
                 return;

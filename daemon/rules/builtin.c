@@ -5,6 +5,9 @@
  */
 #include "daemon/rules/builtin.h"
 
+/* Longer than what every compiler must take; those that this is built with do. */
+#pragma GCC diagnostic ignored "-Woverlength-strings"
+
 /* clang-format off */
 #define RULE "    - alert: "
 #define LINE "      "
@@ -36,7 +39,7 @@ const char builtin_rules[] =
         LINE "expr: time_to_limit < 2h\n"
         LINE "for: 2m\n"
         LINE "until: time_to_limit > 3h\n"
-        LINE "labels: {severity: warning, part_of: leak off-heap-growth memory-runs-out-now}\n"
+        LINE "labels: {severity: warning, part_of: leak off-heap-growth resident-growth memory-runs-out-now}\n"
         NOTES "'{{target}} may reach its memory limit within {{value}}'\n"
         LINE "  time_to_limit: '{{time_to_limit}}'\n"
         LINE "  where: '{{where}}'\n"
@@ -45,7 +48,7 @@ const char builtin_rules[] =
         LINE "expr: time_to_limit < 20m\n"
         LINE "for: 1m\n"
         LINE "until: time_to_limit > 30m\n"
-        LINE "labels: {severity: critical, part_of: leak off-heap-growth}\n"
+        LINE "labels: {severity: critical, part_of: leak off-heap-growth resident-growth}\n"
         NOTES "'{{target}} may reach its memory limit within {{value}}'\n"
         LINE "  time_to_limit: '{{time_to_limit}}'\n"
         LINE "  where: '{{where}}'\n"
@@ -58,6 +61,16 @@ const char builtin_rules[] =
         LINE "  onset: 'growth began {{onset}}; nearest note: {{note}}'\n"
         LINE "  verdict: '{{verdict}}'\n"
         LINE "  where: '{{where}}'\n"
+
+        RULE "resident-growth\n"
+        LINE "expr: growing(rss) and process_only\n"
+        LINE "for: 1m\n"
+        LINE "labels: {severity: warning}\n"
+        NOTES "'{{target}} grows by {{slope}}; of what, its process alone does not show'\n"
+        LINE "  onset: 'growth began {{onset}}'\n"
+        LINE "  verdict: '{{verdict}}'\n"
+        LINE "  where: '{{where}}'\n"
+        LINE "  time_to_limit: '{{time_to_limit}}'\n"
 
         RULE "fragmentation\n"
         LINE "expr: min(unneeded, 10m) > 25% * heap and min(unneeded, 10m) > 128MiB\n"

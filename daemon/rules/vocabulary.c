@@ -90,6 +90,8 @@ static const struct series_word series_words[] = {
           "the newest run ended without an end marker and no other has begun" },
         { "gc_events_missing", RULE_GC_EVENTS_MISSING, BOOLEAN, 0, "collections are not in the log",
           "event class g is switched off" },
+        { "process_only", RULE_PROCESS_ONLY, BOOLEAN, 0, "its process alone is watched",
+          "the program has no log that can be read (a source pid:N)" },
         { "recording_paused", RULE_RECORDING_PAUSED, BOOLEAN, T, "its recording is paused",
           "the disk takes nothing of the stream, or not all of it; live, with --record" },
         { "time_to_limit", RULE_TIME_TO_LIMIT, SECONDS, 0, "the time to the limit, at the earliest",

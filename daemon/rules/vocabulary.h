@@ -29,6 +29,7 @@ enum rule_series {
         RULE_STREAM_GAP,
         RULE_CRASHED,
         RULE_GC_EVENTS_MISSING,
+        RULE_PROCESS_ONLY,
         RULE_RECORDING_PAUSED,
         RULE_TIME_TO_LIMIT,
         RULE_TIME_TO_LIMIT_LATE,

@@ -51,6 +51,7 @@ extern const struct medium medium_fifo;
 extern const struct medium medium_stdin;
 extern const struct medium medium_connect;
 extern const struct medium medium_listen;
+extern const struct medium medium_process;
 
 /* Reports state and reason to the sink if either is new. */
 void source_say(struct source *s, enum source_state state, const char *format, ...)

@@ -20,9 +20,19 @@
 #include "daemon/source/kernel_file.h"
 
 #define NS_PER_S      1000000000u
+#define KERNEL_THREAD 0x00200000u        /* PF_KTHREAD of the kernel's sched.h */
 #define SAME_START_NS (10ull * NS_PER_S) /* clocks step, and /proc/stat knows whole seconds */
 
-enum stat_field { STAT_STATE = 3, STAT_USER_TICKS = 14, STAT_SYSTEM_TICKS = 15, STAT_START_TICKS = 22 };
+enum stat_field {
+        STAT_STATE = 3,
+        STAT_PARENT = 4,
+        STAT_FLAGS = 9,
+        STAT_MINOR_FAULTS = 10,
+        STAT_MAJOR_FAULTS = 12,
+        STAT_USER_TICKS = 14,
+        STAT_SYSTEM_TICKS = 15,
+        STAT_START_TICKS = 22
+};
 
 /* The field of that number (proc(5)) in the text of /proc/PID/stat; NULL when it is too short. */
 static const char *stat_field(const char *text, enum stat_field number)
@@ -81,6 +91,39 @@ bool procfs_is_process(const char *root, uint32_t pid, uint64_t start_wall_ns)
         return (start > start_wall_ns ? start - start_wall_ns : start_wall_ns - start) <= SAME_START_NS;
 }
 
+/* "name" of "1234 (name) S ...", in which it may have blanks and parentheses. */
+static void program_name(const char *text, char *ret, size_t size)
+{
+        const char *begin = strchr(text, '('), *end = strrchr(text, ')');
+        const size_t n = begin && end && end > begin ? (size_t)(end - begin - 1) : 0;
+
+        (void)snprintf(ret, size, "%.*s", (int)n, begin ? begin + 1 : "");
+}
+
+int procfs_identity(const char *root, uint32_t pid, struct process_identity *ret)
+{
+        struct process_identity id = { .pid = pid, .start_wall_ns = UNKNOWN_U64 };
+        uint64_t parent = 0, flags = 0, boot, since_boot;
+        char text[2048];
+
+        if (kernel_file_read(text, sizeof(text), "%s/proc/%u/stat", root, pid) < 0)
+                return -ESRCH;
+        const char *state = stat_field(text, STAT_STATE);
+        if (!state || *state == 'Z' || *state == 'X' || !stat_number(text, STAT_START_TICKS, &id.start_ticks))
+                return -ESRCH;
+        if (stat_number(text, STAT_FLAGS, &flags) && (flags & KERNEL_THREAD))
+                return -ENOTSUP;
+        if (stat_number(text, STAT_PARENT, &parent))
+                id.parent_pid = (uint32_t)parent;
+        if (ticks_to_ns(id.start_ticks, &since_boot) && boot_wall_ns(root, &boot))
+                (void)ckd_add(&id.start_wall_ns, boot, since_boot);
+        program_name(text, id.program, sizeof(id.program));
+        const int n = kernel_file_read(id.arguments, sizeof(id.arguments), "%s/proc/%u/cmdline", root, pid);
+        id.arguments_size = n > 0 ? (size_t)n : 0;
+        *ret = id;
+        return 0;
+}
+
 static int sample_stat(const char *root, uint32_t pid, struct process_sample *s)
 {
         char text[2048];
@@ -93,7 +136,9 @@ static int sample_stat(const char *root, uint32_t pid, struct process_sample *s)
                 return -ESRCH;
         if (stat_number(text, STAT_USER_TICKS, &user) && stat_number(text, STAT_SYSTEM_TICKS, &system_ticks) &&
             !ckd_add(&sum, user, system_ticks))
-                (void)ticks_to_ns(sum, &s->cpu_ns); /* else it stays unknown */
+                (void)ticks_to_ns(sum, &s->cpu_ns); /* else it stays unknown, as do these: */
+        (void)stat_number(text, STAT_MINOR_FAULTS, &s->minor_faults);
+        (void)stat_number(text, STAT_MAJOR_FAULTS, &s->major_faults);
         return 0;
 }
 
@@ -112,8 +157,22 @@ static void sample_status(const char *root, uint32_t pid, struct process_sample 
         if (kernel_file_read(text, sizeof(text), "%s/proc/%u/status", root, pid) < 0)
                 return;
         kilobytes(text, "VmRSS", &s->rss_bytes);
+        kilobytes(text, "VmSize", &s->address_space_bytes);
         kilobytes(text, "VmSwap", &s->swap_bytes);
         (void)kernel_field(text, "Threads", &s->threads); /* else it stays unknown */
+}
+
+/* "Max address space     1073741824     unlimited     bytes" */
+static void sample_limits(const char *root, uint32_t pid, struct process_sample *s)
+{
+        static const char name[] = "Max address space";
+        char text[2048];
+
+        if (kernel_file_read(text, sizeof(text), "%s/proc/%u/limits", root, pid) < 0)
+                return;
+        const char *line = strstr(text, name);
+        if (line)
+                (void)kernel_number(line + sizeof(name) - 1, &s->address_space_limit_bytes); /* else unlimited */
 }
 
 int procfs_sample(const char *root, uint32_t pid, struct process_sample *ret_sample)
@@ -121,11 +180,13 @@ int procfs_sample(const char *root, uint32_t pid, struct process_sample *ret_sam
         struct process_sample s;
 
         memset(&s, 0xff, sizeof(s)); /* all unknown */
+        s.cgroup[0] = '\0';
         s.wall_ns = clock_wall_ns();
         int r = sample_stat(root, pid, &s);
         if (r < 0)
                 return r;
         sample_status(root, pid, &s);
+        sample_limits(root, pid, &s);
         cgroup_memory(root, pid, &s.cgroup_current_bytes, &s.cgroup_max_bytes);
         cgroup_company(root, pid, s.cgroup, sizeof(s.cgroup), &s.cgroup_shared);
         *ret_sample = s;

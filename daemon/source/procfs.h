@@ -20,6 +20,12 @@
 bool procfs_is_process(const char *root, uint32_t pid, uint64_t start_wall_ns);
 
 /*
+ * Who has that pid now. Its arguments are unknown when it may not be inspected. 0, -ESRCH when nobody has it (a zombie
+ * is gone), or -ENOTSUP for a thread of the kernel, which has no memory of its own.
+ */
+int procfs_identity(const char *root, uint32_t pid, struct process_identity *ret);
+
+/*
  * Reads one sample. Fields that cannot be read are left unknown; pss_bytes
  * always is: see procfs_pss. The two cgroup fields belong together: they are
  * those of the group with the smallest limit from the process up to the root,

@@ -22,11 +22,12 @@
 #include "proto/base/error.h"
 
 struct event_base;
+struct process_identity;
 
 enum source_state {
         SOURCE_WAITING, /* not there yet, or lost; will be tried again */
         SOURCE_OPEN,    /* bytes can come */
-        SOURCE_ENDED,   /* end of stdin: nothing will ever come again */
+        SOURCE_ENDED,   /* end of stdin or of the process: nothing will ever come again */
         SOURCE_FAILED   /* cannot be used as it is (a directory, no permission); tried again slowly */
 };
 
@@ -43,6 +44,11 @@ struct source_sink {
         void (*cut)(void *ctx, const char *why);
         /* The state changed, or `why` (one plain sentence, borrowed) did. */
         void (*state)(void *ctx, enum source_state state, const char *why);
+        /*
+         * SOURCE_PROCESS, which has no bytes: the process is there, and known by this (borrowed for the call). What is
+         * to be known of it besides is in /proc (process_watch.h). It ends with the process.
+         */
+        void (*process)(void *ctx, const struct process_identity *process);
 };
 
 struct source_stats {

@@ -8,19 +8,21 @@
  * Control characters are refused, so that a URI can be in any message.
  */
 #include "daemon/source/uri.h"
+#include "daemon/source/kernel_file.h"
 #include "proto/base/error.h"
 #include "proto/recording/stretch.h"
 
 #include <arpa/inet.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/un.h>
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
-#define SCHEMES "file:, fifo:, stdin:, unix:, tcp:, unix-listen: or tcp-listen:"
+#define SCHEMES "file:, fifo:, stdin:, unix:, tcp:, unix-listen:, tcp-listen: or pid:"
 
-enum rest { REST_PATH, REST_SOCKET_PATH, REST_ADDRESS, REST_NOTHING };
+enum rest { REST_PATH, REST_SOCKET_PATH, REST_ADDRESS, REST_PROCESS, REST_NOTHING };
 
 static const struct scheme {
         const char *name; /* with its colon */
@@ -34,6 +36,7 @@ static const struct scheme {
         { "tcp:", SOURCE_TCP, REST_ADDRESS },
         { "unix-listen:", SOURCE_UNIX_LISTEN, REST_SOCKET_PATH },
         { "tcp-listen:", SOURCE_TCP_LISTEN, REST_ADDRESS },
+        { "pid:", SOURCE_PROCESS, REST_PROCESS },
 };
 
 static bool has_control(const char *text)
@@ -123,6 +126,26 @@ bool source_uri_is_loopback(const struct source_uri *u)
         return inet_pton(AF_INET6, u->host, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
 }
 
+/* PID or PID@START. */
+static bool parse_process(const char *text, struct source_uri *u, struct error *error)
+{
+        const size_t digits = strspn(text, "0123456789");
+        const char *start = text[digits] == '@' ? text + digits + 1 : NULL;
+        uint64_t pid, ticks = 0;
+
+        if (digits == 0 || (text[digits] && !start) || !kernel_number(text, &pid) || pid == 0 || pid > INT32_MAX)
+                return error_set(error, "'%.40s' is not the number of a process; expected pid:PID, such as pid:1234",
+                                 text);
+        if (start && (strspn(start, "0123456789") != strlen(start) || !kernel_number(start, &ticks) || ticks == 0))
+                return error_set(error,
+                                 "'%.40s' is not the start of a process; expected pid:PID@START, with field 22 of "
+                                 "/proc/PID/stat",
+                                 start);
+        u->pid = (uint32_t)pid;
+        u->start_ticks = ticks;
+        return true;
+}
+
 static bool parse_rest(const struct scheme *scheme, const char *rest, struct source_uri *u, struct error *error)
 {
         switch (scheme->rest) {
@@ -137,9 +160,20 @@ static bool parse_rest(const struct scheme *scheme, const char *rest, struct sou
                                          "tcp-listen: takes only loopback addresses, because writers cannot be "
                                          "authenticated; use 127.0.0.1 or [::1] and a tunnel");
                 return true;
+        case REST_PROCESS:
+                return parse_process(rest, u, error);
         default:
                 return !*rest || error_set(error, "stdin: takes nothing after the colon");
         }
+}
+
+void source_uri_set_start(struct source_uri *u, uint64_t start_ticks)
+{
+        u->start_ticks = start_ticks;
+        if (start_ticks)
+                (void)snprintf(u->text, sizeof(u->text), "pid:%" PRIu32 "@%" PRIu64, u->pid, start_ticks);
+        else
+                (void)snprintf(u->text, sizeof(u->text), "pid:%" PRIu32, u->pid);
 }
 
 static void write_canonical(const struct scheme *scheme, const char *rest, struct source_uri *u)
@@ -153,6 +187,10 @@ static void write_canonical(const struct scheme *scheme, const char *rest, struc
                 break;
         case REST_NOTHING:
                 n = snprintf(u->text, sizeof(u->text), "%s", scheme->name);
+                break;
+        case REST_PROCESS:
+                source_uri_set_start(u, u->start_ticks);
+                n = 0;
                 break;
         default:
                 n = snprintf(u->text, sizeof(u->text), "%s%s", scheme->name, rest);
@@ -274,6 +312,9 @@ static void name_from_uri(const struct source_uri *u, char name[TARGET_NAME_MAX 
         case SOURCE_TCP:
         case SOURCE_TCP_LISTEN:
                 name_from(address, (size_t)snprintf(address, sizeof(address), "%s-%u", u->host, u->port), name);
+                break;
+        case SOURCE_PROCESS:
+                name_from(address, (size_t)snprintf(address, sizeof(address), "pid-%" PRIu32, u->pid), name);
                 break;
         default:
                 name_from_path(source_uri_path(u), name);

@@ -5,6 +5,7 @@
  *   file:PATH or PATH    a growing file        tcp:HOST:PORT           connect
  *   fifo:PATH            a named pipe          tcp-listen:HOST:PORT    accept one writer at a time
  *   stdin:               standard input        unix:PATH, unix-listen:PATH
+ *   pid:PID[@START]      a process alone, without a log; START as field 22 of /proc/PID/stat
  *
  * HOST is a numeric address (IPv6 in brackets) or localhost: nothing here looks
  * names up. tcp-listen: takes only loopback addresses.
@@ -29,13 +30,16 @@ enum source_kind {
         SOURCE_UNIX,
         SOURCE_TCP,
         SOURCE_UNIX_LISTEN,
-        SOURCE_TCP_LISTEN
+        SOURCE_TCP_LISTEN,
+        SOURCE_PROCESS
 };
 
 struct source_uri {
         enum source_kind kind;
         uint16_t port;
         uint16_t path_at;                /* where the path begins in `text`: of FILE, FIFO, UNIX*; else 0 */
+        uint32_t pid;                    /* PROCESS */
+        uint64_t start_ticks;            /* PROCESS: clock ticks from boot to its start; 0: whoever has that pid */
         char host[64];                   /* TCP*; numeric or "localhost" */
         char text[SOURCE_PATH_MAX + 16]; /* canonical form, with its scheme */
 };
@@ -54,6 +58,9 @@ void target_name_from_folder(const char *path, char name[TARGET_NAME_MAX + 1]);
 
 /* Parses a URI without name. False with a sentence in `error`. */
 bool source_uri_parse(const char *text, struct source_uri *ret_uri, struct error *error);
+
+/* A PROCESS URI for that process alone, not for a later one with the same pid. */
+void source_uri_set_start(struct source_uri *uri, uint64_t start_ticks);
 
 /* Whether a TCP* URI names this machine's loopback. */
 bool source_uri_is_loopback(const struct source_uri *uri);

@@ -163,7 +163,8 @@ static void add_target(void *ctx, const char *name)
         const struct target_wish wish = { .resolution_ns = head.resolution_ns,
                                           .one_run = head.one_run,
                                           .no_record = head.no_record,
-                                          .labels = head.labels };
+                                          .labels = head.labels,
+                                          .process_only_reason = head.process_only_reason };
         if (targets_add(a->targets, name, &uri, &wish, &error) != 0)
                 log_warning("target=%s cannot be restored: %s", name, error.text);
 }

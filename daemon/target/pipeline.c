@@ -83,11 +83,14 @@ static struct pipeline *build(const struct pipeline_options *options)
         p->uri = *options->uri;
         p->live = options->base != NULL;
         p->show_arguments = options->show_arguments;
-        p->one_run = options->one_run;
+        p->one_run = options->one_run || pipeline_is_process(p); /* a process has one life */
         p->next_run = options->next_run;
         p->next_run_ctx = options->next_run_ctx;
         p->resolution_ns = options->resolution_ns;
-        p->no_record = !options->recorder;
+        p->no_record = !options->recorder || pipeline_is_process(p); /* it has no stream */
+        if (options->process_only_reason)
+                (void)snprintf(p->process_only_reason, sizeof(p->process_only_reason), "%s",
+                               options->process_only_reason);
         p->labels = options->labels && options->labels[0] ? strdup(options->labels) : NULL;
         p->tell_events = options->events == EVENTS_FULL;
         p->last_bytes_wall_ns = UNKNOWN_U64;
@@ -99,7 +102,7 @@ static struct pipeline *build(const struct pipeline_options *options)
                                                    options->show_arguments);
         if (!p->decoder || !p->publisher || (options->events != EVENTS_OFF && !p->event_stream) ||
             make_model(p, options) != 0 ||
-            (options->recorder && !(p->recording = recording_new(options->recorder, p->name))))
+            (!p->no_record && !(p->recording = recording_new(options->recorder, p->name))))
                 pipeline_destroy(&p);
         return p;
 }

@@ -145,6 +145,7 @@ uint8_t *pipeline_checkpoint(struct pipeline *p, bool last, size_t *ret_size)
         memcpy(head.name, p->name, sizeof(head.name));
         memcpy(head.uri, p->uri.text, sizeof(head.uri));
         (void)snprintf(head.labels, sizeof(head.labels), "%s", p->labels ? p->labels : "");
+        memcpy(head.process_only_reason, p->process_only_reason, sizeof(head.process_only_reason));
         image_write(&im, expected + expected / 8);
         image_plain(&im, &head, sizeof(head));
         image_plain(&im, &k, sizeof(k));
@@ -176,6 +177,7 @@ bool checkpoint_target_read(const uint8_t *image, size_t n, struct checkpoint_ta
         memcpy(ret, image, sizeof(*ret));
         ret->uri[sizeof(ret->uri) - 1] = ret->name[sizeof(ret->name) - 1] = '\0';
         ret->labels[sizeof(ret->labels) - 1] = '\0';
+        ret->process_only_reason[sizeof(ret->process_only_reason) - 1] = '\0';
         return target_name_valid(ret->name) || strchr(ret->name, '~');
 }
 
@@ -233,6 +235,8 @@ void pipeline_take_up(struct pipeline *p)
                 return;
         }
         switch (p->uri.kind) {
+        case SOURCE_PROCESS: /* its source says whether it is still there */
+                break;
         case SOURCE_FILE:
                 if (p->position.known)
                         break;

@@ -21,6 +21,7 @@
 #include "daemon/source/uri.h"
 #include "proto/base/error.h"
 #include "proto/base/labels.h"
+#include "proto/base/limits.h"
 
 struct pipeline;
 
@@ -29,6 +30,7 @@ struct checkpoint_target {
         char name[TARGET_NAME_MAX + 1];
         char uri[SOURCE_PATH_MAX + 16];
         char labels[LABELS_SIZE];
+        char process_only_reason[PROCESS_REASON_SIZE];
         uint64_t resolution_ns; /* 0: as of all targets */
         bool one_run, no_record, kept;
         bool last; /* nothing was read afterwards by the daemon that made it */

@@ -81,6 +81,10 @@ Hw__Target__State pipeline_state_at_end(struct pipeline *p, const char *why, cha
                 return p->ended.signal || p->ended.status ? HW__TARGET__STATE__STATE_CRASHED
                                                           : HW__TARGET__STATE__STATE_ENDED;
         }
+        if (pipeline_is_process(p) && !p->ended.oom_killed) {
+                snprintf(detail, size, "%s; how it ended is not known: only its parent is told", why);
+                return HW__TARGET__STATE__STATE_ENDED;
+        }
         if (p->live && seen && process_watch_alive(&p->process, run->pid, run->start_wall_ns)) {
                 snprintf(detail, size, "%s; its process %" PRIu32 " is still there", why, run->pid);
                 return HW__TARGET__STATE__STATE_LOST;
@@ -134,7 +138,7 @@ void pipeline_lost_process_gone(struct pipeline *p)
 
 void pipeline_exited(struct pipeline *p, const struct run_exit *how)
 {
-        bool marked = p->state == HW__TARGET__STATE__STATE_ENDED, oom = p->ended.oom_killed;
+        bool marked = p->state == HW__TARGET__STATE__STATE_ENDED && !pipeline_is_process(p), oom = p->ended.oom_killed;
         char detail[sizeof(p->detail)];
 
         if (p->rebuild) {
@@ -147,7 +151,8 @@ void pipeline_exited(struct pipeline *p, const struct run_exit *how)
                 p->shut_mono_ns = clock_mono_ns(); /* data must come soon; if not, it ended before its log began */
         if (p->in_run || p->runs == 0)
                 return; /* the end of the log is still to come */
-        say_exit(&p->ended, marked ? NULL : "its log has no end marker", detail, sizeof(detail));
+        say_exit(&p->ended, marked || pipeline_is_process(p) ? NULL : "its log has no end marker", detail,
+                 sizeof(detail));
         pipeline_give_up_lost(p);
         change_end(p,
                    how->signal || (how->status && !marked) ? HW__TARGET__STATE__STATE_CRASHED

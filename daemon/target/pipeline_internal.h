@@ -2,8 +2,9 @@
 /*
  * pipeline_internal.h - what the files of a pipeline share: its struct, and what each of them does for the others.
  * pipeline.c creates it and has its accessors, pipeline_live.c drives its live source and process, pipeline_stream.c
- * turns bytes into runs and events, pipeline_state.c reports its state and sends what is new, pipeline_end.c knows how
- * runs end and what is kept then, pipeline_checkpoint.c saves and restores it.
+ * turns bytes into runs and events, pipeline_process.c makes a run of a process that has none, pipeline_state.c reports
+ * its state and sends what is new, pipeline_end.c knows how runs end and what is kept then, pipeline_checkpoint.c saves
+ * and restores it.
  */
 #ifndef HW_DAEMON_TARGET_PIPELINE_INTERNAL_H
 #define HW_DAEMON_TARGET_PIPELINE_INTERNAL_H
@@ -86,8 +87,9 @@ struct pipeline {
         } left;
         bool ending; /* the current run is: its rules are not all judged yet */
 
-        uint64_t resolution_ns; /* as requested; 0: that of all targets */
-        char *labels;           /* owned; NULL: none */
+        uint64_t resolution_ns;                        /* as requested; 0: that of all targets */
+        char *labels;                                  /* owned; NULL: none */
+        char process_only_reason[PROCESS_REASON_SIZE]; /* "": none given */
         bool no_record;
         uint64_t checkpoint_mono_ns;     /* when the newest checkpoint was made; 0: never */
         uint64_t checkpoint_state_ns;    /* state_since_wall_ns then */
@@ -153,6 +155,26 @@ void pipeline_miss(struct pipeline *p);
 
 /* The stream is over: closes the run and resets the decoder for another stream. */
 void pipeline_finish_stream(struct pipeline *p, const char *why);
+
+/* A run begins, the newest of its target. False: the turn is over before the previous one was judged to its end. */
+bool pipeline_begin_run(struct pipeline *p);
+
+/* The run is over; rules that are due are judged now. */
+void pipeline_end_run(struct pipeline *p, Hw__Target__State state, const char *detail);
+
+/* ---------------------------------------------------- pipeline_process.c */
+
+/* For a source that is a process alone: it was found, or found again after a restart of the daemon; and it is gone. */
+void pipeline_process_found(struct pipeline *p, const struct process_identity *process);
+void pipeline_process_ended(struct pipeline *p, const char *why);
+
+/* After each sample of it, at that event time. */
+void pipeline_process_sampled(struct pipeline *p, uint64_t time_ns);
+
+static inline bool pipeline_is_process(const struct pipeline *p)
+{
+        return p->uri.kind == SOURCE_PROCESS;
+}
 
 /* -------------------------------------------------------- pipeline_end.c */
 

@@ -102,6 +102,11 @@ static void on_cut(void *ctx, const char *why)
                 pipeline_finish_stream(p, why);
 }
 
+static void on_process(void *ctx, const struct process_identity *process)
+{
+        pipeline_process_found(ctx, process);
+}
+
 static bool has_ended(const struct pipeline *p)
 {
         return p->state == HW__TARGET__STATE__STATE_ENDED || p->state == HW__TARGET__STATE__STATE_CRASHED ||
@@ -126,7 +131,10 @@ void pipeline_source_state(struct pipeline *p, enum source_state state, const ch
                         pipeline_set_state(p, HW__TARGET__STATE__STATE_CONNECTED, why);
                 break;
         case SOURCE_ENDED:
-                pipeline_finish_stream(p, why);
+                if (pipeline_is_process(p))
+                        pipeline_process_ended(p, why);
+                else
+                        pipeline_finish_stream(p, why);
                 break;
         case SOURCE_FAILED:
                 if (!p->in_run)
@@ -148,7 +156,12 @@ static void on_source_state(void *ctx, enum source_state state, const char *why)
 int pipeline_start_source(struct pipeline *p, struct event_base *base, struct error *error)
 {
         struct source_sink sink = {
-                .ctx = p, .bytes = on_bytes, .more = on_more, .cut = on_cut, .state = on_source_state
+                .ctx = p,
+                .bytes = on_bytes,
+                .more = on_more,
+                .process = on_process,
+                .cut = on_cut,
+                .state = on_source_state,
         };
 
         if (p->uri.kind != SOURCE_FILE) /* a file has its header */
@@ -191,7 +204,8 @@ void pipeline_look_at_process(struct pipeline *p, uint64_t wall_ns)
         case PROCESS_NEVER_SEEN:
                 return;
         case PROCESS_GONE:
-                process_gone(p, run->pid);
+                if (!pipeline_is_process(p)) /* its source says so itself */
+                        process_gone(p, run->pid);
                 return;
         case PROCESS_ALIVE:
                 break;
@@ -200,5 +214,7 @@ void pipeline_look_at_process(struct pipeline *p, uint64_t wall_ns)
         uint64_t time_ns = model_event_time(p->model, wall_ns);
         if (time_ns != UNKNOWN_U64)
                 model_process(p->model, time_ns, &sample);
+        if (time_ns != UNKNOWN_U64 && pipeline_is_process(p))
+                pipeline_process_sampled(p, time_ns);
         schedule_flush(p);
 }

@@ -23,6 +23,7 @@ struct target_facts pipeline_facts(const struct pipeline *p)
                 .uri = p->uri.text,
                 .detail = p->detail,
                 .labels = p->labels,
+                .process_only_reason = p->process_only_reason[0] ? p->process_only_reason : NULL,
                 .runs = p->runs,
                 .state_since_wall_ns = p->state_since_wall_ns,
                 .local = p->process.seen,

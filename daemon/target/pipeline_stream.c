@@ -63,7 +63,7 @@ static bool end_run(struct pipeline *p, Hw__Target__State state, const char *det
         return true;
 }
 
-static bool begin_run(struct pipeline *p)
+bool pipeline_begin_run(struct pipeline *p)
 {
         if (!end_run(p, HW__TARGET__STATE__STATE_CRASHED,
                      "a new header came before the end marker of the previous run"))
@@ -73,7 +73,7 @@ static bool begin_run(struct pipeline *p)
                 p->next_run(p->next_run_ctx, p);
         p->runs++;
         p->gaps = p->gap_ns = 0;
-        p->joined_late = hw_eventlog_joined(p->decoder);
+        p->joined_late = !pipeline_is_process(p) && hw_eventlog_joined(p->decoder);
         p->in_run = true;
         pipeline_forget_end(p);
         process_watch_begin(&p->process);
@@ -235,7 +235,7 @@ static bool take_status(struct pipeline *p, enum hw_eventlog_status status)
         case HW_EVENTLOG_RUN:
                 pipeline_measure_damage(p);
                 if (!p->goes_on)
-                        return begin_run(p);
+                        return pipeline_begin_run(p);
                 go_on(p);
                 break;
         case HW_EVENTLOG_END:
@@ -366,6 +366,12 @@ bool pipeline_decode(struct pipeline *p, const uint8_t *data, size_t size)
         p->left.data = data;
         p->left.size = size;
         return pipeline_go_on(p);
+}
+
+void pipeline_end_run(struct pipeline *p, Hw__Target__State state, const char *detail)
+{
+        begin_turn(p, true); /* as below */
+        (void)end_run(p, state, detail);
 }
 
 void pipeline_lose_run(struct pipeline *p, const char *why)

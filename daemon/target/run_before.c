@@ -39,6 +39,7 @@ static struct pipeline *beside(const struct pipeline *p, const char *name)
         left->process = p->process;
         left->damages = p->damages;
         left->left_stats = *hw_eventlog_stats(p->decoder);
+        memcpy(left->process_only_reason, p->process_only_reason, sizeof(left->process_only_reason));
         left->labels = p->labels ? strdup(p->labels) : NULL;
         left->publisher = publisher_new_of_run(p->publisher, name);
         if (!left->publisher || (p->labels && !left->labels))

@@ -341,9 +341,19 @@ static int read_checkpoint(const struct targets *t, const char *name, struct che
         return r;
 }
 
-int targets_add(struct targets *t, const char *name, const struct source_uri *uri, const struct target_wish *wish,
+/* A process is meant as it is now: a later one with its pid, also after a restart of the daemon, is another. */
+static void pin_process(struct source_uri *uri)
+{
+        struct process_identity id;
+
+        if (uri->kind == SOURCE_PROCESS && uri->start_ticks == 0 && procfs_identity("", uri->pid, &id) == 0)
+                source_uri_set_start(uri, id.start_ticks);
+}
+
+int targets_add(struct targets *t, const char *name, const struct source_uri *given, const struct target_wish *wish,
                 struct error *error)
 {
+        struct source_uri pinned = *given, *uri = &pinned;
         struct tracker_config trend = t->options.trend;
         struct checkpoint checkpoint = { 0 };
 
@@ -364,6 +374,7 @@ int targets_add(struct targets *t, const char *name, const struct source_uri *ur
                         "its limit (ulimit -Hn, LimitNOFILE=) or remove targets",
                         descriptors_limit(), left);
         }
+        pin_process(uri);
         const int kept = read_checkpoint(t, name, &checkpoint);
         if (wish->resolution_ns)
                 trend.trend = trend_config_scaled(wish->resolution_ns);
@@ -383,6 +394,7 @@ int targets_add(struct targets *t, const char *name, const struct source_uri *ur
                 .recorder = wish->no_record ? NULL : t->options.recorder,
                 .resolution_ns = wish->resolution_ns,
                 .labels = wish->labels,
+                .process_only_reason = wish->process_only_reason,
                 .checkpoint = kept == 0 ? &checkpoint : NULL,
                 .checkpoint_refused = kept != 0 && kept != -ENOENT,
         };

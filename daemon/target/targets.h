@@ -52,7 +52,8 @@ struct target_wish {
         uint64_t resolution_ns; /* the step in which its growth is judged, valid; 0: as for all targets */
         bool one_run;           /* see pipeline.h */
         bool no_record;
-        const char *labels; /* of its runs (proto/base/labels.h), copied; NULL: none */
+        const char *labels;              /* of its runs (proto/base/labels.h), copied; NULL: none */
+        const char *process_only_reason; /* see pipeline.h */
 };
 
 /*

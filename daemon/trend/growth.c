@@ -42,6 +42,8 @@ enum growth_where growth_decide(const struct growth *g)
         bool heap_rises = (growth_rises(&g->heap) && !heap_small) || (growth_rises(&g->blocks) && !blocks_small);
         bool heap_flat = (flat(&g->heap) || heap_small) && (not_in_doubt(&g->blocks) || blocks_small);
 
+        if (g->process_only)
+                return flat(&g->rss) ? GROWTH_NOWHERE : GROWTH_UNKNOWN;
         if (growth_rises(&g->live) && !live_small)
                 return GROWTH_LIVE;
         if (!flat(&g->live) && !live_small)

@@ -9,6 +9,8 @@
  *      flat    flat            rises   off-heap: C, FFI, malloc
  *      flat    flat            flat    nowhere
  *
+ * Of a process without a log the first columns are not known: flat resident memory is "nowhere", all else unknown.
+ *
  * "Flat" is a verdict of steady, and no rise over the interval in which the other series rises: a
  * verdict of steady may not have had the time yet to see what the other has seen. While a verdict
  * is unknown, the rows that need it are not chosen: the answer is unknown rather than wrong. So are
@@ -55,6 +57,7 @@ struct growth {
         bool heap_in_doubt; /* the same for resident memory and the heap */
         bool bands_rise;    /* growing bands have gained, for certain, an eighth of live data or more */
         bool over;          /* the run has ended */
+        bool process_only;  /* there is no log: of the heap nothing is known */
         uint64_t as_of_ns;
         /* UNKNOWN_U64 when not known, all as of now */
         uint64_t off_heap_bytes, slop_bytes, fragmentation_bytes;

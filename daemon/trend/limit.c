@@ -15,6 +15,8 @@ const char *limit_source_words(enum limit_source source)
                 return "the heap limit of -M";
         case LIMIT_SOURCE_MEMORY:
                 return "the machine's memory";
+        case LIMIT_SOURCE_ADDRESS_SPACE:
+                return "the limit of its address space (ulimit -v)";
         case LIMIT_SOURCE_GIVEN:
                 return "the given limit";
         case LIMIT_SOURCE_UNKNOWN:

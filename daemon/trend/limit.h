@@ -22,7 +22,8 @@ enum limit_source { /* numbers of the wire (hw.TimeToLimit.Source) */
                     LIMIT_SOURCE_CGROUP = 1,
                     LIMIT_SOURCE_MAX_HEAP = 2,
                     LIMIT_SOURCE_MEMORY = 3,
-                    LIMIT_SOURCE_GIVEN = 4
+                    LIMIT_SOURCE_GIVEN = 4,
+                    LIMIT_SOURCE_ADDRESS_SPACE = 5
 };
 
 struct memory_limit {

@@ -225,6 +225,7 @@ void tracker_growth(const struct tracker *t, struct growth *g)
 
         *g = (struct growth){
                 .as_of_ns = t->watermark_ns,
+                .process_only = model_run(t->model)->process_only,
                 .off_heap_bytes = UNKNOWN_U64,
                 .slop_bytes = gc->slop_bytes,
                 .fragmentation_bytes = gc->fragmentation_bytes,
@@ -314,6 +315,9 @@ struct memory_limit tracker_limit(const struct tracker *t)
         if (run->max_heap_bytes != UNKNOWN_U64 && run->max_heap_bytes > 0)
                 least = limit_least(least, (struct memory_limit){ run->max_heap_bytes, LIMIT_SOURCE_MAX_HEAP });
         least = limit_least(least, (struct memory_limit){ heap->process.cgroup_max_bytes, LIMIT_SOURCE_CGROUP });
+        if (run->process_only) /* the limit of resident memory, too; of a program with a log the runtime keeps to it */
+                least = limit_least(least, (struct memory_limit){ heap->process.address_space_limit_bytes,
+                                                                  LIMIT_SOURCE_ADDRESS_SPACE });
         if (t->local)
                 least = limit_least(least, (struct memory_limit){ t->config.memory_bytes, LIMIT_SOURCE_MEMORY });
         if (least.bytes == UNKNOWN_U64)

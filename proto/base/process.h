@@ -3,6 +3,7 @@
 #ifndef HW_PROTO_BASE_PROCESS_H
 #define HW_PROTO_BASE_PROCESS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define UNKNOWN_U64 UINT64_MAX /* a number that is not known: never 0 */
@@ -13,11 +14,25 @@ struct process_sample {
         uint64_t swap_bytes;
         uint64_t cpu_ns;  /* user + system */
         uint64_t threads; /* of the operating system */
+        uint64_t minor_faults,
+                major_faults;               /* pages of its memory that were mapped on first use; that had to be read */
+        uint64_t address_space_bytes;       /* virtual memory */
+        uint64_t address_space_limit_bytes; /* RLIMIT_AS; UNKNOWN when unlimited */
         uint64_t cgroup_current_bytes;
         uint64_t cgroup_max_bytes; /* smallest limit on the way to the root; UNKNOWN when unlimited */
         uint64_t wall_ns;          /* when it was read, Unix time */
         uint64_t cgroup_shared;    /* 1: other processes are in this cgroup, too; 0: this one alone */
         char cgroup[120];          /* its path; of a longer one the end; "" when not known */
+};
+
+/* Who a process is: its number is used again, its number and start are not. */
+struct process_identity {
+        uint32_t pid, parent_pid;
+        uint64_t start_ticks;   /* clock ticks from boot to its start */
+        uint64_t start_wall_ns; /* Unix time of it; UNKNOWN_U64 */
+        char program[16];       /* the kernel's name of it, which ends where there is no room */
+        char arguments[4096];   /* each with a NUL after it; of more the beginning */
+        size_t arguments_size;  /* 0: not known */
 };
 
 #endif

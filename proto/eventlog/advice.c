@@ -63,6 +63,10 @@ static const char *const texts[HW_ADVICE_COUNT] = {
                 "Live bytes are known after major collections only, and these are rare here, so the number is old: "
                 "a heap profile makes one at each census (add +RTS -hT -i10 -RTS), or the program can call "
                 "System.Mem.performMajorGC now and then.",
+        [HW_ADVICE_PROCESS_ONLY] =
+                "Only the program's process is watched, so live data, bands and collections are unknown: "
+                "`heapwatch doctor PROGRAM` says why its log cannot be read; a program that is not stripped (cabal: "
+                "executable-stripping: False; stack: --no-strip) is watched from inside, with no flag.",
 };
 
 const char *hw_advice_text(enum hw_advice code)

@@ -25,6 +25,7 @@ enum hw_advice {
         HW_ADVICE_NO_RTSOPTS = 14,             /* linked without -rtsopts */
         HW_ADVICE_NO_EVENTLOG = 15,            /* before 9.4, linked without -eventlog */
         HW_ADVICE_FEW_MAJOR = 16,              /* major collections are rare: live is old */
+        HW_ADVICE_PROCESS_ONLY = 17,           /* no log: the process alone */
         HW_ADVICE_COUNT
 };
 

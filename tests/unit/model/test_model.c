@@ -362,9 +362,13 @@ static void test_heap(void **unused)
 
 static void test_process(void **unused)
 {
-        struct process_sample s = { 100, UNKNOWN_U64, 0, 5, 3, UNKNOWN_U64, UNKNOWN_U64, 9, UNKNOWN_U64, "" };
+        struct process_sample s;
 
         (void)unused;
+        memset(&s, 0xff, sizeof(s)); /* all unknown */
+        s.rss_bytes = 100;
+        s.swap_bytes = 0;
+        s.cpu_ns = 5;
         model_take_changes(f.m);
         model_process(f.m, 5 * SECOND, &s);
         assert_int_equal(model_heap(f.m)->process.rss_bytes, 100);
@@ -374,6 +378,45 @@ static void test_process(void **unused)
         assert_int_equal(f.n_samples[SERIES_CPU], 1);
         assert_int_equal(f.n_samples[SERIES_CGROUP], 0);
         assert_int_equal(model_take_changes(f.m), MODEL_HEAP);
+}
+
+/* Of a process alone there is who it is, and time; all else is unknown, and there is one advice. */
+static void test_process_without_a_log(void **unused)
+{
+        struct process_identity id = {
+                .pid = 42,
+                .parent_pid = 7,
+                .start_wall_ns = 5 * SECOND,
+                .program = "api",
+                .arguments = "/bin/api\0-x",
+                .arguments_size = 12,
+        };
+        enum hw_advice codes[HW_ADVICE_COUNT];
+        const struct run *run = model_run(f.m);
+
+        (void)unused;
+        assert_int_equal(model_advice(f.m, 0, codes, HW_ADVICE_COUNT), 0);
+        model_set_process(f.m, &id);
+        assert_true(run->process_only);
+        assert_int_equal(run->pid, 42);
+        assert_int_equal(run->parent_pid, 7);
+        assert_string_equal(run->program, "api");
+        assert_int_equal(run->n_args, 2);
+        assert_string_equal(run->args[1], "-x");
+        assert_true(model_watermark_ns(f.m) == UNKNOWN_U64 && model_first_time_ns(f.m) == UNKNOWN_U64);
+        model_pass_time(f.m, 90 * SECOND);
+        assert_int_equal(model_first_time_ns(f.m), 90 * SECOND);
+        assert_int_equal(model_watermark_ns(f.m), 90 * SECOND);
+        assert_int_equal(model_wall_time(f.m, 90 * SECOND), 95 * SECOND);
+        assert_true(model_heap(f.m)->live_bytes == UNKNOWN_U64 && model_heap(f.m)->heap_size_bytes == UNKNOWN_U64);
+        assert_int_equal(model_advice(f.m, 0, codes, HW_ADVICE_COUNT), 1);
+        assert_int_equal(codes[0], HW_ADVICE_PROCESS_ONLY);
+        assert_int_equal(model_advice(f.m, 0, codes, 0), 0);
+        model_begin_run(f.m, 2);
+        assert_false(run->process_only);
+        id.arguments_size = 0; /* not readable: the kernel's name of it */
+        model_set_process(f.m, &id);
+        assert_string_equal(run->program, "api");
 }
 
 static void run_stop(uint16_t cap, uint64_t from, uint64_t to, unsigned thread, unsigned status)
@@ -792,6 +835,7 @@ int main(void)
                 TEST(shares),
                 TEST(heap),
                 TEST(process),
+                TEST(process_without_a_log),
                 TEST(scheduler),
                 TEST(stop_codes_of_7_8_2),
                 TEST(nonmoving),

@@ -88,7 +88,7 @@ static void on_state(void *ctx, enum source_state state, const char *why)
 /* "%s" in the URI stands for the private directory. */
 __attribute__((unused, format(printf, 2, 3))) static void hear(struct heard *h, const char *format, ...)
 {
-        struct source_sink sink = { h, on_bytes, on_more, on_cut, on_state };
+        struct source_sink sink = { h, on_bytes, on_more, on_cut, on_state, NULL };
         struct source_uri uri;
         char text[2048];
         struct error error = { "" };

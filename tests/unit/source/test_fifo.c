@@ -154,7 +154,7 @@ static void stdin_may_be_a_file(void **state)
 
 static void stdin_has_one_reader(void **state)
 {
-        struct source_sink sink = { &a, on_bytes, on_more, on_cut, on_state };
+        struct source_sink sink = { &a, on_bytes, on_more, on_cut, on_state, NULL };
         struct source_uri uri;
         struct error error = { "" };
         int ends[2];

@@ -50,6 +50,30 @@ static void identity(void **state)
         assert_false(procfs_is_process(dir, 42, start));
 }
 
+static void whose_number_it_is(void **state)
+{
+        struct process_identity id;
+
+        (void)state;
+        assert_int_equal(procfs_identity(dir, 42, &id), -ESRCH);
+        process(STAT("S"));
+        tree("proc/42/cmdline", "/bin/api");
+        assert_int_equal(procfs_identity(dir, 42, &id), 0);
+        assert_int_equal(id.pid, 42);
+        assert_int_equal(id.parent_pid, 1);
+        assert_int_equal(id.start_ticks, 12345);
+        assert_true(id.start_wall_ns == (1000000ull + 123) * 1000000000u + 450000000u);
+        assert_string_equal(id.program, "a) b (c)");
+        assert_int_equal(id.arguments_size, 8);
+        assert_memory_equal(id.arguments, "/bin/api", 8);
+        process(STAT("Z"));
+        assert_int_equal(procfs_identity(dir, 42, &id), -ESRCH);
+        tree("proc/42/stat", "42 (kworker) S 2 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 12345 0 0 0\n");
+        assert_int_equal(procfs_identity(dir, 42, &id), -ENOTSUP);
+        tree("proc/42/stat", "42 (x) S 1 1");
+        assert_int_equal(procfs_identity(dir, 42, &id), -ESRCH);
+}
+
 static void one_sample(void **state)
 {
         struct process_sample s = { .rss_bytes = 5 };
@@ -61,6 +85,9 @@ static void one_sample(void **state)
         assert_int_equal(s.swap_bytes, 4096);
         assert_int_equal(s.threads, 7);
         assert_int_equal(s.cpu_ns, 2000000000u);
+        assert_int_equal(s.minor_faults, 1);
+        assert_int_equal(s.major_faults, 3);
+        assert_true(s.address_space_bytes == UNKNOWN_U64 && s.address_space_limit_bytes == UNKNOWN_U64);
         assert_true(s.pss_bytes == UNKNOWN_U64);
         assert_true(s.cgroup_current_bytes == UNKNOWN_U64 && s.cgroup_max_bytes == UNKNOWN_U64);
         assert_true(procfs_pss(dir, 42) == UNKNOWN_U64);
@@ -68,6 +95,12 @@ static void one_sample(void **state)
              "00400000-7fff ---p 00000000 00:00 0 [rollup]\n"
              "Rss: 9 kB\nPss:   11 kB\nPss_Anon: 1 kB\n");
         assert_int_equal(procfs_pss(dir, 42), 11 * 1024);
+        tree("proc/42/limits", "Limit   Soft Limit   Hard Limit\nMax address space   unlimited   unlimited   bytes\n");
+        assert_int_equal(procfs_sample(dir, 42, &s), 0);
+        assert_true(s.address_space_limit_bytes == UNKNOWN_U64);
+        tree("proc/42/limits", "Max processes  7 8 processes\nMax address space   1048576   unlimited   bytes\n");
+        assert_int_equal(procfs_sample(dir, 42, &s), 0);
+        assert_int_equal(s.address_space_limit_bytes, 1048576);
         tree("proc/42/status", "Name:\tVmRSS: 7 kB\nVmRSS:\t99999999999999999999 kB\nVmSwap:\tx kB\n");
         assert_int_equal(procfs_sample(dir, 42, &s), 0);
         assert_true(s.rss_bytes == UNKNOWN_U64 && s.swap_bytes == UNKNOWN_U64 && s.threads == UNKNOWN_U64);
@@ -243,6 +276,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 test_in_dir(identity),
+                test_in_dir(whose_number_it_is),
                 test_in_dir(one_sample),
                 test_in_dir(gone),
                 test_in_dir(cgroup_second_generation),

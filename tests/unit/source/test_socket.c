@@ -293,7 +293,7 @@ static void tcp_listens_on_loopback(void **state)
 static void refuses_other_addresses(void **state)
 {
         struct source_uri uri = { .kind = SOURCE_TCP_LISTEN, .host = "0.0.0.0", .port = 4242 };
-        struct source_sink sink = { &a, on_bytes, on_more, on_cut, on_state };
+        struct source_sink sink = { &a, on_bytes, on_more, on_cut, on_state, NULL };
         struct error error = { "" };
 
         (void)state;

@@ -231,7 +231,7 @@ static bool other_bytes(void *ctx, const struct read_piece *piece)
 
 static void budget_lets_others_go_on(void **state)
 {
-        struct source_sink sink = { &b, other_bytes, on_more, on_cut, on_state };
+        struct source_sink sink = { &b, other_bytes, on_more, on_cut, on_state, NULL };
         struct source_uri uri;
         struct error error;
 
@@ -272,7 +272,7 @@ static bool slow_bytes(void *ctx, const struct read_piece *piece)
 
 static void a_turn_ends_by_time_too(void **state)
 {
-        struct source_sink sink = { &a, slow_bytes, on_more, on_cut, on_state };
+        struct source_sink sink = { &a, slow_bytes, on_more, on_cut, on_state, NULL };
         struct source_uri uri;
         struct error error;
 

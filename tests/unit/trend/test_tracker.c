@@ -214,6 +214,86 @@ static void test_process_samples_move_no_time(void **state)
         rig_close(&r);
 }
 
+static void of_process(struct rig *r)
+{
+        struct process_identity id = { .pid = 7, .start_wall_ns = 1000 * SECOND, .program = "api" };
+
+        model_set_process(r->f.m, &id);
+}
+
+static void resident(struct rig *r, uint64_t time_ns, uint64_t bytes)
+{
+        struct process_sample p;
+
+        memset(&p, 0xff, sizeof(p));
+        p.rss_bytes = bytes;
+        model_process(r->f.m, time_ns, &p);
+        model_pass_time(r->f.m, time_ns);
+}
+
+/* Without a log the samples of the process settle the time before them. */
+static void test_a_process_alone_is_judged_by_the_clock(void **state)
+{
+        static struct rig r;
+        struct limit_time limit;
+        struct growth g;
+        struct tracker_config c = tracker_config_scaled(SECOND);
+
+        (void)state;
+        c.given_limit_bytes = 1024 * MIB;
+        rig_open(&r, &c);
+        of_process(&r);
+        for (uint64_t s = 30; s < 430; s++)
+                resident(&r, s * SECOND, 50 * MIB + (s - 30) * 100000);
+        assert_int_equal(tracker_watermark_ns(r.t), 429 * SECOND);
+        assert_int_equal(r.n_ticks, 399);
+        assert_int_equal(verdict(&r, subject_series(SERIES_RSS)), TREND_LEAK);
+        assert_int_equal(verdict(&r, subject_series(SERIES_LIVE)), TREND_UNKNOWN);
+        tracker_growth(r.t, &g);
+        assert_int_equal(g.where, GROWTH_UNKNOWN); /* of what, is not known */
+        assert_true(tracker_time_to_limit(r.t, &limit));
+        assert_int_equal(limit.series, SERIES_RSS);
+        assert_true(limit.low_s > 0 && limit.high_s < 24 * 3600);
+        resident(&r, 100 * SECOND, 1); /* the clock was put back */
+        assert_int_equal(tracker_watermark_ns(r.t), 429 * SECOND);
+        rig_close(&r);
+}
+
+static void test_a_steady_process_alone_grows_nowhere(void **state)
+{
+        static struct rig r;
+        struct growth g;
+
+        (void)state;
+        open_scaled(&r, SECOND);
+        of_process(&r);
+        for (uint64_t s = 0; s < 400; s++)
+                resident(&r, s * SECOND, 50 * MIB + s % 3 * 4096);
+        tracker_growth(r.t, &g);
+        assert_int_equal(verdict(&r, subject_series(SERIES_RSS)), TREND_STEADY);
+        assert_int_equal(g.where, GROWTH_NOWHERE);
+        assert_false(g.live.known || g.heap.known || g.off_heap.known);
+        rig_close(&r);
+}
+
+/* For resident memory the limit of the address space is one, too. */
+static void test_the_address_space_limits_a_process_alone(void **state)
+{
+        static struct rig r;
+        struct process_sample p;
+
+        (void)state;
+        open_scaled(&r, SECOND);
+        memset(&p, 0xff, sizeof(p));
+        p.address_space_limit_bytes = 300 * MIB;
+        model_process(r.f.m, SECOND, &p);
+        assert_int_equal(tracker_limit(r.t).source, LIMIT_SOURCE_UNKNOWN);
+        of_process(&r);
+        assert_int_equal(tracker_limit(r.t).source, LIMIT_SOURCE_ADDRESS_SPACE);
+        assert_int_equal(tracker_limit(r.t).bytes, 300 * MIB);
+        rig_close(&r);
+}
+
 static void play_ticks(struct rig *r, unsigned pieces)
 {
         uint8_t payloads[700][12];
@@ -941,6 +1021,9 @@ int main(void)
                 cmocka_unit_test(test_a_capability_that_is_known_is_waited_for),
                 cmocka_unit_test(test_a_buffer_that_never_comes_is_not_waited_for),
                 cmocka_unit_test(test_process_samples_move_no_time),
+                cmocka_unit_test(test_a_process_alone_is_judged_by_the_clock),
+                cmocka_unit_test(test_a_steady_process_alone_grows_nowhere),
+                cmocka_unit_test(test_the_address_space_limits_a_process_alone),
                 cmocka_unit_test(test_ticks_depend_on_the_log_alone),
                 cmocka_unit_test(test_a_gap_is_bounded),
                 cmocka_unit_test(test_ticks_in_a_silence),
