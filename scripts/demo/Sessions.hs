@@ -74,7 +74,7 @@ phaseAt ticks tick
 phaseName :: Phase -> String
 phaseName p = ["open", "cache on", "sale", "closing"] !! fromEnum p
 
--- | Ten ticks a second of real time, each with its share of requests.
+-- | Ten ticks a second of real time, each with its share of requests; a machine that is too busy for them serves fewer.
 work :: Cache -> IORef Int -> Int -> Int -> IO ()
 work cache revenue seconds rate = getMonotonicTime >>= \start -> go start Nothing 0
   where
@@ -82,11 +82,14 @@ work cache revenue seconds rate = getMonotonicTime >>= \start -> go start Nothin
     perTick = max 1 (rate `div` 10)
     go start before tick = when (tick < ticks) $ do
       let phase = phaseAt ticks tick
+          end = start + fromIntegral (tick + 1) / 10
       when (before /= Just phase) $ traceMarkerIO (phaseName phase)
-      forM_ [1 .. perTick] $ \i ->
-        request cache revenue (phase == CacheOn || phase == Sale) (if phase == Sale then 100 else 80) (tick * perTick + i)
+      forM_ [1 .. perTick] $ \i -> do
+        time <- getMonotonicTime
+        when (i == 1 || time < end) $
+          request cache revenue (phase == CacheOn || phase == Sale) (if phase == Sale then 100 else 80) (tick * perTick + i)
       now <- getMonotonicTime
-      threadDelay (max 1000 (truncate ((start + fromIntegral (tick + 1) / 10 - now) * 1000000)))
+      threadDelay (max 1000 (truncate ((end - now) * 1000000)))
       go start (Just phase) (tick + 1)
 
 main :: IO ()

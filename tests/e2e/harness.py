@@ -50,6 +50,20 @@ def require(what, *command):
         pytest.skip(f"needs {what}: {' '.join(done.stderr.split()) or f'{command[0]} exits with {done.returncode}'}")
 
 
+TRACE = """import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+libc.ptrace.argtypes, libc.ptrace.restype = [ctypes.c_long] * 4, ctypes.c_long
+PTRACE_SEIZE = 0x4206
+if libc.ptrace(PTRACE_SEIZE, int(sys.argv[1]), 0, 0):
+    sys.exit("ptrace: " + os.strerror(ctypes.get_errno()))"""
+
+
+def require_tracing(**whose):
+    """Skips the test where a process may not trace one that is not its child; `whose` is how that one is started."""
+    with running("sleep", DEADLINE_S, stdin=subprocess.DEVNULL, **whose) as other:
+        require("to trace another process", sys.executable, "-c", TRACE, other.pid)
+
+
 def make_once(name, make, inputs):
     """The folder NAME of the build folder, which make(folder) fills: once for all processes that test at a time, and once more
     when `inputs`, bytes that say what it is made of, are others."""

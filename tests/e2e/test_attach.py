@@ -11,10 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from harness import BUILD, CLIENT, DAEMON, DEADLINE_S, ROOT, SOURCES, Daemon, Programs, client, copy_program, pb, private_directory, require, running, wait_for
+from harness import BUILD, CLIENT, DAEMON, DEADLINE_S, ROOT, SOURCES, Daemon, Programs, client, copy_program, pb, private_directory, require, require_tracing, running, wait_for
 
 BUILDS = {"threaded": ["-threaded"], "plain": [], "threaded-log": ["-threaded", "-eventlog"]}
 LOGGING = {"threaded-own": ["-threaded", "-eventlog", "-rtsopts"], "plain-own": ["-eventlog", "-rtsopts"]}
+
+
+@pytest.fixture(scope="module")
+def tracing():
+    require_tracing()
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +40,7 @@ def age_s(pid):
     return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
 
 
+@pytest.mark.usefixtures("tracing")
 @pytest.mark.parametrize("build", BUILDS)
 def test_attach_detach_and_again(directory, serving, build):
     with Daemon(directory) as daemon, running(serving[build], stdin=subprocess.PIPE) as program:
@@ -59,6 +65,7 @@ def test_attach_detach_and_again(directory, serving, build):
         assert program.wait(DEADLINE_S) == 0
 
 
+@pytest.mark.usefixtures("tracing")
 @pytest.mark.parametrize("build", BUILDS)
 def test_requests_do_not_delay_the_judgement_of_growth(directory, serving, build):
     """Their answers come in the log: steps are still closed when all of them has come, not five steps later."""
@@ -80,6 +87,7 @@ def test_requests_do_not_delay_the_judgement_of_growth(directory, serving, build
         wait_for(lambda: (now := judged())[1] > asked_ns and now[0] - now[1] < 4 * step_ns, "a later one, without delay")
 
 
+@pytest.mark.usefixtures("tracing")
 def test_a_file_of_any_name_that_is_gone_meanwhile(directory, serving):
     """A wrapper's `.name-wrapped`, and a service whose program was built again since it was started."""
     program = directory / ".Serving (1)-wrapped"
@@ -110,6 +118,7 @@ def test_the_agent_is_linked_in(directory, serving):
             assert done.returncode == 2 and "linked into it, but its socket is not" in done.stderr, done
 
 
+@pytest.mark.usefixtures("tracing")
 def test_of_two_with_the_same_name_one_is_detached(directory, serving):
     """Each is its own target, found by the socket of its agent, not by its name."""
     program = serving["threaded"]
@@ -144,8 +153,8 @@ def bring(place):
 @pytest.fixture
 def others(directory, serving):
     """others(build): a program of another user, in a place that this user can read, with a directory of its own."""
-    if os.geteuid() != 0:
-        pytest.skip("needs root, to be another user")
+    require("to become another user", "setpriv", "--reuid", str(OTHER_USER), "--clear-groups", "true")
+    require_tracing(user=OTHER_USER)
     with private_directory() as place, contextlib.ExitStack() as programs:
         place.chmod(0o755)
         bring(place)
@@ -215,6 +224,7 @@ def test_a_program_that_does_not_see_our_directory(directory, serving, user):
                 done = attach()
                 assert done.returncode == 2 and "a file system of its own" in done.stderr and "sudo" in done.stderr, done
                 return
+            require_tracing()
             with Daemon(directory) as daemon:
                 for _ in range(2):
                     wait_for(lambda: attach().returncode == 0, "a runtime that is up, and the attach")
@@ -268,6 +278,7 @@ def test_heapwatch_is_not_taken_for_a_haskell_program(directory):
         assert "not a GHC-compiled program" in said.stdout + said.stderr
 
 
+@pytest.mark.usefixtures("tracing")
 def test_a_program_that_flushes_itself(directory, programs):
     """It calls the runtime's file writer (flush.c): while it is watched these calls come to us, and no longer after that."""
     with Daemon(directory) as daemon, running(programs["steady"], "1", "more", stdin=subprocess.PIPE,
@@ -282,6 +293,7 @@ def test_a_program_that_flushes_itself(directory, programs):
         assert program.wait(DEADLINE_S) == 0
 
 
+@pytest.mark.usefixtures("tracing")
 @pytest.mark.parametrize("build", LOGGING)
 def test_a_program_with_an_eventlog_of_its_own(directory, serving, build):
     """Both get it from then on; the program's own is whole, also where it was detached from."""
@@ -304,6 +316,7 @@ def test_a_program_with_an_eventlog_of_its_own(directory, serving, build):
     assert all(summary["stream"][k] == 0 for k in ("lostBytes", "resyncs", "unknownEvents", "timeAnomalies")), summary
 
 
+@pytest.mark.usefixtures("tracing")
 def test_a_log_that_cannot_be_joined(directory, serving):
     """Its own log goes where it cannot be read again: that is said, and it goes on."""
     fifo = directory / "own.fifo"
@@ -335,6 +348,7 @@ int heapwatch_agent_attach(const char *settings, char *said, size_t size)
 """
 
 
+@pytest.mark.usefixtures("tracing")
 def test_killed_in_the_middle(directory, serving):
     """attach is killed while the program loads the agent: the borrowed thread finishes that and returns by itself."""
     copy_program(CLIENT, directory)
@@ -362,6 +376,7 @@ def test_killed_in_the_middle(directory, serving):
         assert program.wait(DEADLINE_S) == 0
 
 
+@pytest.mark.usefixtures("tracing")
 def test_a_program_that_is_just_starting(directory, serving):
     """Its runtime comes up after the agent was loaded into it, and found none."""
     with Daemon(directory) as daemon, running(serving["late"], stdin=subprocess.PIPE) as process:
@@ -385,6 +400,7 @@ def test_what_cannot_be_attached_to(directory, serving):
         assert program.wait(DEADLINE_S) == 0
 
 
+@pytest.mark.usefixtures("tracing")
 def test_the_demonstration(directory):
     """A program compiled without any flag but -threaded, attached to while it runs: bands of its own types, to its end."""
     done = subprocess.run([ROOT / "scripts/demo/run", "10"], env={**os.environ, "BUILD": str(CLIENT.parent), "TMPDIR": str(directory)},
