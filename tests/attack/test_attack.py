@@ -23,6 +23,8 @@ from common import scale
 from harness import CLIENT, DEADLINE_S, LOGS, ROOT, WATCHED, Daemon, client, pb, rss_bytes, running, wait_for
 from live_log import LiveLog
 
+pytestmark = pytest.mark.long
+
 LEAKY = (LOGS / "leaky-hT-ghc9103" / "run.eventlog").read_bytes()
 SLOW = 8 if WATCHED else 1      # what a sanitizer costs
 ANSWER_S = 3 * SLOW             # the longest that a request may take on a loaded machine

@@ -16,6 +16,7 @@ thinned = set()
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "many: has many cases, of which HEAPWATCH_THIN=N takes every Nth")
+    config.addinivalue_line("markers", "long: has a longer form, with HEAPWATCH_LONG=1")
 
 
 def pytest_collection_modifyitems(config, items):
@@ -28,7 +29,8 @@ def pytest_collection_modifyitems(config, items):
         (kept if keep else dropped).append(item)
     thinned.update(item.path.name for item in dropped)
     config.hook.pytest_deselected(items=dropped)
-    items[:] = kept
+    # Groups, each run by one process, are what takes longest: they begin first.
+    items[:] = sorted(kept, key=lambda item: item.get_closest_marker("xdist_group") is None)
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -36,6 +36,8 @@ LOGS = ROOT / "tests" / "data" / "logs"
 SOURCES = "tests/programs"     # of Haskell programs, below ROOT
 # The most CPU time of one turn of a daemon's loop; its wall time may be longer, on a busy machine.
 LONGEST_TURN_S = 0.25
+# The long forms of tests marked `long`: scripts/ci-more long.
+LONG = os.environ.get("HEAPWATCH_LONG") == "1"
 DEADLINE_S = float(os.environ.get("HEAPWATCH_DEADLINE", "180"))
 
 

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from harness import CLIENT, DAEMON, DEADLINE_S, LOGS, MAY_CLOSE_OUTPUT, client, piped
+from harness import CLIENT, DAEMON, DEADLINE_S, LOGS, LONG, MAY_CLOSE_OUTPUT, client, piped
 
 LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
 SMALL = sorted(p for p in LOGS.glob("*/run.eventlog") if p.stat().st_size < 100_000)
@@ -167,7 +167,8 @@ def test_what_is_no_file_is_written_and_not_replaced(directory, words):
     assert (directory / "copy").stat().st_size > 1000
 
 
-@pytest.mark.parametrize("log", SMALL if os.environ.get("HEAPWATCH_ATTACK") == "full" else SMALL[::4], ids=lambda p: p.parent.name)
+@pytest.mark.long
+@pytest.mark.parametrize("log", SMALL if LONG else SMALL[::4], ids=lambda p: p.parent.name)
 def test_check_fails_a_log_that_lost_bytes(directory, log):
     """However short the run is, and wherever the bytes are lost."""
     whole, damaged = log.read_bytes(), directory / "damaged.eventlog"

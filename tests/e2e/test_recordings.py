@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from harness import CLIENT, LOGS, MAY_CLOSE_OUTPUT, Daemon, client, compile_haskell, pb, wait_for
+from harness import CLIENT, LOGS, LONG, MAY_CLOSE_OUTPUT, Daemon, client, compile_haskell, pb, wait_for
 from live_log import LiveLog
 
 SEED = 20261122
@@ -168,6 +168,7 @@ def readable():
     return read
 
 
+@pytest.mark.long
 def test_stretches_of_all_logs_are_read_by_ghc_events(directory, record, readable):
     logs = {p.parent.name: p for p in sorted(LOGS.glob("*/run.eventlog"))}
     good = {str(p): n for p, n in readable(logs.values()).items() if not n.startswith("error")}
@@ -180,7 +181,7 @@ def test_stretches_of_all_logs_are_read_by_ghc_events(directory, record, readabl
     assert daemon.process.wait() == 0
     pick, cuts = random.Random(SEED), []
     for run in recordings(record):
-        for i in range(10):
+        for i in range(10 if LONG else 2):
             a, b = sorted(pick.uniform(0, run["endNs"]) for _ in range(2))
             cuts.append(pathlib.Path(directory) / f"{run['target']}-{i}.eventlog")
             dump(record, run["target"], cuts[-1], "--from", f"{int(a)}ns", "--to", f"{int(b)}ns")
