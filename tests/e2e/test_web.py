@@ -2,6 +2,7 @@
 """heapwatch web: the API, its guards and its bounds, against real daemons."""
 import contextlib
 import http.client
+import itertools
 import json
 import os
 import re
@@ -478,13 +479,19 @@ def test_a_request_has_a_deadline(served):
 @pytest.mark.skipif(WATCHED, reason="a sanitizer's memory is not the program's")
 def test_unread_answers_are_bounded_together():
     """250 that ask for a state of two megabytes and read nothing."""
+    batches = iter(range(3))
+
     def large(pb, tick):
         update = pb.Update(run=1, event_time_ns=10**9 + tick)
-        for i in range(30 if tick < 3 else 0):
-            update.notes.notes.add(number=30 * tick + i + 1, time_ns=10**9, what=pb.Note.WHAT_MARKER, text="x" * 30000)
+        for batch in itertools.islice(batches, 1 if fake.requests else 0):      # once somebody listens
+            for i in range(30):
+                update.notes.notes.add(number=30 * batch + i + 1, time_ns=10**9, what=pb.Note.WHAT_MARKER, text="x" * 30000)
         return [update]
 
-    with private_directory() as d, FakeDaemon(pb, d, {"api": large}) as fake, Web("--connect", fake.endpoint) as web:
+    with contextlib.ExitStack() as stack:
+        fake = FakeDaemon(pb, stack.enter_context(private_directory()), {"api": large})
+        stack.enter_context(fake)
+        web = stack.enter_context(Web("--connect", fake.endpoint))
         wait_for(lambda: len(web.ask("/api/state")[2]) > 2_000_000, "a large state")
         with contextlib.ExitStack() as open_ones:
             for _ in range(250):
