@@ -121,23 +121,24 @@ def test_the_agent_is_linked_in(directory, serving):
 @pytest.mark.usefixtures("tracing")
 def test_of_two_with_the_same_name_one_is_detached(directory, serving):
     """Each is its own target, found by the socket of its agent, not by its name."""
-    program = serving["threaded"]
+    program = directory / f"twin-{os.getpid()}"     # others of the same name are looked for on the whole machine
+    shutil.copy(serving["threaded"], program)
     with Daemon(directory) as daemon, running(program, stdin=subprocess.PIPE) as one, running(program, stdin=subprocess.PIPE) as other:
         said = [wait_for(lambda: (lambda done: done.returncode == 0 and done)(heapwatch(directory, "attach", p.pid)), "its runtime")
                 for p in (one, other)]
-        assert "heapwatch top serving-threaded-2" in said[1].stdout
-        several = heapwatch(directory, "attach", "serving-threaded")
+        assert f"heapwatch top {program.name}-2" in said[1].stdout
+        several = heapwatch(directory, "attach", program.name)
         assert several.returncode == 2 and "2 programs of that name run here" in several.stderr
         for command in (("top", "--once"), ("trend",)):     # where the program is built, its name is still the target's
-            shown = subprocess.run([CLIENT, *command, "serving-threaded"], cwd=program.parent, capture_output=True, text=True,
+            shown = subprocess.run([CLIENT, *command, program.name], cwd=program.parent, capture_output=True, text=True,
                                    env={**os.environ, "HEAPWATCH_DIR": str(directory)}, timeout=DEADLINE_S)
-            assert shown.returncode == 0 and "serving-threaded" in shown.stdout, shown
+            assert shown.returncode == 0 and program.name in shown.stdout, shown
         again = heapwatch(directory, "attach", other.pid)
-        assert again.returncode == 0 and "heapwatch top serving-threaded-2\n" in again.stdout     # no second target
+        assert again.returncode == 0 and f"heapwatch top {program.name}-2\n" in again.stdout     # no second target
         assert heapwatch(directory, "detach", other.pid).returncode == 0
-        taken = heapwatch(directory, "attach", other.pid, "--name", "serving-threaded")
-        assert taken.returncode == 2 and "refuses the target serving-threaded" in taken.stderr
-        assert daemon.target("serving-threaded") and daemon.target("serving-threaded-2") is None
+        taken = heapwatch(directory, "attach", other.pid, "--name", program.name)
+        assert taken.returncode == 2 and f"refuses the target {program.name}" in taken.stderr
+        assert daemon.target(program.name) and daemon.target(f"{program.name}-2") is None
 
 
 OTHER_USER = 65534
