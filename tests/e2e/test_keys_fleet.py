@@ -25,8 +25,10 @@ TAG = f"hw{os.getpid() % 100000}"
 SUBNET = f"10.213.{os.getpid() % 254 + 1}"      # two runs on one machine do not meet
 
 
-def ip(*args):
-    return subprocess.run(["ip", *args], capture_output=True, text=True, timeout=60)
+def ip(*args, space=None):
+    """In a network namespace by nsenter: `ip -n` and `ip netns exec` mount, too, and not every chroot allows that."""
+    enter = ["nsenter", f"--net=/run/netns/{space}"] if space else []
+    return subprocess.run([*enter, "ip", *args], capture_output=True, text=True, timeout=60)
 
 
 def require_namespaces():
@@ -58,19 +60,18 @@ class Machine(Daemon):
         self.args = ["--listen", f"tcp://{self.address}:{PORT}", "--keys", str(self.keys)]
 
     def make_space(self):
-        for command in (["netns", "add", self.space],
-                        ["link", "add", self.link, "type", "veth", "peer", "name", "eth0", "netns", self.space],
-                        ["link", "set", self.link, "master", TAG, "up"],
-                        ["-n", self.space, "addr", "add", f"{self.address}/24", "dev", "eth0"],
-                        ["-n", self.space, "link", "set", "eth0", "up"]):
-            done = ip(*command)
+        for space, command in ((None, ["netns", "add", self.space]),
+                               (None, ["link", "add", self.link, "type", "veth", "peer", "name", "eth0", "netns", self.space]),
+                               (None, ["link", "set", self.link, "master", TAG, "up"]),
+                               (self.space, ["addr", "add", f"{self.address}/24", "dev", "eth0"]),
+                               (self.space, ["link", "set", "eth0", "up"])):
+            done = ip(*command, space=space)
             assert done.returncode == 0, (command, done.stderr)
 
     def start(self):
         import harness
         program = harness.DAEMON
         wrapper = self.directory / "heapwatchd"
-        # Not `ip netns exec`, which mounts, too, and that is not possible in every chroot.
         wrapper.write_text(f'#!/bin/sh\nexec nsenter --net=/run/netns/{self.space} {program} "$@"\n')
         wrapper.chmod(0o755)
         harness.DAEMON = wrapper
