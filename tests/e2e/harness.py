@@ -223,7 +223,9 @@ class Daemon:
 
     def start(self):
         assert self.process is None or self.process.poll() is not None, "the daemon is running already"
-        env = {**os.environ, "XDG_STATE_HOME": str(self.directory / "state")}   # nothing is kept outside
+        env = dict(os.environ)
+        if env.get("XDG_STATE_HOME") == surroundings.get("XDG_STATE_HOME"):     # else a test has chosen it
+            env["XDG_STATE_HOME"] = str(self.directory / "state")
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 [DAEMON, "--publish", self.publish, "--request", self.request_endpoint, *self.args, *self.targets],
@@ -350,6 +352,9 @@ def private_directory():
         shutil.rmtree(path, ignore_errors=True)
 
 
+surroundings = {}       # what private_surroundings() has set
+
+
 @contextlib.contextmanager
 def private_surroundings():
     """No test meets the user's own daemons, recordings and hosts, nor those of the tests beside it."""
@@ -358,8 +363,9 @@ def private_surroundings():
     with private_directory() as path:
         for name in names:
             (path / name).mkdir(mode=0o700)
-            os.environ[name] = str(path / name)
+            surroundings[name] = os.environ[name] = str(path / name)
         yield
+    surroundings.clear()
     for name, value in before.items():
         os.environ.pop(name, None) if value is None else os.environ.update({name: value})
 
