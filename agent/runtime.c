@@ -60,7 +60,7 @@ bool runtime_classify(const struct rts_symbols *symbols, struct runtime_kind *re
                     symbols->n_capabilities.address;
 
         if (!symbols->end_init_elapsed.address || !symbols->rts_shutdown.address) {
-                return error_set(error, RUNTIME_STRIPPED);
+                return error_set(error, "%s", symbols_runtime_is_shared() ? RUNTIME_SHARED : RUNTIME_STRIPPED);
         }
         k.recent = symbols->rts_pause.address && symbols->rts_resume.address;
         k.log = symbols->startEventLogging.address && symbols->eventlog_enabled.address && symbols->TRACE_gc.address;

@@ -18,6 +18,7 @@
 #include "proto/base/error.h"
 
 #define RUNTIME_STRIPPED "the program is stripped: the runtime's variables cannot be found"
+#define RUNTIME_SHARED   "the program's runtime is a shared library, whose variables cannot be found"
 #define RUNTIME_NO_PROC  "there is no /proc here, which shows the runtime's variables and the program's options"
 
 /* How this runtime is handled, by the symbols that it has. */

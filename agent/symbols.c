@@ -262,6 +262,21 @@ static int each_object(struct dl_phdr_info *info, size_t size, void *ctx)
         return 0;
 }
 
+static int find_shared_runtime(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+        (void)size;
+        *(bool *)ctx |= is_shared_runtime(info->dlpi_name);
+        return *(bool *)ctx;
+}
+
+bool symbols_runtime_is_shared(void)
+{
+        bool found = false;
+
+        (void)dl_iterate_phdr(find_shared_runtime, &found);
+        return found;
+}
+
 bool symbols_find(char *ret_version, size_t version_size)
 {
         struct search search = { true, ret_version, version_size };

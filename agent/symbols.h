@@ -105,6 +105,9 @@ bool symbols_have_runtime(const uint8_t *image, size_t size);
  */
 bool symbols_find(char *ret_version, size_t version_size);
 
+/* Whether the runtime of this process is a shared library. */
+bool symbols_runtime_is_shared(void);
+
 /*
  * Whether this process has a GHC runtime although symbols_find() has found none: a stripped program or, where
  * SYMBOLS_OWN_FILE is not there, one in a chroot without /proc. Reads its file.

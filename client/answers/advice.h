@@ -20,6 +20,9 @@ struct advice {
 /* The most urgent first; the last row of the last table always holds. */
 extern const struct advice advice_of_end[], advice_of_growth[], advice_of_alerts[], advice_of_waiting[];
 
+/* Of a process alone: why it has no log, and what to do. */
+void say_process_only(char *text, const struct evidence *e);
+
 /* Nothing needs to be done. */
 bool is_nothing(const struct advice *a);
 

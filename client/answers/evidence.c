@@ -209,8 +209,9 @@ static void find_growth(struct evidence *e)
         const struct world_target *t = e->t;
         const Hw__Growth *growth = t->trend_state ? t->trend_state->growth : NULL;
 
+        e->process_only = t->target && t->target->run_info && t->target->run_info->process_only;
         e->where = growth && growth->has_where ? growth->where : HW__GROWTH__WHERE__WHERE_UNKNOWN;
-        e->series = deciding(t, e->where);
+        e->series = e->process_only ? HW__SERIES__SERIES_RSS : deciding(t, e->where);
         e->trend = judged(t, e->series);
         e->verdict = e->trend ? e->trend->verdict : HW__VERDICT__VERDICT_UNKNOWN;
         if (e->where == HW__GROWTH__WHERE__WHERE_NOWHERE)

@@ -22,6 +22,7 @@ struct evidence {
         Hw__Series series;              /* the one whose trend decides */
         const Hw__Trend *trend;         /* of that series; NULL: none */
         Hw__Verdict verdict;            /* its verdict, STEADY when nothing grows anywhere */
+        bool process_only;              /* the program has no log: of its heap nothing is known */
         bool off_heap;                  /* what grows is outside of the heap */
         bool grows;                     /* verdict is growing or leak */
         const Hw__GrowingBand *growing; /* the band that grows most, or `likely`; NULL */

@@ -27,6 +27,11 @@ static void say_limit_first(char *text, const struct evidence *e)
             "a short -i (+RTS -hT -i0.5) names what grows");
 }
 
+static bool process_grows(const struct evidence *e)
+{
+        return e->grows && e->process_only;
+}
+
 static bool no_census(const struct evidence *e)
 {
         return live_grows(e) && !has_profile(e) && awaits_census(e) && e->over;
@@ -314,6 +319,7 @@ static void say_unplaced(char *text, const struct evidence *e)
 
 const struct advice advice_of_growth[] = {
         { "limit-first", limit_first, say_limit_first },
+        { "process-growth", process_grows, say_process_only },
         { "no-census", no_census, say_no_census },
         { "first-census", first_census, say_first_census },
         { "no-profile", live_without_profile, say_without_profile },

@@ -96,7 +96,23 @@ static void say_nothing(char *text, const struct evidence *e)
         say(text, "Nothing");
 }
 
+static bool process_only(const struct evidence *e)
+{
+        return e->process_only;
+}
+
+void say_process_only(char *text, const struct evidence *e)
+{
+        const char *reason = e->t->target->process_only_reason;
+
+        if (reason && reason[0])
+                say(text, "Only its process is watched: %.440s", reason);
+        else
+                say(text, "%s", hw_advice_text(HW_ADVICE_PROCESS_ONLY));
+}
+
 const struct advice advice_of_waiting[] = {
+        { "process-only", process_only, say_process_only },
         { "few-collections", too_few_collections, say_too_few_collections },
         { "too-short", too_short, say_too_short },
         { "verdict-comes", verdict_comes, say_verdict_comes },

@@ -204,6 +204,8 @@ void answer_grows(struct target_answer *a, const struct evidence *e)
                           : e->growing->verdict == HW__VERDICT__VERDICT_LEAK ? ANSWER_BAD
                                                                              : ANSWER_WARN;
                 say_growing_band(a, e);
+        } else if (e->process_only) {
+                say(a->text, "Not known: the program has no log, its process alone is watched");
         } else if (!profiled && keeps_events(e)) {
                 say(a->text, "Not known yet: the program keeps its events in its buffer");
         } else if (!profiled && awaits_census(e)) {
@@ -347,6 +349,8 @@ const char *limit_words(bool known, Hw__TimeToLimit__Source source)
                 return "the heap limit -M";
         case HW__TIME_TO_LIMIT__SOURCE__SOURCE_MEMORY:
                 return "the machine's memory";
+        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_ADDRESS_SPACE:
+                return "the limit of its address space (ulimit -v)";
         case HW__TIME_TO_LIMIT__SOURCE__SOURCE_GIVEN:
                 return "the limit given with --limit";
         default:

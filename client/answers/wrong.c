@@ -67,6 +67,8 @@ static void say_not_known(struct target_answer *a, const struct evidence *e)
                 say(a->text, ": verdict in ");
                 say_verdict_in(a->text, t);
                 say(a->text, " at this step");
+        } else if (e->process_only) {
+                say(a->text, ": its process alone is watched, and its resident memory has too few steps");
         } else if (keeps_events(e)) {
                 say(a->text, ": the program keeps its events in its buffer");
         } else if (!t) {
@@ -127,6 +129,11 @@ static void say_verdict(struct target_answer *a, const struct evidence *e)
         case HW__VERDICT__VERDICT_STEADY:
                 if (in_doubt(e)) {
                         say_doubt(a, e);
+                        break;
+                }
+                if (e->process_only) {
+                        say(a->text, e->over ? "Resident memory showed no lasting growth; of the heap nothing is known"
+                                             : "Resident memory shows no lasting growth; of the heap nothing is known");
                         break;
                 }
                 a->tone = ANSWER_GOOD;

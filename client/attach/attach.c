@@ -10,10 +10,12 @@
 
 #include "agent/agent.h"
 #include "client/attach/inject.h"
+#include "client/attach/process_only.h"
 #include "client/attach/processes.h"
 #include "client/cli/command.h"
 #include "client/cli/options.h"
 #include "client/program/ask_agent.h"
+#include "client/program/process_uri.h"
 #include "client/run/census_options.h"
 #include "client/run/daemon.h"
 #include "heapwatch/text.h"
@@ -30,6 +32,7 @@ struct request {
         struct census_options censuses;
         struct text_list labels;
         uint64_t resolution_ns; /* 0: not given */
+        bool process_only;
 };
 
 static const struct option attach_options[] = {
@@ -47,6 +50,9 @@ static const struct option attach_options[] = {
         OPTION_DURATION("resolution", 0, struct request, resolution_ns, LIMIT_RESOLUTION_LEAST_NS,
                         LIMIT_RESOLUTION_MOST_NS,
                         "step in which growth is judged, 100ms to 1h (default: the daemon's, 1m)"),
+        OPTION_FLAG("process-only", 0, struct request, process_only,
+                    "without the agent: its memory, faults, processor time, threads and limits, as the system knows "
+                    "them, of any process; nothing of its heap"),
         OPTION_LIST("label", 'l', "NAME=VALUE", struct request, labels, COMPLETE_NOTHING,
                     "a label of its runs, such as version=1.4.2; may be repeated"),
         OPTIONS_END,
@@ -81,13 +87,11 @@ static bool may_watch(const struct ghc_process *p, struct error *error)
                          (long)p->user, (int)p->pid);
 }
 
-/* The library, as the process sees it: in its own file system. False also when that cannot be attached to at all. */
+/* The library, as the process sees it: in its own file system. */
 static bool library_for(const struct ghc_process *p, char *path, size_t size, struct error *error)
 {
         char there[4200];
 
-        if (p->why.text[0])
-                return error_set(error, "%s", p->why.text);
         if (p->fit.agent)
                 return true; /* linked: nothing is loaded */
         if (!agent_fit_library(path, size))
@@ -235,6 +239,21 @@ static int fail(const struct command *command, const char *program, const struct
         return EXIT_USAGE;
 }
 
+/* It cannot be watched from inside, for a reason that may pass or that others can do away with. */
+static int fail_but_process(const struct request *q, struct error *error)
+{
+        const struct error why = *error;
+        char uri[PROCESS_URI_SIZE];
+        pid_t pid;
+
+        if (process_number(q->program, &pid, error) && process_uri(pid, uri))
+                (void)error_set(error, "%s; its process alone can be watched: heapwatch attach --process-only %d",
+                                why.text, (int)pid);
+        else
+                *error = why;
+        return fail(&command_attach, q->program, error);
+}
+
 /* The daemon does not take it: a log that we began is ended; one that was there may have another reader. */
 static int undo(const struct ghc_process *p, const char *socket, int outcome, struct error *error)
 {
@@ -245,10 +264,19 @@ static int undo(const struct ghc_process *p, const char *socket, int outcome, st
         return fail(&command_attach, p->name, error);
 }
 
+/* Its process, because of that obstacle or because the user wishes it so. */
+static int attach_process(const struct request *q, pid_t pid, enum obstacle obstacle)
+{
+        const struct process_wish wish = { q->name, obstacle, { q->resolution_ns, &q->labels, NULL } };
+        struct error error;
+
+        return process_only_attach(pid, &wish, &error) ? EXIT_OK : fail(&command_attach, q->program, &error);
+}
+
 static int attach(void *filled)
 {
         const struct request *q = filled;
-        const struct daemon_wish wish = { q->resolution_ns, &q->labels };
+        const struct daemon_wish wish = { q->resolution_ns, &q->labels, NULL };
         struct ghc_process p;
         struct daemon_link link;
         struct error error = { "" };
@@ -260,15 +288,27 @@ static int attach(void *filled)
                 return command_usage_error(&command_attach, "%s", error.text);
         if (census_options_check(&command_attach, &q->censuses))
                 return EXIT_USAGE;
+        if (q->process_only) {
+                pid_t pid;
+                return process_number(q->program, &pid, &error) ? attach_process(q, pid, OBSTACLE_NONE)
+                                                                : fail(&command_attach, q->program, &error);
+        }
+        if (!process_find(q->program, &p, &error))
+                return fail_but_process(q, &error);
+        if (p.obstacle != OBSTACLE_NONE)
+                return attach_process(q, p.pid, p.obstacle);
         /* No daemon is started for a program that cannot be attached to. */
-        if (!process_find(q->program, &p, &error) || !may_watch(&p, &error) ||
-            !library_for(&p, library, sizeof(library), &error) || !daemon_link_init(&link, &error) ||
-            !may_reach(&p, &link, &error))
+        if (!may_watch(&p, &error) || !library_for(&p, library, sizeof(library), &error))
+                return fail_but_process(q, &error);
+        if (!daemon_link_init(&link, &error))
                 return fail(&command_attach, q->program, &error);
+        if (!may_reach(&p, &link, &error))
+                return fail_but_process(q, &error);
         link.wait_ms = PATIENCE_MS;
-        if (daemon_ensure(&link, PATIENCE_MS, &error) != DAEMON_OK ||
-            !bring_in(q, &p, &link, library, socket, sizeof(socket), &outcome, &error))
+        if (daemon_ensure(&link, PATIENCE_MS, &error) != DAEMON_OK)
                 return fail(&command_attach, q->program, &error);
+        if (!bring_in(q, &p, &link, library, socket, sizeof(socket), &outcome, &error))
+                return fail_but_process(q, &error);
         snprintf(uri, sizeof(uri), "unix:%s", socket);
         daemon_name_of(p.name, name);
         if (daemon_add(&link, q->name ? q->name : name, q->name != NULL, uri, &wish, target, &error) != DAEMON_OK)
@@ -307,6 +347,9 @@ static int detach(void *filled)
         struct error error = { "" };
         char socket[512];
 
+        pid_t pid;
+        if (process_number(q->program, &pid, &error) && process_only_detach(pid))
+                return EXIT_OK;
         if (!process_find(q->program, &p, &error) || !daemon_link_init(&link, &error))
                 return fail(&command_detach, q->program, &error);
         if (!p.agent) {
@@ -338,10 +381,14 @@ const struct command command_attach = {
                  "borrowed for some milliseconds by ptrace(2); that needs a process of yours and "
                  "kernel.yama.ptrace_scope 0, "
                  "or CAP_SYS_PTRACE. Root, with root's daemon, watches the programs of all users. `heapwatch ps` lists "
-                 "what can be attached to. x86-64 with glibc.",
+                 "what can be attached to. x86-64 with glibc. Of a program that cannot be watched from inside, such as "
+                 "a "
+                 "stripped one, its process alone is watched: memory, faults, processor time and limits are known, its "
+                 "heap is not.",
         .options = attach_options,
         .status = "0, or 2 when it could not be attached to: then the program goes on as it was.",
-        .examples = (const char *const[]){ "heapwatch attach Server", "heapwatch attach 1234 --name api-1", NULL },
+        .examples = (const char *const[]){ "heapwatch attach Server", "heapwatch attach 1234 --name api-1",
+                                           "heapwatch attach --process-only 1234", NULL },
         .size = sizeof(struct request),
         .defaults = &(const struct request){ .interval_ns = UINT64_C(1000000000) },
         .run = attach,

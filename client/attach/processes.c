@@ -85,18 +85,28 @@ static bool file_name(pid_t pid, char *out, size_t size)
         return true;
 }
 
+static void set_obstacle(struct ghc_process *p, enum obstacle obstacle)
+{
+        p->obstacle = obstacle;
+        (void)error_set(&p->why, "%s", obstacle_reason(obstacle));
+}
+
 static void judge(struct ghc_process *p, const struct maps *maps)
 {
         int tracer = 0;
 
-        p->why.text[0] = '\0';
         each_line(p->pid, "status", see_tracer, &tracer);
+        set_obstacle(p, p->fit.obstacle);
+        if (!p->fit.fits)
+                return;
 #if !defined(__x86_64__)
-        (void)error_set(&p->why, "attaching works on x86-64 only");
+        set_obstacle(p, OBSTACLE_OTHER_MACHINE);
 #endif
-        if (p->fit.fits && !maps->libc)
-                (void)error_set(&p->why, "it does not use glibc as a shared library, whose dlopen is needed");
+        if (!maps->libc)
+                set_obstacle(p, OBSTACLE_OTHER_LIBC);
         else if (tracer != 0)
+                set_obstacle(p, OBSTACLE_TRACED);
+        if (p->obstacle == OBSTACLE_TRACED)
                 (void)error_set(&p->why, "process %d already traces it", tracer);
 }
 
@@ -105,19 +115,16 @@ bool process_look(pid_t pid, struct ghc_process *ret)
         char path[64];
         struct maps maps = { false, false };
         struct stat st;
-        struct error why = { "" };
 
         *ret = (struct ghc_process){ .pid = pid, .user = (uid_t)-1 };
         if (!proc_path(pid, "exe", path, sizeof(path)) || stat(path, &st) < 0 || (uint64_t)st.st_size > FILE_MAX ||
-            !file_name(pid, ret->name, sizeof(ret->name)) || !agent_fit_look(path, &ret->fit, &why) || !ret->fit.ghc)
+            !file_name(pid, ret->name, sizeof(ret->name)) || !agent_fit_look(path, &ret->fit, NULL) || !ret->fit.ghc)
                 return false;
         each_line(pid, "maps", see_map, &maps);
         each_line(pid, "status", see_user, &ret->user);
         each_line(pid, "status", see_rss, &ret->rss_bytes);
         ret->agent = maps.agent || ret->fit.agent;
         judge(ret, &maps);
-        if (!ret->fit.fits)
-                ret->why = why;
         return true;
 }
 
@@ -174,26 +181,58 @@ static void match(void *ctx, const struct ghc_process *p)
                 *s->found = *p;
 }
 
-bool process_find(const char *text, struct ghc_process *ret, struct error *error)
+/* The number in a text that is one; 0: it is a name. */
+static pid_t number_in(const char *text)
 {
-        struct search s = { text, ret, 0 };
-        char *end, path[64];
-        long pid = strtol(text, &end, 10);
+        char *end;
+        const long pid = strtol(text, &end, 10);
 
-        if (pid > 0 && pid <= INT32_MAX && *end == '\0') {
-                if (!proc_path((pid_t)pid, "exe", path, sizeof(path)) || (access(path, F_OK) < 0 && errno == ENOENT))
-                        return error_set(error, "there is no process %s; `heapwatch ps` lists GHC-compiled programs",
-                                         text);
-                return process_look((pid_t)pid, ret) ||
-                       error_set(error, "process %s is not a GHC-compiled program, or belongs to somebody else", text);
-        }
+        return pid > 0 && pid <= INT32_MAX && *end == '\0' ? (pid_t)pid : 0;
+}
+
+static bool is_there(pid_t pid)
+{
+        char path[64];
+
+        return proc_path(pid, "exe", path, sizeof(path)) && (access(path, F_OK) == 0 || errno != ENOENT);
+}
+
+static bool find_name(const char *name, struct ghc_process *ret, struct error *error)
+{
+        struct search s = { name, ret, 0 };
+
         if (!processes_each(match, &s) || s.count == 0)
                 return error_set(error, "no GHC-compiled program %s runs here; `heapwatch ps` lists those that do",
-                                 text);
+                                 name);
         return s.count == 1 ||
                error_set(error,
                          "%u programs of that name run here; give the number of one of them, from `heapwatch ps`",
                          s.count);
+}
+
+bool process_find(const char *text, struct ghc_process *ret, struct error *error)
+{
+        const pid_t pid = number_in(text);
+
+        if (pid == 0)
+                return find_name(text, ret, error);
+        if (!is_there(pid))
+                return error_set(error, "there is no process %s; `heapwatch ps` lists GHC-compiled programs", text);
+        return process_look(pid, ret) ||
+               error_set(error, "process %s is not a GHC-compiled program, or belongs to somebody else", text);
+}
+
+bool process_number(const char *text, pid_t *ret, struct error *error)
+{
+        struct ghc_process p;
+
+        *ret = number_in(text);
+        if (*ret != 0)
+                return true;
+        if (!find_name(text, &p, error))
+                return false;
+        *ret = p.pid;
+        return true;
 }
 
 /* ---------------------------------------------------------------- its socket */

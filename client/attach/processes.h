@@ -19,8 +19,9 @@ struct ghc_process {
         char name[256]; /* of its file, safe for a terminal */
         struct agent_fit fit;
         uint64_t rss_bytes;
-        bool agent;       /* it is already in the process */
-        struct error why; /* why it cannot be attached to; "": it can */
+        bool agent; /* it is already in the process */
+        enum obstacle obstacle;
+        struct error why; /* its obstacle in words; "": it can be attached to */
 };
 
 /* Fills *ret. False when it is not a GHC-compiled program, or may not be inspected. */
@@ -28,6 +29,9 @@ bool process_look(pid_t pid, struct ghc_process *ret);
 
 /* Calls `each` for all of them, in the order of their numbers. False when /proc cannot be read. */
 bool processes_each(void (*each)(void *ctx, const struct ghc_process *p), void *ctx);
+
+/* The number of a process, or of that whose file has the name; whatever it is. False with an error message. */
+bool process_number(const char *text, pid_t *ret, struct error *error);
 
 /* The process of a number, or of the name of a file that runs only once. False with an error message. */
 bool process_find(const char *text, struct ghc_process *ret, struct error *error);

@@ -18,8 +18,11 @@ static const char *attachable(const struct ghc_process *p)
 {
         if (p->agent)
                 return "the agent is in it";
-        if (p->why.text[0])
-                return p->why.text;
+        if (p->why.text[0]) {
+                static char text[sizeof(p->why.text) + 32];
+                (void)snprintf(text, sizeof(text), "its process alone: %s", p->why.text);
+                return text;
+        }
         const char *missing = permission_missing_here();
         return missing ? missing : "yes";
 }

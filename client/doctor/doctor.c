@@ -28,20 +28,46 @@ struct subject {
         const char *name;
         const struct rtsinfo *info;  /* PROGRAM */
         bool ghcrts_only;            /* PROGRAM: it accepts GHCRTS, but not +RTS */
-        const char *not_inside;      /* PROGRAM: why the agent cannot watch it; "": it can */
+        const struct agent_fit *fit; /* PROGRAM: whether the agent can watch it */
+        bool flags;                  /* PROGRAM: the table also when it needs none of it */
         const struct stream *stream; /* LOG, SOURCE */
 };
 
 /* ---------------------------------------------------------------- printing */
 
-static void print_inside(const char *not_inside)
+static void print_inside(enum obstacle obstacle)
 {
-        if (not_inside[0] == '\0')
-                puts("heapwatch run, heapwatch attach: watched from inside as it is, with no flag. By its own "
-                     "eventlog:");
-        else
-                printf("heapwatch run, heapwatch attach: not watched from inside: %s. By its own eventlog:\n",
-                       not_inside);
+        const char *remedy = obstacle_remedy(obstacle);
+
+        if (obstacle == OBSTACLE_NONE) {
+                puts("heapwatch run, heapwatch attach: watched from inside as it is, with no flag.");
+                return;
+        }
+        printf("heapwatch run, heapwatch attach: not watched from inside: %s%s.\n", obstacle_reason(obstacle),
+               obstacle == OBSTACLE_NOT_GHC ? "" : "; only its process is, not its heap");
+        if (remedy[0])
+                printf("To see its heap, %s.\n", remedy);
+}
+
+/* Whether the table has something to add: what the agent shows needs no flag. */
+static bool wants_features(const struct subject *p)
+{
+        if (p->stream && p->stream->process_only)
+                return false;
+        return !p->fit || p->flags || p->fit->obstacle != OBSTACLE_NONE;
+}
+
+static void print_process_only(const struct stream *s)
+{
+        char line[768];
+
+        (void)hw_terminal_text(line, sizeof(line), s->process_only_reason);
+        printf("Only its process is watched, not its heap%s%s\n", line[0] ? ": " : "", line);
+        for (size_t i = 0; !line[0] && i < s->n_advice; i++) {
+                (void)hw_terminal_text(line, sizeof(line), s->advice[i]);
+                printf("- %s\n", line);
+                line[0] = '\0';
+        }
 }
 
 static void print_text(const struct subject *p, const struct features *f)
@@ -53,8 +79,10 @@ static void print_text(const struct subject *p, const struct features *f)
                 printf("%s: GHC %s, runtime %s%s%s\n", p->name, p->info->version, p->info->way,
                        line[0] ? ", linked with the options " : "", line);
         }
-        if (p->not_inside != NULL)
-                print_inside(p->not_inside);
+        if (p->fit)
+                print_inside(p->fit->obstacle);
+        if (p->fit && wants_features(p))
+                puts("By its own eventlog, with flags of its runtime:");
         if (p->stream != NULL) {
                 (void)hw_terminal_text(line, sizeof(line), p->stream->program);
                 printf("%s: program %s, GHC %s, runtime %s", p->name, line[0] != '\0' ? line : "unknown",
@@ -63,6 +91,10 @@ static void print_text(const struct subject *p, const struct features *f)
                 (void)hw_terminal_text(line, sizeof(line), p->stream->detail);
                 printf("%s%s\n", line[0] != '\0' ? "; " : "", line);
         }
+        if (p->stream && p->stream->process_only)
+                print_process_only(p->stream);
+        if (!wants_features(p))
+                return;
         features_print(f);
         if (p->ghcrts_only)
                 puts("\n"
@@ -94,8 +126,11 @@ static void print_json(const struct subject *p, const struct features *f)
                 json_member_text(&j, "withRtsopts", p->info->with_rtsopts);
                 json_member_bool(&j, "hearsRtsArguments", !p->ghcrts_only);
         }
-        if (p->not_inside)
-                json_member_bool(&j, "inside", p->not_inside[0] == '\0');
+        if (p->fit) {
+                json_member_bool(&j, "inside", p->fit->obstacle == OBSTACLE_NONE);
+                json_member_text(&j, "obstacle", obstacle_reason(p->fit->obstacle));
+                json_member_text(&j, "remedy", obstacle_remedy(p->fit->obstacle));
+        }
         json_member_bool(&j, "complete", features_complete(f));
         json_key(&j, "features");
         features_put_json(&j, f);
@@ -105,7 +140,8 @@ static void print_json(const struct subject *p, const struct features *f)
 
 static int report(const struct subject *p, const struct features *f, bool json)
 {
-        bool well = features_complete(f) && (p->stream == NULL || p->stream->n_advice == 0);
+        const bool inside = p->fit && p->fit->obstacle == OBSTACLE_NONE;
+        const bool well = inside || (features_complete(f) && (p->stream == NULL || p->stream->n_advice == 0));
 
         if (json)
                 print_json(p, f);
@@ -116,24 +152,24 @@ static int report(const struct subject *p, const struct features *f, bool json)
 
 /* ---------------------------------------------------------------- subjects */
 
-static int examine_program(const char *path, bool json)
+static int examine_program(const char *path, bool json, bool flags)
 {
         struct features f = { .n = 0 };
         struct rtsinfo info;
         struct agent_fit fit;
-        struct error error, inside = { "" };
+        struct error error;
 
-        if (agent_fit_look(path, &fit, &inside) && fit.fits)
-                inside.text[0] = '\0';
+        (void)agent_fit_look(path, &fit, NULL); /* what cannot be read is not GHC's, and inquire() says more */
         switch (inquire(path, &info, &error)) {
         case INQUIRY_OK:
                 break;
         case INQUIRY_NO_RTSOPTS:
         case INQUIRY_IGNORED:
                 if (!json)
-                        print_inside(inside.text);
-                printf("%s\n", error.text);
-                return EXIT_FINDING;
+                        print_inside(fit.obstacle);
+                if (fit.obstacle != OBSTACLE_NONE || flags || json)
+                        printf("%s\n", error.text);
+                return fit.obstacle == OBSTACLE_NONE ? EXIT_OK : EXIT_FINDING;
         default:
                 command_error(&command_doctor, "%s", error.text);
                 return EXIT_USAGE;
@@ -143,7 +179,8 @@ static int examine_program(const char *path, bool json)
                                          .name = path,
                                          .info = &info,
                                          .ghcrts_only = !inquire_takes_arguments(path),
-                                         .not_inside = inside.text },
+                                         .fit = &fit,
+                                         .flags = flags },
                       &f, json);
 }
 
@@ -276,7 +313,7 @@ static bool is_program(const char *path)
 
 struct request {
         const char *what;
-        bool json;
+        bool json, flags;
 };
 
 static int run(void *filled)
@@ -289,14 +326,16 @@ static int run(void *filled)
         if (!strncmp(what, FILE_URI, strlen(FILE_URI)) && stat(what + strlen(FILE_URI), &st) == 0)
                 what += strlen(FILE_URI);
         if (stat(what, &st) == 0 && S_ISREG(st.st_mode))
-                return is_program(what) ? examine_program(what, r->json) : examine_log(what, r->json);
+                return is_program(what) ? examine_program(what, r->json, r->flags) : examine_log(what, r->json);
         if (strchr(what, '/') == NULL && inquire_find(what, path, sizeof(path)))
-                return examine_program(path, r->json);
+                return examine_program(path, r->json, r->flags);
         return examine_target(what, r->json);
 }
 
 static const struct option options[] = {
         OPERAND_TEXT("PROGRAM|LOG|SOURCE", struct request, what, COMPLETE_TARGET_OR_FILE, NULL),
+        OPTION_FLAG("flags", 0, struct request, flags,
+                    "of a program that is watched as it is, also what its own eventlog shows with flags"),
         OPTION_JSON(struct request, json, "for people (default), or as one JSON object"),
         OPTIONS_END,
 };
@@ -316,8 +355,10 @@ static const struct help_section sections[] = {
 const struct command command_doctor = {
         .name = "doctor",
         .summary = "say what can be seen of a program and which flags to add",
-        .usage = (const char *const[]){ "[--format text|json] PROGRAM|LOG|SOURCE", NULL },
-        .about = "Says what can and cannot be seen of a program, and which flags to add.",
+        .usage = (const char *const[]){ "[--flags] [--format text|json] PROGRAM|LOG|SOURCE", NULL },
+        .about = "Says what can and cannot be seen of a program, why not, and what to do: how to build it, or which "
+                 "flags "
+                 "to add.",
         .sections = sections,
         .options = options,
         .status = "0 all that matters is visible, 1 something is missing, 2 bad input.",

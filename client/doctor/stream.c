@@ -20,8 +20,10 @@ static void take_target(struct stream *s, const Hw__Target *t)
         s->ended = t->state == HW__TARGET__STATE__STATE_ENDED;
         s->crashed = t->state == HW__TARGET__STATE__STATE_CRASHED;
         copy(s->detail, sizeof(s->detail), t->detail);
+        copy(s->process_only_reason, sizeof(s->process_only_reason), t->process_only_reason);
         if (t->run_info == NULL)
                 return;
+        s->process_only = t->run_info->process_only;
         copy(s->program, sizeof(s->program), t->run_info->program);
         copy(s->version, sizeof(s->version), t->run_info->ghc_version);
         copy(s->way, sizeof(s->way), t->run_info->rts_way);

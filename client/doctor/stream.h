@@ -12,6 +12,8 @@ struct stream {
         bool any;       /* there was a target */
         bool kinds[32]; /* by Hw__Kind: a message with content came */
         bool ended, crashed;
+        bool process_only; /* a process alone: there is no log whose contents could be missing */
+        char process_only_reason[512];
         char detail[256]; /* of the target's state */
         char program[128], version[32], way[64];
         char advice[STREAM_ADVICE_MAX][512];

@@ -15,6 +15,7 @@ metric_value of_live, of_live_most, of_live_samples, of_heap_size, of_heap_size_
         of_megablocks_returned, of_off_heap, of_max_heap;
 /* process */
 metric_value of_rss, of_pss, of_swap, of_cpu, of_os_threads, of_cgroup, of_cgroup_limit;
+metric_value of_minor_faults, of_major_faults, of_address_space, of_address_space_limit;
 /* collections; totals are of all generations */
 metric_value of_copied, of_slop, of_slop_most, of_fragmentation, of_gc_share, of_gc_share_run, of_gc_pauses, of_gc_sync,
         of_gc_census, of_gc_unmatched, of_gc_count, of_gc_major_count, of_gc_parallel_count, of_gc_balance, of_mutator,

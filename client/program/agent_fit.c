@@ -15,44 +15,173 @@
 #define LIBRARY "libheapwatch-agent.so"
 
 /*
- * Whether `head` directly followed by `tail` is there. Split, so that this program's own file does not have the
+ * Where `head` directly followed by `tail` is; NULL. Split, so that this program's own file does not have the
  * text.
  */
-static bool has(const void *image, size_t size, const char *head, const char *tail)
+static const uint8_t *find(const void *image, size_t size, const char *head, const char *tail)
 {
         char text[32];
 
         snprintf(text, sizeof(text), "%s%s", head, tail);
-        return memmem(image, size, text, strlen(text)) != NULL;
+        return memmem(image, size, text, strlen(text));
+}
+
+static bool has(const void *image, size_t size, const char *head, const char *tail)
+{
+        return find(image, size, head, tail) != NULL;
+}
+
+/* Program headers of a file, one after another. */
+struct parts {
+        const uint8_t *image;
+        size_t size;
+        ElfW(Ehdr) header;
+};
+
+static bool read_parts(const uint8_t *image, size_t size, struct parts *ret)
+{
+        *ret = (struct parts){ .image = image, .size = size };
+        if (size < sizeof(ret->header))
+                return false;
+        memcpy(&ret->header, image, sizeof(ret->header));
+        return memcmp(ret->header.e_ident, ELFMAG, SELFMAG) == 0 && ret->header.e_phentsize == sizeof(ElfW(Phdr));
+}
+
+/* The next one of that type from *at on, which is moved behind it. */
+static bool next_part(const struct parts *p, uint32_t type, size_t *at, ElfW(Phdr) * ret)
+{
+        while (*at < p->header.e_phnum) {
+                const uint64_t offset = p->header.e_phoff + (*at)++ * sizeof(*ret);
+                if (offset > p->size || p->size - offset < sizeof(*ret))
+                        return false;
+                memcpy(ret, p->image + offset, sizeof(*ret));
+                if (ret->p_type == type)
+                        return true;
+        }
+        return false;
 }
 
 static bool has_loader(const uint8_t *image, size_t size)
 {
-        ElfW(Ehdr) header;
+        struct parts parts;
         ElfW(Phdr) part;
+        size_t at = 0;
 
-        if (size < sizeof(header))
+        return read_parts(image, size, &parts) && next_part(&parts, PT_INTERP, &at, &part);
+}
+
+/* The text at an address of the running program, in the file; NULL when it is not whole there. */
+static const char *text_at(const struct parts *p, uint64_t address)
+{
+        ElfW(Phdr) part;
+        size_t at = 0;
+
+        while (next_part(p, PT_LOAD, &at, &part)) {
+                if (address < part.p_vaddr || address - part.p_vaddr >= part.p_filesz)
+                        continue;
+                const uint64_t offset = part.p_offset + (address - part.p_vaddr);
+                return offset < p->size && memchr(p->image + offset, '\0', p->size - offset)
+                               ? (const char *)p->image + offset
+                               : NULL;
+        }
+        return NULL;
+}
+
+/* Whether one of the libraries that it names as needed is GHC's runtime. */
+static bool needs_runtime(const uint8_t *image, size_t size)
+{
+        static const char package[] = "libHS", runtime[] = "rts"; /* apart, as in has() */
+        struct parts p;
+        ElfW(Phdr) dynamic;
+        ElfW(Dyn) entry;
+        uint64_t names = 0;
+        size_t at = 0;
+
+        if (!read_parts(image, size, &p) || !next_part(&p, PT_DYNAMIC, &at, &dynamic) || dynamic.p_offset > size ||
+            size - dynamic.p_offset < dynamic.p_filesz)
                 return false;
-        memcpy(&header, image, sizeof(header));
-        if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(part))
-                return false;
-        for (size_t i = 0; i < header.e_phnum; i++) {
-                uint64_t at = header.e_phoff + i * sizeof(part);
-                if (at > size || size - at < sizeof(part))
-                        return false;
-                memcpy(&part, image + at, sizeof(part));
-                if (part.p_type == PT_INTERP)
-                        return true;
+        for (int pass = 0; pass < 2; pass++) /* where the names are, then which */
+                for (size_t i = 0; i + sizeof(entry) <= dynamic.p_filesz; i += sizeof(entry)) {
+                        memcpy(&entry, image + dynamic.p_offset + i, sizeof(entry));
+                        if (entry.d_tag == DT_STRTAB)
+                                names = entry.d_un.d_ptr;
+                        const char *name =
+                                pass == 1 && entry.d_tag == DT_NEEDED ? text_at(&p, names + entry.d_un.d_val) : NULL;
+                        if (name && !strncmp(name, package, sizeof(package) - 1) &&
+                            !strncmp(name + sizeof(package) - 1, runtime, sizeof(runtime) - 1))
+                                return true;
+                }
+        return false;
+}
+
+/* ------------------------------------------------------------------ version */
+
+/* The length of a version such as 9.0.2 or 9.10.3.1 at the beginning of these bytes; 0: there is none. */
+static size_t version_length(const uint8_t *at, size_t size)
+{
+        size_t n = 0, dots = 0;
+
+        while (n < size && n < 20 && ((at[n] >= '0' && at[n] <= '9') || at[n] == '.'))
+                dots += at[n++] == '.';
+        if (n > 0 && at[n - 1] == '.') { /* "9.0.2.so" */
+                n--;
+                dots--;
+        }
+        return dots >= 2 && at[0] != '.' ? n : 0;
+}
+
+static bool copy_version(const uint8_t *at, size_t n, char *ret, size_t size)
+{
+        return (size_t)snprintf(ret, size, "%.*s", (int)n, (const char *)at) < size;
+}
+
+/* A text of its own just before the message that names it: the compiler keeps a file's texts together. */
+static bool version_near_message(const uint8_t *image, size_t size, char *ret, size_t ret_size)
+{
+        const uint8_t *message = find(image, size, "(GHC version", " %s for %s)");
+        const size_t before = message ? (size_t)(message - image) : 0, from = before > 8192 ? before - 8192 : 0;
+
+        for (size_t i = before; i > from + 1; i--) {
+                const size_t n = version_length(image + i, before - i);
+                if (n > 0 && image[i - 1] == '\0' && image[i + n] == '\0')
+                        return copy_version(image + i, n, ret, ret_size);
         }
         return false;
+}
+
+/* In the names of the folders and libraries of the packages that it was built with; all name the same. */
+static bool version_of_packages(const uint8_t *image, size_t size, char *ret, size_t ret_size)
+{
+        static const char mark[] = "-ghc";
+        const uint8_t *at = image, *first = NULL;
+        size_t n = 0;
+
+        while ((at = memmem(at, size - (size_t)(at - image), mark, sizeof(mark) - 1)) != NULL) {
+                at += sizeof(mark) - 1;
+                const size_t left = size - (size_t)(at - image), dash = left > 0 && *at == '-';
+                const size_t length = version_length(at + dash, left - dash);
+                if (length == 0)
+                        continue;
+                if (first && (length != n || memcmp(first, at + dash, n) != 0))
+                        return false;
+                first = at + dash;
+                n = length;
+        }
+        return first && copy_version(first, n, ret, ret_size);
+}
+
+static void find_version(const uint8_t *image, size_t size, char *ret, size_t ret_size)
+{
+        if (!symbols_ghc_version(image, size, ret, ret_size) && !version_near_message(image, size, ret, ret_size) &&
+            !version_of_packages(image, size, ret, ret_size))
+                ret[0] = '\0';
 }
 
 static void look(const void *image, size_t size, struct agent_fit *f, struct error *error)
 {
         memset(&rts, 0, sizeof(rts));
         (void)symbols_scan(image, size, 0);
-        if (!symbols_ghc_version(image, size, f->version, sizeof(f->version)))
-                f->version[0] = '\0';
+        find_version(image, size, f->version, sizeof(f->version));
         f->stripped = !rts.end_init_elapsed.address || !rts.rts_shutdown.address || !rts.setupRtsFlags.address;
         f->ghc = rts.defaultRtsConfig.address || symbols_have_runtime(image, size) || has(image, size, "libHS", "rts");
         f->threaded = f->stripped ? has(image, size, "rts", "_thr") : rts.pending_sync.address != NULL;
@@ -60,16 +189,11 @@ static void look(const void *image, size_t size, struct agent_fit *f, struct err
         f->agent = has(image, size, "heapwatch_agent", "_attach");
         f->loader = has_loader(image, size);
         f->eventlog = rts.startEventLogging.address && rts.TRACE_gc.address;
-        if (!f->ghc)
-                (void)error_set(error, "it is not a GHC-compiled program");
-        else if (f->stripped)
-                (void)error_set(error,
-                                "it is stripped, or its runtime is a shared library: the runtime's variables "
-                                "cannot be found");
-        else if (!f->eventlog && strncmp(f->version, "9.0.", 4) != 0)
-                (void)error_set(error, "its runtime has no eventlog: link it with -eventlog");
-        else
-                f->fits = true;
+        f->shared_runtime = f->stripped && needs_runtime(image, size);
+        f->obstacle = obstacle_of(f);
+        f->fits = f->obstacle == OBSTACLE_NONE;
+        if (!f->fits)
+                (void)error_set(error, "%s", obstacle_reason(f->obstacle));
 }
 
 bool agent_fit_look(const char *path, struct agent_fit *ret, struct error *error)
@@ -78,7 +202,7 @@ bool agent_fit_look(const char *path, struct agent_fit *ret, struct error *error
         int fd = open(path, O_RDONLY | O_CLOEXEC);
         void *image = MAP_FAILED;
 
-        *ret = (struct agent_fit){ .version = "" };
+        *ret = (struct agent_fit){ .version = "", .obstacle = OBSTACLE_NOT_GHC };
         if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
                 image = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (fd >= 0)

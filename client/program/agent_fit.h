@@ -9,21 +9,24 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "client/program/obstacle.h"
 #include "proto/base/error.h"
 
 struct agent_fit {
         bool ghc;         /* the file has GHC's runtime in it, or traces of it */
         char version[32]; /* of GHC; "": unknown */
         bool threaded;
-        bool eventlog; /* the runtime can write one */
-        bool stripped;
-        bool tables; /* it has info tables with source locations (-finfo-table-map, GHC 9.4 and later) */
-        bool agent;  /* the agent is linked into it */
-        bool loader; /* it is started by the dynamic linker, which knows LD_PRELOAD */
-        bool fits;   /* the agent can do its work */
+        bool eventlog;       /* the runtime can write one */
+        bool stripped;       /* the runtime's variables are not named in it */
+        bool shared_runtime; /* because the runtime is in a shared library */
+        bool tables;         /* it has info tables with source locations (-finfo-table-map, GHC 9.4 and later) */
+        bool agent;          /* the agent is linked into it */
+        bool loader;         /* it is started by the dynamic linker, which knows LD_PRELOAD */
+        bool fits;           /* the agent can do its work: no obstacle */
+        enum obstacle obstacle;
 };
 
-/* Inspects the program's file. False when it cannot be read. `error` says why the agent does not fit. */
+/* Inspects the program's file. False when it cannot be read. `error` gets the reason of its obstacle, if it has one. */
 bool agent_fit_look(const char *path, struct agent_fit *ret, struct error *error);
 
 /* The path of libheapwatch-agent.so: beside this program, or in lib beside its bin. False: it is not installed. */

@@ -219,7 +219,9 @@ static Hw__Request *add_request(const char *name, const char *uri, const struct 
         Hw__AddTargetRequest *add = r ? r->add_target : NULL;
 
         if (!r || hw_request_set_text(&add->name, name) < 0 || hw_request_set_text(&add->uri, uri) < 0 ||
-            !set_labels(add, wish->labels)) {
+            !set_labels(add, wish->labels) ||
+            (wish->process_only_reason && wish->process_only_reason[0] &&
+             hw_request_set_text(&add->process_only_reason, wish->process_only_reason) < 0)) {
                 hw_request_destroy(&r);
                 return NULL;
         }
@@ -400,6 +402,7 @@ static void collect(struct run_facts *f, const struct world_target *t)
         f->recorded = t->health && t->health->recording && t->health->recording->bytes > 0;
         f->live_bytes = KNOWN(t->heap, live_bytes);
         f->max_live_bytes = KNOWN(t->heap, max_live_bytes);
+        f->rss_bytes = t->heap ? KNOWN(t->heap->process, rss_bytes) : UNKNOWN_U64;
         f->censuses = KNOWN(t->census, number);
         f->lost_bytes = KNOWN(t->health, lost_bytes);
         f->events = KNOWN(t->health, events);

@@ -50,6 +50,8 @@ void daemon_name_of(const char *path, char ret_name[DAEMON_NAME_MAX]);
 struct daemon_wish {
         uint64_t resolution_ns;         /* the step in which its growth is judged; 0: as the daemon does */
         const struct text_list *labels; /* checked, see proto/base/labels.h; NULL: none */
+        const char
+                *process_only_reason; /* of a source that is a process: why its log cannot be read; "" or NULL: none */
 };
 
 /*
@@ -82,7 +84,7 @@ struct run_facts {
         bool ended;  /* the run is over: ended or crashed */
         bool recorded;
         bool crashed;
-        uint64_t live_bytes, max_live_bytes;
+        uint64_t live_bytes, max_live_bytes, rss_bytes;
         uint64_t censuses, lost_bytes, events, collections;
         char top_band[80]; /* label of the largest band of the last census, or "" */
         uint64_t top_band_bytes;

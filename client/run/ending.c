@@ -56,6 +56,8 @@ static void add_facts(FILE *out, const struct run_facts *facts)
 {
         char label[256], number[HW_NUMBER_MAX];
 
+        if (facts->max_live_bytes == UNKNOWN_U64)
+                add_bytes(out, "resident at last", facts->rss_bytes);
         add_bytes(out, "most live", facts->max_live_bytes);
         add_bytes(out, "live at the last major collection", facts->live_bytes);
         add_count(out, "collection", "collections", facts->collections);
@@ -67,6 +69,21 @@ static void add_facts(FILE *out, const struct run_facts *facts)
         }
         if (facts->lost_bytes != UNKNOWN_U64 && facts->lost_bytes > 0)
                 add_bytes(out, "damaged and skipped:", facts->lost_bytes);
+}
+
+/* Nothing came from inside: what was found below a wrapper, and why the agent is not in it. */
+static void add_why_unseen(FILE *out, const struct program_run *r, const struct below *below)
+{
+        const enum obstacle obstacle = below->pid ? below->obstacle : r->inside.obstacle;
+        const char *remedy = obstacle_remedy(obstacle);
+
+        if (!r->inside.wrapper)
+                fputs("; it could not be watched from inside (--no-agent is another way)", out);
+        else if (obstacle == OBSTACLE_NONE)
+                fputs("; no GHC-compiled program that can be watched was found below it", out);
+        else
+                fprintf(out, "; %s was not watched: %s%s%s", below->pid ? below->program : r->o.program[0],
+                        obstacle_reason(obstacle), remedy[0] ? "; " : "", remedy);
 }
 
 /* How the program ended and what was seen of it. */
@@ -81,23 +98,23 @@ static void add_end(FILE *out, const struct program_run *r, const struct session
         fprintf(out, "%s %s after %s%s", r->target, status, hw_duration_text(took, sizeof(took), result->seconds * 1e9),
                 result->ended_hung ? ", because it hung" : "");
         if (result->target[0] == '\0')
-                fputs("; unwatched: the daemon did not take it", out);
+                fputs(r->process_only ? "; it ended before its process could be watched"
+                                      : "; unwatched: the daemon did not take it",
+                      out);
         else if (came && ask_end(r, facts))
                 add_facts(out, facts);
         add_bytes(out, "eventlog", relay.bytes);
         if (relay.bytes == 0)
                 fputs(" (the program ended before its runtime began one)", out);
         if (result->target[0] != '\0' && !came)
-                fputs(r->inside.wrapper ? "; no GHC-compiled program that can be watched was found below it"
-                                        : "; it could not be watched from inside (--no-agent is another way)",
-                      out);
+                add_why_unseen(out, r, &result->below);
         if (relay.left_out_bytes > 0)
                 add_bytes(out, "not delivered, because no daemon read it:", relay.left_out_bytes);
 }
 
 void run_sum_up(struct program_run *r, const struct session_result *result)
 {
-        struct run_facts facts = { .verdict = "" };
+        struct run_facts facts = { .verdict = "", .rss_bytes = UNKNOWN_U64 };
         char line[SENTENCE] = "", verdict[2 * sizeof(facts.verdict)];
         FILE *out = fmemopen(line, sizeof(line), "w");
 

@@ -45,6 +45,11 @@ static bool named(const char *path, const char *names)
         return settings_skip(&s, slash ? slash + 1 : path);
 }
 
+bool inside_skips(const char *name)
+{
+        return named(name, LAUNCHERS ":" TOOLS);
+}
+
 static bool plan_settings(struct inside *in, const char *path, const char *socket, const struct inside_wish *wish,
                           struct error *error)
 {
@@ -92,7 +97,9 @@ bool inside_plan(struct inside *ret, const char *path, const char *socket, const
         if (!plan_preload(ret, error) || !agent_fit_look(path, &fit, error))
                 return false;
         ret->wrapper = !fit.ghc || named(path, LAUNCHERS);
-        if (!ret->wrapper && !fit.fits)
+        ret->skips = ret->wrapper && !named(path, TOOLS);
+        ret->obstacle = fit.ghc ? fit.obstacle : OBSTACLE_NONE;
+        if (!ret->wrapper && ret->obstacle != OBSTACLE_NONE)
                 return false;
         return plan_settings(ret, path, socket, wish, error);
 }

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "client/program/obstacle.h"
 #include "client/run/census_options.h"
 #include "proto/base/error.h"
 
@@ -20,6 +21,9 @@ struct inside {
         char preload[4352];  /* value of LD_PRELOAD */
         char settings[1024]; /* value of HEAPWATCH_AGENT */
         bool wrapper;        /* the program itself is not GHC-compiled */
+        bool skips;          /* tools below a wrapper are passed over, see inside_skips */
+        enum obstacle
+                obstacle; /* why the agent cannot watch the program; OBSTACLE_NONE: it can, or is not GHC-compiled */
 };
 
 /* What the user wants. */
@@ -46,6 +50,9 @@ bool inside_plan_options(struct inside *ret, const char *path, const char *optio
 
 /* In the child, before exec. False: out of memory. */
 bool inside_enter(const struct inside *inside);
+
+/* Whether the agent skips programs of that name, which build or start others. */
+bool inside_skips(const char *name);
 
 /* Whether a program has taken the socket; also after its end. */
 bool inside_claimed(const char *socket);

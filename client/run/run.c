@@ -110,12 +110,26 @@ static int check(void *filled)
 /* Says why the program is not watched. Always false. */
 static bool give_up(struct program_run *r, const char *reason)
 {
-        if (r->not_inside.text[0] != '\0')
-                notices_say(&r->notices, "%s runs unwatched: %s; nor by GHCRTS: %s", r->o.program[0],
-                            r->not_inside.text, reason);
-        else
-                notices_say(&r->notices, "%s runs unwatched: %s", r->o.program[0], reason);
+        notices_say(&r->notices, "%s runs unwatched: %s", r->o.program[0], reason);
         return false;
+}
+
+/*
+ * Neither from inside nor by the flags of its runtime: the system tells of its process. Says why, and what would help.
+ * Always true.
+ */
+static bool take_process(struct program_run *r, const char *reason)
+{
+        const char *remedy = obstacle_remedy(r->inside.obstacle);
+        const bool both = r->not_inside.text[0] != '\0';
+
+        (void)snprintf(r->process_reason, sizeof(r->process_reason), "%.220s%s%.220s%s%.220s",
+                       both ? r->not_inside.text : reason, both ? "; nor by GHCRTS: " : "", both ? reason : "",
+                       remedy[0] ? "; to see its heap, " : "", remedy);
+        r->process_only = true;
+        notices_say(&r->notices, "of %s only the process is watched, not its heap: %s", r->o.program[0],
+                    r->process_reason);
+        return true;
 }
 
 /*
@@ -154,6 +168,7 @@ static bool make_directory(struct program_run *r)
         return true;
 }
 
+/* False: a mistake of the user's. */
 static bool compose(struct program_run *r)
 {
         const char *ghcrts = getenv("GHCRTS");
@@ -175,19 +190,19 @@ static bool compose(struct program_run *r)
         case FLAGS_OK:
                 return true;
         case FLAGS_NO_EVENTLOG:
-                return give_up(r,
-                               "it was linked without an eventlog, which GHC before 9.4 leaves out: link it with "
-                               "-eventlog -rtsopts");
+                return take_process(r,
+                                    "it was linked without an eventlog, which GHC before 9.4 leaves out: link it with "
+                                    "-eventlog -rtsopts");
         case FLAGS_ELSEWHERE:
-                return give_up(r,
-                               "the flags given send the eventlog elsewhere with -ol, or nowhere with "
-                               "--null-eventlog-writer; leave that out, or watch that file with heapwatchd");
+                return take_process(r,
+                                    "the flags given send the eventlog elsewhere with -ol, or nowhere with "
+                                    "--null-eventlog-writer; leave that out, or watch that file with heapwatchd");
         case FLAGS_REFUSED:
                 if (r->o.extra[0] != '\0' || r->o.heap_profile)
                         return mistaken(r, r->flags.reason);
                 snprintf(sentence, sizeof(sentence), "it does not accept the flags that are needed: %s",
                          r->flags.reason);
-                return give_up(r, sentence);
+                return take_process(r, sentence);
         default:
                 return give_up(r, "out of memory");
         }
@@ -232,6 +247,19 @@ static enum daemon_outcome add_target(struct program_run *r, struct error *error
         return outcome;
 }
 
+/* The target of a process, which has no number yet, is added when it has been started. */
+static enum daemon_outcome find_daemon(struct program_run *r, struct error *error)
+{
+        struct daemon_link impatient = r->link;
+
+        impatient.wait_ms = WAIT_MS;
+        if (r->o.name)
+                snprintf(r->target, sizeof(r->target), "%s", r->o.name);
+        else
+                daemon_name_of(r->path, r->target);
+        return daemon_ensure(&impatient, WAIT_MS, error);
+}
+
 /* The program is not held up by a daemon that is slow to answer: it is watched from the moment that it does. */
 static bool connect_daemon(struct program_run *r)
 {
@@ -239,15 +267,15 @@ static bool connect_daemon(struct program_run *r)
         enum daemon_outcome outcome;
         int e;
 
-        if (!r->from_inside && (e = relay_open(&r->relay, r->fifo, r->socket)) < 0) {
+        if (!r->from_inside && !r->process_only && (e = relay_open(&r->relay, r->fifo, r->socket)) < 0) {
                 error_set(&error, "cannot open the relay in %s: %s", r->directory, strerror(-e));
                 return give_up(r, error.text);
         }
-        outcome = add_target(r, &error);
+        outcome = r->process_only ? find_daemon(r, &error) : add_target(r, &error);
         if (outcome == DAEMON_REFUSES)
                 return give_up(r, error.text);
-        r->late = outcome == DAEMON_SILENT;
-        if (r->late)
+        r->late = outcome == DAEMON_SILENT || r->process_only; /* a process is added when it is there */
+        if (outcome == DAEMON_SILENT)
                 notices_say(&r->notices, "%s; %s starts, and watching begins as soon as the daemon answers", error.text,
                             r->o.program[0]);
         r->watched = true;
@@ -297,11 +325,13 @@ static bool prepare(struct program_run *r)
                 r->not_inside = error;
         }
         if (inquire(r->path, &r->info, &error) != INQUIRY_OK)
-                return give_up(r, error.text);
-        if (!compose(r))
+                (void)take_process(r, error.text);
+        else if (!compose(r))
                 return false;
         if (!connect_daemon(r))
                 return false;
+        if (r->process_only)
+                return true;
         r->by_preload = inside_plan_options(&r->inside, r->path, r->flags.ghcrts, r->flags.bands_ours);
         if (r->not_inside.text[0] != '\0')
                 notices_say(&r->notices, "%s is not watched from inside: %s", r->o.program[0], r->not_inside.text);
@@ -334,6 +364,8 @@ static int start(struct program_run *r)
         struct session_result result;
 
         snprintf(uri, sizeof(uri), "unix:%s", r->from_inside ? r->agent : r->socket);
+        if (r->process_only)
+                r->o.wish.process_only_reason = r->process_reason;
         if (screen) {
                 r->output_fd = open(r->output, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
                 if (r->output_fd < 0) {
@@ -345,6 +377,7 @@ static int start(struct program_run *r)
                 .path = r->path,
                 .argv = r->o.program,
                 .ghcrts = r->flags.ghcrts,
+                .process_only = r->process_only,
                 .inside = r->from_inside ? &r->inside : NULL,
                 .preload = r->by_preload ? &r->inside : NULL,
                 .follow = r->from_inside && r->o.follow,
@@ -408,14 +441,15 @@ const struct command command_run = {
         .name = "run",
         .summary = "run a program and watch its heap live",
         .usage = (const char *const[]){ "[OPTION]... [--] PROGRAM [ARGUMENT]...", NULL },
-        .about = "Runs a GHC-compiled program, or a shell or script that runs one, and watches its heap from inside: "
-                 "the agent (docs/AGENT.md) makes its eventlog, the daemon (started when none runs) reads it, and "
-                 "`heapwatch top` shows it. PROGRAM needs no flag, its own RTS flags are kept, and what it starts is "
-                 "not touched. The daemon never makes it wait; its heap censuses pause it, each for a major "
-                 "collection (about 20 ms with 50 MB of live data, 0.2 s with 500 MB), on average for 0.05 % of the "
-                 "time, while live data rise for up to 1 %: --budget, --max-pause. If the daemon dies, PROGRAM goes on "
-                 "unharmed. What cannot be watched runs as if started "
-                 "without heapwatch, after one sentence that says why.",
+        .about =
+                "Runs a GHC-compiled program, or a shell or script that runs one, and watches its heap from inside: "
+                "the agent (docs/AGENT.md) makes its eventlog, the daemon (started when none runs) reads it, and "
+                "`heapwatch top` shows it. PROGRAM needs no flag, its own RTS flags are kept, and what it starts is "
+                "not touched. The daemon never makes it wait; its heap censuses pause it, each for a major "
+                "collection (about 20 ms with 50 MB of live data, 0.2 s with 500 MB), on average for 0.05 % of the "
+                "time, while live data rise for up to 1 %: --budget, --max-pause. If the daemon dies, PROGRAM goes on "
+                "unharmed. Of a program that cannot be watched so, such as a stripped one, the process alone is, after "
+                "one sentence that says why: memory, faults, processor time and limits are known, its heap is not.",
         .options = options,
         .notes = "Without --no-top, PROGRAM's output goes to a file, which is named at the end. When PROGRAM has "
                  "ended, its target "

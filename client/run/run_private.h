@@ -15,6 +15,7 @@
 #include "client/run/notices.h"
 #include "client/run/relay.h"
 #include "proto/base/error.h"
+#include "proto/base/limits.h"
 
 struct session_result;
 
@@ -36,6 +37,8 @@ struct program_run {
         struct flags flags;   /* by the relay */
         struct inside inside; /* from inside */
         bool from_inside;
+        bool process_only; /* in no way by its log: as a process, because of process_reason */
+        char process_reason[PROCESS_REASON_SIZE];
         bool by_preload;         /* by the relay, with the flags passed by the agent to the program's runtime alone */
         struct error not_inside; /* why not; empty: it is, or was not requested */
         struct daemon_link link;

@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "client/cli/command.h"
+#include "client/program/process_uri.h"
 #include "client/run/adder.h"
 #include "client/run/follow.h"
 #include "client/run/hung.h"
@@ -52,6 +53,7 @@ struct session {
         struct hung hung;
         bool moved; /* bytes since the last tick */
         struct follow follow;
+        char process[PROCESS_URI_SIZE]; /* with `process_only`: its source; "": it ended too soon */
         struct session_result result;
 };
 
@@ -103,6 +105,7 @@ static _Noreturn void become_program(const struct session *s, int report)
              (null >= 0 && dup2(null, 0) >= 0 && dup2(o->output_fd, 1) >= 0 && dup2(o->output_fd, 2) >= 0)) &&
             (o->inside    ? inside_enter(o->inside)
              : o->preload ? inside_enter(o->preload)
+             : !o->ghcrts ? true
                           : setenv("GHCRTS", o->ghcrts, 1) == 0))
                 execv(o->path, o->argv);
         int error = errno;
@@ -159,7 +162,7 @@ static void add_target(struct session *s, uint64_t now)
                     &(struct adder_task){
                             .link = o->link,
                             .name = o->target,
-                            .uri = o->uri,
+                            .uri = o->process_only ? s->process : o->uri,
                             .exact = !s->late || o->exact,
                             .replace = !s->late && o->inside,
                             .wish = o->wish,
@@ -174,6 +177,8 @@ static void on_late_answer(struct session *s, const struct adder_answer *answer)
         char text[DAEMON_NAME_MAX + ERROR_TEXT_MAX];
 
         s->late = false;
+        if (answer->outcome != DAEMON_OK && s->o->process_only && s->program == 0)
+                return; /* it ended before it could be added, which is said at the end */
         if (answer->outcome != DAEMON_OK) {
                 snprintf(text, sizeof(text), "the program runs unwatched: %s", answer->reason.text);
         } else {
@@ -181,7 +186,8 @@ static void on_late_answer(struct session *s, const struct adder_answer *answer)
                 s->claimed = s->o->inside && inside_claimed(s->o->socket);
                 snprintf(text, sizeof(text), "the daemon answers now: the program is watched as %s", answer->name);
         }
-        (void)notify_user(s, text);
+        if (answer->outcome != DAEMON_OK || !s->o->process_only)
+                (void)notify_user(s, text);
         if (answer->outcome != DAEMON_OK)
                 return;
         if (s->program == 0)
@@ -266,7 +272,7 @@ static void watch_inside(struct session *s, uint64_t now)
 {
         bool there = daemon_reachable(s->o->link);
 
-        if (!s->claimed && inside_claimed(s->o->socket)) {
+        if (s->o->inside && !s->claimed && inside_claimed(s->o->socket)) {
                 s->claimed = true;
                 s->gone |= now - s->started_ms > LATE_MS;
         }
@@ -377,7 +383,11 @@ static void turn(struct session *s)
                         fds[i] = (struct pollfd){ .fd = -1 };
         fds[RELAY_POLLFDS] = (struct pollfd){ s->signals, POLLIN, 0 };
         fds[RELAY_POLLFDS + 1] = notices_pollfd(s->o->notices);
-        if (poll(fds, RELAY_POLLFDS + 2, s->o->follow ? FOLLOW_MS : TICK_MS) < 0)
+        const bool searches = s->o->inside && s->o->inside->wrapper && ran && !inside_claimed(s->o->socket);
+        const bool soon = s->o->follow || searches;
+        if (searches)
+                below_search(&s->result.below, s->program, s->o->inside->skips, clock_mono_ms());
+        if (poll(fds, RELAY_POLLFDS + 2, soon ? FOLLOW_MS : TICK_MS) < 0)
                 return; /* EINTR */
         if (s->o->follow)
                 follow(s);
@@ -406,7 +416,8 @@ static void loop(struct session *s)
                         continue;
                 tick = now;
                 watch_target(s, now);
-                watch_hung(s, now);
+                if (!s->o->process_only)
+                        watch_hung(s, now);
         }
 }
 
@@ -422,6 +433,8 @@ int session_run(const struct session_options *options, struct session_result *re
                 r = start_program(&s);
         if (r == 0) {
                 hung_init(&s.hung, s.program);
+                if (options->process_only && process_uri(s.program, s.process))
+                        add_target(&s, clock_mono_ms());
                 if (options->screen && !s.late)
                         start_screen(&s);
                 loop(&s);

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "client/run/below.h"
 #include "client/run/daemon.h"
 #include "client/run/inside.h"
 #include "client/run/relay.h"
@@ -17,7 +18,8 @@
 struct session_options {
         const char *path;             /* of the program */
         char *const *argv;            /* its arguments, argv[0] included */
-        const char *ghcrts;           /* its RTS flags; NULL with `inside` */
+        const char *ghcrts;           /* its RTS flags; NULL with `inside` and `process_only` */
+        bool process_only;            /* only its process is watched: the target is added when it has a number */
         const struct inside *inside;  /* how it is watched from inside; NULL: by the relay */
         const struct inside *preload; /* with ghcrts: how only the program's runtime gets them; NULL: by GHCRTS */
         bool follow;                  /* with `inside`: what the program starts is watched, too */
@@ -44,6 +46,7 @@ struct session_result {
         double seconds;
         bool ended_hung;              /* by us */
         char target[DAEMON_NAME_MAX]; /* its name in the daemon; "": the daemon never took it */
+        struct below below;           /* under a wrapper: what the agent is not in, and why */
 };
 
 /* 0, or -errno when the program could not be started. Returns after the program (and the screen) ended. */

@@ -162,10 +162,9 @@ static void print_losses(FILE *to, const Hw__Health *h)
                               plural(h->resyncs - h->n_damages));
 }
 
-void stream_text(FILE *to, const struct summary *s)
+static void print_log(FILE *to, const Hw__Health *h)
 {
-        const Hw__Health *h = s->t->health;
-        char events[HW_NUMBER_MAX], bytes[HW_NUMBER_MAX], lost[HW_NUMBER_MAX], safe[TEXT];
+        char events[HW_NUMBER_MAX], bytes[HW_NUMBER_MAX], lost[HW_NUMBER_MAX];
 
         (void)fprintf(to, "\n  Log: %s events in %s bytes", hw_count_text(events, sizeof(events), h->events),
                       hw_count_text(bytes, sizeof(bytes), h->bytes));
@@ -175,6 +174,17 @@ void stream_text(FILE *to, const struct summary *s)
                               hw_count_text(bytes, sizeof(bytes), h->resyncs), plural(h->resyncs));
         else
                 (void)fputs(", nothing lost\n", to);
+}
+
+void stream_text(FILE *to, const struct summary *s)
+{
+        const Hw__Health *h = s->t->health;
+        char safe[TEXT];
+
+        if (s->t->target && s->t->target->run_info && s->t->target->run_info->process_only)
+                (void)fputs("\n  Log: none, its process alone is watched\n", to);
+        else
+                print_log(to, h);
         print_losses(to, h);
         for (size_t i = 0; i < h->n_advice; i++)
                 if (h->advice[i]->text)

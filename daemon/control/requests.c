@@ -297,7 +297,7 @@ static void handle_add(struct requests *r, const Hw__AddTargetRequest *request, 
                 return;
         }
         if (request->process_only_reason && strlen(request->process_only_reason) >= PROCESS_REASON_SIZE) {
-                reply_error(client, "process_only_reason: expected one line of less than 512 bytes");
+                reply_error(client, "process_only_reason: expected one line of less than 768 bytes");
                 return;
         }
         struct target_wish wish = { .resolution_ns = request->resolution_ns,

@@ -9,7 +9,7 @@
 #define LIMIT_RESOLUTION_LEAST_NS UINT64_C(100000000) /* step in which growth is judged: others are refused */
 #define LIMIT_RESOLUTION_MOST_NS  UINT64_C(3600000000000)
 #define LIMIT_VERDICT_STEPS       18u   /* points of a trend's shortest window: no verdict on fewer */
-#define PROCESS_REASON_SIZE       512u  /* of the sentence that says why only a process is watched: longer is refused */
+#define PROCESS_REASON_SIZE       768u  /* of the sentence that says why only a process is watched: longer is refused */
 #define LIMIT_TARGETS             1000u /* of one daemon: `add` is refused, a reader takes no more */
 
 #endif

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A process alone (a source pid:N): what is known of a program whose log cannot be read, and what is not."""
+import json
 import os
 import signal
 import subprocess
 import sys
 
-from harness import Daemon, client, pb, running, wait_for, wait_newer_checkpoint
+import pytest
+
+from harness import CLIENT, DEADLINE_S, ROOT, Daemon, client, pb, running, wait_for, wait_newer_checkpoint
 
 MIB = 1 << 20
 WAITS = [sys.executable, "-S", "-c", "import sys; sys.stdin.read()"]
@@ -100,3 +103,103 @@ def test_it_survives_a_restart_of_the_daemon(directory):
         t = daemon.wait_state("x", "ENDED")
         assert t.runs == 1 and f"process {program.pid} is gone" in t.detail
     daemon.stop()
+
+
+# ------------------------------------------------------- by attach and run, of real programs
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory):
+    """Each kind that cannot be watched from inside, and why."""
+    out = tmp_path_factory.mktemp("blind")
+
+    def compile_one(name, *flags):
+        subprocess.run(["ghc", "-v0", "-outputdir", out / f"{name}.o", "-o", out / name, *flags, "tests/programs/Serve.hs"],
+                       check=True, cwd=ROOT)
+    compile_one("whole", "-threaded")
+    compile_one("shared", "-dynamic")
+    subprocess.run(["strip", "-o", out / "stripped", out / "whole"], check=True)
+    return {"stripped": (out / "stripped", "it is stripped", "--disable-executable-stripping"),
+            "shared": (out / "shared", "its runtime is a shared library", "without -dynamic")}
+
+
+def heapwatch(daemon, *words):
+    env = {**os.environ, "HEAPWATCH_DIR": str(daemon.directory)}
+    return subprocess.run([CLIENT, *map(str, words)], env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=DEADLINE_S, cwd=daemon.directory)
+
+
+@pytest.mark.parametrize("kind", ["stripped", "shared"])
+def test_every_command_says_the_same_reason(directory, programs, kind):
+    path, reason, remedy = programs[kind]
+    with Daemon(directory) as daemon, running(path, stdin=subprocess.PIPE) as program:
+        listed = wait_for(lambda: [line for line in heapwatch(daemon, "ps").stdout.splitlines()
+                                   if line.split()[0] == str(program.pid)], "the program in the list")[0]
+        assert "9.0.2" in listed and f"its process alone: {reason}" in listed
+        told = heapwatch(daemon, "doctor", path).stdout
+        assert f"not watched from inside: {reason}" in told and remedy in told.splitlines()[2]
+        document = json.loads(heapwatch(daemon, "doctor", "--format", "json", path).stdout)
+        assert not document["inside"] and document["obstacle"].startswith(reason) and remedy in document["remedy"]
+        done = heapwatch(daemon, "attach", program.pid)
+        assert done.returncode == 0 and f"because {reason}" in done.stdout and remedy in done.stdout, done
+        assert done.stdout.count(reason) == 1 and "not known" in done.stdout
+        t = daemon.wait_state(kind, "RUNNING")
+        assert t.run_info.process_only and t.process_only_reason.startswith(reason) and remedy in t.process_only_reason
+        wait_for(lambda: process(daemon, kind), "a sample of it")
+        told = heapwatch(daemon, "doctor", kind).stdout
+        assert "Only its process is watched" in told and reason in told and "NO" not in told
+        assert heapwatch(daemon, "detach", program.pid).returncode == 0 and not daemon.status().targets
+        program.stdin.close()
+        assert program.wait(DEADLINE_S) == 0
+
+
+def test_run_watches_the_process_and_knows_its_end(directory, programs):
+    path, reason, remedy = programs["stripped"]
+    with Daemon(directory) as daemon:
+        env = {**os.environ, "HEAPWATCH_DIR": str(directory)}
+        with running(CLIENT, "run", "--no-top", "--name", "x", "--", path, stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+                     env=env, text=True) as run:
+            t = daemon.wait_state("x", "RUNNING")
+            assert t.run_info.process_only and t.process_only_reason.startswith(reason) and remedy in t.process_only_reason
+            wait_for(lambda: process(daemon, "x"), "a sample of it")
+            os.kill(t.run_info.pid, signal.SIGKILL)
+            _, err = run.communicate(timeout=DEADLINE_S)
+        assert run.returncode == 128 + signal.SIGKILL
+        assert "of " in err and f"only the process is watched, not its heap: {reason}" in err.splitlines()[0]
+        t = wait_for(lambda: (t := daemon.target("x")).exit_signal and t, "its signal")
+        assert t.exit_signal == signal.SIGKILL and "killed by signal 9" in t.detail and t.state == pb.Target.STATE_CRASHED
+
+
+def test_no_face_shows_what_is_not_known(directory):
+    """Neither a 0 nor "ok" for the heap of a process alone: it is said to be not known, with what would help."""
+    alone = "process alone is watched"
+    with Daemon(directory) as daemon, running(*WAITS, stdin=subprocess.PIPE) as program:
+        assert heapwatch(daemon, "attach", "--process-only", program.pid, "--name", "x").returncode == 0
+        wait_for(lambda: process(daemon, "x"), "a sample of it")
+        screen = heapwatch(daemon, "top", "--once", "x").stdout
+        assert screen.count("has no log") >= 2 and "+RTS" not in screen and "no collection seen yet" not in screen, screen
+        assert "Only the program's process is watched" in screen
+        told = heapwatch(daemon, "summary", "x").stdout
+        assert f"Log: none, its {alone}" in told and "0 events" not in told
+        told = heapwatch(daemon, "post-mortem", "x").stdout
+        assert "has no log" in told and "+RTS" not in told, told
+        sheet = heapwatch(daemon, "pipe", "x", "--format", "openmetrics", "--for", "2s").stdout
+        assert "heapwatch_live_bytes{" not in sheet
+
+
+@pytest.mark.parametrize("way, reason", [("sh -c", "it is stripped"), ("env -i sh -c", "environment that had been cleared")])
+def test_below_a_wrapper_the_reason_is_said(directory, programs, way, reason):
+    """It is searched for ever more rarely: a program that runs for longer is found for sure."""
+    stripped = programs["stripped"][0]
+    path = stripped if way == "sh -c" else stripped.with_name("whole")
+    env = {**os.environ, "HEAPWATCH_DIR": str(directory)}
+
+    def told(seconds):
+        done = subprocess.run([CLIENT, "run", "--no-top", "--name", "x", "--", *way.split(), f"sleep {seconds} | {path}; exit 3"],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=DEADLINE_S, env=env)
+        assert done.returncode == 3, done
+        return done.stderr
+
+    with Daemon(directory):
+        err = next((err for err in map(told, (1, 8, 30)) if "was not watched: " in err), "")
+        assert f"{path.name} was not watched: " in err and reason in err, err

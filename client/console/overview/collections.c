@@ -72,8 +72,10 @@ static void draw_share(struct canvas *c, struct area area, const Hw__Gc *gc, boo
 
 void draw_gc(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t)
 {
-        const char *none =
-                scene_over(s, t) ? UNKNOWN_TEXT "  no collection was seen" : UNKNOWN_TEXT "  no collection seen yet";
+        const char *none = scene_process_only(t) ? UNKNOWN_TEXT
+                                   "  not known: the program has no log, its process alone is watched"
+                           : scene_over(s, t) ? UNKNOWN_TEXT "  no collection was seen"
+                                              : UNKNOWN_TEXT "  no collection seen yet";
 
         if (!t->gc) {
                 draw_title(c, area, 0, "Collections", "");

@@ -116,6 +116,11 @@ bool scene_short(const struct scene *s, char *out, size_t size)
         return false;
 }
 
+bool scene_process_only(const struct world_target *t)
+{
+        return t->target && t->target->run_info && t->target->run_info->process_only;
+}
+
 const char *scene_no_census(const struct scene *s, const struct world_target *t)
 {
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
@@ -125,6 +130,8 @@ const char *scene_no_census(const struct scene *s, const struct world_target *t)
                 return UNKNOWN_TEXT "  no census had been seen when heapwatchd went away";
         if (!t->run)
                 return UNKNOWN_TEXT "  no program has been seen yet";
+        if (scene_process_only(t))
+                return UNKNOWN_TEXT "  not known: the program has no log, its process alone is watched";
         if (run && run->has_breakdown && run->breakdown && scene_over(s, t))
                 return UNKNOWN_TEXT "  the heap profile was on, and the run ended before its first census";
         if (run && run->has_breakdown && run->breakdown)
@@ -212,6 +219,8 @@ static const char *limit_word(const Hw__Trends *trends)
                 return "-M";
         case HW__TIME_TO_LIMIT__SOURCE__SOURCE_MEMORY:
                 return "machine";
+        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_ADDRESS_SPACE:
+                return "ulimit -v";
         default:
                 return "--limit";
         }

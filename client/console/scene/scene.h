@@ -68,6 +68,9 @@ bool scene_gone(const struct scene *s, const struct world_target *t, int width, 
 /* "heapwatchd is short of memory: ...", of the first daemon that is. False: none is. */
 bool scene_short(const struct scene *s, char *out, size_t size);
 
+/* Whether it is a process alone, without a log. */
+bool scene_process_only(const struct world_target *t);
+
 /* Why there is no census to show, in words. */
 const char *scene_no_census(const struct scene *s, const struct world_target *t);
 

@@ -110,9 +110,16 @@ static void rows(const struct console *c, struct table *t)
                 table_add(t, i, target->gc->generations[i]);
 }
 
+static const char *why_empty(const struct scene *s)
+{
+        if (s->target && scene_process_only(s->target))
+                return UNKNOWN_TEXT "  not known: the program has no log, its process alone is watched";
+        return UNKNOWN_TEXT "  no collection seen yet";
+}
+
 static const struct table_class generations = {
         .name = "generations",
-        .empty = UNKNOWN_TEXT "  no collection seen yet",
+        .why_empty = why_empty,
         .columns = generation_columns,
         .n_columns = sizeof(generation_columns) / sizeof(generation_columns[0]),
         .sort = 0,

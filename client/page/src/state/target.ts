@@ -21,7 +21,8 @@ export interface Band {
     stats?: w.BandStats; // of the whole run, when the server has them
 }
 
-const LIMITS: Record<string, string> = { SOURCE_CGROUP: "cgroup", SOURCE_MAX_HEAP: "-M", SOURCE_MEMORY: "machine", SOURCE_GIVEN: "--limit" };
+const LIMITS: Record<string, string> = { SOURCE_CGROUP: "cgroup", SOURCE_MAX_HEAP: "-M", SOURCE_MEMORY: "machine", SOURCE_GIVEN: "--limit",
+    SOURCE_ADDRESS_SPACE: "ulimit -v" };
 // State, health and alerts belong to the target and are valid without a run, too; all else belongs to one run.
 function belongsToTarget(u: w.Update): boolean {
     return u.targetState !== undefined || u.health !== undefined || u.alerts !== undefined;
