@@ -100,6 +100,25 @@ bool layout_flags(const uint8_t *flags, size_t size, bool defaults, struct flags
         return true;
 }
 
+/* Offsets in RtsFlags of 9.0.2; RtsFlags begins with the flags of the collector. */
+#define GC_FLAGS_SIZE     440
+#define MAX_HEAP_BLOCKS   28
+#define ALLOC_AREA_BLOCKS 32
+#define GENERATIONS       76
+#define GENERATIONS_MAX   100u
+
+bool layout_gc_flags(const uint8_t *flags, size_t size, struct gc_flags *ret)
+{
+        if (!flags || size != GC_FLAGS_SIZE)
+                return false;
+        *ret = (struct gc_flags){
+                .generations = u32_at(flags + GENERATIONS),
+                .max_heap_bytes = (uint64_t)u32_at(flags + MAX_HEAP_BLOCKS) * RTS_BLOCK_BYTES,
+                .alloc_area_bytes = (uint64_t)u32_at(flags + ALLOC_AREA_BLOCKS) * RTS_BLOCK_BYTES,
+        };
+        return ret->generations > 0 && ret->generations <= GENERATIONS_MAX && ret->alloc_area_bytes > 0;
+}
+
 bool layout_buffers_known(const struct event_buffer *first)
 {
         return first && first->size == EVENT_BUFFER_BYTES && first->capability == 0 && first->begin &&

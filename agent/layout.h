@@ -51,6 +51,19 @@ struct flags_layout {
 /* `flags`: `size` bytes as they are now. `defaults`: nobody has set a flag yet, so that the values may be searched. */
 bool layout_flags(const uint8_t *flags, size_t size, bool defaults, struct flags_layout *ret);
 
+/* What the runtime's collector was set to. */
+struct gc_flags {
+        uint32_t generations;
+        uint64_t max_heap_bytes;   /* -M; 0: unlimited */
+        uint64_t alloc_area_bytes; /* -A */
+};
+
+/* Reads `flags` of `size` bytes once all options are parsed; false: the release is not known, or a value cannot be. */
+bool layout_gc_flags(const uint8_t *flags, size_t size, struct gc_flags *ret);
+
+#define RTS_BLOCK_BYTES     4096u
+#define RTS_MEGABLOCK_BYTES (1u << 20)
+
 /* An event buffer of the runtime (rts/eventlog/EventLog.c). */
 struct event_buffer {
         uint8_t *begin, *position, *marker; /* marker: of the block that is open */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "agent/bytes.h"
+#include "agent/layout.h"
 #include "agent/queue.h"
 #include "agent/thread.h"
 #include "agent/writer.h"
@@ -37,6 +38,7 @@ enum event_number {
         ALLOCATED = 49,
         HEAP_SIZE = 50,
         LIVE = 51,
+        HEAP_INFO = 52,
         GC_STATISTICS = 53,
         PROFILE = 160,
         CENSUS_BEGIN = 162,
@@ -47,23 +49,12 @@ enum event_number {
 static const struct {
         uint16_t number, size;
 } declared[] = {
-        { GC_BEGIN, 0 },
-        { GC_END, 0 },
-        { MESSAGE, VARIABLE },
-        { BLOCK, 14 },
-        { ARGUMENTS, VARIABLE },
-        { RTS_IDENTIFIER, VARIABLE },
-        { PROCESS, 8 },
-        { PARENT, 8 },
-        { WALL_CLOCK, 16 },
-        { CAPABILITY, 2 },
-        { ALLOCATED, 12 },
-        { HEAP_SIZE, 12 },
-        { LIVE, 12 },
-        { GC_STATISTICS, 58 },
-        { PROFILE, VARIABLE },
-        { CENSUS_BEGIN, 8 },
-        { CENSUS_BAND, VARIABLE },
+        { GC_BEGIN, 0 },       { GC_END, 0 },           { MESSAGE, VARIABLE },
+        { BLOCK, 14 },         { ARGUMENTS, VARIABLE }, { RTS_IDENTIFIER, VARIABLE },
+        { PROCESS, 8 },        { PARENT, 8 },           { WALL_CLOCK, 16 },
+        { CAPABILITY, 2 },     { ALLOCATED, 12 },       { HEAP_SIZE, 12 },
+        { LIVE, 12 },          { HEAP_INFO, 38 },       { GC_STATISTICS, 58 },
+        { PROFILE, VARIABLE }, { CENSUS_BEGIN, 8 },     { CENSUS_BAND, VARIABLE },
         { CENSUS_END, 8 },
 };
 
@@ -75,6 +66,8 @@ static struct {
         int64_t zero_ns;             /* time 0 of the log */
         uint64_t first_ns, allocated_bytes, census;
         bool census_open;
+        bool flags_read;    /* the runtime's options are parsed, and HEAP_INFO is in this log if they are understood */
+        struct gc_flags gc; /* generations 0: not known */
         char line[LINE_BYTES];
         size_t line_size;
 } y = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -167,6 +160,25 @@ static void put_process(const char *version, bool threaded)
         put_be(event(CAPABILITY, now(), 2, false), 0, 2);
 }
 
+/* The generations and -M, which the runtime itself logs only at its start. Its options must have been parsed. */
+static void put_heap_info(void)
+{
+        uint8_t *at;
+
+        y.flags_read = true;
+        if (!layout_gc_flags(rts.RtsFlags.address, rts.RtsFlags.size, &y.gc)) {
+                y.gc = (struct gc_flags){ 0 };
+                return;
+        }
+        at = event(HEAP_INFO, now(), 38, false);
+        put_be(at, MAIN_SET, 4);
+        put_be(at + 4, y.gc.generations, 2);
+        put_be(at + 6, y.gc.max_heap_bytes, 8);
+        put_be(at + 14, y.gc.alloc_area_bytes, 8);
+        put_be(at + 22, RTS_MEGABLOCK_BYTES, 8);
+        put_be(at + 30, RTS_BLOCK_BYTES, 8);
+}
+
 static size_t put_header(uint8_t *out)
 {
         size_t n = 8;
@@ -193,7 +205,7 @@ void synthetic_begin(const char *version, bool threaded, uint64_t now_ns)
                 y.zero_ns = thread_now_ns() - (int64_t)now_ns;
                 y.size = 0;
                 y.allocated_bytes = y.census = 0;
-                y.census_open = false;
+                y.census_open = y.flags_read = false;
                 (void)queue_push(CHUNK_START, NULL, 0, true);
                 (void)writer_write(header, put_header(header));
                 put_process(version, threaded);
@@ -209,6 +221,7 @@ void synthetic_introduce(const char *version, bool threaded, uint64_t now_ns)
                 y.zero_ns = thread_now_ns() - (int64_t)now_ns;
                 y.size = 0;
                 put_process(version, threaded);
+                put_heap_info();
                 send_block();
         }
         pthread_mutex_unlock(&y.lock);
@@ -231,6 +244,8 @@ static void put_collection(const struct gc_details *gc, uint64_t end_ns)
         uint64_t took = gc->elapsed_ns > 0 ? (uint64_t)gc->elapsed_ns : 0;
         uint8_t *at;
 
+        if (!y.flags_read)
+                put_heap_info();
         (void)event(GC_BEGIN, took < end_ns ? end_ns - took : end_ns, 0, false);
         at = event(GC_STATISTICS, end_ns, 58, false);
         put_be(at, MAIN_SET, 4);
@@ -243,7 +258,7 @@ static void put_collection(const struct gc_details *gc, uint64_t end_ns)
         put_be(at + 42, gc->copied_bytes, 8);
         put_be(at + 50, gc->parallel_balanced_copied_bytes, 8);
         (void)event(GC_END, end_ns, 0, false);
-        if (gc->generation > 0)
+        if (y.gc.generations ? gc->generation + 1 == y.gc.generations : gc->generation > 0)
                 set_event(LIVE, end_ns, gc->live_bytes, 8);
         set_event(HEAP_SIZE, end_ns, gc->memory_bytes, 8);
         set_event(ALLOCATED, end_ns, y.allocated_bytes, 8);

@@ -93,9 +93,10 @@ static bool heap_counts(const struct world_target *t)
         return limit_source(t) == HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP;
 }
 
-/* What counts towards the limit; false: unknown. */
-static bool used_of_limit(const struct world_target *t, const char **ret_name, uint64_t *ret_bytes)
+bool account_used(const struct world_target *t, const char **ret_name, uint64_t *ret_bytes)
 {
+        if (!t->heap)
+                return false;
         const Hw__Process *p = t->heap->process;
         const bool group =
                 limit_source(t) == HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP && p && p->has_cgroup_current_bytes;
@@ -114,7 +115,7 @@ static void tell_limit(struct account *a, const struct world_target *t)
 
         if (!account_limit(t, &limit, &words) || !limit)
                 return;
-        if (!used_of_limit(t, &name, &used)) {
+        if (!account_used(t, &name, &used)) {
                 say(row(a, "limit", ANSWER_DIM)->text, "%s is ", words);
                 say_bytes(a->rows[a->n - 1].says.text, limit);
                 return;

@@ -38,4 +38,7 @@ size_t account_bands(const struct world_target *t, const struct world_band *grow
 /* The lowest limit that is known, and its name: "the heap limit -M"; false: none. */
 bool account_limit(const struct world_target *t, uint64_t *ret_bytes, const char **ret_words);
 
+/* What counts towards that limit and its name ("its heap"); false: unknown, also when no limit is known. */
+bool account_used(const struct world_target *t, const char **ret_name, uint64_t *ret_bytes);
+
 #endif

@@ -11,6 +11,8 @@
 #include "proto/base/agent_socket.h"
 #include "proto/base/rate.h"
 
+#define GAINED_LEAST 1048576.0 /* a band that gained less carries no growth */
+
 /* ------------------------------------------------------------------- words */
 
 void say(char text[ANSWER_TEXT], const char *format, ...)
@@ -178,6 +180,90 @@ static Hw__Series deciding(const struct world_target *t, Hw__Growth__Where where
         }
 }
 
+bool live_grows(const struct evidence *e)
+{
+        return (e->grows && e->where == HW__GROWTH__WHERE__WHERE_LIVE) ||
+               (e->rise && e->rise->series == HW__SERIES__SERIES_LIVE);
+}
+
+bool limit_was_met(const struct evidence *e)
+{
+        const Hw__Target *t = e->t->target;
+
+        return t &&
+               ((t->has_exit_status && t->exit_status == EXIT_HEAP_EXHAUSTED) || (t->has_oom_killed && t->oom_killed));
+}
+
+bool census_is_stale(const struct evidence *e)
+{
+        const Hw__Census *c = e->t->census;
+        const bool known = e->rise ? e->rise->has_began_by_ns : e->grows && e->trend->has_onset_ns;
+        const uint64_t began_ns = !known ? 0 : e->rise ? e->rise->began_by_ns : e->trend->onset_ns;
+        const uint64_t now_ns = e->t->event_time_ns;
+
+        return known && c && c->has_time_ns && c->time_ns < now_ns && now_ns > began_ns &&
+               now_ns - c->time_ns > (now_ns - began_ns) / 4;
+}
+
+static void set_likely(struct evidence *e, const struct world_band *b)
+{
+        e->likely = (Hw__GrowingBand)HW__GROWING_BAND__INIT;
+        e->likely.has_band = e->likely.has_bytes = true;
+        e->likely.band = b->id;
+        e->likely.label = b->def->label;
+        e->likely.bytes = b->bytes;
+        e->growing = &e->likely;
+        e->band = b->def;
+}
+
+/* The least that was live; false: not known. */
+static bool least_live(const struct world_target *t, double *ret)
+{
+        const Hw__Trend *live = t->trends[HW__SERIES__SERIES_LIVE];
+        const Hw__WindowStatistics *run = live && live->n_windows ? live->windows[live->n_windows - 1] : NULL;
+
+        if (!run || run->has_window_ns || !run->has_min)
+                return false;
+        *ret = run->min;
+        return true;
+}
+
+static bool is_judged_steady(const struct evidence *e, const struct world_band *b)
+{
+        return b->trend && b->trend->has_verdict && b->trend->verdict == HW__VERDICT__VERDICT_STEADY &&
+               !census_is_stale(e);
+}
+
+/*
+ * Of few censuses no band has a slope: the one that has gained more than half of what all bands, and live data, have.
+ * Its first census may have come late: it cannot have held more before than all live data at its least.
+ */
+static void find_gained(struct evidence *e)
+{
+        const struct world_band *top = NULL;
+        double floor = 0, all = 0, most = 0;
+        const bool has_floor = least_live(e->t, &floor);
+        const Hw__Heap *h = e->t->heap;
+
+        for (uint32_t i = 0; i < e->t->n_bands; i++) {
+                const struct world_band *b = e->t->bands[i];
+
+                if (!b || !b->seen || !b->def)
+                        continue;
+                const double before = has_floor ? fmin((double)b->first_bytes, floor) : (double)b->first_bytes;
+                const double gained = fmax((double)b->bytes - before, 0);
+                all += gained;
+                if (gained <= most || is_judged_steady(e, b))
+                        continue;
+                most = gained;
+                top = b;
+        }
+        if (has_floor && h && h->has_max_live_bytes)
+                all = fmax(all, (double)h->max_live_bytes - floor);
+        if (top && most >= GAINED_LEAST && most > all / 2)
+                set_likely(e, top);
+}
+
 /*
  * Live data grows and no band is judged to: its verdict may come later than that of the total. The one whose slope is
  * surely above 0 and at least half of the total's.
@@ -193,15 +279,12 @@ static void find_likely(struct evidence *e)
                     b->trend->slope < most)
                         continue;
                 most = b->trend->slope;
-                e->likely = (Hw__GrowingBand)HW__GROWING_BAND__INIT;
-                e->likely.has_band = e->likely.has_slope = e->likely.has_bytes = true;
-                e->likely.band = b->id;
-                e->likely.label = b->def->label;
+                set_likely(e, b);
+                e->likely.has_slope = true;
                 e->likely.slope = b->trend->slope;
-                e->likely.bytes = b->bytes;
-                e->growing = &e->likely;
-                e->band = b->def;
         }
+        if (!e->growing)
+                find_gained(e);
 }
 
 static void find_growth(struct evidence *e)
@@ -228,8 +311,14 @@ static void find_growth(struct evidence *e)
                 e->band = id > 0 && id <= t->n_bands && t->bands[id - 1] ? t->bands[id - 1]->def : NULL;
         }
         e->limit = t->trend_state ? t->trend_state->time_to_limit : NULL;
-        if (e->grows && e->where == HW__GROWTH__WHERE__WHERE_LIVE && !e->growing)
+        if (t->trend_state && !e->grows && e->ending >= ENDED_BADLY && e->ending <= CRASHED)
+                e->rise = t->trend_state->rise;
+        if (!live_grows(e) || e->growing)
+                return;
+        if (e->grows)
                 find_likely(e);
+        else
+                find_gained(e);
 }
 
 const struct world_band *largest_band(const struct evidence *e)

@@ -10,7 +10,8 @@
 
 enum ending { STILL_RUNS, ENDED, ENDED_BADLY, KILLED, CRASHED, LOST, FAILED, AWAITED };
 
-#define LATE_NS (UINT64_C(5) * 1000000000) /* a log joined later than that lacks its beginning */
+#define EXIT_HEAP_EXHAUSTED 251u                       /* EXIT_HEAPOVERFLOW of GHC's Rts.h */
+#define LATE_NS             (UINT64_C(5) * 1000000000) /* a log joined later than that lacks its beginning */
 
 struct evidence {
         const struct world_target *t;
@@ -31,10 +32,24 @@ struct evidence {
         const Hw__Alert *alert;         /* the most severe firing one that says more than the verdict; NULL */
         size_t n_alerts;                /* of those */
         enum severity gravest;          /* of all that fire; SEVERITY_INFO when none does */
-        const Hw__TimeToLimit *limit;   /* NULL: nothing grows towards a limit */
+        const Hw__Rise *rise; /* with which a run that ended badly ended, without a verdict of growth; or NULL */
+        const Hw__TimeToLimit *limit; /* NULL: nothing grows towards a limit */
 };
 
 void evidence_of(struct evidence *ret, const struct world_target *t, bool live);
+
+/* Live data grows by the verdict, or rose to the end of a run that ended badly. */
+bool live_grows(const struct evidence *e);
+
+/* The limit ended the run: the runtime's own status for it, or the kernel's account. False also while that is unknown. */
+bool limit_was_met(const struct evidence *e);
+
+/* The newest census is from before the last quarter of the growth: its bands do not show what grew. */
+bool census_is_stale(const struct evidence *e);
+
+/* How much of the least limit is used, by what ("its heap"); false: unknown. */
+#define MUCH_OF_LIMIT 0.5 /* a program that has this much may meet its limit before there is a verdict */
+bool share_of_limit(const struct evidence *e, const char **ret_name, double *ret);
 
 /* Of the newest census; NULL: there is none. Looks at every band, as the next one does. */
 const struct world_band *largest_band(const struct evidence *e);

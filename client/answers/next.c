@@ -25,9 +25,10 @@ const char *advice_name(const struct evidence *e)
 void answer_next(struct target_answer *a, const struct evidence *e)
 {
         const struct advice *found = find(e);
-        const char *before = e->grows && e->ending >= ENDED_BADLY && e->ending <= LOST ? "Before it runs again: "
-                             : e->verdict == HW__VERDICT__VERDICT_GROWING && !e->over  ? "If it goes on: "
-                                                                                       : "";
+        const char *before = (e->grows || e->rise) && e->ending >= ENDED_BADLY && e->ending <= LOST
+                                     ? "Before it runs again: "
+                             : e->verdict == HW__VERDICT__VERDICT_GROWING && !e->over ? "If it goes on: "
+                                                                                      : "";
         size_t n = strlen(before);
 
         say(a->text, "%s", before);

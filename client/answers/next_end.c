@@ -4,8 +4,7 @@
 
 #include "proto/eventlog/advice.h"
 
-#define EXIT_HEAP_EXHAUSTED 251u /* EXIT_HEAPOVERFLOW of GHC's Rts.h */
-#define OOM_LOOK            "journalctl -k --grep \"out of memory\""
+#define OOM_LOOK "journalctl -k --grep \"out of memory\""
 
 static bool cannot_be_read(const struct evidence *e)
 {
@@ -50,53 +49,68 @@ static void say_keeps_events(char *text, const struct evidence *e)
 
 static bool out_of_memory(const struct evidence *e)
 {
-        return e->ending >= ENDED_BADLY && e->ending <= LOST && !e->grows && e->t->target->has_oom_killed &&
+        return e->ending >= ENDED_BADLY && e->ending <= LOST && !e->grows && !e->rise && e->t->target->has_oom_killed &&
                e->t->target->oom_killed;
 }
 
 static void say_out_of_memory(char *text, const struct evidence *e)
 {
         (void)e;
-        say(text, "Its control group ran out of memory without lasting growth here: see who used it (" OOM_LOOK
-                  "), and raise the limit or lower the peak");
+        say(text,
+            "Its control group ran out of memory, and no rise of this program's is seen: see who used it (" OOM_LOOK
+            "), and raise the limit or lower the peak");
 }
 
 static bool heap_exhausted(const struct evidence *e)
 {
-        return e->ending == ENDED_BADLY && !e->grows && e->t->target->exit_status == EXIT_HEAP_EXHAUSTED;
+        return e->ending == ENDED_BADLY && !e->grows && !e->rise && e->t->target->exit_status == EXIT_HEAP_EXHAUSTED;
 }
 
 static void say_heap_exhausted(char *text, const struct evidence *e)
 {
-        (void)e;
+        if (!e->t->run) {
+                say(text,
+                    "Its heap was exhausted before anything of its log was seen: raise -M, or read its last output");
+                return;
+        }
         say(text,
-            "Its heap was exhausted without lasting growth here: raise -M or lower the peak, which the charts show");
+            "Its heap was exhausted, and no rise of live data towards that is seen: look at the charts for a peak, "
+            "which "
+            "needs a higher -M or less held at once");
+}
+
+/* What is known of its memory before the end: a run too short for a verdict may have grown. */
+static const char *memory_before(const struct evidence *e)
+{
+        return e->verdict == HW__VERDICT__VERDICT_STEADY ? "memory did not grow before"
+                                                         : "whether memory grew before is not known";
 }
 
 static bool killed_steady(const struct evidence *e)
 {
-        return e->ending == KILLED && !e->grows;
+        return e->ending == KILLED && !e->grows && !e->rise;
 }
 
 static void say_killed(char *text, const struct evidence *e)
 {
         if (e->t->target->exit_signal == 9)
-                say(text, "Find who sent SIGKILL: " OOM_LOOK " shows the kernel's own; memory did not grow before");
+                say(text, "Find who sent SIGKILL: " OOM_LOOK " shows the kernel's own; %s", memory_before(e));
         else
-                say(text,
-                    "Read its last output, and its core dump if there is one (coredumpctl info): memory did not "
-                    "grow before");
+                say(text, "Read its last output, and its core dump if there is one (coredumpctl info): %s",
+                    memory_before(e));
 }
 
 static bool failed_steady(const struct evidence *e)
 {
-        return (e->ending == ENDED_BADLY || e->ending == CRASHED) && !e->grows;
+        return (e->ending == ENDED_BADLY || e->ending == CRASHED) && !e->grows && !e->rise;
 }
 
 static void say_failed(char *text, const struct evidence *e)
 {
-        say(text, e->t->run ? "Read its last output: nothing here explains the end, memory did not grow before"
-                            : "Read its last output: it ended before anything of its log was seen");
+        if (e->t->run)
+                say(text, "Read its last output: nothing here explains the end, %s", memory_before(e));
+        else
+                say(text, "Read its last output: it ended before anything of its log was seen");
 }
 
 const struct advice advice_of_end[] = {

@@ -8,11 +8,6 @@
 #include "client/state/band_name.h"
 #include "proto/eventlog/advice.h"
 
-static bool live_grows(const struct evidence *e)
-{
-        return e->grows && e->where == HW__GROWTH__WHERE__WHERE_LIVE;
-}
-
 /* What grows is not known yet, and what there is of it may not last until then. */
 static bool limit_first(const struct evidence *e)
 {
@@ -239,7 +234,7 @@ static void say_closures(char *text, const struct evidence *e)
 
 static bool few_censuses(const struct evidence *e)
 {
-        return live_grows(e) && has_profile(e) && !bands_judged(e);
+        return live_grows(e) && has_profile(e) && (!bands_judged(e) || census_is_stale(e));
 }
 
 static void say_few_censuses(char *text, const struct evidence *e)

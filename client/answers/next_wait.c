@@ -2,6 +2,8 @@
 /* next_wait.c - what to do next: what is missing for a verdict, or nothing. */
 #include "client/answers/advice.h"
 
+#include "heapwatch/text.h"
+
 static bool too_few_collections(const struct evidence *e)
 {
         return !e->verdict && e->trend && e->trend->verdict == HW__VERDICT__VERDICT_UNKNOWN &&
@@ -46,6 +48,17 @@ static bool verdict_comes(const struct evidence *e)
 
 static void say_verdict_comes(char *text, const struct evidence *e)
 {
+        char share[HW_NUMBER_MAX];
+        const char *name;
+        double used;
+
+        if (share_of_limit(e, &name, &used) && used >= MUCH_OF_LIMIT) {
+                say(text,
+                    "See in the charts whether it still rises: %s has %s of its limit already; the verdict comes in ",
+                    name, hw_share_text(share, sizeof(share), used));
+                say_verdict_in(text, e->trend);
+                return;
+        }
         say(text, "Wait for the verdict, in ");
         say_verdict_in(text, e->trend);
         if (step_in_use(e) > 1000000000)

@@ -34,11 +34,16 @@ static const Hw__Note *nearest(const Hw__Trend *trend)
         return apart(after->time_ns, trend->onset_ns) < apart(before->time_ns, trend->onset_ns) ? after : before;
 }
 
+static const Hw__Note *usable(const Hw__Note *note)
+{
+        return note && note->has_time_ns && note->text ? note : NULL;
+}
+
 const Hw__Note *note_near(const struct evidence *e)
 {
-        const Hw__Note *note = e->grows && e->trend && e->trend->has_onset_ns ? nearest(e->trend) : NULL;
-
-        return note && note->has_time_ns && note->text ? note : NULL;
+        if (e->rise)
+                return usable(e->rise->note);
+        return usable(e->grows && e->trend && e->trend->has_onset_ns ? nearest(e->trend) : NULL);
 }
 
 static void say_note(struct target_answer *a, const struct evidence *e)
@@ -59,6 +64,32 @@ static void say_note(struct target_answer *a, const struct evidence *e)
             : note->time_ns < e->trend->onset_ns ? " after"
                                                  : " before",
             is_marker(note) ? "marker" : "message", note->text);
+}
+
+/* " (or up to 4.20 s later), with the marker “deploy”": the beginning of a rise is known to be between two samples. */
+static void say_rise_note(struct target_answer *a, const struct evidence *e)
+{
+        const Hw__Rise *r = e->rise;
+        const Hw__Note *note = note_near(e);
+
+        if (r->began_by_ns > r->began_after_ns) {
+                say(a->after, " to ");
+                say_duration(a->after, r->began_by_ns - r->began_after_ns);
+                say(a->after, " later");
+        }
+        if (!note) {
+                say(a->after, e->t->notes_last ? "; no marker or message of the program is near" : "");
+                return;
+        }
+        say(a->after, ", ");
+        if (note->time_ns >= r->began_after_ns && note->time_ns <= r->began_by_ns) {
+                say(a->after, "in which time it wrote");
+        } else {
+                say_duration(a->after, note->time_ns < r->began_after_ns ? r->began_after_ns - note->time_ns
+                                                                         : note->time_ns - r->began_by_ns);
+                say(a->after, note->time_ns < r->began_after_ns ? " after" : " before");
+        }
+        say(a->after, " the %s “%.160s”", is_marker(note) ? "marker" : "message", note->text);
 }
 
 static void at(struct target_answer *a, const char *text, bool known, uint64_t time_ns)
@@ -90,6 +121,10 @@ void answer_since(struct target_answer *a, const struct evidence *e)
                    e->trend->has_onset_ns, e->trend->onset_ns);
                 if (a->has_time)
                         say_note(a, e);
+        } else if (e->rise) {
+                at(a, "The rise began at ", e->rise->has_began_after_ns, e->rise->began_after_ns);
+                if (a->has_time)
+                        say_rise_note(a, e);
         } else if (e->ending >= ENDED_BADLY && e->ending <= LOST) {
                 at(a, "Its newest event is of ", t->event_time_ns > 0, t->event_time_ns);
         } else if (e->verdict == HW__VERDICT__VERDICT_STEADY) {
@@ -218,8 +253,9 @@ void answer_grows(struct target_answer *a, const struct evidence *e)
                 say(a->text, "%s", e->off_heap ? heap_beside(e) : "Not known: there is no heap profile");
         } else if (largest) {
                 say(a->text, "%s",
-                    e->off_heap                   ? heap_beside(e)
-                    : e->grows && bands_judged(e) ? "No band by itself"
+                    e->off_heap                           ? heap_beside(e)
+                    : live_grows(e) && census_is_stale(e) ? "Not known: its censuses ended too early"
+                    : e->grows && bands_judged(e)         ? "No band by itself"
                     : e->grows   ? e->over ? "Not known: too few censuses" : "Not known yet: too few censuses"
                     : e->verdict ? "No band"
                     : e->over    ? "Not known"
@@ -315,7 +351,9 @@ void answer_where(struct target_answer *a, const struct evidence *e)
                 say(a->text, "Nowhere");
                 break;
         default:
-                if (e->off_heap)
+                if (e->rise)
+                        say(a->text, live_grows(e) ? "In live data" : "In resident memory; where in it is not known");
+                else if (e->off_heap)
                         say(a->text, "Off the heap (C code, FFI, malloc); whether live data grow too is not known");
                 else if (e->grows)
                         say(a->text, e->over ? "Not known" : "Not known yet");
@@ -380,7 +418,7 @@ static void say_limit(struct target_answer *a, const struct evidence *e)
 
         a->tone = at_once < SOON_NS ? ANSWER_BAD : at_once < SOME_NS ? ANSWER_WARN : ANSWER_DIM;
         if (e->over)
-                say(a->text, "Had it gone on: ");
+                say(a->text, "It ended first. At that rate, ");
         if (at_once == 0) {
                 say(a->text, e->over ? "at any time: " : "At any time, if it goes on: ");
         } else {
@@ -402,20 +440,78 @@ static void say_limit(struct target_answer *a, const struct evidence *e)
         }
 }
 
+/* The limit that ended it: that of the heap if the runtime said so, else the one of its control group. */
+static void say_limit_met(struct target_answer *a, const struct evidence *e)
+{
+        const Hw__Run *run = e->t->target->run_info;
+        const Hw__Trends *s = e->t->trend_state;
+        const bool group = e->t->target->has_oom_killed && e->t->target->oom_killed;
+        const bool known = group ? s && s->has_limit_bytes && s->has_limit_source &&
+                                           s->limit_source == HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP
+                                 : run && run->has_max_heap_bytes && run->max_heap_bytes;
+
+        a->tone = ANSWER_BAD;
+        say(a->text, "Its limit was met: %s",
+            limit_words(true,
+                        group ? HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP : HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP));
+        if (known) {
+                say(a->text, " (");
+                say_bytes(a->text, group ? s->limit_bytes : run->max_heap_bytes);
+                say(a->text, ")");
+        }
+        if (e->grows || e->rise)
+                say(a->text, "; a higher one only delays the end");
+}
+
+/* SIGKILL without the kernel's account may have come from it all the same. */
+static bool may_have_met_limit(const struct evidence *e)
+{
+        return e->ending == LOST || (e->ending == KILLED && e->t->target->exit_signal == 9) || e->ending == CRASHED;
+}
+
+bool share_of_limit(const struct evidence *e, const char **ret_name, double *ret)
+{
+        const char *words;
+        uint64_t used, limit;
+
+        if (!account_limit(e->t, &limit, &words) || !limit || !account_used(e->t, ret_name, &used))
+                return false;
+        *ret = (double)used / (double)limit;
+        return true;
+}
+
+/* ", of which its heap has 63 %" */
+static void say_used(struct target_answer *a, const struct evidence *e)
+{
+        char share[HW_NUMBER_MAX];
+        const char *name;
+        double used;
+
+        if (!share_of_limit(e, &name, &used))
+                return;
+        say(a->text, ", of which %s has %s", name, hw_share_text(share, sizeof(share), used));
+        a->tone = used >= 0.9 ? ANSWER_BAD : used >= MUCH_OF_LIMIT ? ANSWER_WARN : a->tone;
+}
+
 void answer_until(struct target_answer *a, const struct evidence *e)
 {
         const Hw__Trends *s = e->t->trend_state;
 
-        if (e->limit && e->limit->has_low_ns) {
+        if (e->over && limit_was_met(e)) {
+                say_limit_met(a, e);
+        } else if (e->limit && e->limit->has_low_ns) {
                 say_limit(a, e);
         } else if (s && s->has_limit_bytes) {
                 say(a->text,
-                    e->over       ? "No limit was met: %s is "
-                    : !e->verdict ? "Not known yet: %s is "
-                    : e->grows    ? "No time is known: %s is "
-                                  : "No end in sight: %s is ",
+                    e->over && may_have_met_limit(e) ? "Not known whether it met its limit: %s is "
+                    : e->over                        ? "No limit was met: %s is "
+                    : !e->verdict                    ? "Not known yet: %s is "
+                    : e->grows                       ? "No time is known: %s is "
+                                                     : "No end in sight: %s is ",
                     limit_words(s->has_limit_source, s->limit_source));
                 say_bytes(a->text, s->limit_bytes);
+                if (!e->over)
+                        say_used(a, e);
         } else {
                 say(a->text, "No limit is known");
         }

@@ -192,6 +192,8 @@ static int compare(const void *left, const void *right)
                 order = descending((double)a->bytes, (double)b->bytes);
         else if (order_now == ORDER_NAME)
                 order = strcmp(a->def->label, b->def->label);
+        if (!order) /* not judged yet, or alike: the largest first */
+                order = descending((double)a->bytes, (double)b->bytes);
         return order ? order : a->id < b->id ? -1 : 1;
 }
 

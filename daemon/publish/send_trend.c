@@ -6,21 +6,42 @@
 #include "daemon/publish/encode_trend.h"
 #include "daemon/publish/limits.h"
 #include "daemon/publish/send.h"
+#include "daemon/publish/sentences.h"
+
+#include <stdio.h>
 
 struct trend_state {
         struct growth growth;
         struct limit_time limit;
         bool has_limit;
+        struct last_rise rise;
+        bool has_rise;
 };
+
+/* With the rise that a run ended with, where its verdict does not say that it grew. */
+static char *with_rise(struct encoder *e, char *sentence, const struct trend_state *s)
+{
+        char rise[SENTENCE_MAX], whole[2 * SENTENCE_MAX];
+
+        if (!s->has_rise || !sentence)
+                return sentence;
+        (void)snprintf(whole, sizeof(whole), "%s; at its end %s", sentence,
+                       sentence_rise(rise, sizeof(rise), &s->rise));
+        return encoder_copy(e, whole);
+}
 
 static bool put_state(struct publisher *p, Hw__Trends *out, const struct trend_state *s)
 {
         struct encoder *e = p->encoder;
 
         out->growth = encode_growth(e, model_bands(p->model), &s->growth);
+        if (out->growth && s->growth.where != GROWTH_LIVE)
+                out->growth->sentence = with_rise(e, out->growth->sentence, s);
         out->scale = encode_scale(e, tracker_config_of(p->tracker));
         if (s->has_limit)
                 out->time_to_limit = encode_time_to_limit(e, &s->limit);
+        if (s->has_rise)
+                out->rise = encode_rise(e, &s->rise);
         struct memory_limit limit = tracker_limit(p->tracker);
         PUT_U64(out, limit_bytes, limit.bytes);
         if (limit.bytes != UNKNOWN_U64)
@@ -43,6 +64,9 @@ static bool send_part(struct publisher *p, const struct subject *subjects, uint3
         for (uint32_t i = 0; made && body.trends && i < n; i++) {
                 body.trends[i] = encode_trend(p->encoder, p->tracker, subjects[i], &s->growth);
                 made = body.trends[i] != NULL;
+                if (made && s->has_rise && !subjects[i].band && subjects[i].series == s->rise.series &&
+                    body.trends[i]->verdict < HW__VERDICT__VERDICT_GROWING)
+                        body.trends[i]->sentence = with_rise(p->encoder, body.trends[i]->sentence, s);
                 body.n_trends += made;
         }
         return send_update(p, &update, made && body.trends, to);
@@ -54,6 +78,7 @@ static struct trend_state look(const struct publisher *p)
 
         tracker_growth(p->tracker, &s.growth);
         s.has_limit = tracker_time_to_limit(p->tracker, &s.limit);
+        s.has_rise = tracker_last_rise(p->tracker, &s.rise);
         return s;
 }
 

@@ -24,6 +24,9 @@ char *sentence_growth(char *out, size_t size, const struct growth *g, const stru
 /* "in 1h 10m to 2h 05m live data meets the limit of its control group (2.00 GiB)" */
 char *sentence_limit(char *out, size_t size, const struct limit_time *l);
 
+/* "live data rose from 2.44 MiB to 194 MiB in 18.4 s, in a straight line (24 samples)" */
+char *sentence_rise(char *out, size_t size, const struct last_rise *r);
+
 /* "238 MiB of live data needs a heap of up to 960 MiB with a copying collector: ..."; "" when either is not known. */
 char *sentence_sizing(char *out, size_t size, const struct run *run, const struct heap *heap);
 

@@ -38,6 +38,7 @@
 #include "daemon/model/model.h"
 #include "daemon/trend/growth.h"
 #include "daemon/trend/limit.h"
+#include "daemon/trend/rise.h"
 #include "daemon/trend/statistics.h"
 #include "daemon/trend/trend.h"
 
@@ -185,6 +186,17 @@ uint64_t tracker_verdicts_still(const struct tracker *t);
 /* Where memory grows, and when it meets the limit, as of W. */
 void tracker_growth(const struct tracker *t, struct growth *ret);
 bool tracker_time_to_limit(const struct tracker *t, struct limit_time *ret); /* false: nothing grows, or no limit */
+
+/*
+ * The rise that the run ended with: of live data, else of resident memory, which may have come too late or too fast for
+ * a verdict. False: the run goes on, or it did not end with one.
+ */
+struct last_rise {
+        enum series_id series;
+        struct rise rise;
+        const struct note *note; /* nearest to its beginning: a marker, else a message; NULL: none is near. Borrowed */
+};
+bool tracker_last_rise(const struct tracker *t, struct last_rise *ret);
 
 /* The least limit that is known and what sets it; bytes UNKNOWN_U64 when there is none. */
 struct memory_limit tracker_limit(const struct tracker *t);

@@ -482,6 +482,76 @@ const struct note *tracker_note_after(const struct tracker *t, uint64_t time_ns)
         return note_near(t, time_ns, false);
 }
 
+/* --------------------------------------------------------------- last rise */
+
+#define RISE_POINTS 384u /* buckets of any level of a series' pyramid */
+
+static bool rise_of_span(const struct tracker *t, enum series_id series, uint64_t span_ns, struct rise *ret)
+{
+        const uint64_t newest_ns = tracker_newest_ns(t, subject_series(series));
+        const struct time_range range = { sub_sat(newest_ns, span_ns),
+                                          newest_ns == UINT64_MAX ? newest_ns : newest_ns + 1 };
+        struct series_point history[RISE_POINTS];
+        struct rise_point points[RISE_POINTS];
+        const size_t n = series_history(model_series(t->model, series), range, 0, history, RISE_POINTS);
+
+        for (size_t i = 0; i < n; i++)
+                points[i] = (struct rise_point){ history[i].bucket.last_time_ns, history[i].bucket.max };
+        return rise_find(points, n, t->newest_ns, ret) &&
+               (ret->began_after_ns > points[0].time_ns || range.from_ns == 0);
+}
+
+/* Over the shortest span, of those that a series is kept of at one width, in which the rise's beginning is. */
+static bool rise_of(const struct tracker *t, enum series_id series, struct rise *ret)
+{
+        static const uint64_t spans_ns[] = { 5 * MINUTE_NS, HOUR_NS, 6 * HOUR_NS, 48 * HOUR_NS };
+
+        for (size_t i = 0; i < sizeof(spans_ns) / sizeof(spans_ns[0]); i++)
+                if (rise_of_span(t, series, spans_ns[i], ret))
+                        return true;
+        return false;
+}
+
+static uint64_t away_from(const struct rise *r, uint64_t time_ns)
+{
+        return time_ns < r->began_after_ns ? r->began_after_ns - time_ns : sub_sat(time_ns, r->began_by_ns);
+}
+
+/* A marker outranks a message, then the nearest to the interval counts, then the latest. */
+static const struct note *note_at_rise(const struct tracker *t, const struct rise *r)
+{
+        const struct notes *notes = model_notes(t->model);
+        const uint64_t width = r->began_by_ns - r->began_after_ns, part = (r->to_ns - r->began_by_ns) / NOTE_NEAR_PART;
+        const uint64_t reach = width > part ? width : part;
+        const struct note *best = NULL;
+
+        for (uint32_t i = 0; i < notes_landmarks(notes); i++) {
+                const struct note *n = notes_landmark(notes, i);
+                const uint64_t away = away_from(r, n->time_ns), best_ns = best ? away_from(r, best->time_ns) : 0;
+
+                if (away > reach)
+                        continue;
+                if (!best || explains_better(n, away, best, best_ns) ||
+                    (!explains_better(best, best_ns, n, away) && n->time_ns > best->time_ns))
+                        best = n;
+        }
+        return best;
+}
+
+bool tracker_last_rise(const struct tracker *t, struct last_rise *ret)
+{
+        static const enum series_id order[] = { SERIES_LIVE, SERIES_RSS };
+
+        for (size_t i = 0; t->ended && i < sizeof(order) / sizeof(order[0]); i++) {
+                if (!rise_of(t, order[i], &ret->rise))
+                        continue;
+                ret->series = order[i];
+                ret->note = note_at_rise(t, &ret->rise);
+                return true;
+        }
+        return false;
+}
+
 /* ---------------------------------------------------------------- counters */
 
 uint64_t tracker_late(const struct tracker *t)

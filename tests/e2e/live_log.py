@@ -10,11 +10,11 @@ import struct
 import time
 
 PROGRAM_ARGS, PROGRAM_ENV = 30, 31
-BLOCK_MARKER, CAPSET_CREATE, WALL_CLOCK_TIME, HEAP_ALLOCATED, HEAP_SIZE, HEAP_LIVE = 18, 25, 43, 49, 50, 51
+BLOCK_MARKER, CAPSET_CREATE, WALL_CLOCK_TIME, HEAP_ALLOCATED, HEAP_SIZE, HEAP_LIVE, HEAP_INFO = 18, 25, 43, 49, 50, 51, 52
 USER_MARKER = 58
 PROFILE_BEGIN, SAMPLE_BEGIN, SAMPLE_ROW, SAMPLE_END = 160, 162, 164, 165
 VARIABLE = 0xFFFF
-SIZES = {PROGRAM_ARGS: VARIABLE, PROGRAM_ENV: VARIABLE, USER_MARKER: VARIABLE, PROFILE_BEGIN: VARIABLE, SAMPLE_BEGIN: 8, SAMPLE_ROW: VARIABLE, SAMPLE_END: 8, BLOCK_MARKER: 14, CAPSET_CREATE: 6, WALL_CLOCK_TIME: 16, HEAP_ALLOCATED: 12, HEAP_SIZE: 12, HEAP_LIVE: 12}
+SIZES = {PROGRAM_ARGS: VARIABLE, PROGRAM_ENV: VARIABLE, USER_MARKER: VARIABLE, PROFILE_BEGIN: VARIABLE, SAMPLE_BEGIN: 8, SAMPLE_ROW: VARIABLE, SAMPLE_END: 8, BLOCK_MARKER: 14, CAPSET_CREATE: 6, WALL_CLOCK_TIME: 16, HEAP_ALLOCATED: 12, HEAP_SIZE: 12, HEAP_LIVE: 12, HEAP_INFO: 38}
 
 
 class LiveLog:
@@ -56,6 +56,11 @@ class LiveLog:
 
     def now(self):
         return time.monotonic_ns() - self.began
+
+    def heap_info(self, max_heap, generations=2, at_ns=None):
+        """How the runtime was started: -M in bytes (0: none) and -G."""
+        at = self.now() if at_ns is None else at_ns
+        self._append(self._block(self._event(HEAP_INFO, struct.pack(">IHQQQQ", 0, generations, max_heap, 1 << 20, 1 << 20, 4096), at), at))
 
     def live(self, n_bytes, at_ns=None):
         """A major collection left this many bytes."""

@@ -597,3 +597,51 @@ def test_all_faces_of_a_real_log_agree(name):
     assert name != "parallel-ghc902" or len(said["longest pause", "1"]) == 3
     sentence = client("trend", log).stdout.decode().splitlines()[1].split("where  ")[1]
     assert sentence in client("summary", log).stdout.decode()
+
+
+# ---------------------------------------------------------------- after an exhausted heap
+
+def words_of(name, env, web, shown):
+    """What each face says of one target in words, one space between them, once the page has `shown`."""
+    def on_page():
+        with urllib.request.urlopen(f"{web.url.split('#')[0].rstrip('/')}/api/state") as state:
+            a = next((a for a in json.load(state)["answers"] if a["target"] == name), None)
+        return a and any(shown in x["text"] for x in a["answers"]) and a
+
+    a = wait_for(on_page, f"the page shows '{shown}'")
+    said = {"page": "  ".join(f"{x['text']}{x.get('after', '')}" for x in a["answers"])}
+    for face in (("top", "--once"), ("post-mortem",), ("trend",), ("summary",)):
+        said[face[0]] = client(*face, name, env=env).stdout.decode()
+    return {face: " ".join(text.split()) for face, text in said.items()}
+
+
+@pytest.mark.parametrize("profiled", [True, False])
+def test_all_faces_agree_after_an_exhausted_heap(directory, profiled):
+    """Ten seconds flat, a deploy, 10 MiB/s into -M: too short for a verdict, and all that is said must be true nevertheless."""
+    env, path = {"HEAPWATCH_DIR": str(directory)}, directory / "orders.eventlog"
+    log = LiveLog(path, start_wall_ns=time.time_ns() - 30 * S)
+    log.heap_info(600 * MIB, at_ns=2)
+    for s in range(1, 30):
+        if s == 10:
+            log.marker("deploy: feature big enabled", at_ns=s * S + 1000)
+        rise = max(0, s - 10) * 10 * MIB
+        log.live(2 * MIB + rise, at_ns=s * S)
+        if profiled and s < 15:     # the budget of censuses is used up early
+            log.census({"ARR_WORDS": MIB, "Data.Map.Internal.Bin": 938 << 10}, at_ns=s * S + 10)
+    with Daemon(directory, f"orders={path}", args=("--resolution", "1m")) as daemon, \
+            web_browser.Web("--connect", f"ipc://{directory}/publish") as web:
+        wait_for(lambda: daemon.snapshot("orders").get("heap") and daemon.snapshot("orders")["heap"][0].heap.live_bytes > 180 * MIB, "the log")
+        before = words_of("orders", env, web, "96.0 %")
+        assert "96.0 %" in before["top"] and "wait for the verdict" not in before["top"].lower()
+        log.end()
+        daemon.ask(pb.Request(end_target=pb.EndTargetRequest(name="orders", exit_status=251)))
+        wait_for(lambda: (t := daemon.target("orders")) and t.exit_status == 251, "the end")
+        said = words_of("orders", env, web, "Its limit was met")
+    for face, text in said.items():
+        assert "live data rose from 2.00 MiB to 192 MiB in 18.0 s" in text and "in a straight line" in text, (face, text)
+        for false in ("No limit was met", "raise -M", "Had it gone on", "spread over", "without lasting growth", "Wait for"):
+            assert false not in text, (face, text)
+    for face in ("page", "top", "post-mortem"):
+        assert "Its limit was met: the heap limit -M (600 MiB)" in said[face], said[face]
+        assert "the marker “deploy: feature big enabled”" in said[face] and "The rise began at" in said[face], said[face]
+        assert "its censuses ended too early" in said[face] if profiled else "there is no heap profile" in said[face], said[face]

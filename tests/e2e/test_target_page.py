@@ -87,7 +87,7 @@ WORDS = {
              "next": "Look at src/Shop/Cart/Items.hs:112:13-48, where Main.CartItem are made"},
     "killed": {"wrong": "It was killed by signal 9 (SIGKILL). Before that, a leak: live data grew by 1.25 MiB/s",
                "since": "Growth began at ", "grows": "Main.CartItem", "where": "In live data: live ",
-               "until": "Had it gone on: in 42m 00s", "next": "Before it runs again: look at src/Shop/Cart/Items.hs"},
+               "until": "It ended first. At that rate, in 42m 00s", "next": "Before it runs again: look at src/Shop/Cart/Items.hs"},
     "unprofiled": {"wrong": "Not known yet: verdict in 6m 00s at this step; provisional growth 10.0 KiB/s (5.00 KiB/s to 20.0 KiB/s) over 2m 00s",
                    "since": "–", "grows": "Not known: there is no heap profile", "where": "live ", "until": "No limit is known",
                    "next": "Part of its log is damaged"},

@@ -150,6 +150,25 @@ static void put_profile(uint8_t *at, uint32_t profile, int64_t interval, uint32_
         memcpy(at + 16, &ticks, sizeof(ticks));
 }
 
+static void test_flags_of_the_collector(void **state)
+{
+        const uint32_t max_heap = 102400, area = 256, generations = 3;
+        uint8_t flags[440] = { 0 };
+        struct gc_flags gc;
+
+        (void)state;
+        assert_false(layout_gc_flags(flags, 440, &gc)); /* no generation: the options are not parsed */
+        memcpy(flags + 28, &max_heap, sizeof(max_heap));
+        memcpy(flags + 32, &area, sizeof(area));
+        memcpy(flags + 76, &generations, sizeof(generations));
+        assert_true(layout_gc_flags(flags, 440, &gc));
+        assert_int_equal(gc.generations, 3);
+        assert_int_equal(gc.max_heap_bytes, UINT64_C(400) << 20);
+        assert_int_equal(gc.alloc_area_bytes, 1 << 20);
+        assert_false(layout_gc_flags(flags, 439, &gc));
+        assert_false(layout_gc_flags(NULL, 440, &gc));
+}
+
 static void test_flags_of_measured_releases(void **state)
 {
         uint8_t flags[496] = { 0 };
@@ -210,6 +229,7 @@ int main(void)
                 cmocka_unit_test(test_cut_images_are_survived),
                 cmocka_unit_test(test_damaged_images_are_survived),
                 cmocka_unit_test(test_a_configuration_is_known_by_its_hooks),
+                cmocka_unit_test(test_flags_of_the_collector),
                 cmocka_unit_test(test_flags_of_measured_releases),
                 cmocka_unit_test(test_other_flags_only_by_their_defaults),
                 cmocka_unit_test(test_event_buffers),

@@ -266,7 +266,7 @@ static void the_headline_of_a_run_that_is_over(void **state)
         m.before.what = HW__NOTE__WHAT__WHAT_MARKER;
         m.state.state = HW__TARGET__STATE__STATE_ENDED; /* no limit lies ahead */
         a = asked(&m);
-        says(&a, QUESTION_UNTIL, "Had it gone on: in 42m 00s");
+        says(&a, QUESTION_UNTIL, "It ended first. At that rate, in 42m 00s");
         assert_string_equal(answers_headline(text, sizeof(text), &a, "5m 00s"),
                             "leak: +912 KiB/s since 5m 00s (served 2400 requests), GHC.Types.:");
 }
@@ -538,6 +538,85 @@ static void how_it_ended_comes_first(void **state)
         says(&a, QUESTION_UNTIL, "No limit was met: the machine's memory is 512 MiB");
 }
 
+/* A program that grows straight into its limit in seconds has no verdict: the words are about what is known. */
+static void a_rise_into_the_limit_is_told_without_a_verdict(void **state)
+{
+        Hw__Rise rise = HW__RISE__INIT;
+        Hw__Note note = HW__NOTE__INIT;
+        struct made m;
+        struct answers a;
+
+        (void)state;
+        begin(&m);
+        m.live.verdict = HW__VERDICT__VERDICT_UNKNOWN;
+        m.growth.where = HW__GROWTH__WHERE__WHERE_UNKNOWN;
+        m.state.state = HW__TARGET__STATE__STATE_ENDED;
+        m.state.has_exit_status = 1;
+        m.state.exit_status = 251;
+        m.state.detail = (char *)"ended with status 251, GHC's for an exhausted heap";
+        m.run.has_max_heap_bytes = 1;
+        m.run.max_heap_bytes = 400 * MIB;
+        m.trends.has_limit_bytes = m.trends.has_limit_source = 1;
+        m.trends.limit_bytes = 400 * MIB;
+        m.trends.limit_source = HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP;
+        a = asked(&m);
+        says(&a, QUESTION_UNTIL, "Its limit was met: the heap limit -M (400 MiB)");
+        assert_null(strstr(a.answer[QUESTION_UNTIL].text, "higher")); /* it may have needed no more */
+        says(&a, QUESTION_NEXT, "no rise of live data towards that is seen");
+
+        m.trends.rise = &rise;
+        rise.has_series = rise.has_began_after_ns = rise.has_began_by_ns = rise.has_to_ns = 1;
+        rise.series = HW__SERIES__SERIES_LIVE;
+        rise.began_after_ns = 9 * MINUTE;
+        rise.began_by_ns = 9 * MINUTE + 2 * SECOND;
+        rise.to_ns = 10 * MINUTE;
+        rise.sentence = (char *)"live data rose from 2.00 MiB to 42.0 MiB in 58.0 s, in a straight line";
+        rise.note = &note;
+        note.has_time_ns = note.has_what = 1;
+        note.time_ns = 9 * MINUTE + SECOND;
+        note.what = HW__NOTE__WHAT__WHAT_MARKER;
+        note.text = (char *)"deploy";
+        m.world_band.seen = true;
+        m.world_band.first_bytes = MIB;
+        m.census.has_time_ns = 1;
+        m.census.time_ns = 10 * MINUTE - SECOND;
+        a = asked(&m);
+        says(&a, QUESTION_WRONG, "exhausted heap. Before that live data rose from 2.00 MiB to 42.0 MiB in 58.0 s");
+        says(&a, QUESTION_WRONG, "too short for a verdict");
+        says(&a, QUESTION_SINCE, "The rise began at <T> to 2.00 s later, in which time it wrote the marker “deploy”");
+        says(&a, QUESTION_GROWS, "Most likely Main.CartItem with 40.0 MiB");
+        says(&a, QUESTION_WHERE, "In live data");
+        says(&a, QUESTION_UNTIL, "a higher one only delays the end");
+        says(&a, QUESTION_NEXT, "Before it runs again: ");
+        assert_string_not_equal(advice(&m), "heap-exhausted");
+
+        /* the only censuses are from before the rise: nothing is said to be spread over many bands */
+        m.world_band.first_bytes = m.world_band.bytes = MIB;
+        m.census.time_ns = 8 * MINUTE;
+        verdict_of(&m.heap, HW__VERDICT__VERDICT_STEADY, 0);
+        m.world_band.trend = &m.heap;
+        a = asked(&m);
+        says(&a, QUESTION_GROWS, "Not known: its censuses ended too early");
+        assert_string_equal(advice(&m), "few-censuses");
+
+        /* killed by the kernel for its control group: that limit, not -M */
+        m.state.has_exit_status = 0;
+        m.state.has_exit_signal = m.state.has_oom_killed = m.state.oom_killed = 1;
+        m.state.exit_signal = 9;
+        m.state.state = HW__TARGET__STATE__STATE_CRASHED;
+        m.trends.limit_source = HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP;
+        m.trends.limit_bytes = 300 * MIB;
+        a = asked(&m);
+        says(&a, QUESTION_UNTIL, "Its limit was met: the limit of its control group (300 MiB)");
+
+        /* killed by nobody knows whom */
+        m.state.oom_killed = 0;
+        m.trends.rise = NULL;
+        a = asked(&m);
+        says(&a, QUESTION_UNTIL, "Not known whether it met its limit: the limit of its control group is 300 MiB");
+        says(&a, QUESTION_NEXT, "whether memory grew before is not known");
+}
+
 static void a_source_that_gives_nothing(void **state)
 {
         struct made m;
@@ -722,7 +801,10 @@ static void growth_over_many_bands(void **state)
         m.world_band.seen = true;
         m.world_band.first_bytes = 4 * MIB;
         a = asked(&m);
-        says(&a, QUESTION_GROWS, "Not known yet: too few censuses; most so far: Main.CartItem, +36.0 MiB");
+        says(&a, QUESTION_GROWS, "Most likely Main.CartItem with 40.0 MiB"); /* +36.0 MiB, all that bands gained */
+        m.world_band.first_bytes = 39 * MIB + MIB / 2;
+        a = asked(&m);
+        says(&a, QUESTION_GROWS, "Not known yet: too few censuses; most so far: Main.CartItem, +512 KiB");
         m.state.uri = (char *)"unix:/run/user/1/heapwatch/run-t0JsCb/agent";
         a = asked(&m);
         says(&a, QUESTION_NEXT, "in up to 5 % of its time they come sooner: heapwatch ctl agent ");
@@ -956,6 +1038,7 @@ int main(void)
                 cmocka_unit_test(an_address_is_called_one),
                 cmocka_unit_test(where_decides_whose_verdict_is_shown),
                 cmocka_unit_test(how_it_ended_comes_first),
+                cmocka_unit_test(a_rise_into_the_limit_is_told_without_a_verdict),
                 cmocka_unit_test(a_source_that_gives_nothing),
                 cmocka_unit_test(advice_follows_the_profile),
                 cmocka_unit_test(a_cost_centre_has_its_place),
