@@ -23,11 +23,16 @@ const struct side_run *comparison_run(const struct comparison *c, size_t i)
         return i < c->a->n + c->b->n ? &c->b->runs[i - c->a->n] : NULL;
 }
 
-static int change_of(const struct sample *a, const struct sample *b, struct change *ret)
+/* What cannot be negative cannot have lost more than there was, however wide the interval of the difference is. */
+static int change_of(const struct sample *a, const struct sample *b, bool is_signed, struct change *ret)
 {
         ret->a = shift_median(a->values, a->n);
         ret->b = shift_median(b->values, b->n);
-        return shift_between(a, b, &ret->shift);
+        int r = shift_between(a, b, &ret->shift);
+
+        if (r == 0 && ret->shift.basis != SHIFT_NONE && !is_signed)
+                ret->shift.low = fmax(ret->shift.low, -ret->b);
+        return r;
 }
 
 /* ----------------------------------------------------------------- quantities */
@@ -45,7 +50,7 @@ static int compare_quantity(const struct comparison *c, size_t i, struct change 
 {
         double *x = column(c->a, i), *y = column(c->b, i);
         struct sample a = { x, c->a->n, &c->a->runs[0].noise[i] }, b = { y, c->b->n, &c->b->runs[0].noise[i] };
-        int r = x && y ? change_of(&a, &b, ret) : -ENOMEM;
+        int r = x && y ? change_of(&a, &b, quantity_is_signed(&quantities[i]), ret) : -ENOMEM;
 
         free(x);
         free(y);
@@ -110,8 +115,8 @@ static int compare_row(const struct comparison *c, const struct entry *entries, 
         *ret = (struct row_change){ .kind = kind, .name = entries[0].row->name, .unnamed = entries[0].row->unnamed };
         struct sample a = { v->a, c->a->n, NULL }, b = { v->b, c->b->n, NULL };
         struct sample a_peak = { v->a_peak, c->a->n, NULL }, b_peak = { v->b_peak, c->b->n, NULL };
-        int r = change_of(&a, &b, &ret->value);
-        return r ? r : change_of(&a_peak, &b_peak, &ret->peak);
+        int r = change_of(&a, &b, false, &ret->value);
+        return r ? r : change_of(&a_peak, &b_peak, false, &ret->peak);
 }
 
 static size_t gather_entries(const struct side *s, bool of_b, struct entry *out)

@@ -5,7 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define CELLS SKETCH_CELLS(PAUSE_BITS, 64u)
+#define LATE_NS UINT64_C(5000000000) /* a run known from a later time on was not seen from its start */
+#define CELLS   SKETCH_CELLS(PAUSE_BITS, 64u)
 
 int meter_begin(struct run_meter *m, uint64_t from_ns, uint64_t to_ns)
 {
@@ -62,8 +63,9 @@ static void count(struct run_meter *m, struct flow *f, uint64_t end_ns, double a
 }
 
 /*
- * The counter runs from the program's start, so its first sample is the total since then. It is the sum over all
- * capabilities, whose blocks come out of order: an increase at an earlier time is added to the newest one.
+ * The counter runs from the program's start, so its first sample is the total since then: it waits for meter_end, when it
+ * is known from when on the run is. The counter is the sum over all capabilities, whose blocks come out of order: an
+ * increase at an earlier time is added to the newest one.
  */
 static void allocated(struct run_meter *m, uint64_t time_ns, double total)
 {
@@ -72,8 +74,11 @@ static void allocated(struct run_meter *m, uint64_t time_ns, double total)
         if (time_ns < m->allocated_ns)
                 time_ns = m->allocated_ns;
         struct flow *f = &m->flows[FLOW_ALLOCATED];
+        if (!f->known)
+                m->before = (struct before){ time_ns, total };
+        else
+                f->total += spread(m, f, m->allocated_ns, time_ns, total - m->allocated);
         f->known = true;
-        f->total += spread(m, f, m->allocated_ns, time_ns, total - m->allocated);
         m->allocated_ns = time_ns;
         m->allocated = total;
 }
@@ -191,6 +196,19 @@ void meter_judge(struct run_meter *m)
                                          limit->has_high_ns ? (double)limit->high_ns : NAN };
 }
 
+/* Of what was allocated before the first sample, the part since the run is known: a cut-out begins in its middle. */
+static void allocated_before(struct run_meter *m)
+{
+        const struct before *b = &m->before;
+        const bool late = m->from_ns > 0 || m->first_ns > LATE_NS;
+        const uint64_t from_ns = late ? m->first_ns : 0, to_ns = b->time_ns < m->to_ns ? b->time_ns : m->to_ns;
+
+        if (b->time_ns == 0)
+                m->flows[FLOW_ALLOCATED].total += within(m, 0) ? b->total : 0;
+        else if (to_ns > from_ns)
+                m->flows[FLOW_ALLOCATED].total += b->total * ((double)(to_ns - from_ns) / (double)b->time_ns);
+}
+
 int meter_end(struct run_meter *m)
 {
         const struct world_target *t = world_targets(m->world) ? world_target(m->world, 0) : NULL;
@@ -204,6 +222,7 @@ int meter_end(struct run_meter *m)
                 m->first_ns = run->first_time_ns;
         m->first_ns = m->first_ns > m->from_ns ? m->first_ns : m->from_ns;
         m->last_ns = m->last_ns < m->to_ns ? m->last_ns : m->to_ns;
+        allocated_before(m);
         if (!t || !meter_is_whole(m))
                 return 0;
         meter_judge(m);

@@ -44,6 +44,10 @@ struct run_meter {
         bool any;
         struct gauge gauges[GAUGES];
         struct flow flows[FLOWS];
+        struct before {
+                uint64_t time_ns;
+                double total;
+        } before;              /* first sample of the total */
         uint64_t allocated_ns; /* newest sample of the total, which is in allocated */
         double allocated;
         uint64_t collected_ns; /* end of the newest collection */

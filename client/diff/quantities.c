@@ -78,6 +78,14 @@ static double pause(const struct run_meter *m, const struct quantity *q, struct 
         return meter_pause(m, q->quantile);
 }
 
+/* One extreme value tells nothing of how much it varies: without noise, so that only several runs give an interval. */
+static double longest(const struct run_meter *m, const struct quantity *q, struct noise *noise)
+{
+        (void)q;
+        (void)noise;
+        return m->gauges[GAUGE_PAUSE].n ? m->gauges[GAUGE_PAUSE].most : NAN;
+}
+
 /* Only for whole runs, since verdicts are. */
 static double judged(const struct judged *j, struct noise *noise)
 {
@@ -120,10 +128,15 @@ const struct quantity quantities[] = {
         { "gc_share", "GC share of time", UNIT_SHARE, rate, FLOW_GC, 0 },
         { "p50(gc_pause)", "median pause", UNIT_NS, pause, 0, 0.5 },
         { "p99(gc_pause)", "p99 pause", UNIT_NS, pause, 0, 0.99 },
-        { "max(gc_pause)", "longest pause", UNIT_NS, peak, GAUGE_PAUSE, 0 },
+        { "max(gc_pause)", "longest pause", UNIT_NS, longest, 0, 0 },
 };
 
 const size_t n_quantities = sizeof(quantities) / sizeof(quantities[0]);
+
+bool quantity_is_signed(const struct quantity *q)
+{
+        return q->of == slope;
+}
 
 const struct quantity *quantity_find(const char *name, size_t n)
 {

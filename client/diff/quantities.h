@@ -19,6 +19,9 @@ struct quantity {
 extern const struct quantity quantities[];
 extern const size_t n_quantities;
 
+/* Whether it can be below 0. */
+bool quantity_is_signed(const struct quantity *q);
+
 /* By name; NULL when there is none. */
 const struct quantity *quantity_find(const char *name, size_t n);
 

@@ -118,13 +118,22 @@ static int write_stretch(const struct dump *d, struct cutout *c, uint64_t *ret_b
 
 /* -------------------------------------------------------------------- report */
 
-static void say(const struct dump *d, const struct recorded_run *run, const struct cutout_stats *stats, uint64_t bytes)
+/* Of the stretch that was asked for: a block of it may have been opened long before. */
+static uint64_t length_of(const struct cutout_stats *stats, const struct cutout_range *range)
+{
+        const uint64_t from = stats->begin_ns > range->from_ns ? stats->begin_ns : range->from_ns;
+
+        return sub_sat(stats->end_ns < range->to_ns ? stats->end_ns : range->to_ns, from);
+}
+
+static void say(const struct dump *d, const struct recorded_run *run, const struct cutout_range *range,
+                const struct cutout_stats *stats, uint64_t bytes)
 {
         char size[HW_NUMBER_MAX], length[HW_NUMBER_MAX], lost[HW_NUMBER_MAX];
 
-        (void)fprintf(stderr, "%s@%s: %s, %s of events\n", run->target, run->name,
+        (void)fprintf(stderr, "%s@%s: %s, %s of events and the rest of their blocks\n", run->target, run->name,
                       hw_bytes_text(size, sizeof(size), (double)bytes),
-                      hw_duration_text(length, sizeof(length), (double)sub_sat(stats->end_ns, stats->begin_ns)));
+                      hw_duration_text(length, sizeof(length), (double)length_of(stats, range)));
         if (stats->lost_bytes)
                 (void)fprintf(stderr, "%s of that are missing: they were not written to disk\n",
                               hw_bytes_text(lost, sizeof(lost), (double)stats->lost_bytes));
@@ -161,7 +170,7 @@ static int run(void *filled)
         }
         const int r = write_stretch(d, c, &bytes);
         if (r == 0)
-                say(d, &run, cutout_stats(c), bytes);
+                say(d, &run, &range, cutout_stats(c), bytes);
         cutout_close(&c);
         signals_die();
         return r == 0 || r == -EPIPE ? EXIT_OK : EXIT_USAGE;

@@ -68,6 +68,11 @@ class LiveLog:
         self._append(self._block(self._event(HEAP_SIZE, struct.pack(">IQ", 0, 3 * n_bytes), at) +
                                  self._event(HEAP_LIVE, struct.pack(">IQ", 0, n_bytes), at), at))
 
+    def allocated(self, n_bytes, at_ns=None):
+        """So much has been allocated since the program's start."""
+        at = self.now() if at_ns is None else at_ns
+        self._append(self._block(self._event(HEAP_ALLOCATED, struct.pack(">IQ", 0, n_bytes), at), at))
+
     def census(self, rows, at_ns=None):
         """A heap profile sample by closure type: {label: bytes}."""
         at = self.now() if at_ns is None else at_ns

@@ -128,6 +128,36 @@ def test_parts_of_a_run(tmp_path):
     assert "slope(live)" not in q          # the verdict is about whole runs
 
 
+def test_a_dump_has_the_rate_of_its_own_minutes(directory):
+    """20 MiB/s for half an hour: the last five minutes of it are five minutes, and what was allocated before them is not theirs."""
+    path, cut, mib = directory / "fast.eventlog", directory / "cut.eventlog", 1 << 20
+    run = LiveLog(path, start_wall_ns=1_700_000_000 * SECOND)
+    for s in range(1, 1801):
+        run.allocated(s * 20 * mib, at_ns=s * SECOND)
+        run.live(8 * mib + s % 5 * mib, at_ns=s * SECOND + 1000)
+    run.end()
+    with Daemon(directory, f"fast={path}", args=("--record", directory / "record")) as d:
+        d.wait_state("fast", "ENDED")
+    done = client("dump", "fast", "--dir", directory / "record", "--from", "-5m", "-o", cut)
+    assert done.returncode == 0 and b", 5m 00s of events" in done.stderr, done.stderr
+    said, q = numbers(path, cut)
+    assert q["allocation_rate"]["baseline"] == pytest.approx(20 * mib, rel=0.01)
+    assert q["allocation_rate"]["new"] == pytest.approx(20 * mib, rel=0.02), q["allocation_rate"]
+    assert q["allocated"]["new"] == pytest.approx(20 * mib * q["duration"]["new"] / SECOND, rel=0.02)
+
+
+def test_intervals_do_not_claim_what_cannot_be(tmp_path):
+    """A positive amount cannot lose more than all of it, and one run's longest pause says nothing of its noise."""
+    chance = random.Random(7)
+    few = made(tmp_path / "few.eventlog", [max(1, x) for x in about(1 << 20, chance, noise=0.8)], (("a", 60), ("b", 40)))
+    more = made(tmp_path / "more.eventlog", [max(1, x) for x in about(1 << 20, chance, noise=0.8)], (("a", 50), ("b", 50)))
+    said, q = numbers(few, more)
+    intervals = [(x["baseline"], x["low"]) for x in said["quantities"] if x.get("low") is not None and x["name"] != "slope(live)"]
+    assert intervals and all(low >= -old for old, low in intervals), intervals
+    _, q = numbers(log("leaky-hT-ghc9103"), log("leaky-hT-ghc9103"))
+    assert q["max(gc_pause)"].get("low") is None and q["max(gc_pause)"]["new"] > 0
+
+
 def test_info_tables_without_a_name_are_not_matched():
     said, _ = numbers(log("leaky-hi-ghc966"), log("leaky-hi-ghc9103"))
     unnamed = [r for r in said["rows"] if not r["matched"]]
