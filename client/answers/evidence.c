@@ -8,7 +8,7 @@
 
 #include "client/state/band_name.h"
 #include "heapwatch/text.h"
-#include "proto/base/agent_socket.h"
+#include "proto/base/agent_peer.h"
 #include "proto/base/rate.h"
 
 #define GAINED_LEAST 1048576.0 /* a band that gained less carries no growth */
@@ -421,14 +421,7 @@ bool advised(const struct evidence *e, enum hw_advice code)
 
 bool is_by_agent(const struct evidence *e)
 {
-        const char *uri = e->t->target && e->t->target->uri ? e->t->target->uri : "", *slash = strrchr(uri, '/');
-        long pid;
-        int end = 0;
-
-        if (strncmp(uri, "unix:", 5) != 0 || !slash)
-                return false;
-        return !strcmp(slash + 1, AGENT_SOCKET_OF_RUN) ||
-               (sscanf(slash, "/" AGENT_SOCKET_NAME "%n", &pid, &end) == 1 && end > 0 && !slash[end]);
+        return e->t->target && e->t->target->uri && agent_peer_is_uri(e->t->target->uri);
 }
 
 bool keeps_events(const struct evidence *e)

@@ -111,6 +111,15 @@ static bool grew_before(const struct evidence *e, const Hw__Run *run)
         return first_ns > LATE_NS && e->trend->has_onset_ns && e->trend->onset_ns <= first_ns + step_in_use(e);
 }
 
+/* A run that was seen from its start has no moment worth naming. */
+static void say_watched(struct target_answer *a, const Hw__Run *run)
+{
+        if (run && run->has_first_time_ns && run->first_time_ns <= LATE_NS)
+                say(a->text, "Watched from its start");
+        else
+                at(a, "Watched since ", run && run->has_first_time_ns, run ? run->first_time_ns : 0);
+}
+
 void answer_since(struct target_answer *a, const struct evidence *e)
 {
         const struct world_target *t = e->t;
@@ -130,7 +139,7 @@ void answer_since(struct target_answer *a, const struct evidence *e)
         } else if (e->verdict == HW__VERDICT__VERDICT_STEADY) {
                 at(a, "Steady since ", e->trend && e->trend->has_since_ns, e->trend ? e->trend->since_ns : 0);
         } else {
-                at(a, "Watched since ", run && run->has_first_time_ns, run ? run->first_time_ns : 0);
+                say_watched(a, run);
         }
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "proto/base/agent_peer.h"
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
 #include "daemon/log.h"
@@ -58,6 +59,20 @@ static uint64_t silent_ns(const struct pipeline *p)
         return sub_sat(clock_wall_ns(), p->last_bytes_wall_ns);
 }
 
+/* Without what an agent makes untrue: it flushes the log itself. */
+static size_t advice_of(const struct pipeline *p, enum hw_advice *codes)
+{
+        const size_t n = model_advice(p->model, silent_ns(p), codes, HW_ADVICE_COUNT);
+        size_t kept = 0;
+
+        if (!agent_peer_is_uri(p->uri.text))
+                return n;
+        for (size_t i = 0; i < n; i++)
+                if (codes[i] != HW_ADVICE_OLD_GHC && codes[i] != HW_ADVICE_NOT_FLUSHED)
+                        codes[kept++] = codes[i];
+        return kept;
+}
+
 struct health pipeline_health(struct pipeline *p)
 {
         pipeline_measure_damage(p);
@@ -88,7 +103,7 @@ struct health pipeline_health(struct pipeline *p)
         if (p->source)
                 h.reconnects = sub_sat(source_stats(p->source)->attaches, 1);
         if (p->runs > 0)
-                h.n_advice = model_advice(p->model, silent_ns(p), h.advice, HW_ADVICE_COUNT);
+                h.n_advice = advice_of(p, h.advice);
         return h;
 }
 

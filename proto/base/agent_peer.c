@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "proto/base/agent_socket.h"
+
 #define PROC "/proc/"
 #define ROOT "/root/"
 #define NAME "/agent" /* how all names in agent_socket.h begin */
@@ -36,4 +38,16 @@ bool agent_peer_listens(const char *path, int fd)
         socklen_t size = sizeof(peer);
 
         return process == 0 || (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid == process);
+}
+
+bool agent_peer_is_uri(const char *uri)
+{
+        const char *slash = strrchr(uri, '/');
+        long pid;
+        int end = 0;
+
+        if (strncmp(uri, "unix:", 5) != 0 || !slash)
+                return false;
+        return !strcmp(slash + 1, AGENT_SOCKET_OF_RUN) ||
+               (sscanf(slash, "/" AGENT_SOCKET_NAME "%n", &pid, &end) == 1 && end > 0 && !slash[end]);
 }

@@ -22,4 +22,7 @@ pid_t agent_peer_process(const char *path);
 /* Whether a connection to `path` reached the process that it names. True where it names none. */
 bool agent_peer_listens(const char *path, int fd);
 
+/* Whether a source's URI is the socket of an agent, which flushes its log and takes censuses by a budget. */
+bool agent_peer_is_uri(const char *uri);
+
 #endif
