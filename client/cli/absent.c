@@ -85,6 +85,7 @@ struct names {
         const char *typed;
         char nearest[96];
         size_t n;
+        bool listed, found; /* the daemon has answered; the target is in its list */
 };
 
 static void on_status(void *ctx, const Hw__Reply *reply)
@@ -97,22 +98,47 @@ static void on_status(void *ctx, const Hw__Reply *reply)
         for (size_t i = 0; i < reply->status->n_targets && names->n < NAMES_MAX; i++)
                 if (reply->status->targets[i]->target)
                         targets[names->n++] = reply->status->targets[i]->target;
+        names->listed = true;
+        for (size_t i = 0; i < names->n; i++)
+                names->found |= !strcmp(targets[i], names->typed);
         meant = nearest(names->typed, targets, names->n);
         (void)snprintf(names->nearest, sizeof(names->nearest), "%s", meant ? meant : "");
 }
 
-int absent_target(const struct command *c, const char *endpoint, const char *name)
+static void request_names(const char *endpoint, struct names *names)
 {
         Hw__Request request = HW__REQUEST__INIT;
         Hw__StatusRequest status = HW__STATUS_REQUEST__INIT;
-        struct names names = { .typed = name };
 
         request.what_case = HW__REQUEST__WHAT_STATUS;
         request.status = &status;
-        (void)hw_request(endpoint, &request, ASK_MS, on_status, &names); /* only for a better message */
+        (void)hw_request(endpoint, &request, ASK_MS, on_status, names); /* only for a better message */
+}
+
+static void report(const struct command *c, const struct names *names)
+{
         command_error(
                 c,
                 "the daemon has no target '%s'%s%s%s; `heapwatch ctl targets` lists them, `heapwatch ctl add` adds one",
-                name, names.nearest[0] ? " (did you mean '" : "", names.nearest, names.nearest[0] ? "'?)" : "");
+                names->typed, names->nearest[0] ? " (did you mean '" : "", names->nearest,
+                names->nearest[0] ? "'?)" : "");
+}
+
+int absent_target(const struct command *c, const char *endpoint, const char *name)
+{
+        struct names names = { .typed = name };
+
+        request_names(endpoint, &names);
+        report(c, &names);
         return EXIT_USAGE;
+}
+
+bool absent_check_target(const struct command *c, const char *endpoint, const char *name)
+{
+        struct names names = { .typed = name };
+
+        request_names(endpoint, &names);
+        if (names.listed && !names.found)
+                report(c, &names);
+        return names.listed && !names.found;
 }

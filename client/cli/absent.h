@@ -24,4 +24,7 @@ bool absent_for_good(const char *endpoint, struct error *error);
 /* Reports that the daemon at `endpoint` has no such target, and which one may have been meant. Returns EXIT_USAGE. */
 int absent_target(const struct command *c, const char *endpoint, const char *name);
 
+/* The same where that is not known yet: requests the daemon's list, and reports only if the target is not in it. */
+bool absent_check_target(const struct command *c, const char *endpoint, const char *name);
+
 #endif

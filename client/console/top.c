@@ -132,6 +132,7 @@ struct progress {
         bool complete; /* a report would show all there is */
         bool over;     /* nothing more will come */
         bool said;     /* that a daemon does not answer */
+        bool shown;    /* a report was made */
         int status;
 };
 
@@ -197,6 +198,15 @@ static bool any_run(const struct top *t)
         return false;
 }
 
+/* Whether targets were named and the daemon has none of them: waiting for one is no report. */
+static bool none_found(const struct top *t)
+{
+        for (size_t i = 0; i < t->targets.n; i++)
+                if (world_find(t->world, t->targets.items[i]))
+                        return false;
+        return t->targets.n > 0 && feed_is_live(t->feed);
+}
+
 static int plain(const struct top *t)
 {
         uint64_t interval_ns = t->interval_ns ? t->interval_ns : REPORT_NS;
@@ -212,6 +222,13 @@ static int plain(const struct top *t)
                 if (now_ns < due_ns)
                         continue;
                 due_ns = now_ns + interval_ns;
+                if (!t->once && p.complete && !p.shown && none_found(t)) {
+                        p.over = true;
+                        p.complete = false;
+                        p.status = find_targets(t, p.status);
+                        continue;
+                }
+                p.shown |= p.complete;
                 if (!t->once && p.complete)
                         r = report(t);
                 else if (feed_is_live(t->feed) && !p.complete &&

@@ -6,6 +6,7 @@
  * of the pipe sees it live. When the reader exits, so do we, quietly: `| head`
  * relies on that.
  */
+#include "client/cli/absent.h"
 #include "client/cli/command.h"
 
 #include <errno.h>
@@ -29,6 +30,7 @@ struct pipe {
         bool numbers;
         struct world *world; /* CSV only */
         struct csv_text rows;
+        bool checked; /* that the daemon has the targets */
 };
 
 /* ----------------------------------------------------------------- options */
@@ -167,6 +169,19 @@ static bool written(int r, int *ret_status)
         return false;
 }
 
+/* Whether the daemon has none of the targets that were named: of a misspelled one nothing would ever come. */
+static bool none_found(struct pipe *p, const struct feed *feed)
+{
+        size_t missing = 0;
+
+        if (p->checked || feed_daemons(feed) != 1)
+                return false;
+        p->checked = true;
+        for (size_t i = 0; i < p->targets.n; i++)
+                missing += absent_check_target(&command_pipe, feed_endpoint(feed, 0), p->targets.items[i]);
+        return missing > 0 && missing == p->targets.n;
+}
+
 /* One event. Returns false at the end, with the exit status. */
 static bool handle(struct pipe *p, struct feed *feed, int *ret_status)
 {
@@ -186,6 +201,11 @@ static bool handle(struct pipe *p, struct feed *feed, int *ret_status)
         case FEED_ALIVE:
                 say(feed, "is back");
                 break;
+        case FEED_READY:
+                if (!feed_is_live(feed) || !none_found(p, feed))
+                        break;
+                *ret_status = EXIT_USAGE;
+                return false;
         case FEED_END:
                 *ret_status = EXIT_OK;
                 return false;

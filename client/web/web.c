@@ -36,7 +36,7 @@ struct web {
         struct text_list logs;        /* the targets of the files, in their order; owned */
         struct text_list daemon_args; /* how files are judged: passed on */
         struct server_options options;
-        const char *listen, *token_file, *db;
+        const char *listen, *port, *token_file, *db; /* listen NULL: not given */
         bool no_token, token_made;
         struct event_base *base;
         struct event *readable, *again, *beat, *signals[3];
@@ -51,6 +51,7 @@ struct web {
         char archive_path[PATH_MAX];                 /* "": files, or no home for one */
         struct worker *archive_worker, *diff_worker; /* a comparison does not wait for the archive */
         struct server *server;
+        char address[32]; /* of --port */
         int status;
         bool announced; /* its address is printed */
 };
@@ -63,6 +64,7 @@ static const struct option options[] = {
                 "listen", 0, "ADDRESS:PORT", struct web, listen, COMPLETE_NOTHING,
                 "where to serve (default 127.0.0.1:8077; port 0: any), or unix:PATH for a proxy of this machine; an "
                 "address that others can reach needs --token-file"),
+        OPTION_TEXT("port", 0, "PORT", struct web, port, COMPLETE_NOTHING, "the same as --listen 127.0.0.1:PORT"),
         OPTION_CONNECT(struct web, endpoints),
         OPTION_TEXT("token-file", 0, "FILE", struct web, token_file, COMPLETE_FILE,
                     "the token that clients must have: this private file's first line (16 to 512 characters), or lines "
@@ -125,6 +127,12 @@ static int check(void *filled)
                 return command_usage_error(&command_web, "--allow-control is for daemons, not for files");
         if (w->files.n && w->db)
                 return command_usage_error(&command_web, "--db is for daemons, not for files");
+        if (w->listen && w->port)
+                return command_usage_error(&command_web, "--listen and --port exclude each other");
+        if (w->port)
+                (void)snprintf(w->address, sizeof(w->address), "127.0.0.1:%s", w->port);
+        if (!w->listen)
+                w->listen = w->port ? w->address : "127.0.0.1:8077";
         if (!listen_address_parse(&w->options.place, w->listen))
                 return command_usage_error(
                         &command_web,
@@ -466,7 +474,6 @@ const struct command command_web = {
                         NULL,
                 },
         .size = sizeof(struct web),
-        .defaults = &(const struct web){ .listen = "127.0.0.1:8077" },
         .check = check,
         .run = run,
 };

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { WORD = 32 };
+enum { WORD = 32, SHORT = 5 }; /* of a word shorter than that one edit is as much as can be meant */
 
 static size_t least(size_t a, size_t b)
 {
@@ -37,7 +37,7 @@ static size_t distance(const char *a, size_t n, const char *b, size_t m)
 
 const char *nearest(const char *typed, const char *const *words, size_t n)
 {
-        size_t length = strlen(typed), best = length / 2 + 1;
+        size_t length = strlen(typed), best = length < SHORT ? 2 : length / 2 + 1;
         const char *found = NULL;
 
         if (length > WORD)

@@ -87,7 +87,9 @@ static const char *sniff(const uint8_t *p)
                 { "PK\x03\x04", 4, "not an eventlog but a zip archive: unpack it first" },
                 { "\x7f"
                   "ELF",
-                  4, "not an eventlog but a program: give the log that it writes" },
+                  4,
+                  "not an eventlog but a program: give the log that it writes; for a watched target of that name: "
+                  "`heapwatch trend`, `summary` or `report`" },
                 { "JOB \"", 5, "not an eventlog but a heap profile (.hp)" },
         };
         for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)

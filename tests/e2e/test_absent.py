@@ -216,3 +216,21 @@ def test_of_several_daemons_all_are_told_and_a_silent_one_is_named(directory):
 def test_files_and_targets_exclude_each_other_in_a_summary():
     done = client("summary", LOG, "api")
     assert done.returncode == 2 and b"files and targets exclude each other" in done.stderr
+
+
+@pytest.mark.parametrize("command", [("top",), ("top", "--plain"), ("pipe", "--format", "json", "-t"), ("pipe", "--format", "csv", "-t")])
+def test_a_report_of_a_target_that_is_not_there_ends(directory, command):
+    """Of a misspelled name nothing would ever come: it is said at once, with the name that was meant."""
+    with Daemon(directory, f"api={LOGS / 'steady-gc-ghc902' / 'run.eventlog'}"):
+        done = client(*command, "apj", env={"HEAPWATCH_DIR": str(directory)}, timeout=30)
+    assert done.returncode == 2 and b"has no target 'apj' (did you mean 'api'?)" in done.stderr, done
+    assert b"no such target" not in done.stdout
+
+
+def test_a_port_of_ones_own(directory):
+    """--port is what is typed first; it is --listen on this machine alone."""
+    both = client("web", "--port", "1", "--listen", "127.0.0.1:1")
+    assert both.returncode == 2 and b"--listen and --port exclude each other" in both.stderr
+    with running(CLIENT, "web", "--port", "0", str(LOG), stdout=subprocess.PIPE) as web:
+        assert web.stdout.readline().startswith(b"heapwatch web: http://127.0.0.1:")
+    assert b"did you mean" not in client("web", "--prqx", "1").stderr
