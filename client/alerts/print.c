@@ -62,7 +62,7 @@ static void print_span(const Hw__Alert *a, struct alert_clock clock)
 
         if ((fires || a->has_fired_ns) &&
             show_moment(text, clock, a->has_fired_wall_ns, a->fired_wall_ns, a->has_fired_ns, a->fired_ns)) {
-                (void)printf("  %s %s%s", fires ? "since" : "fired at", text, of_run);
+                (void)printf("  fired %s%s", text, of_run);
                 if (fires && clock.wall)
                         print_length(a->fired_wall_ns, clock.now_wall_ns);
                 else if (!fires && a->has_resolved_ns)

@@ -284,6 +284,20 @@ void answers_of(struct answers *ret, const struct world_target *t, bool live)
         find_caveats(ret, &e);
 }
 
+char *answer_moment(char out[ANSWER_MOMENT], const struct world_target *t, uint64_t time_ns)
+{
+        const Hw__Run *run = t->target ? t->target->run_info : NULL;
+        char wall[HW_NUMBER_MAX], into[HW_NUMBER_MAX];
+
+        (void)hw_duration_text(into, sizeof(into), (double)time_ns);
+        if (run && run->has_start_wall_ns && time_ns <= UINT64_MAX - run->start_wall_ns)
+                (void)snprintf(out, ANSWER_MOMENT, "%s (%s into the run)",
+                               hw_time_text(wall, sizeof(wall), run->start_wall_ns + time_ns), into);
+        else
+                (void)snprintf(out, ANSWER_MOMENT, "%s into the run", into);
+        return out;
+}
+
 char *answer_whole(char *out, size_t size, const struct target_answer *a, const char *time)
 {
         (void)snprintf(out, size, "%s%s%s", a->text, a->has_time ? time : "", a->after);

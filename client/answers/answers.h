@@ -36,6 +36,13 @@ struct target_answer {
         char after[ANSWER_TEXT]; /* ", 20 ms after the marker “cache on”"; usually "" without a time */
 };
 
+/*
+ * A moment of a run for texts on standard output: "2026-11-25T23:31:26Z (1m 00s into the run)", or the latter alone
+ * while the run's start is not known. Returns `out`.
+ */
+#define ANSWER_MOMENT 96
+char *answer_moment(char out[ANSWER_MOMENT], const struct world_target *t, uint64_t time_ns);
+
 struct answers {
         struct target_answer answer[QUESTIONS];
         const char *word; /* one word for tables: "leak", "growing", "steady", "unknown", "killed", "crashed", ... */

@@ -41,7 +41,7 @@ void evidence_of(struct evidence *ret, const struct world_target *t, bool live);
 /* Live data grows by the verdict, or rose to the end of a run that ended badly. */
 bool live_grows(const struct evidence *e);
 
-/* The limit ended the run: the runtime's own status for it, or the kernel's account. False also while that is unknown. */
+/* The limit ended the run: the runtime's own status for it, or the kernel's account. False also while unknown. */
 bool limit_was_met(const struct evidence *e);
 
 /* The newest census is from before the last quarter of the growth: its bands do not show what grew. */

@@ -66,7 +66,7 @@ static void say_note(struct target_answer *a, const struct evidence *e)
             is_marker(note) ? "marker" : "message", note->text);
 }
 
-/* " (or up to 4.20 s later), with the marker “deploy”": the beginning of a rise is known to be between two samples. */
+/* " to 2.00 s later, in which time it wrote the marker “deploy”": a rise begins between two samples. */
 static void say_rise_note(struct target_answer *a, const struct evidence *e)
 {
         const Hw__Rise *r = e->rise;

@@ -63,8 +63,8 @@ static void count(struct run_meter *m, struct flow *f, uint64_t end_ns, double a
 }
 
 /*
- * The counter runs from the program's start, so its first sample is the total since then: it waits for meter_end, when it
- * is known from when on the run is. The counter is the sum over all capabilities, whose blocks come out of order: an
+ * The counter runs from the program's start, so its first sample is the total since then: it waits for meter_end, when
+ * it is known from when on the run is. The counter is the sum over all capabilities, whose blocks come out of order: an
  * increase at an earlier time is added to the newest one.
  */
 static void allocated(struct run_meter *m, uint64_t time_ns, double total)

@@ -10,15 +10,19 @@
 #include "client/api/answers_json.h"
 #include "heapwatch/text.h"
 
-enum { WHOLE = 2 * ANSWER_TEXT + HW_NUMBER_MAX };
+enum { WHOLE = 2 * ANSWER_TEXT + ANSWER_MOMENT };
 
 /* -------------------------------------------------------------------- text */
 
-static void print_row(FILE *to, const struct account_row *r)
+/* A row that begins with its moment is one of a list: that is short. */
+static void print_row(FILE *to, const struct world_target *t, const struct account_row *r)
 {
-        char time[HW_NUMBER_MAX], whole[WHOLE], safe[2 * WHOLE];
+        char time[ANSWER_MOMENT], whole[WHOLE], safe[2 * WHOLE];
 
-        (void)hw_duration_text(time, sizeof(time), (double)r->says.time_ns);
+        if (r->says.text[0])
+                (void)answer_moment(time, t, r->says.time_ns);
+        else
+                (void)hw_duration_text(time, sizeof(time), (double)r->says.time_ns);
         (void)hw_terminal_text(safe, sizeof(safe), answer_whole(whole, sizeof(whole), &r->says, time));
         (void)fprintf(to, "%s\n", safe);
 }
@@ -29,13 +33,13 @@ void account_text(FILE *to, const struct account *a, const struct world_target *
         char at[HW_NUMBER_MAX];
 
         (void)fprintf(to, "%s, run %u: ", t->name, t->run);
-        print_row(to, &a->rows[0]);
+        print_row(to, t, &a->rows[0]);
         if (a->end != END_RUNS && t->target && t->target->has_state_since_wall_ns)
                 (void)fprintf(to, "  %-7s %s\n", "date", hw_time_text(at, sizeof(at), t->target->state_since_wall_ns));
         for (size_t i = 1; i < a->n; i++) {
                 (void)fprintf(to, "  %-7s ", strcmp(a->rows[i].key, key) ? a->rows[i].key : "");
                 key = a->rows[i].key;
-                print_row(to, &a->rows[i]);
+                print_row(to, t, &a->rows[i]);
         }
 }
 

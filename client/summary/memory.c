@@ -101,7 +101,8 @@ void time_text(FILE *to, const struct summary *s)
                               hw_count_text(exact, sizeof(exact), (uint64_t)rate(s, &e)),
                               hw_rate_text(human, sizeof(human), rate(s, &e)));
         if (e.gc_known)
-                (void)fprintf(to, "%s  Productivity  %s of total elapsed\n", rate_known(s, &e) ? "" : "\n",
+                (void)fprintf(to, "%s  Productivity  at most %s of total elapsed, for MUT includes INIT and EXIT\n",
+                              rate_known(s, &e) ? "" : "\n",
                               hw_share_text(human, sizeof(human), (double)e.mut_ns / (double)e.span_ns));
 }
 

@@ -94,7 +94,9 @@ static int check(void *filled)
 static void print(struct reading *r, const struct world_target *t)
 {
         Hw__Verdict worst = trend_worst(t);
+        struct trend_show show = r->request->show;
 
+        show.live = r->request->files.n == 0;
         if (!t->run)
                 return;
         if (r->printed++ && !r->request->json)
@@ -102,7 +104,7 @@ static void print(struct reading *r, const struct world_target *t)
         if (r->request->json)
                 trend_json(stdout, t);
         else
-                trend_text(stdout, t, &r->request->show);
+                trend_text(stdout, t, &show);
         if (worst > r->worst)
                 r->worst = worst;
 }

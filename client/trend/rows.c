@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/answers/answers.h"
 #include "client/state/band_name.h"
 #include "client/trend/trend.h"
 #include "heapwatch/text.h"
@@ -231,16 +232,19 @@ static void sentence(FILE *to, const char *label, const char *text)
         fprintf(to, "  %-6s %s\n", label, safe);
 }
 
-static void print_note(FILE *to, const char *label, const Hw__Note *note)
+/* In the words of all faces: since when with what happened then, and what grows. */
+static void print_answers(FILE *to, const struct world_target *t, bool live)
 {
-        char safe[200], text[HW_NUMBER_MAX];
+        static const enum target_question asked[] = { QUESTION_SINCE, QUESTION_GROWS };
+        char whole[2 * ANSWER_TEXT + ANSWER_MOMENT], moment[ANSWER_MOMENT];
+        struct answers answers;
 
-        if (!note || !note->text)
-                return;
-        (void)hw_terminal_text(safe, sizeof(safe), note->text);
-        fprintf(to, "  %-6s %s “%s” at %s\n", label,
-                note->has_what && note->what == HW__NOTE__WHAT__WHAT_MARKER ? "marker" : "message", safe,
-                duration(text, note->has_time_ns, note->time_ns));
+        answers_of(&answers, t, live);
+        for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+                const struct target_answer *a = &answers.answer[asked[i]];
+                sentence(to, question_key(asked[i]),
+                         answer_whole(whole, sizeof(whole), a, answer_moment(moment, t, a->time_ns)));
+        }
 }
 
 /* A cgroup that the program shares is not judged: its memory is not the program's. */
@@ -304,8 +308,7 @@ void trend_text(FILE *to, const struct world_target *t, const struct trend_show 
         sentence(to, "where", s->growth ? s->growth->sentence : NULL);
         sentence(to, "limit", s->time_to_limit ? s->time_to_limit->sentence : NULL);
         sentence(to, "live", live ? live->sentence : NULL);
-        print_note(to, "before", live ? live->note_before : NULL);
-        print_note(to, "after", live ? live->note_after : NULL);
+        print_answers(to, t, show->live);
         sentence(to, "scale", s->scale ? s->scale->sentence : NULL);
         fprintf(to, "\n  %-*s  %-7s%12s%14s%14s%14s%12s%10s%10s\n", NAME_COLUMNS, "", "verdict",
                 trend_is_over(t) ? "at end" : "now", "slope", "at least", "at most", "gained >=", "over", "since");

@@ -20,6 +20,7 @@ struct trend_show {
         enum trend_order order; /* of bands; series have their own */
         size_t bands;           /* most rows of bands */
         bool windows;           /* the statistics of each window, too */
+        bool live;              /* a daemon follows the runs */
 };
 
 /* For people. */

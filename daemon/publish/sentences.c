@@ -354,7 +354,7 @@ static bool same_duration(double low_s, double high_s)
 
 char *sentence_rise(char *out, size_t size, const struct last_rise *r)
 {
-        const struct rise *rise = &r->rise;
+        const struct rise_line *rise = &r->rise;
         const double low_s = (double)(rise->to_ns - rise->began_by_ns) / 1e9;
         const double high_s = (double)(rise->to_ns - rise->began_after_ns) / 1e9;
         struct words w = begin(out, size);

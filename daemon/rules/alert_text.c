@@ -82,16 +82,29 @@ static void put_since(struct writer *w)
         put(w, PLACE_SINCE, hw_duration_text(text, sizeof(text), (double)sub_sat(now, w->alert->state.active_ns)));
 }
 
+/* "2026-11-25T23:31:26Z (14m ago)", or the latter alone while the run's Unix time is not known. */
+static void put_moment(struct writer *w, enum placeholder place, uint64_t time_ns)
+{
+        const uint64_t ago_ns = sub_sat(w->at->time_ns, time_ns);
+        char ago[HW_NUMBER_MAX], wall[HW_NUMBER_MAX];
+
+        (void)hw_duration_text(ago, sizeof(ago), (double)ago_ns);
+        if (w->at->wall_ns == UNKNOWN_U64 || w->at->wall_ns < ago_ns)
+                text_join(w->places[place], PLACE_MAX, ago, " ago", NULL);
+        else
+                text_join(w->places[place], PLACE_MAX, hw_time_text(wall, sizeof(wall), w->at->wall_ns - ago_ns), " (",
+                          ago, " ago)", NULL);
+}
+
 /* The onset and the note nearest to it; without an onset, the note nearest to now. */
 static void put_onset(struct writer *w)
 {
         bool known = w->has_trend && w->trend.onset_ns != UNKNOWN_U64;
         uint64_t onset = known ? w->trend.onset_ns : w->at->time_ns, note_ns;
-        char text[HW_NUMBER_MAX], ago[HW_NUMBER_MAX];
+        char ago[HW_NUMBER_MAX];
 
         if (known)
-                text_join(w->places[PLACE_ONSET], PLACE_MAX,
-                          hw_duration_text(text, sizeof(text), (double)sub_sat(w->at->time_ns, onset)), " ago", NULL);
+                put_moment(w, PLACE_ONSET, onset);
         else
                 put(w, PLACE_ONSET, unknown);
         const char *note = onset == UNKNOWN_U64 ? NULL : w->data->note(w->data->ctx, onset, &note_ns);

@@ -17,7 +17,7 @@ static const struct {
         [PLACE_THRESHOLD] = { "threshold", "its right side" },
         [PLACE_SLOPE] = { "slope", "how fast the rule's series grows" },
         [PLACE_SINCE] = { "since", "for how long the condition has held" },
-        [PLACE_ONSET] = { "onset", "how long ago the growth began" },
+        [PLACE_ONSET] = { "onset", "when the growth began, and how long ago" },
         [PLACE_NOTE] = { "note", "the program's note nearest to the onset" },
         [PLACE_TIME_TO_LIMIT] = { "time_to_limit", "when memory runs out, as an interval" },
         [PLACE_WHERE] = { "where", "where memory grows, one sentence" },

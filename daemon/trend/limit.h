@@ -5,7 +5,7 @@
  * The limit is the least of those that are known: the control group's, -M,
  * physical memory, a given one. -M limits the heap; the others resident memory.
  * For growth of live data the collector's need counts too: a copying collector
- * holds two to three times the live bytes, so live bytes are multiplied by the
+ * holds up to -F + 2 times the live bytes (daemon/model/sizing.h), so live bytes are multiplied by the
  * heap/live ratio of this run before they are compared.
  */
 #ifndef HW_DAEMON_TREND_LIMIT_H

@@ -90,7 +90,7 @@ static size_t split(const struct rise_point *p, size_t n, struct line *ret)
         return best;
 }
 
-bool rise_find(const struct rise_point *points, size_t n, uint64_t end_ns, struct rise *ret)
+bool rise_find(const struct rise_point *points, size_t n, uint64_t end_ns, struct rise_line *ret)
 {
         struct line line = { 0 };
 
@@ -105,7 +105,7 @@ bool rise_find(const struct rise_point *points, size_t n, uint64_t end_ns, struc
         while (first > 0 && by + 2 < n &&
                points[by].bytes - points[before].bytes <= AT_LEVEL * (points[n - 1].bytes - points[before].bytes))
                 before = by++;
-        *ret = (struct rise){
+        *ret = (struct rise_line){
                 .began_after_ns = points[before].time_ns,
                 .began_by_ns = points[by].time_ns,
                 .to_ns = points[n - 1].time_ns,

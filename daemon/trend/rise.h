@@ -21,7 +21,7 @@ struct rise_point {
         double bytes;
 };
 
-struct rise {
+struct rise_line {
         uint64_t began_after_ns, began_by_ns; /* it began between these two samples; equal: at the first one */
         uint64_t to_ns;                       /* its highest sample */
         double from_bytes, to_bytes;
@@ -34,6 +34,6 @@ struct rise {
  * The rise that ends at the highest of n samples in order of time. False: there is none, or it had ended long before
  * end_ns.
  */
-bool rise_find(const struct rise_point *points, size_t n, uint64_t end_ns, struct rise *ret);
+bool rise_find(const struct rise_point *points, size_t n, uint64_t end_ns, struct rise_line *ret);
 
 #endif

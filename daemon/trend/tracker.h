@@ -193,7 +193,7 @@ bool tracker_time_to_limit(const struct tracker *t, struct limit_time *ret); /* 
  */
 struct last_rise {
         enum series_id series;
-        struct rise rise;
+        struct rise_line rise;
         const struct note *note; /* nearest to its beginning: a marker, else a message; NULL: none is near. Borrowed */
 };
 bool tracker_last_rise(const struct tracker *t, struct last_rise *ret);

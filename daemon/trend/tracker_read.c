@@ -11,12 +11,13 @@
 #include "daemon/model/sizing.h"
 #include "daemon/trend/tracker_private.h"
 
-#define HOUR_NS         UINT64_C(3600000000000)
-#define MINUTE_NS       UINT64_C(60000000000)
-#define HOUR_POINTS     61u
-#define NOTE_NEAR_STEPS 8u
-#define NOTE_NEAR_PART  8u                  /* of the time since */
-#define SEGMENT_BYTES   (UINT64_C(1) << 15) /* of the nonmoving collector (rts/include: NONMOVING_SEGMENT_BITS) */
+#define HOUR_NS            UINT64_C(3600000000000)
+#define MINUTE_NS          UINT64_C(60000000000)
+#define HOUR_POINTS        61u
+#define NOTE_NEAR_STEPS    8u
+#define NOTE_NEAR_PART     8u /* of the time since */
+#define WIDER_PER_DOUBLING 0.05
+#define SEGMENT_BYTES      (UINT64_C(1) << 15) /* of the nonmoving collector (rts/include: NONMOVING_SEGMENT_BITS) */
 
 uint64_t tracker_watermark_ns(const struct tracker *t)
 {
@@ -409,6 +410,20 @@ static double less_age(double seconds, double age_s)
         return isnan(seconds) ? NAN : fmax(seconds - age_s, 0);
 }
 
+/*
+ * The interval's ends are those of slopes that were seen: far beyond the time in which they were, growth need not go on
+ * as it did. For each doubling of that time the interval is at least 5 % of its middle wider, to both sides.
+ */
+static void widen_for_distance(struct limit_time *l, double span_s)
+{
+        if (!(span_s > 0) || !(l->mid_s > span_s) || !isfinite(l->mid_s))
+                return;
+        const double more = 1 + WIDER_PER_DOUBLING * log2(l->mid_s / span_s);
+
+        l->low_s = fmin(l->low_s, l->mid_s / more);
+        l->high_s = isnan(l->high_s) ? l->high_s : fmax(l->high_s, l->mid_s * more);
+}
+
 bool tracker_time_to_limit(const struct tracker *t, struct limit_time *ret)
 {
         struct growth g;
@@ -431,6 +446,7 @@ bool tracker_time_to_limit(const struct tracker *t, struct limit_time *ret)
         ret->low_s = less_age(ttl.early_s, age_s);
         ret->high_s = less_age(ttl.late_s, age_s);
         ret->mid_s = clamp(less_age(middle, age_s), ret->low_s, isnan(ret->high_s) ? INFINITY : ret->high_s);
+        widen_for_distance(ret, (double)r.evidence.span_ns / 1e9);
         return true;
 }
 
@@ -486,7 +502,7 @@ const struct note *tracker_note_after(const struct tracker *t, uint64_t time_ns)
 
 #define RISE_POINTS 384u /* buckets of any level of a series' pyramid */
 
-static bool rise_of_span(const struct tracker *t, enum series_id series, uint64_t span_ns, struct rise *ret)
+static bool rise_of_span(const struct tracker *t, enum series_id series, uint64_t span_ns, struct rise_line *ret)
 {
         const uint64_t newest_ns = tracker_newest_ns(t, subject_series(series));
         const struct time_range range = { sub_sat(newest_ns, span_ns),
@@ -502,7 +518,7 @@ static bool rise_of_span(const struct tracker *t, enum series_id series, uint64_
 }
 
 /* Over the shortest span, of those that a series is kept of at one width, in which the rise's beginning is. */
-static bool rise_of(const struct tracker *t, enum series_id series, struct rise *ret)
+static bool rise_of(const struct tracker *t, enum series_id series, struct rise_line *ret)
 {
         static const uint64_t spans_ns[] = { 5 * MINUTE_NS, HOUR_NS, 6 * HOUR_NS, 48 * HOUR_NS };
 
@@ -512,13 +528,13 @@ static bool rise_of(const struct tracker *t, enum series_id series, struct rise 
         return false;
 }
 
-static uint64_t away_from(const struct rise *r, uint64_t time_ns)
+static uint64_t away_from(const struct rise_line *r, uint64_t time_ns)
 {
         return time_ns < r->began_after_ns ? r->began_after_ns - time_ns : sub_sat(time_ns, r->began_by_ns);
 }
 
 /* A marker outranks a message, then the nearest to the interval counts, then the latest. */
-static const struct note *note_at_rise(const struct tracker *t, const struct rise *r)
+static const struct note *note_at_rise(const struct tracker *t, const struct rise_line *r)
 {
         const struct notes *notes = model_notes(t->model);
         const uint64_t width = r->began_by_ns - r->began_after_ns, part = (r->to_ns - r->began_by_ns) / NOTE_NEAR_PART;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +12,20 @@
 #include "heapwatch/wire.h"
 #include "proto/base/hash.h"
 
+/* Root keeps what services share in the system's directory, unless it has been given a home of another name. */
+static bool is_system(const char *home)
+{
+        return geteuid() == 0 && (!home || !strcmp(home, "/root") || !strcmp(home, "/") || !home[0]);
+}
+
 int state_path(char *out, size_t size, const char *name, const char *publish_endpoint)
 {
         const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME"), *below = "", *directory = state;
         char usual[256], request[256], tag[24] = "";
 
         if (!state || state[0] != '/') {
-                directory = geteuid() == 0 ? "/var/lib" : home;
-                below = geteuid() == 0 ? "" : "/.local/state";
+                directory = is_system(home) ? "/var/lib" : home;
+                below = is_system(home) ? "" : "/.local/state";
         }
         if (!directory || directory[0] != '/')
                 return -ENOENT;

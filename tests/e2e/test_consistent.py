@@ -124,7 +124,7 @@ def of_trend(env, *args):
         for what, cell in zip(("slope", "low", "high"), cells[1:4]):
             f.say(what, name, *read(cell))
         f.say("onset", name, seconds(cells[6]) if cells[6] != "–" else None, WHOLE)
-    notes = re.findall(r"^  (?:before|after) +marker “(.*)” at ", text, re.M)
+    notes = re.findall(r"^  since  .* the marker “(.*)”", text, re.M)
     if ("onset", "live") in f:
         f.say("note", "live", notes[0] if notes else "none")
     where = re.search(r"^  where  (?:had it gone on: )?(the program (?:holds|held) more and more data)?", text, re.M)

@@ -214,7 +214,7 @@ static const struct column columns[] = {
           .help = "value of its expression: now; of a resolved alert, while it fired" },
         { .title = "threshold", .name = "threshold", .width = -12, .rank = 6, .value = threshold,
           .help = "what the value is compared with" },
-        { .title = "since", .name = "fired_ns", .unit = UNIT_WHEN, .width = 8, .rank = 2, .value = fired,
+        { .title = "fired", .name = "fired_ns", .unit = UNIT_WHEN, .width = 8, .rank = 2, .value = fired,
           .help = "when it fired; before: in a run before this one" },
         { .title = "holds", .name = "since_ns", .unit = UNIT_WHEN, .width = 9, .rank = 7, .value = since,
           .help = "since when its expression has held" },

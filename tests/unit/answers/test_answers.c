@@ -583,7 +583,7 @@ static void a_rise_into_the_limit_is_told_without_a_verdict(void **state)
         a = asked(&m);
         says(&a, QUESTION_WRONG, "exhausted heap. Before that live data rose from 2.00 MiB to 42.0 MiB in 58.0 s");
         says(&a, QUESTION_WRONG, "too short for a verdict");
-        says(&a, QUESTION_SINCE, "The rise began at <T> to 2.00 s later, in which time it wrote the marker “deploy”");
+        says(&a, QUESTION_SINCE, "The rise began at <T> to 2.00 s later, in which time it wrote the marker “deploy");
         says(&a, QUESTION_GROWS, "Most likely Main.CartItem with 40.0 MiB");
         says(&a, QUESTION_WHERE, "In live data");
         says(&a, QUESTION_UNTIL, "a higher one only delays the end");

@@ -57,7 +57,7 @@ static double small(unsigned s)
 
 static void a_knee_is_found_where_it_is(void **state)
 {
-        struct rise r;
+        struct rise_line r;
 
         (void)state;
         make(knee);
@@ -73,7 +73,7 @@ static void a_knee_is_found_where_it_is(void **state)
 
 static void what_is_no_rise_is_none(void **state)
 {
-        struct rise r;
+        struct rise_line r;
 
         (void)state;
         make(flat);
@@ -91,12 +91,12 @@ static void what_is_no_rise_is_none(void **state)
         assert_false(rise_find(NULL, 0, 0, &r));
 }
 
-/* A runtime measures live data ever more rarely while it doubles: five samples are enough, and say how little is known. */
+/* A runtime measures live data ever more rarely while it doubles: five samples are enough. */
 static void few_samples_are_enough(void **state)
 {
         static const uint64_t at[] = { 1, 5, 11, 13, 17, 25, 41 };
         struct rise_point p[7];
-        struct rise r;
+        struct rise_line r;
 
         (void)state;
         for (unsigned i = 0; i < 7; i++)

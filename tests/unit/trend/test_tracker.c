@@ -558,6 +558,27 @@ static void test_time_to_the_least_limit(void **state)
         rig_close(&r);
 }
 
+/* A line of five minutes says little of what is days ahead: the interval is wider the farther the limit is. */
+static void test_time_to_a_limit_far_ahead_is_a_wide_interval(void **state)
+{
+        static struct rig r;
+        struct tracker_config c = tracker_config_scaled(SECOND);
+        struct limit_time l;
+
+        (void)state;
+        c.given_limit_bytes = 1000000 * MIB;
+        rig_open(&r, &c);
+        for (uint64_t s = 0; s < 300; s++) {
+                live(&r, s * SECOND, 100 * MIB + s * MIB);
+                heap(&r, s * SECOND, 100 * MIB + s * MIB);
+        }
+        end(&r);
+        assert_true(tracker_time_to_limit(r.t, &l));
+        assert_true(l.mid_s > 11 * 86400.0);
+        assert_true(l.low_s < 0.7 * l.mid_s && l.high_s > 1.4 * l.mid_s);
+        rig_close(&r);
+}
+
 /* Without live data it is not known where it grows; that resident memory grows towards the limit is. */
 static void test_time_to_limit_of_growth_that_has_no_place(void **state)
 {
@@ -1030,6 +1051,7 @@ int main(void)
                 cmocka_unit_test(test_bands),
                 cmocka_unit_test(test_what_a_band_had_a_little_earlier),
                 cmocka_unit_test(test_a_band_that_grows_takes_the_place_of_one_that_does_not),
+                cmocka_unit_test(test_time_to_a_limit_far_ahead_is_a_wide_interval),
                 cmocka_unit_test(test_time_to_the_least_limit),
                 cmocka_unit_test(test_time_to_the_limit_of_rare_samples),
                 cmocka_unit_test(test_time_to_limit_of_growth_that_has_no_place),

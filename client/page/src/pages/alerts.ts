@@ -57,7 +57,7 @@ export function alerts(app: App): Page {
             { id: "severity", title: "Severity", width: "90px", left: true, wide: true, value: (r) => severity(r.a), draw: (c, r) => setLabel(c, severity(r.a)) },
             { id: "value", title: "Value", width: "110px", value: (r) => r.a.valueText, by: (r) => r.a.value, text: (r) => visible(r.a.valueText ?? UNKNOWN) },
             { id: "threshold", title: "Threshold", width: "120px", wide: true, value: (r) => r.a.thresholdText, text: (r) => visible(r.a.thresholdText ?? UNKNOWN) },
-            { id: "since", title: "Since", width: "110px", left: true, wide: true, value: (r) => when(app, r.t, since(r)), by: (r) => whenNumber(app, r.t, since(r)), text: (r) => when(app, r.t, since(r)) },
+            { id: "since", title: "Fired", width: "110px", left: true, wide: true, value: (r) => when(app, r.t, since(r)), by: (r) => whenNumber(app, r.t, since(r)), text: (r) => when(app, r.t, since(r)) },
             { id: "sentence", title: "Evidence", width: "minmax(240px, 2.6fr)", left: true, wide: true, value: (r) => r.a.sentence, draw: (c, r) => setLabel(c, r.a.sentence ?? UNKNOWN) },
         ] });
     const change = alertControl(app), facts = new Facts(), name = h("h3", {}), sentence = h("p", { class: "sentence" });

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where state is kept: by XDG_STATE_HOME, below the home, and of root in the directory of the system. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "proto/wire/state_path.h"
+
+static void path_is(const char *expected)
+{
+        char path[STATE_PATH_MAX];
+
+        assert_int_equal(state_path(path, sizeof(path), "archive", NULL), 0);
+        assert_string_equal(path, expected);
+}
+
+static void state_is_kept_below_the_home(void **state)
+{
+        (void)state;
+        assert_int_equal(unsetenv("XDG_STATE_HOME"), 0);
+        assert_int_equal(setenv("HOME", "/tmp/another", 1), 0);
+        path_is("/tmp/another/.local/state/heapwatch/archive.json");
+        assert_int_equal(setenv("XDG_STATE_HOME", "/tmp/state", 1), 0);
+        path_is("/tmp/state/heapwatch/archive.json");
+}
+
+static void root_shares_the_systems_directory(void **state)
+{
+        (void)state;
+        assert_int_equal(unsetenv("XDG_STATE_HOME"), 0);
+        assert_int_equal(setenv("HOME", "/root", 1), 0);
+        path_is(geteuid() == 0 ? "/var/lib/heapwatch/archive.json" : "/root/.local/state/heapwatch/archive.json");
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(state_is_kept_below_the_home),
+                cmocka_unit_test(root_shares_the_systems_directory),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
