@@ -7,7 +7,8 @@
  *
  *   pipe, FIFO, terminal   a second, nonblocking open file of the same object, through /proc/self/fd/2
  *   socket (journald)      cannot be reopened; send(2) has a nonblocking flag
- *   file                   never blocks
+ *   file                   never blocks; with log_bound_file() it is emptied in place, because children of the daemon
+ *                          have it open, too
  *   no permission to reopen it (a terminal of another user)
  *                          poll(2), then one byte: on a terminal POLLOUT does not promise room for a line
  *
@@ -29,6 +30,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -61,6 +63,7 @@ static size_t ring_start, ring_size;
 static unsigned long n_dropped;
 static struct log_site *suppressing; /* places with suppressed messages */
 static struct event *timer;
+static char older_file[LOG_PATH_MAX]; /* "": stderr is not bounded */
 
 /* ------------------------------------------------------------------ levels */
 
@@ -197,6 +200,43 @@ void log_open(void)
         pthread_mutex_lock(&lock);
         open_sink();
         pthread_mutex_unlock(&lock);
+}
+
+void log_bound_file(const char *older)
+{
+        pthread_mutex_lock(&lock);
+        if (strlen(older) < sizeof(older_file))
+                memcpy(older_file, older, strlen(older) + 1);
+        pthread_mutex_unlock(&lock);
+}
+
+/* Copies stderr, a file of `size` bytes, to the older file. On failure its lines are lost: the bound is what counts. */
+static void copy_to_older(off_t size)
+{
+        int from = open("/proc/self/fd/2", O_RDONLY | O_CLOEXEC);
+        int to = open(older_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+        while (from >= 0 && to >= 0 && size > 0) {
+                ssize_t n = sendfile(to, from, NULL, (size_t)size);
+                if (n <= 0)
+                        break;
+                size -= n;
+        }
+        if (from >= 0)
+                close(from);
+        if (to >= 0)
+                close(to);
+}
+
+static void bound_file(void)
+{
+        struct stat s;
+
+        if (!older_file[0] || sink != SINK_PLAIN || fstat(STDERR_FILENO, &s) != 0 || !S_ISREG(s.st_mode) ||
+            s.st_size < (off_t)LOG_FILE_BYTES)
+                return;
+        copy_to_older(s.st_size);
+        (void)!ftruncate(STDERR_FILENO, 0);
 }
 
 /* Bytes that stderr accepted; 0: none now. After a permanent failure (its reader is gone) all count as written. */
@@ -338,6 +378,7 @@ static void retry_later(uint64_t ms)
 static void write_line(struct log_site *site, const char *line, size_t size)
 {
         flush();
+        bound_file();
         if (!may_write(site, clock_mono_ns())) {
                 suppress(site);
         } else {

@@ -75,6 +75,14 @@ void log_write(struct log_site *site, const char *format, ...) __attribute__((fo
 /* Determines what stderr is. Done at the first message; to be called after descriptor 2 has been replaced. */
 void log_open(void);
 
+/*
+ * Where stderr is a file: at LOG_FILE_BYTES its contents go to the file `older`, whose own are lost, and it begins
+ * again. A path of more than LOG_PATH_MAX bytes is not used.
+ */
+#define LOG_FILE_BYTES (1u << 20)
+#define LOG_PATH_MAX   4200u
+void log_bound_file(const char *older);
+
 /* Routes libevent's own messages here; to be called before the first event base is created. */
 void log_adopt_libevent(void);
 

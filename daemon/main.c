@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "daemon/alerting/alert_actions.h"
 #include "daemon/alerting/outcomes.h"
@@ -20,6 +21,7 @@
 #include "daemon/target/once.h"
 #include "daemon/transport/bus.h"
 #include "daemon/control/notifier.h"
+#include "daemon/control/own_life.h"
 #include "daemon/control/reload.h"
 #include "daemon/control/requests.h"
 #include "daemon/control/service.h"
@@ -114,12 +116,22 @@ static bool open_recorder(const struct config *config, struct recorder **ret)
         return false;
 }
 
+/* With the checkpoints that are there so many daemons in a row have crashed soon: the next one begins without. */
+#define CRASHES_MAX 3u
+
 /* False after reporting why: checkpoints were requested but are not possible. */
-static bool open_checkpoints(const struct config *config, struct checkpoint_store **ret)
+static bool open_checkpoints(const struct config *config, const struct own_life *life, struct checkpoint_store **ret)
 {
         struct error error;
 
         *ret = config->checkpoint.directory[0] ? checkpoint_store_new(config->checkpoint.directory, &error) : NULL;
+        if (*ret && life->before.has_signal && life->before.in_a_row >= CRASHES_MAX) {
+                checkpoint_store_set_aside(*ret);
+                log_warning(
+                        "checkpoint=%s with these checkpoints %u daemons in a row crashed soon after their start: "
+                        "this one begins without them; they are beside it, as NAME" CHECKPOINT_SUFFIX ".aside",
+                        config->checkpoint.directory, life->before.in_a_row);
+        }
         if (*ret || !config->checkpoint.directory[0])
                 return true;
         fprintf(stderr, "heapwatchd: --checkpoint: %s\n", error.text);
@@ -187,6 +199,7 @@ static int run_loop(struct event_base *base)
 static int serve(const struct config *config, struct rulebook *rulebook)
 {
         int status = 1;
+        struct own_life life;
         struct error error;
         struct requests requests = { .publish_endpoint = config->publish_endpoint,
                                      .rulebook = rulebook,
@@ -200,11 +213,14 @@ static int serve(const struct config *config, struct rulebook *rulebook)
         struct checkpoints *checkpoints = NULL;
         struct service *service = NULL;
 
+        if (!own_life_begin(&life, config))
+                return 1;
         memory_begin();
         log_adopt_libevent();
         struct event_base *base = new_loop();
         if (!base) {
                 fprintf(stderr, "heapwatchd: cannot create an event loop\n");
+                own_life_end(&life);
                 return 1;
         }
         log_attach(base);
@@ -228,7 +244,7 @@ static int serve(const struct config *config, struct rulebook *rulebook)
                 fprintf(stderr, "heapwatchd: out of memory\n");
                 goto out;
         }
-        if (!open_recorder(config, &recorder) || !open_checkpoints(config, &store))
+        if (!open_recorder(config, &recorder) || !open_checkpoints(config, &life, &store))
                 goto out;
         requests.recorder = recorder;
         actions = (struct alert_actions){ requests.silences, requests.outcomes };
@@ -236,6 +252,7 @@ static int serve(const struct config *config, struct rulebook *rulebook)
                 .show_arguments = config->show_arguments,
                 .rules = rulebook->rules,
                 .alert_hooks = alert_actions_hooks(&actions),
+                .before = life.before.text ? &life.before : NULL,
                 .fill_state = notifier_fill_state,
                 .fill_ctx = requests.notifier,
                 .trend = config_trend_tracker(&config->trend, 0),
@@ -290,6 +307,7 @@ out:
                 event_free(interrupt);
         log_detach();
         event_base_free(base);
+        own_life_end(&life);
         return status;
 }
 

@@ -33,6 +33,7 @@ struct request {
         struct text_list labels;
         uint64_t resolution_ns; /* 0: not given */
         bool process_only;
+        bool no_record;
 };
 
 static const struct option attach_options[] = {
@@ -53,6 +54,8 @@ static const struct option attach_options[] = {
         OPTION_FLAG("process-only", 0, struct request, process_only,
                     "without the agent: its memory, faults, processor time, threads and limits, as the system knows "
                     "them, of any process; nothing of its heap"),
+        OPTION_FLAG("no-record", 0, struct request, no_record,
+                    "do not record it; a daemon that is started for it keeps no checkpoints and no recordings"),
         OPTION_LIST("label", 'l', "NAME=VALUE", struct request, labels, COMPLETE_NOTHING,
                     "a label of its runs, such as version=1.4.2; may be repeated"),
         OPTIONS_END,
@@ -267,7 +270,7 @@ static int undo(const struct ghc_process *p, const char *socket, int outcome, st
 /* Its process, because of that obstacle or because the user wishes it so. */
 static int attach_process(const struct request *q, pid_t pid, enum obstacle obstacle)
 {
-        const struct process_wish wish = { q->name, obstacle, { q->resolution_ns, &q->labels, NULL } };
+        const struct process_wish wish = { q->name, obstacle, { q->resolution_ns, &q->labels, NULL, q->no_record } };
         struct error error;
 
         return process_only_attach(pid, &wish, &error) ? EXIT_OK : fail(&command_attach, q->program, &error);
@@ -276,12 +279,12 @@ static int attach_process(const struct request *q, pid_t pid, enum obstacle obst
 static int attach(void *filled)
 {
         const struct request *q = filled;
-        const struct daemon_wish wish = { q->resolution_ns, &q->labels, NULL };
+        const struct daemon_wish wish = { q->resolution_ns, &q->labels, NULL, q->no_record };
         struct ghc_process p;
         struct daemon_link link;
         struct error error = { "" };
-        char labels[LABELS_SIZE], library[4096], socket[1024] = "", uri[1100], target[DAEMON_NAME_MAX],
-                                                 name[DAEMON_NAME_MAX];
+        char labels[LABELS_SIZE], started[OWN_DAEMON_TEXT], library[4096],
+                socket[1024] = "", uri[1100], target[DAEMON_NAME_MAX], name[DAEMON_NAME_MAX];
         int outcome = AGENT_REFUSED;
 
         if (!labels_join(q->labels.items, q->labels.n, labels, &error))
@@ -305,7 +308,11 @@ static int attach(void *filled)
         if (!may_reach(&p, &link, &error))
                 return fail_but_process(q, &error);
         link.wait_ms = PATIENCE_MS;
-        if (daemon_ensure(&link, PATIENCE_MS, &error) != DAEMON_OK)
+        link.no_record = q->no_record;
+        enum daemon_outcome ensured = daemon_ensure(&link, PATIENCE_MS, started, &error);
+        if (started[0])
+                printf("%s\n", started);
+        if (ensured != DAEMON_OK)
                 return fail(&command_attach, q->program, &error);
         if (!bring_in(q, &p, &link, library, socket, sizeof(socket), &outcome, &error))
                 return fail_but_process(q, &error);

@@ -40,7 +40,7 @@ bool process_only_attach(pid_t pid, const struct process_wish *wish, struct erro
         struct daemon_wish target = wish->target;
         struct daemon_link link;
         char uri[PROCESS_URI_SIZE], program[64], name[DAEMON_NAME_MAX], given[DAEMON_NAME_MAX];
-        char reason[PROCESS_REASON_SIZE];
+        char reason[PROCESS_REASON_SIZE], started[OWN_DAEMON_TEXT];
 
         if (!process_uri(pid, uri))
                 return error_set(error, "there is no process %ld", (long)pid);
@@ -51,9 +51,12 @@ bool process_only_attach(pid_t pid, const struct process_wish *wish, struct erro
         daemon_name_of(program, name);
         obstacle_sentence(wish->obstacle, reason, sizeof(reason));
         target.process_only_reason = reason;
-        if (daemon_ensure(&link, PATIENCE_MS, error) != DAEMON_OK ||
-            daemon_add(&link, wish->name ? wish->name : name, wish->name != NULL, uri, &target, given, error) !=
-                    DAEMON_OK)
+        link.no_record = target.no_record;
+        enum daemon_outcome ensured = daemon_ensure(&link, PATIENCE_MS, started, error);
+        if (started[0])
+                printf("%s\n", started);
+        if (ensured != DAEMON_OK || daemon_add(&link, wish->name ? wish->name : name, wish->name != NULL, uri, &target,
+                                               given, error) != DAEMON_OK)
                 return false;
         print(pid, program, given, wish->obstacle);
         return true;

@@ -14,6 +14,7 @@
 #include "client/console/plain.h"
 #include "client/console/screen.h"
 #include "client/feed/locate.h"
+#include "client/program/own_daemon.h"
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
 #include "proto/base/clock.h"
@@ -21,6 +22,7 @@
 
 #define PICTURE_NS UINT64_C(100000000)  /* the screen: at most ten frames a second */
 #define ABSENT_NS  UINT64_C(5000000000) /* --once: a daemon that has not answered by then is not there */
+#define RESTART_MS 2000                 /* for a daemon that is started again to listen */
 #define REPORT_NS  UINT64_C(1000000000) /* --plain: a report a second by default */
 
 struct top {
@@ -77,6 +79,15 @@ static int check(void *filled)
                 return command_usage_error(&command_top, "'%s' is not a file; files and targets exclude each other",
                                            t->targets.items[0]);
         return 0;
+}
+
+/* The user's daemon, if it has died. */
+static void restart_daemon(const struct top *t)
+{
+        struct own_daemon started;
+
+        if (t->files.n == 0 && t->endpoints.n == 0 && own_daemon_restart(RESTART_MS, &started))
+                fprintf(stderr, "heapwatch top: %s\n", started.text);
 }
 
 static struct feed *open_feed(const struct top *t, struct error *error)
@@ -273,6 +284,7 @@ static int show(struct top *t)
         struct error error;
         int status;
 
+        restart_daemon(t);
         if (drawn)
                 screen_hold_messages();
         t->feed = open_feed(t, &error);

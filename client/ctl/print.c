@@ -112,6 +112,16 @@ static void print_daemon(const Hw__DaemonState *d)
                 (void)hw_terminal_text(safe, sizeof(safe), d->memory_pressure);
                 (void)printf("short of memory: %s\n", safe);
         }
+        if (d->before && d->before->text) {
+                (void)hw_terminal_text(safe, sizeof(safe), d->before->text);
+                (void)printf("the daemon before this one %s", safe);
+                if (d->has_started_wall_ns)
+                        (void)printf("; this one was started at %s",
+                                     hw_time_text(text, sizeof(text), d->started_wall_ns));
+                if (d->before->in_a_row > 1)
+                        (void)printf("; %u in a row lived for less than a minute", d->before->in_a_row);
+                (void)putchar('\n');
+        }
         print_loop(d);
         if (d->has_subscribers_disconnected)
                 (void)printf("subscribers disconnected %s\n",

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #define AGAIN_MS 1000
+#define START_MS 2000 /* for a daemon that is started again */
 
 _Static_assert(sizeof(struct adder_answer) <= PIPE_BUF, "an answer is written in one piece");
 
@@ -21,8 +22,11 @@ static void remove_idle(const struct adder_task *t)
 static _Noreturn void add(const struct adder_task *t, int fd)
 {
         struct adder_answer answer = { .name = "" };
+        char started[OWN_DAEMON_TEXT];
 
         (void)sigprocmask(SIG_SETMASK, t->mask, NULL);
+        if (!daemon_reachable(t->link))
+                (void)daemon_ensure(t->link, START_MS, started, &answer.reason);
         if (t->replace)
                 remove_idle(t);
         answer.outcome = daemon_add(t->link, t->name, t->exact, t->uri, &t->wish, answer.name, &answer.reason);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * adder.h - gives the target to the daemon while the program is running: in a
- * short-lived child, because requests wait.
+ * adder.h - gives the target to the daemon while the program is running, and starts
+ * a daemon that has died again: in a short-lived child, because requests wait.
  */
 #ifndef HW_CLIENT_RUN_ADDER_H
 #define HW_CLIENT_RUN_ADDER_H

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN - the daemon belongs to the user and not to this command: it is
- * started detached (in its own session, so that the terminal's signals and
- * hangup do not reach it; forked twice, so that nobody has to wait for it) and
- * keeps running for the next `run`.
- *
- * A plain connect(2) to the ipc socket first finds out whether somebody
+ * DESIGN - a plain connect(2) to the ipc socket first finds out whether somebody
  * listens: ZeroMQ alone would wait its whole timeout for nothing.
  */
 #include "client/run/daemon.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -24,11 +17,10 @@
 #include "heapwatch/requester.h"
 #include "client/cli/absent.h"
 #include "client/cli/options.h"
-#include "client/program/inquire.h"
+#include "client/program/own_daemon.h"
 #include "heapwatch/text.h"
 #include "proto/base/error.h"
 #include "proto/base/private_directory.h"
-#include "proto/base/sibling.h"
 #include "proto/base/unix_socket.h"
 
 #define WAIT_MS       2000
@@ -99,76 +91,36 @@ static bool answers(const struct daemon_link *link)
         return ask(link, hw_request_new(HW__REQUEST__WHAT_STATUS), on_status, &yes) == 0 && yes;
 }
 
-/* heapwatchd beside this program, or else in PATH. */
-static bool find_program(char *path, size_t size)
-{
-        sibling_program("heapwatchd", path, size);
-        return strchr(path, '/') != NULL || inquire_find("heapwatchd", path, size);
-}
-
-/* In the grandchild: becomes the daemon. */
-static _Noreturn void become_daemon(const char *program, int null, int log)
-{
-        char *argv[] = { (char *)(size_t)program, NULL };
-        sigset_t none;
-
-        sigemptyset(&none);
-        (void)sigprocmask(SIG_SETMASK, &none, NULL);
-        if (dup2(null, 0) >= 0 && dup2(log, 1) >= 0 && dup2(log, 2) >= 0)
-                execv(program, argv);
-        _exit(127);
-}
-
-static bool start(const struct daemon_link *link, struct error *error)
-{
-        char program[1024], log_path[300];
-        int null = -1, log = -1;
-        pid_t pid;
-
-        if (!find_program(program, sizeof(program)))
-                return error_set(error, "no daemon answers and heapwatchd is not beside this program or in PATH");
-        snprintf(log_path, sizeof(log_path), "%s/daemon.log", link->directory);
-        null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-        log = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-        pid = null >= 0 && log >= 0 ? fork() : -1;
-        if (pid == 0) {
-                if (setsid() < 0 || (pid = fork()) < 0)
-                        _exit(126);
-                if (pid > 0)
-                        _exit(0);
-                become_daemon(program, null, log);
-        }
-        if (pid < 0)
-                error_set(error, "cannot start %s: %s", program, strerror(errno));
-        else
-                while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-                        ;
-        if (null >= 0)
-                (void)close(null);
-        if (log >= 0)
-                (void)close(log);
-        return pid > 0;
-}
-
 /* error_set() for one that may answer later. */
 #define SILENT(...) (error_set(__VA_ARGS__), DAEMON_SILENT)
 
-enum daemon_outcome daemon_ensure(const struct daemon_link *link, int start_ms, struct error *error)
+enum daemon_outcome daemon_ensure(const struct daemon_link *link, int start_ms, char ret_started[OWN_DAEMON_TEXT],
+                                  struct error *error)
 {
+        struct own_daemon started = { .text = "" };
+        int waited = 0;
+
+        ret_started[0] = '\0';
+        /* Another command may have started it just now. */
+        while (!daemon_reachable(link) && waited < start_ms / 2 && own_daemon_is_alive(link->publish)) {
+                (void)poll(NULL, 0, START_STEP_MS);
+                waited += START_STEP_MS;
+        }
         if (daemon_reachable(link)) {
                 if (answers(link))
                         return DAEMON_OK;
                 return SILENT(error, "a daemon listens on %s but does not answer", link->request);
         }
-        if (!start(link, error))
+        if (!own_daemon_start(link->publish, link->directory, !link->no_record, &started, error))
                 return DAEMON_REFUSES;
-        for (int waited = 0; waited < start_ms; waited += START_STEP_MS) {
+        memcpy(ret_started, started.text, OWN_DAEMON_TEXT);
+        for (; waited < start_ms; waited += START_STEP_MS) {
                 if (daemon_reachable(link) && answers(link))
                         return DAEMON_OK;
                 (void)poll(NULL, 0, START_STEP_MS);
         }
-        return SILENT(error, "heapwatchd did not start within %d s; its messages are in %s/daemon.log", start_ms / 1000,
-                      link->directory);
+        return SILENT(error, "heapwatchd did not start within %d s; its messages are in %.900s", start_ms / 1000,
+                      started.log);
 }
 
 /* ----------------------------------------------------------------- targets */
@@ -228,6 +180,7 @@ static Hw__Request *add_request(const char *name, const char *uri, const struct 
         add->has_resolution_ns = wish->resolution_ns != 0;
         add->resolution_ns = wish->resolution_ns;
         add->has_one_run = add->one_run = true;
+        add->has_no_record = add->no_record = wish->no_record;
         return r;
 }
 

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "client/program/own_daemon.h"
+
 struct error;
 struct text_list;
 
@@ -21,7 +23,8 @@ struct daemon_link {
         char directory[256]; /* of its sockets; mode 0700 and ours */
         char publish[300];   /* endpoints */
         char request[300];
-        int wait_ms; /* for each answer */
+        int wait_ms;    /* for each answer */
+        bool no_record; /* a daemon that is started keeps no checkpoints and no recordings */
 };
 
 /* Determines the paths and makes the directory. False with `error`. */
@@ -38,10 +41,11 @@ enum daemon_outcome {
 };
 
 /*
- * Finds the daemon or starts one, detached, its messages going to daemon.log in the directory. Waits for at most
- * link->wait_ms for the one that is there, and start_ms for a new one.
+ * Finds the daemon or starts one, detached. Waits for at most link->wait_ms for the one that is there, and start_ms for
+ * a new one. ret_started: a sentence about the one that was started; "": none was.
  */
-enum daemon_outcome daemon_ensure(const struct daemon_link *link, int start_ms, struct error *error);
+enum daemon_outcome daemon_ensure(const struct daemon_link *link, int start_ms, char ret_started[OWN_DAEMON_TEXT],
+                                  struct error *error);
 
 /* A target's name for the program at `path`: its file name, with the characters that a target's name may have. */
 void daemon_name_of(const char *path, char ret_name[DAEMON_NAME_MAX]);
@@ -52,6 +56,7 @@ struct daemon_wish {
         const struct text_list *labels; /* checked, see proto/base/labels.h; NULL: none */
         const char
                 *process_only_reason; /* of a source that is a process: why its log cannot be read; "" or NULL: none */
+        bool no_record;               /* it is not recorded */
 };
 
 /*

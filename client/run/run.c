@@ -59,6 +59,8 @@ static const struct option options[] = {
                     "more RTS flags; they win over ours"),
         OPTION_FLAG("no-flush", 0, struct run_options, no_flush,
                     "PROGRAM flushes its eventlog itself: do not warn that it comes late"),
+        OPTION_FLAG("no-record", 0, struct run_options, wish.no_record,
+                    "do not record PROGRAM; a daemon that is started for it keeps no checkpoints and no recordings"),
         OPTION_FLAG("no-agent", 0, struct run_options, no_agent,
                     "do not watch PROGRAM from inside: get its eventlog by options of its runtime"),
         OPTION_FLAG(
@@ -227,6 +229,17 @@ static void warn(struct program_run *r)
                 notices_say(&r->notices, "no bands will be seen: %s", r->flags.reason);
 }
 
+/* The daemon, which may be started for this run: what it keeps is said. */
+static enum daemon_outcome ensure(struct program_run *r, const struct daemon_link *link, struct error *error)
+{
+        char started[OWN_DAEMON_TEXT];
+        enum daemon_outcome outcome = daemon_ensure(link, WAIT_MS, started, error);
+
+        if (started[0])
+                notices_say(&r->notices, "%s", started);
+        return outcome;
+}
+
 /* Adds the target. */
 static enum daemon_outcome add_target(struct program_run *r, struct error *error)
 {
@@ -239,7 +252,7 @@ static enum daemon_outcome add_target(struct program_run *r, struct error *error
         daemon_name_of(r->path, name);
         if (r->o.name)
                 snprintf(name, sizeof(name), "%s", r->o.name);
-        outcome = daemon_ensure(&impatient, WAIT_MS, error);
+        outcome = ensure(r, &impatient, error);
         if (outcome == DAEMON_OK)
                 outcome = daemon_add(&impatient, name, r->o.name != NULL, uri, &r->o.wish, r->target, error);
         if (outcome == DAEMON_SILENT)
@@ -257,7 +270,7 @@ static enum daemon_outcome find_daemon(struct program_run *r, struct error *erro
                 snprintf(r->target, sizeof(r->target), "%s", r->o.name);
         else
                 daemon_name_of(r->path, r->target);
-        return daemon_ensure(&impatient, WAIT_MS, error);
+        return ensure(r, &impatient, error);
 }
 
 /* The program is not held up by a daemon that is slow to answer: it is watched from the moment that it does. */
@@ -314,6 +327,7 @@ static bool prepare(struct program_run *r)
 
         if (!daemon_link_init(&r->link, &error))
                 return give_up(r, error.text);
+        r->link.no_record = r->o.wish.no_record;
         if (!make_directory(r))
                 return false;
         if (!r->o.no_agent) {
@@ -448,8 +462,10 @@ const struct command command_run = {
                 "not touched. The daemon never makes it wait; its heap censuses pause it, each for a major "
                 "collection (about 20 ms with 50 MB of live data, 0.2 s with 500 MB), on average for 0.05 % of the "
                 "time, while live data rise for up to 1 %: --budget, --max-pause. If the daemon dies, PROGRAM goes on "
-                "unharmed. Of a program that cannot be watched so, such as a stripped one, the process alone is, after "
-                "one sentence that says why: memory, faults, processor time and limits are known, its heap is not.",
+                "unharmed, and the daemon is started again. Of a program that cannot be watched so, such as a stripped "
+                "one, "
+                "the process alone is, after one sentence that says why: memory, faults, processor time and limits are "
+                "known, its heap is not.",
         .options = options,
         .notes = "Without --no-top, PROGRAM's output goes to a file, which is named at the end. When PROGRAM has "
                  "ended, its target "

@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "client/cli/command.h"
+#include "client/program/own_daemon.h"
 #include "client/program/process_uri.h"
 #include "client/run/adder.h"
 #include "client/run/follow.h"
@@ -280,6 +281,8 @@ static void watch_inside(struct session *s, uint64_t now)
                 s->gone = true;
                 if (!s->lost_reported)
                         s->lost_reported = notify_user(s, lost_text);
+                if (own_daemon_is_due(s->o->link->publish))
+                        add_target(s, now);
         } else if (s->gone) {
                 add_target(s, now);
         } else if (!s->gone && s->lost_reported) {
@@ -299,7 +302,7 @@ static void watch_daemon(struct session *s, uint64_t now)
         }
         if (!s->lost_reported)
                 s->lost_reported = notify_user(s, lost_text);
-        if (daemon_reachable(s->o->link))
+        if (daemon_reachable(s->o->link) || own_daemon_is_due(s->o->link->publish))
                 add_target(s, now);
 }
 

@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 
 #include "daemon/log.h"
 #include "proto/base/clock.h"
+#include "proto/base/daemon_life.h"
 #include "proto/base/private_directory.h"
 
 #define NAME_MAX_BYTES 65u
@@ -31,6 +33,7 @@ struct job {
 
 struct checkpoint_store {
         char directory[CHECKPOINT_PATH_MAX];
+        int lock_fd;
         pthread_t thread;
         bool started;
         char trouble[128]; /* of the writing thread: why the newest could not be written */
@@ -208,6 +211,22 @@ void checkpoint_store_each(const struct checkpoint_store *s, void (*each)(void *
                 closedir(dir);
 }
 
+static void set_aside(void *ctx, const char *target)
+{
+        const struct checkpoint_store *s = ctx;
+        char from[CHECKPOINT_PATH_MAX + 128], to[CHECKPOINT_PATH_MAX + 128];
+
+        (void)snprintf(from, sizeof(from), "%s/%s" CHECKPOINT_SUFFIX, s->directory, target);
+        (void)snprintf(to, sizeof(to), "%s/%s" CHECKPOINT_SUFFIX ".aside", s->directory, target);
+        if (rename(from, to) != 0)
+                log_warning("target=%s checkpoint cannot be set aside: %s", target, strerror(errno));
+}
+
+void checkpoint_store_set_aside(const struct checkpoint_store *s)
+{
+        checkpoint_store_each(s, set_aside, (void *)(size_t)s);
+}
+
 /* ------------------------------------------------------------------- whole */
 
 static bool start_thread(struct checkpoint_store *s)
@@ -221,6 +240,28 @@ static bool start_thread(struct checkpoint_store *s)
         return s->started;
 }
 
+/*
+ * Two daemons in one directory would use each other's checkpoints as their own. False: another one has it. *ret is the
+ * lock, or -1 where there can be none.
+ */
+static bool lock_directory(int directory, const char *path, int *ret, struct error *error)
+{
+        int fd = openat(directory, "lock", O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        pid_t holder = 0;
+        int r = fd >= 0 ? daemon_life_lock(fd, &holder) : -errno;
+
+        *ret = fd;
+        if (r == 0)
+                return true;
+        if (fd >= 0)
+                (void)close(fd);
+        *ret = -1;
+        if (r == -EBUSY)
+                return error_set(error, "%s is used by another daemon, process %ld", path, (long)holder);
+        log_warning("checkpoint=%s cannot be locked: %s", path, strerror(-r)); /* a full disk, for example */
+        return true;
+}
+
 struct checkpoint_store *checkpoint_store_new(const char *directory, struct error *error)
 {
         struct checkpoint_store *s;
@@ -228,12 +269,19 @@ struct checkpoint_store *checkpoint_store_new(const char *directory, struct erro
 
         if (fd < 0)
                 return NULL;
+        int lock_fd;
+        bool locked = lock_directory(fd, directory, &lock_fd, error);
         (void)close(fd);
+        if (!locked)
+                return NULL;
         s = calloc(1, sizeof(*s));
         if (!s) {
+                if (lock_fd >= 0)
+                        (void)close(lock_fd);
                 error_set(error, "out of memory");
                 return NULL;
         }
+        s->lock_fd = lock_fd;
         snprintf(s->directory, sizeof(s->directory), "%s", directory);
         pthread_mutex_init(&s->lock, NULL);
         pthread_cond_init(&s->more, NULL);
@@ -277,5 +325,7 @@ void checkpoint_store_destroy(struct checkpoint_store **sp)
         }
         pthread_cond_destroy(&s->more);
         pthread_mutex_destroy(&s->lock);
+        if (s->lock_fd >= 0)
+                (void)close(s->lock_fd);
         free(s);
 }

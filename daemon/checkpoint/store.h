@@ -20,7 +20,10 @@
 
 struct checkpoint_store;
 
-/* Creates the directory if missing, 0700. NULL with a sentence when it cannot be used or others have access to it. */
+/*
+ * Creates the directory if missing, 0700. NULL with a sentence when it cannot be used, others have access to it, or
+ * another process uses it.
+ */
 struct checkpoint_store *checkpoint_store_new(const char *directory, struct error *error);
 
 /* Writes what is queued, for a few seconds at most, and ends the thread. Nothing is waited for afterwards. */
@@ -46,6 +49,9 @@ void checkpoint_store_put(struct checkpoint_store *s, const char *target, uint8_
 void checkpoint_store_forget(struct checkpoint_store *s, const char *target);
 
 const char *checkpoint_store_directory(const struct checkpoint_store *s);
+
+/* Renames all checkpoints to NAME.checkpoint.aside, so that none is read. */
+void checkpoint_store_set_aside(const struct checkpoint_store *s);
 
 /* Calls `each` for the name of every target that has a checkpoint. */
 void checkpoint_store_each(const struct checkpoint_store *s, void (*each)(void *ctx, const char *target), void *ctx);

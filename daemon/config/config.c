@@ -4,6 +4,7 @@
  * checked where it enters, so that nothing downstream has to.
  */
 #include "daemon/config/config.h"
+#include "daemon/config/directory.h"
 #include "daemon/config/print.h"
 
 #include <errno.h>
@@ -269,6 +270,16 @@ static int take_checkpoint(const struct command *c, const struct option *o, void
         return config_checkpoint_set(checkpoint, setting, value, &error) ? 0 : option_error(c, o, "%s", error.text);
 }
 
+static int take_state(const struct command *c, const struct option *o, void *filled, char *value)
+{
+        struct config *config = ((struct arguments *)filled)->config;
+        struct error error;
+
+        return config_directory(config->state, sizeof(config->state), value, &error)
+                       ? 0
+                       : option_error(c, o, "%s", error.text);
+}
+
 static int take_rules(const struct command *c, const struct option *o, void *filled, char *value)
 {
         struct error error;
@@ -383,6 +394,12 @@ static const struct option options[] = {
         OPTION_CALLBACK("checkpoint-every", 0, "TIME", take_checkpoint, COMPLETE_NOTHING,
                         "how often checkpoints are written, from 100ms to 30s (default 20s); a daemon that is asked to "
                         "end writes all of them"),
+        OPTION_CALLBACK(
+                "state", 0, "DIR", take_state, COMPLETE_FILE,
+                "as the daemon that `heapwatch run` starts: keep in DIR how this daemon ends, for the one after "
+                "it and for those who start it again, and the older part of its log, which is then at most "
+                "1MiB where standard error is a file. One daemon at a time has DIR (default: that of "
+                "--checkpoint, if given)"),
         OPTION_CALLBACK("rules", 0, "FILE", take_rules, COMPLETE_FILE,
                         "rules for alerts, beside the built-in ones; may be given several times (see "
                         "heapwatch-rules(5)); read again on SIGHUP and `heapwatch ctl reload`: alerts of rules that "

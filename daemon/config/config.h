@@ -59,7 +59,8 @@ struct config {
         uint64_t memory_bytes; /* the daemon's own budget; 0: not given, that of its control group */
         struct config_record record;
         struct config_checkpoint checkpoint;
-        char *rules[CONFIG_RULES_MAX]; /* rule files; owned */
+        char state[CONFIG_CHECKPOINT_PATH]; /* the directory of the daemon's log and life; "": it has none */
+        char *rules[CONFIG_RULES_MAX];      /* rule files; owned */
         size_t n_rules;
         struct source_allow allow; /* what requests may add */
         bool print_config;         /* show the effective configuration and exit */

@@ -302,6 +302,7 @@ static void handle_add(struct requests *r, const Hw__AddTargetRequest *request, 
         }
         struct target_wish wish = { .resolution_ns = request->resolution_ns,
                                     .one_run = request->one_run,
+                                    .no_record = request->no_record,
                                     .labels = labels,
                                     .process_only_reason =
                                             uri.kind == SOURCE_PROCESS ? request->process_only_reason : NULL };

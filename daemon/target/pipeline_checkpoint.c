@@ -224,7 +224,7 @@ bool pipeline_restore(struct pipeline *p, const uint8_t *image, size_t n, struct
 
 void pipeline_take_up(struct pipeline *p)
 {
-        const bool lost = p->state == HW__TARGET__STATE__STATE_LOST;
+        const bool lost = p->end.state == HW__TARGET__STATE__STATE_LOST; /* its state may be that of a new connection */
         const bool nothing_missed = p->uri.kind == SOURCE_FILE || p->exact;
 
         if (!p->in_run) {

@@ -95,6 +95,7 @@ const Hw__Update *targets_daemon_state(struct targets *t)
         t->state.has_subscribers_disconnected = stats->disconnected > 0;
         t->state.subscribers_disconnected = stats->disconnected;
         t->state.bad_requests = stats->bad_requests;
+        t->state.before = t->options.before;
         fill_connections(t, stats);
 
         daemon_loop_fill(&t->loop, &t->state);

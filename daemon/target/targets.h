@@ -35,8 +35,9 @@ struct targets_options {
         const struct ruleset *rules; /* borrowed until targets_reload or _destroy */
         struct alert_hooks alert_hooks;
         struct keep_ended keep;
-        struct recorder *recorder;                             /* borrowed; NULL: nothing is recorded */
-        struct checkpoint_store *checkpoints;                  /* borrowed; NULL: nothing is kept across restarts */
+        struct recorder *recorder;            /* borrowed; NULL: nothing is recorded */
+        struct checkpoint_store *checkpoints; /* borrowed; NULL: nothing is kept across restarts */
+        Hw__DaemonBefore *before;             /* in the daemon's state; borrowed; NULL: it has nothing to tell */
         void (*fill_state)(void *ctx, Hw__DaemonState *state); /* adds to the daemon's state; NULL: nothing to add */
         void *fill_ctx;
 };

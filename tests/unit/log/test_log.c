@@ -358,6 +358,35 @@ static void a_timer_writes_what_waits(void **state)
         event_base_free(base);
 }
 
+/* A file is emptied at its bound, and its lines go to the older one: also those that others wrote to it. */
+static void bounded_file(void **state)
+{
+        char path[] = "/tmp/log-XXXXXX", older[32], line[1024];
+        struct stat now, before;
+        int fd = mkstemp(path);
+
+        (void)state;
+        assert_true(fd >= 0);
+        assert_int_equal(fcntl(fd, F_SETFL, O_APPEND), 0);
+        assert_int_equal(use(open("/dev/null", O_RDONLY), fd), 0);
+        snprintf(older, sizeof(older), "%s.1", path);
+        log_bound_file(older);
+        memset(line, 'x', sizeof(line));
+        for (unsigned i = 0; i < LOG_FILE_BYTES / sizeof(line); i++)
+                assert_int_equal(write(fd, line, sizeof(line)), sizeof(line));
+        log_info("first");
+        assert_int_equal(fstat(fd, &now), 0);
+        assert_int_equal(now.st_size, strlen("info first\n"));
+        assert_int_equal(stat(older, &before), 0);
+        assert_int_equal(before.st_size, LOG_FILE_BYTES);
+        log_info("second");
+        assert_int_equal(fstat(fd, &now), 0);
+        assert_int_equal(now.st_size, strlen("info first\ninfo second\n"));
+        log_bound_file("");
+        unlink(path);
+        unlink(older);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -372,6 +401,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(journald_gets_priorities, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(repeats_are_left_out_and_counted, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(a_timer_writes_what_waits, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(bounded_file, set_up, tear_down),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: only what a signal handler may call: write(2), and backtrace() once it has been called before, which loads
+ * what it needs. The handler has a stack of its own, for the daemon's may be what is exhausted.
+ */
+#include "daemon/loop/crash.h"
+
+#include <execinfo.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "proto/base/daemon_life.h"
+
+#define STACK_BYTES 65536u
+#define FRAMES_MAX  64
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
+static const struct {
+        int number;
+        const char *name;
+} signals[] = {
+        { SIGSEGV, "SIGSEGV" }, { SIGBUS, "SIGBUS" },   { SIGILL, "SIGILL" },
+        { SIGFPE, "SIGFPE" },   { SIGABRT, "SIGABRT" }, { SIGSYS, "SIGSYS" },
+};
+
+static int life_fd = -1;
+static pid_t daemon_pid;
+
+static void put(const char *text)
+{
+        ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
+
+        (void)ignored;
+}
+
+static void put_address(uintptr_t address)
+{
+        char text[2 + 2 * sizeof(address) + 1] = "0x";
+
+        for (size_t i = 0; i < 2 * sizeof(address); i++)
+                text[2 + i] = "0123456789abcdef"[address >> (8 * sizeof(address) - 4 * (i + 1)) & 15];
+        text[sizeof(text) - 1] = '\0';
+        put(text);
+}
+
+static void on_crash(int number, siginfo_t *info, void *context)
+{
+        void *frames[FRAMES_MAX];
+
+        (void)context;
+        if (life_fd >= 0 && getpid() == daemon_pid) /* not a child that it has forked */
+                daemon_life_crashed(life_fd, number);
+        put("error heapwatchd " HEAPWATCH_VERSION " crashed: signal=");
+        for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+                if (signals[i].number == number)
+                        put(signals[i].name);
+        put(" address=");
+        put_address((uintptr_t)info->si_addr);
+        put("; its stack, for addr2line(1):\n");
+        backtrace_symbols_fd(frames, backtrace(frames, FRAMES_MAX), STDERR_FILENO);
+        (void)raise(number); /* SA_RESETHAND: ends the process, with a core where one is wanted */
+}
+
+void crash_catch(int life)
+{
+        struct sigaction action = { .sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND };
+        stack_t stack = { .ss_sp = SANITIZED ? NULL : malloc(STACK_BYTES), .ss_size = STACK_BYTES };
+        void *frame;
+
+        if (!stack.ss_sp)
+                return;
+        life_fd = life;
+        daemon_pid = getpid();
+        (void)backtrace(&frame, 1);
+        if (sigaltstack(&stack, NULL) != 0)
+                free(stack.ss_sp);
+        sigemptyset(&action.sa_mask);
+        for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+                (void)sigaction(signals[i].number, &action, NULL);
+}

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The daemon that `run` and `attach` start: what it keeps, and that it comes back when it has died."""
+import os
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+from harness import BUILD, CLIENT, DEADLINE_S, ROOT, WATCHED, Daemon, running, wait_for
+
+
+class Own:
+    """The daemon of a private directory of sockets and a private directory for state, which clients start."""
+
+    def __init__(self, directory):
+        self.sockets, self.home = directory / "s", directory / "h"
+        self.sockets.mkdir(mode=0o700)
+        self.home.mkdir()
+        self.env = {**os.environ, "HEAPWATCH_DIR": str(self.sockets), "XDG_STATE_HOME": str(self.home)}
+        self.api = Daemon(self.sockets)         # only to ask: it is not the one that starts it
+
+    @property
+    def state(self):
+        [found] = (self.home / "heapwatch").glob("daemon*")
+        return found
+
+    def pid(self):
+        return int(re.search(r"^pid (\d+)$", (self.state / "life").read_text(), re.M).group(1))
+
+    def log(self):
+        return (self.state / "daemon.log").read_text(errors="replace")
+
+    def heapwatch(self, *arguments):
+        return subprocess.run([CLIENT, *map(str, arguments)], env=self.env, capture_output=True, text=True,
+                              timeout=DEADLINE_S, cwd=self.sockets, stdin=subprocess.DEVNULL)
+
+    def run(self, *arguments):
+        return running(CLIENT, "run", "--no-top", *arguments, env=self.env, text=True, cwd=self.sockets,
+                       stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+    def wait_answer(self, but=None):
+        """Of a daemon, and of another process than `but`."""
+        return wait_for(lambda: self.api.answers() and (pid := self.api.status().daemon.pid) != but and pid,
+                        "an answer of a daemon that was started again")
+
+    def end(self, sig):
+        """Ends the daemon, and waits until it is gone. Its process."""
+        pid = self.pid()
+        os.kill(pid, sig)
+        wait_for(lambda: not alive(pid), "its end")
+        return pid
+
+    def done(self):
+        if list((self.home / "heapwatch").glob("daemon*/life")) and alive(self.pid()):
+            self.end(signal.SIGKILL)
+
+
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            return f.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.fixture
+def own(directory):
+    o = Own(directory)
+    yield o
+    o.done()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    out = tmp_path_factory.mktemp("serving")
+    subprocess.run(["ghc", "-v0", "-O1", "-outputdir", out / "o", "-threaded", "-o", out / "serving",
+                    "tests/programs/Serve.hs"], check=True, cwd=ROOT)
+    return out / "serving"
+
+
+def events(own, name):
+    health = own.api.health(name)
+    return health.events if health else 0
+
+
+def seen_since(own, name):
+    """The earliest event time of which it has a sample of live data, in ns."""
+    history = own.heapwatch("ctl", "history", name, "live")
+    assert history.returncode == 0, history.stderr
+    return min(float(line.split()[0]) for line in history.stdout.splitlines()[1:])
+
+
+def test_killed_three_times_it_comes_back_with_all_that_it_watched(own, programs, server):
+    with (own.run("--name", "one", "--", programs["leaky"], 3000) as one,
+          own.run("--name", "two", "--", programs["leaky"], 3000) as two,
+          running(server, stdin=subprocess.PIPE) as attached):
+        own.wait_answer()
+        wait_for(lambda: own.heapwatch("attach", attached.pid, "--name", "three").returncode == 0, "the attached program")
+        names = ("one", "two", "three")
+        for name in names:
+            wait_for(lambda: "census" in own.api.snapshot(name), f"bands of {name}")
+        first = {name: seen_since(own, name) for name in names}
+        pid = own.pid()
+        for _ in range(3):
+            at = time.time_ns()
+            wait_for(lambda: all((c := own.state / "checkpoints" / f"{name}.checkpoint").exists() and
+                                 c.stat().st_mtime_ns > at for name in names), "newer checkpoints")
+            before = {name: events(own, name) for name in names}
+            assert own.end(signal.SIGKILL) == pid
+            pid = own.wait_answer(but=pid)      # the keeper of a program that runs has started it
+            for name in names:
+                wait_for(lambda: events(own, name) > before[name], f"further events of {name}")
+                assert own.api.target(name).runs == 1, "its run goes on"
+                assert seen_since(own, name) == first[name], "with its history"
+            said = own.heapwatch("ctl", "status").stdout
+            assert "the daemon before this one was killed" in said, said
+        recorded = own.heapwatch("recordings").stdout
+        assert all(name in recorded for name in names), recorded
+        for program in (one, two):
+            program.send_signal(signal.SIGTERM)
+            assert "the daemon is back" in program.communicate(timeout=DEADLINE_S)[1]
+        after = own.heapwatch("post-mortem", "recording:one")
+        assert after.returncode == 1 and "one" in after.stdout, after      # it ended badly
+
+
+@pytest.mark.skipif(WATCHED, reason="a sanitizer reports crashes itself")
+def test_a_crash_leaves_its_stack_and_is_told(own, programs):
+    with own.run("--name", "one", "--", programs["leaky"], 3000):
+        pid = own.wait_answer()
+        wait_for(lambda: own.api.target("one"), "the target")
+        own.end(signal.SIGSEGV)
+        own.wait_answer(but=pid)
+        log = own.log()
+        assert re.search(r"error heapwatchd \S+ crashed: signal=SIGSEGV address=0x[0-9a-f]+", log), log
+        assert len(re.findall(r"heapwatchd\(\S*\+0x[0-9a-f]+\)", log)) > 2, log
+        assert re.search(r"the daemon before this one ended by SIGSEGV at \S+; this one was started at \S+",
+                         own.heapwatch("ctl", "status").stdout)
+
+
+def test_one_that_was_asked_to_end_is_not_started_again(own, programs):
+    with own.run("--name", "one", "--", programs["leaky"], 3000) as run:
+        own.wait_answer()
+        wait_for(lambda: own.api.target("one"), "the target")
+        pid = own.end(signal.SIGTERM)
+        for line in run.stderr:
+            if "the daemon is gone" in line:
+                break
+        run.send_signal(signal.SIGTERM)
+        run.communicate(timeout=DEADLINE_S)
+        assert own.pid() == pid, "no other daemon has begun"
+    top = own.heapwatch("top", "--once", "--plain")
+    assert top.returncode == 2 and "no daemon answers" in top.stderr, top
+
+
+def test_top_starts_one_again_that_died(own, programs):
+    done = own.heapwatch("run", "--no-top", "--name", "one", "--", programs["leaky"], 2)
+    assert done.returncode == 0, done.stderr
+    wait_for(lambda: (own.state / "checkpoints" / "one.checkpoint").exists(), "its checkpoint")
+    pid = own.end(signal.SIGKILL)
+    top = own.heapwatch("top", "--once", "--plain")
+    assert top.returncode == 0 and "one" in top.stdout, top
+    assert "was started again, because the one before it was killed" in top.stderr, top
+    assert own.pid() != pid
+
+
+def test_what_is_kept_is_said_and_can_be_left_out(own, programs):
+    done = own.heapwatch("run", "--no-top", "--name", "one", "--no-record", "--", programs["leaky"], 2)
+    assert done.returncode == 0 and "it keeps no checkpoints and no recordings" in done.stderr, done.stderr
+    assert {p.name for p in own.state.iterdir()} == {"life", "daemon.log"}
+    own.end(signal.SIGTERM)
+    done = own.heapwatch("run", "--no-top", "--name", "two", "--", programs["leaky"], 2)
+    assert f"at most 256 MiB of recordings, in {own.state} (--no-record: none)" in done.stderr, done.stderr
+    assert "recorded: heapwatch post-mortem recording:two" in done.stderr, done.stderr
+    done = own.heapwatch("run", "--no-top", "--name", "three", "--no-record", "--", programs["leaky"], 2)
+    assert "recorded:" not in done.stderr and "started" not in done.stderr, done.stderr
+    assert {p.name for p in (own.state / "recordings").iterdir()} == {"two"}
+
+
+def test_without_a_place_for_it_nothing_is_kept_and_that_is_said(own, programs):
+    (own.home / "heapwatch").write_text("a file, where the directory should be")
+    done = own.heapwatch("run", "--no-top", "--name", "one", "--", programs["leaky"], 2)
+    said = [line for line in done.stderr.splitlines() if "keeps neither checkpoints nor recordings: " in line]
+    assert done.returncode == 0 and len(said) == 1 and str(own.home / "heapwatch") in said[0], done.stderr
+    assert "one ended with status 0" in done.stderr and own.api.answers()
+    os.kill(own.api.status().daemon.pid, signal.SIGKILL)
+
+
+def test_two_daemons_do_not_share_checkpoints(directory):
+    (directory / "b").mkdir(mode=0o700)
+    kept = ("--checkpoint", str(directory / "state.d"))
+    with Daemon(directory, args=kept) as first:
+        refused = subprocess.run([BUILD / "heapwatchd", "--publish", f"ipc://{directory}/b/publish", "--request",
+                                  f"ipc://{directory}/b/request", *kept], capture_output=True, text=True, timeout=DEADLINE_S)
+        assert refused.returncode == 1, refused
+        assert f"{directory}/state.d is used by another daemon, process {first.process.pid}" in refused.stderr
+    with Daemon(directory, args=kept):
+        pass
+
+
+@pytest.mark.skipif(WATCHED, reason="a sanitizer reports crashes itself")
+def test_checkpoints_that_end_each_daemon_are_set_aside(directory):
+    """A damaged state must not keep the daemon down for good: after three crashes in a row it is not read any more."""
+    log = directory / "run.eventlog"
+    log.write_bytes((ROOT / "tests/data/logs/leaky-hT-ghc9103/run.eventlog").read_bytes())
+    daemon = Daemon(directory, f"a={log}", args=("--checkpoint", str(directory / "state.d"), "--checkpoint-every", "100ms"))
+    for _ in range(3):
+        daemon.start()
+        wait_for(lambda: (directory / "state.d" / "a.checkpoint").exists(), "a checkpoint")
+        assert not (directory / "state.d" / "a.checkpoint.aside").exists()
+        assert daemon.stop(signal.SIGSEGV) == -signal.SIGSEGV
+    with daemon:
+        assert (directory / "state.d" / "a.checkpoint.aside").exists()
+        assert "3 daemons in a row crashed soon after their start" in daemon.log.read_text()
+        daemon.wait_state("a", "ENDED")
