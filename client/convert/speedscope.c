@@ -119,7 +119,7 @@ static int put_census(struct speedscope *s, const struct world_target *t, const 
 
 static char *text_of(const ProtobufCBinaryData *text)
 {
-        return strndup((const char *)text->data, text->len);
+        return text->len ? strndup((const char *)text->data, text->len) : strdup("");
 }
 
 static int define_centre(struct speedscope *s, const struct event *e)

@@ -15,8 +15,8 @@
 
 struct export
 {
-        struct text_list endpoints, labels;
-        const char *config, *listen, *textfile, *remote_write, *otlp, *influx, *graphite, *statsd, *pyroscope;
+        struct text_list endpoints, labels, textfile, remote_write, otlp, influx, graphite, statsd, pyroscope;
+        const char *config, *listen;
         const char *token_file, *bearer_file, *ca_file, *names, *journal;
         uint64_t interval_ns, bands, series;
         bool no_token, check;
@@ -32,18 +32,18 @@ static const struct option options[] = {
         OPTION_TEXT("token-file", 0, "FILE", struct export, token_file, COMPLETE_FILE,
                     "the token that scrapers must send: this private file's first line (16 to 512 characters)"),
         OPTION_FLAG("no-token", 0, struct export, no_token, "answer every user of this machine, on loopback"),
-        OPTION_TEXT("textfile", 0, "FILE.prom", struct export, textfile, COMPLETE_FILE,
+        OPTION_LIST("textfile", 0, "FILE.prom", struct export, textfile, COMPLETE_FILE,
                     "write this file, for node_exporter's textfile collector"),
-        OPTION_TEXT("remote-write", 0, "URL", struct export, remote_write, COMPLETE_NOTHING,
+        OPTION_LIST("remote-write", 0, "URL", struct export, remote_write, COMPLETE_NOTHING,
                     "Prometheus' remote write: 2.0, or 1.0 where the receiver takes no more"),
-        OPTION_TEXT("otlp", 0, "URL", struct export, otlp, COMPLETE_NOTHING,
+        OPTION_LIST("otlp", 0, "URL", struct export, otlp, COMPLETE_NOTHING,
                     "OpenTelemetry over HTTP: URL of a collector, with /v1/metrics"),
-        OPTION_TEXT("influx", 0, "ADDRESS", struct export, influx, COMPLETE_NOTHING,
+        OPTION_LIST("influx", 0, "ADDRESS", struct export, influx, COMPLETE_NOTHING,
                     "Influx' line protocol: http://HOST:PORT/write?db=NAME, udp://HOST:PORT, unix:PATH ..."),
-        OPTION_TEXT("graphite", 0, "ADDRESS", struct export, graphite, COMPLETE_NOTHING,
+        OPTION_LIST("graphite", 0, "ADDRESS", struct export, graphite, COMPLETE_NOTHING,
                     "Graphite's plaintext with tags: tcp://HOST:PORT"),
-        OPTION_TEXT("statsd", 0, "ADDRESS", struct export, statsd, COMPLETE_NOTHING, "statsd gauges: udp://HOST:PORT"),
-        OPTION_TEXT("pyroscope", 0, "URL", struct export, pyroscope, COMPLETE_NOTHING,
+        OPTION_LIST("statsd", 0, "ADDRESS", struct export, statsd, COMPLETE_NOTHING, "statsd gauges: udp://HOST:PORT"),
+        OPTION_LIST("pyroscope", 0, "URL", struct export, pyroscope, COMPLETE_NOTHING,
                     "Pyroscope: heap bands and time profile as pprof; URL of its /ingest"),
         OPTION_TEXT("bearer-file", 0, "FILE", struct export, bearer_file, COMPLETE_FILE,
                     "a private file with the token to send to all URLs above"),
@@ -68,13 +68,14 @@ static const struct option options[] = {
         OPTIONS_END,
 };
 
-static bool add_sink(struct plan *p, enum sink_kind kind, const char *address, const struct export *x)
+static bool add_sink(struct plan *p, enum sink_kind kind, const char *address, const struct export *x,
+                     struct error *error)
 {
-        struct sink_plan *s = address ? plan_add(p, kind) : NULL;
-        bool http = address && !strncmp(address, "http", 4);
+        struct sink_plan *s = plan_add(p, kind);
+        bool http = !strncmp(address, "http", 4);
 
         if (!s)
-                return !address;
+                return error_set(error, "more than %d receivers", EXPORT_SINKS_MAX);
         s->address = strdup(address);
         if (kind == SINK_SCRAPE) {
                 s->token_file = x->token_file ? strdup(x->token_file) : NULL;
@@ -84,7 +85,7 @@ static bool add_sink(struct plan *p, enum sink_kind kind, const char *address, c
                 s->bearer_file = strdup(x->bearer_file);
         if (http && x->ca_file)
                 s->ca_file = strdup(x->ca_file);
-        return s->address != NULL;
+        return s->address || error_set(error, "out of memory");
 }
 
 static bool add_labels(struct plan *p, const struct export *x, struct error *error)
@@ -114,11 +115,11 @@ static bool fill(struct plan *p, const struct export *x, struct error *error)
 {
         const struct {
                 enum sink_kind kind;
-                const char *address;
+                const struct text_list *addresses;
         } sinks[] = {
-                { SINK_SCRAPE, x->listen }, { SINK_TEXTFILE, x->textfile },   { SINK_REMOTE_WRITE, x->remote_write },
-                { SINK_OTLP, x->otlp },     { SINK_INFLUX, x->influx },       { SINK_GRAPHITE, x->graphite },
-                { SINK_STATSD, x->statsd }, { SINK_PYROSCOPE, x->pyroscope },
+                { SINK_TEXTFILE, &x->textfile },   { SINK_REMOTE_WRITE, &x->remote_write }, { SINK_OTLP, &x->otlp },
+                { SINK_INFLUX, &x->influx },       { SINK_GRAPHITE, &x->graphite },         { SINK_STATSD, &x->statsd },
+                { SINK_PYROSCOPE, &x->pyroscope },
         };
 
         p->interval_ns = x->interval_ns;
@@ -136,9 +137,12 @@ static bool fill(struct plan *p, const struct export *x, struct error *error)
                         return false;
                 p->n_daemons++;
         }
+        if (x->listen && !add_sink(p, SINK_SCRAPE, x->listen, x, error))
+                return false;
         for (size_t i = 0; i < sizeof(sinks) / sizeof(sinks[0]); i++)
-                if (!add_sink(p, sinks[i].kind, sinks[i].address, x))
-                        return false;
+                for (size_t j = 0; j < sinks[i].addresses->n; j++)
+                        if (!add_sink(p, sinks[i].kind, sinks[i].addresses->items[j], x, error))
+                                return false;
         error->text[0] = '\0'; /* plan_read reports by itself */
         if (x->config && !plan_read(p, x->config))
                 return false;
@@ -182,7 +186,8 @@ const struct command command_export = {
                  "slows another, or the daemon.",
         .options = options,
         .notes =
-                "It ends on SIGINT, SIGTERM and SIGHUP. Secrets are in private files (mode 600), never in arguments "
+                "Each receiver's option may be repeated, --listen excepted. It ends on SIGINT, SIGTERM and SIGHUP. "
+                "Secrets are in private files (mode 600), never in arguments "
                 "or URLs. Prometheus parses scrapes and remote writes under the same names; samples that are sent have "
                 "the label host.",
         .status = "0 stopped by a signal, 2 bad usage or configuration.",

@@ -21,6 +21,7 @@
 
 struct answer {
         char directory[RECORDED_PATH_MAX];
+        char paused[LOCATE_PAUSED_MAX];
         uint64_t sealed, written;
         bool refused;
         struct error error;
@@ -36,6 +37,7 @@ static void on_reply(void *ctx, const Hw__Reply *reply)
         } else if (reply->what_case == HW__REPLY__WHAT_RECORDING) {
                 snprintf(a->directory, sizeof(a->directory), "%s",
                          reply->recording->directory ? reply->recording->directory : "");
+                snprintf(a->paused, sizeof(a->paused), "%s", reply->recording->paused ? reply->recording->paused : "");
                 a->sealed = reply->recording->sealed;
                 a->written = reply->recording->written;
         }
@@ -71,6 +73,17 @@ static bool ask(const struct locate *l, const char *target, bool seal, struct an
         if (a->refused)
                 *error = a->error;
         return !a->refused;
+}
+
+bool locate_paused(const struct locate *l, char ret_why[LOCATE_PAUSED_MAX])
+{
+        struct error error;
+        struct answer a;
+
+        if (l->directory || !ask(l, NULL, false, &a, &error))
+                return false;
+        memcpy(ret_why, a.paused, LOCATE_PAUSED_MAX);
+        return a.paused[0];
 }
 
 bool locate_directory(const struct locate *l, char directory[RECORDED_PATH_MAX], struct error *error)

@@ -14,6 +14,10 @@ struct locate {
         const char *directory; /* as given; NULL: ask the daemon */
 };
 
+/* Of a daemon that records nothing at present: why. */
+#define LOCATE_PAUSED_MAX 300
+bool locate_paused(const struct locate *l, char ret_why[LOCATE_PAUSED_MAX]);
+
 /* The directory. False with an error message. */
 bool locate_directory(const struct locate *l, char directory[RECORDED_PATH_MAX], struct error *error);
 

@@ -205,6 +205,9 @@ static char *without(const char *text, const struct authorized *a, const struct 
         return out;
 }
 
+/* What is left of the file of a daemon that lets nobody in. */
+#define NO_KEYS "# keys that may connect: `heapwatch keys authorize` adds one\n"
+
 static void say_reload(void)
 {
         (void)fprintf(stderr, "heapwatch keys: `heapwatch ctl reload` or SIGHUP makes a running daemon read it\n");
@@ -283,6 +286,10 @@ static int revoke_key(struct keys *k)
         }
         const struct authorized_key *key = authorized_by_name(&a, name);
         kept = key ? without(text, &a, key) : NULL;
+        if (kept && !kept[0]) { /* an empty file is refused by the daemon */
+                free(kept);
+                kept = strdup(NO_KEYS);
+        }
         status = kept ? write_text(path, kept) : unknown_name(&a, path, name);
         if (status == EXIT_OK) {
                 (void)printf("%s may no longer connect\n", name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * own_daemon.h - the user's daemon, as `run`, `attach` and `top` start it: detached, and keeping what outlives it in the
- * user's directory for state: checkpoints, recordings, its log, and how it ended (proto/base/daemon_life.h).
+ * own_daemon.h - the user's daemon, as `run`, `attach` and `top` start it: detached, and keeping what outlives it in
+ * the user's directory for state: checkpoints, recordings, its log, and how it ended (proto/base/daemon_life.h).
  */
 #ifndef HW_CLIENT_PROGRAM_OWN_DAEMON_H
 #define HW_CLIENT_PROGRAM_OWN_DAEMON_H

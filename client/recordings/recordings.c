@@ -65,6 +65,16 @@ static void print_json(const struct recorded_run *r)
         json_newline(j);
 }
 
+static void report_pause(const struct locate *where)
+{
+        char why[LOCATE_PAUSED_MAX], safe[LOCATE_PAUSED_MAX];
+
+        if (!locate_paused(where, why))
+                return;
+        (void)hw_terminal_text(safe, sizeof(safe), why);
+        command_error(&command_recordings, "recording is paused: %s; it resumes by itself", safe);
+}
+
 static int list(const struct recordings *c, const char *directory, const char *target)
 {
         struct recorded_run *runs;
@@ -131,8 +141,10 @@ static int run(void *filled)
                 command_error(&command_recordings, "%s", error.text);
                 return EXIT_USAGE;
         }
-        return is_delete ? delete_run(directory, c->words.items[1])
-                         : list(c, directory, c->words.n > 1 ? c->words.items[1] : NULL);
+        if (is_delete)
+                return delete_run(directory, c->words.items[1]);
+        report_pause(&c->where);
+        return list(c, directory, c->words.n > 1 ? c->words.items[1] : NULL);
 }
 
 static const struct option options[] = {

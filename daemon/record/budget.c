@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: all files in one list, by age; then, from the oldest, each file that some exceeded limit applies to is
- * removed.
+ * removed. That the disk is full is no such limit: others may have filled it, and what they fill would cost all
+ * recordings and still not be enough.
  */
 #include "daemon/record/budget.h"
 
@@ -177,12 +178,11 @@ static bool lacks_room(const char *directory, const struct budget *b)
         return b->free_bytes && statvfs(directory, &v) == 0 && (uint64_t)v.f_bavail * v.f_frsize < b->free_bytes;
 }
 
-static bool must_go(const struct survey *s, const struct file *f, const struct budget *b, uint64_t wall_ns,
-                    bool needs_room)
+static bool must_go(const struct survey *s, const struct file *f, const struct budget *b, uint64_t wall_ns)
 {
         return (b->total_bytes && s->total > b->total_bytes) ||
                (b->target_bytes && s->targets[f->target] > b->target_bytes) ||
-               (b->age_ns && sub_sat(wall_ns, f->written_ns) > b->age_ns) || needs_room;
+               (b->age_ns && sub_sat(wall_ns, f->written_ns) > b->age_ns);
 }
 
 static void remove_file(struct survey *s, const struct file *f)
@@ -216,21 +216,19 @@ int budget_enforce(const char *directory, const struct budget *budget, uint64_t 
         *ret_use = (struct budget_use){ .bytes = s.total };
         if (s.n_files > 1)
                 qsort(s.files, s.n_files, sizeof(*s.files), by_age);
-        bool needs_room = lacks_room(directory, budget);
         for (size_t i = 0; i < s.n_files; i++) {
                 const struct file *f = &s.files[i];
                 struct run *run = &s.runs[f->run];
                 if (f->segment == 0 || (run->live && f->segment == run->newest) ||
-                    (run->pinned && f->segment >= run->pinned) || !must_go(&s, f, budget, wall_ns, needs_room))
+                    (run->pinned && f->segment >= run->pinned) || !must_go(&s, f, budget, wall_ns))
                         continue;
                 remove_file(&s, f);
                 ret_use->removed++;
                 if (run->segments == 0 && !run->live)
                         remove_empty_run(&s, f->run);
-                needs_room = lacks_room(directory, budget);
         }
         ret_use->bytes = s.total;
-        ret_use->no_room = needs_room;
+        ret_use->no_room = lacks_room(directory, budget);
         survey_done(&s);
         return r;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * budget.h - keeps a directory of recordings within its limits of size, age and
- * free disk space: removes the oldest segments first.
+ * budget.h - keeps a directory of recordings within its limits of size and age:
+ * removes the oldest segments first. Without free disk space nothing is removed,
+ * and nothing is to be recorded.
  *
  * Stateless: each call walks the directory, so what others removed or added is
  * seen. The newest segment of a run that is being written stays, and what
@@ -25,7 +26,7 @@ struct budget {
 struct budget_use {
         uint64_t bytes;   /* of the recordings now */
         uint64_t removed; /* segments, in this call */
-        bool no_room;     /* less than free_bytes is free, and nothing more can be removed */
+        bool no_room;     /* less than free_bytes is free on the disk */
 };
 
 /* Returns 0 or -errno: the directory cannot be read. */

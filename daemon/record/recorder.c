@@ -488,6 +488,11 @@ void recorder_wait(struct recorder *r, uint64_t number, uint64_t until_ns)
         jobs_wait(&r->jobs, number, until_ns);
 }
 
+bool recorder_is_paused(struct recorder *r, char why[PAUSE_DETAIL_BYTES])
+{
+        return pause_reason(&r->pause, why);
+}
+
 const char *recorder_directory(const struct recorder *r)
 {
         return r->directory;

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "daemon/record/budget.h"
+#include "daemon/record/pause.h"
 #include "proto/base/error.h"
 
 struct recorder;
@@ -36,6 +37,9 @@ uint64_t recorder_written(struct recorder *r);
 
 /* Waits for that, or until a time of the monotonic clock. Any thread but the one that reads. */
 void recorder_wait(struct recorder *r, uint64_t number, uint64_t until_ns);
+
+/* Whether nothing is recorded at present; then `why` has the reason. */
+bool recorder_is_paused(struct recorder *r, char why[PAUSE_DETAIL_BYTES]);
 
 const char *recorder_directory(const struct recorder *r);
 

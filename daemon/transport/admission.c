@@ -451,6 +451,22 @@ static size_t count_gone(const struct authorized *before, const struct authorize
         return n;
 }
 
+/* An empty file is a write that was cut short, and not the wish to shut everybody out. */
+static bool is_cut_short(const struct admission *a, const struct authorized *authorized, struct error *error)
+{
+        char path[PATH_MAX];
+        struct stat st;
+
+        if (authorized->n > 0 || a->authorized.n == 0 || !path_in(path, a, KEYS_AUTHORIZED, error) ||
+            stat(path, &st) != 0 || st.st_size > 0)
+                return false;
+        (void)error_set(error,
+                        "%.800s is empty, which would shut out all %zu keys: they stay in force; if that is meant, "
+                        "put a comment (# ...) into it, or remove it",
+                        path, a->authorized.n);
+        return true;
+}
+
 bool admission_reload(struct admission *a, struct error *error)
 {
         struct key_pair server;
@@ -458,6 +474,10 @@ bool admission_reload(struct admission *a, struct error *error)
 
         if (!read_keys(a, &server, &authorized, error))
                 return false;
+        if (is_cut_short(a, &authorized, error)) {
+                key_pair_wipe(&server);
+                return false;
+        }
         const bool new_server = memcmp(server.secret, a->server.secret, KEY_BYTES) != 0;
         a->server = server;
         key_pair_wipe(&server);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * daemon_life.h - the life of a daemon in a file that outlives it, DIRECTORY/life: when it began, and how it ended. The file
- * is the lock of the directory, too: one daemon at a time has it.
+ * daemon_life.h - the life of a daemon in a file that outlives it, DIRECTORY/life: when it began, and how it ended. The
+ * file is the lock of the directory, too: one daemon at a time has it.
  *
  * The daemon after it reports how the one before ended, and clients start a daemon again that did not end as asked.
  */

@@ -15,8 +15,9 @@
 int state_path(char *out, size_t size, const char *name, const char *publish_endpoint);
 
 /*
- * In the same place heapwatch/daemon, the directory of the daemon that a client starts; daemon-HASH for another endpoint
- * than that of the user's login, or root's, so that no two daemons of a user share one. Returns as state_path().
+ * In the same place heapwatch/daemon, the directory of the daemon that a client starts; daemon-HASH for another
+ * endpoint than that of the user's login, or root's, so that no two daemons of a user share one. Returns as
+ * state_path().
  */
 int state_directory(char *out, size_t size, const char *publish_endpoint);
 

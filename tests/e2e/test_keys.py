@@ -298,6 +298,11 @@ def test_a_mistake_leaves_the_old_keys(keyed):
     file.chmod(0o622)
     done = client("ctl", "reload", "--connect", keyed.publish)
     assert done.returncode == 1 and b"others may change it" in done.stderr
+    file.chmod(0o600)
+    file.write_text("")     # a write that was cut short shuts nobody out
+    done = client("ctl", "reload", "--connect", keyed.publish)
+    assert done.returncode == 1 and b"authorized.yaml is empty, which would shut out all" in done.stderr, done.stderr
+    assert keyed.by(keyed.files["read"], "ctl", "status").returncode == 0
     file.unlink()
     keyed.reload()
     assert keyed.state().authorized_keys == 0

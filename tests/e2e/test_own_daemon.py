@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The daemon that `run` and `attach` start: what it keeps, and that it comes back when it has died."""
+import contextlib
 import os
 import re
 import signal
@@ -36,9 +37,16 @@ class Own:
         return subprocess.run([CLIENT, *map(str, arguments)], env=self.env, capture_output=True, text=True,
                               timeout=DEADLINE_S, cwd=self.sockets, stdin=subprocess.DEVNULL)
 
+    @contextlib.contextmanager
     def run(self, *arguments):
-        return running(CLIENT, "run", "--no-top", *arguments, env=self.env, text=True, cwd=self.sockets,
-                       stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        """`heapwatch run`, and the program with it, which would outlive its keeper's death."""
+        with running(CLIENT, "run", "--no-top", *arguments, env=self.env, text=True, cwd=self.sockets,
+                     stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+            try:
+                yield process
+            finally:
+                process.terminate()
+                process.wait(DEADLINE_S)
 
     def wait_answer(self, but=None):
         """Of a daemon, and of another process than `but`."""
@@ -214,3 +222,25 @@ def test_checkpoints_that_end_each_daemon_are_set_aside(directory):
         assert (directory / "state.d" / "a.checkpoint.aside").exists()
         assert "3 daemons in a row crashed soon after their start" in daemon.log.read_text()
         daemon.wait_state("a", "ENDED")
+
+
+def test_recordings_of_ended_programs_are_found_after_a_restart(own, programs):
+    """By the very command that `run` prints, also when a daemon after the one that recorded them has that target."""
+    done = own.heapwatch("run", "--no-top", "--name", "one", "--", programs["leaky"], 2)
+    command = re.search(r"recorded: heapwatch (.+)", done.stderr).group(1).split()
+    assert command == ["post-mortem", "recording:one"]
+    ended_ns = time.time_ns()
+    wait_for(lambda: own.api.target("one").kept, "its end")
+    wait_for(lambda: (own.state / "checkpoints" / "one.checkpoint").stat().st_mtime_ns > ended_ns, "a checkpoint of that")
+    assert own.heapwatch(*command).returncode == 0
+    own.end(signal.SIGKILL)
+    assert own.heapwatch("top", "--once", "--plain").returncode == 0        # starts the next one
+    wait_for(lambda: own.api.target("one").kept, "the ended target")
+    after = own.heapwatch(*command)
+    assert after.returncode == 0 and "one" in after.stdout, after
+    out = own.sockets / "one.eventlog"
+    assert own.heapwatch("dump", "one", "-o", out).returncode == 0 and out.stat().st_size > 0
+    assert own.heapwatch("ctl", "remove", "one").returncode == 0
+    assert own.heapwatch(*command).returncode == 0, "it needs no target"
+    unknown = own.heapwatch("dump", "two", "-o", own.sockets / "two.eventlog")
+    assert unknown.returncode == 2 and "nothing of 'two' is recorded" in unknown.stderr, unknown

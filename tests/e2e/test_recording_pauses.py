@@ -135,6 +135,23 @@ def test_floor_of_free_space(directory, disk):
     program.resumes()
 
 
+def test_a_disk_that_others_fill_costs_no_recording(directory, disk):
+    program = Program(directory, disk / "kept", "2MiB")
+    program.write()
+    wait_for(lambda: program.recording().disk_bytes, "something on disk", poll_s=0.2)
+    kept = {path: path.stat().st_size for path in (disk / "kept").rglob("*.blocks*")} or \
+           {path: path.stat().st_size for path in (disk / "kept").rglob("*") if path.is_file()}
+    filler = disk / "filler"
+    filler.write_bytes(bytes(7 << 20))
+    assert program.paused() == "less than 2.00 MiB is free on its disk"
+    program.says_so("less than 2.00 MiB")
+    listed = client("recordings", env={"HEAPWATCH_DIR": str(directory)})
+    assert b"recording is paused: less than 2.00 MiB is free on its disk; it resumes by itself" in listed.stderr
+    assert all(path.exists() and path.stat().st_size >= size for path, size in kept.items()), "nothing was removed"
+    filler.unlink()
+    program.resumes()
+
+
 SLOW = """
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -335,9 +335,30 @@ static void test_the_oldest_goes_first(void **state)
         budget = (struct budget){ .age_ns = 1 };
         assert_int_equal(budget_enforce(root, &budget, clock_wall_ns() + 1000, &use), 0);
         assert_int_equal(use.bytes, 0);
-        budget = (struct budget){ .free_bytes = UINT64_MAX / 2 };
+}
+
+/* What others fill the disk with costs no recording: nothing that is removed would make room enough. */
+static void test_a_full_disk_removes_nothing(void **state)
+{
+        (void)state;
+        empty_root();
+        struct budget budget = { .free_bytes = 0 };
+        struct recorder *r = open_recorder(budget);
+        struct budget_use use, before;
+
+        for (unsigned i = 0; i < 3; i++)
+                play(r, "a", "leaky-hi-ghc9103", 4096);
+        recorder_destroy(&r);
+        assert_int_equal(budget_enforce(root, &budget, clock_wall_ns(), &before), 0);
+        assert_true(before.bytes > 0 && !before.no_room);
+        budget.free_bytes = UINT64_MAX / 2;
         assert_int_equal(budget_enforce(root, &budget, clock_wall_ns(), &use), 0);
         assert_true(use.no_room);
+        assert_int_equal(use.removed, 0);
+        assert_int_equal(use.bytes, before.bytes);
+        budget.total_bytes = before.bytes / 2; /* its own limits still hold */
+        assert_int_equal(budget_enforce(root, &budget, clock_wall_ns(), &use), 0);
+        assert_true(use.removed > 0 && use.bytes <= budget.total_bytes);
 }
 
 /* What somebody has pinned stays, whatever the budget; a pin that was left behind counts for nothing. */
@@ -814,6 +835,7 @@ int main(void)
                 cmocka_unit_test(test_cut_anywhere),
                 cmocka_unit_test(test_cut_in_the_first_frame_of_a_segment),
                 cmocka_unit_test(test_the_oldest_goes_first),
+                cmocka_unit_test(test_a_full_disk_removes_nothing),
                 cmocka_unit_test(test_pinned_segments_stay),
                 cmocka_unit_test(test_full_disk),
                 cmocka_unit_test(test_a_disk_that_hangs),
