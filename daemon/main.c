@@ -213,6 +213,13 @@ static int serve(const struct config *config, struct rulebook *rulebook)
         struct checkpoints *checkpoints = NULL;
         struct service *service = NULL;
 
+        if (descriptors_limit() < DESCRIPTORS_MIN) {
+                fprintf(stderr,
+                        "heapwatchd: it may open only %zu descriptors, and needs %u at least; raise its limit "
+                        "(ulimit -Hn, LimitNOFILE=)\n",
+                        descriptors_limit(), DESCRIPTORS_MIN);
+                return 1;
+        }
         if (!own_life_begin(&life, config))
                 return 1;
         memory_begin();
@@ -262,6 +269,7 @@ static int serve(const struct config *config, struct rulebook *rulebook)
         };
         common.trend.memory_bytes = procfs_memory_total("");
         memory_set_budget(own_memory(config));
+        (void)descriptors_left(0);
         targets = targets_new(base, bus, &common);
         requests.targets = targets;
         requests.bus = bus;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: the kernel counts, because libzmq opens and closes descriptors on a thread of its own. A count is a walk over
- * all of them: one for each of a thousand added targets would be a million steps.
+ * all of them: one for each of a thousand added targets would be a million steps. And it knows nothing of those that
+ * are promised: sources open theirs later, or after a while again.
  */
 #include "daemon/loop/descriptors.h"
 
@@ -46,25 +47,24 @@ static size_t count_open(void)
 }
 
 #define COUNT_HOLDS_NS UINT64_C(1000000000)
-#define PER_TARGET     4u /* at most, of a target: its file or socket, a timer, files of its process */
 
-size_t descriptors_left(void)
+size_t descriptors_left(size_t promised)
 {
-        static size_t open, calls; /* the newest count, and how often it was used */
+        static size_t open, base; /* the newest count, and the first one */
         static uint64_t counted_ns;
         const size_t limit = descriptors_limit();
         const uint64_t now_ns = clock_mono_ns();
-        const size_t used = open + PER_TARGET * calls;
 
         if (limit == SIZE_MAX)
                 return SIZE_MAX;
-        if (open == 0 || now_ns - counted_ns > COUNT_HOLDS_NS || used + DESCRIPTORS_RESERVE >= limit) {
+        if (open == 0 || now_ns - counted_ns > COUNT_HOLDS_NS) {
                 open = count_open();
                 counted_ns = now_ns;
-                calls = 0;
         }
         if (open == 0)
                 return SIZE_MAX;
-        const size_t taken = open + PER_TARGET * calls++;
-        return limit > taken ? limit - taken : 0;
+        if (base == 0)
+                base = open;
+        const size_t used = open > base + promised ? open : base + promised;
+        return limit > used ? limit - used : 0;
 }

@@ -2,9 +2,9 @@
 /*
  * descriptors.h - how many descriptors this process may open, and how many it can still open.
  *
- * They are a budget: as many as the system allows. Targets are accepted only while
- * DESCRIPTORS_RESERVE are left for clients, connections only while DESCRIPTORS_KEPT are left
- * for files that are opened briefly (accept.c).
+ * They are a budget: as many as the system allows. A target is accepted only when with all that targets may open
+ * DESCRIPTORS_RESERVE are left for clients and DESCRIPTORS_KEPT for files that are opened briefly; connections only
+ * while the latter are left (accept.c).
  */
 #ifndef HW_DAEMON_LOOP_DESCRIPTORS_H
 #define HW_DAEMON_LOOP_DESCRIPTORS_H
@@ -13,6 +13,7 @@
 
 #define DESCRIPTORS_RESERVE 64u
 #define DESCRIPTORS_KEPT    16u
+#define DESCRIPTORS_MIN     64u /* with a lower limit libzmq ends the process, or no client is let in */
 
 /* Raises the soft limit of this process to its hard limit; at the start. On failure the limit stays as it was. */
 void descriptors_raise(void);
@@ -21,10 +22,10 @@ void descriptors_raise(void);
 size_t descriptors_limit(void);
 
 /*
- * About how many more can be opened now; SIZE_MAX when not known. Counts /proc/self/fd, but not each time: a count is
- * good for a second, or for a quarter as many targets as it leaves descriptors.
+ * About how many more can be opened; SIZE_MAX when not known. `promised`: how many the targets may have open, whether
+ * they do or not; to be called with 0 before the first target. Counts /proc/self/fd, at most once a second.
  */
-size_t descriptors_left(void);
+size_t descriptors_left(size_t promised);
 
 /* Connections that were closed at once because too few were left, since the daemon's start. */
 unsigned long descriptors_refused(void);

@@ -44,6 +44,12 @@ struct source_uri {
         char text[SOURCE_PATH_MAX + 16]; /* canonical form, with its scheme */
 };
 
+/* How many descriptors a source of this kind has open at most: a FIFO both ends, a listener its connection, too. */
+static inline size_t source_descriptors(enum source_kind kind)
+{
+        return kind == SOURCE_FIFO || kind == SOURCE_UNIX_LISTEN || kind == SOURCE_TCP_LISTEN ? 2 : 1;
+}
+
 /* "" for those without one. */
 static inline const char *source_uri_path(const struct source_uri *uri)
 {

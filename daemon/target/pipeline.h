@@ -88,6 +88,10 @@ bool pipeline_is_worth_keeping(const struct pipeline *p);
 /* Keeps such a target: nothing is read any more, all state stays. */
 void pipeline_keep(struct pipeline *p);
 bool pipeline_is_kept(const struct pipeline *p);
+
+/* The descriptors that its source and its recording may have open; the latter a locked directory and two files. */
+#define RECORDING_DESCRIPTORS 3u
+size_t pipeline_descriptors(const struct pipeline *p);
 uint64_t pipeline_ended_wall_ns(const struct pipeline *p);
 
 /*

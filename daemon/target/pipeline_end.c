@@ -193,6 +193,11 @@ bool pipeline_is_kept(const struct pipeline *p)
         return p->kept;
 }
 
+size_t pipeline_descriptors(const struct pipeline *p)
+{
+        return p->kept ? 0 : source_descriptors(p->uri.kind) + (p->recording ? RECORDING_DESCRIPTORS : 0);
+}
+
 uint64_t pipeline_ended_wall_ns(const struct pipeline *p)
 {
         return p->state_since_wall_ns;

@@ -351,6 +351,23 @@ static void pin_process(struct source_uri *uri)
                 source_uri_set_start(uri, id.start_ticks);
 }
 
+/* Whether all targets and this one can have theirs, and clients the ones that are kept for them. */
+static bool has_descriptors(const struct targets *t, const struct source_uri *uri, bool recorded, struct error *error)
+{
+        size_t promised = 0, needs = source_descriptors(uri->kind) + (recorded ? RECORDING_DESCRIPTORS : 0) +
+                                     DESCRIPTORS_RESERVE + DESCRIPTORS_KEPT;
+
+        for (size_t i = 0; i < t->n; i++)
+                promised += pipeline_descriptors(t->pipelines[i]);
+        const size_t left = descriptors_left(promised);
+        return left >= needs ||
+               error_set(error,
+                         "of the %zu descriptors that this daemon may open %zu %s missing for it: %zu are left, of "
+                         "which %u are for clients; raise its limit (ulimit -Hn, LimitNOFILE=) or remove targets",
+                         descriptors_limit(), needs - left, needs - left == 1 ? "is" : "are", left,
+                         DESCRIPTORS_RESERVE + DESCRIPTORS_KEPT);
+}
+
 int targets_add(struct targets *t, const char *name, const struct source_uri *given, const struct target_wish *wish,
                 struct error *error)
 {
@@ -367,14 +384,8 @@ int targets_add(struct targets *t, const char *name, const struct source_uri *gi
         }
         if (memory_now() == MEMORY_FULL)
                 return error_code(error, -ENOMEM, "%s", memory_words());
-        const size_t left = descriptors_left();
-        if (left <= DESCRIPTORS_RESERVE) {
-                return error_code(
-                        error, -EMFILE,
-                        "of the %zu descriptors that this daemon may open only %zu are left, which clients need; raise "
-                        "its limit (ulimit -Hn, LimitNOFILE=) or remove targets",
-                        descriptors_limit(), left);
-        }
+        if (!has_descriptors(t, uri, t->options.recorder && !wish->no_record, error))
+                return -EMFILE;
         pin_process(uri);
         const int kept = read_checkpoint(t, name, &checkpoint);
         if (wish->resolution_ns)

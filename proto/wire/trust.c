@@ -182,8 +182,15 @@ int hw_endpoint_check(const char *publish, char *reason, size_t size)
         struct error error;
         int r = trust_endpoint(publish, &error);
 
-        if (r == 0 && endpoint_request(request, sizeof(request), publish) == 0)
+        const int found = r == 0 ? endpoint_request(request, sizeof(request), publish) : r;
+
+        if (r == 0 && found == 0)
                 r = trust_endpoint(request, &error);
+        else if (r == 0 && found == -EINVAL && strncmp(publish, IPC, strlen(IPC)) == 0)
+                r = error_code(&error, found,
+                               "%s: expected a path with the word publish, such as ipc:///DIRECTORY/publish: the "
+                               "endpoint for requests is the one with the word request in its place",
+                               publish);
         if (r < 0)
                 (void)snprintf(reason, size, "%s", error.text);
         return r;

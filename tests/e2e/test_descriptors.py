@@ -2,12 +2,14 @@
 """Descriptors are a budget: whoever connects too often is turned away, and the daemon goes on."""
 import contextlib
 import os
+import re
 import resource
 import socket
+import subprocess
 
 import pytest
 
-from harness import DEADLINE_S, LOGS, Daemon, client, pb, private_directory, wait_for
+from harness import DAEMON, DEADLINE_S, LOGS, Daemon, client, pb, private_directory, wait_for
 
 
 @pytest.fixture
@@ -58,6 +60,46 @@ def test_connections_until_refused(directory, which, room):
         assert daemon.status().daemon.connections_refused > 20
         said = client("ctl", "status", env={"HEAPWATCH_DIR": str(directory)})
         assert said.returncode == 0 and b"connections refused" in said.stdout
+
+
+def start_limited(directory, limit, *targets):
+    """The daemon's status and messages where it may open so many; None where it goes on: then it is answered, and ended."""
+    process = subprocess.Popen([DAEMON, "--publish", f"ipc://{directory}/publish", "--request", f"ipc://{directory}/request",
+                                *targets], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))
+    try:
+        def ask():
+            return client("ctl", "status", env={"HEAPWATCH_DIR": str(directory)})
+
+        wait_for(lambda: process.poll() is not None or ask().returncode == 0, "its end or an answer")
+        if process.poll() is not None:
+            return process.returncode, process.stderr.read()
+        for _ in range(20):
+            said = ask()
+            assert said.returncode == 0, said.stderr
+        return None
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize("kind, fit, many", [("file", 20, 100), ("fifo", 10, 50)])
+def test_descriptors_of_targets_are_reserved_before_they_are_opened(directory, kind, fit, many):
+    """More targets than descriptors are refused with the number that is missing, and do not lock clients out."""
+    for i in range(many):
+        if kind == "fifo":
+            os.mkfifo(directory / f"f{i}")
+        else:
+            (directory / f"f{i}").touch()
+    targets = [f"t{i}={kind}:{directory}/f{i}" for i in range(many)]
+    assert start_limited(directory, 128, *targets[:fit]) is None
+    status, said = start_limited(directory, 128, *targets)
+    assert status == 2 and re.search(r"of the 128 descriptors that this daemon may open \d+ (is|are) missing", said), said
+
+
+def test_too_few_descriptors_to_start(directory):
+    status, said = start_limited(directory, 12)
+    assert status == 1 and "it may open only 12 descriptors, and needs 64 at least" in said, said
 
 
 def test_a_target_more_is_refused_in_words(directory):
