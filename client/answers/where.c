@@ -257,6 +257,8 @@ void answer_grows(struct target_answer *a, const struct evidence *e)
                     e->off_heap ? heap_beside(e)
                     : e->over   ? "Not known: its heap profile has no census"
                                 : "Not known yet: the heap profile is on, its first census is still to come");
+                if (!e->off_heap && !is_by_agent(e))
+                        say(a->text, " (its runtime's clock for them stands still while the program waits)");
         } else if (!profiled) {
                 a->tone = e->grows ? ANSWER_WARN : ANSWER_DIM;
                 say(a->text, "%s", e->off_heap ? heap_beside(e) : "Not known: there is no heap profile");

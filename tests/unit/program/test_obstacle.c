@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "client/program/agent_fit.h"
@@ -20,7 +21,7 @@ static void of_a_file(void **state)
         assert_int_equal(obstacle_of(&f), OBSTACLE_NONE);
         f.eventlog = false;
         assert_int_equal(obstacle_of(&f), OBSTACLE_NO_EVENTLOG);
-        strcpy(f.version, "9.0.2"); /* whose log the agent makes itself */
+        (void)snprintf(f.version, sizeof(f.version), "9.0.2"); /* whose log the agent makes itself */
         assert_int_equal(obstacle_of(&f), OBSTACLE_NONE);
         f.stripped = true;
         assert_int_equal(obstacle_of(&f), OBSTACLE_STRIPPED);
