@@ -510,9 +510,10 @@ def test_all_faces_of_a_log_agree(watched):
         lines = client("alerts", "--format", "json", *args, env=env).stdout.splitlines()
         return {(a["rule"], a.get("bandLabel", "")) for a in (json.loads(x)["alert"] for x in lines)}
 
-    assert alerts(log, *JUDGED) == alerts("--target", "leaking")
+    fired = alerts(log, *JUDGED)
+    assert fired == alerts("--target", "leaking") - {("stream-stalled", "")}     # its file grows no more
     checked = client("check", log, *JUDGED).stdout.decode()
-    assert all(rule in checked for rule, _ in alerts("--target", "leaking"))
+    assert all(rule in checked for rule, _ in fired)
     whole = [x for x in client("alerts", log, *JUDGED).stdout.decode().splitlines() if x[0] != " "]
     assert re.search(rf": {len(whole)} alerts?(, with \d+ parts?)?$", checked.splitlines()[0]), (whole, checked)
 

@@ -112,7 +112,8 @@ def test_what_c_holds_is_said_to_be_off_the_heap(kitchen):
 @pytest.mark.parametrize("recipe", STEADY)
 def test_what_only_looks_like_a_leak_is_steady_in_the_end(kitchen, recipe):
     until(lambda: says(kitchen, "trend", recipe), "no lasting growth")
-    until(lambda: says(kitchen, "alerts", "--target", recipe), "nothing fires")
+    # On a busy machine its collections may be long, which is another alert.
+    wait_for(lambda: not re.search("quick-|leak|grow", says(kitchen, "alerts", "--target", recipe)), "no alert of growth")
     assert "leak: +" not in says(kitchen, "top", "--once", recipe)
 
 
