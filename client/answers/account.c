@@ -34,11 +34,12 @@ enum account_end account_end(const struct world_target *t)
 
         if (!s || s->state == HW__TARGET__STATE__STATE_LOST)
                 return END_UNKNOWN;
-        if (s->state == HW__TARGET__STATE__STATE_CRASHED || s->exit_signal || s->exit_status || s->oom_killed)
+        if (s->state == HW__TARGET__STATE__STATE_CRASHED || s->state == HW__TARGET__STATE__STATE_FAILED ||
+            s->oom_killed)
                 return END_BADLY;
         if (s->state == HW__TARGET__STATE__STATE_ENDED)
                 return END_WELL;
-        return s->state == HW__TARGET__STATE__STATE_FAILED ? END_UNKNOWN : END_RUNS;
+        return s->state == HW__TARGET__STATE__STATE_UNREADABLE ? END_UNKNOWN : END_RUNS;
 }
 
 static void tell_end(struct account *a, const struct world_target *t)

@@ -116,12 +116,14 @@ static enum ending ending_of(const Hw__Target *state)
 
         switch (state->state) {
         case HW__TARGET__STATE__STATE_ENDED:
-                return killed ? KILLED : state->has_exit_status && state->exit_status ? ENDED_BADLY : ENDED;
+                return ENDED;
+        case HW__TARGET__STATE__STATE_FAILED:
+                return ENDED_BADLY;
         case HW__TARGET__STATE__STATE_CRASHED:
                 return killed ? KILLED : state->has_exit_status && state->exit_status ? ENDED_BADLY : CRASHED;
         case HW__TARGET__STATE__STATE_LOST:
                 return LOST;
-        case HW__TARGET__STATE__STATE_FAILED:
+        case HW__TARGET__STATE__STATE_UNREADABLE:
                 return FAILED;
         case HW__TARGET__STATE__STATE_WAITING:
         case HW__TARGET__STATE__STATE_CONNECTED:

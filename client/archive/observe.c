@@ -431,7 +431,7 @@ static void trends(struct observed *o, const struct world_target *before, const 
 static bool is_over(const Hw__Target *t)
 {
         return t->state == HW__TARGET__STATE__STATE_ENDED || t->state == HW__TARGET__STATE__STATE_CRASHED ||
-               t->state == HW__TARGET__STATE__STATE_LOST || t->kept;
+               t->state == HW__TARGET__STATE__STATE_FAILED || t->state == HW__TARGET__STATE__STATE_LOST || t->kept;
 }
 
 void observed_end(struct observed *o, const struct world_target *target)

@@ -18,7 +18,8 @@
 static const char *state_name(const Hw__Target *t)
 {
         static const char *const names[] = {
-                "unknown", "waiting", "connected", "running", "ended", "crashed", "failed", "removed", "lost",
+                "unknown", "waiting",    "connected", "running", "ended",
+                "crashed", "unreadable", "removed",   "lost",    "failed",
         };
 
         if (!t->has_state || t->state < 0 || (size_t)t->state >= sizeof(names) / sizeof(names[0]))

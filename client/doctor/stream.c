@@ -17,7 +17,7 @@ static void copy(char *out, size_t size, const char *text)
 static void take_target(struct stream *s, const Hw__Target *t)
 {
         s->any = true;
-        s->ended = t->state == HW__TARGET__STATE__STATE_ENDED;
+        s->ended = t->state == HW__TARGET__STATE__STATE_ENDED || t->state == HW__TARGET__STATE__STATE_FAILED;
         s->crashed = t->state == HW__TARGET__STATE__STATE_CRASHED;
         copy(s->detail, sizeof(s->detail), t->detail);
         copy(s->process_only_reason, sizeof(s->process_only_reason), t->process_only_reason);

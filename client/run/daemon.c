@@ -214,6 +214,7 @@ static void look_at_target(struct search *q, const Hw__Update *u)
         if (q->name && !strcmp(u->target, q->name)) {
                 q->taken = true;
                 q->over = u->target_state->state == HW__TARGET__STATE__STATE_ENDED ||
+                          u->target_state->state == HW__TARGET__STATE__STATE_FAILED ||
                           u->target_state->state == HW__TARGET__STATE__STATE_CRASHED;
         }
         if (q->uri_end && uri && ends_with(uri, q->uri_end) && strlen(uri) < sizeof(q->found->uri)) {
@@ -351,7 +352,8 @@ static void collect(struct run_facts *f, const struct world_target *t)
 
         f->target = t->target != NULL;
         f->crashed = t->target && t->target->state == HW__TARGET__STATE__STATE_CRASHED;
-        f->ended = f->crashed || (t->target && t->target->state == HW__TARGET__STATE__STATE_ENDED);
+        f->ended = f->crashed || (t->target && (t->target->state == HW__TARGET__STATE__STATE_ENDED ||
+                                                t->target->state == HW__TARGET__STATE__STATE_FAILED));
         f->recorded = t->health && t->health->recording && t->health->recording->bytes > 0;
         f->live_bytes = KNOWN(t->heap, live_bytes);
         f->max_live_bytes = KNOWN(t->heap, max_live_bytes);

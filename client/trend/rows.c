@@ -291,7 +291,8 @@ static bool trend_is_over(const struct world_target *t)
         const Hw__Target *state = t->target;
 
         return state && state->has_state &&
-               (state->state == HW__TARGET__STATE__STATE_ENDED || state->state == HW__TARGET__STATE__STATE_CRASHED);
+               (state->state == HW__TARGET__STATE__STATE_ENDED || state->state == HW__TARGET__STATE__STATE_FAILED ||
+                state->state == HW__TARGET__STATE__STATE_CRASHED);
 }
 
 void trend_text(FILE *to, const struct world_target *t, const struct trend_show *show)

@@ -148,6 +148,32 @@ void alerting_watch(struct alerting *a, const struct model *model, struct tracke
         tracker_on_tick(tracker, on_tick, a);
 }
 
+void alerting_detach(struct alerting *a)
+{
+        if (a->tracker)
+                tracker_on_tick(a->tracker, NULL, NULL);
+        if (a->publisher)
+                publisher_set_alerts(a->publisher, NULL, NULL, NULL);
+        a->model = NULL;
+        a->tracker = NULL;
+        a->publisher = NULL;
+}
+
+void alerting_attach(struct alerting *a, const struct model *model, struct tracker *tracker,
+                     struct publisher *publisher)
+{
+        a->model = model;
+        a->tracker = tracker;
+        a->publisher = publisher;
+        tracker_on_tick(tracker, on_tick, a);
+        publisher_set_alerts(publisher, a->alerts, a->hooks.extra, a->hooks.ctx);
+}
+
+void alerting_count_restart(struct alerting *a)
+{
+        a->restarts++;
+}
+
 void alerting_begin_run(struct alerting *a, uint32_t ordinal)
 {
         for (unsigned i = RULE_ALLOCATION_RATE; i < RULE_LOST_BYTES; i++)
@@ -156,7 +182,8 @@ void alerting_begin_run(struct alerting *a, uint32_t ordinal)
         look_at_clock(a);
         a->run = ordinal;
         a->in_run = true;
-        a->crashed = a->judging = false;
+        a->end = ALERTING_ENDED;
+        a->judging = false;
         a->gap_ns = 0;
         a->cpu_at_bytes_ns = UNKNOWN_U64;
         if (ordinal > 1)
@@ -167,22 +194,23 @@ void alerting_begin_run(struct alerting *a, uint32_t ordinal)
                 publish(a);
 }
 
-static void set_end(struct alerting *a, bool crashed, const char *why)
+static void set_end(struct alerting *a, enum alerting_end end, const char *why)
 {
-        a->crashes += crashed && !a->crashed;
-        a->crashed = crashed;
-        snprintf(a->end, sizeof(a->end), "%s", why);
+        a->crashes += end == ALERTING_CRASHED && a->end != ALERTING_CRASHED;
+        a->failures += end == ALERTING_FAILED && a->end != ALERTING_FAILED;
+        a->end = end;
+        snprintf(a->end_words, sizeof(a->end_words), "%s", why);
 }
 
-void alerting_know_end(struct alerting *a, bool crashed, const char *why)
+void alerting_know_end(struct alerting *a, enum alerting_end end, const char *why)
 {
-        set_end(a, crashed, why);
+        set_end(a, end, why);
         judge_target(a, UNKNOWN_U64);
         if (a->changed)
                 publish(a);
 }
 
-bool alerting_end_run(struct alerting *a, bool crashed, const char *why)
+bool alerting_end_run(struct alerting *a, enum alerting_end end, const char *why)
 {
         struct rule_moment at = moment(a, end_of_second(model_time_ns(a->model)));
 
@@ -192,7 +220,7 @@ bool alerting_end_run(struct alerting *a, bool crashed, const char *why)
                 return false;
         alerts_end_run(a->alerts, &at);
         a->in_run = false;
-        set_end(a, crashed, why);
+        set_end(a, end, why);
         judge_target(a, at.time_ns);
         if (a->changed)
                 publish(a);
@@ -202,7 +230,7 @@ bool alerting_end_run(struct alerting *a, bool crashed, const char *why)
 void alerting_resume_run(struct alerting *a)
 {
         a->in_run = true;
-        set_end(a, false, "");
+        set_end(a, ALERTING_ENDED, "");
         a->last_bytes_wall_ns = UNKNOWN_U64; /* a broken connection is not a pause of the program */
         judge_target(a, UNKNOWN_U64);
         if (a->changed)
@@ -277,9 +305,6 @@ struct alerting *alerting_new(const struct alerting_options *options)
 
         if (!a)
                 return NULL;
-        a->model = options->model;
-        a->tracker = options->tracker;
-        a->publisher = options->publisher;
         a->live = options->live;
         a->turn_ends_ns = UINT64_MAX;
         a->published_any = a->live; /* an empty list is published too */
@@ -293,8 +318,7 @@ struct alerting *alerting_new(const struct alerting_options *options)
                 alerting_destroy(&a);
                 return NULL;
         }
-        tracker_on_tick(a->tracker, on_tick, a);
-        publisher_set_alerts(a->publisher, a->alerts, a->hooks.extra, a->hooks.ctx);
+        alerting_attach(a, options->model, options->tracker, options->publisher);
         return a;
 }
 
@@ -305,10 +329,7 @@ void alerting_destroy(struct alerting **ap)
         *ap = NULL;
         if (!a)
                 return;
-        if (a->alerts) {
-                tracker_on_tick(a->tracker, NULL, NULL);
-                publisher_set_alerts(a->publisher, NULL, NULL, NULL);
-        }
+        alerting_detach(a);
         alerts_destroy(&a->alerts);
         for (unsigned i = 0; i < GAUGES; i++)
                 gauge_clear(&a->gauges[i]);

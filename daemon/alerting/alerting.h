@@ -35,6 +35,13 @@ struct alert_hooks {
         alert_extra_fn *extra;
 };
 
+/* How a run ended, as far as rules care. */
+enum alerting_end {
+        ALERTING_ENDED, /* well, or it is not known how */
+        ALERTING_FAILED,
+        ALERTING_CRASHED,
+};
+
 struct alerting_options {
         const char *target;          /* copied */
         const struct ruleset *rules; /* borrowed until alerting_reload or _destroy, like all the rest */
@@ -55,6 +62,17 @@ struct model_sink alerting_sink(struct alerting *a);
 /* Between runs: replaces model and tracker (borrowed). The old tracker no longer calls. */
 void alerting_watch(struct alerting *a, const struct model *model, struct tracker *tracker);
 
+/*
+ * Between runs: from one target to the next one of the same name, for counts and alerts of a name span its targets.
+ * After alerting_detach it does nothing until alerting_attach, whose arguments it borrows; it may be destroyed.
+ */
+void alerting_detach(struct alerting *a);
+void alerting_attach(struct alerting *a, const struct model *model, struct tracker *tracker,
+                     struct publisher *publisher);
+
+/* The program was started again, as another target of the same name. */
+void alerting_count_restart(struct alerting *a);
+
 void alerting_begin_run(struct alerting *a, uint32_t ordinal);
 
 /*
@@ -64,16 +82,16 @@ void alerting_begin_run(struct alerting *a, uint32_t ordinal);
 void alerting_turn(struct alerting *a, uint64_t until_mono_ns, bool hurry);
 
 /*
- * After tracker_end_run, when nothing waits. `crashed`: there was no end marker, and the connection did not just break.
- * `why` in words. False: the turn is over before all was judged; call again in the next one.
+ * After tracker_end_run, when nothing waits. `why` in words. False: the turn is over before all was judged; call again
+ * in the next one.
  */
-bool alerting_end_run(struct alerting *a, bool crashed, const char *why);
+bool alerting_end_run(struct alerting *a, enum alerting_end end, const char *why);
 
 /* The run that ended, or was lost, goes on. */
 void alerting_resume_run(struct alerting *a);
 
 /* More has become known about the end of the last run. */
-void alerting_know_end(struct alerting *a, bool crashed, const char *why);
+void alerting_know_end(struct alerting *a, enum alerting_end end, const char *why);
 
 /* Live: bytes have come. */
 void alerting_bytes(struct alerting *a, uint64_t wall_ns);

@@ -167,8 +167,10 @@ static double data_fact(void *ctx, enum rule_series id, const struct rule_moment
         (void)at;
         switch (id) {
         case RULE_CRASHED:
-                return a->run > 0 || a->crashed ? a->crashed
-                                                : UNKNOWN; /* crashed without a run: before its log began */
+        case RULE_FAILED:
+                if (a->run == 0 && a->end == ALERTING_ENDED && a->crashes == 0 && a->failures == 0)
+                        return UNKNOWN; /* it has not begun, nor ended before its log began */
+                return a->end == (id == RULE_CRASHED ? ALERTING_CRASHED : ALERTING_FAILED);
         case RULE_GC_EVENTS_MISSING:
                 return a->run > 0 ? gc_events_missing(a->model) : UNKNOWN;
         case RULE_PROCESS_ONLY:
@@ -375,6 +377,7 @@ static void begin_counters(struct alerting *a)
         push(a, RULE_LOST_BYTES, before_ns, 0);
         push(a, RULE_RESTARTS, before_ns, 0);
         push(a, RULE_CRASHES, before_ns, 0);
+        push(a, RULE_FAILURES, before_ns, 0);
 }
 
 void alerting_sample_target(struct alerting *a)
@@ -383,4 +386,5 @@ void alerting_sample_target(struct alerting *a)
         push(a, RULE_LOST_BYTES, a->target_ns, (double)a->lost_bytes);
         push(a, RULE_RESTARTS, a->target_ns, (double)a->restarts);
         push(a, RULE_CRASHES, a->target_ns, (double)a->crashes);
+        push(a, RULE_FAILURES, a->target_ns, (double)a->failures);
 }

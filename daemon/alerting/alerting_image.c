@@ -7,7 +7,7 @@
 #include "daemon/image/containers.h"
 #include "daemon/rules/alerts_image.h"
 
-_Static_assert(sizeof(void *) != 8 || sizeof(struct alerting) == 6096, "does alerting_image walk what is new?");
+_Static_assert(sizeof(void *) != 8 || sizeof(struct alerting) == 6568, "does alerting_image walk what is new?");
 
 void alerting_image(struct image *im, struct alerting *a)
 {
@@ -23,7 +23,7 @@ void alerting_image(struct image *im, struct alerting *a)
                 a->live = fresh.live;
                 a->turn_ends_ns = fresh.turn_ends_ns;
                 a->hurry = a->judging = false;
-                a->end[sizeof(a->end) - 1] = '\0';
+                a->end_words[sizeof(a->end_words) - 1] = '\0';
                 a->pause[0] = '\0';
         }
         for (unsigned i = 0; i < GAUGES; i++) {

@@ -9,14 +9,14 @@
 #pragma GCC diagnostic ignored "-Woverlength-strings"
 
 /* clang-format off */
-#define RULE "    - alert: "
-#define LINE "      "
+#define RULE "  - alert: "
+#define LINE "    "
 #define NOTES LINE "annotations:\n" LINE "  summary: "
 
 const char builtin_rules[] =
         "groups:\n"
-        "  - name: memory\n"
-        "    rules:\n"
+        "- name: memory\n"
+        "  rules:\n"
         RULE "leak\n"
         LINE "expr: leak(live)\n"
         LINE "for: 1m\n"
@@ -81,8 +81,8 @@ const char builtin_rules[] =
         LINE "  sizing: '{{sizing}}'\n"
         LINE "  where: '{{where}}'\n"
 
-        "  - name: collections\n"
-        "    rules:\n"
+        "- name: collections\n"
+        "  rules:\n"
         RULE "gc-pauses\n"
         LINE "expr: p99(gc_pause, 5m) > 200ms and count(gc_pause, 5m) >= 20 and census_share < 50%\n"
         LINE "for: 5m\n"
@@ -102,20 +102,25 @@ const char builtin_rules[] =
         LINE "labels: {severity: warning}\n"
         NOTES "'{{target}} does not log its collections: nothing is known about its heap. Run it with +RTS -l'\n"
 
-        "  - name: program\n"
-        "    rules:\n"
+        "- name: program\n"
+        "  rules:\n"
         RULE "crashed\n"
         LINE "expr: crashed\n"
-        LINE "labels: {severity: warning}\n"
+        LINE "labels: {severity: critical}\n"
         NOTES "'{{target}} crashed: {{reason}}'\n"
+
+        RULE "failed\n"
+        LINE "expr: failed\n"
+        LINE "labels: {severity: warning}\n"
+        NOTES "'{{target}} failed: {{reason}}'\n"
 
         RULE "restart-loop\n"
         LINE "expr: increase(restarts, 15m) >= 3\n"
         LINE "labels: {severity: critical}\n"
         NOTES "'{{target}} has restarted {{value}} times in 15 minutes'\n"
 
-        "  - name: stream\n"
-        "    rules:\n"
+        "- name: stream\n"
+        "  rules:\n"
         RULE "stream-stalled\n"
         LINE "expr: stream_idle > 2m and stream_idle > 5 * stream_gap\n"
         LINE "labels: {severity: warning}\n"

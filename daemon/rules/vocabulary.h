@@ -24,10 +24,12 @@ enum rule_series {
         RULE_LOST_BYTES, /* from here on gauges of the target, not of a run */
         RULE_RESTARTS,
         RULE_CRASHES,
+        RULE_FAILURES,
         RULE_STREAM_LAG, /* the first fact */
         RULE_STREAM_IDLE,
         RULE_STREAM_GAP,
         RULE_CRASHED,
+        RULE_FAILED,
         RULE_GC_EVENTS_MISSING,
         RULE_PROCESS_ONLY,
         RULE_RECORDING_PAUSED,

@@ -2,16 +2,16 @@
 /*
  * DESIGN: a named pipe, read for the life of the target. A program that writes
  * to a FIFO without a reader is killed by SIGPIPE or blocks, so the read end
- * stays open while nobody writes; a write end of our own keeps the pipe from
- * ever reporting its end. Hence no `cut` when a program leaves: its log ends
- * with an end marker, or the next header begins a new run.
+ * stays open while nobody writes. The pipe reports its end when its last writer
+ * has closed it, which is a `cut`: so a program that was killed is noticed. From
+ * then on a write end of our own keeps the pipe from reporting its end for ever;
+ * it is closed again when the next writer's bytes come.
  *
  * Nothing is created here: `heapwatch run` or the user makes the FIFO.
  *
  * If the path comes to name another FIFO, programs may still be writing to the
- * old one. Then our own write end is closed, and the old pipe is read until it
- * reports its end, which now means that its last writer has gone. If the path
- * only disappears, nothing changes for those who have it open.
+ * old one, which is read until its last writer has gone. If the path only
+ * disappears, nothing changes for those who have it open.
  *
  * While the daemon is started again, the service manager may keep it open (keeper.h), or `heapwatch run`.
  */
@@ -35,7 +35,8 @@ struct fifo {
         struct event *tick; /* slow */
         struct event *turn; /* zero delay: the name changed */
         struct event *readable;
-        int reader, writer; /* -1 = not open; both or, while an old pipe is drained, only the reader */
+        int reader, writer; /* -1 = not open; the writer is only while nobody else writes */
+        bool replaced;      /* the path names another FIFO by now */
         struct stat id;
 };
 
@@ -83,17 +84,40 @@ static void detach(struct fifo *f)
         close_end(&f->writer);
 }
 
+/* A write end of the pipe that is open for reading, whatever its path names now; -1 with errno. */
+static int open_own_writer(const struct fifo *f)
+{
+        char path[32];
+
+        (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", f->reader);
+        return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+/* The last writer has gone. */
+static void on_end(struct fifo *f)
+{
+        if (!f->replaced && (f->writer = open_own_writer(f)) >= 0) {
+                source_cut(&f->source, "the program that wrote to %s has closed it", path_of(f));
+                return;
+        }
+        source_cut(&f->source, f->replaced ? "%s was replaced by another FIFO" : "%s is opened again", path_of(f));
+        detach(f);
+        arm_turn(f);
+}
+
 static void on_readable(evutil_socket_t fd, short what, void *ctx)
 {
         struct fifo *f = ctx;
+        const uint64_t before = f->source.stats.bytes;
         int error = 0;
 
         (void)what;
-        switch (source_read_turn(&f->source, fd, &error)) {
+        const enum turn_end end = source_read_turn(&f->source, fd, &error);
+        if (f->source.stats.bytes > before)
+                close_end(&f->writer); /* somebody writes: now its end can be seen */
+        switch (end) {
         case TURN_EOF:
-                source_cut(&f->source, "%s was replaced by another FIFO", path_of(f));
-                detach(f);
-                arm_turn(f);
+                on_end(f);
                 break;
         case TURN_ERROR:
                 source_cut(&f->source, "%s cannot be read any more: %s", path_of(f), strerror(error));
@@ -171,6 +195,8 @@ static void attach(struct fifo *f)
                 detach(f);
                 return;
         }
+        close_end(&f->writer); /* it could be opened; without another writer the pipe reports its end now */
+        f->replaced = false;
         keeper_name(f, name);
         keeper_keep(name, f->reader);
         source_say_attached(&f->source, "reading %s", path_of(f));
@@ -187,9 +213,10 @@ static void check_name(struct fifo *f)
                         source_say(&f->source, SOURCE_OPEN,
                                    "%s was removed; still reading from those that have it open", path_of(f));
         } else if (now.st_dev == f->id.st_dev && now.st_ino == f->id.st_ino) {
-                if (f->writer >= 0)
+                if (!f->replaced)
                         source_say(&f->source, SOURCE_OPEN, "reading %s", path_of(f));
-        } else if (f->writer >= 0) {
+        } else if (!f->replaced) {
+                f->replaced = true;
                 close_end(&f->writer);
                 source_say(&f->source, SOURCE_OPEN, "%s was replaced; reading the old one until its last writer leaves",
                            path_of(f));
@@ -218,6 +245,7 @@ static int fifo_start(struct source *s, struct error *error)
         struct fifo *f = (struct fifo *)s;
 
         f->reader = f->writer = -1;
+        s->flowing = s->from.inside; /* then the end of its stream is of interest even if nothing comes any more */
         f->name = (struct watch){ .seen = arm_turn, .ctx = f };
         f->tick = event_new(s->base, -1, EV_PERSIST, on_look, f);
         f->turn = evtimer_new(s->base, on_look, f);

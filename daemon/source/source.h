@@ -63,6 +63,7 @@ struct source_position {
         uint64_t device, inode, offset;
         uint8_t last[64]; /* the bytes before the offset */
         uint32_t last_size;
+        bool inside; /* of a FIFO: a run was being read when the daemon stopped */
 };
 
 struct source;

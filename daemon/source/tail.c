@@ -391,8 +391,9 @@ static void tail_position(const struct source *s, struct source_position *ret)
 
         if (t->fd < 0)
                 return;
-        *ret = (struct source_position){ true,  (uint64_t)t->id.st_dev, (uint64_t)t->id.st_ino, t->offset,
-                                         { 0 }, (uint32_t)t->last_size };
+        *ret = (struct source_position){
+                true, (uint64_t)t->id.st_dev, (uint64_t)t->id.st_ino, t->offset, { 0 }, (uint32_t)t->last_size, false
+        };
         memcpy(ret->last, t->last, t->last_size);
 }
 

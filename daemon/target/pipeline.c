@@ -55,6 +55,12 @@ static int make_alerting(struct pipeline *p, const struct pipeline_options *give
         };
 
         model_keep_finely(p->model, ruleset_reads(given->rules));
+        if (given->alerting && *given->alerting) {
+                p->alerting = *given->alerting;
+                *given->alerting = NULL;
+                alerting_attach(p->alerting, p->model, p->tracker, p->publisher);
+                return 0;
+        }
         p->alerting = alerting_new(&options);
         return p->alerting ? 0 : -ENOMEM;
 }
@@ -124,6 +130,7 @@ static struct pipeline *build_again(const struct pipeline_options *options)
         struct pipeline *p = build(options);
         const struct checkpoint *c = options->checkpoint;
         struct error error;
+        bool exact;
 
         if (p && options->checkpoint_refused)
                 return start_over(p, options);
@@ -133,9 +140,9 @@ static struct pipeline *build_again(const struct pipeline_options *options)
                 log_info("target=%s begins anew: its checkpoint is %s", p->name, error.text);
                 return p;
         }
-        if (pipeline_restore(p, c->image, c->n, &error)) {
+        if (pipeline_restore(p, c->image, c->n, &exact, &error)) {
                 if (p->live)
-                        pipeline_take_up(p);
+                        pipeline_take_up(p, exact);
                 log_info("target=%s run=%" PRIu32 " goes on from its checkpoint", p->name, p->runs);
                 return p;
         }
@@ -163,7 +170,7 @@ void pipeline_destroy(struct pipeline **pp)
         *pp = NULL;
         if (!p)
                 return;
-        if (p->source && p->in_run)
+        if (p->source && pipeline_in_run(p))
                 pipeline_flush(p);
         source_close(&p->source);
         rebuild_destroy(&p->rebuild);
@@ -297,7 +304,7 @@ int pipeline_bytes(struct pipeline *p, const uint8_t *data, size_t size)
 
 void pipeline_process(struct pipeline *p, uint64_t time_ns, const struct process_sample *sample)
 {
-        if (p->in_run)
+        if (pipeline_in_run(p))
                 model_process(p->model, time_ns, sample);
 }
 

@@ -23,6 +23,7 @@
 #include "proto/base/error.h"
 
 struct alert_hooks;
+struct alerting;
 struct checkpoint;
 struct event_base;
 struct model;
@@ -45,12 +46,13 @@ struct pipeline_options {
         const struct tracker_config *trend;    /* copied; NULL: one minute, no limit known */
         const struct ruleset *rules;           /* borrowed until pipeline_reload or _destroy; NULL: nothing is judged */
         const struct alert_hooks *alert_hooks; /* copied; NULL: none */
-        struct recorder *recorder;             /* borrowed; NULL: its stream is not recorded */
-        uint64_t resolution_ns;                /* as requested for this target; kept in checkpoints */
-        const char *labels;                    /* copied, kept in checkpoints; proto/base/labels.h; NULL: none */
-        const char *process_only_reason;       /* copied, kept in checkpoints: why it has no log; NULL: none given */
-        const struct checkpoint *checkpoint;   /* live: its saved state, or NULL */
-        bool checkpoint_refused;               /* there was one, but it cannot be read: rebuild.h */
+        struct alerting **alerting;      /* of the previous target of that name, taken over; *alerting may be NULL */
+        struct recorder *recorder;       /* borrowed; NULL: its stream is not recorded */
+        uint64_t resolution_ns;          /* as requested for this target; kept in checkpoints */
+        const char *labels;              /* copied, kept in checkpoints; proto/base/labels.h; NULL: none */
+        const char *process_only_reason; /* copied, kept in checkpoints: why it has no log; NULL: none given */
+        const struct checkpoint *checkpoint; /* live: its saved state, or NULL */
+        bool checkpoint_refused;             /* there was one, but it cannot be read: rebuild.h */
         bool one_run; /* the source is of one run: once it is gone, the target is kept as it ended */
         /* Called before another run begins in the source, for pipeline_leave_run. May be NULL. */
         void (*next_run)(void *ctx, struct pipeline *p);
@@ -95,8 +97,14 @@ size_t pipeline_descriptors(const struct pipeline *p);
 uint64_t pipeline_ended_wall_ns(const struct pipeline *p);
 
 /*
- * Renames a kept target, to make room for another run of that name: subscribers see the old name removed and a kept
- * target of the new name; its alerts are resolved. -ENOMEM: nothing has changed.
+ * Another target takes over the name of one that is over: ends the alerts of its run and returns what judges the name
+ * (alerting_detach), for pipeline_options; NULL: nothing does.
+ */
+struct alerting *pipeline_release_alerting(struct pipeline *p);
+
+/*
+ * After that, renames a kept target: subscribers see the old name removed and a kept target of the new name. -ENOMEM:
+ * nothing has changed.
  */
 int pipeline_set_aside(struct pipeline *p, const char *name);
 

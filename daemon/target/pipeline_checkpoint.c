@@ -15,17 +15,17 @@
 
 /* The pipeline's own state. */
 struct kept {
-        Hw__Target__State state;
+        enum life_state life;
         char detail[sizeof(((struct pipeline *)0)->detail)];
         uint64_t state_since_wall_ns, last_bytes_wall_ns, gaps, gap_ns;
         uint32_t runs;
-        bool in_run, was_open, kept, alerts_wait, has_alerting, joined_late;
+        uint64_t longest_wait_ns;
+        bool kept, has_alerting, joined_late;
         struct run_exit ended;
         struct process_watch process;
         struct damages damages;
         struct source_position position;
         struct publisher_run published;
-        struct pipeline_state end;
         struct hw_eventlog_stats left_stats;
         uint64_t recorded; /* recording_begin_ns */
         bool has_decoder;
@@ -34,23 +34,20 @@ struct kept {
 static struct kept keep(const struct pipeline *p)
 {
         struct kept k = {
-                .state = p->state,
+                .life = p->life,
                 .state_since_wall_ns = p->state_since_wall_ns,
                 .last_bytes_wall_ns = p->last_bytes_wall_ns,
                 .gaps = p->gaps,
                 .gap_ns = p->gap_ns,
                 .runs = p->runs,
-                .in_run = p->in_run,
-                .was_open = p->was_open,
+                .longest_wait_ns = p->longest_wait_ns,
                 .kept = p->kept,
-                .alerts_wait = p->alerts_wait,
                 .has_alerting = p->alerting != NULL,
                 .joined_late = p->joined_late,
                 .ended = p->ended,
                 .process = p->process,
                 .damages = p->damages,
                 .published = publisher_run(p->publisher),
-                .end = p->end,
                 .left_stats = p->left_stats,
                 .recorded = p->recording ? recording_begin_ns(p->recording) : 0,
                 .has_decoder = p->decoder != NULL,
@@ -66,7 +63,7 @@ static void take(struct pipeline *p, const struct kept *k)
 {
         const char *root = p->process.root;
 
-        p->state = k->state;
+        p->life = k->life;
         memcpy(p->detail, k->detail, sizeof(p->detail));
         p->detail[sizeof(p->detail) - 1] = '\0';
         p->state_since_wall_ns = k->state_since_wall_ns;
@@ -75,11 +72,9 @@ static void take(struct pipeline *p, const struct kept *k)
         p->gaps = k->gaps;
         p->gap_ns = k->gap_ns;
         p->runs = k->runs;
-        p->in_run = k->in_run;
-        p->was_open = k->was_open;
+        p->longest_wait_ns = k->longest_wait_ns;
         p->kept = k->kept;
         p->joined_late = k->joined_late;
-        p->alerts_wait = k->alerts_wait && p->alerting;
         p->ended = k->ended;
         p->process = k->process;
         p->process.root = root;
@@ -88,8 +83,6 @@ static void take(struct pipeline *p, const struct kept *k)
         for (size_t i = 0; i < p->damages.n && i < LIMIT_DAMAGES; i++)
                 p->damages.places[i].reason = "it was before the daemon was started again";
         p->position = k->position;
-        p->end = k->end;
-        p->end.detail[sizeof(p->end.detail) - 1] = '\0';
         p->left_stats = k->left_stats;
         if (p->recording)
                 recording_recall(p->recording, k->recorded);
@@ -112,8 +105,8 @@ static void leave_out(struct pipeline *p, const struct kept *k)
 
 static bool is_sound(const struct kept *k)
 {
-        return k->damages.n <= LIMIT_DAMAGES && (k->runs > 0 || !k->in_run) &&
-               hw_enum_word(&hw__target__state__descriptor, (int)k->state);
+        return k->damages.n <= LIMIT_DAMAGES && k->life < LIFE_STATES && k->life != LIFE_ENDING &&
+               (k->runs > 0 || !life_in_run(k->life));
 }
 
 /* The states of the stages, which follow the pipeline's own; writes or reads. */
@@ -161,7 +154,7 @@ bool pipeline_is_dirty(const struct pipeline *p)
 {
         if (p->rebuild || pipeline_is_busy(p))
                 return false; /* in the middle of a moment that will soon be over */
-        return p->checkpoint_mono_ns == 0 || p->in_run || p->alerts_wait ||
+        return p->checkpoint_mono_ns == 0 || pipeline_in_run(p) || p->life == LIFE_LOST ||
                p->checkpoint_state_ns != p->state_since_wall_ns || p->last_bytes_mono_ns > p->checkpoint_mono_ns;
 }
 
@@ -190,7 +183,7 @@ bool pipeline_is_of(const struct pipeline *p, const uint8_t *image, size_t n, st
         return error_set(error, "of another source, %.200s", head.uri);
 }
 
-bool pipeline_restore(struct pipeline *p, const uint8_t *image, size_t n, struct error *error)
+bool pipeline_restore(struct pipeline *p, const uint8_t *image, size_t n, bool *ret_exact, struct error *error)
 {
         struct checkpoint_target head;
         struct kept k = { .runs = 0 };
@@ -217,40 +210,39 @@ bool pipeline_restore(struct pipeline *p, const uint8_t *image, size_t n, struct
         if (!good)
                 return false;
         take(p, &k);
-        p->exact = head.last;
+        *ret_exact = head.last;
         publisher_resume_run(p->publisher, k.published);
         return true;
 }
 
-void pipeline_take_up(struct pipeline *p)
+void pipeline_take_up(struct pipeline *p, bool exact)
 {
-        const bool lost = p->end.state == HW__TARGET__STATE__STATE_LOST; /* its state may be that of a new connection */
-        const bool nothing_missed = p->uri.kind == SOURCE_FILE || p->exact;
+        const bool same_file = p->uri.kind == SOURCE_FILE && p->position.known;
+        const bool nothing_missed = same_file || (p->uri.kind == SOURCE_FIFO && exact);
 
-        if (!p->in_run) {
-                if (p->decoder)
+        if (!pipeline_in_run(p)) {
+                if (p->decoder && !nothing_missed) /* else even a header that was cut goes on */
                         hw_eventlog_reset(p->decoder);
-                if (lost && !p->kept)
-                        p->same_run = same_run_new(p->model);
+                if (!p->kept)
+                        pipeline_happens_now(p, ON_RESTARTED, NULL);
                 return;
         }
-        switch (p->uri.kind) {
-        case SOURCE_PROCESS: /* its source says whether it is still there */
-                break;
-        case SOURCE_FILE:
-                if (p->position.known)
-                        break;
+        if (p->uri.kind == SOURCE_FILE && !same_file) {
                 pipeline_finish_stream(p, "the daemon was started again, and its file was not open then");
                 return;
-        case SOURCE_FIFO:
-                if (p->exact)
-                        break;
-                pipeline_miss(p);
-                break;
-        default:
+        }
+        if (p->uri.kind == SOURCE_PROCESS) { /* its source says whether it is still there */
+                pipeline_publish_state(p);
+                return;
+        }
+        if (p->uri.kind != SOURCE_FILE && p->uri.kind != SOURCE_FIFO) {
                 pipeline_lose_run(p, "the daemon was started again");
                 return;
         }
+        if (nothing_missed)
+                pipeline_happens_now(p, ON_RESTARTED, NULL);
+        else
+                pipeline_miss(p);
         if (p->recording)
                 recording_go_on(p->recording, p->decoder, nothing_missed, clock_wall_ns());
         pipeline_publish_state(p);

@@ -53,11 +53,14 @@ bool pipeline_is_of(const struct pipeline *p, const uint8_t *image, size_t n, st
 
 /*
  * For a pipeline that was just made and has no source yet. False with a clause in `error` when the image cannot be read
- * or is of another source: then the pipeline must be destroyed.
+ * or is of another source: then the pipeline must be destroyed. *ret_exact: as head.last.
  */
-bool pipeline_restore(struct pipeline *p, const uint8_t *image, size_t n, struct error *error);
+bool pipeline_restore(struct pipeline *p, const uint8_t *image, size_t n, bool *ret_exact, struct error *error);
 
-/* After pipeline_restore, before the source is opened: the run goes on, or waits for its next stream. */
-void pipeline_take_up(struct pipeline *p);
+/*
+ * After pipeline_restore, before the source is opened: the run goes on, or waits for its next stream. `exact`: nothing
+ * was read after the checkpoint was made.
+ */
+void pipeline_take_up(struct pipeline *p, bool exact);
 
 #endif

@@ -23,31 +23,49 @@
 #include "daemon/target/rebuild.h"
 
 #define LOST_PATIENCE_NS UINT64_C(60000000000) /* a run may be lost for this long before its alerts end */
-#define HEAP_EXHAUSTED   251u                  /* EXIT_HEAPOVERFLOW of Rts.h: more than -M allows */
+#define EXIT_REPORT_NS   UINT64_C(2000000000)  /* the parent of a process has reported its status by then */
 #define FULL_BYTES       65536u                /* with less free disk space a program's next buffer does not fit */
 
-void pipeline_forget_end(struct pipeline *p)
-{
-        p->ended = (struct run_exit){ .known = false };
-}
-
-/* A file or FIFO ends with its writer; a connection may also break. */
+/* A file ends with its writer. The writer of a FIFO may be a relay, and a connection may break. */
 static bool source_may_break(const struct pipeline *p)
 {
-        return p->uri.kind == SOURCE_UNIX || p->uri.kind == SOURCE_TCP || p->uri.kind == SOURCE_UNIX_LISTEN ||
-               p->uri.kind == SOURCE_TCP_LISTEN;
+        return p->live && p->uri.kind != SOURCE_FILE;
 }
 
-static void say_exit(const struct run_exit *how, const char *why, char *detail, size_t size)
+/* "at -M400m", as the runtime's options are written; "" when the limit is not known. */
+static const char *limit_text(const struct pipeline *p, char *text, size_t size)
 {
+        const uint64_t bytes = pipeline_has_run(p) ? model_run(p->model)->max_heap_bytes : UNKNOWN_U64;
+        const uint64_t mega = UINT64_C(1) << 20, kilo = UINT64_C(1) << 10;
+
+        text[0] = '\0';
+        if (bytes == UNKNOWN_U64 || bytes == 0)
+                return text;
+        if (bytes % mega == 0)
+                snprintf(text, size, " at -M%" PRIu64 "m", bytes / mega);
+        else if (bytes % kilo == 0)
+                snprintf(text, size, " at -M%" PRIu64 "k", bytes / kilo);
+        else
+                snprintf(text, size, " at -M%" PRIu64, bytes);
+        return text;
+}
+
+static void say_exit(const struct pipeline *p, const char *why, char *detail, size_t size)
+{
+        const struct run_exit *how = &p->ended;
         const char *name = how->signal ? sigabbrev_np((int)how->signal) : NULL;
+        char limit[48];
 
         if (how->signal)
-                snprintf(detail, size, "killed by signal %" PRIu32 "%s%s%s%s", how->signal, name ? " (SIG" : "",
-                         name ? name : "", name ? ")" : "", how->oom_killed ? ", out of memory" : "");
+                snprintf(detail, size, "%s by signal %" PRIu32 "%s%s%s%s",
+                         life_signal_stops(how->signal) && !how->oom_killed ? "stopped" : "killed", how->signal,
+                         name ? " (SIG" : "", name ? name : "", name ? ")" : "",
+                         how->oom_killed ? ", out of memory" : "");
+        else if (how->status == LIFE_HEAP_EXHAUSTED)
+                snprintf(detail, size, "ended with status %" PRIu32 ", heap exhausted%s%s%s", how->status,
+                         limit_text(p, limit, sizeof(limit)), why ? "; " : "", why ? why : "");
         else
-                snprintf(detail, size, "ended with status %" PRIu32 "%s%s%s", how->status,
-                         how->status == HEAP_EXHAUSTED ? ", GHC's for an exhausted heap" : "", why ? "; " : "",
+                snprintf(detail, size, "ended with status %" PRIu32 "%s%s", how->status, why ? "; " : "",
                          why ? why : "");
 }
 
@@ -69,76 +87,81 @@ static bool disk_is_full(const struct pipeline *p)
                (uint64_t)disk.f_bavail * disk.f_frsize < FULL_BYTES;
 }
 
-Hw__Target__State pipeline_state_at_end(struct pipeline *p, const char *why, char *detail, size_t size)
+static struct life_evidence gather_evidence(struct pipeline *p, bool marked)
 {
         const struct run *run = model_run(p->model);
 
-        look_once(p, run);
-        bool seen = p->process.seen;
-        p->ended.oom_killed = seen && process_watch_oom_killed(&p->process);
-        if (p->ended.known) {
-                say_exit(&p->ended, why, detail, size);
-                return p->ended.signal || p->ended.status ? HW__TARGET__STATE__STATE_CRASHED
-                                                          : HW__TARGET__STATE__STATE_ENDED;
-        }
-        if (pipeline_is_process(p) && !p->ended.oom_killed) {
+        p->ended.oom_killed = p->process.seen && process_watch_oom_killed(&p->process);
+        return (struct life_evidence){
+                .marked = marked,
+                .exit_known = p->ended.known,
+                .signal = p->ended.signal,
+                .status = p->ended.status,
+                .process_seen = p->process.seen,
+                .process_alive = p->live && process_watch_alive(&p->process, run->pid, run->start_wall_ns),
+                .oom_killed = p->ended.oom_killed,
+                .disk_full = disk_is_full(p),
+                .may_break = source_may_break(p),
+                .alone = pipeline_is_process(p),
+        };
+}
+
+enum life_event pipeline_judge_end(struct pipeline *p, bool marked, const char *why, char *detail, size_t size)
+{
+        look_once(p, model_run(p->model));
+        const struct life_evidence e = gather_evidence(p, marked);
+        const enum life_event end = life_judge_end(&e);
+
+        if (e.exit_known)
+                say_exit(p, why, detail, size);
+        else if (marked)
+                snprintf(detail, size, "the log ended with its end marker");
+        else if (e.alone && !e.oom_killed)
                 snprintf(detail, size, "%s; how it ended is not known: only its parent is told", why);
-                return HW__TARGET__STATE__STATE_ENDED;
-        }
-        if (p->live && seen && process_watch_alive(&p->process, run->pid, run->start_wall_ns)) {
-                snprintf(detail, size, "%s; its process %" PRIu32 " is still there", why, run->pid);
-                return HW__TARGET__STATE__STATE_LOST;
-        }
-        if (!p->ended.oom_killed && disk_is_full(p)) {
+        else if (e.process_alive)
+                snprintf(detail, size, "%s; its process %" PRIu32 " is still there", why, model_run(p->model)->pid);
+        else if (end == ON_END_UNKNOWN && e.disk_full)
                 snprintf(detail, size, "%s; the disk of its log is full: how the program ended is not known", why);
-                return HW__TARGET__STATE__STATE_LOST;
-        }
-        if (p->live && !seen && source_may_break(p)) {
+        else if (end == ON_END_UNKNOWN)
                 snprintf(detail, size, "%s; whether the program has ended is not known", why);
-                return HW__TARGET__STATE__STATE_LOST;
-        }
-        snprintf(detail, size, "%s%s", why, p->ended.oom_killed ? "; its control group ran out of memory" : "");
-        return HW__TARGET__STATE__STATE_CRASHED;
+        else if (e.process_seen)
+                snprintf(detail, size, "process %" PRIu32 " is gone: %s%s", model_run(p->model)->pid, why,
+                         e.oom_killed ? "; its control group ran out of memory" : "");
+        else
+                snprintf(detail, size, "%s", why);
+        if (end != ON_END_CRASHED || e.exit_known || !p->one_run || !p->live)
+                return end;
+        /* The parent, if there is one that reports, knows better in a moment: pipeline_check_lost. */
+        return ON_END_UNKNOWN;
 }
 
-static void change_end(struct pipeline *p, Hw__Target__State state, const char *detail)
-{
-        if (p->alerting)
-                alerting_know_end(p->alerting, state == HW__TARGET__STATE__STATE_CRASHED, detail);
-        pipeline_set_state(p, state, detail);
-        pipeline_publish_state(p);
-}
-
-void pipeline_give_up_lost(struct pipeline *p)
-{
-        if (p->alerts_wait)
-                while (!alerting_end_run(p->alerting, false, p->detail))
-                        ; /* each call judges part of one moment */
-        p->alerts_wait = false;
-}
-
-void pipeline_look_after_lost(struct pipeline *p, uint64_t wall_ns)
-{
-        if (p->alerts_wait && sub_sat(wall_ns, p->state_since_wall_ns) > LOST_PATIENCE_NS)
-                pipeline_give_up_lost(p);
-}
-
-void pipeline_lost_process_gone(struct pipeline *p)
+static void check_lost_process(struct pipeline *p, uint64_t lost_ns)
 {
         char detail[sizeof(p->detail)];
+        const struct life_evidence e = gather_evidence(p, false);
 
-        pipeline_give_up_lost(p);
-        p->ended.oom_killed = process_watch_oom_killed(&p->process);
-        if (!p->ended.oom_killed && disk_is_full(p))
+        if (!e.process_seen || e.exit_known || (p->one_run && lost_ns < EXIT_REPORT_NS) ||
+            life_judge_end(&e) != ON_END_CRASHED)
                 return;
         snprintf(detail, sizeof(detail), "process %" PRIu32 " is gone, and its log has no end marker%s",
-                 model_run(p->model)->pid, p->ended.oom_killed ? "; its control group ran out of memory" : "");
-        change_end(p, HW__TARGET__STATE__STATE_CRASHED, detail);
+                 model_run(p->model)->pid, e.oom_killed ? "; its control group ran out of memory" : "");
+        pipeline_happens_now(p, ON_END_CRASHED, detail);
+}
+
+void pipeline_check_lost(struct pipeline *p, uint64_t wall_ns)
+{
+        const uint64_t lost_ns = sub_sat(wall_ns, p->state_since_wall_ns);
+
+        if (!life_is_lost(p->life))
+                return;
+        check_lost_process(p, lost_ns);
+        if (lost_ns > LOST_PATIENCE_NS)
+                pipeline_happens_now(p, ON_LONG_LOST, NULL);
 }
 
 void pipeline_exited(struct pipeline *p, const struct run_exit *how)
 {
-        bool marked = p->state == HW__TARGET__STATE__STATE_ENDED && !pipeline_is_process(p), oom = p->ended.oom_killed;
+        const bool marked = p->life == LIFE_ENDED && !p->ended.known;
         char detail[sizeof(p->detail)];
 
         if (p->rebuild) {
@@ -146,25 +169,26 @@ void pipeline_exited(struct pipeline *p, const struct run_exit *how)
                 return;
         }
         p->ended = *how;
-        p->ended.oom_killed = oom;
         if (p->runs == 0 && !p->open)
                 p->shut_mono_ns = clock_mono_ns(); /* data must come soon; if not, it ended before its log began */
-        if (p->in_run || p->runs == 0)
+        if (!life_is_over(p->life))
                 return; /* the end of the log is still to come */
-        say_exit(&p->ended, marked || pipeline_is_process(p) ? NULL : "its log has no end marker", detail,
-                 sizeof(detail));
-        pipeline_give_up_lost(p);
-        change_end(p,
-                   how->signal || (how->status && !marked) ? HW__TARGET__STATE__STATE_CRASHED
-                                                           : HW__TARGET__STATE__STATE_ENDED,
-                   detail);
+        const struct life_evidence e = gather_evidence(p, marked);
+        say_exit(p, marked || pipeline_is_process(p) ? NULL : "its log has no end marker", detail, sizeof(detail));
+        pipeline_happens_now(p, life_judge_end(&e), detail);
 }
 
 /* ---------------------------------------------------------------------- kept */
 
+/* Its program was there, or has ended before its log began. */
+static bool was_there(const struct pipeline *p)
+{
+        return (p->life != LIFE_WAITING && p->life != LIFE_REFUSED) || p->ended.known;
+}
+
 bool pipeline_is_over(const struct pipeline *p, uint64_t for_ns)
 {
-        return p->one_run && !p->rebuild && !p->kept && !p->in_run && !p->open && (p->was_open || p->ended.known) &&
+        return p->one_run && !p->rebuild && !p->kept && !pipeline_in_run(p) && !p->open && was_there(p) &&
                sub_sat(clock_mono_ns(), p->shut_mono_ns) >= for_ns;
 }
 
@@ -180,8 +204,9 @@ void pipeline_keep(struct pipeline *p)
 
         p->kept = true;
         if (!pipeline_has_run(p)) {
-                say_exit(&p->ended, "nothing of its log was seen", detail, sizeof(detail));
-                change_end(p, HW__TARGET__STATE__STATE_CRASHED, detail);
+                const enum life_event end =
+                        pipeline_judge_end(p, false, "nothing of its log was seen", detail, sizeof(detail));
+                pipeline_happens_now(p, end, detail);
         }
         p->checkpoint_mono_ns = 0;
         source_close(&p->source); /* not busy: its run is over */
@@ -217,18 +242,29 @@ static void say_removed(struct pipeline *p, const char *detail)
 void pipeline_remove(struct pipeline **p)
 {
         source_close(&(*p)->source);
+        pipeline_happens_now(*p, ON_REMOVE, "removed");
         say_removed(*p, "removed");
         pipeline_destroy(p);
 }
 
+struct alerting *pipeline_release_alerting(struct pipeline *p)
+{
+        const struct run *run = model_run(p->model);
+        struct alerting *alerting = p->alerting;
+
+        pipeline_happens_now(p, ON_SET_ASIDE, NULL);
+        if (!alerting)
+                return NULL;
+        alerting_detach(alerting);
+        p->alerting = NULL;
+        pipeline_wire(p);
+        if (!process_watch_alive(&p->process, run->pid, run->start_wall_ns)) /* else it is watched anew */
+                alerting_count_restart(alerting);
+        return alerting;
+}
+
 int pipeline_set_aside(struct pipeline *p, const char *name)
 {
-        if (p->alerting) {
-                pipeline_give_up_lost(p);                  /* the alerts of a lost run have no owner any more */
-                alerting_know_end(p->alerting, false, ""); /* withdraws the alerts about the end */
-                alerting_destroy(&p->alerting);
-                pipeline_wire(p);
-        }
         say_removed(p, "another run of this name begins");
 
         int r = publisher_rename(p->publisher, name);

@@ -2,9 +2,9 @@
 /*
  * pipeline_internal.h - what the files of a pipeline share: its struct, and what each of them does for the others.
  * pipeline.c creates it and has its accessors, pipeline_live.c drives its live source and process, pipeline_stream.c
- * turns bytes into runs and events, pipeline_process.c makes a run of a process that has none, pipeline_state.c reports
- * its state and sends what is new, pipeline_end.c knows how runs end and what is kept then, pipeline_checkpoint.c saves
- * and restores it.
+ * turns bytes into runs and events, pipeline_process.c makes a run of a process that has none, pipeline_life.c does what
+ * the table of a run's life (life.h) says, pipeline_state.c reports its state and sends what is new, pipeline_end.c finds
+ * out how runs end and what is kept then, pipeline_checkpoint.c saves and restores it.
  */
 #ifndef HW_DAEMON_TARGET_PIPELINE_INTERNAL_H
 #define HW_DAEMON_TARGET_PIPELINE_INTERNAL_H
@@ -16,6 +16,7 @@
 #include "daemon/alerting/alerting.h"
 #include "daemon/target/damages.h"
 #include "daemon/target/fanout.h"
+#include "daemon/target/life.h"
 #include "heapwatch/eventlog.h"
 #include "daemon/model/model.h"
 #include "daemon/target/publish_pace.h"
@@ -28,13 +29,6 @@
 #include "daemon/source/source.h"
 #include "daemon/trend/tracker.h"
 #include "proto/base/error.h"
-
-/* The state of a target, and since when. */
-struct pipeline_state {
-        Hw__Target__State state;
-        char detail[512];
-        uint64_t since_wall_ns;
-};
 
 struct pipeline {
         char name[TARGET_NAME_MAX + 1];
@@ -53,26 +47,24 @@ struct pipeline {
         struct event_stream *event_stream; /* finished logs whose events are wanted; else NULL */
         struct event *flush_timer;
 
-        Hw__Target__State state;
-        char detail[512];
-        uint64_t state_since_wall_ns;
+        enum life_state life;
+        char detail[512];             /* of its state, in words */
+        uint64_t state_since_wall_ns; /* of the state as subscribers see it */
         uint32_t runs;
-        bool in_run;
 
-        bool open, was_open;   /* live: whether the source is open; was ever open */
-        uint64_t shut_mono_ns; /* when it was last open */
-        bool kept;
-        struct run_exit ended;     /* of the current run */
-        struct pipeline_state end; /* how the last run ended, even if its source has been reopened since */
+        bool open;                                       /* live: whether the source is open */
+        uint64_t shut_mono_ns;                           /* when it was last open */
+        bool kept;                                       /* of a program that has ended; nothing is read any more */
+        struct run_exit ended;                           /* of the current run */
         void (*next_run)(void *ctx, struct pipeline *p); /* NULL: not wanted */
         void *next_run_ctx;
 
         struct rebuild *rebuild;   /* its state is being rebuilt; what its source reports waits; or NULL */
         struct same_run *same_run; /* the run was lost: does the new stream continue it? NULL: not in question */
-        bool goes_on;              /* it does, from the next header */
-        bool alerts_wait;          /* the run was lost, and its alerts are kept as they were */
         bool joined_late;          /* the current run was joined in its middle */
         uint64_t gaps, gap_ns;     /* in the current run: how often it was lost and resumed, event time missed */
+        uint64_t missed_ns;        /* event time missed in the gap that ends now */
+        uint64_t longest_wait_ns;  /* in the current run: between two pieces of its stream */
 
         struct read_piece piece; /* live: the newest, some of which may be left for the next turn */
 
@@ -85,7 +77,6 @@ struct pipeline {
                 const uint8_t *data;            /* bytes after those that same_run held back; or NULL */
                 size_t size;
         } left;
-        bool ending; /* the current run is: its rules are not all judged yet */
 
         uint64_t resolution_ns;                        /* as requested; 0: that of all targets */
         char *labels;                                  /* owned; NULL: none */
@@ -93,8 +84,6 @@ struct pipeline {
         bool no_record;
         uint64_t checkpoint_mono_ns;     /* when the newest checkpoint was made; 0: never */
         uint64_t checkpoint_state_ns;    /* state_since_wall_ns then */
-        bool exact;                      /* restored from the checkpoint that a daemon made last, at its shutdown */
-        bool gap_opens;                  /* there is a gap before the next event of the run */
         struct source_position position; /* restored: of its file */
 
         struct publish_pace pace; /* live */
@@ -125,10 +114,29 @@ struct health pipeline_health(struct pipeline *p);
 void pipeline_measure_damage(struct pipeline *p);
 
 void pipeline_publish_state(struct pipeline *p);
-void pipeline_set_state(struct pipeline *p, Hw__Target__State state, const char *detail);
+void pipeline_set_state(struct pipeline *p, enum life_state state, const char *detail);
 
 /* Sends everything new. */
 void pipeline_flush(struct pipeline *p);
+
+/* ------------------------------------------------------- pipeline_life.c */
+
+/*
+ * Something happened to the run: does what life.h says. `why`, a sentence, is the new detail; NULL: the old one stays.
+ * False: the turn is over before all of it was done; call again in the next one.
+ */
+bool pipeline_happens(struct pipeline *p, enum life_event event, const char *why);
+
+/* The same outside of the stream, where nothing may wait for another turn. */
+void pipeline_happens_now(struct pipeline *p, enum life_event event, const char *why);
+
+/* Gives rules of the run, live, the time of one turn. In a hurry nothing is left for the next one. */
+void pipeline_begin_turn(struct pipeline *p, bool hurry);
+
+static inline bool pipeline_in_run(const struct pipeline *p)
+{
+        return life_in_run(p->life);
+}
 
 /* ----------------------------------------------------- pipeline_stream.c */
 
@@ -156,12 +164,6 @@ void pipeline_miss(struct pipeline *p);
 /* The stream is over: closes the run and resets the decoder for another stream. */
 void pipeline_finish_stream(struct pipeline *p, const char *why);
 
-/* A run begins, the newest of its target. False: the turn is over before the previous one was judged to its end. */
-bool pipeline_begin_run(struct pipeline *p);
-
-/* The run is over; rules that are due are judged now. */
-void pipeline_end_run(struct pipeline *p, Hw__Target__State state, const char *detail);
-
 /* ---------------------------------------------------- pipeline_process.c */
 
 /* For a source that is a process alone: it was found, or found again after a restart of the daemon; and it is gone. */
@@ -178,18 +180,14 @@ static inline bool pipeline_is_process(const struct pipeline *p)
 
 /* -------------------------------------------------------- pipeline_end.c */
 
-/* A run begins: forgets how the previous one ended. */
-void pipeline_forget_end(struct pipeline *p);
+/*
+ * How a run whose stream is over has ended, as far as that is known, and a sentence about it. `marked`: its log has an
+ * end marker; `why`: why the stream is over, else NULL.
+ */
+enum life_event pipeline_judge_end(struct pipeline *p, bool marked, const char *why, char *detail, size_t size);
 
-/* The state of a run whose stream stopped without an end marker, and a sentence; `why`: why the stream stopped. */
-Hw__Target__State pipeline_state_at_end(struct pipeline *p, const char *why, char *detail, size_t size);
-
-/* The process of a lost run is now gone. */
-void pipeline_lost_process_gone(struct pipeline *p);
-
-/* For a lost run: once a second; and when it will not be resumed. */
-void pipeline_look_after_lost(struct pipeline *p, uint64_t wall_ns);
-void pipeline_give_up_lost(struct pipeline *p);
+/* Once a second, for a lost run: whether its process is gone by now, or it has been lost for too long. */
+void pipeline_check_lost(struct pipeline *p, uint64_t wall_ns);
 
 /* ------------------------------------------------------- pipeline_live.c */
 

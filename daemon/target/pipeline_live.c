@@ -16,7 +16,8 @@
 #include "daemon/target/rebuild.h"
 #include "proto/base/error.h"
 
-#define GONE_AFTER_NS 1000000000u /* process gone and no bytes for 1 s: the run is over */
+#define GONE_AFTER_NS   UINT64_C(1000000000) /* process gone and no bytes for 1 s: the run is over */
+#define SILENT_AFTER_NS UINT64_C(10000000000)
 
 static void on_flush_timer(evutil_socket_t fd, short what, void *ctx)
 {
@@ -60,8 +61,13 @@ static void took(struct pipeline *p, bool all)
 bool pipeline_take_bytes(struct pipeline *p, const struct read_piece *piece)
 {
         watchdog_of(p->name);
+        const uint64_t now_ns = clock_mono_ns();
+
+        if (pipeline_in_run(p) && now_ns - p->last_bytes_mono_ns > p->longest_wait_ns)
+                p->longest_wait_ns = now_ns - p->last_bytes_mono_ns;
         p->last_bytes_wall_ns = clock_wall_ns();
-        p->last_bytes_mono_ns = clock_mono_ns();
+        p->last_bytes_mono_ns = now_ns;
+        (void)pipeline_happens(p, ON_BYTES, NULL);
         publisher_set_clock(p->publisher, p->last_bytes_wall_ns);
         p->piece = *piece;
         const bool all = pipeline_decode(p, piece->data, piece->size);
@@ -107,28 +113,17 @@ static void on_process(void *ctx, const struct process_identity *process)
         pipeline_process_found(ctx, process);
 }
 
-static bool has_ended(const struct pipeline *p)
-{
-        return p->state == HW__TARGET__STATE__STATE_ENDED || p->state == HW__TARGET__STATE__STATE_CRASHED ||
-               p->state == HW__TARGET__STATE__STATE_LOST;
-}
-
 void pipeline_source_state(struct pipeline *p, enum source_state state, const char *why)
 {
         if (p->open)
                 p->shut_mono_ns = clock_mono_ns();
         p->open = state == SOURCE_OPEN;
-        p->was_open |= p->open;
         switch (state) {
         case SOURCE_WAITING:
-                /* How the last run ended is more informative than that the source is gone. */
-                if (!has_ended(p))
-                        pipeline_set_state(p, HW__TARGET__STATE__STATE_WAITING, why);
+                (void)pipeline_happens(p, ON_SOURCE_GONE, why);
                 break;
         case SOURCE_OPEN:
-                /* The same for a file opened after a restart of the daemon, until another run begins in it. */
-                if (!p->in_run && !(p->uri.kind == SOURCE_FILE && has_ended(p)))
-                        pipeline_set_state(p, HW__TARGET__STATE__STATE_CONNECTED, why);
+                (void)pipeline_happens(p, ON_SOURCE_OPEN, why);
                 break;
         case SOURCE_ENDED:
                 if (pipeline_is_process(p))
@@ -137,8 +132,7 @@ void pipeline_source_state(struct pipeline *p, enum source_state state, const ch
                         pipeline_finish_stream(p, why);
                 break;
         case SOURCE_FAILED:
-                if (!p->in_run)
-                        pipeline_set_state(p, HW__TARGET__STATE__STATE_FAILED, why);
+                (void)pipeline_happens(p, ON_SOURCE_REFUSED, why);
                 break;
         }
 }
@@ -170,20 +164,32 @@ int pipeline_start_source(struct pipeline *p, struct event_base *base, struct er
         if (!p->flush_timer) {
                 return error_code(error, -ENOMEM, "out of memory");
         }
+        p->position.inside = pipeline_in_run(p);
         p->source = source_open(base, &p->uri, &sink, &p->position, error);
         return p->source ? 0 : -EINVAL;
 }
 
 /* --------------------------------------------------------------- process */
 
-static void process_gone(struct pipeline *p, uint32_t pid)
+static void process_gone(struct pipeline *p)
 {
-        char why[96];
-
         if (pipeline_is_busy(p) || clock_mono_ns() - p->last_bytes_mono_ns < GONE_AFTER_NS)
                 return;
-        snprintf(why, sizeof(why), "process %" PRIu32 " is gone and its log stopped", pid);
-        pipeline_finish_stream(p, why);
+        pipeline_finish_stream(p, "its log stopped");
+}
+
+/* A stream that was never silent for so long: the program is idle, does not flush its log, or is not there any more. */
+static void check_silence(struct pipeline *p)
+{
+        const uint64_t silent_ns = clock_mono_ns() - p->last_bytes_mono_ns;
+
+        if (!pipeline_is_busy(p) && p->open && silent_ns > SILENT_AFTER_NS && silent_ns / 2 > p->longest_wait_ns)
+                (void)pipeline_happens(p, ON_SILENCE,
+                                       p->process.seen
+                                               ? "its process is there, and nothing has come from it for longer "
+                                                 "than before: it is idle, or does not flush its log"
+                                               : "nothing has come from it for longer than before; whether it "
+                                                 "is idle, does not flush its log or is gone is not known");
 }
 
 void pipeline_look_at_process(struct pipeline *p, uint64_t wall_ns)
@@ -193,19 +199,16 @@ void pipeline_look_at_process(struct pipeline *p, uint64_t wall_ns)
 
         if (p->rebuild)
                 return;
-        pipeline_look_after_lost(p, wall_ns);
-        bool lost = p->state == HW__TARGET__STATE__STATE_LOST && p->process.seen;
-
-        if (!p->in_run && lost && !process_watch_alive(&p->process, run->pid, run->start_wall_ns))
-                pipeline_lost_process_gone(p);
-        if (!p->in_run || run->pid == 0 || run->start_wall_ns == UNKNOWN_U64 || !source_is_local(p->source))
+        pipeline_check_lost(p, wall_ns);
+        check_silence(p);
+        if (!pipeline_in_run(p) || run->pid == 0 || run->start_wall_ns == UNKNOWN_U64 || !source_is_local(p->source))
                 return;
         switch (process_watch_look(&p->process, run->pid, run->start_wall_ns, wall_ns, &sample)) {
         case PROCESS_NEVER_SEEN:
                 return;
         case PROCESS_GONE:
                 if (!pipeline_is_process(p)) /* its source says so itself */
-                        process_gone(p, run->pid);
+                        process_gone(p);
                 return;
         case PROCESS_ALIVE:
                 break;

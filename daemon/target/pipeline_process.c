@@ -22,18 +22,19 @@ static void resume(struct pipeline *p)
                 p->gaps++;
                 p->gap_ns += sub_sat(now_ns, model_time_ns(p->model));
         }
-        pipeline_set_state(p, HW__TARGET__STATE__STATE_RUNNING, NOT_KNOWN);
+        pipeline_set_state(p, LIFE_RUNNING, NOT_KNOWN);
 }
 
 void pipeline_process_found(struct pipeline *p, const struct process_identity *process)
 {
         p->last_bytes_wall_ns = clock_wall_ns();
         publisher_set_clock(p->publisher, p->last_bytes_wall_ns);
-        if (p->in_run) {
+        if (pipeline_in_run(p)) {
                 resume(p);
-        } else if (pipeline_begin_run(p)) {
+        } else {
+                pipeline_happens_now(p, ON_HEADER, NULL);
                 model_set_process(p->model, process);
-                pipeline_set_state(p, HW__TARGET__STATE__STATE_RUNNING, NOT_KNOWN);
+                pipeline_set_state(p, LIFE_RUNNING, NOT_KNOWN);
         }
         pipeline_look_at_process(p, p->last_bytes_wall_ns);
         pipeline_publish_state(p);
@@ -55,8 +56,10 @@ void pipeline_process_ended(struct pipeline *p, const char *why)
 {
         char detail[sizeof(p->detail)];
 
-        if (p->in_run)
-                pipeline_end_run(p, pipeline_state_at_end(p, why, detail, sizeof(detail)), detail);
-        else if (p->runs == 0)
-                pipeline_set_state(p, HW__TARGET__STATE__STATE_FAILED, why);
+        if (pipeline_in_run(p)) {
+                const enum life_event end = pipeline_judge_end(p, false, why, detail, sizeof(detail));
+                pipeline_happens_now(p, end, detail);
+        } else {
+                (void)pipeline_happens(p, ON_SOURCE_REFUSED, why);
+        }
 }

@@ -20,7 +20,7 @@ uint64_t pipeline_now_ns(const struct pipeline *p)
 struct target_facts pipeline_facts(const struct pipeline *p)
 {
         return (struct target_facts){
-                .state = p->state,
+                .state = life_shown(p->life),
                 .uri = p->uri.text,
                 .detail = p->detail,
                 .labels = p->labels,
@@ -40,7 +40,7 @@ uint64_t pipeline_lag_ns(const struct pipeline *p)
 {
         uint64_t newest = model_wall_time(p->model, model_time_ns(p->model));
 
-        if (!p->live || !p->in_run || newest == UNKNOWN_U64 || p->last_bytes_wall_ns == UNKNOWN_U64)
+        if (!p->live || !pipeline_in_run(p) || newest == UNKNOWN_U64 || p->last_bytes_wall_ns == UNKNOWN_U64)
                 return UNKNOWN_U64;
         return sub_sat(p->last_bytes_wall_ns, newest);
 }
@@ -54,7 +54,7 @@ void pipeline_measure_damage(struct pipeline *p)
 /* How long a running program has sent nothing. */
 static uint64_t silent_ns(const struct pipeline *p)
 {
-        if (!p->live || !p->in_run || !p->open || p->last_bytes_wall_ns == UNKNOWN_U64)
+        if (!p->live || !pipeline_in_run(p) || !p->open || p->last_bytes_wall_ns == UNKNOWN_U64)
                 return 0;
         return sub_sat(clock_wall_ns(), p->last_bytes_wall_ns);
 }
@@ -116,30 +116,19 @@ void pipeline_publish_state(struct pipeline *p)
         publisher_state(p->publisher, &f, p->live || p->finished ? &h : NULL, pipeline_now_ns(p));
 }
 
-/* "RUNNING" for STATE_RUNNING. */
-static const char *state_name(Hw__Target__State state)
+void pipeline_set_state(struct pipeline *p, enum life_state state, const char *detail)
 {
-        const char *word = hw_enum_word(&hw__target__state__descriptor, (int)state);
+        const enum life_state before = p->life;
 
-        return word ? word + strlen("STATE_") : "?";
-}
-
-void pipeline_set_state(struct pipeline *p, Hw__Target__State state, const char *detail)
-{
-        if (state == p->state && !strcmp(detail, p->detail))
+        p->life = state;
+        if (life_shown(state) == life_shown(before) && !strcmp(detail, p->detail))
                 return;
-        if (state != p->state)
+        if (life_shown(state) != life_shown(before))
                 p->state_since_wall_ns = pipeline_now_ns(p);
-        p->state = state;
-        snprintf(p->detail, sizeof(p->detail), "%s", detail);
-        if (state == HW__TARGET__STATE__STATE_ENDED || state == HW__TARGET__STATE__STATE_CRASHED ||
-            state == HW__TARGET__STATE__STATE_LOST) {
-                p->end.state = state;
-                p->end.since_wall_ns = p->state_since_wall_ns;
-                memcpy(p->end.detail, p->detail, sizeof(p->end.detail));
-        }
+        if (detail != p->detail)
+                snprintf(p->detail, sizeof(p->detail), "%s", detail);
         if (p->live)
-                log_info("target=%s state=%s detail=\"%s\"", p->name, state_name(state), detail);
+                log_info("target=%s state=%s detail=\"%s\"", p->name, life_state_name(state), detail);
         pipeline_publish_state(p);
 }
 

@@ -3,14 +3,13 @@
  * pipeline_stream.c - from bytes to runs and events.
  *
  * DESIGN: a run begins with each header and ends with its end marker, with the cut of its
- * stream, or when its process is gone. Events that follow an end marker without a header
- * show that the marker was damage: the run goes on.
+ * stream, or when its process is gone: life.def says what follows from which.
  *
  * Finished logs are published whenever event time has passed the next tick of ONCE_TICK_NS,
  * decided event by event, so that the size of the pieces does not matter.
  *
  * A few bytes may mean that days have passed, and rules are judged for all of that time.
- * Live, they are judged for TURN_NS at a time: then the model stops, and the remaining
+ * Live, they are judged for one turn at a time: then the model stops, and the remaining
  * events, and the source, wait for the next iteration of the loop. The results are the
  * same.
  */
@@ -28,108 +27,38 @@
 #include "heapwatch/text.h"
 
 #define EVENTS_PER_READ 256
-#define TURN_NS         10000000u  /* live: rules that take longer are judged in several turns */
 #define ONCE_TICK_NS    100000000u /* 100 ms of event time */
 
-static const char joined_late[] =
-        "joined late, in the middle of its run: its program and the names it had given until "
-        "then (cost centres, info tables, threads) are not known";
 static const char searching[] =
         "the stream does not begin with hdrb: not an eventlog, or the middle of one, whose next "
         "block is looked for";
 
-/* False: the turn is over before everything due at the end was judged. */
-static bool end_run(struct pipeline *p, Hw__Target__State state, const char *detail)
+/* The header of the lost run once more, or that of another run. */
+static bool take_header(struct pipeline *p)
 {
-        if (!p->in_run)
-                return true;
-        if (!p->ending) {
-                log_debug("target=%s run=%" PRIu32 " ends at event_time=%" PRIu64 ": %s", p->name, p->runs,
-                          model_time_ns(p->model), detail);
-                model_end_run(p->model);
-                tracker_end_run(p->tracker);
-                p->ending = true;
-        }
-        if (!tracker_go_on(p->tracker))
+        static const char no_marker[] = "a new header came before the end marker of the previous run";
+        char detail[sizeof(p->detail)];
+
+        if (pipeline_in_run(p) && p->ended.known &&
+            !pipeline_happens(p, pipeline_judge_end(p, false, no_marker, detail, sizeof(detail)), detail))
                 return false;
-        pipeline_flush(p);
-        if (state == HW__TARGET__STATE__STATE_LOST) {
-                p->alerts_wait = p->alerting != NULL;
-                p->same_run = same_run_new(p->model);
-        } else if (p->alerting && !alerting_end_run(p->alerting, state == HW__TARGET__STATE__STATE_CRASHED, detail))
-                return false;
-        p->in_run = p->ending = false;
-        pipeline_set_state(p, state, detail);
-        return true;
-}
-
-bool pipeline_begin_run(struct pipeline *p)
-{
-        if (!end_run(p, HW__TARGET__STATE__STATE_CRASHED,
-                     "a new header came before the end marker of the previous run"))
-                return false;
-        pipeline_give_up_lost(p);
-        if (p->runs > 0 && p->next_run)
-                p->next_run(p->next_run_ctx, p);
-        p->runs++;
-        p->gaps = p->gap_ns = 0;
-        p->joined_late = !pipeline_is_process(p) && hw_eventlog_joined(p->decoder);
-        p->in_run = true;
-        pipeline_forget_end(p);
-        process_watch_begin(&p->process);
-        p->next_tick_ns = 0;
-        log_debug("target=%s run=%" PRIu32 " begins; header read, bytes=%" PRIu64, p->name, p->runs,
-                  hw_eventlog_stats(p->decoder)->bytes);
-        if (p->recording)
-                recording_begin(p->recording, p->decoder, p->last_bytes_wall_ns);
-        model_begin_run(p->model, p->runs);
-        tracker_begin_run(p->tracker);
-        publisher_begin_run(p->publisher, pipeline_now_ns(p));
-        pipeline_set_state(p, HW__TARGET__STATE__STATE_RUNNING, p->joined_late ? joined_late : "");
-        if (p->alerting)
-                alerting_begin_run(p->alerting, p->runs);
-        return true;
-}
-
-/* The lost run goes on: its state stays, and what was missed is counted. */
-static void rejoin(struct pipeline *p, uint64_t gap_ns)
-{
-        char detail[128], gap[32];
-
-        p->in_run = true;
-        (void)hw_duration_text(gap, sizeof(gap), (double)gap_ns);
-        (void)snprintf(detail, sizeof(detail), "goes on after a broken connection; %s of it was missed", gap);
-        p->gaps++;
-        p->gap_ns += gap_ns;
-        pipeline_forget_end(p);
-        model_resume_run(p->model);
-        tracker_resume_run(p->tracker);
-        if (p->recording)
-                recording_go_on(p->recording, p->decoder, false, p->last_bytes_wall_ns);
-        if (p->alerting)
-                alerting_resume_run(p->alerting);
-        p->alerts_wait = false;
-        pipeline_set_state(p, HW__TARGET__STATE__STATE_RUNNING, detail);
-}
-
-/* With another stream. */
-static void go_on(struct pipeline *p)
-{
-        p->goes_on = false;
-        rejoin(p, same_run_gap_ns(p->same_run));
+        if (!life_is_lost(p->life) || !p->same_run || !same_run_continues(p->same_run))
+                return pipeline_happens(p, ON_HEADER, no_marker);
+        p->missed_ns = same_run_gap_ns(p->same_run);
+        return pipeline_happens(p, ON_HEADER_AGAIN, NULL);
 }
 
 /* The end, with the exit status if the parent has already reported it. */
 static bool end_marked(struct pipeline *p)
 {
-        struct run_exit ended = p->ended;
+        char detail[sizeof(p->detail)];
+        const bool in_run = pipeline_in_run(p);
+        const enum life_event end = pipeline_judge_end(p, true, NULL, detail, sizeof(detail));
 
-        if (!end_run(p, HW__TARGET__STATE__STATE_ENDED, "the log ended with its end marker"))
+        if (in_run && !pipeline_happens(p, end, detail))
                 return false;
         if (p->recording)
                 recording_end(p->recording, true);
-        if (ended.known)
-                pipeline_exited(p, &ended);
         return true;
 }
 
@@ -144,7 +73,7 @@ static void note_damage(struct pipeline *p, const struct hw_eventlog_damage *dam
         if (p->alerting)
                 alerting_damage(p->alerting, damage->lost_bytes);
         if (p->runs == 0)
-                pipeline_set_state(p, HW__TARGET__STATE__STATE_FAILED, damage->reason);
+                (void)pipeline_happens(p, ON_NOT_A_LOG, damage->reason);
 }
 
 /* ---------------------------------------------------------------- events */
@@ -177,31 +106,6 @@ static void take_told(struct pipeline *p, const struct hw_event *events, size_t 
         }
 }
 
-/* Events without a new header after an end marker: damage looked like one, and the run goes on. */
-static void resume_run(struct pipeline *p)
-{
-        p->in_run = true;
-        log_debug("target=%s run=%" PRIu32 " goes on: events after its end marker", p->name, p->runs);
-        model_resume_run(p->model);
-        if (p->recording)
-                recording_begin(p->recording, p->decoder, p->last_bytes_wall_ns);
-        pipeline_set_state(p, HW__TARGET__STATE__STATE_RUNNING, "");
-}
-
-/* The first event after a gap that the daemon itself has caused. */
-static void after_gap(struct pipeline *p, const struct hw_event *first)
-{
-        const uint64_t gap_ns = sub_sat(first->time_ns, model_time_ns(p->model));
-
-        p->gap_opens = false;
-        if (!p->in_run) {
-                rejoin(p, gap_ns);
-                return;
-        }
-        p->gaps++;
-        p->gap_ns += gap_ns;
-}
-
 /* Returns how many are taken: live, the model stops where rules run out of time. */
 static size_t give_events(struct pipeline *p, const struct hw_event *events, size_t n)
 {
@@ -219,10 +123,8 @@ static size_t take_events(struct pipeline *p, const struct hw_event *events, siz
 {
         if (n == 0 || p->runs == 0)
                 return n;
-        if (p->gap_opens)
-                after_gap(p, &events[0]);
-        else if (!p->in_run)
-                resume_run(p);
+        p->missed_ns = sub_sat(events[0].time_ns, model_time_ns(p->model));
+        (void)pipeline_happens(p, ON_EVENTS, NULL);
         if (p->recording)
                 recording_events(p->recording, p->decoder, &p->piece, events, n, p->last_bytes_wall_ns);
         return give_events(p, events, n);
@@ -234,10 +136,7 @@ static bool take_status(struct pipeline *p, enum hw_eventlog_status status)
         switch (status) {
         case HW_EVENTLOG_RUN:
                 pipeline_measure_damage(p);
-                if (!p->goes_on)
-                        return pipeline_begin_run(p);
-                go_on(p);
-                break;
+                return take_header(p);
         case HW_EVENTLOG_END:
                 return end_marked(p);
         case HW_EVENTLOG_BAD:
@@ -252,12 +151,6 @@ static bool take_status(struct pipeline *p, enum hw_eventlog_status status)
 }
 
 /* -------------------------------------------------------------------- turns */
-
-static void begin_turn(struct pipeline *p, bool hurry)
-{
-        if (p->alerting && p->live)
-                alerting_turn(p->alerting, clock_mono_ns() + TURN_NS, hurry);
-}
 
 /* Takes what the previous turn has left of its batch; false: not all of it. */
 static bool take_left(struct pipeline *p)
@@ -284,7 +177,7 @@ static bool leave(struct pipeline *p, const struct hw_event *events, size_t n, e
         struct hw_event *copy = n > 0 ? malloc(n * sizeof(*events)) : NULL;
 
         if (n > 0 && !copy) {
-                begin_turn(p, true);
+                pipeline_begin_turn(p, true);
                 (void)tracker_go_on(p->tracker);
                 (void)give_events(p, events, n);
                 return !take_status(p, status);
@@ -316,31 +209,24 @@ static bool drain(struct pipeline *p)
                 if (!all && leave(p, events + taken, n - taken, status))
                         return false;
         } while (status != HW_EVENTLOG_NEED_MORE);
-        if (hw_eventlog_searching(p->decoder) && !p->in_run && p->state != HW__TARGET__STATE__STATE_FAILED)
-                pipeline_set_state(p, HW__TARGET__STATE__STATE_CONNECTED, searching);
+        if (hw_eventlog_searching(p->decoder))
+                (void)pipeline_happens(p, ON_SEARCHING, searching);
         return true;
 }
 
 /* It is decided whether the run goes on: takes what was held back. */
-static void input_held(struct pipeline *p, bool goes_on)
+static void input_held(struct pipeline *p)
 {
         size_t size;
         const uint8_t *held = same_run_held(p->same_run, &size);
 
-        p->goes_on = goes_on;
         if (size > 0)
                 hw_eventlog_input(p->decoder, held, size);
 }
 
-static void forget_same_run(struct pipeline *p)
-{
-        p->goes_on = false;
-        same_run_destroy(&p->same_run);
-}
-
 bool pipeline_go_on(struct pipeline *p)
 {
-        begin_turn(p, false);
+        pipeline_begin_turn(p, false);
         if (!drain(p))
                 return false;
         if (!p->left.data)
@@ -348,7 +234,7 @@ bool pipeline_go_on(struct pipeline *p)
         hw_eventlog_input(p->decoder, p->left.data, p->left.size); /* after what was held back */
         p->left.data = NULL;
         const bool all = drain(p);
-        forget_same_run(p);
+        same_run_destroy(&p->same_run);
         return all;
 }
 
@@ -359,41 +245,31 @@ bool pipeline_decode(struct pipeline *p, const uint8_t *data, size_t size)
                 hw_eventlog_input(p->decoder, data, size);
                 return pipeline_go_on(p);
         }
-        enum same_run_answer answer = same_run_take(p->same_run, data, size);
-        if (answer == SAME_RUN_UNKNOWN)
+        if (same_run_take(p->same_run, data, size) == SAME_RUN_UNKNOWN)
                 return true;
-        input_held(p, answer == SAME_RUN_YES);
+        input_held(p);
         p->left.data = data;
         p->left.size = size;
         return pipeline_go_on(p);
 }
 
-void pipeline_end_run(struct pipeline *p, Hw__Target__State state, const char *detail)
-{
-        begin_turn(p, true); /* as below */
-        (void)end_run(p, state, detail);
-}
-
 void pipeline_lose_run(struct pipeline *p, const char *why)
 {
-        begin_turn(p, true); /* as below */
         hw_eventlog_reset(p->decoder);
         if (p->recording)
                 recording_end(p->recording, false);
-        (void)end_run(p, HW__TARGET__STATE__STATE_LOST, why);
+        pipeline_happens_now(p, ON_END_UNKNOWN, why);
 }
 
 void pipeline_miss(struct pipeline *p)
 {
         decoder_gap(p->decoder);
-        p->gap_opens = p->in_run;
+        pipeline_happens_now(p, ON_MISSING, NULL);
 }
 
 void pipeline_interrupt(struct pipeline *p, const char *why)
 {
-        begin_turn(p, true); /* as below */
-        p->gap_opens = p->in_run;
-        (void)end_run(p, HW__TARGET__STATE__STATE_LOST, why);
+        pipeline_happens_now(p, ON_END_UNKNOWN, why);
         same_run_destroy(&p->same_run); /* it is the same */
 }
 
@@ -402,15 +278,15 @@ void pipeline_finish_stream(struct pipeline *p, const char *why)
         char detail[sizeof(p->detail)], cause[sizeof(p->detail)];
         uint64_t left;
 
-        begin_turn(p, true); /* a stream that is over must not wait */
+        pipeline_begin_turn(p, true); /* a stream that is over must not wait */
         if (p->same_run) {
                 size_t held;
                 (void)same_run_held(p->same_run, &held);
                 if (held == 0)
                         return; /* nothing has come since the run was lost */
-                input_held(p, false);
+                input_held(p);
                 (void)drain(p);
-                forget_same_run(p);
+                same_run_destroy(&p->same_run);
         }
         hw_eventlog_input_end(p->decoder);
         (void)drain(p);
@@ -424,9 +300,9 @@ void pipeline_finish_stream(struct pipeline *p, const char *why)
                          left);
         else
                 snprintf(cause, sizeof(cause), "%s, without an end marker", why);
-        if (p->in_run) {
-                Hw__Target__State state = pipeline_state_at_end(p, cause, detail, sizeof(detail));
-                (void)end_run(p, state, detail);
+        if (pipeline_in_run(p)) {
+                const enum life_event end = pipeline_judge_end(p, false, cause, detail, sizeof(detail));
+                pipeline_happens_now(p, end, detail);
         }
         if (p->recording)
                 recording_end(p->recording, false);

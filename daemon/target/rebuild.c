@@ -60,7 +60,7 @@ static void end_stream(struct rebuild *r)
         const struct recorded_run *run = recorded_streams_next(&r->streams);
 
         p->last_bytes_wall_ns = run->end_wall_ns ? run->end_wall_ns : UNKNOWN_U64;
-        if (p->in_run && (recorded_streams_more(&r->streams) || p->uri.kind != SOURCE_FIFO))
+        if (pipeline_in_run(p) && (recorded_streams_more(&r->streams) || p->uri.kind != SOURCE_FIFO))
                 pipeline_lose_run(p, started_again);
         if (p->same_run) { /* too short to show whose it is, it adds nothing */
                 same_run_destroy(&p->same_run);
@@ -87,7 +87,7 @@ static bool read_piece(struct rebuild *r)
 /* A FIFO's run goes on inside the stream, whose next bytes are not those after the recording's last. */
 static void join_fifo(struct pipeline *p)
 {
-        if (!p->in_run) {
+        if (!pipeline_in_run(p)) {
                 hw_eventlog_reset(p->decoder);
                 return;
         }
@@ -111,7 +111,6 @@ static void be_seen(struct rebuild *r)
                 recording_recall(p->recording, recorded_streams_newest(&r->streams)->begin_wall_ns);
         if (p->uri.kind == SOURCE_FIFO)
                 join_fifo(p);
-        p->was_open = p->was_open || p->runs > 0;
         p->last_bytes_mono_ns = p->shut_mono_ns = clock_mono_ns();
         publisher_destroy(&r->publisher);
         publisher_redirect(p->publisher, &r->sink);

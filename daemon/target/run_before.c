@@ -13,7 +13,7 @@
 
 static bool has_seen_any(const struct pipeline *p)
 {
-        return p->runs > 0 && !p->in_run && model_first_time_ns(p->model) != UNKNOWN_U64;
+        return p->runs > 0 && !pipeline_in_run(p) && model_first_time_ns(p->model) != UNKNOWN_U64;
 }
 
 /* A pipeline with what is known about the run beyond its model. */
@@ -24,12 +24,12 @@ static struct pipeline *beside(const struct pipeline *p, const char *name)
         if (!left)
                 return NULL;
         (void)snprintf(left->name, sizeof(left->name), "%s", name);
-        (void)snprintf(left->detail, sizeof(left->detail), "%s", p->end.detail);
+        (void)snprintf(left->detail, sizeof(left->detail), "%s", p->detail);
         left->uri = p->uri;
         left->live = left->kept = true;
         left->show_arguments = p->show_arguments;
-        left->state = p->end.state;
-        left->state_since_wall_ns = p->end.since_wall_ns;
+        left->life = p->life;
+        left->state_since_wall_ns = p->state_since_wall_ns;
         left->runs = p->runs;
         left->ended = p->ended;
         left->joined_late = p->joined_late;

@@ -22,6 +22,7 @@ struct same_run {
         uint64_t goes_on_ns; /* of the first event that is no definition; UNKNOWN_U64: none has come */
         uint8_t *held;
         size_t n;
+        enum same_run_answer answer;
 };
 
 struct same_run *same_run_new(const struct model *lost)
@@ -96,7 +97,7 @@ static bool same_process(const struct same_run *s)
                sub_abs(run->start_wall_ns, s->start_wall_ns) <= START_SLACK_NS;
 }
 
-enum same_run_answer same_run_take(struct same_run *s, const uint8_t *data, size_t size)
+static enum same_run_answer decide(struct same_run *s, const uint8_t *data, size_t size)
 {
         const struct run *run = model_run(s->model);
 
@@ -111,6 +112,17 @@ enum same_run_answer same_run_take(struct same_run *s, const uint8_t *data, size
         if (hold(s, data, size))
                 return SAME_RUN_UNKNOWN;
         return same_process(s) ? SAME_RUN_YES : SAME_RUN_NO;
+}
+
+enum same_run_answer same_run_take(struct same_run *s, const uint8_t *data, size_t size)
+{
+        s->answer = decide(s, data, size);
+        return s->answer;
+}
+
+bool same_run_continues(const struct same_run *s)
+{
+        return s->answer == SAME_RUN_YES;
 }
 
 const uint8_t *same_run_held(const struct same_run *s, size_t *ret_size)

@@ -14,6 +14,7 @@
 #ifndef HW_DAEMON_TARGET_SAME_RUN_H
 #define HW_DAEMON_TARGET_SAME_RUN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,6 +32,9 @@ enum same_run_answer { SAME_RUN_UNKNOWN, SAME_RUN_YES, SAME_RUN_NO };
 
 /* Examines the next bytes of the new stream, and holds them while undecided. Not to be called once decided. */
 enum same_run_answer same_run_take(struct same_run *s, const uint8_t *data, size_t size);
+
+/* Whether the answer was yes. */
+bool same_run_continues(const struct same_run *s);
 
 /* What came before the deciding bytes, or NULL. */
 const uint8_t *same_run_held(const struct same_run *s, size_t *ret_size);

@@ -204,8 +204,8 @@ static void forget_oldest_of(struct targets *t, const char *name)
                         remove_at(t, i);
 }
 
-/* 0 when the name is free now. */
-static int make_room(struct targets *t, const char *name)
+/* 0 when the name is free now. *ret_alerting: what judged the name until now, owned; or NULL. */
+static int make_room(struct targets *t, const char *name, struct alerting **ret_alerting)
 {
         char aside[TARGET_NAME_MAX + 1];
         struct pipeline *p = targets_find(t, name);
@@ -214,6 +214,7 @@ static int make_room(struct targets *t, const char *name)
                 return 0;
         if (!pipeline_is_kept(p) && !pipeline_is_over(p, 0))
                 return -EEXIST;
+        *ret_alerting = pipeline_release_alerting(p);
         if (!pipeline_is_worth_keeping(p) || strlen(name) > TARGET_NAME_MAX || strchr(name, '~'))
                 return targets_remove(t, name);
         if (!pipeline_is_kept(p))
@@ -270,13 +271,10 @@ static void on_rest(evutil_socket_t fd, short what, void *ctx)
         beat(ctx);
 }
 
-static void on_heartbeat(evutil_socket_t fd, short what, void *ctx)
+void targets_heartbeat(struct targets *t)
 {
-        struct targets *t = ctx;
         struct update_sink out = bus_sink(t->bus);
 
-        (void)fd;
-        (void)what;
         watchdog_begin(WATCHDOG_HOUSEKEEPING);
         read_buffers_trim();
         memory_look(procfs_own_rss(), clock_mono_ns());
@@ -289,6 +287,13 @@ static void on_heartbeat(evutil_socket_t fd, short what, void *ctx)
                 return; /* the last one is still in progress */
         t->beat_at = 0;
         beat(t);
+}
+
+static void on_heartbeat(evutil_socket_t fd, short what, void *ctx)
+{
+        (void)fd;
+        (void)what;
+        targets_heartbeat(ctx);
 }
 
 struct targets *targets_new(struct event_base *base, struct bus *bus, const struct targets_options *options)
@@ -368,17 +373,17 @@ static bool has_descriptors(const struct targets *t, const struct source_uri *ur
                          DESCRIPTORS_RESERVE + DESCRIPTORS_KEPT);
 }
 
-int targets_add(struct targets *t, const char *name, const struct source_uri *given, const struct target_wish *wish,
-                struct error *error)
+/*
+ * The name is free. Clears *alerting if the target has taken it over. `fresh`: another target had the name until now,
+ * whose checkpoint may still be there.
+ */
+static int add(struct targets *t, const char *name, const struct source_uri *given, const struct target_wish *wish,
+               struct alerting **alerting, bool fresh, struct error *error)
 {
         struct source_uri pinned = *given, *uri = &pinned;
         struct tracker_config trend = t->options.trend;
         struct checkpoint checkpoint = { 0 };
 
-        if (make_room(t, name) != 0) {
-                return error_code(error, -EEXIST, "there is already a target '%s'; remove it or give another name",
-                                  name);
-        }
         if (t->n == LIMIT_TARGETS) {
                 return error_code(error, -ENOSPC, "one daemon takes at most %u targets; start another", LIMIT_TARGETS);
         }
@@ -387,7 +392,7 @@ int targets_add(struct targets *t, const char *name, const struct source_uri *gi
         if (!has_descriptors(t, uri, t->options.recorder && !wish->no_record, error))
                 return -EMFILE;
         pin_process(uri);
-        const int kept = read_checkpoint(t, name, &checkpoint);
+        const int kept = fresh ? -ENOENT : read_checkpoint(t, name, &checkpoint);
         if (wish->resolution_ns)
                 trend.trend = trend_config_scaled(wish->resolution_ns);
         struct pipeline_options options = {
@@ -400,6 +405,7 @@ int targets_add(struct targets *t, const char *name, const struct source_uri *gi
                 .trend = &trend,
                 .rules = t->options.rules,
                 .alert_hooks = &t->options.alert_hooks,
+                .alerting = alerting,
                 .one_run = wish->one_run,
                 .next_run = keep_run_before,
                 .next_run_ctx = t,
@@ -417,6 +423,21 @@ int targets_add(struct targets *t, const char *name, const struct source_uri *gi
         t->pipelines[t->n++] = p;
         log_info("target=%s source=%s added", name, uri->text);
         return 0;
+}
+
+int targets_add(struct targets *t, const char *name, const struct source_uri *uri, const struct target_wish *wish,
+                struct error *error)
+{
+        const bool fresh = targets_find(t, name) != NULL;
+        struct alerting *alerting = NULL;
+        int r;
+
+        if (make_room(t, name, &alerting) == 0)
+                r = add(t, name, uri, wish, &alerting, fresh, error);
+        else
+                r = error_code(error, -EEXIST, "there is already a target '%s'; remove it or give another name", name);
+        alerting_destroy(&alerting);
+        return r;
 }
 
 int targets_remove(struct targets *t, const char *name)

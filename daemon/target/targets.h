@@ -67,6 +67,9 @@ int targets_add(struct targets *t, const char *name, const struct source_uri *ur
 /* Returns 0 or -ENOENT. */
 int targets_remove(struct targets *t, const char *name);
 
+/* What happens once a second; for tests with a clock of their own. */
+void targets_heartbeat(struct targets *t);
+
 /* Replaces the rules; the old ones may be destroyed afterwards. */
 void targets_reload(struct targets *t, const struct ruleset *rules);
 

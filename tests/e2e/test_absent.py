@@ -115,7 +115,7 @@ def test_a_truncated_archive_shows_what_there_is_and_says_so(directory):
 def test_a_compressed_log_cannot_be_watched_as_it_grows(directory):
     (directory / "run.eventlog.gz").write_bytes(pack("gzip", LOG))
     with Daemon(directory, f"a={directory}/run.eventlog.gz") as d:
-        assert "`heapwatch top FILE` reads it" in d.wait_state("a", "FAILED").detail
+        assert "`heapwatch top FILE` reads it" in d.wait_state("a", "UNREADABLE").detail
 
 
 def test_run_knows_a_source_file(directory):

@@ -88,7 +88,7 @@ def test_the_run_before_is_kept_beside_the_next_one(daemon, programs):
 
 
 @pytest.mark.parametrize("end, detail", [({"exit_signal": 11}, "killed by signal 11 (SIGSEGV)"),
-                                         ({"exit_status": 251}, "ended with status 251, GHC's for an exhausted heap; nothing of its log was seen")])
+                                         ({"exit_status": 251}, "ended with status 251, heap exhausted; nothing of its log was seen")])
 def test_what_fails_before_its_log_begins_is_a_crash_too(directory, end, detail):
     """As `heapwatch run` says it, of a program that ends before the daemon could read a byte: it is not waited for."""
     env = {"HEAPWATCH_DIR": str(directory)}
@@ -292,3 +292,83 @@ def test_a_restart_loop_pushes_no_other_run_out(directory, programs):
         targets = sorted(d.status().daemon.targets)
         assert targets == ["loop", "loop~2996", "loop~2997", "loop~2998", "loop~2999", "mine"]
         assert d.target("loop~2999").runs == 2999
+
+
+@pytest.mark.parametrize("end, rule, cause", [("exit 3", "failed", "ended with status 3"),
+                                              ("kill -9 $$", "crashed", "killed by signal 9 (SIGKILL)")])
+def test_a_loop_of_starts_fires_whatever_ends_them(directory, end, rule, cause):
+    """As `heapwatch run` in a loop: each start is a target of its own, and some end before their log begins."""
+    env = {"HEAPWATCH_DIR": str(directory)}
+    how = {"exit_status": 3} if rule == "failed" else {"exit_signal": 9}
+    with Daemon(directory) as d:
+        for number in range(5):
+            d.ask(pb.Request(add_target=pb.AddTargetRequest(name="loop", uri=f"unix:{directory}/s{number}", one_run=True)))
+            assert not d.ask(pb.Request(end_target=pb.EndTargetRequest(name="loop", **how)))[0].HasField("error")
+            kept(d, "loop")
+        done = wait_for(lambda: "restart-loop" in (r := client("alerts", env=env)).stdout.decode() and r, "the alert")
+        said = done.stdout.decode()
+        assert done.returncode == 1 and f"loop {rule}: {cause}" in said and "has restarted 4 times" in said, said
+        assert "flush" not in said
+        # The name restarts: the next start ends the alert about the last end, and is counted.
+        d.ask(pb.Request(add_target=pb.AddTargetRequest(name="loop", uri=f"unix:{directory}/s9", one_run=True)))
+        said = wait_for(lambda: f"loop {rule}: {cause}" not in (s := client("alerts", env=env).stdout.decode()) and s,
+                        "the end of the alert about the last one")
+        assert "has restarted 5 times" in wait_for(
+            lambda: "5 times" in (s := client("alerts", env=env).stdout.decode()) and s, "the newest start")
+
+
+def test_how_a_program_failed_is_said(daemon, programs):
+    """A status is a failure even if the log has its end marker, an exhausted heap a crash with its limit."""
+    env = {"HEAPWATCH_DIR": str(daemon.directory)}
+    assert finish(start(daemon, "--name", "mine", "--rts", "-M4m", "--", programs["leaky"], 600))[0] == 251
+    t = kept(daemon, "mine")
+    assert t.state == pb.Target.STATE_CRASHED and t.detail.startswith("ended with status 251, heap exhausted at -M4m"), t
+    said = client("alerts", env=env).stdout.decode()
+    assert "mine crashed: ended with status 251, heap exhausted at -M4m" in said and "critical" in said
+    assert finish(start(daemon, "--name", "bad", "--", programs["leaky"], "no number"))[0] == 1
+    t = kept(daemon, "bad")
+    assert t.state == pb.Target.STATE_FAILED and t.detail.startswith("ended with status 1"), t
+    done = client("alerts", env=env)
+    assert done.returncode == 1 and "bad failed: ended with status 1" in done.stdout.decode()
+    assert "failed" in client("ctl", "status", env=env).stdout.decode()
+    run = leaky(daemon, programs)
+    os.kill(running_target(daemon, "mine").run_info.pid, signal.SIGTERM)
+    finish(run)
+    t = kept(daemon, "mine")
+    assert (t.state, t.detail.split(";")[0]) == (pb.Target.STATE_ENDED, "stopped by signal 15 (SIGTERM)"), t
+
+
+def test_a_fifo_whose_writer_is_killed_is_lost(directory):
+    """Nothing but the header had come: its process is not known, and no more will ever come."""
+    LiveLog(directory / "log")
+    header = (directory / "log").read_bytes()
+    os.mkfifo(directory / "fifo")
+    with Daemon(directory, f"t=fifo:{directory}/fifo") as d:
+        with running("sh", "-c", 'cat "$0/log" - >"$0/fifo"', str(directory), stdin=subprocess.PIPE) as writer:
+            d.wait_state("t", "RUNNING")
+            assert header
+            writer.kill()
+            subprocess.run(["pkill", "-9", "-P", str(writer.pid)], check=False)
+        t = d.wait_state("t", "LOST")
+        assert "has closed it" in t.detail and t.state_since_wall_ns
+        (directory / "again").write_bytes(header)
+        with running("sh", "-c", 'cat "$0/again" - >"$0/fifo"', str(directory), stdin=subprocess.PIPE):
+            assert d.wait_state("t", "RUNNING", run=2).runs == 2
+
+
+def test_a_header_that_a_restart_cuts_goes_on(directory):
+    log = LiveLog(directory / "whole")
+    log.live(20 << 20)
+    log.end()
+    whole = (directory / "whole").read_bytes()
+    (directory / "log").write_bytes(whole[:150])
+    d = Daemon(directory, f"t=file:{directory}/log", args=("--checkpoint", f"{directory}/state"))
+    d.start()
+    wait_for(lambda: d.health("t") and d.health("t").bytes == 150, "the first bytes")
+    d.stop(signal.SIGTERM)
+    d.start()
+    with open(directory / "log", "ab") as f:
+        f.write(whole[150:])
+    t = d.wait_state("t", "ENDED")
+    assert t.runs == 1 and d.snapshot("t")["heap"][0].heap.live_bytes == 20 << 20
+    d.stop()

@@ -49,14 +49,14 @@ def test_builtin_rules_fire_and_do_not():
 
 
 def test_every_builtin_rule_is_tested():
-    """Each fires in some case of the file and not in another; silent streams, recordings and
+    """Each fires in some case of the file and not in another; silent streams, recordings, exit statuses and
     processes without a log need a live program."""
     listed = client("rules", "list").stdout.decode().splitlines()
     rules = {line.split()[1] for line in listed}
     text = (ROOT / "tests" / "data" / "rules" / "builtin-test.yaml").read_text()
     fired = [set(re.split(r", *", found)) - {""} for found in re.findall(r"^ +fired: \[(.*?)\]", text, re.M)]
-    assert len(rules) == 15 and len(fired) >= 15
-    for rule in rules - {"stream-stalled", "recording-paused", "resident-growth"}:
+    assert len(rules) == 16 and len(fired) >= 15
+    for rule in rules - {"stream-stalled", "recording-paused", "failed", "resident-growth"}:
         assert any(rule in names for names in fired), rule
         assert any(rule not in names for names in fired), rule
 
@@ -183,7 +183,7 @@ def test_list_and_explain(directory):
     assert "gc-pauses (collections, warning, built in, changed)" in told and "for 1h 00m" in told
     everything = client("rules", "list", "--explain").stdout.decode()
     for rule in ("leak", "leaking-band", "memory-runs-out-soon", "memory-runs-out-now", "off-heap-growth",
-                 "fragmentation", "gc-pauses", "gc-share", "gc-events-missing", "crashed", "restart-loop",
+                 "fragmentation", "gc-pauses", "gc-share", "gc-events-missing", "crashed", "failed", "restart-loop",
                  "stream-stalled", "stream-damaged", "recording-paused"):
         assert f"\n{rule} (" in "\n" + everything
 
@@ -237,7 +237,7 @@ def test_check_tells_by_its_status(directory):
     assert done.returncode == 0 and done.stdout.decode() == f"{quiet}: nothing fired\n"
     done = client("check", "--junit", junit, quiet, crashed)
     said = done.stdout.decode()
-    assert done.returncode == 1 and f"{crashed}: 1 alert\n  warning: crashed at " in said
+    assert done.returncode == 1 and f"{crashed}: 1 alert\n  critical: crashed at " in said
     assert "without an end marker" in said
     cases = junit_cases(junit)
     assert cases[str(quiet), "nothing fired"].find("failure") is None
@@ -306,7 +306,7 @@ def test_a_program_that_begins_again_and_again(directory):
     log = directory / "loop.eventlog"
     log.write_bytes((LOGS / "crash-kill9-ghc9103" / "run.eventlog").read_bytes() * 4)
     said = client("check", log).stdout.decode()
-    assert "critical: restart-loop" in said and "3 times" in said and "warning: crashed" in said
+    assert "critical: restart-loop" in said and "3 times" in said and "critical: crashed" in said
 
 
 def test_finished_logs_give_the_same_alerts_every_time(directory):
@@ -448,6 +448,6 @@ def test_a_killed_program(directory, programs):
     with Daemon(directory, f"t=file:{directory}/t.eventlog") as d:
         with launch(programs["leaky"], directory / "t.eventlog", 600):
             wait_for(lambda: d.target("t").run_info.local, "the process")
-        assert wait_for(lambda: alert(d, "crashed", "FIRING"), "the alert").severity == "warning"
+        assert wait_for(lambda: alert(d, "crashed", "FIRING"), "the alert").severity == "critical"
         with launch(programs["leaky"], directory / "t.eventlog", 600):
             wait_for(lambda: alert(d, "crashed", "RESOLVED"), "its end when the program runs again")

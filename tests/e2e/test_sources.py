@@ -215,13 +215,13 @@ def test_one_bad_target_harms_no_other(directory):
     with Daemon(directory, *targets, f"dir={directory}", "nobody=tcp:127.0.0.1:1") as d:
         ended(d, "good")
         assert d.health("good").events == STEADY_EVENTS
-        bad = d.wait_state("bad", "FAILED")
+        bad = d.wait_state("bad", "UNREADABLE")
         assert "hdrb" in bad.detail or "eventlog" in bad.detail
         ended(d, "damaged")
         h = d.health("damaged")
         assert h.resyncs >= 1 and 5000 <= h.lost_bytes <= 5000 + 70000
         assert h.damages[0].offset >= 59000 and h.damages[0].reason
-        assert "directory" in d.wait_state("dir", "FAILED").detail
+        assert "directory" in d.wait_state("dir", "UNREADABLE").detail
         assert d.wait_state("nobody", "WAITING").detail
         assert d.process.poll() is None
 

@@ -28,6 +28,8 @@ const char *state_word(const struct world_target *t)
                 return "lost";
         case HW__TARGET__STATE__STATE_FAILED:
                 return "failed";
+        case HW__TARGET__STATE__STATE_UNREADABLE:
+                return "unreadable";
         case HW__TARGET__STATE__STATE_REMOVED:
                 return "removed";
         default:
@@ -45,6 +47,7 @@ enum tint state_tint(const struct world_target *t)
                 return TINT_WARN;
         case HW__TARGET__STATE__STATE_CRASHED:
         case HW__TARGET__STATE__STATE_FAILED:
+        case HW__TARGET__STATE__STATE_UNREADABLE:
         case HW__TARGET__STATE__STATE_LOST:
                 return TINT_BAD;
         default:
@@ -57,7 +60,8 @@ bool scene_over(const struct scene *s, const struct world_target *t)
         Hw__Target__State state = state_of(t);
 
         return !s->live || state == HW__TARGET__STATE__STATE_ENDED || state == HW__TARGET__STATE__STATE_CRASHED ||
-               state == HW__TARGET__STATE__STATE_LOST || state == HW__TARGET__STATE__STATE_REMOVED;
+               state == HW__TARGET__STATE__STATE_FAILED || state == HW__TARGET__STATE__STATE_LOST ||
+               state == HW__TARGET__STATE__STATE_REMOVED;
 }
 
 bool scene_stale(const struct scene *s, const struct world_target *t, uint64_t *ret_age_ns)

@@ -128,7 +128,7 @@ static void nothing_is_to_come_after_the_end(void **state)
 {
         (void)state;
         bytes(0);
-        alerting_end_run(alerting, false, "");
+        alerting_end_run(alerting, ALERTING_ENDED, "");
         assert_int_equal(at(1000), ALERT_INACTIVE);
 }
 

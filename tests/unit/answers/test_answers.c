@@ -515,16 +515,18 @@ static void how_it_ended_comes_first(void **state)
         assert_string_equal(advice(&m), "out-of-memory");
 
         begin(&m);
-        m.state.state = HW__TARGET__STATE__STATE_ENDED;
+        m.state.state = HW__TARGET__STATE__STATE_CRASHED;
         m.state.has_exit_status = 1;
         m.state.exit_status = 251;
-        m.state.detail = (char *)"ended with status 251, GHC's for an exhausted heap";
+        m.state.detail = (char *)"ended with status 251, heap exhausted at -M64m";
         assert_string_equal(advice(&m), "heap-exhausted");
+        m.state.state = HW__TARGET__STATE__STATE_FAILED;
         m.state.exit_status = 3;
         m.state.detail = (char *)"ended with status 3";
         a = asked(&m);
         assert_string_equal(a.word, "failed");
         says(&a, QUESTION_WRONG, "It ended with status 3");
+        m.state.state = HW__TARGET__STATE__STATE_ENDED;
         m.state.exit_status = 0;
         m.state.has_kept = m.state.kept = 1;
         a = asked(&m);
@@ -624,7 +626,7 @@ static void a_source_that_gives_nothing(void **state)
 
         (void)state;
         begin(&m);
-        m.state.state = HW__TARGET__STATE__STATE_FAILED;
+        m.state.state = HW__TARGET__STATE__STATE_UNREADABLE;
         m.state.detail = (char *)"Permission denied";
         a = asked(&m);
         says(&a, QUESTION_WRONG, "Its log cannot be read: Permission denied");

@@ -1,47 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Headers, runs and ends; streams that are not eventlogs; kinds that the header declares oddly. */
 #include "tests/unit/eventlog/logs.h"
+#include "tests/unit/draft.h"
 
 #include <malloc.h>
-
-/* A log under construction. */
-struct draft {
-        uint8_t p[200000];
-        size_t size;
-};
-
-static void put(struct draft *d, uint64_t value, unsigned bytes)
-{
-        while (bytes-- > 0)
-                d->p[d->size++] = (uint8_t)(bytes < 8 ? value >> 8 * bytes : 0);
-}
-
-static void put_type(struct draft *d, uint16_t id, uint16_t size)
-{
-        put(d, 0x65746200, 4);
-        put(d, id, 2);
-        put(d, size, 2);
-        put(d, 3, 4);
-        put(d, 0x616263, 3);
-        put(d, 2, 4); /* an extension */
-        put(d, 0xffff, 2);
-        put(d, 0x65746500, 4);
-}
-
-static void put_header(struct draft *d, const uint16_t (*types)[2], size_t n)
-{
-        put(d, 0x6864726268657462, 8);
-        for (size_t i = 0; i < n; i++)
-                put_type(d, types[i][0], types[i][1]);
-        put(d, 0x6865746568647265, 8);
-        put(d, 0x64617462, 4);
-}
-
-static void put_event(struct draft *d, uint16_t id, uint64_t time_ns)
-{
-        put(d, id, 2);
-        put(d, time_ns, 8);
-}
 
 /* Decodes it whole and byte by byte; both must be the same. */
 static struct digest check(const struct draft *d, struct hw_eventlog_stats *ret_stats)

@@ -158,7 +158,7 @@ static bool try(const struct checkpoint *c, const struct log *l, size_t cut)
         struct pipeline *p = make(NULL);
 
         assert_true(source_uri_parse("file:/log", &uri, &error));
-        bool taken = pipeline_restore(p, c->image, c->n, &error);
+        bool exact, taken = pipeline_restore(p, c->image, c->n, &exact, &error);
         if (taken)
                 feed(p, l, cut, l->size);
         else
@@ -194,8 +194,9 @@ static void refuses_or_is_well(const struct checkpoint *c, const char *why)
 {
         struct error error;
         struct pipeline *p = make(NULL);
+        bool exact;
 
-        assert_false(pipeline_restore(p, c->image, c->n, &error));
+        assert_false(pipeline_restore(p, c->image, c->n, &exact, &error));
         assert_non_null(strstr(error.text, why));
         pipeline_destroy(&p);
 }

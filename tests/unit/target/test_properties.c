@@ -452,7 +452,7 @@ static void test_only_junk(void **state)
                 struct said s = play_events(junk, 100000, one_piece, NULL);
                 assert_int_equal(s.runs, 0);
                 assert_int_equal(s.n_events, 0);
-                assert_int_equal(s.state, HW__TARGET__STATE__STATE_FAILED);
+                assert_int_equal(s.state, HW__TARGET__STATE__STATE_UNREADABLE);
                 assert_true(s.detail[0] && s.lost_bytes == 100000 && s.state_bytes < 1u << 20);
                 said_done(&s);
         }

@@ -42,7 +42,8 @@ export class Facts {
 
 const STATES: Record<string, [string, string]> = {
     STATE_WAITING: ["waiting", "dim"], STATE_CONNECTED: ["connected", "dim"], STATE_RUNNING: ["running", "good"],
-    STATE_ENDED: ["ended", "dim"], STATE_CRASHED: ["crashed", "bad"], STATE_FAILED: ["failed", "bad"], STATE_LOST: ["lost", "bad"],
+    STATE_ENDED: ["ended", "dim"], STATE_CRASHED: ["crashed", "bad"], STATE_FAILED: ["failed", "bad"],
+    STATE_LOST: ["lost", "bad"], STATE_UNREADABLE: ["unreadable", "bad"],
 };
 
 function words(t: TargetState | undefined): [string, string] {
