@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "client/answers/census.h"
 #include "client/answers/evidence.h"
 #include "heapwatch/text.h"
 
@@ -183,11 +184,17 @@ size_t account_bands(const struct world_target *t, const struct world_band *grow
         return n;
 }
 
-static void tell_bands(struct account *a, const struct world_target *t)
+static void tell_bands(struct account *a, const struct world_target *t, bool live)
 {
         const struct world_band *grown[ACCOUNT_BANDS];
         size_t n = account_bands(t, grown);
+        struct census_age age;
+        char line[CENSUS_LINE];
 
+        census_age_of(&age, t, live);
+        if (age.any)
+                say(row(a, "bands", age.stale ? ANSWER_WARN : ANSWER_DIM)->text, "%s",
+                    census_age_text(line, sizeof(line), &age, t->event_time_ns));
         for (size_t i = 0; i < n; i++) {
                 struct target_answer *r = row(a, "bands", ANSWER_DIM);
                 say(r->text, "+");
@@ -317,7 +324,7 @@ void account_of(struct account *ret, const struct world_target *t, bool live)
         tell_end(ret, t);
         tell_memory(ret, t);
         tell_answers(ret, t, live);
-        tell_bands(ret, t);
+        tell_bands(ret, t, live);
         tell_notes(ret, t);
         tell_pauses(ret, t);
         tell_stream(ret, t);

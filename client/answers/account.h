@@ -11,7 +11,7 @@
 
 #define ACCOUNT_BANDS 5 /* that grew most */
 #define ACCOUNT_NOTES 5 /* newest */
-#define ACCOUNT_ROWS  (8 + QUESTIONS + ANSWER_CAVEATS + ACCOUNT_BANDS + ACCOUNT_NOTES + 8)
+#define ACCOUNT_ROWS  (9 + QUESTIONS + ANSWER_CAVEATS + ACCOUNT_BANDS + ACCOUNT_NOTES + 8)
 
 /* How a run ended. */
 enum account_end { END_RUNS, END_WELL, END_BADLY, END_UNKNOWN };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/api/answers_json.h"
 
+#include "client/answers/census.h"
+
 static void put_text(struct json_out *j, const char *key, const char *text)
 {
         if (text[0])
@@ -78,6 +80,8 @@ void answers_print(struct json_out *j, const struct world_target *t, bool live, 
         json_close(j, ']');
         if (whole)
                 put_caveats(j, &a);
+        if (whole)
+                census_age_print(j, t, live, false);
         if (whole && account_end(t) == END_BADLY) {
                 struct account account;
 

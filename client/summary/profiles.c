@@ -4,6 +4,7 @@
 #include <string.h>
 #include <stdlib.h>
 
+#include "client/answers/census.h"
 #include "client/summary/print.h"
 #include "client/summary/summary.h"
 
@@ -65,6 +66,18 @@ static void print_bands(FILE *to, const struct summary *s)
                               print_safe(label, sizeof(label), top[i]->def->label));
 }
 
+static void print_age(FILE *to, const struct summary *s)
+{
+        struct census_age age;
+        char line[CENSUS_LINE], safe[4 * CENSUS_LINE];
+
+        census_age_of(&age, s->t, s->now);
+        if (age.any)
+                (void)fprintf(
+                        to, "  %s\n",
+                        print_safe(safe, sizeof(safe), census_age_text(line, sizeof(line), &age, s->t->event_time_ns)));
+}
+
 void profile_text(FILE *to, const struct summary *s)
 {
         const Hw__Run *run = s->t->target ? s->t->target->run_info : NULL;
@@ -81,6 +94,7 @@ void profile_text(FILE *to, const struct summary *s)
                       s->censuses == 1 ? "" : "es", hw_count_text(bands, sizeof(bands), n), plural(n));
         if (s->census_unfinished)
                 (void)fputs("  one more census was cut off by the end of the log\n", to);
+        print_age(to, s);
         print_bands(to, s);
 }
 
@@ -95,6 +109,7 @@ void profile_json(struct json_out *j, const struct summary *s)
         json_known_u64(j, "periodNs", run && run->has_census_period_ns, run ? run->census_period_ns : 0);
         json_known_u64(j, "censuses", true, s->censuses);
         json_known_u64(j, "unfinishedCensuses", s->census_unfinished, 1);
+        census_age_print(j, s->t, s->now, true);
         json_member_open(j, "bands", '[');
         for (uint32_t i = 0; i < s->t->n_bands; i++) {
                 const struct world_band *b = s->t->bands[i];

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "proto/wire/json.h"
+#include "client/answers/census.h"
 #include "client/trend/trend.h"
 
 static void put_labels(struct json_out *j, const struct world_target *t)
@@ -50,6 +51,7 @@ void trend_json(FILE *to, const struct world_target *t)
         json_member_u64(&j, "run", t->run);
         put_trends(&j, t);
         put_labels(&j, t);
+        census_age_print(&j, t, !trend_is_over(t), true);
         json_close(&j, '}');
         json_newline(&j);
 }

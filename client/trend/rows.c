@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "client/answers/answers.h"
+#include "client/answers/census.h"
 #include "client/state/band_name.h"
 #include "client/trend/trend.h"
 #include "heapwatch/text.h"
@@ -286,13 +287,23 @@ static struct rate_unit unit_of_rows(const struct world_target *t)
 }
 
 /* Whether its last numbers are those at its end: the collection at exit may have freed most of what it held. */
-static bool trend_is_over(const struct world_target *t)
+bool trend_is_over(const struct world_target *t)
 {
         const Hw__Target *state = t->target;
 
         return state && state->has_state &&
                (state->state == HW__TARGET__STATE__STATE_ENDED || state->state == HW__TARGET__STATE__STATE_FAILED ||
                 state->state == HW__TARGET__STATE__STATE_CRASHED);
+}
+
+static void print_census(FILE *to, const struct world_target *t)
+{
+        struct census_age age;
+        char line[CENSUS_LINE];
+
+        census_age_of(&age, t, !trend_is_over(t));
+        if (age.any)
+                sentence(to, "bands", census_age_text(line, sizeof(line), &age, t->event_time_ns));
 }
 
 void trend_text(FILE *to, const struct world_target *t, const struct trend_show *show)
@@ -311,6 +322,7 @@ void trend_text(FILE *to, const struct world_target *t, const struct trend_show 
         sentence(to, "live", live ? live->sentence : NULL);
         print_answers(to, t, show->live);
         sentence(to, "scale", s->scale ? s->scale->sentence : NULL);
+        print_census(to, t);
         fprintf(to, "\n  %-*s  %-7s%12s%14s%14s%14s%12s%10s%10s\n", NAME_COLUMNS, "", "verdict",
                 trend_is_over(t) ? "at end" : "now", "slope", "at least", "at most", "gained >=", "over", "since");
         print_series(to, unit, t, show);

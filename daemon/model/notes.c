@@ -235,7 +235,8 @@ void note_binary(struct model *m, const struct hw_event *e)
 
 void note_log(struct model *m, const struct hw_event *e)
 {
-        take(m, e, NOTE_LOG, 0);
+        if (!is_answer(e) && !is_no_census(m, e))
+                take(m, e, NOTE_LOG, 0);
 }
 
 uint64_t notes_total(const struct notes *n)

@@ -20,6 +20,7 @@
 
 #define PLACE_MAX RULE_WORDS_MAX
 
+/* Empty places: what is not known. */
 struct writer {
         const struct alert *alert;
         const struct rule_data *data;
@@ -29,8 +30,6 @@ struct writer {
         bool has_trend;
         char places[PLACES][PLACE_MAX];
 };
-
-static const char unknown[] = "unknown";
 
 static void clean(char out[BAND_TEXT_MAX], const char *text)
 {
@@ -58,7 +57,8 @@ static void put_value(struct writer *w, enum placeholder p, bool known, double v
 {
         char text[TYPE_VALUE_MAX];
 
-        put(w, p, known && !isnan(value) ? type_value_text(w->headline.type, value, text) : unknown);
+        if (known && !isnan(value))
+                put(w, p, type_value_text(w->headline.type, value, text));
 }
 
 static void put_slope(struct writer *w)
@@ -66,9 +66,7 @@ static void put_slope(struct writer *w)
         const struct trend_result *t = &w->trend;
         char text[RATE_WITHIN_MAX];
 
-        if (!w->has_trend || !t->has_slope)
-                put(w, PLACE_SLOPE, unknown);
-        else
+        if (w->has_trend && t->has_slope)
                 put(w, PLACE_SLOPE,
                     rate_within_text(text, rate_unit_within(t->slope, t->slope_low, t->slope_high), t->slope,
                                      t->slope_low, t->slope_high));
@@ -105,8 +103,6 @@ static void put_onset(struct writer *w)
 
         if (known)
                 put_moment(w, PLACE_ONSET, onset);
-        else
-                put(w, PLACE_ONSET, unknown);
         const char *note = onset == UNKNOWN_U64 ? NULL : w->data->note(w->data->ctx, onset, &note_ns);
         if (!note) {
                 put(w, PLACE_NOTE, "none near it");
@@ -121,15 +117,13 @@ static void put_onset(struct writer *w)
 static void put_words(struct writer *w, enum placeholder p, enum rule_words what)
 {
         w->data->words(w->data->ctx, what, w->headline.subject, w->places[p]);
-        if (!w->places[p][0])
-                put(w, p, unknown);
 }
 
 static void fill_places(struct writer *w, const char *target)
 {
         put(w, PLACE_TARGET, target);
         put(w, PLACE_BAND, w->alert->band_label ? w->alert->band_label : "");
-        put(w, PLACE_SOURCE, w->alert->band_source ? w->alert->band_source : unknown);
+        put(w, PLACE_SOURCE, w->alert->band_source ? w->alert->band_source : "");
         put_value(w, PLACE_VALUE, w->headline.has_value, w->headline.value);
         put_value(w, PLACE_THRESHOLD, w->headline.has_threshold, w->headline.threshold);
         put_slope(w);
@@ -214,10 +208,10 @@ void alert_text_refresh(struct alert *alert, const char *target, const struct ru
         w->has_trend = w->headline.subject_has_verdict && data->trend(data->ctx, w->headline.subject, &w->trend);
         fill_places(w, target);
         for (unsigned i = 0; i < PLACES; i++)
-                values[i] = w->places[i];
+                values[i] = w->places[i][0] ? w->places[i] : NULL;
         write_sentence(w, values, filled[n], sizeof(filled[n]));
-        texts[0] = w->headline.has_value && !isnan(w->headline.value) ? values[PLACE_VALUE] : "";
-        texts[1] = w->headline.has_threshold && !isnan(w->headline.threshold) ? values[PLACE_THRESHOLD] : "";
+        texts[0] = values[PLACE_VALUE] ? values[PLACE_VALUE] : "";
+        texts[1] = values[PLACE_THRESHOLD] ? values[PLACE_THRESHOLD] : "";
         texts[2] = filled[n];
         for (size_t i = 0; i < n; i++) {
                 template_expand(alert->rule->text.annotations[i].value, values, filled[i], sizeof(filled[i]));

@@ -125,22 +125,55 @@ bool template_check(const char *text, bool of_bands, uint32_t *ret_column, struc
         return true;
 }
 
-size_t template_expand(const char *text, const char *const values[PLACES], char *out, size_t size)
-{
-        struct text_out o;
-        const char *open;
+static const char unknown[] = "unknown";
 
-        text_out_init(&o, out, size);
-        while ((open = strstr(text, "{{"))) {
-                struct name n = read_name(open);
-                enum placeholder p = n.end ? find(&n) : PLACES;
+/* Puts text[0 .. n) with its placeholders filled in. Returns whether all of them are known. */
+static bool put_part(struct text_out *o, const char *text, size_t n, const char *const values[PLACES])
+{
+        const char *end = text + n, *open;
+        bool known = true;
+
+        while ((open = strstr(text, "{{")) && open < end) {
+                struct name name = read_name(open);
+                enum placeholder p = name.end && name.end <= end ? find(&name) : PLACES;
 
                 if (p == PLACES)
                         break;
-                text_put_n(&o, text, (size_t)(open - text));
-                text_put(&o, values[p]);
-                text = n.end;
+                text_put_n(o, text, (size_t)(open - text));
+                text_put(o, values[p] ? values[p] : unknown);
+                known &= values[p] != NULL;
+                text = name.end;
         }
-        text_put(&o, text);
+        text_put_n(o, text, (size_t)(end - text));
+        return known;
+}
+
+/* The first of the parts between | that has nothing unknown; none: nothing. */
+static void put_known_part(struct text_out *o, const char *text, const char *end, const char *const values[PLACES])
+{
+        while (text <= end) {
+                const char *bar = memchr(text, '|', (size_t)(end - text));
+                size_t n = (size_t)((bar ? bar : end) - text), before = o->used;
+
+                if (put_part(o, text, n, values))
+                        return;
+                o->used = before;
+                o->at[before] = '\0';
+                text += n + 1;
+        }
+}
+
+size_t template_expand(const char *text, const char *const values[PLACES], char *out, size_t size)
+{
+        struct text_out o;
+        const char *open, *close;
+
+        text_out_init(&o, out, size);
+        while ((open = strstr(text, "[[")) && (close = strstr(open, "]]"))) {
+                (void)put_part(&o, text, (size_t)(open - text), values);
+                put_known_part(&o, open + 2, close, values);
+                text = close + 2;
+        }
+        (void)put_part(&o, text, strlen(text), values);
         return o.used;
 }

@@ -6,6 +6,8 @@
  */
 #include "client/console/overview/sections.h"
 
+#include "client/answers/census.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -29,11 +31,23 @@ static int shown_bands(const struct world_target *t)
         return (int)world_top_bands(t, bands, MOST);
 }
 
+/* Of when the bands are. What is more than an age has a row of its own. */
+static bool age_of(char *out, size_t size, const struct scene *s, const struct world_target *t)
+{
+        const Hw__Run *run = t->target ? t->target->run_info : NULL;
+        struct census_age age;
+
+        census_age_of(&age, t, s->live);
+        (void)census_age_text(out, size, &age, scene_now_ns(s, t));
+        return age.stale || (run && run->no_census);
+}
+
 int bands_rows(const struct scene *s, const struct world_target *t, int width)
 {
-        (void)s;
+        char age[CENSUS_LINE];
+
         (void)width;
-        return t->census ? 2 + shown_bands(t) : 2;
+        return t->census ? 2 + shown_bands(t) + age_of(age, sizeof(age), s, t) : 2;
 }
 
 /* clang-format off */
@@ -120,17 +134,15 @@ static uint64_t unnamed_bytes(const struct world_target *t)
         return bytes;
 }
 
-static void draw_bands_title(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t)
+/* `age`: "" where it has a row of its own. */
+static void draw_bands_title(struct canvas *c, struct area area, const struct world_target *t, const char *age)
 {
-        uint64_t now_ns = scene_now_ns(s, t);
-        char age[SHORT_TEXT], number[SHORT_TEXT], title[3 * SHORT_TEXT + 128];
+        char number[SHORT_TEXT], title[CENSUS_LINE + 3 * SHORT_TEXT + 128];
         const uint64_t unnamed = unnamed_bytes(t);
         const Hw__Census *census = t->census;
         int n;
 
-        n = snprintf(title, sizeof(title), "census %" PRIu64 " · %s %s", census->number,
-                     duration_or_unknown(age, true, now_ns > census->time_ns ? now_ns - census->time_ns : 0),
-                     scene_over(s, t) ? "before its end" : "old");
+        n = snprintf(title, sizeof(title), "%s%scensus %" PRIu64, age, *age ? " · " : "", census->number);
         if (unnamed)
                 n += snprintf(title + n, sizeof(title) - (size_t)n, " · %s not named in the log",
                               bytes_or_unknown(number, true, unnamed));
@@ -144,6 +156,7 @@ void draw_bands(struct canvas *c, struct area area, const struct scene *s, const
 {
         const struct world_band *bands[MOST];
         bool heading = area.height >= 5;
+        char age[CENSUS_LINE], safe[4 * CENSUS_LINE];
         int row = 1, n;
 
         if (!t->census) {
@@ -151,7 +164,10 @@ void draw_bands(struct canvas *c, struct area area, const struct scene *s, const
                 (void)canvas_put(c, area, 1, 1, area.width - 2, TINT_DIM, scene_no_census(s, t));
                 return;
         }
-        draw_bands_title(c, area, s, t);
+        bool apart = age_of(age, sizeof(age), s, t);
+        draw_bands_title(c, area, t, apart ? "" : age);
+        if (apart)
+                (void)canvas_put(c, area, row++, 1, area.width - 2, TINT_WARN, safe_text(safe, sizeof(safe), age));
         if (heading)
                 draw_heading(c, area, row++);
         n = area.height - row < MOST ? area.height - row : MOST;

@@ -2,6 +2,8 @@
 /* scene.c - numbers of a target as people read them. */
 #include "client/console/scene/scene.h"
 
+#include "client/answers/census.h"
+
 #include <stdio.h>
 
 #include "heapwatch/text.h"
@@ -136,6 +138,16 @@ const char *scene_no_census(const struct scene *s, const struct world_target *t)
                 return UNKNOWN_TEXT "  no program has been seen yet";
         if (scene_process_only(t))
                 return UNKNOWN_TEXT "  not known: the program has no log, its process alone is watched";
+        if (run && run->no_census) {
+                static char line[CENSUS_LINE + 16], safe[4 * CENSUS_LINE];
+                struct census_age age;
+                char text[CENSUS_LINE];
+
+                census_age_of(&age, t, s->live);
+                (void)snprintf(line, sizeof(line), UNKNOWN_TEXT "  %s",
+                               safe_text(safe, sizeof(safe), census_age_text(text, sizeof(text), &age, 0)));
+                return line;
+        }
         if (run && run->has_breakdown && run->breakdown && scene_over(s, t))
                 return UNKNOWN_TEXT "  the heap profile was on, and the run ended before its first census";
         if (run && run->has_breakdown && run->breakdown)

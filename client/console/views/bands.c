@@ -2,6 +2,7 @@
 /* views/bands.c - what the heap is made of: a line for each band of the newest census. */
 #include <string.h>
 
+#include "client/answers/census.h"
 #include "client/console/views/views.h"
 #include "client/console/scene/trends.h"
 #include "client/console/scene/label.h"
@@ -308,6 +309,34 @@ static const struct table_class table = {
         .open = open_band,
 };
 
+/* -------------------------------------------------------------------- view */
+
+/* Of when the bands are, above them. */
+static void draw(struct console *c, struct canvas *canvas, struct area area)
+{
+        const struct scene *s = &c->scene;
+        char line[CENSUS_LINE], safe[4 * CENSUS_LINE];
+        struct census_age age = { .any = false };
+
+        if (s->target && s->target->census)
+                census_age_of(&age, s->target, s->live);
+        if (age.any && area.height > 3) {
+                (void)census_age_text(line, sizeof(line), &age, scene_now_ns(s, s->target));
+                (void)canvas_put(canvas, area, 0, 1, area.width - 2, age.stale ? TINT_WARN : TINT_DIM,
+                                 safe_text(safe, sizeof(safe), line));
+                area = area_below(area, 1);
+        }
+        console_table(c, canvas, area, &c->shown->tables[0]);
+}
+
+static int wanted(struct console *c, int width)
+{
+        const size_t n = c->shown->tables[0].n;
+
+        (void)width;
+        return 2 + (n ? (int)n : 1);
+}
+
 static const struct console_key keys[] = {
         { "↑ ↓", "move" }, { "enter", "open" }, { "< >", "sort" }, { "r", "reverse" },
         { "/", "search" }, { "f", "filter" },   { NULL, NULL },
@@ -322,4 +351,6 @@ const struct console_view view_bands = {
                  "published window closest to the one chosen with + and -.",
         .keys = keys,
         .tables = { &table },
+        .draw = draw,
+        .rows = wanted,
 };

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
+#include "client/answers/census.h"
 #include "client/answers/evidence.h"
 #include "heapwatch/text.h"
 #include "proto/eventlog/advice.h"
@@ -1028,6 +1029,51 @@ static void hostile_texts_are_cut_at_a_character(void **state)
         assert_string_equal(answer_tone_name(ANSWER_BAD), "bad");
 }
 
+static void sentence_is(const struct made *m, uint64_t now_ns, const char *expected)
+{
+        struct census_age age;
+        char line[CENSUS_LINE];
+
+        census_age_of(&age, &m->t, true);
+        assert_string_equal(census_age_text(line, sizeof(line), &age, now_ns), expected);
+        assert_int_equal(age.any, expected[0] != '\0');
+}
+
+/* Of when the bands are, and whether live data have become other since; in the past when the run is over. */
+static void the_age_of_the_last_census(void **state)
+{
+        struct made m;
+
+        (void)state;
+        begin(&m);
+        m.census.time_ns = 5 * MINUTE;
+        m.census.total_bytes = 40 * MIB;
+        sentence_is(&m, 9 * MINUTE + MINUTE / 6, "last census 4m 10s ago at 40.0 MiB");
+        m.heap_state.live_bytes = 98 * MIB;
+        m.heap_state.has_live_time_ns = 1;
+        m.heap_state.live_time_ns = 4 * MINUTE; /* before it */
+        sentence_is(&m, 6 * MINUTE, "last census 1m 00s ago at 40.0 MiB");
+        m.heap_state.live_time_ns = 6 * MINUTE;
+        sentence_is(&m, 6 * MINUTE,
+                    "last census 1m 00s ago at 40.0 MiB; live data are 98.0 MiB now: bands are of then");
+        m.heap_state.live_bytes = 45 * MIB; /* they differ by that much anyway */
+        sentence_is(&m, 6 * MINUTE, "last census 1m 00s ago at 40.0 MiB");
+        m.heap_state.live_bytes = 20 * MIB;
+        m.run.no_census = (char *)"it would pause the program about 180 ms, --max-pause is 50 ms";
+        sentence_is(&m, 6 * MINUTE,
+                    "last census 1m 00s ago at 40.0 MiB; live data are 20.0 MiB now: bands are of then; no further "
+                    "one: it would pause the program about 180 ms, --max-pause is 50 ms");
+        m.t.census = NULL;
+        sentence_is(&m, 6 * MINUTE, "no census: it would pause the program about 180 ms, --max-pause is 50 ms");
+        m.run.no_census = NULL;
+        sentence_is(&m, 6 * MINUTE, "");
+        m.t.census = &m.census;
+        m.state.state = HW__TARGET__STATE__STATE_ENDED;
+        sentence_is(&m, 10 * MINUTE,
+                    "last census 5m 00s before the end at 40.0 MiB; live data were 20.0 MiB at the end: bands are of "
+                    "then");
+}
+
 int main(void)
 {
         static const struct CMUnitTest tests[] = {
@@ -1054,6 +1100,7 @@ int main(void)
                 cmocka_unit_test(damage_and_the_daemons_own_advice),
                 cmocka_unit_test(the_worst_has_the_highest_rank),
                 cmocka_unit_test(hostile_texts_are_cut_at_a_character),
+                cmocka_unit_test(the_age_of_the_last_census),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -557,7 +557,11 @@ static void test_notes(void **unused)
         assert_int_equal(f.note.size_bytes, sizeof(big) - 1);
         assert_int_equal(f.note.text_size, LIMIT_NOTE_TEXT_BYTES);
         assert_int_equal(strlen(f.note.text), LIMIT_NOTE_TEXT_BYTES);
-        ev(&f, HW_USER_MSG, 1, 11, "t", "heapwatch-agent: answer 1 ok"); /* of the agent to its client */
+        ev(&f, HW_LOG_MSG, NONE, 11, "t", "heapwatch-agent: answer 1 ok"); /* of the agent to its client */
+        ev(&f, HW_LOG_MSG, NONE, 12, "t", "heapwatch-agent: no census: it would pause"); /* the state of its profile */
+        assert_string_equal(model_run(f.m)->no_census, "it would pause");
+        ev(&f, HW_HEAP_PROF_SAMPLE_BEGIN, 0, 13, "8", U(0));
+        assert_string_equal(model_run(f.m)->no_census, "");
         assert_true(notes_total(n) == 6 && notes_oldest(n) == 1);
         assert_string_equal(notes_get(n, 2)->text, "\x1b[31mphase");
         for (unsigned i = 7; i <= LIMIT_NOTES + 10; i++)

@@ -289,6 +289,14 @@ static void templates(void **state)
         values[PLACE_NOTE] = "{{value}}"; /* placeholders in the program's text are not expanded */
         template_expand("{{note}}", values, out, sizeof(out));
         assert_string_equal(out, "{{value}}");
+        values[PLACE_SLOPE] = NULL;
+        template_expand("leaks {{slope}}", values, out, sizeof(out));
+        assert_string_equal(out, "leaks unknown");
+        template_expand("{{target}} [[leaks {{slope}}|has leaked]], [[x {{slope}}]]{{value}} [[{{onset}}|no]] ]] [[",
+                        values, out, sizeof(out));
+        assert_string_equal(out, "target has leaked, value onset ]] [[");
+        template_expand("[[{{slope}}|{{slope}}|[{{value}}]]]", values, out, sizeof(out));
+        assert_string_equal(out, "[value]");
         assert_false(template_check("\xc3\xbc {{valu}}", false, &column, &error));
         assert_int_equal(column, 3);
         assert_non_null(strstr(error.text, "did you mean {{value}}"));

@@ -8,7 +8,7 @@ import type { Span } from "../range.ts";
 import { moments, type Points } from "../state/series.ts";
 import type { Target } from "../state/target.ts";
 import { num, seconds, type U64 } from "../state/wire.ts";
-import { clock, UNKNOWN } from "../units.ts";
+import { age, clock, UNKNOWN } from "../units.ts";
 import type { ChartOptions } from "../widgets/chart.ts";
 import type { Line, Marker } from "../widgets/plot.ts";
 import { matcher } from "../widgets/controls.ts";
@@ -45,6 +45,21 @@ export function inClock(app: App, t: Target, sentence: string | undefined): stri
     const since = t.answers?.answers?.find((a) => a.key === "since")?.timeNs;
     if (since === undefined || app.clockStart(t) === undefined) return sentence;
     return sentence?.replace(/since [^,;]+ into the run/, () => `since ${when(app, t, seconds(since))}`);
+}
+
+// Of when the bands are: "last census 4m 10s ago at 2.4 MiB …".
+export class CensusLine {
+    readonly root = h("p", { class: "muted census-age" });
+
+    constructor(private app: App) {}
+
+    show(t: Target | undefined): void {
+        const c = t?.answers?.census, at = seconds(c?.timeNs);
+        this.root.hidden = !c;
+        if (!t || !c) return;
+        setAttr(this.root, "data-tone", c.stale ? "warn" : "dim");
+        setText(this.root, visible(`${c.before ?? ""}${at === undefined ? "" : age(Math.max(0, this.app.newest(t) - at))}${c.after ?? ""}`));
+    }
 }
 
 // The same as a number, to sort rows of several targets by what is shown.

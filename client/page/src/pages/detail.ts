@@ -15,7 +15,7 @@ import { field } from "../widgets/controls.ts";
 import { pill } from "../widgets/facts.ts";
 import { sparkline } from "../widgets/sparkline.ts";
 import { type Column, Table } from "../widgets/table.ts";
-import { line, majorMarkers, noteMarkers, searching, title, zooming } from "./common.ts";
+import { CensusLine, line, majorMarkers, noteMarkers, searching, title, zooming } from "./common.ts";
 import { Definition } from "./definition.ts";
 
 interface Row {
@@ -81,7 +81,7 @@ function origin(target: () => Target | undefined): Column<Row>[] {
 }
 
 export function detail(app: App): Page {
-    const { route } = app, heading = title("Detail"), filter = field(route, "q", "Bands", "text or /regexp/");
+    const { route } = app, heading = title("Detail"), filter = field(route, "q", "Bands", "text or /regexp/"), census = new CensusLine(app);
     let drawn: Target | undefined, span: [number, number] = [0, 0]; // of the rows: they may be drawn again (a scroll) before the next update
     const table = new Table<Row>({ id: "bands", title: "All bands", columns: columns(() => drawn, () => span), key: (r) => r.key, route,
         sort: "-sum", height: 1200, empty: "No band. A heap profile (+RTS -hT, -hi, -hc …) breaks memory down; a search may hide all of it.",
@@ -89,13 +89,14 @@ export function detail(app: App): Page {
     const chart = new Chart({ ...zooming(app), id: "band", title: "Band", unit: BYTES_UNIT, height: 240 });
     const definition = new Definition((key) => route.set({ iso: key }, "heap"), () => route.set({ band: undefined }));
     const opened = h("div", { class: "beside" }, chart.root, definition.root);
-    const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, heading.root, h("span", { class: "spacer" }), filter.root), opened, table.root);
+    const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, heading.root, h("span", { class: "spacer" }), filter.root), census.root, opened, table.root);
     const rows = new Rows(app);
 
     function update(): void {
         const t = (drawn = app.target());
         heading.set(t);
         filter.update();
+        census.show(t);
         const keep = searching(app, "q", filter.root);
         if (!t) {
             opened.hidden = true;

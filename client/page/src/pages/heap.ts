@@ -10,7 +10,7 @@ import { BYTES_UNIT, parseBytes, SHARE_UNIT, slope } from "../units.ts";
 import { Chart } from "../widgets/chart.ts";
 import { pill } from "../widgets/facts.ts";
 import { choice, field, more, select, toggle } from "../widgets/controls.ts";
-import { deployMarkers, majorMarkers, noteMarkers, noteMode, searching, title, zooming } from "./common.ts";
+import { CensusLine, deployMarkers, majorMarkers, noteMarkers, noteMode, searching, title, zooming } from "./common.ts";
 import { Bands, heapLines, hiddenBands, noBands } from "./heap_plots.ts";
 import { Questions } from "./questions.ts";
 
@@ -18,7 +18,7 @@ const MODES: [string, string][] = [["stack", "Stacked"], ["lines", "Lines"], ["s
 const SORTS: [string, string][] = [["size", "size"], ["stddev", "deviation"], ["gradient", "slope"], ["name", "name"], ["number", "number"]];
 
 export function heap(app: App): Page {
-    const { route } = app, heading = title("Heap");
+    const { route } = app, heading = title("Heap"), census = new CensusLine(app);
     const pick = (id: string) => {
         if (id !== "other") route.set({ iso: route.get("iso") === id ? undefined : id });
     };
@@ -53,7 +53,7 @@ export function heap(app: App): Page {
     const root = h("div", { class: "stack" },
         h("div", {}, h("div", { class: "pagehead" }, heading.root, judged, grows),
             h("div", { class: "controls" }, ...controls.map((c) => c.root))),
-        charts["bytes"]!.root, charts["share"]!.root,
+        h("div", {}, charts["bytes"]!.root, charts["share"]!.root, census.root),
         h("div", { class: "beside" }, pane.root, questions.root));
     const bands = new Bands(app);
     let painted = false;
@@ -62,6 +62,7 @@ export function heap(app: App): Page {
         const t = app.target(), mode = route.get("mode", "stack");
         heading.set(t);
         for (const c of controls) c.update();
+        census.show(t);
         const keep = searching(app, "q", filter.root), shown = mode === "share" ? "share" : "bytes";
         charts["bytes"]!.root.hidden = shown !== "bytes";
         charts["share"]!.root.hidden = shown !== "share";

@@ -25,6 +25,7 @@ export function hiddenBands(app: App): Set<string> {
 
 export function noBands(t: Target): string {
     if (t.bands.size) return t.censuses.n ? "No band matches in this range." : "No census yet.";
+    if (t.answers?.census?.none) return t.answers.census.before ?? "";
     return "This program writes no heap profile. Start it with +RTS -l -hT (any build), -hi or -hc to see bands.";
 }
 

@@ -13,7 +13,7 @@ import { Chart } from "../widgets/chart.ts";
 import { pill } from "../widgets/facts.ts";
 import type { Marker } from "../widgets/plot.ts";
 import { Account } from "./account.ts";
-import { deployMarkers, majorMarkers, noteMarkers, title, when, zooming } from "./common.ts";
+import { CensusLine, deployMarkers, majorMarkers, noteMarkers, title, when, zooming } from "./common.ts";
 import { Bands, heapLines, noBands } from "./heap_plots.ts";
 
 const DRAWN = 6; // bands: the others are on Heap
@@ -28,9 +28,9 @@ export function target(app: App): Page {
     };
     const bands = new Chart({ ...zooming(app), id: "target-bands", title: "Largest bands", unit: BYTES_UNIT, height: 270, onpick: open });
     const pane = new Chart({ ...zooming(app), id: "target-heap", title: "Live data, heap and process", unit: BYTES_UNIT, height: 190 });
-    const nothing = h("p", { class: "empty" });
+    const nothing = h("p", { class: "empty" }), census = new CensusLine(app);
     const all = h("div", { class: "beside answering" }, h("div", { class: "stack" }, h("section", { class: "card", "aria-label": "Answers" }, caveats, answers.root, fires), account.root),
-        h("div", { class: "stack" }, bands.root, pane.root));
+        h("div", { class: "stack" }, h("div", {}, bands.root, census.root), pane.root));
     const root = h("div", { class: "stack target" }, h("div", { class: "pagehead" }, heading.root, word), nothing, all);
     const plots = new Bands(app, DRAWN);
 
@@ -52,6 +52,7 @@ export function target(app: App): Page {
         const fire = firingRules(t);
         fires.hidden = !fire;
         setText(fires, fire);
+        census.show(t);
         draw(t);
     }
 

@@ -57,6 +57,8 @@ export interface Census {
 }
 export interface CostCentre { id?: number; label?: string; module?: string; source?: string; caf?: boolean }
 export interface InfoTable { name?: string; closureType?: string; type?: string; label?: string; module?: string; source?: string }
+// Of when the bands are (client/answers/census.h): the age of the last census is between the two texts.
+export interface CensusAge { timeNs?: U64; totalBytes?: U64; stale?: boolean; none?: string; before?: string; after?: string }
 export interface BandDef { id?: number; label?: string; stack?: CostCentre[]; infoTable?: InfoTable; firstSeenNs?: U64; key?: U64 }
 export interface Note { number?: U64; timeNs?: U64; what?: string; capability?: number; thread?: number; text?: string; sizeBytes?: U64 }
 export interface Notes { notes?: Note[]; dropped?: U64 }
@@ -122,7 +124,7 @@ export interface Answer { key: string; question: string; tone: string; text: str
 export interface AccountRow { key: string; tone: string; text?: string; timeNs?: U64; after?: string }
 export interface Answers {
     daemon?: number; target?: string; run?: number; word?: string; tone?: string; rank?: number; slope?: number; onsetNs?: U64; limitInNs?: U64; band?: number;
-    culprit?: string; note?: string; answers?: Answer[]; caveats?: string[]; postMortem?: AccountRow[];
+    culprit?: string; note?: string; answers?: Answer[]; caveats?: string[]; census?: CensusAge; postMortem?: AccountRow[];
 }
 
 export interface Tagged { daemon?: number; update: Update }

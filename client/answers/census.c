@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/answers/census.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "client/answers/evidence.h"
+#include "heapwatch/text.h"
+
+#define DIFFERENT       0.25 /* of the larger one: live data and the total of a census differ by some percent anyway */
+#define DIFFERENT_BYTES (UINT64_C(1) << 20)
+
+__attribute__((format(printf, 2, 3))) static void add(char text[CENSUS_TEXT], const char *format, ...)
+{
+        size_t n = strlen(text);
+        va_list arguments;
+
+        va_start(arguments, format);
+        (void)vsnprintf(text + n, CENSUS_TEXT - n, format, arguments);
+        va_end(arguments);
+}
+
+/* Whether a later collection says something else than the census; both were one collection otherwise. */
+static bool is_stale(const struct world_target *t)
+{
+        const Hw__Heap *h = t->heap;
+        const uint64_t total = t->census->total_bytes;
+
+        if (!h || !h->has_live_bytes || !h->has_live_time_ns || h->live_time_ns <= t->census->time_ns)
+                return false;
+        uint64_t more = h->live_bytes > total ? h->live_bytes : total;
+        uint64_t less = h->live_bytes > total ? total : h->live_bytes;
+
+        return more - less >= DIFFERENT_BYTES && (double)(more - less) >= DIFFERENT * (double)more;
+}
+
+static void add_size(struct census_age *a, const struct world_target *t, bool over)
+{
+        char then[HW_NUMBER_MAX], now[HW_NUMBER_MAX];
+
+        add(a->after, "%s at %s", over ? " before the end" : " ago",
+            hw_bytes_text(then, sizeof(then), (double)a->total_bytes));
+        if (a->stale)
+                add(a->after, "; live data %s %s %s: bands are of then", over ? "were" : "are",
+                    hw_bytes_text(now, sizeof(now), (double)t->heap->live_bytes), over ? "at the end" : "now");
+}
+
+void census_age_of(struct census_age *ret, const struct world_target *t, bool live)
+{
+        const Hw__Run *run = t->target ? t->target->run_info : NULL;
+        const char *none = run && run->no_census ? run->no_census : NULL;
+        struct evidence e;
+
+        *ret = (struct census_age){ .any = t->census || none, .has_time = t->census != NULL };
+        evidence_of(&e, t, live);
+        if (t->census) {
+                ret->time_ns = t->census->time_ns;
+                ret->total_bytes = t->census->total_bytes;
+                ret->stale = is_stale(t);
+                add(ret->before, "last census ");
+                add_size(ret, t, e.over);
+        }
+        if (none)
+                add(t->census ? ret->after : ret->before, "%s%.200s",
+                    t->census ? "; no further one: " : "no census: ", none);
+}
+
+char *census_age_text(char *out, size_t size, const struct census_age *a, uint64_t now_ns)
+{
+        char age[HW_NUMBER_MAX] = "";
+
+        if (a->has_time)
+                (void)hw_duration_text(age, sizeof(age), now_ns > a->time_ns ? (double)(now_ns - a->time_ns) : 0);
+        (void)snprintf(out, size, "%s%s%s", a->before, age, a->after);
+        return out;
+}
+
+void census_age_print(struct json_out *j, const struct world_target *t, bool live, bool now)
+{
+        const Hw__Run *run = t->target ? t->target->run_info : NULL;
+        struct census_age a;
+        char whole[CENSUS_LINE];
+
+        census_age_of(&a, t, live);
+        if (!a.any)
+                return;
+        json_member_open(j, "census", '{');
+        if (a.has_time) {
+                json_member_u64_string(j, "timeNs", a.time_ns);
+                if (now)
+                        json_member_u64_string(j, "ageNs",
+                                               t->event_time_ns > a.time_ns ? t->event_time_ns - a.time_ns : 0);
+                json_member_u64_string(j, "totalBytes", a.total_bytes);
+                json_member_bool(j, "stale", a.stale);
+        }
+        if (run && run->no_census)
+                json_member_text(j, "none", run->no_census);
+        json_member_text(j, "before", a.before);
+        json_member_text(j, "after", a.after);
+        if (now)
+                json_member_text(j, "sentence", census_age_text(whole, sizeof(whole), &a, t->event_time_ns));
+        json_close(j, '}');
+}

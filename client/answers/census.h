@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * census.h - of when the bands are: the age of a target's last census, in the same words on every face, with what live
+ * data are by now where that is something else, and why there is no further one where --max-pause forbids it.
+ */
+#ifndef HW_CLIENT_ANSWERS_CENSUS_H
+#define HW_CLIENT_ANSWERS_CENSUS_H
+
+#include "client/state/world.h"
+#include "proto/base/json_out.h"
+
+#define CENSUS_TEXT 320
+#define CENSUS_LINE (2 * CENSUS_TEXT + 32) /* of the whole sentence */
+
+/* "last census " AGE " ago at 2.4 MiB; live data are 98 MiB now: bands are of then" */
+struct census_age {
+        bool any;             /* there is something to say */
+        bool has_time;        /* there is a census; else there is only `before` */
+        bool stale;           /* live data have become other than it says: the bands do not show that */
+        uint64_t time_ns;     /* of the census, event time; the face shows the time since then */
+        uint64_t total_bytes; /* of the census */
+        char before[CENSUS_TEXT], after[CENSUS_TEXT];
+};
+
+/* `live`: a daemon follows the target; false: a finished log. */
+void census_age_of(struct census_age *ret, const struct world_target *t, bool live);
+
+/*
+ * The same as the member "census" of an object in JSON; nothing when there is nothing to say. `now`: with the age and
+ * the sentence at the newest event, which change with each of them.
+ */
+void census_age_print(struct json_out *j, const struct world_target *t, bool live, bool now);
+
+/* The whole sentence at the event time now_ns; "" when there is nothing to say. Returns `out`. */
+char *census_age_text(char *out, size_t size, const struct census_age *a, uint64_t now_ns);
+
+#endif

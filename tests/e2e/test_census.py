@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What heap censuses cost a program, and of when the bands are that they show: in the agent, on every face."""
+import contextlib
+import json
+import os
+import re
+import subprocess
+import time
+
+import pytest
+
+from harness import CLIENT, VALGRIND, Daemon, Programs, client, private_directory, running, wait_for
+
+
+@pytest.fixture(scope="module")
+def held():
+    return Programs({"held": ("held", "Held", "-threaded")})["held"]
+
+
+@pytest.fixture
+def daemon(tmp_path):
+    with private_directory() as directory, Daemon(directory) as d:
+        yield d
+
+
+@contextlib.contextmanager
+def run(daemon, program, mib, *options):
+    """It keeps that much, under the name p, once all of it is there."""
+    env = {**os.environ, "HEAPWATCH_DIR": str(daemon.directory)}
+    with running(CLIENT, "run", "--no-top", "--name", "p", *options, "--", program, str(mib), env=env, stdin=subprocess.PIPE,
+                 stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "ready\n"
+        yield process
+
+
+def ask(daemon, *args):
+    done = client(*args, env={"HEAPWATCH_DIR": str(daemon.directory)})
+    assert done.returncode in (0, 1), done.stderr
+    return done.stdout.decode()
+
+
+def status(daemon):
+    return {k: float(v) for k, v in re.findall(r"\b(?!ghc)(\w+)=([0-9.]+)\b", ask(daemon, "ctl", "agent", "p", "status"))}
+
+
+def newest(daemon):
+    return daemon.snapshot("p")["census"][0].census
+
+
+def trend(daemon):
+    return json.loads(ask(daemon, "trend", "--format", "json", "p"))["census"]
+
+
+@pytest.mark.skipif(VALGRIND, reason="censuses of 200 MB take minutes there")
+def test_a_large_heap_gets_few_censuses_and_each_face_says_how_old_the_last_one_is(daemon, held):
+    with run(daemon, held, 200):
+        assert ask(daemon, "ctl", "census", "p").startswith("census ")
+        wait_for(lambda: newest(daemon).total_bytes > 100 << 20, "a census of all of it")
+        before = status(daemon)
+        assert before["pause_ms"] > 20 and before["budget"] == 0.05
+        began, first = time.monotonic(), newest(daemon)
+        wait_for(lambda: trend(daemon)["timeNs"] != str(first.time_ns) or int(trend(daemon)["ageNs"]) > 5e9, "a census of some age")
+        after = status(daemon)
+        assert (after["taken"] - before["taken"]) * before["pause_ms"] <= 10 * (time.monotonic() - began) + before["pause_ms"]
+        if not after["rising"]:
+            assert after["census_every"] > 30
+
+        # The age is that of the newest census, by the wall clock too.
+        census, run_info = newest(daemon), daemon.target("p").run_info
+        age = trend(daemon)
+        if age["timeNs"] == str(census.time_ns):
+            by_clock = time.time() - (run_info.start_wall_ns + census.time_ns) / 1e9
+            assert abs(int(age["ageNs"]) / 1e9 - by_clock) < 4, (age, by_clock)
+        words = r"last census [0-9.]+ ?m?s?( \d+s)? ago at \d+ MiB"
+        assert not age["stale"] and re.fullmatch(words, age["sentence"]), age
+        for face in (("trend", "p"), ("summary", "p"), ("top", "--once", "--view", "bands", "p"), ("post-mortem", "p"),
+                     ("top", "--once", "--view", "overview", "p")):
+            assert re.search(words, ask(daemon, *face)), face
+        assert json.loads(ask(daemon, "summary", "--format", "json", "p"))["heapProfile"]["census"]["stale"] is False
+
+
+def test_max_pause_forbids_longer_censuses_and_each_face_says_so(daemon, held):
+    with run(daemon, held, 20, "--max-pause", "100us"):
+        refused = client("ctl", "census", "p", env={"HEAPWATCH_DIR": str(daemon.directory)})
+        assert refused.returncode == 1 and b"it would pause the program about" in refused.stderr, refused.stderr
+        words = r"no (census|further one): it would pause the program about [0-9.]+ ms, --max-pause is 0.1 ms"
+        wait_for(lambda: re.search(words, ask(daemon, "trend", "p")), "the reason")
+        for face in (("summary", "p"), ("top", "--once", "--view", "bands", "p"), ("post-mortem", "p")):
+            assert re.search(words, ask(daemon, *face)), face
+        assert not any("heapwatch-agent" in note.text for u in daemon.snapshot("p").get("notes", []) for note in u.notes.notes)
+
+        taken = status(daemon)["taken"]
+        ask(daemon, "ctl", "agent", "p", "max-pause", "10")
+        wait_for(lambda: status(daemon)["taken"] > taken, "a census that is allowed again")
+        wait_for(lambda: "none" not in trend(daemon), "nothing is forbidden any more")
+
+
+def test_options_of_censuses_are_checked(held):
+    for option, why in (("--budget=x", "--budget: expected a percentage"), ("--budget=101", "--budget: expected a percentage"),
+                        ("--max-pause=abc", "--max-pause"), ("--max-pause=0", "--max-pause")):
+        done = client("run", "--no-top", option, "--", held, 1)
+        assert done.returncode == 2 and why in done.stderr.decode(), done.stderr
+    done = client("run", "--no-top", "--max-pause=50ms", "--heap-profile=c", "--", held, 1)
+    assert done.returncode == 2 and "--heap-profile T, i or none" in done.stderr.decode()
