@@ -9,9 +9,18 @@
 
 /* ----------------------------------------------------------------- the bucket */
 
-static double share_now(const struct census_budget *b)
+static double share_at(const struct census_budget *b, int64_t now)
 {
-        return b->rise.rises && b->share < BUDGET_RISING ? BUDGET_RISING : b->share;
+        return now < rise_until(&b->rise) && b->share < BUDGET_RISING ? BUDGET_RISING : b->share;
+}
+
+/* What a stretch of time adds. */
+static double filling(const struct census_budget *b, int64_t from, int64_t to)
+{
+        int64_t until = rise_until(&b->rise);
+        int64_t middle = until < from ? from : until > to ? to : until;
+
+        return (double)(middle - from) * share_at(b, from) + (double)(to - middle) * b->share;
 }
 
 static double at_most(const struct census_budget *b)
@@ -29,7 +38,7 @@ static int64_t within_limits(const struct census_budget *b, double left)
 static void fill(struct census_budget *b, int64_t now)
 {
         if (now > b->filled_ns)
-                b->left_ns = within_limits(b, (double)b->left_ns + (double)(now - b->filled_ns) * share_now(b));
+                b->left_ns = within_limits(b, (double)b->left_ns + filling(b, b->filled_ns, now));
         b->filled_ns = now;
 }
 
@@ -53,7 +62,7 @@ int64_t budget_wait(const struct census_budget *b, int64_t now)
         if (b->share <= 0)
                 return 0;
         fill(&then, now);
-        return then.left_ns > 0 ? 0 : (int64_t)((double)(1 - then.left_ns) / share_now(b)) + 1;
+        return then.left_ns > 0 ? 0 : (int64_t)((double)(1 - then.left_ns) / share_at(b, now)) + 1;
 }
 
 void budget_spend(struct census_budget *b, int64_t now)
@@ -153,7 +162,12 @@ int64_t budget_spacing(const struct census_budget *b)
         return spread(b, at_most(b));
 }
 
-int64_t budget_period(const struct census_budget *b)
+int64_t budget_period(const struct census_budget *b, int64_t now)
 {
-        return spread(b, share_now(b));
+        return spread(b, share_at(b, now));
+}
+
+bool budget_rising(const struct census_budget *b, int64_t now)
+{
+        return now < rise_until(&b->rise);
 }

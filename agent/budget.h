@@ -63,7 +63,10 @@ int64_t budget_wait(const struct census_budget *b, int64_t now);
 int64_t budget_spacing(const struct census_budget *b);
 
 /* From census to census in the long run, as things are: by the share of now and the predicted pause. */
-int64_t budget_period(const struct census_budget *b);
+int64_t budget_period(const struct census_budget *b, int64_t now);
+
+/* Whether live data rise now. */
+bool budget_rising(const struct census_budget *b, int64_t now);
 
 /* A census was requested. */
 void budget_spend(struct census_budget *b, int64_t now);

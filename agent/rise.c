@@ -23,8 +23,17 @@ static void close_span(struct rise *r)
                    (double)r->spans[r->n - 1].low >= RISE_LEAST * (double)r->spans[0].high;
 }
 
+int64_t rise_until(const struct rise *r)
+{
+        if (!r->rises)
+                return INT64_MIN;
+        return r->last_ns + (r->gap_ns > RISE_SPAN_NS ? r->gap_ns : RISE_SPAN_NS);
+}
+
 void rise_add(struct rise *r, int64_t now, uint64_t live)
 {
+        r->gap_ns = r->last_ns > 0 ? now - r->last_ns : 0;
+        r->last_ns = now;
         if (r->open.high > 0 && now - r->open_ns >= RISE_SPAN_NS)
                 close_span(r);
         if (r->open.high == 0) {

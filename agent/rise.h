@@ -25,13 +25,17 @@ struct rise_span {
 struct rise {
         struct rise_span spans[RISE_SPANS]; /* oldest first */
         unsigned n;
-        struct rise_span open; /* high 0: nothing yet */
-        int64_t open_ns;       /* its beginning */
-        uint64_t record;       /* most of all spans that are over */
+        struct rise_span open;   /* high 0: nothing yet */
+        int64_t open_ns;         /* its beginning */
+        uint64_t record;         /* most of all spans that are over */
+        int64_t last_ns, gap_ns; /* of the newest live data, and since those before */
         bool rises;
 };
 
 /* Live data after a collection, in bytes. */
 void rise_add(struct rise *r, int64_t now, uint64_t live);
+
+/* Until when they rise, as far as is known: without a new collection not for longer than there was between the last. */
+int64_t rise_until(const struct rise *r);
 
 #endif

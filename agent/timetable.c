@@ -27,9 +27,9 @@ static int64_t longer(int64_t a, int64_t b)
         return a > b ? a : b;
 }
 
-int64_t timetable_census_every(const struct timetable *s)
+int64_t timetable_census_every(const struct timetable *s, int64_t now)
 {
-        return longer(s->interval_ns, budget_period(&s->budget));
+        return longer(s->interval_ns, budget_period(&s->budget, now));
 }
 
 bool timetable_flush(struct timetable *s, int64_t now)

@@ -25,7 +25,7 @@ void timetable_set_interval(struct timetable *s, int64_t now, int64_t interval_n
 void timetable_set_profile(struct timetable *s, int64_t now, char profile);
 
 /* From census to census in the long run: interval_ns, or longer for the budget. */
-int64_t timetable_census_every(const struct timetable *s);
+int64_t timetable_census_every(const struct timetable *s, int64_t now);
 
 /* Whether it is due; the next one is scheduled. */
 bool timetable_flush(struct timetable *s, int64_t now);

@@ -193,7 +193,7 @@ static void tell_bands(struct account *a, const struct world_target *t, bool liv
 
         census_age_of(&age, t, live);
         if (age.any)
-                say(row(a, "bands", age.stale ? ANSWER_WARN : ANSWER_DIM)->text, "%s",
+                say(row(a, "census", age.stale ? ANSWER_WARN : ANSWER_DIM)->text, "%s",
                     census_age_text(line, sizeof(line), &age, t->event_time_ns));
         for (size_t i = 0; i < n; i++) {
                 struct target_answer *r = row(a, "bands", ANSWER_DIM);

@@ -78,7 +78,7 @@ static void test_the_average_share(void **state)
                 uint64_t n = run_for(&p, 3600 * S);
                 assert_in_range(n, 3600 / cases[i].every_s - 1, 3600 / cases[i].every_s + 1);
                 assert_true((double)(p.paused_ns - paused) <= 0.00051 * (double)(p.last_ns - before));
-                assert_in_range(timetable_census_every(&p.timetable), (cases[i].every_s - 1) * S,
+                assert_in_range(timetable_census_every(&p.timetable, p.now), (cases[i].every_s - 1) * S,
                                 (cases[i].every_s + 1) * S);
         }
 }
@@ -129,13 +129,13 @@ static void test_more_while_live_data_rise(void **state)
 
         (void)state;
         (void)run_for(&p, 200 * S);
-        assert_false(p.timetable.budget.rise.rises);
+        assert_false(budget_rising(&p.timetable.budget, p.now));
         for (int i = 0; i < 60; i++) {
                 p.live_mib += 2;
                 collect(&p);
                 (void)run_for(&p, S);
         }
-        assert_true(p.timetable.budget.rise.rises);
+        assert_true(budget_rising(&p.timetable.budget, p.now));
         uint64_t n = 0;
         for (int i = 0; i < 60; i++) {
                 p.live_mib += 2;
@@ -147,8 +147,24 @@ static void test_more_while_live_data_rise(void **state)
                 collect(&p);
                 (void)run_for(&p, S);
         }
-        assert_false(p.timetable.budget.rise.rises);
+        assert_false(budget_rising(&p.timetable.budget, p.now));
         assert_in_range(run_for(&p, 3600 * S), 12, 20);
+}
+
+/* A start fills the heap, and then no collection tells that it has ended: that is not a rise for ever. */
+static void test_a_rise_ends_when_no_collection_tells_of_it(void **state)
+{
+        struct program p = program(1, 400000);
+
+        (void)state;
+        for (; p.live_mib < 512; p.live_mib *= 2) {
+                collect(&p);
+                (void)run_for(&p, S);
+        }
+        int64_t paused = p.paused_ns;
+        (void)run_for(&p, 100 * S);
+        assert_true(p.paused_ns - paused <= 410 * MS); /* two; four and more otherwise */
+        assert_false(budget_rising(&p.timetable.budget, p.now));
 }
 
 static bool rises(const uint64_t *live, size_t n, int64_t every_ns)
@@ -293,6 +309,7 @@ int main(void)
                 cmocka_unit_test(test_what_is_saved_up_is_bounded),
                 cmocka_unit_test(test_no_two_in_succession),
                 cmocka_unit_test(test_more_while_live_data_rise),
+                cmocka_unit_test(test_a_rise_ends_when_no_collection_tells_of_it),
                 cmocka_unit_test(test_what_is_a_rise),
                 cmocka_unit_test(test_what_a_census_will_pause),
                 cmocka_unit_test(test_a_small_census_predicts_no_large_one),

@@ -10,7 +10,7 @@ import { type AccountRow, seconds } from "../state/wire.ts";
 import { when } from "./common.ts";
 
 const SUBJECTS: Record<string, string> = {
-    end: "How it ended", kernel: "The kernel", memory: "Memory at the end", limit: "The limit", bands: "Bands that grew most", said: "Last notes",
+    end: "How it ended", kernel: "The kernel", memory: "Memory at the end", limit: "The limit", census: "The last census", bands: "Bands that grew most", said: "Last notes",
     pauses: "Last pauses", stream: "The stream",
 };
 
