@@ -14,13 +14,13 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/select.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -39,6 +39,14 @@ static select_function *real_select(void)
         if (!f)
                 f = (select_function *)(uintptr_t)dlsym(RTLD_NEXT, "select");
         return f;
+}
+
+/* Of the process; a program may be forbidden to ask for numbers of processes and threads. */
+static pthread_t first_thread;
+
+__attribute__((constructor)) static void note_first_thread(void)
+{
+        first_thread = pthread_self();
 }
 
 static struct timeval as_timeval(int64_t ns)
@@ -66,7 +74,7 @@ AGENT_EXPORT int select(int n, fd_set *reads, fd_set *writes, fd_set *errors, st
 {
         int64_t end = end_of(timeout), until;
 
-        if (n > FD_SETSIZE || syscall(SYS_gettid) != getpid() || pace_until_due() == INT64_MAX)
+        if (n > FD_SETSIZE || !pthread_equal(pthread_self(), first_thread) || pace_until_due() == INT64_MAX)
                 return real_select()(n, reads, writes, errors, timeout);
         for (;;) {
                 int before = errno;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -67,7 +68,10 @@ static bool default_path(char *out, size_t size, struct error *error)
                error_set(error, "%s cannot be made for its socket: %s", directory, strerror(errno));
 }
 
-/* Only the first program that claims this socket gets it, even after it has ended. */
+/*
+ * Only the first program that claims this socket gets it, even after it has ended. The claim is locked for as long as
+ * this process lives: a child or another program does not inherit such a lock.
+ */
 static bool claim(struct listener *l, struct error *error)
 {
         char pid[32];
@@ -83,11 +87,13 @@ static bool claim(struct listener *l, struct error *error)
                 l->claim[0] = '\0';
                 return false;
         }
-        bool written = write(fd, pid, (size_t)n) == n;
-        (void)close(fd);
-        if (!written)
-                error_set(error, "cannot write %s", l->claim);
-        return written;
+        if (write(fd, pid, (size_t)n) != n) {
+                (void)close(fd);
+                return error_set(error, "cannot write %s", l->claim);
+        }
+        (void)descriptor_take(&l->lock, fd); /* first: closing another descriptor of the file would end the lock */
+        (void)fcntl(l->lock.fd, F_SETLK, &(struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET });
+        return true;
 }
 
 /* The path is another program's: uses one beside it. */
@@ -106,10 +112,12 @@ static bool take_path(struct listener *l, const struct agent_settings *s, struct
         return s->follow && !error->text[0] && path_beside(l, error);
 }
 
-static bool somebody_listens(const struct sockaddr_un *address)
+/* Whether a process listens there; also when that cannot be found out. */
+static bool is_served(const struct sockaddr_un *address)
 {
         int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        bool yes = fd >= 0 && (connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0 || errno == EAGAIN);
+        bool yes = fd < 0 || connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0 ||
+                   (errno != ECONNREFUSED && errno != ENOENT);
 
         if (fd >= 0)
                 (void)close(fd);
@@ -134,7 +142,7 @@ static bool is_left(const char *directory, const char *name)
         stpcpy(stpcpy(stpcpy(address.sun_path, directory), "/"), name);
         /* In another namespace the number may be in use: then somebody listens, or will soon. */
         return lstat(address.sun_path, &st) == 0 && S_ISSOCK(st.st_mode) && st.st_mtime + LEFT_S < time(NULL) &&
-               !somebody_listens(&address);
+               !is_served(&address);
 }
 
 static void remove_left(const char *path)
@@ -151,35 +159,72 @@ static void remove_left(const char *path)
                 (void)closedir(d);
 }
 
-static bool listen_there(int fd, const struct sockaddr_un *address)
+/* What is at the path already goes only if it is a socket of ours that no process listens on. */
+static bool remove_old(const struct sockaddr_un *address, struct error *error)
 {
-        bool bound = bind(fd, (const struct sockaddr *)address, sizeof(*address)) == 0;
+        const char *path = address->sun_path;
+        struct stat st;
 
-        if (!bound && errno == EADDRINUSE && !somebody_listens(address) && unlink(address->sun_path) == 0)
-                bound = bind(fd, (const struct sockaddr *)address, sizeof(*address)) == 0;
+        if (lstat(path, &st) < 0)
+                return errno == ENOENT || error_set(error, "%s cannot be examined: %s", path, strerror(errno));
+        if (!S_ISSOCK(st.st_mode) || st.st_uid != geteuid())
+                return error_set(error,
+                                 "%s is there already, and is not a socket of yours: it is left as it is; "
+                                 "the socket needs another path",
+                                 path);
+        if (is_served(address))
+                return error_set(error, "another process listens on %s", path);
+        return unlink(path) == 0 || error_set(error, "cannot remove %s: %s", path, strerror(errno));
+}
+
+static bool listen_there(int fd, const struct sockaddr_un *address, struct error *error)
+{
         /* The mode is set before anybody can connect; umask would be the whole program's. */
-        return bound && chmod(address->sun_path, 0600) == 0 && listen(fd, BACKLOG) == 0;
+        return (bind(fd, (const struct sockaddr *)address, sizeof(*address)) == 0 &&
+                chmod(address->sun_path, 0600) == 0 && listen(fd, BACKLOG) == 0) ||
+               error_set(error, "cannot listen on %s: %s", address->sun_path, strerror(errno));
 }
 
 static bool open_socket(struct listener *l, struct error *error)
 {
         struct sockaddr_un address = { .sun_family = AF_UNIX };
         struct stat st;
-        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
         memcpy(address.sun_path, l->path, sizeof(address.sun_path));
-        if (fd < 0 || !listen_there(fd, &address) || stat(l->path, &st) < 0 || !descriptor_take(&l->socket, fd)) {
-                error_set(error, "cannot listen on %s: %s", l->path, strerror(errno));
-                if (fd >= 0)
-                        (void)close(fd);
+        if (!remove_old(&address, error))
                 return false;
+        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        if (fd < 0)
+                return error_set(error, "cannot listen on %s: %s", l->path, strerror(errno));
+        if (!listen_there(fd, &address, error)) {
+                (void)close(fd);
+                return false;
+        }
+        if (stat(l->path, &st) < 0 || !descriptor_take(&l->socket, fd)) {
+                (void)unlink(l->path);
+                descriptor_close(&l->socket);
+                return error_set(error, "cannot listen on %s: %s", l->path, strerror(errno));
         }
         l->inode = st.st_ino;
         return true;
 }
 
+/* Below that limit the program would miss the descriptors that the socket and its readers use. */
+static bool has_descriptors(struct error *error)
+{
+        struct rlimit limit;
+
+        return getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= AGENT_OPEN_FILES ||
+               error_set(error,
+                         "its limit of open files is %lu, and the agent needs some: raise it to %u or more "
+                         "(ulimit -n)",
+                         (unsigned long)limit.rlim_cur, AGENT_OPEN_FILES);
+}
+
 bool listener_open(struct listener *l, const struct agent_settings *s, struct error *error)
 {
+        if (!has_descriptors(error))
+                return false;
         memcpy(l->path, s->socket, sizeof(l->path));
         if (l->path[0] == '\0' && !default_path(l->path, sizeof(l->path), error))
                 return false;
@@ -219,6 +264,6 @@ void listener_remove_path(const struct listener *l)
 {
         struct stat st;
 
-        if (l->path[0] && stat(l->path, &st) == 0 && st.st_ino == l->inode)
+        if (l->path[0] && lstat(l->path, &st) == 0 && S_ISSOCK(st.st_mode) && st.st_ino == l->inode)
                 (void)unlink(l->path);
 }

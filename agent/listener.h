@@ -19,7 +19,7 @@
 #define LISTENER_CLAIM ".pid" /* behind the path: who has it, with the setting `once` */
 
 struct listener {
-        struct descriptor socket;
+        struct descriptor socket, lock; /* the lock is held until the process ends */
         char path[AGENT_PATH_MAX], claim[AGENT_PATH_MAX + sizeof(LISTENER_CLAIM)]; /* "": none */
         ino_t inode;                                                               /* of the path */
 };

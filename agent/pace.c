@@ -32,7 +32,7 @@ static struct {
         struct errand errand;
         pthread_mutex_t lock;
         pthread_cond_t changed;
-        pthread_t thread;
+        struct thread thread;
         _Atomic bool started; /* on the thread that attach borrows; the program's own may be at a point just then */
         bool busy, ending, flush_now, due;
         int64_t report_ns; /* when to report again that no census is made */
@@ -158,9 +158,8 @@ static void wait_for(int64_t ns)
         (void)pthread_cond_timedwait(&p.changed, &p.lock, &until);
 }
 
-static void *run(void *unused)
+static void run(void)
 {
-        (void)unused;
         pthread_mutex_lock(&p.lock);
         while (!p.ending && !runtime_up())
                 wait_for(UP_POLL_NS);
@@ -176,7 +175,6 @@ static void *run(void *unused)
                         turn();
         }
         pthread_mutex_unlock(&p.lock);
-        return NULL;
 }
 
 /* From the server's thread: there is a request. */
@@ -269,7 +267,7 @@ void pace_stop(void)
         busy = p.busy;
         pthread_mutex_unlock(&p.lock);
         if (!busy)
-                (void)pthread_join(p.thread, NULL);
+                (void)pthread_join(p.thread.id, NULL);
         p.started = false;
 }
 

@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* As mprotect(2) has it; -1: nothing is mapped there. */
-static int protection_of(const void *address)
+/* As mprotect(2) has it; -1: nothing is mapped there. *ret_end: where the mapping ends. */
+static int protection_of(const void *address, uintptr_t *ret_end)
 {
         char line[512];
         FILE *f = fopen("/proc/self/maps", "re");
@@ -22,6 +22,7 @@ static int protection_of(const void *address)
                         continue;
                 protection = (flags[0] == 'r' ? PROT_READ : 0) | (flags[1] == 'w' ? PROT_WRITE : 0) |
                              (flags[2] == 'x' ? PROT_EXEC : 0);
+                *ret_end = end;
                 break;
         }
         if (f)
@@ -29,11 +30,19 @@ static int protection_of(const void *address)
         return protection;
 }
 
+bool memory_is_writable(const void *at, size_t size)
+{
+        uintptr_t end = 0;
+        int protection = protection_of(at, &end);
+
+        return protection >= 0 && (protection & PROT_READ) && (protection & PROT_WRITE) && end - (uintptr_t)at >= size;
+}
+
 bool patch_memory(void *at, const void *bytes, size_t size)
 {
-        uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = (uintptr_t)at & ~(page - 1);
+        uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = (uintptr_t)at & ~(page - 1), end;
         size_t whole = (((uintptr_t)at + size + page - 1) & ~(page - 1)) - from;
-        int protection = protection_of(at);
+        int protection = protection_of(at, &end);
         bool locked = !(protection & PROT_WRITE);
 
         if (protection < 0 || (locked && mprotect((void *)from, whole, protection | PROT_WRITE) != 0))

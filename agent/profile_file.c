@@ -2,6 +2,7 @@
 #include "agent/profile_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,18 +16,40 @@ static struct {
         char *program; /* NULL: not diverted */
 } f;
 
+/* Of an agent before, in a process of this number; anything else there is not ours. */
+static bool is_link_to_null(const char *path)
+{
+        char to[16];
+        ssize_t n = readlink(path, to, sizeof(to));
+
+        return n == 9 && !memcmp(to, "/dev/null", 9);
+}
+
+/* The runtime says on standard error why it could not open its file: it is not asked to where it cannot. */
+static bool can_open_null(struct error *error)
+{
+        int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+        if (fd < 0 && errno == ENOENT)
+                return error_set(error, "no heap profile: there is no /dev/null here for its file");
+        if (fd < 0)
+                return error_set(error, "no heap profile: /dev/null cannot be opened for its file: %s",
+                                 strerror(errno));
+        (void)close(fd);
+        return true;
+}
+
 bool profile_file_divert(struct error *error)
 {
         if (!rts.prog_name.address) {
                 return error_set(error, "the name of the heap profile's file cannot be set");
         }
-        if (access("/dev/null", W_OK) < 0) {
-                return error_set(error, "no heap profile: there is no /dev/null here for its file");
-        }
+        if (!can_open_null(error))
+                return false;
         /* The runtime takes what follows the last slash in some releases; ours has its own directory before it. */
         snprintf(f.stem, sizeof(f.stem), "%s", server_path());
         snprintf(f.link, sizeof(f.link), "%s.hp", f.stem);
-        if (symlink("/dev/null", f.link) < 0 && errno != EEXIST) {
+        if (symlink("/dev/null", f.link) < 0 && (errno != EEXIST || !is_link_to_null(f.link))) {
                 return error_set(error, "cannot make %s: %s", f.link, strerror(errno));
         }
         f.program = *(char **)rts.prog_name.address;

@@ -27,14 +27,14 @@ static struct {
         struct agent_settings settings;
         struct listener listener;
         pthread_mutex_t descriptors; /* held while some are opened or closed: fork waits for that */
-        pthread_t thread;
+        struct thread thread;
         bool running;
         struct reader readers[AGENT_READERS];
         struct preamble preamble;
         bool came; /* there has been a reader */
         _Atomic uint64_t pause_ns, known, live_bytes, lives, taken, reader_count, left_out, definitions_left_out,
                 not_understood;
-} s = { .listener.socket.fd = -1, .descriptors = PTHREAD_MUTEX_INITIALIZER };
+} s = { .listener = { .socket.fd = -1, .lock.fd = -1 }, .descriptors = PTHREAD_MUTEX_INITIALIZER };
 
 bool server_open(const struct agent_settings *settings, struct error *error)
 {
@@ -50,6 +50,7 @@ void server_abandon(void)
 {
         listener_remove_path(&s.listener);
         descriptor_close(&s.listener.socket);
+        descriptor_close(&s.listener.lock);
         if (s.listener.claim[0])
                 (void)unlink(s.listener.claim);
 }
@@ -213,12 +214,11 @@ static bool linger(bool waiting, int64_t since_ns)
         return s.readers[0].used && s.readers[0].count > 0 && since_ns < s.settings.await_ns;
 }
 
-static void *run(void *unused)
+static void run(void)
 {
         int64_t closed_ns = 0;
         bool waiting = false;
 
-        (void)unused;
         for (;;) {
                 bool closed = queue_closed();
                 take_chunks(queue_take(waiting || closed ? BUSY_NS : IDLE_NS));
@@ -238,7 +238,6 @@ static void *run(void *unused)
         pthread_mutex_lock(&s.descriptors);
         descriptor_close(&s.listener.socket);
         pthread_mutex_unlock(&s.descriptors);
-        return NULL;
 }
 
 int server_start(void)
@@ -255,7 +254,7 @@ void server_finish(void)
                 return;
         s.running = false;
         queue_close();
-        pthread_join(s.thread, NULL);
+        pthread_join(s.thread.id, NULL);
 }
 
 void server_say(const char *format, ...)
@@ -288,6 +287,7 @@ void server_fork_child(void)
         pthread_mutex_init(&s.descriptors, NULL);
         s.running = false;
         descriptor_close(&s.listener.socket);
+        descriptor_close(&s.listener.lock);
         for (unsigned i = 0; i < AGENT_READERS; i++)
                 descriptor_close(&s.readers[i].socket);
         s.listener.path[0] = s.listener.claim[0] = '\0';

@@ -7,21 +7,33 @@
 
 #define NS_PER_S INT64_C(1000000000)
 
-int thread_start(pthread_t *ret, const char *name, void *(*run)(void *))
+static void *begin(void *ctx)
+{
+        const struct thread *t = ctx;
+
+        malloc_arena_join(&t->arena);
+        t->run();
+        malloc_arena_leave(&t->arena);
+        return NULL;
+}
+
+int thread_start(struct thread *t, const char *name, void (*run)(void))
 {
         sigset_t all, old;
         pthread_attr_t attributes;
         int r;
 
+        t->run = run;
+        t->arena = malloc_arena_find();
         sigfillset(&all);
         pthread_sigmask(SIG_SETMASK, &all, &old); /* inherited by the new thread */
         pthread_attr_init(&attributes);
         pthread_attr_setstacksize(&attributes, AGENT_STACK_BYTES);
-        r = pthread_create(ret, &attributes, run, NULL);
+        r = pthread_create(&t->id, &attributes, begin, t);
         pthread_attr_destroy(&attributes);
         pthread_sigmask(SIG_SETMASK, &old, NULL);
         if (r == 0)
-                (void)pthread_setname_np(*ret, name);
+                (void)pthread_setname_np(t->id, name);
         return r;
 }
 

@@ -8,8 +8,16 @@
 #include <stdint.h>
 #include <time.h>
 
-/* A thread that takes no signal and has a small stack. 0 or an errno. */
-int thread_start(pthread_t *ret, const char *name, void *(*run)(void *));
+#include "agent/malloc_arena.h"
+
+struct thread {
+        pthread_t id;
+        void (*run)(void);
+        struct malloc_arena arena;
+};
+
+/* A thread that takes no signal, has a small stack and no arena of its own. *t must stay. 0 or an errno. */
+int thread_start(struct thread *t, const char *name, void (*run)(void));
 
 /* A condition variable on the monotonic clock. */
 void thread_condition_init(pthread_cond_t *c);

@@ -4,6 +4,7 @@ import concurrent.futures
 import contextlib
 import os
 import re
+import resource
 import shutil
 import socket
 import subprocess
@@ -410,6 +411,45 @@ def test_readers_are_killed_and_replaced(directory, bare):
         wait_for(one_of_its_own, "an answer, once there is a place")
         program.stdin.close()
         assert program.wait(DEADLINE_S) == 0, program.stderr.read()
+
+
+@pytest.mark.skipif(VALGRIND, reason="needs the address space itself")
+@pytest.mark.parametrize("build", ["threaded", "plain"])
+def test_address_space_is_left_to_the_program(directory, bare, build):
+    """Under RLIMIT_AS, which GHC's heap takes a share of: what fits alone fits watched with 8 MiB more."""
+    def fits(limit_mib, settings=None):
+        def once():
+            env = dict(os.environ)
+            if settings is not None:
+                env.update(LD_PRELOAD=str(AGENT), HEAPWATCH_AGENT=f"socket={directory}/agent;{settings}")
+            done = subprocess.run([bare[build], "print", "0.02"], env=env, cwd=directory, stdin=subprocess.DEVNULL, capture_output=True,
+                                  text=True, timeout=DEADLINE_S,
+                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit_mib << 20,) * 2))
+            return (done.returncode, done.stdout, done.stderr) == (0, "fine\n", "")
+
+        return all(once() for _ in range(3))
+
+    too_small, enough = 32, 512
+    while enough - too_small > 1:
+        middle = (too_small + enough) // 2
+        too_small, enough = (too_small, middle) if fits(middle) else (middle, enough)
+    for limit in (enough, enough + 64, enough + 150, 684, 976):
+        assert not fits(limit) or fits(limit + 8, "interval=0.01;flush=0.01;budget=0"), f"of {enough} MiB at least, with {limit} MiB"
+
+
+def test_with_few_open_files_the_program_is_left_alone(directory, bare):
+    """It may need each of them."""
+    for build in BUILDS:
+        for limit in (5, 9, 12, 63):
+            command = ["prlimit", f"--nofile={limit}", "--", bare[build], "print", "0.02"]
+            alone = subprocess.run(command, cwd=directory, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=DEADLINE_S)
+            with watched(directory, *command) as program:
+                out, err = program.communicate(timeout=DEADLINE_S)
+            assert (program.returncode, out) == (alone.returncode, alone.stdout)
+            said = [line for line in err.splitlines() if line.startswith("heapwatch-agent")]
+            assert [line for line in err.splitlines() if line not in said] == alone.stderr.splitlines()
+            assert not said or f"its limit of open files is {limit}" in said[0]
+    assert not os.path.exists(f"{directory}/agent")
 
 
 def test_options_of_the_build_are_the_programs_own(directory, bare):

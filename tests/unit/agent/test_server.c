@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -470,6 +471,21 @@ static void test_descriptors_taken_away_are_left_alone(void **state)
         assert_int_equal(in_child(closed), 0);
 }
 
+/* As another process sees it. */
+static bool is_locked(const char *path)
+{
+        int status;
+        pid_t pid = fork();
+
+        if (pid == 0) {
+                struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+                int fd = open(path, O_RDWR);
+                _exit(fd >= 0 && fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type == F_WRLCK ? 0 : 1);
+        }
+        MUST(waitpid(pid, &status, 0) == pid);
+        return status == 0;
+}
+
 static void refusals(const char *path)
 {
         struct agent_settings s;
@@ -494,11 +510,31 @@ static void refusals(const char *path)
         MUST(access(path, F_OK) == 0);
         (void)close(fd);
         MUST(unlink(path) == 0);
+        /* What is no socket stays, whatever it is: a file, a FIFO, a link to either or to nothing. */
+        snprintf(beside, sizeof(beside), "%s-file", path);
+        MUST(close(open(beside, O_WRONLY | O_CREAT, 0600)) == 0);
+        for (int kind = 0; kind < 4; kind++) {
+                struct stat before, after;
+                MUST((kind == 0   ? close(open(path, O_WRONLY | O_CREAT, 0600))
+                      : kind == 1 ? mkfifo(path, 0600)
+                                  : symlink(kind == 2 ? beside : "/nowhere", path)) == 0);
+                MUST(lstat(path, &before) == 0);
+                MUST(!server_open(&s, &error) && strstr(error.text, "is not a socket of yours: it is left as it is"));
+                MUST(lstat(path, &after) == 0 && after.st_ino == before.st_ino && unlink(path) == 0);
+        }
+        MUST(access(beside, F_OK) == 0 && unlink(beside) == 0);
+        /* With few open files allowed the program keeps them all. */
+        struct rlimit files = { AGENT_OPEN_FILES - 1, AGENT_OPEN_FILES },
+                      enough = { AGENT_OPEN_FILES, AGENT_OPEN_FILES };
+        MUST(setrlimit(RLIMIT_NOFILE, &files) == 0);
+        MUST(!server_open(&s, &error) && strstr(error.text, "its limit of open files is 63"));
+        MUST(access(path, F_OK) < 0 && setrlimit(RLIMIT_NOFILE, &enough) == 0);
         /* Once means once, even after the first is gone. */
         s.once = true;
         MUST(server_open(&s, &error));
         snprintf(other, sizeof(other), "%s.pid", path);
         MUST(access(other, F_OK) == 0);
+        MUST(is_locked(other));
         error.text[0] = 'x';
         MUST(!server_open(&s, &error) && error.text[0] == '\0'); /* nothing to say */
         s.follow = true;
