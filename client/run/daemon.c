@@ -354,6 +354,8 @@ static void collect(struct run_facts *f, const struct world_target *t)
         f->crashed = t->target && t->target->state == HW__TARGET__STATE__STATE_CRASHED;
         f->ended = f->crashed || (t->target && (t->target->state == HW__TARGET__STATE__STATE_ENDED ||
                                                 t->target->state == HW__TARGET__STATE__STATE_FAILED));
+        f->waiting = t->target && t->target->state == HW__TARGET__STATE__STATE_WAITING;
+        f->runs = t->target ? t->target->runs : 0;
         f->recorded = t->health && t->health->recording && t->health->recording->bytes > 0;
         f->live_bytes = KNOWN(t->heap, live_bytes);
         f->max_live_bytes = KNOWN(t->heap, max_live_bytes);

@@ -85,8 +85,10 @@ bool daemon_find(const struct daemon_link *link, const char *uri_end, struct dae
 
 /* For the lines at the end of a run. UNKNOWN_U64 where the daemon does not know. */
 struct run_facts {
-        bool target; /* it knows the target */
-        bool ended;  /* the run is over: ended or crashed */
+        bool target;   /* it knows the target */
+        bool ended;    /* the run is over: ended or crashed */
+        bool waiting;  /* its source is not open */
+        uint32_t runs; /* seen so far */
         bool recorded;
         bool crashed;
         uint64_t live_bytes, max_live_bytes, rss_bytes;

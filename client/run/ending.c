@@ -9,10 +9,14 @@
 #include "client/run/run_private.h"
 #include "client/run/session.h"
 #include "heapwatch/text.h"
+#include "proto/base/clock.h"
 #include "proto/base/process.h"
 
 #define SENTENCE 1024
 #define SEEN_MS  3000 /* for the daemon to notice the end of the log */
+
+#define FIRST_ASK_MS 2 /* from one question about that to the next */
+#define LAST_ASK_MS  32
 
 static void say_status(const struct session_result *result, char *out, size_t size)
 {
@@ -22,18 +26,27 @@ static void say_status(const struct session_result *result, char *out, size_t si
                 snprintf(out, size, "ended with status %d", WEXITSTATUS(result->wait_status));
 }
 
-/* Polls the daemon for a short while, until it has seen the end of the log. */
+bool run_end_is_settled(const struct run_facts *facts, bool program_lives)
+{
+        /* What has not reached the daemon, with its process gone, will never come; a run that it has seen ends soon. */
+        return facts->ended || program_lives || (facts->waiting && facts->runs == 0);
+}
+
+/*
+ * Asks the daemon until it has seen the end of the log, which is on its way: it is asked again soon, then less often.
+ * The time is limited only because another program may keep the daemon busy.
+ */
 static bool ask_end(const struct program_run *r, struct run_facts *facts)
 {
-        bool known = false;
+        bool lives = r->from_inside && inside_owner_lives(r->agent), known = false;
+        uint64_t until = clock_mono_ms() + SEEN_MS;
 
-        for (int waited = 0; waited < SEEN_MS; waited += 50) {
+        for (int pause_ms = FIRST_ASK_MS;; pause_ms = pause_ms < LAST_ASK_MS ? 2 * pause_ms : pause_ms) {
                 known = daemon_ask(&r->link, r->target, facts);
-                if (!known || facts->ended)
-                        break;
-                (void)poll(NULL, 0, 50);
+                if (!known || run_end_is_settled(facts, lives) || clock_mono_ms() >= until)
+                        return known;
+                (void)poll(NULL, 0, pause_ms);
         }
-        return known;
 }
 
 static void add_bytes(FILE *out, const char *what, uint64_t bytes)

@@ -2,6 +2,7 @@
 #include "client/run/inside.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,6 +130,17 @@ static const char *beside(const char *socket, const char *tail)
 bool inside_claimed(const char *socket)
 {
         return access(beside(socket, ".pid"), F_OK) == 0;
+}
+
+bool inside_owner_lives(const char *socket)
+{
+        struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+        int fd = open(beside(socket, ".pid"), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+        bool lives = fd >= 0 && fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+
+        if (fd >= 0)
+                (void)close(fd);
+        return lives;
 }
 
 void inside_clean(const char *socket)

@@ -57,6 +57,9 @@ bool inside_skips(const char *name);
 /* Whether a program has taken the socket; also after its end. */
 bool inside_claimed(const char *socket);
 
+/* Whether the process that has taken it lives, and has executed no other program. */
+bool inside_owner_lives(const char *socket);
+
 /* Removes what killed programs left beside the socket, and the claim. */
 void inside_clean(const char *socket);
 

@@ -54,6 +54,12 @@ struct program_run {
         bool ran;      /* watched, to its end */
 };
 
+/*
+ * Whether nothing more about the end of the run will come from the daemon. `program_lives`: what is watched is another
+ * process than the one that ended, and goes on. Pure.
+ */
+bool run_end_is_settled(const struct run_facts *facts, bool program_lives);
+
 /* How the program ended, what was seen of it, and where that can be looked at. */
 void run_sum_up(struct program_run *r, const struct session_result *result);
 

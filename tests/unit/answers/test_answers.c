@@ -729,7 +729,8 @@ static void without_a_profile_the_flag_that_fits(void **state)
         m.state.state = HW__TARGET__STATE__STATE_CRASHED;
         a = asked(&m);
         assert_string_equal(advice(&m), "no-census");
-        says(&a, QUESTION_GROWS, "Not known: its heap profile has no census (its runtime's clock for them stands still");
+        says(&a, QUESTION_GROWS,
+             "Not known: its heap profile has no census (its runtime's clock for them stands still");
         says(&a, QUESTION_NEXT, "Before it runs again: take censuses more often (a shorter -i)");
         m.state.state = HW__TARGET__STATE__STATE_RUNNING;
         m.trends.time_to_limit = NULL;
