@@ -98,6 +98,12 @@ static bool enqueue(const struct request *r)
         return room;
 }
 
+void control_fork_child(void)
+{
+        pthread_mutex_init(&c.lock, NULL);
+        c.count = 0;
+}
+
 void control_post(const char *line)
 {
         struct request r;

@@ -57,6 +57,9 @@ bool control_next(struct request *ret);
 /* `why`: the result in words, "" for none, or the reason why not. */
 void control_reply(const struct request *r, bool ok, const char *why);
 
+/* In the child of a fork: forgets the parent's requests. */
+void control_fork_child(void);
+
 /* Called by control_post when there is something to do. */
 void control_on_request(void (*wake)(void));
 

@@ -15,8 +15,9 @@
  * runtime has no log or no threads, after each collection. The program's own hooks
  * are called first.
  *
- * A child of fork(2) is left alone from its first instruction. A program that
- * is run by this one does not get the agent: the environment is cleaned here,
+ * A child of fork(2) is left alone from its first instruction, until the runtime
+ * shows that it goes on there (forkProcess): by beginning its log anew or, where it
+ * has none, by a collection. A program that is run by this one does not get the agent: the environment is cleaned here,
  * before main, unless this process has no GHC runtime (a shell, a wrapper): then
  * the agent is meant for one of its children.
  */
@@ -47,6 +48,7 @@
 #include "agent/writer.h"
 
 #define ARGUMENTS_MAX 65536
+#define FORKED_NS     INT64_C(200000000) /* a process that is forked only to fork another one and end is not served */
 
 /* Only before a program is started can its own parser say which options it accepts; here a wrong one would end it. */
 #define UNWRAPPED " (`heapwatch run PROGRAM`, without a wrapper around it, tries the options of its runtime)"
@@ -61,7 +63,9 @@ static struct {
         bool on;             /* hooks are in */
         bool begun;          /* threads run */
         _Atomic bool ending; /* onExitHook was called, and none of our threads is in the runtime any more */
-        _Atomic bool child;
+        _Atomic bool child;  /* of a fork, and not served */
+        bool served;         /* the parent was, when it forked */
+        bool declined;       /* this child cannot be */
         char own_words[300]; /* of options: the runtime keeps the pointer */
 } a;
 
@@ -206,10 +210,50 @@ static void on_log_end(void)
                 server_finish();
 }
 
+/* -------------------------------------------------------------- a forked child */
+
+/* Everything begins anew, for this process. */
+static void leave_parent(void)
+{
+        a.child = a.begun = a.ending = false;
+        a.setup.forked = true;
+        queue_open(a.setup.settings.queue_bytes);
+        writer_mute(false);
+        synthetic_resume_in_child();
+        pace_resume_in_child();
+}
+
+/*
+ * The runtime goes on in this child (forkProcess). It is served where its socket's path can be its own: beside the
+ * parent's with the setting `follow`, or the default one. Otherwise it is left alone until it is attached to.
+ */
+static void serve_child(void)
+{
+        struct error error;
+
+        if (!a.served || a.declined || (!a.setup.settings.follow && a.setup.settings.socket[0]))
+                return;
+        if (!server_prepare(&a.setup.settings, FORKED_NS, &error)) {
+                a.declined = true;
+                return;
+        }
+        leave_parent();
+        runtime_correct_clock_of_child();
+        if (begin() != 0) {
+                a.child = a.declined = true;
+                writer_mute(true);
+                server_abandon();
+        } else if (!runtime_kind.log) {
+                synthetic_begin(a.setup.version, runtime_kind.threaded, runtime_elapsed_ns());
+        }
+}
+
 static void on_collection(const void *details)
 {
         if (a.gc_done)
                 a.gc_done(details);
+        if (a.child && !runtime_kind.log)
+                serve_child(); /* only where the runtime goes on there is a collection */
         if (!a.child)
                 pace_collection(details);
 }
@@ -256,11 +300,13 @@ static void fork_parent(void)
 
 static void fork_child(void)
 {
+        a.served = (a.child ? a.served : a.begun) && !a.ending;
         a.child = true;
+        a.declined = false;
         if (a.on)
                 runtime_fork_child();
         queue_fork_child();
-        writer_fork_child();
+        writer_mute(true);
         synthetic_fork_child();
         pace_fork_child();
         server_fork_child();
@@ -328,6 +374,7 @@ static void prepare(void)
                 return;
         queue_open(a.setup.settings.queue_bytes);
         writer_on(on_log_begin, on_log_piece, on_log_end);
+        writer_on_muted(serve_child);
         (void)pthread_atfork(fork_prepare, fork_parent, fork_child);
         a.prepared = true;
 }
@@ -336,6 +383,7 @@ static bool ready(struct error *error)
 {
         if (!server_open(&a.setup.settings, error))
                 return false;
+        a.setup.forked = false; /* its runtime is up by now */
         prepare();
         return true;
 }
@@ -398,7 +446,7 @@ AGENT_EXPORT int heapwatch_agent_attach(const char *settings, char *answer, size
 {
         struct error error;
 
-        if (a.begun) {
+        if (a.begun && !a.child) {
                 snprintf(answer, answer_size, "%s", server_path());
                 return AGENT_THERE;
         }
@@ -406,12 +454,15 @@ AGENT_EXPORT int heapwatch_agent_attach(const char *settings, char *answer, size
                 snprintf(answer, answer_size, "the runtime's symbols cannot be found: not a GHC program, or stripped");
                 return AGENT_REFUSED;
         }
-        if (!runtime_up()) {
+        if (!runtime_up() && !runtime_assume_forked()) {
                 snprintf(answer, answer_size, "the program's runtime is just starting, or was never started");
                 return AGENT_NOT_YET;
         }
-        if (a.on)
+        if (a.child)
+                leave_parent();
+        else if (a.on)
                 server_abandon(); /* it was loaded too late for the hooks of the start */
+        runtime_correct_clock_of_child();
         a.setup.attached = true;
         settings_default(&a.setup.settings);
         if (!settings_parse(&a.setup.settings, settings, &error) || !(a.on || understand(&error)) || !ready(&error)) {

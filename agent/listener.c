@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -69,8 +70,9 @@ static bool default_path(char *out, size_t size, struct error *error)
 }
 
 /*
- * Only the first program that claims this socket gets it, even after it has ended. The claim is locked for as long as
- * this process lives: a child or another program does not inherit such a lock.
+ * Only the first program that claims this socket gets it, even after it has ended. The claim is locked twice: for as
+ * long as this process lives, with a lock that a child does not inherit, and by flock(2), until the last child that it
+ * has forked is gone or executes another program.
  */
 static bool claim(struct listener *l, struct error *error)
 {
@@ -92,6 +94,7 @@ static bool claim(struct listener *l, struct error *error)
                 return error_set(error, "cannot write %s", l->claim);
         }
         (void)descriptor_take(&l->lock, fd); /* first: closing another descriptor of the file would end the lock */
+        (void)flock(l->lock.fd, LOCK_SH);
         (void)fcntl(l->lock.fd, F_SETLK, &(struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET });
         return true;
 }
@@ -221,15 +224,18 @@ static bool has_descriptors(struct error *error)
                          (unsigned long)limit.rlim_cur, AGENT_OPEN_FILES);
 }
 
-bool listener_open(struct listener *l, const struct agent_settings *s, struct error *error)
+bool listener_choose_path(struct listener *l, const struct agent_settings *s, struct error *error)
 {
         if (!has_descriptors(error))
                 return false;
         memcpy(l->path, s->socket, sizeof(l->path));
         if (l->path[0] == '\0' && !default_path(l->path, sizeof(l->path), error))
                 return false;
-        if (!own_directory(l->path, error) || !take_path(l, s, error))
-                return false;
+        return own_directory(l->path, error) && take_path(l, s, error);
+}
+
+bool listener_open(struct listener *l, struct error *error)
+{
         if (open_socket(l, error)) {
                 remove_left(l->path);
                 return true;

@@ -25,12 +25,16 @@ struct listener {
 };
 
 /*
- * Takes the path; a socket that nobody listens on any more is replaced, and those beside it that processes of before
- * have left are removed. False
- * with one plain sentence, or none where another program was first (the setting
- * `once`): then nothing is left behind.
+ * Decides on the path, and claims it. False with one plain sentence, or none where another program was first (the
+ * setting `once`): then nothing is left behind.
  */
-bool listener_open(struct listener *l, const struct agent_settings *s, struct error *error);
+bool listener_choose_path(struct listener *l, const struct agent_settings *s, struct error *error);
+
+/*
+ * Listens there; a socket that nobody listens on any more is replaced, and those beside it that processes of before
+ * have left are removed. False with one plain sentence: then the claim is gone, too.
+ */
+bool listener_open(struct listener *l, struct error *error);
 
 /* The next connection of somebody who may; -1: none. */
 int listener_accept(struct listener *l);

@@ -14,6 +14,7 @@ static struct {
         char version[32], classes[16];
         void (*look_at_options)(struct own_options *ret);
         _Atomic char profile;        /* read by the agent's thread, while the program's changes it */
+        bool forked;                 /* the log that runs is that of a forked child, from its beginning */
         bool own_read;               /* the beginning of the program's own log */
         struct error own_not_joined; /* why not */
 } l;
@@ -22,7 +23,9 @@ void logging_setup(const struct logging_setup *setup)
 {
         snprintf(l.version, sizeof(l.version), "%s", setup->version);
         snprintf(l.classes, sizeof(l.classes), "%s", setup->classes);
+        l.profile = 0;
         l.look_at_options = setup->look_at_options;
+        l.forked = setup->forked;
 }
 
 bool logging_runs(void)
@@ -71,18 +74,34 @@ static bool join(struct error *error)
         return error_set(error, "the eventlog that the program writes itself cannot be joined");
 }
 
+/* Before 9.2, a log that was started late or in a forked child lacks what is known of the process. */
+static void introduce_process(void)
+{
+        if (runtime_kind.log && !runtime_kind.recent)
+                synthetic_introduce(l.version, runtime_kind.threaded, runtime_elapsed_ns());
+}
+
 bool logging_start(struct error *error)
 {
-        if (logging_runs())
+        if (logging_runs()) {
+                if (l.forked)
+                        introduce_process();
+                l.forked = false;
                 return true;
+        }
+        if (runtime_kind.log && runtime_logs() && writer_is_in_use(&rts.event_log_writer) && !writer_tees()) {
+                writer_mute(true); /* the log of a child that was not served: its header was not kept */
+                runtime_stop_log();
+                writer_mute(false);
+        }
         if (!runtime_kind.log)
                 synthetic_begin(l.version, runtime_kind.threaded, runtime_elapsed_ns());
         else if (runtime_logs())
                 return join(error);
         else if (!runtime_start_log(l.classes, error))
                 return false;
-        else if (!runtime_kind.recent)
-                synthetic_introduce(l.version, runtime_kind.threaded, runtime_elapsed_ns());
+        else
+                introduce_process();
         return true;
 }
 

@@ -19,6 +19,7 @@
 struct logging_setup {
         const char *version; /* of GHC; "": not known */
         const char *classes; /* of events, as after -l */
+        bool forked;         /* the process is a child of forkProcess, whose log has begun with it */
 
         /* The program's own runtime options; all of them are known once the runtime's start is over. Any thread. */
         void (*look_at_options)(struct own_options *ret);

@@ -161,7 +161,7 @@ static void wait_for(int64_t ns)
 static void run(void)
 {
         pthread_mutex_lock(&p.lock);
-        while (!p.ending && !runtime_up())
+        while (!p.ending && !(p.setup.forked ? runtime_up_after_fork() : runtime_up()))
                 wait_for(UP_POLL_NS);
         if (!p.ending && rts_flag(&rts.rts_shutdown, false))
                 p.ending = true; /* attached, and too late */
@@ -193,7 +193,12 @@ int pace_start(const struct pace_setup *setup)
         p.timetable = (struct timetable){ .flush_ns = s->flush_ns, .interval_ns = s->interval_ns };
         budget_begin(&p.timetable.budget, thread_now_ns(), s->budget, s->max_pause_ns);
         p.errand = (struct errand){ .heap = s->heap, .interval_ns = s->interval_ns };
-        logging_setup(&(struct logging_setup){ setup->version, s->classes, setup->look_at_options });
+        logging_setup(&(struct logging_setup){
+                .version = setup->version,
+                .classes = s->classes,
+                .forked = setup->forked,
+                .look_at_options = setup->look_at_options,
+        });
         p.waiting = !runtime_kind.threaded && request_start();
         thread_condition_init(&p.changed);
         control_on_request(wake);
@@ -289,6 +294,12 @@ void pace_last_flush(void)
 void pace_fork_child(void)
 {
         p.child = true;
-        p.started = false;
+        p.started = p.busy = p.ending = p.flush_now = p.due = p.waiting = false;
         pthread_mutex_init(&p.lock, NULL);
+        control_fork_child();
+}
+
+void pace_resume_in_child(void)
+{
+        p.child = false;
 }

@@ -16,6 +16,7 @@ struct pace_setup {
         struct agent_settings settings;
         char version[32]; /* of GHC; "": not known */
         bool attached;    /* the program is already running: the log has to be started */
+        bool forked;      /* by forkProcess, just now */
 
         /* The program's own runtime options; all of them are known once the runtime's start is over. Any thread. */
         void (*look_at_options)(struct own_options *ret);
@@ -43,5 +44,6 @@ void pace_stop(void);
 void pace_last_flush(void);
 
 void pace_fork_child(void);
+void pace_resume_in_child(void); /* before pace_start there */
 
 #endif

@@ -45,8 +45,12 @@ void chunk_release(struct chunk *c)
 void queue_open(size_t limit_bytes)
 {
         thread_condition_init(&q.changed);
+        q.first = NULL;
         q.last = &q.first;
+        q.bytes = 0;
         q.limit = limit_bytes;
+        q.closed = q.kicked = false;
+        q.losses = (struct queue_losses){ 0 };
 }
 
 static bool fits(size_t size, bool always)

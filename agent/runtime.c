@@ -20,10 +20,13 @@
 #include "agent/runtime.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "agent/bytes.h"
@@ -76,9 +79,73 @@ bool runtime_classify(const struct rts_symbols *symbols, struct runtime_kind *re
         return true;
 }
 
+static bool forked_up; /* in the child of forkProcess, which clears that time */
+
 bool runtime_up(void)
 {
-        return rts_int64(&rts.end_init_elapsed, 0) != 0;
+        return forked_up || rts_int64(&rts.end_init_elapsed, 0) != 0;
+}
+
+/* From proc(5): the kernel's flags of this process, and its start in ticks since boot. */
+static bool read_own_stat(unsigned long *ret_flags, unsigned long long *ret_start)
+{
+        char text[1024];
+        int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+        ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
+
+        if (fd >= 0)
+                (void)close(fd);
+        text[n > 0 ? n : 0] = '\0';
+        const char *after_name = strrchr(text, ')');
+        return after_name &&
+               sscanf(after_name, ") %*c %*d %*d %*d %*d %*d %lu %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+                      ret_flags, ret_start) == 2;
+}
+
+/*
+ * PF_FORKNOEXEC. Before the runtime's start no agent is asked: a threaded program is attached to through the runtime's
+ * ticker, another one where it waits for its Haskell threads.
+ */
+bool runtime_assume_forked(void)
+{
+        unsigned long flags;
+        unsigned long long start;
+
+        forked_up |= read_own_stat(&flags, &start) && (flags & 0x40) != 0;
+        return forked_up;
+}
+
+/*
+ * The child's log would begin as long after its start as the machine is up, and no reader would find the process. Where
+ * forkProcess has cleared both times, they are set to the start of the process.
+ */
+void runtime_correct_clock_of_child(void)
+{
+        int64_t *start_ns = rts.start_init_elapsed.address, *end_ns = rts.end_init_elapsed.address, now_ns, age_ns;
+        unsigned long flags;
+        unsigned long long start_ticks;
+        struct timespec boot;
+
+        if (!start_ns || rts.start_init_elapsed.size != sizeof(*start_ns) || *start_ns != 0 || *end_ns != 0 ||
+            !rts.stat_getElapsedTime.address || !read_own_stat(&flags, &start_ticks) ||
+            clock_gettime(CLOCK_BOOTTIME, &boot) < 0)
+                return;
+        now_ns = (int64_t)runtime_elapsed_ns();
+        age_ns = (int64_t)boot.tv_sec * 1000000000 + boot.tv_nsec -
+                 (int64_t)((double)start_ticks / (double)sysconf(_SC_CLK_TCK) * 1e9);
+        if (age_ns < 0 || age_ns >= now_ns)
+                return;
+        *start_ns = *end_ns = now_ns - age_ns;
+}
+
+/* forkProcess resets the capabilities before it starts the ticker; until then no thread may wait for one. */
+bool runtime_up_after_fork(void)
+{
+        const unsigned ours_and_first = 3;
+        struct stat st;
+
+        return runtime_up() &&
+               (!runtime_kind.threaded || (stat("/proc/self/task", &st) == 0 && st.st_nlink - 2 > ours_and_first));
 }
 
 bool runtime_logs(void)
@@ -108,6 +175,7 @@ uint64_t runtime_elapsed_ns(void)
  */
 void runtime_fork_child(void)
 {
+        forked_up = runtime_up();
         if (runtime_kind.threaded && rts.pending_sync.address && rts.pending_sync.size == sizeof(void *))
                 *(void *volatile *)rts.pending_sync.address = NULL;
 }

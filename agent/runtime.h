@@ -35,7 +35,17 @@ bool runtime_classify(const struct rts_symbols *symbols, struct runtime_kind *re
 
 extern struct runtime_kind runtime_kind;
 
-bool runtime_up(void);   /* its start is over */
+bool runtime_up(void); /* its start is over */
+
+/* In the child of forkProcess: whether it is so far there. */
+bool runtime_up_after_fork(void);
+
+/* For an agent that is loaded into a process: whether that is a forked one, whose runtime was up before. */
+bool runtime_assume_forked(void);
+
+/* In that child, and in that process: before its log begins. */
+void runtime_correct_clock_of_child(void);
+
 bool runtime_logs(void); /* it writes events now */
 
 /* Whether it writes them with its own file writer, which is made to write what it holds back. */

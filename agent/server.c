@@ -31,19 +31,43 @@ static struct {
         bool running;
         struct reader readers[AGENT_READERS];
         struct preamble preamble;
-        bool came; /* there has been a reader */
+        bool came;          /* there has been a reader */
+        int64_t open_at_ns; /* when to listen; 0: it does */
+        uint64_t losses_reported;
         _Atomic uint64_t pause_ns, known, live_bytes, lives, taken, reader_count, left_out, definitions_left_out,
                 not_understood;
 } s = { .listener = { .socket.fd = -1, .lock.fd = -1 }, .descriptors = PTHREAD_MUTEX_INITIALIZER };
 
-bool server_open(const struct agent_settings *settings, struct error *error)
+bool server_prepare(const struct agent_settings *settings, int64_t open_in_ns, struct error *error)
 {
         s.settings = *settings;
-        if (!listener_open(&s.listener, settings, error))
+        s.open_at_ns = thread_now_ns() + open_in_ns;
+        if (!listener_choose_path(&s.listener, settings, error))
                 return false;
         preamble_reset(&s.preamble);
         reader_begin(&s.readers[0], settings->queue_bytes, NULL);
         return true;
+}
+
+bool server_open(const struct agent_settings *settings, struct error *error)
+{
+        if (!server_prepare(settings, 0, error))
+                return false;
+        s.open_at_ns = 0;
+        return listener_open(&s.listener, error);
+}
+
+/* If that fails no reader comes, and after `queue` bytes what the program logs is dropped. */
+static void open_if_due(void)
+{
+        struct error unused;
+
+        if (s.open_at_ns == 0 || thread_now_ns() < s.open_at_ns)
+                return;
+        s.open_at_ns = 0;
+        pthread_mutex_lock(&s.descriptors);
+        (void)listener_open(&s.listener, &unused);
+        pthread_mutex_unlock(&s.descriptors);
 }
 
 void server_abandon(void)
@@ -84,16 +108,15 @@ static void give_all(struct chunk *c)
 /* Reports to all readers what the queue dropped. */
 static void report_queue_losses(void)
 {
-        static uint64_t reported;
         struct queue_losses l = queue_losses();
         char text[AGENT_MESSAGE_BYTES];
 
-        if (l.blocks == reported || !s.preamble.header)
+        if (l.blocks == s.losses_reported || !s.preamble.header)
                 return;
         int n = snprintf(text, sizeof(text), AGENT_SAYS "left out %llu blocks so far, %llu bytes: too much at once",
                          (unsigned long long)l.blocks, (unsigned long long)l.bytes);
         struct chunk *c = preamble_message(&s.preamble, text, (size_t)n);
-        reported = l.blocks;
+        s.losses_reported = l.blocks;
         if (c)
                 give_all(c);
         chunk_release(c);
@@ -209,6 +232,8 @@ static bool serve(void)
 /* After the end of the log: whether to go on for readers. */
 static bool linger(bool waiting, int64_t since_ns)
 {
+        if (s.open_at_ns != 0)
+                return false; /* no reader can come */
         if (s.came)
                 return waiting && since_ns < s.settings.linger_ns;
         return s.readers[0].used && s.readers[0].count > 0 && since_ns < s.settings.await_ns;
@@ -222,6 +247,7 @@ static void run(void)
         for (;;) {
                 bool closed = queue_closed();
                 take_chunks(queue_take(waiting || closed ? BUSY_NS : IDLE_NS));
+                open_if_due();
                 waiting = serve();
                 if (!closed)
                         continue;
@@ -282,15 +308,22 @@ void server_fork_parent(void)
         pthread_mutex_unlock(&s.descriptors);
 }
 
+/*
+ * What the thread was changing just then is left as it is: it is forgotten, not freed. The claim stays open, and locked
+ * by flock(2): that says that a process lives which this program has forked.
+ */
 void server_fork_child(void)
 {
         pthread_mutex_init(&s.descriptors, NULL);
-        s.running = false;
+        s.running = s.came = false;
         descriptor_close(&s.listener.socket);
-        descriptor_close(&s.listener.lock);
-        for (unsigned i = 0; i < AGENT_READERS; i++)
+        for (unsigned i = 0; i < AGENT_READERS; i++) {
                 descriptor_close(&s.readers[i].socket);
+                s.readers[i] = (struct reader){ .socket = { .fd = -1 } };
+        }
+        s.preamble = (struct preamble){ 0 };
         s.listener.path[0] = s.listener.claim[0] = '\0';
+        s.losses_reported = s.pause_ns = s.known = s.live_bytes = s.lives = s.taken = s.reader_count = s.left_out = 0;
 }
 
 struct server_facts server_facts(void)

@@ -21,7 +21,13 @@
 #include "agent/settings.h"
 #include "proto/base/error.h"
 
-/* Takes the socket's path; as listener_open. */
+/*
+ * Decides on the socket's path, as listener_choose_path; the thread opens it so much later. What is logged until then
+ * is kept for the first reader.
+ */
+bool server_prepare(const struct agent_settings *s, int64_t open_in_ns, struct error *error);
+
+/* The same, and opens it at once. */
 bool server_open(const struct agent_settings *s, struct error *error);
 
 /* Gives up the path and the claim. */

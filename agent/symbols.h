@@ -25,6 +25,7 @@
         X(MallocFailHook)                                                                                              \
         X(rts_shutdown)                                                                                                \
         X(end_init_elapsed)                                                                                            \
+        X(start_init_elapsed)                                                                                          \
         X(rtsSupportsBoundThreads)                                                                                     \
         X(pending_sync)                                                                                                \
         X(rts_isThreaded)                                                                                              \

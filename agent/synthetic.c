@@ -385,3 +385,9 @@ void synthetic_fork_child(void)
         y.runs = false;
         y.child = true;
 }
+
+void synthetic_resume_in_child(void)
+{
+        y.child = false;
+        y.line_size = 0;
+}

@@ -49,5 +49,6 @@ void synthetic_flush(void);
 void synthetic_end(void);
 
 void synthetic_fork_child(void);
+void synthetic_resume_in_child(void); /* before synthetic_begin there */
 
 #endif

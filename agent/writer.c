@@ -20,8 +20,19 @@ static struct {
         bool joined;                   /* it had it before */
         _Atomic bool serves;           /* a log comes here */
         void (*begun)(void), (*piece)(void), (*stopped)(void);
-        _Atomic bool child;
+        void (*begun_muted)(void);
+        _Atomic bool muted; /* in the child of a fork */
 } w;
+
+void writer_on_muted(void (*begun)(void))
+{
+        w.begun_muted = begun;
+}
+
+bool writer_is_in_use(const struct rts_symbol *event_log_writer)
+{
+        return event_log_writer->address && *(void **)event_log_writer->address == (const void *)&writer;
+}
 
 void writer_on(void (*begun)(void), void (*piece)(void), void (*stopped)(void))
 {
@@ -83,9 +94,10 @@ bool writer_tees(void)
         return w.tees;
 }
 
-void writer_fork_child(void)
+void writer_mute(bool mute)
 {
-        w.child = true;
+        w.muted = mute;
+        w.serves &= !mute;
 }
 
 /* The header and small pieces that end the log are never dropped: without them the rest is useless. */
@@ -97,23 +109,25 @@ static bool must_arrive(const uint8_t *bytes, size_t size)
 
 bool writer_write(void *bytes, size_t size)
 {
-        if (w.piece && !w.child)
+        if (w.piece && !w.muted)
                 w.piece();
         if (w.tees)
                 (void)w.own.write(bytes, size);
-        if (!w.child)
+        if (!w.muted)
                 (void)queue_push(CHUNK_LOG, bytes, size, must_arrive(bytes, size));
         return true; /* the runtime would report it on stderr */
 }
 
 static void init(void)
 {
-        if (w.begun && !w.child)
+        if (w.muted && w.begun_muted)
+                w.begun_muted();
+        if (w.begun && !w.muted)
                 w.begun();
         if (w.tees && w.own.init)
                 w.own.init();
-        w.serves = true;
-        if (!w.child)
+        w.serves = !w.muted;
+        if (!w.muted)
                 (void)queue_push(CHUNK_START, NULL, 0, true);
 }
 
@@ -127,7 +141,7 @@ static void stop(void)
 {
         if (w.tees && w.own.stop)
                 w.own.stop();
-        if (w.stopped && !w.child)
+        if (w.stopped && !w.muted)
                 w.stopped();
 }
 

@@ -52,7 +52,13 @@ bool writer_serves(void);
 /* One piece of the log, whole blocks. For synthetic.c, which writes a log in the runtime's place. */
 bool writer_write(void *bytes, size_t size);
 
-/* In the child of a fork: nothing goes to the queue any more; the program's own log goes on. */
-void writer_fork_child(void);
+/* As in the child of a fork: nothing goes to the queue; the program's own log goes on. */
+void writer_mute(bool mute);
+
+/* Called before anything else when the runtime begins a log while muted, as in the child of forkProcess. */
+void writer_on_muted(void (*begun)(void));
+
+/* Whether the runtime writes its log with our writer. */
+bool writer_is_in_use(const struct rts_symbol *event_log_writer);
 
 #endif

@@ -2,10 +2,13 @@
 #include "client/run/inside.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "agent/settings.h"
@@ -132,10 +135,37 @@ bool inside_claimed(const char *socket)
         return access(beside(socket, ".pid"), F_OK) == 0;
 }
 
+static int open_claim(const char *socket)
+{
+        return open(beside(socket, ".pid"), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+}
+
+bool inside_forked_lives(const char *socket)
+{
+        int fd = open_claim(socket);
+        bool lives = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+
+        if (fd >= 0)
+                (void)close(fd);
+        return lives;
+}
+
+bool inside_has_executed(const char *socket, pid_t pid)
+{
+        char text[32] = "";
+        int fd = open_claim(socket);
+
+        if (fd >= 0 && read(fd, text, sizeof(text) - 1) <= 0)
+                text[0] = '\0';
+        if (fd >= 0)
+                (void)close(fd);
+        return strtol(text, NULL, 10) == pid && !inside_owner_lives(socket) && kill(pid, 0) == 0;
+}
+
 bool inside_owner_lives(const char *socket)
 {
         struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-        int fd = open(beside(socket, ".pid"), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+        int fd = open_claim(socket);
         bool lives = fd >= 0 && fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 
         if (fd >= 0)

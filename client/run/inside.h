@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "client/program/obstacle.h"
 #include "client/run/census_options.h"
@@ -59,6 +60,12 @@ bool inside_claimed(const char *socket);
 
 /* Whether the process that has taken it lives, and has executed no other program. */
 bool inside_owner_lives(const char *socket);
+
+/* Whether process `pid`, which has taken it, has executed another program since, or itself again. */
+bool inside_has_executed(const char *socket, pid_t pid);
+
+/* Whether it or a process that it has forked lives, and has executed no other program. */
+bool inside_forked_lives(const char *socket);
 
 /* Removes what killed programs left beside the socket, and the claim. */
 void inside_clean(const char *socket);

@@ -63,10 +63,10 @@ static const struct option options[] = {
                     "do not record PROGRAM; a daemon that is started for it keeps no checkpoints and no recordings"),
         OPTION_FLAG("no-agent", 0, struct run_options, no_agent,
                     "do not watch PROGRAM from inside: get its eventlog by options of its runtime"),
-        OPTION_FLAG(
-                "follow", 0, struct run_options, follow,
-                "watch the GHC-compiled programs that PROGRAM starts, too, each as a target named after its file; each "
-                "may end up to a second later because of it"),
+        OPTION_FLAG("follow", 0, struct run_options, follow,
+                    "watch the GHC-compiled programs that PROGRAM starts, too, and the daemon that it becomes, each as "
+                    "a target "
+                    "named after its file; each may end up to a second later because of it"),
         OPTION_SECONDS("end-hung", 0, "SECONDS", struct run_options, end_hung_ns, 0, UINT64_C(86400000000000),
                        "end PROGRAM when it hangs this long: each thread waits for another one, which the flush "
                        "interval can cause at exit"),

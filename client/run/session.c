@@ -40,6 +40,9 @@
 #define LATE_MS       1000 /* after the start; a program that appears later is added to the daemon again */
 #define FINISH_MS     3000 /* for the daemon to take the last bytes */
 
+#define FORKED_MS      1000 /* for a process that the program has forked to be served, when that ends */
+#define FORKED_STEP_MS 10
+
 struct session {
         const struct session_options *o;
         int signals; /* signalfd */
@@ -47,14 +50,16 @@ struct session {
         pid_t program, screen; /* 0: not running */
         struct adder adder;
         bool lost_reported, hang_reported, termed;
-        bool claimed; /* with `inside`: the agent is there */
-        bool gone;    /* with `inside`: the daemon stopped, and does not have the target again yet */
-        bool late;    /* the daemon has not had the target yet */
+        bool claimed;  /* with `inside`: the agent is there */
+        bool executed; /* with `inside`: another program, and that was said */
+        bool gone;     /* with `inside`: the daemon stopped, and does not have the target again yet */
+        bool late;     /* the daemon has not had the target yet */
         uint64_t started_ms, term_ms;
         struct hung hung;
         bool moved; /* bytes since the last tick */
         struct follow follow;
         char process[PROCESS_URI_SIZE]; /* with `process_only`: its source; "": it ended too soon */
+        uint64_t followed_ms; /* when a process of it was last added */
         struct session_result result;
 };
 
@@ -212,7 +217,10 @@ static void follow(struct session *s)
 {
         pid_t pid = follow_next(&s->follow, s->o->socket);
 
-        if (pid == 0 || fork() != 0)
+        if (pid == 0 || (kill(pid, 0) < 0 && errno == ESRCH))
+                return; /* none, or one that has ended already, as a program does that becomes a daemon */
+        s->followed_ms = clock_mono_ms();
+        if (fork() != 0)
                 return;
         restore_signals(s);
         _exit(follow_add(s->o->link, s->o->socket, pid, &s->o->wish) ? 0 : 1);
@@ -272,10 +280,19 @@ static const char back_text[] = "the daemon is back; the program is watched agai
 static void watch_inside(struct session *s, uint64_t now)
 {
         bool there = daemon_reachable(s->o->link);
+        char text[160];
 
         if (s->o->inside && !s->claimed && inside_claimed(s->o->socket)) {
                 s->claimed = true;
                 s->gone |= now - s->started_ms > LATE_MS;
+        }
+        if (s->claimed && !s->executed && !s->o->follow && inside_has_executed(s->o->socket, s->program)) {
+                s->executed = true;
+                snprintf(text, sizeof(text),
+                         "the program has executed another one in its place, which is not watched: "
+                         "`heapwatch attach %d`, or `heapwatch run --follow`",
+                         (int)s->program);
+                (void)notify_user(s, text);
         }
         if (!there) {
                 s->gone = true;
@@ -408,6 +425,18 @@ static void turn(struct session *s)
         }
 }
 
+/* A program that becomes a daemon ends before the process that it has forked is served: that is waited for, a while. */
+static void follow_forked(struct session *s)
+{
+        uint64_t ended_ms = clock_mono_ms();
+
+        while (s->followed_ms < ended_ms && inside_forked_lives(s->o->socket) &&
+               clock_mono_ms() - ended_ms < FORKED_MS) {
+                follow(s);
+                (void)poll(NULL, 0, FORKED_STEP_MS);
+        }
+}
+
 static void loop(struct session *s)
 {
         uint64_t tick = clock_mono_ms();
@@ -422,6 +451,8 @@ static void loop(struct session *s)
                 if (!s->o->process_only)
                         watch_hung(s, now);
         }
+        if (s->o->follow)
+                follow_forked(s);
 }
 
 int session_run(const struct session_options *options, struct session_result *ret_result)

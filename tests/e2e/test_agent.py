@@ -6,6 +6,7 @@ import os
 import re
 import resource
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import threading
 
 import pytest
 
-from harness import BUILD, CLIENT, DEADLINE_S, LOGS, ROOT, VALGRIND, Daemon, Programs, running, wait_for
+from harness import BUILD, CLIENT, DEADLINE_S, LOGS, ROOT, VALGRIND, Daemon, Programs, pb, running, wait_for
 
 AGENT = BUILD / "libheapwatch-agent.so"
 BUILDS = {"threaded": ["-threaded"], "plain": [], "threaded-log": ["-threaded", "-eventlog"], "plain-log": ["-eventlog"]}
@@ -411,6 +412,59 @@ def test_readers_are_killed_and_replaced(directory, bare):
         wait_for(one_of_its_own, "an answer, once there is a place")
         program.stdin.close()
         assert program.wait(DEADLINE_S) == 0, program.stderr.read()
+
+
+def daemon_pid(daemon, name):
+    """Of the process that a program has left, once its log has come; it is killed at the end of the test."""
+    def seen():
+        t = daemon.target(name)
+        return t is not None and t.state == pb.Target.STATE_RUNNING and t.run_info.pid
+
+    return wait_for(seen, f"the daemon of {name} to be watched")
+
+
+@pytest.mark.parametrize("way", ["run --follow", "attach, preloaded before", "attach"])
+def test_a_program_that_becomes_a_daemon(directory, bare, way):
+    """It forks twice by forkProcess: what goes on is watched, with bands, under its own number."""
+    def check(directory, build):
+        env = {**os.environ, "HEAPWATCH_DIR": str(directory)}
+        command = [bare[build], "daemon", f"0.2{os.getpid()}"]    # found by it: other tests have programs of that name
+
+        def heapwatch(*arguments):
+            done = subprocess.run([CLIENT, *map(str, arguments)], env=env, capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                                  timeout=DEADLINE_S)
+            return done.returncode, done.stdout + done.stderr
+
+        def left():
+            out = subprocess.run(["pgrep", "-f", f"^{command[0]} daemon {command[2]}$"], capture_output=True, text=True).stdout.split()
+            return int(out[0]) if len(out) == 1 else None
+
+        with Daemon(directory) as daemon:
+            pid = None
+            try:
+                if way == "run --follow":
+                    status, said = heapwatch("run", "--no-top", "--follow", "--name", "first", "--", *command)
+                    assert status == 0 and "unwatched" not in said, said
+                    name = build
+                elif way == "attach":
+                    subprocess.run(command, check=True, stdin=subprocess.DEVNULL, timeout=DEADLINE_S)
+                else:
+                    status, said = heapwatch("run", "--no-top", "--name", "first", "--", *command)
+                    assert status == 0 and "a process that it has forked goes on, unwatched" in said, said
+                if way != "run --follow":
+                    pid, name = wait_for(left, "the program to be a daemon"), "mine"
+                    status, said = heapwatch("attach", pid, "--name", name)
+                    assert status == 0, said
+                assert daemon_pid(daemon, name) == (pid := wait_for(left, "the program to be a daemon"))
+                wait_for(lambda: "census" in daemon.snapshot(name), "a census")
+                if way != "run --follow":
+                    status, said = heapwatch("detach", pid)
+                    assert status == 0 and left() == pid, said
+            finally:
+                if pid or left():
+                    os.kill(pid or left(), signal.SIGKILL)
+
+    of_every_build(directory, check)
 
 
 @pytest.mark.skipif(VALGRIND, reason="needs the address space itself")

@@ -458,6 +458,14 @@ def test_children_are_targets_with_follow(daemon, bare):
         daemon.ask(pb.Request(remove_target=pb.RemoveTargetRequest(name="mine")))
 
 
+def test_a_program_that_executes_another_one(daemon, bare):
+    """In its own place: it goes on unwatched, and that is said while it runs."""
+    run = start(daemon, "--name", "mine", "--", bare["Launch"], "exec", bare["Exits"], "print", "2", relay=False)
+    wait_told(run, "the program has executed another one in its place, which is not watched: `heapwatch attach")
+    status, out, _ = finish(run)
+    assert (status, out) == (0, "fine\n")
+
+
 def test_by_the_relay_what_it_starts_sees_nothing_of_it(daemon, bare):
     for way in ("exec", "exec-self"):
         status, _, err = finish(start(daemon, "--name", "mine", "--", bare["exits-log"], way))

@@ -13,6 +13,7 @@ import System.Environment
 import System.Exit
 import System.IO
 import System.Mem
+import System.Posix.IO
 import System.Posix.Process
 import System.Posix.Signals
 import System.Process
@@ -96,6 +97,15 @@ main = do
           forM_ vs $ \v -> forkOS (allocate 1000 >> putMVar v ())
           mapM_ takeMVar vs
         else each 8 (const (allocate 1000))
+    "daemon" -> do -- forks twice, and allocates for a minute in the last one
+      _ <- forkProcess $ do
+        _ <- createSession
+        _ <- forkProcess $ do
+          null <- openFd "/dev/null" ReadWrite Nothing defaultFileFlags
+          forM_ [stdInput, stdOutput, stdError] (dupTo null)
+          forSeconds 60
+        exitImmediately ExitSuccess
+      exitImmediately ExitSuccess
     "fork" -> do
       p <- forkProcess (allocate 5000)
       st <- getProcessStatus True False p
