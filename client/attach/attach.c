@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* heapwatch attach, heapwatch detach - watch a running program from inside; and stop watching it. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,11 +22,13 @@
 #include "client/run/daemon.h"
 #include "heapwatch/text.h"
 #include "proto/base/agent_peer.h"
+#include "proto/base/clock.h"
 #include "proto/base/labels.h"
 #include "proto/base/limits.h"
 #include "proto/base/unix_socket.h"
 
-#define PATIENCE_MS 8000 /* for the daemon to answer, also a new one: nobody waits but the user */
+#define LOCK_MS     30000 /* for another heapwatch that attaches to the same process */
+#define PATIENCE_MS 8000  /* for the daemon to answer, also a new one: nobody waits but the user */
 
 struct request {
         const char *program, *name, *heap_profile, *classes;
@@ -116,6 +120,33 @@ static bool may_reach(const struct ghc_process *p, const struct daemon_link *lin
                          "it has a file system of its own (a container, a chroot), in which %s is not the directory "
                          "that it is here; root's daemon can watch it: sudo heapwatch attach %d",
                          link->directory, (int)p->pid);
+}
+
+/*
+ * Attaching, detaching and the questions that they ask the agent are done by one heapwatch at a time: the lock is held
+ * until this command ends. Any user can have it, and it leaves no file.
+ */
+static bool lock_process(const struct ghc_process *p, struct error *error)
+{
+        static const struct timespec pause = { .tv_nsec = 20000000 };
+        uint64_t until = clock_mono_ms() + LOCK_MS;
+        char path[64];
+
+        snprintf(path, sizeof(path), "/proc/%ld/status", (long)p->pid);
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd < 0)
+                return error_set(error, "process %ld has ended", (long)p->pid);
+        while (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
+                if (clock_mono_ms() >= until) {
+                        (void)close(fd);
+                        return error_set(error,
+                                         "another heapwatch has been attaching to it or detaching from it for %d "
+                                         "s; try again when that has ended",
+                                         LOCK_MS / 1000);
+                }
+                (void)nanosleep(&pause, NULL);
+        }
+        return true;
 }
 
 /* With signals blocked, so that we are ended before or after it, but not in the middle. */
@@ -300,8 +331,13 @@ static int attach(void *filled)
                 return fail_but_process(q, &error);
         if (p.obstacle != OBSTACLE_NONE)
                 return attach_process(q, p.pid, p.obstacle);
+        if (!may_watch(&p, &error))
+                return fail_but_process(q, &error);
+        /* Examined once more when no other heapwatch attaches to it any more, which may have brought the agent in. */
+        if (!lock_process(&p, &error) || !process_find(q->program, &p, &error))
+                return fail(&command_attach, q->program, &error);
         /* No daemon is started for a program that cannot be attached to. */
-        if (!may_watch(&p, &error) || !library_for(&p, library, sizeof(library), &error))
+        if (!library_for(&p, library, sizeof(library), &error))
                 return fail_but_process(q, &error);
         if (!daemon_link_init(&link, &error))
                 return fail(&command_attach, q->program, &error);
@@ -363,6 +399,8 @@ static int detach(void *filled)
                 (void)error_set(&error, "the agent is not in it");
                 return fail(&command_detach, q->program, &error);
         }
+        if (!lock_process(&p, &error))
+                return fail(&command_detach, q->program, &error);
         link.wait_ms = PATIENCE_MS;
         bool answered = find_agent(&link, &p, &target, socket, sizeof(socket));
         if (!ask_agent(socket, "stop", NULL, 0, &error))

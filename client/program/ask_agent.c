@@ -72,7 +72,9 @@ static const char *read_answer(int fd, struct reading *r, struct error *error)
                 }
                 n = recv(fd, r->bytes + r->size, READ_BYTES - 1, 0);
                 if (n <= 0) {
-                        (void)error_set(error, "the agent hung up; it serves its own user and root");
+                        (void)error_set(
+                                error,
+                                "the agent hung up: it serves its own user and root, and a few readers at a time");
                         return NULL;
                 }
                 r->size += (size_t)n;

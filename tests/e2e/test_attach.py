@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`heapwatch ps`, `attach` and `detach` with programs that were built and started without any flag."""
+import concurrent.futures
 import contextlib
 import json
 import os
@@ -85,6 +86,18 @@ def test_requests_do_not_delay_the_judgement_of_growth(directory, serving, build
         assert done.returncode == 0, done.stderr
         asked_ns = judged()[0]
         wait_for(lambda: (now := judged())[1] > asked_ns and now[0] - now[1] < 4 * step_ns, "a later one, without delay")
+
+
+@pytest.mark.usefixtures("tracing")
+@pytest.mark.parametrize("build", ["threaded", "plain"])
+def test_several_attach_at_once(directory, serving, build):
+    """One after another: each of them ends well, and there is one target."""
+    with Daemon(directory) as daemon, running(serving[build], stdin=subprocess.PIPE) as program:
+        wait_for(lambda: age_s(program.pid) > 0.5, "the program's runtime to be up")
+        with concurrent.futures.ThreadPoolExecutor(6) as pool:
+            done = list(pool.map(lambda _: heapwatch(directory, "attach", program.pid), range(6)))
+        assert [d.returncode for d in done] == [0] * 6, [d.stderr for d in done]
+        assert len(daemon.status().daemon.targets) == 1
 
 
 @pytest.mark.usefixtures("tracing")
