@@ -45,6 +45,7 @@
 #include "agent/settings.h"
 #include "agent/symbols.h"
 #include "agent/synthetic.h"
+#include "agent/syscall_filter.h"
 #include "agent/writer.h"
 
 #define ARGUMENTS_MAX 65536
@@ -107,7 +108,7 @@ static void report_error(const char *error)
 {
         struct pollfd room = { STDERR_FILENO, POLLOUT, 0 };
 
-        if (a.asked && *error && poll(&room, 1, 0) > 0)
+        if (a.asked && *error && syscall_filter_allows_poll() && poll(&room, 1, 0) > 0)
                 fprintf(stderr, "heapwatch-agent: %s; the program runs unwatched\n", error);
 }
 
@@ -428,7 +429,7 @@ __attribute__((constructor)) static void agent_begin(void)
                 clean_environment();
                 return;
         }
-        good = good && rts.setupRtsFlags.address && ready(&error);
+        good = good && rts.setupRtsFlags.address && syscall_filter_allows(&error) && ready(&error);
         if (good && !put_hooks(rts.defaultRtsConfig.address, true)) {
                 error_set(&error, "the runtime's configuration cannot be written");
                 server_abandon();
@@ -465,7 +466,8 @@ AGENT_EXPORT int heapwatch_agent_attach(const char *settings, char *answer, size
         runtime_correct_clock_of_child();
         a.setup.attached = true;
         settings_default(&a.setup.settings);
-        if (!settings_parse(&a.setup.settings, settings, &error) || !(a.on || understand(&error)) || !ready(&error)) {
+        if (!settings_parse(&a.setup.settings, settings, &error) || !(a.on || understand(&error)) ||
+            !syscall_filter_allows(&error) || !ready(&error)) {
                 snprintf(answer, answer_size, "%s", error.text);
                 return AGENT_REFUSED;
         }

@@ -10,6 +10,7 @@
 #include "agent/limits.h"
 #include "agent/server.h"
 #include "agent/symbols.h"
+#include "agent/syscall_filter.h"
 
 static struct {
         char stem[AGENT_PATH_MAX + 16], link[AGENT_PATH_MAX + 32];
@@ -44,6 +45,9 @@ bool profile_file_divert(struct error *error)
         if (!rts.prog_name.address) {
                 return error_set(error, "the name of the heap profile's file cannot be set");
         }
+        if (syscall_filter_is_new())
+                return error_set(error,
+                                 "no heap profile: the program has installed a system call filter since its start");
         if (!can_open_null(error))
                 return false;
         /* The runtime takes what follows the last slash in some releases; ours has its own directory before it. */

@@ -18,6 +18,7 @@
 #include "agent/preamble.h"
 #include "agent/queue.h"
 #include "agent/reader.h"
+#include "agent/syscall_filter.h"
 #include "agent/thread.h"
 
 #define IDLE_NS INT64_C(100000000) /* from one look at the sockets to the next */
@@ -31,7 +32,9 @@ static struct {
         bool running;
         struct reader readers[AGENT_READERS];
         struct preamble preamble;
-        bool came;          /* there has been a reader */
+        bool came;     /* there has been a reader */
+        bool filtered; /* the program's filter of system calls forbids to serve anybody */
+        int64_t filter_checked_ns;
         int64_t open_at_ns; /* when to listen; 0: it does */
         uint64_t losses_reported;
         _Atomic uint64_t pause_ns, known, live_bytes, lives, taken, reader_count, left_out, definitions_left_out,
@@ -62,7 +65,7 @@ static void open_if_due(void)
 {
         struct error unused;
 
-        if (s.open_at_ns == 0 || thread_now_ns() < s.open_at_ns)
+        if (s.open_at_ns == 0 || s.filtered || thread_now_ns() < s.open_at_ns)
                 return;
         s.open_at_ns = 0;
         pthread_mutex_lock(&s.descriptors);
@@ -210,11 +213,31 @@ static void accept_readers(void)
         pthread_mutex_unlock(&s.descriptors);
 }
 
+/*
+ * A filter of system calls that the program installs for all its threads (SECCOMP_FILTER_FLAG_TSYNC) may end it at the
+ * next call of ours. From then on nobody is served, and what is logged is dropped. Between this check and the calls
+ * there is a moment that cannot be excluded.
+ */
+static bool is_filtered(void)
+{
+        int64_t now = thread_now_ns();
+
+        if (s.filtered || now - s.filter_checked_ns < IDLE_NS)
+                return s.filtered;
+        s.filter_checked_ns = now;
+        s.filtered = syscall_filter_is_new();
+        for (unsigned i = 0; s.filtered && i < AGENT_READERS; i++)
+                reader_gone(&s.readers[i]);
+        return s.filtered;
+}
+
 /* Serves all readers; returns whether something still waits for one of them. */
 static bool serve(void)
 {
         bool waiting = false;
 
+        if (is_filtered())
+                return false;
         accept_readers();
         for (unsigned i = 0; i < AGENT_READERS; i++) {
                 struct reader *r = &s.readers[i];
@@ -232,7 +255,7 @@ static bool serve(void)
 /* After the end of the log: whether to go on for readers. */
 static bool linger(bool waiting, int64_t since_ns)
 {
-        if (s.open_at_ns != 0)
+        if (s.open_at_ns != 0 || s.filtered)
                 return false; /* no reader can come */
         if (s.came)
                 return waiting && since_ns < s.settings.linger_ns;
@@ -258,7 +281,8 @@ static void run(void)
                 struct timespec pause = { 0, 1000000 };
                 nanosleep(&pause, NULL); /* the queue is closed: it does not make us wait any more */
         }
-        listener_remove_path(&s.listener);
+        if (!s.filtered)
+                listener_remove_path(&s.listener);
         for (unsigned i = 0; i < AGENT_READERS; i++)
                 reader_gone(&s.readers[i]);
         pthread_mutex_lock(&s.descriptors);
@@ -315,7 +339,7 @@ void server_fork_parent(void)
 void server_fork_child(void)
 {
         pthread_mutex_init(&s.descriptors, NULL);
-        s.running = s.came = false;
+        s.running = s.came = s.filtered = false;
         descriptor_close(&s.listener.socket);
         for (unsigned i = 0; i < AGENT_READERS; i++) {
                 descriptor_close(&s.readers[i].socket);

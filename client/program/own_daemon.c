@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: the daemon belongs to the user and not to the command: it is started detached (in its own session, so that the
- * terminal's signals and hangup do not reach it; forked twice, so that no process has to wait for it) and keeps running
- * for the next command. Where its state cannot be kept, for want of a directory or of rights, it runs without.
+ * DESIGN: the daemon belongs to the user and not to the command: it is started detached (in its own session, so that
+ * the terminal's signals and hangup do not reach it; forked twice, so that no process has to wait for it) and keeps
+ * running for the next command. Where its state cannot be kept, for want of a directory or of rights, it runs
+ * without.
  */
 #include "client/program/own_daemon.h"
 

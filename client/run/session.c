@@ -59,7 +59,7 @@ struct session {
         bool moved; /* bytes since the last tick */
         struct follow follow;
         char process[PROCESS_URI_SIZE]; /* with `process_only`: its source; "": it ended too soon */
-        uint64_t followed_ms; /* when a process of it was last added */
+        uint64_t followed_ms;           /* when a process of it was last added */
         struct session_result result;
 };
 

@@ -2,9 +2,9 @@
 /*
  * pipeline_internal.h - what the files of a pipeline share: its struct, and what each of them does for the others.
  * pipeline.c creates it and has its accessors, pipeline_live.c drives its live source and process, pipeline_stream.c
- * turns bytes into runs and events, pipeline_process.c makes a run of a process that has none, pipeline_life.c does what
- * the table of a run's life (life.h) says, pipeline_state.c reports its state and sends what is new, pipeline_end.c finds
- * out how runs end and what is kept then, pipeline_checkpoint.c saves and restores it.
+ * turns bytes into runs and events, pipeline_process.c makes a run of a process that has none, pipeline_life.c does
+ * what the table of a run's life (life.h) says, pipeline_state.c reports its state and sends what is new,
+ * pipeline_end.c finds out how runs end and what is kept then, pipeline_checkpoint.c saves and restores it.
  */
 #ifndef HW_DAEMON_TARGET_PIPELINE_INTERNAL_H
 #define HW_DAEMON_TARGET_PIPELINE_INTERNAL_H

@@ -467,6 +467,43 @@ def test_a_program_that_becomes_a_daemon(directory, bare, way):
     of_every_build(directory, check)
 
 
+FILTER = """import ctypes, os, struct, sys
+libc, action = ctypes.CDLL(None, use_errno=True), {"kill": 0x80000000, "errno": 0x50001}[sys.argv[1]]
+code = [struct.pack("HBBI", 0x20, 0, 0, 0)]
+for number in sys.argv[2].split(","):
+    code += [struct.pack("HBBI", 0x15, 0, 1, int(number)), struct.pack("HBBI", 6, 0, 0, action)]
+code.append(struct.pack("HBBI", 6, 0, 0, 0x7fff0000))
+text = ctypes.create_string_buffer(b"".join(code))
+program = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(code), ctypes.addressof(text)))
+assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program, 0, 0) == 0, os.strerror(ctypes.get_errno())
+env = dict(os.environ, **dict(a.split("=", 1) for a in sys.argv[3:5]))
+os.execve(sys.argv[5], sys.argv[5:], env)
+"""
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="has the numbers of system calls of one machine")
+def test_filters_of_system_calls(directory, bare):
+    """What ends the program at a call that it does not make itself: it runs unwatched, and says why. An error is none."""
+    def run(build, action, number, watch):
+        more = [f"LD_PRELOAD={AGENT}", f"HEAPWATCH_AGENT=socket={directory}/{build}/agent"] if watch else ["A=", "B="]
+        done = subprocess.run([sys.executable, "-c", FILTER, action, str(number), *more, bare[build], "print", "0.02"],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=DEADLINE_S, cwd=directory)
+        return done.returncode, done.stdout, done.stderr
+
+    calls = {"socket": 41, "bind": 49, "listen": 50, "accept4": 288, "unlink": 87, "chmod": 90, "symlink": 88, "getpid": 39,
+             "gettid": 186, "flock": 73, "getdents64": 217}
+
+    def check(_, build):
+        for name, number in {**calls, **({} if "threaded" in build else {"fcntl": 72})}.items():
+            assert run(build, "kill", number, False) == (0, "fine\n", ""), name
+            status, out, err = run(build, "kill", number, True)
+            assert (status, out) == (0, "fine\n"), (name, status)
+            assert "its system call filter (seccomp) would end it at" in err and name in err
+        assert run(build, "errno", calls["unlink"], True) == (0, "fine\n", "")
+
+    of_every_build(directory, check)
+
+
 @pytest.mark.skipif(VALGRIND, reason="needs the address space itself")
 @pytest.mark.parametrize("build", ["threaded", "plain"])
 def test_address_space_is_left_to_the_program(directory, bare, build):
