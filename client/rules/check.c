@@ -108,6 +108,7 @@ static int read_all(struct check *c)
         if (event == FEED_FAILED)
                 error_set(&error, "%s", feed_error(feed));
         feed_close(&feed);
+        findings_add_damage(&c->findings);
         if (event == FEED_FAILED)
                 return fail(c, error.text);
         return c->findings.refused ? fail(c, c->findings.refused) : EXIT_OK;
@@ -164,7 +165,7 @@ const struct command command_check = {
         .about = "Judges finished eventlogs by the built-in rules and by yours, prints what fired with the evidence; "
                  "the exit status is for CI.",
         .options = options,
-        .status = "0 nothing that counts fired, 1 something did, 2 bad input or usage.",
+        .status = "0 nothing that counts fired, 1 something did, or a log is damaged, 2 bad input or usage.",
         .examples =
                 (const char *const[]){
                         "heapwatch check --rules ci.yaml --junit heap.xml build/*.eventlog",

@@ -31,6 +31,8 @@ static void *grow(struct findings *f, void *list, size_t n, size_t size)
         return NULL;
 }
 
+#define DAMAGED "stream-damaged" /* the built-in rule */
+
 static size_t target_index(struct findings *f, const char *name)
 {
         char **grown;
@@ -42,6 +44,11 @@ static size_t target_index(struct findings *f, const char *name)
         if (!grown)
                 return SIZE_MAX;
         f->targets = grown;
+        uint64_t *lost_bytes = grow(f, f->lost_bytes, f->n_targets, sizeof(*f->lost_bytes));
+        if (!lost_bytes)
+                return SIZE_MAX;
+        f->lost_bytes = lost_bytes;
+        f->lost_bytes[f->n_targets] = 0;
         f->targets[f->n_targets] = copy(f, name);
         if (!f->targets[f->n_targets])
                 return SIZE_MAX;
@@ -126,10 +133,43 @@ void findings_take(struct findings *f, const Hw__Update *update)
         if (!update->target || !*update->target)
                 return;
         target = target_index(f, update->target);
+        if (target != SIZE_MAX && update->body_case == HW__UPDATE__BODY_HEALTH && update->health->has_lost_bytes)
+                f->lost_bytes[target] = update->health->lost_bytes;
         if (target == SIZE_MAX || update->body_case != HW__UPDATE__BODY_ALERTS)
                 return;
         for (size_t i = 0; i < update->alerts->n_alerts; i++)
                 take_alert(f, target, update->alerts->alerts[i]);
+}
+
+static bool is_reported(const struct findings *f, size_t target)
+{
+        for (size_t i = 0; i < f->n; i++)
+                if (f->items[i].target == target && !strcmp(f->items[i].rule, DAMAGED))
+                        return true;
+        return false;
+}
+
+void findings_add_damage(struct findings *f)
+{
+        char sentence[160], bytes[HW_NUMBER_MAX];
+
+        for (size_t t = 0; t < f->n_targets && !f->refused; t++) {
+                if (f->lost_bytes[t] == 0 || is_reported(f, t))
+                        continue;
+                struct finding *grown = grow(f, f->items, f->n, sizeof(*f->items));
+                if (!grown)
+                        return;
+                (void)snprintf(sentence, sizeof(sentence), "%s of the log are damaged and were not judged",
+                               hw_bytes_text(bytes, sizeof(bytes), (double)f->lost_bytes[t]));
+                f->items = grown;
+                f->items[f->n++] = (struct finding){ .target = t,
+                                                     .severity = SEVERITY_WARNING,
+                                                     .rule = copy(f, DAMAGED),
+                                                     .group = copy(f, "heapwatch"),
+                                                     .sentence = copy(f, sentence),
+                                                     .fired_ns = UINT64_MAX,
+                                                     .resolved_ns = UINT64_MAX };
+        }
 }
 
 size_t findings_count(const struct findings *f, size_t target, enum severity least)
@@ -184,6 +224,7 @@ void findings_done(struct findings *f)
         for (size_t i = 0; i < f->n_targets; i++)
                 free(f->targets[i]);
         free(f->items);
+        free(f->lost_bytes);
         free(f->targets);
         *f = (struct findings){ .n = 0 };
 }

@@ -29,15 +29,19 @@ struct finding {
 };
 
 struct findings {
-        char **targets; /* in order of appearance, which is that of the files */
+        char **targets;       /* in order of appearance, which is that of the files */
+        uint64_t *lost_bytes; /* of each target: damaged, and left out of what was judged */
         size_t n_targets;
         struct finding *items;
         size_t n;
         const char *refused; /* why not all of them are here; NULL: they are */
 };
 
-/* Takes one update; all but alerts are ignored. */
+/* Takes one update; all but alerts and the health of the stream are ignored. */
 void findings_take(struct findings *f, const Hw__Update *update);
+
+/* After the last update: damage that no rule could report, for want of a moment to be judged, is a finding, too. */
+void findings_add_damage(struct findings *f);
 void findings_done(struct findings *f);
 
 /* How many of a target are at least this severe. */

@@ -380,3 +380,9 @@ def test_prometheus_checks_the_names(directory, daemon):
         checked = subprocess.run(["promtool", "check", "metrics"], input=x.textfile.read_bytes(),
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert checked.returncode == 0 and checked.stdout == b"", checked.stdout.decode()
+
+
+def test_a_receivers_option_may_be_repeated():
+    checked = client("export", "--check", "--journal", "off", "--remote-write", "http://127.0.0.1:1/a", "--remote-write",
+                     "http://127.0.0.1:1/b", "--otlp", "http://127.0.0.1:1/v1/metrics")
+    assert checked.returncode == 0 and b"3 sinks: good" in checked.stdout, checked

@@ -180,3 +180,12 @@ def test_check_fails_a_log_that_lost_bytes(directory, log):
         health = [u["health"] for u in piped(damaged) if "health" in u][-1]
         if int(health["lostBytes"]) > 0:
             assert done.returncode == 1 and b"stream-damaged" in done.stdout, (at, health["lostBytes"], done.stdout)
+
+
+def test_check_fails_a_log_of_nothing_but_damage(directory):
+    """Without an event there is no moment at which a rule could judge."""
+    whole, damaged = (LOGS / "leaky-hi-ghc966" / "run.eventlog").read_bytes(), directory / "damaged.eventlog"
+    damaged.write_bytes(whole[:whole.index(b"datb") + 4] + b"\xff" * 5000)
+    done = client("check", damaged)
+    assert done.returncode == 1 and b"stream-damaged" in done.stdout and b"were not judged" in done.stdout, done
+    assert client("check", "--fail-on", "critical", damaged).returncode == 0
