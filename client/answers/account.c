@@ -5,6 +5,8 @@
 
 #include "client/answers/census.h"
 #include "client/answers/evidence.h"
+#include "proto/base/ckd.h"
+#include "proto/wire/resident_parts.h"
 #include "heapwatch/text.h"
 
 #define LABEL 60 /* bytes of a band's label that are shown */
@@ -99,13 +101,16 @@ bool account_used(const struct world_target *t, const char **ret_name, uint64_t 
 {
         if (!t->heap)
                 return false;
+        const uint64_t given_back = resident_given_back(t->heap->resident);
         const Hw__Process *p = t->heap->process;
         const bool group =
                 limit_source(t) == HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP && p && p->has_cgroup_current_bytes;
         const bool heap = heap_counts(t) || !p || !p->has_rss_bytes;
 
         *ret_name = group ? "its control group" : heap ? "its heap" : "it";
-        *ret_bytes = group ? p->cgroup_current_bytes : heap ? t->heap->heap_size_bytes : p->rss_bytes;
+        *ret_bytes = group  ? sub_sat(p->cgroup_current_bytes, given_back)
+                     : heap ? t->heap->heap_size_bytes
+                            : sub_sat(p->rss_bytes, given_back);
         return group || !heap || t->heap->has_heap_size_bytes;
 }
 
@@ -147,6 +152,8 @@ static void tell_memory(struct account *a, const struct world_target *t)
         say_amount(r->text, "most live", h->has_max_live_bytes, h->max_live_bytes);
         if (!r->text[0])
                 say(r->text, "not known");
+        if (h->resident && h->resident->text && *h->resident->text)
+                say(row(a, "memory", ANSWER_DIM)->text, "%.400s", h->resident->text);
         tell_limit(a, t);
 }
 

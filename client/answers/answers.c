@@ -241,8 +241,8 @@ static void find_numbers(struct answers *a, const struct evidence *e)
         }
         if (note && may_be_cause(note, e->trend->onset_ns))
                 (void)hw_utf8_clean(a->note, sizeof(a->note), note->text, strlen(note->text));
-        if (e->off_heap) {
-                (void)snprintf(a->culprit_text, sizeof(a->culprit_text), "off-heap");
+        if (e->foreign) {
+                (void)snprintf(a->culprit_text, sizeof(a->culprit_text), "foreign");
         } else if (e->growing && e->growing->label) {
                 a->culprit = e->growing->band;
                 const char *label = package_label(e->growing->label).rest;

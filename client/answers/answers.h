@@ -54,7 +54,7 @@ struct answers {
         uint64_t onset_ns;      /* event time */
         uint64_t limit_ns;      /* from now until the limit is reached, median estimate; never of a run that is over */
         uint32_t culprit;       /* id of the band that grows most; 0: unknown */
-        char culprit_text[160]; /* its label, or what grows elsewhere ("off-heap"), or "" */
+        char culprit_text[160]; /* its label, or what grows elsewhere ("foreign"), or "" */
         char note[160];         /* what the program said near the onset and may be the cause, or "" */
         size_t n_caveats;       /* reasons to trust all this less: loss, a late start, ... */
         char caveats[ANSWER_CAVEATS][ANSWER_TEXT];

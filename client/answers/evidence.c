@@ -66,8 +66,8 @@ const char *series_words(Hw__Series series)
         switch (series) {
         case HW__SERIES__SERIES_LIVE:
                 return "live data";
-        case HW__SERIES__SERIES_OFF_HEAP:
-                return "memory outside of the heap";
+        case HW__SERIES__SERIES_FOREIGN:
+                return "foreign memory";
         case HW__SERIES__SERIES_RSS:
                 return "resident memory";
         default:
@@ -159,7 +159,7 @@ static Hw__Series which(const struct world_target *t, Hw__Series first, Hw__Seri
 static Hw__Series rising(const struct world_target *t)
 {
         static const Hw__Series order[] = { HW__SERIES__SERIES_LIVE, HW__SERIES__SERIES_HEAP_SIZE,
-                                            HW__SERIES__SERIES_BLOCKS_SIZE, HW__SERIES__SERIES_OFF_HEAP,
+                                            HW__SERIES__SERIES_BLOCKS_SIZE, HW__SERIES__SERIES_FOREIGN,
                                             HW__SERIES__SERIES_RSS };
 
         for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
@@ -173,8 +173,8 @@ static Hw__Series deciding(const struct world_target *t, Hw__Growth__Where where
         switch (where) {
         case HW__GROWTH__WHERE__WHERE_RETENTION:
                 return which(t, HW__SERIES__SERIES_HEAP_SIZE, HW__SERIES__SERIES_BLOCKS_SIZE);
-        case HW__GROWTH__WHERE__WHERE_OFF_HEAP:
-                return which(t, HW__SERIES__SERIES_OFF_HEAP, HW__SERIES__SERIES_RSS);
+        case HW__GROWTH__WHERE__WHERE_FOREIGN:
+                return which(t, HW__SERIES__SERIES_FOREIGN, HW__SERIES__SERIES_RSS);
         case HW__GROWTH__WHERE__WHERE_LIVE:
                 return HW__SERIES__SERIES_LIVE;
         default:
@@ -304,8 +304,8 @@ static void find_growth(struct evidence *e)
         else if (e->where == HW__GROWTH__WHERE__WHERE_UNKNOWN && e->verdict == HW__VERDICT__VERDICT_STEADY)
                 e->verdict = HW__VERDICT__VERDICT_UNKNOWN; /* live data is flat, but something else is in doubt */
         e->grows = e->trend && e->verdict >= HW__VERDICT__VERDICT_GROWING;
-        e->off_heap = e->grows && (e->where == HW__GROWTH__WHERE__WHERE_OFF_HEAP ||
-                                   (!e->where && e->series == HW__SERIES__SERIES_OFF_HEAP));
+        e->foreign = e->grows && (e->where == HW__GROWTH__WHERE__WHERE_FOREIGN ||
+                                  (!e->where && e->series == HW__SERIES__SERIES_FOREIGN));
         if (growth && growth->n_bands) {
                 uint32_t id = growth->bands[0]->band;
 

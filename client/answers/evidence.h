@@ -24,7 +24,7 @@ struct evidence {
         const Hw__Trend *trend;         /* of that series; NULL: none */
         Hw__Verdict verdict;            /* its verdict, STEADY when nothing grows anywhere */
         bool process_only;              /* the program has no log: of its heap nothing is known */
-        bool off_heap;                  /* what grows is outside of the heap */
+        bool foreign;                   /* what grows is foreign memory */
         bool grows;                     /* verdict is growing or leak */
         const Hw__GrowingBand *growing; /* the band that grows most, or `likely`; NULL */
         Hw__GrowingBand likely;         /* without a verdict of its own it carries most of live data's growth */
@@ -68,7 +68,7 @@ void say_duration(char text[ANSWER_TEXT], uint64_t ns);
 /* "6m 00s", "9m 00s to 35m 00s": until there is a verdict, which is known to come. */
 void say_verdict_in(char text[ANSWER_TEXT], const Hw__Trend *t);
 
-/* "live data", "the heap", "memory outside of the heap", "resident memory" */
+/* "live data", "the heap", "foreign memory", "resident memory" */
 const char *series_words(Hw__Series series);
 
 /* "type CartItem, module Main, src/Main.hs:12": what identifies a band besides its label; false: nothing does. */

@@ -282,12 +282,12 @@ static void say_retained(char *text, const struct evidence *e)
                     "ShortByteString); a smaller -F or -c makes the heap hold less beside its data");
 }
 
-static bool off_heap(const struct evidence *e)
+static bool foreign(const struct evidence *e)
 {
-        return e->off_heap;
+        return e->foreign;
 }
 
-static void say_off_heap(char *text, const struct evidence *e)
+static void say_foreign(char *text, const struct evidence *e)
 {
         (void)e;
         say(text,
@@ -330,7 +330,7 @@ const struct advice advice_of_growth[] = {
         { "few-censuses", few_censuses, say_few_censuses },
         { "spread", spread, say_spread },
         { "retention", retained, say_retained },
-        { "off-heap", off_heap, say_off_heap },
+        { "foreign", foreign, say_foreign },
         { "unplaced", growth_unplaced, say_unplaced },
         { NULL, NULL, NULL },
 };

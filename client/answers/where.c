@@ -176,7 +176,7 @@ static bool exceeds_live(const struct evidence *e)
                e->growing->bytes > h->live_bytes;
 }
 
-/* What the heap is said to add to growth off the heap: a rise too small to count may still be seen in its chart. */
+/* What the heap adds to growth of foreign memory, in words: its chart may show a rise that is too small to count. */
 static const char *heap_beside(const struct evidence *e)
 {
         const Hw__Trend *live = e->t->trends[HW__SERIES__SERIES_LIVE];
@@ -225,7 +225,7 @@ static void say_growing_band(struct target_answer *a, const struct evidence *e)
 static void say_foremost(struct target_answer *a, const struct evidence *e, const struct world_band *largest)
 {
         const struct world_band *gained[ACCOUNT_BANDS];
-        const bool gains = e->grows && !e->off_heap && !bands_judged(e) && account_bands(e->t, gained) > 0;
+        const bool gains = e->grows && !e->foreign && !bands_judged(e) && account_bands(e->t, gained) > 0;
 
         say(a->text, gains ? "; most so far: " : "; the largest is ");
         say_label(a->text, e, gains ? gained[0]->def->label : largest->def->label);
@@ -240,11 +240,11 @@ void answer_grows(struct target_answer *a, const struct evidence *e)
         const struct world_band *largest = e->growing ? NULL : largest_band(e);
 
         if (e->growing) {
-                if (e->off_heap)
+                if (e->foreign)
                         say(a->text, "Hardly anything on the Haskell heap: ");
                 else if (e->growing == &e->likely)
                         say(a->text, "Most likely ");
-                a->tone = e->off_heap                                        ? ANSWER_DIM
+                a->tone = e->foreign                                         ? ANSWER_DIM
                           : e->growing->verdict == HW__VERDICT__VERDICT_LEAK ? ANSWER_BAD
                                                                              : ANSWER_WARN;
                 say_growing_band(a, e);
@@ -254,17 +254,17 @@ void answer_grows(struct target_answer *a, const struct evidence *e)
                 say(a->text, "Not known yet: the program keeps its events in its buffer");
         } else if (!profiled && awaits_census(e)) {
                 say(a->text, "%s",
-                    e->off_heap ? heap_beside(e)
-                    : e->over   ? "Not known: its heap profile has no census"
-                                : "Not known yet: the heap profile is on, its first census is still to come");
-                if (!e->off_heap && !is_by_agent(e))
+                    e->foreign ? heap_beside(e)
+                    : e->over  ? "Not known: its heap profile has no census"
+                               : "Not known yet: the heap profile is on, its first census is still to come");
+                if (!e->foreign && !is_by_agent(e))
                         say(a->text, " (its runtime's clock for them stands still while the program waits)");
         } else if (!profiled) {
                 a->tone = e->grows ? ANSWER_WARN : ANSWER_DIM;
-                say(a->text, "%s", e->off_heap ? heap_beside(e) : "Not known: there is no heap profile");
+                say(a->text, "%s", e->foreign ? heap_beside(e) : "Not known: there is no heap profile");
         } else if (largest) {
                 say(a->text, "%s",
-                    e->off_heap                           ? heap_beside(e)
+                    e->foreign                            ? heap_beside(e)
                     : live_grows(e) && census_is_stale(e) ? "Not known: its censuses ended too early"
                     : e->grows && bands_judged(e)         ? "No band by itself"
                     : e->grows   ? e->over ? "Not known: too few censuses" : "Not known yet: too few censuses"
@@ -307,8 +307,20 @@ static bool rss_of(const struct world_target *t, uint64_t *ret)
         return true;
 }
 
+/* The two parts of RSS that are neither heap nor files: they explain an RSS far from the heap's size. */
+static void say_parts(struct target_answer *a, const Hw__Resident *r)
+{
+        if (!r || !r->has_given_back_bytes || !r->has_foreign_bytes)
+                return;
+        say(a->text, " (given back ");
+        say_bytes(a->text, r->given_back_bytes);
+        say(a->text, ", foreign ");
+        say_bytes(a->text, r->foreign_bytes);
+        say(a->text, ")");
+}
+
 /* Live data, heap, resident memory; the last one first where what grows is only in it. */
-static void say_sizes(struct target_answer *a, const struct world_target *t, bool over, bool off_heap)
+static void say_sizes(struct target_answer *a, const struct world_target *t, bool over, bool foreign)
 {
         const Hw__Heap *h = t->heap;
         uint64_t rss = 0;
@@ -322,11 +334,11 @@ static void say_sizes(struct target_answer *a, const struct world_target *t, boo
                 { "heap", h && h->has_heap_size_bytes, h ? h->heap_size_bytes : 0 },
                 { "RSS", has_rss, rss },
         };
-        enum { LIVE, SIZES = sizeof(sizes) / sizeof(sizes[0]) };
+        enum { LIVE, HEAP, RSS, SIZES = sizeof(sizes) / sizeof(sizes[0]) };
         bool first = true;
 
         for (size_t n = 0; n < SIZES; n++) {
-                const size_t i = off_heap ? SIZES - 1 - n : n;
+                const size_t i = foreign ? SIZES - 1 - n : n;
 
                 if (!sizes[i].known)
                         continue;
@@ -340,6 +352,8 @@ static void say_sizes(struct target_answer *a, const struct world_target *t, boo
                 } else {
                         say_bytes(a->text, sizes[i].bytes);
                 }
+                if (i == RSS && h)
+                        say_parts(a, h->resident);
                 first = false;
         }
         if (first && !a->text[0])
@@ -355,8 +369,8 @@ void answer_where(struct target_answer *a, const struct evidence *e)
         case HW__GROWTH__WHERE__WHERE_RETENTION:
                 say(a->text, "On the heap, beyond live data, held by the runtime");
                 break;
-        case HW__GROWTH__WHERE__WHERE_OFF_HEAP:
-                say(a->text, "Off the heap (C code, FFI, malloc)");
+        case HW__GROWTH__WHERE__WHERE_FOREIGN:
+                say(a->text, "In foreign memory (C code, FFI, malloc)");
                 break;
         case HW__GROWTH__WHERE__WHERE_NOWHERE:
                 say(a->text, "Nowhere");
@@ -364,14 +378,15 @@ void answer_where(struct target_answer *a, const struct evidence *e)
         default:
                 if (e->rise)
                         say(a->text, live_grows(e) ? "In live data" : "In resident memory; where in it is not known");
-                else if (e->off_heap)
-                        say(a->text, "Off the heap (C code, FFI, malloc); whether live data grow too is not known");
+                else if (e->foreign)
+                        say(a->text,
+                            "In foreign memory (C code, FFI, malloc); whether live data grow too is not known");
                 else if (e->grows)
                         say(a->text, e->over ? "Not known" : "Not known yet");
                 break;
         }
         a->tone = e->grows ? ANSWER_WARN : ANSWER_DIM;
-        say_sizes(a, e->t, e->over, e->off_heap);
+        say_sizes(a, e->t, e->over, e->foreign);
 }
 
 /* ------------------------------------------------------------------- until */

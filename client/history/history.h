@@ -18,7 +18,7 @@
 #include "client/history/grid.h"
 #include "client/history/past.h"
 
-#define HISTORY_SERIES 16 /* indexed by Hw__Series */
+#define HISTORY_SERIES 21 /* indexed by Hw__Series */
 
 struct history_options {
         size_t points;    /* of a series; 0: no series */

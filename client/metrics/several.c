@@ -10,6 +10,7 @@
 #include "client/alerts/known.h"
 #include "client/metrics/bands.h"
 #include "client/metrics/histogram.h"
+#include "proto/wire/resident_parts.h"
 
 #define S_PER_NS     1e-9
 #define NUMBER_BYTES 24
@@ -123,6 +124,18 @@ void put_collections(struct metric_out *out, const struct metric_scope *s)
                 metric_put(out, g->has_count ? (double)g->count : NAN,
                            LABELS({ "generation", number(generation, g->generation) }));
         }
+}
+
+void put_resident_parts(struct metric_out *out, const struct metric_scope *s)
+{
+        const Hw__Resident *r = s->target->heap ? s->target->heap->resident : NULL;
+        uint64_t bytes;
+
+        for (size_t i = 0; i < RESIDENT_PARTS_N; i++)
+                if (resident_part_bytes(r, i, &bytes))
+                        metric_put(out, (double)bytes, LABELS({ "part", resident_words[i].name }));
+        if (r && r->has_unknown_bytes)
+                metric_put(out, (double)r->unknown_bytes, LABELS({ "part", "not known" }));
 }
 
 /* ------------------------------------------------------ profiles, threads */

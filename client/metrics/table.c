@@ -42,8 +42,6 @@ const struct metric heapwatch_of_target[] = {
         NUMBER("heapwatch_unneeded_bytes", GAUGE, BYTES, of_unneeded,
                "Heap beyond that: fragmentation, pinned data. What the alert fragmentation is about.",
                "computed: docs/VERDICT.md"),
-        NUMBER("heapwatch_off_heap_bytes", GAUGE, BYTES, of_off_heap,
-               "Resident memory that is not the Haskell heap: C, FFI, malloc.", "computed: RSS minus heap size"),
         NUMBER("heapwatch_max_heap_bytes", GAUGE, BYTES, of_max_heap,
                "The runtime's own limit, -M; absent without one.", "PROGRAM_ARGS"),
         NUMBER("heapwatch_megablocks_held", GAUGE, NONE, of_megablocks_held,
@@ -55,8 +53,12 @@ const struct metric heapwatch_of_target[] = {
         /* process and cgroup */
         NUMBER("heapwatch_resident_bytes", GAUGE, BYTES, of_rss, "Resident set size of the process.",
                "/proc/PID/status"),
+        SEVERAL("heapwatch_resident_part_bytes", GAUGE, BYTES, put_resident_parts, "part",
+                "What resident memory is made of, by the words of docs/GLOSSARY.md; what is not known is absent. With "
+                "the part “not known” they add up to RSS.",
+                "/proc/PID/smaps, HEAP_SIZE, HEAP_LIVE, MEM_RETURN"),
         NUMBER("heapwatch_proportional_bytes", GAUGE, BYTES, of_pss, "Proportional set size of the process.",
-               "/proc/PID/smaps_rollup"),
+               "/proc/PID/smaps"),
         NUMBER("heapwatch_swap_bytes", GAUGE, BYTES, of_swap, "Swapped-out memory of the process.", "/proc/PID/status"),
         NUMBER("heapwatch_cpu_seconds_total", COUNTER, SECONDS, of_cpu, "User and system time of the process.",
                "/proc/PID/stat"),

@@ -75,7 +75,6 @@ INNER(of_address_space, Hw__Process, heap, process, address_space_bytes, 1)
 INNER(of_address_space_limit, Hw__Process, heap, process, address_space_limit_bytes, 1)
 INNER(of_cgroup, Hw__Process, heap, process, cgroup_current_bytes, 1)
 INNER(of_cgroup_limit, Hw__Process, heap, process, cgroup_max_bytes, 1)
-INNER(of_off_heap, Hw__Growth, trend_state, growth, off_heap_bytes, 1)
 
 /* ------------------------------------------------------------ collections */
 

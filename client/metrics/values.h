@@ -12,7 +12,7 @@ metric_value of_runs, of_start_time, of_oom_killed, of_exit_status, of_exit_sign
 /* heap */
 metric_value of_live, of_live_most, of_live_samples, of_heap_size, of_heap_size_most, of_blocks_size, of_allocated,
         of_allocation_rate, of_needed_heap, of_unneeded, of_megablocks_held, of_megablocks_needed,
-        of_megablocks_returned, of_off_heap, of_max_heap;
+        of_megablocks_returned, of_max_heap;
 /* process */
 metric_value of_rss, of_pss, of_swap, of_cpu, of_os_threads, of_cgroup, of_cgroup_limit;
 metric_value of_minor_faults, of_major_faults, of_address_space, of_address_space_limit;

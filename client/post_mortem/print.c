@@ -9,6 +9,7 @@
 
 #include "client/api/answers_json.h"
 #include "heapwatch/text.h"
+#include "proto/wire/json.h"
 
 enum { WHOLE = 2 * ANSWER_TEXT + ANSWER_MOMENT };
 
@@ -58,6 +59,11 @@ static void json_memory(struct json_out *j, const struct world_target *t)
         json_known_u64(j, "maxLiveBytes", h && h->has_max_live_bytes, h ? h->max_live_bytes : 0);
         json_known_u64(j, "heapBytes", h && h->has_heap_size_bytes, h ? h->heap_size_bytes : 0);
         json_known_u64(j, "rssBytes", p && p->has_rss_bytes, p ? p->rss_bytes : 0);
+        json_key(j, "resident");
+        if (h && h->resident)
+                json_message(j, &h->resident->base, true);
+        else
+                json_none(j);
         json_known_u64(j, "cgroupBytes", p && p->has_cgroup_current_bytes, p ? p->cgroup_current_bytes : 0);
         json_known_u64(j, "limitBytes", has_limit, limit);
         json_close(j, '}');

@@ -7,6 +7,8 @@
 
 #include "client/summary/print.h"
 #include "client/summary/summary.h"
+#include "proto/wire/json.h"
+#include "proto/wire/resident_parts.h"
 
 bool memory_known(const struct summary *s)
 {
@@ -14,6 +16,22 @@ bool memory_known(const struct summary *s)
 
         return (h && (h->has_allocated_bytes || h->has_max_live_bytes || h->has_max_heap_size_bytes)) ||
                collections_known(s);
+}
+
+/* In a log there is nothing of the process. */
+static void put_resident(FILE *to, const Hw__Resident *r)
+{
+        char words[64];
+        uint64_t bytes = 0;
+
+        (void)fputc('\n', to);
+        print_bytes_row(to, r->has_rss_bytes, r->rss_bytes, "resident memory (RSS), of which");
+        for (size_t i = 0; i < RESIDENT_PARTS_N; i++) {
+                (void)snprintf(words, sizeof(words), "  %s", resident_words[i].name);
+                if (resident_part_bytes(r, i, &bytes))
+                        print_bytes_row(to, true, bytes, words);
+        }
+        print_bytes_row(to, r->has_unknown_bytes, r->unknown_bytes, "  not known separately");
 }
 
 void memory_text(FILE *to, const struct summary *s)
@@ -36,6 +54,8 @@ void memory_text(FILE *to, const struct summary *s)
                 print_bytes_row(to, gc->has_max_slop_bytes, gc->max_slop_bytes, "maximum slop");
         if (h)
                 print_bytes_row(to, h->has_max_heap_size_bytes, h->max_heap_size_bytes, "total memory in use");
+        if (h && h->resident)
+                put_resident(to, h->resident);
 }
 
 void memory_json(struct json_out *j, const struct summary *s)
@@ -48,6 +68,11 @@ void memory_json(struct json_out *j, const struct summary *s)
                 json_known_u64(j, "maxResidencyBytes", h->has_max_live_bytes, h->max_live_bytes);
                 json_known_u64(j, "residencySamples", h->has_max_live_bytes, h->live_samples);
                 json_known_u64(j, "totalMemoryBytes", h->has_max_heap_size_bytes, h->max_heap_size_bytes);
+                json_key(j, "resident");
+                if (h->resident)
+                        json_message(j, &h->resident->base, true);
+                else
+                        json_none(j);
         }
         if (collections_known(s))
                 json_known_u64(j, "copiedBytes", gc->has_copied_bytes, gc->copied_bytes);

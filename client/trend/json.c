@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* json.c - DESIGN: the wire's message, reassembled from the world, and with it the labels of bands. */
+/*
+ * json.c - DESIGN: the wire's message, reassembled from the world, and with it the account of resident memory and the
+ * labels of bands.
+ */
 #include <stdlib.h>
 
 #include "proto/wire/json.h"
@@ -50,6 +53,11 @@ void trend_json(FILE *to, const struct world_target *t)
         json_member_text(&j, "target", t->name);
         json_member_u64(&j, "run", t->run);
         put_trends(&j, t);
+        json_key(&j, "resident");
+        if (t->heap && t->heap->resident)
+                json_message(&j, &t->heap->resident->base, true);
+        else
+                json_none(&j);
         put_labels(&j, t);
         census_age_print(&j, t, !trend_is_over(t), true);
         json_close(&j, '}');

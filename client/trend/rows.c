@@ -320,6 +320,7 @@ void trend_text(FILE *to, const struct world_target *t, const struct trend_show 
         sentence(to, "where", s->growth ? s->growth->sentence : NULL);
         sentence(to, "limit", s->time_to_limit ? s->time_to_limit->sentence : NULL);
         sentence(to, "live", live ? live->sentence : NULL);
+        sentence(to, "memory", t->heap && t->heap->resident ? t->heap->resident->text : NULL);
         print_answers(to, t, show->live);
         sentence(to, "scale", s->scale ? s->scale->sentence : NULL);
         print_census(to, t);

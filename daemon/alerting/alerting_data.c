@@ -331,14 +331,16 @@ static double census_share(const struct alerting *a, uint64_t time_ns)
         return pauses > 0 ? fmin((double)gc_census_pause_ns(a->model, range) / pauses, 1) : pauses;
 }
 
+/* What the runtime has given back is in RSS, but the kernel takes it before a limit is met. */
 static double need(const struct alerting *a, uint64_t time_ns)
 {
-        struct bucket b;
+        struct bucket b, given_back;
 
-        if (history_newest(model_series(a->model, SERIES_RSS), time_ns, &b) ||
-            history_newest(model_series(a->model, SERIES_HEAP_SIZE), time_ns, &b))
+        if (!history_newest(model_series(a->model, SERIES_RSS), time_ns, &b))
+                return history_newest(model_series(a->model, SERIES_HEAP_SIZE), time_ns, &b) ? b.last : UNKNOWN;
+        if (!history_newest(model_series(a->model, SERIES_GIVEN_BACK), time_ns, &given_back))
                 return b.last;
-        return UNKNOWN;
+        return fmax(b.last - given_back.last, 0);
 }
 
 static double unneeded(const struct alerting *a, uint64_t time_ns)

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "proto/base/ckd.h"
+#include "daemon/model/sizing.h"
 #include "daemon/model/state.h"
 
 #define SECOND_NS         UINT64_C(1000000000)
@@ -36,8 +37,9 @@ void heap_clear(struct model *m)
                 .allocated_bytes = UNKNOWN_U64,
                 .allocation_rate_bps = -1,
         };
-        memset(&m->heap.process, 0xff, sizeof(m->heap.process)); /* all unknown */
+        memset(&m->heap.process, 0xff, sizeof(m->heap.process)); /* all UNKNOWN_U64 */
         m->heap.process.cgroup[0] = '\0';
+        resident_clear(&m->heap.resident);
 }
 
 static void raise(uint64_t *max, uint64_t value)
@@ -188,14 +190,49 @@ static void process_sample(struct model *m, enum series_id id, uint64_t time_ns,
                 model_sample(m, id, time_ns, value);
 }
 
+/* What the runtime needs for its live data: as it logged that (since GHC 9.2), else by its own formula. */
+static uint64_t needed_bytes(const struct model *m)
+{
+        const struct heap *h = &m->heap;
+        struct sizing s = sizing_of(&m->run, h);
+        uint64_t needed;
+
+        if (h->megablocks_needed == UNKNOWN_U64 || m->run.megablock_bytes == UNKNOWN_U64 ||
+            ckd_mul(&needed, h->megablocks_needed, m->run.megablock_bytes))
+                needed = h->live_bytes == UNKNOWN_U64 ? UNKNOWN_U64 : sizing_heap(&s, h->live_bytes);
+        if (needed != UNKNOWN_U64 && h->blocks_size_bytes != UNKNOWN_U64 && h->blocks_size_bytes > needed)
+                needed = h->blocks_size_bytes;
+        return needed;
+}
+
+/* Makes a new account of resident memory when the kernel's count is a new one. */
+static void take_pages(struct model *m, uint64_t time_ns, const struct resident_pages *pages)
+{
+        static const enum series_id series[RESIDENT_PARTS] = {
+                [RESIDENT_LIVE] = SERIES_LIVE_RESIDENT, [RESIDENT_RESERVE] = SERIES_RESERVE,
+                [RESIDENT_KEPT] = SERIES_KEPT,          [RESIDENT_GIVEN_BACK] = SERIES_GIVEN_BACK,
+                [RESIDENT_FILES] = SERIES_FILES,        [RESIDENT_FOREIGN] = SERIES_FOREIGN,
+        };
+        const struct resident_heap heap = { m->heap.heap_size_bytes, m->heap.live_bytes, needed_bytes(m) };
+        struct resident *r = &m->heap.resident;
+
+        if (pages->wall_ns == r->wall_ns)
+                return;
+        resident_account(pages, &heap, r);
+        r->time_ns = time_ns;
+        r->wall_ns = pages->wall_ns;
+        r->heap_time_ns = heap.size_bytes == UNKNOWN_U64 ? UNKNOWN_U64 : m->heap_state.size_time_ns;
+        for (unsigned i = 0; i < RESIDENT_PARTS; i++)
+                process_sample(m, series[i], time_ns, r->parts[i]);
+}
+
 void model_process(struct model *m, uint64_t time_ns, const struct process_sample *sample)
 {
         if (time_ns == UNKNOWN_U64)
                 time_ns = m->clock.newest_ns;
         m->heap.process = *sample;
+        take_pages(m, time_ns, &sample->pages);
         process_sample(m, SERIES_RSS, time_ns, sample->rss_bytes);
-        if (sample->rss_bytes != UNKNOWN_U64 && m->heap.heap_size_bytes != UNKNOWN_U64)
-                model_sample(m, SERIES_OFF_HEAP, time_ns, sub_sat(sample->rss_bytes, m->heap.heap_size_bytes));
         process_sample(m, SERIES_PSS, time_ns, sample->pss_bytes);
         process_sample(m, SERIES_SWAP, time_ns, sample->swap_bytes);
         process_sample(m, SERIES_CPU, time_ns, sample->cpu_ns);

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "daemon/model/resident.h"
 #include "proto/base/process.h"
 
 struct heap {
@@ -22,6 +23,7 @@ struct heap {
         uint64_t allocated_bytes;      /* sum over capabilities of their newest values */
         double allocation_rate_bps;    /* over the last 10 s of event time; negative = not known */
         struct process_sample process; /* all UNKNOWN when the process is not watched */
+        struct resident resident;      /* the newest account of its resident memory */
 };
 
 #endif

@@ -30,8 +30,13 @@ enum series_id { /* numbers are those of the wire (hw.Series) */
                  SERIES_CPU = 12,
                  SERIES_CGROUP = 13,
                  SERIES_CENSUS_TOTAL = 14,
-                 SERIES_OFF_HEAP = 15,
-                 SERIES_COUNT = 16
+                 SERIES_FOREIGN = 15, /* the parts of resident memory (resident.h) */
+                 SERIES_LIVE_RESIDENT = 16,
+                 SERIES_RESERVE = 17,
+                 SERIES_KEPT = 18,
+                 SERIES_GIVEN_BACK = 19,
+                 SERIES_FILES = 20,
+                 SERIES_COUNT = 21
 };
 
 struct series {
@@ -51,7 +56,7 @@ struct series_finely {
  * them 40 seconds are kept, for the rate of allocation and for ticks that are late.
  */
 #define SERIES_OF_MEMORY                                                                                               \
-        (1u << SERIES_LIVE | 1u << SERIES_HEAP_SIZE | 1u << SERIES_RSS | 1u << SERIES_CGROUP | 1u << SERIES_OFF_HEAP)
+        (1u << SERIES_LIVE | 1u << SERIES_HEAP_SIZE | 1u << SERIES_RSS | 1u << SERIES_CGROUP | 1u << SERIES_FOREIGN)
 #define SERIES_OF_SOME_SECONDS (1u << SERIES_HEAP_SIZE | 1u << SERIES_ALLOCATED)
 #define SERIES_OF_SECONDS      ((SERIES_OF_MEMORY | 1u << SERIES_GC_PAUSE) & ~SERIES_OF_SOME_SECONDS)
 

@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DESIGN: gauges one to one. The process part is present as soon as one of its numbers is known. */
+#include <stdio.h>
+#include <string.h>
+
 #include "daemon/model/sizing.h"
 #include "daemon/publish/encode.h"
 #include "daemon/publish/sentences.h"
+#include "heapwatch/text.h"
+#include "proto/base/ckd.h"
+#include "proto/wire/resident_parts.h"
+
+#define NOTED_AGE_NS UINT64_C(3000000000)
 
 static bool is_process_known(const struct process_sample *p)
 {
@@ -34,6 +42,44 @@ static Hw__Process *encode_process(struct encoder *e, const struct process_sampl
         if (p->cgroup_shared != UNKNOWN_U64)
                 out->cgroup = encoder_text(e, p->cgroup);
         PUT_U64(out, sampled_wall_ns, p->wall_ns);
+        return out;
+}
+
+/* A large process is counted less often than it is looked at: then the text says how old its numbers are. */
+static char *words_of(struct encoder *e, const Hw__Resident *r, uint64_t newest_wall_ns)
+{
+        char text[SENTENCE_MAX], age[HW_NUMBER_MAX];
+        uint64_t age_ns = newest_wall_ns == UNKNOWN_U64 ? 0 : sub_sat(newest_wall_ns, r->sampled_wall_ns);
+
+        resident_text(text, sizeof(text), r);
+        size_t used = strlen(text);
+        if (age_ns > NOTED_AGE_NS)
+                (void)snprintf(text + used, sizeof(text) - used, " (%s ago)",
+                               hw_duration_text(age, sizeof(age), (double)age_ns));
+        return encoder_copy(e, text);
+}
+
+static Hw__Resident *encode_resident(struct encoder *e, const struct resident *r, uint64_t newest_wall_ns)
+{
+        Hw__Resident *out = encoder_calloc(e, 1, sizeof(*out));
+
+        if (!out)
+                return NULL;
+        hw__resident__init(out);
+        PUT_U64(out, rss_bytes, r->rss_bytes);
+        PUT_U64(out, live_bytes, r->parts[RESIDENT_LIVE]);
+        PUT_U64(out, reserve_bytes, r->parts[RESIDENT_RESERVE]);
+        PUT_U64(out, kept_bytes, r->parts[RESIDENT_KEPT]);
+        PUT_U64(out, given_back_bytes, r->parts[RESIDENT_GIVEN_BACK]);
+        PUT_U64(out, files_bytes, r->parts[RESIDENT_FILES]);
+        PUT_U64(out, foreign_bytes, r->parts[RESIDENT_FOREIGN]);
+        if (r->unknown_bytes)
+                PUT_U64(out, unknown_bytes, r->unknown_bytes);
+        PUT_U64(out, absent_bytes, r->absent_bytes);
+        PUT_U64(out, time_ns, r->time_ns);
+        PUT_U64(out, sampled_wall_ns, r->wall_ns);
+        PUT_U64(out, heap_time_ns, r->heap_time_ns);
+        out->text = words_of(e, out, newest_wall_ns);
         return out;
 }
 
@@ -72,6 +118,8 @@ Hw__Heap *encode_heap(struct encoder *e, const struct run *run, const struct hea
         PUT_U64(out, max_heap_size_bytes, heap->max_heap_size_bytes);
         if (is_process_known(&heap->process))
                 out->process = encode_process(e, &heap->process);
+        if (heap->resident.rss_bytes != UNKNOWN_U64)
+                out->resident = encode_resident(e, &heap->resident, heap->process.wall_ns);
         put_sizing(e, out, run, heap);
         return out;
 }

@@ -202,13 +202,13 @@ static void put_verdicts(Hw__Growth *out, const struct growth *g)
                 PUT(out, heap, (Hw__Verdict)heap);
         if (g->rss.known)
                 PUT(out, rss, (Hw__Verdict)g->rss.trend.verdict);
-        if (g->off_heap.known)
-                PUT(out, off_heap, (Hw__Verdict)g->off_heap.trend.verdict);
+        if (g->foreign.known)
+                PUT(out, foreign, (Hw__Verdict)g->foreign.trend.verdict);
         PUT_GROWTH(out, live, &g->live);
         PUT_GROWTH(out, heap, &g->heap);
         PUT_GROWTH(out, blocks, &g->blocks);
         PUT_GROWTH(out, rss, &g->rss);
-        PUT_GROWTH(out, off_heap, &g->off_heap);
+        PUT_GROWTH(out, foreign, &g->foreign);
 }
 
 Hw__Growth *encode_growth(struct encoder *e, const struct bands *bands, const struct growth *g)
@@ -223,7 +223,7 @@ Hw__Growth *encode_growth(struct encoder *e, const struct bands *bands, const st
         out->sentence = encoder_copy(e, sentence_growth(sentence, sizeof(sentence), g, bands));
         put_verdicts(out, g);
         PUT(out, as_of_ns, g->as_of_ns);
-        PUT_U64(out, off_heap_bytes, g->off_heap_bytes);
+        PUT_U64(out, foreign_bytes, g->foreign_bytes);
         PUT_U64(out, slop_bytes, g->slop_bytes);
         PUT_U64(out, fragmentation_bytes, g->fragmentation_bytes);
         PUT_U32(out, megablocks_held, g->megablocks_held);

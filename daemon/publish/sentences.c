@@ -288,6 +288,22 @@ static void say_nowhere(struct words *w, const struct growth *g)
         say(w, " if it goes on");
 }
 
+static void say_foreign(struct words *w, const struct growth *g)
+{
+        if (g->foreign.known)
+                say(w, TENSE(w, "foreign memory (C code, FFI, malloc) grows while the heap does not: it grows",
+                             "foreign memory (C code, FFI, malloc) grew while the heap did not: it grew"));
+        else
+                say(w,
+                    TENSE(w,
+                          "resident memory outside of the heap grows, foreign (C code, FFI, malloc) or given back by "
+                          "the runtime, which cannot be told apart here: it grows",
+                          "resident memory outside of the heap grew, foreign (C code, FFI, malloc) or given back by "
+                          "the runtime, which could not be told apart: it grew"));
+        say_growing(w, growth_outside(g));
+        say_number(w, "foreign", g->foreign_bytes);
+}
+
 char *sentence_growth(char *out, size_t size, const struct growth *g, const struct bands *bands)
 {
         struct words w = begin(out, size);
@@ -309,15 +325,8 @@ char *sentence_growth(char *out, size_t size, const struct growth *g, const stru
         case GROWTH_RETENTION:
                 say_retention(&w, g);
                 break;
-        case GROWTH_OFF_HEAP:
-                say(&w, TENSE(&w,
-                              "memory outside of the Haskell heap grows (C code, FFI, malloc) while the heap does not: "
-                              "it grows",
-                              "memory outside of the Haskell heap grew (C code, FFI, malloc) while the heap did not: "
-                              "it grew"));
-                say_growing(&w,
-                            g->off_heap.known && g->off_heap.trend.verdict >= TREND_GROWING ? &g->off_heap : &g->rss);
-                say_number(&w, "resident memory outside of the heap", g->off_heap_bytes);
+        case GROWTH_FOREIGN:
+                say_foreign(&w, g);
                 break;
         }
         return out;
@@ -332,8 +341,8 @@ static const char *series_words(enum series_id series)
                 return "live data";
         case SERIES_RSS:
                 return "resident memory";
-        case SERIES_OFF_HEAP:
-                return "memory outside of the heap";
+        case SERIES_FOREIGN:
+                return "foreign memory";
         default:
                 return "the heap";
         }

@@ -55,10 +55,10 @@ const char builtin_rules[] =
         LINE "  where: '{{where}}'\n"
 
         RULE "off-heap-growth\n"
-        LINE "expr: growing(off_heap) and not growing(heap)\n"
+        LINE "expr: growing(foreign) and not growing(heap)\n"
         LINE "for: 1m\n"
         LINE "labels: {severity: warning}\n"
-        NOTES "'{{target}} grows outside of the Haskell heap[[, by {{slope}}]]'\n"
+        NOTES "'foreign memory (C code, FFI, malloc) of {{target}} grows[[ by {{slope}}]]'\n"
         LINE "  onset: '[[growth began {{onset}}; ]]nearest note: {{note}}'\n"
         LINE "  verdict: '{{verdict}}'\n"
         LINE "  where: '{{where}}'\n"

@@ -307,7 +307,7 @@ static bool parse_subject(struct parser *p, struct node *call)
         call->matcher = series->matcher;
         if ((series->series->flags & f->needs) != f->needs) {
                 FAIL(p, name.column, f->name, "() does not apply to ", series->series->name,
-                     f->needs & SERIES_HAS_VERDICT ? ": only live, heap, blocks, rss, off_heap and band have verdicts"
+                     f->needs & SERIES_HAS_VERDICT ? ": only live, heap, blocks, rss, foreign and band have verdicts"
                                                    : ": it has no history");
                 return false;
         }

@@ -3,14 +3,22 @@
 
 #include "daemon/source/cgroup.h"
 #include "daemon/source/procfs.h"
+#include "daemon/source/smaps.h"
+#include "proto/base/ckd.h"
+#include "proto/base/clock.h"
 
-#define PSS_EVERY 10
+#define SECOND_NS       UINT64_C(1000000000)
+#define PAGES_ONE_PART  500u              /* the share of the time that readings of one process may take: 1 / 500 */
+#define PAGES_ALL_PARTS 50u               /* the same of all processes together */
+#define PAGES_REST_MAX  (300 * SECOND_NS) /* between two readings */
+#define LOOK_SLACK_NS   (SECOND_NS / 10)  /* looks come once a second, not to the ns */
 
 void process_watch_begin(struct process_watch *w)
 {
         w->seen = false;
+        w->pages.rss_bytes = UNKNOWN_U64;
         w->pss_bytes = UNKNOWN_U64;
-        w->pss_age = 0;
+        w->pages_due_ns = 0;
         w->oom_file[0] = '\0';
 }
 
@@ -23,6 +31,49 @@ static void first_seen(struct process_watch *w, uint32_t pid)
                 w->oom_kills = cgroup_oom_kills(w->oom_file);
 }
 
+/* How many processes are looked at in a second; each look is counted. All looks are the event loop's. */
+static uint64_t count_look(uint64_t wall_ns)
+{
+        static uint64_t second, looks, looks_before;
+
+        if (wall_ns / SECOND_NS != second) {
+                second = wall_ns / SECOND_NS;
+                looks_before = looks;
+                looks = 0;
+        }
+        looks++;
+        return looks > looks_before ? looks : looks_before;
+}
+
+/* Reads the pages when that is due. The kernel's walk is this thread's time. A clock set back makes a reading due. */
+static void read_pages(struct process_watch *w, uint32_t pid, uint64_t wall_ns)
+{
+        const uint64_t all_parts = PAGES_ALL_PARTS * count_look(wall_ns);
+
+        if (wall_ns < w->pages_due_ns && w->pages_due_ns - wall_ns <= PAGES_REST_MAX)
+                return;
+        uint64_t began = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+        if (smaps_read(w->root, pid, &w->pages, &w->pss_bytes))
+                w->pages.wall_ns = wall_ns;
+        else
+                w->pages.rss_bytes = UNKNOWN_U64;
+        uint64_t cost = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - began;
+        uint64_t rest = sub_sat(cost * (all_parts > PAGES_ONE_PART ? all_parts : PAGES_ONE_PART), LOOK_SLACK_NS);
+        w->pages_due_ns = wall_ns + (rest < PAGES_REST_MAX ? rest : PAGES_REST_MAX);
+}
+
+/* RSS is that of the reading when there is one now, so that its parts add up to it. */
+static void put_pages(const struct process_watch *w, struct process_sample *sample)
+{
+        sample->pages.wall_ns = sample->wall_ns;
+        if (w->pages.rss_bytes == UNKNOWN_U64)
+                return;
+        sample->pages = w->pages;
+        sample->pss_bytes = w->pss_bytes;
+        if (w->pages.wall_ns == sample->wall_ns)
+                sample->rss_bytes = w->pages.rss_bytes;
+}
+
 enum process_state process_watch_look(struct process_watch *w, uint32_t pid, uint64_t start_wall_ns, uint64_t wall_ns,
                                       struct process_sample *ret_sample)
 {
@@ -30,10 +81,9 @@ enum process_state process_watch_look(struct process_watch *w, uint32_t pid, uin
                 return w->seen ? PROCESS_GONE : PROCESS_NEVER_SEEN;
         if (!w->seen)
                 first_seen(w, pid);
-        if (w->pss_age++ % PSS_EVERY == 0)
-                w->pss_bytes = procfs_pss(w->root, pid);
-        ret_sample->pss_bytes = w->pss_bytes;
         ret_sample->wall_ns = wall_ns;
+        read_pages(w, pid, wall_ns);
+        put_pages(w, ret_sample);
         return PROCESS_ALIVE;
 }
 

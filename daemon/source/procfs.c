@@ -158,7 +158,10 @@ static void sample_status(const char *root, uint32_t pid, struct process_sample 
                 return;
         kilobytes(text, "VmRSS", &s->rss_bytes);
         kilobytes(text, "VmSize", &s->address_space_bytes);
+        kilobytes(text, "RssFile", &s->pages.files_bytes);
         kilobytes(text, "VmSwap", &s->swap_bytes);
+        s->pages.rss_bytes = s->rss_bytes;
+        s->pages.wall_ns = s->wall_ns;
         (void)kernel_field(text, "Threads", &s->threads); /* else it stays unknown */
 }
 
@@ -191,16 +194,6 @@ int procfs_sample(const char *root, uint32_t pid, struct process_sample *ret_sam
         cgroup_company(root, pid, s.cgroup, sizeof(s.cgroup), &s.cgroup_shared);
         *ret_sample = s;
         return 0;
-}
-
-uint64_t procfs_pss(const char *root, uint32_t pid)
-{
-        char text[4096];
-        uint64_t bytes = UNKNOWN_U64;
-
-        if (kernel_file_read(text, sizeof(text), "%s/proc/%u/smaps_rollup", root, pid) >= 0)
-                kilobytes(text, "Pss", &bytes);
-        return bytes;
 }
 
 uint64_t procfs_memory_total(const char *root)

@@ -27,20 +27,12 @@ int procfs_identity(const char *root, uint32_t pid, struct process_identity *ret
 
 /*
  * Reads one sample. Fields that cannot be read are left unknown; pss_bytes
- * always is: see procfs_pss. The two cgroup fields belong together: they are
+ * always is, and of `pages` what needs smaps_read (smaps.h). The two cgroup fields belong together: they are
  * those of the group with the smallest limit from the process up to the root,
  * or of the process's own group when nothing is limited. Returns 0, or -ESRCH
  * when the process is gone (a zombie counts as gone).
  */
 int procfs_sample(const char *root, uint32_t pid, struct process_sample *ret_sample);
-
-/*
- * The proportional set size, or UNKNOWN_U64 when it may not be read. The kernel
- * walks the page tables of the program for it, holding its memory map's lock
- * (measured: 9 ms per resident GiB, against 0.2 ms for a sample): read it
- * rarely, such as with every tenth sample.
- */
-uint64_t procfs_pss(const char *root, uint32_t pid);
 
 /* Physical memory of the machine, or UNKNOWN_U64. */
 uint64_t procfs_memory_total(const char *root);

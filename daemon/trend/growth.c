@@ -13,10 +13,16 @@ static bool flat(const struct growth_series *s)
         return s->known && s->trend.verdict == TREND_STEADY;
 }
 
+/* Resident memory stands for foreign memory where the kernel does not tell them apart. */
+const struct growth_series *growth_outside(const struct growth *g)
+{
+        return g->foreign.known ? &g->foreign : &g->rss;
+}
+
 /* What grows outside the heap; NULL when nothing does or it is not known. */
 static const struct growth_series *outside_of(const struct growth *g)
 {
-        const struct growth_series *s = g->off_heap.known ? &g->off_heap : &g->rss;
+        const struct growth_series *s = growth_outside(g);
 
         return growth_rises(s) && s->trend.has_slope ? s : NULL;
 }
@@ -52,7 +58,7 @@ enum growth_where growth_decide(const struct growth *g)
                 return g->live_in_doubt || g->bands_rise ? GROWTH_UNKNOWN : GROWTH_RETENTION;
         if (!heap_flat)
                 return GROWTH_UNKNOWN;
-        if (growth_rises(&g->rss) || growth_rises(&g->off_heap))
-                return g->heap_in_doubt ? GROWTH_UNKNOWN : GROWTH_OFF_HEAP;
+        if (growth_rises(growth_outside(g)))
+                return g->heap_in_doubt ? GROWTH_UNKNOWN : GROWTH_FOREIGN;
         return not_in_doubt(&g->rss) && !g->bands_rise ? GROWTH_NOWHERE : GROWTH_UNKNOWN;
 }

@@ -2,12 +2,15 @@
 /*
  * growth.h - where memory grows: from the verdicts of live bytes, heap and RSS.
  *
- *      live    heap, blocks    RSS     where
+ *      live    heap, blocks    foreign where
  *      rises   any             any     live data: the program holds more and more
- *      small   flat or small   rises   off-heap: growth outside is certainly eight times as fast
+ *      small   flat or small   rises   foreign: growth outside is certainly eight times as fast
  *      flat    rises           any     retention: the runtime holds memory whose data is gone
- *      flat    flat            rises   off-heap: C, FFI, malloc
- *      flat    flat            flat    nowhere
+ *      flat    flat            rises   foreign: C, FFI, malloc
+ *      flat    flat            flat    nowhere, if RSS is flat too
+ *
+ * RSS is judged without what the runtime has given back. It stands for foreign memory where the kernel does not tell
+ * them apart.
  *
  * Of a process without a log the first columns are not known: flat resident memory is "nowhere", all else unknown.
  *
@@ -30,7 +33,7 @@ enum growth_where { /* numbers of the wire (hw.Growth.Where) */
                     GROWTH_NOWHERE = 1,
                     GROWTH_LIVE = 2,
                     GROWTH_RETENTION = 3,
-                    GROWTH_OFF_HEAP = 4
+                    GROWTH_FOREIGN = 4
 };
 
 #define GROWTH_BANDS 10u
@@ -52,7 +55,7 @@ struct growth_series {
 
 struct growth {
         enum growth_where where;
-        struct growth_series live, heap, blocks, rss, off_heap; /* live knows whether it is doubted */
+        struct growth_series live, heap, blocks, rss, foreign; /* live knows whether it is doubted */
         bool live_in_doubt; /* the heap rises, and live data is not known to be flat over the same interval */
         bool heap_in_doubt; /* the same for resident memory and the heap */
         bool bands_rise;    /* growing bands have gained, for certain, an eighth of live data or more */
@@ -60,15 +63,19 @@ struct growth {
         bool process_only;  /* there is no log: of the heap nothing is known */
         uint64_t as_of_ns;
         /* UNKNOWN_U64 when not known, all as of now */
-        uint64_t off_heap_bytes, slop_bytes, fragmentation_bytes;
+        uint64_t foreign_bytes, slop_bytes, fragmentation_bytes;
         uint64_t megablocks_held, megablocks_needed, megablocks_returned;
         uint64_t nonmoving_bytes, nonmoving_live_bytes;
+        uint64_t outside_bytes; /* resident beside the heap: foreign and files, or at most, where not told apart */
         uint32_t n_bands;
         struct growing_band bands[GROWTH_BANDS]; /* growing ones, by gained_low_bytes, largest first */
 };
 
 /* Known, and growing or a leak. */
 bool growth_rises(const struct growth_series *s);
+
+/* The series that tells whether memory grows outside of the heap. */
+const struct growth_series *growth_outside(const struct growth *g);
 
 /* The table above. */
 enum growth_where growth_decide(const struct growth *g);

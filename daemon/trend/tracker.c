@@ -46,7 +46,7 @@ bool tracker_judges(enum series_id series)
         case SERIES_PSS:
         case SERIES_CGROUP:
         case SERIES_CENSUS_TOTAL:
-        case SERIES_OFF_HEAP:
+        case SERIES_FOREIGN:
                 return true;
         default:
                 return false;
@@ -250,7 +250,7 @@ static struct series_state *new_series(struct tracker *t, enum series_id id)
 /* Samples of the process are not in the log: they do not move W, so that a finished log is judged like a live run. */
 static bool is_of_log(enum series_id series)
 {
-        return (series < SERIES_RSS || series > SERIES_CGROUP) && series != SERIES_OFF_HEAP;
+        return (series < SERIES_RSS || series > SERIES_CGROUP) && series < SERIES_FOREIGN;
 }
 
 /* Moves W. */
@@ -269,14 +269,31 @@ static bool is_its_own(const struct tracker *t, enum series_id series)
         return series != SERIES_CGROUP || model_heap(t->model)->process.cgroup_shared != 1;
 }
 
+/*
+ * RSS and the memory of a control group are judged without what the runtime has given back: the kernel takes that when
+ * it needs memory, so it is neither growth nor in the way of a limit. False when it is not known how much of this
+ * sample that is.
+ */
+static bool judged_value(const struct tracker *t, enum series_id series, uint64_t time_ns, uint64_t *value)
+{
+        const struct resident *r = &model_heap(t->model)->resident;
+        const uint64_t given_back = r->rss_bytes == UNKNOWN_U64 ? UNKNOWN_U64 : r->parts[RESIDENT_GIVEN_BACK];
+
+        if ((series != SERIES_RSS && series != SERIES_CGROUP) || given_back == UNKNOWN_U64)
+                return true;
+        *value = sub_sat(*value, given_back);
+        return r->time_ns == time_ns;
+}
+
 static void take_sample(struct tracker *t, enum series_id series, uint64_t time_ns, uint64_t value)
 {
         struct series_state *s = t->series[series] ? t->series[series] : new_series(t, series);
 
         if (!s)
                 return; /* out of memory: the model's own series has the sample; the next one tries again */
-        if (s->trend && is_its_own(t, series))
-                (void)trend_push(s->trend, time_ns, (double)value); /* late ones are counted there */
+        uint64_t judged = value;
+        if (s->trend && is_its_own(t, series) && judged_value(t, series, time_ns, &judged))
+                (void)trend_push(s->trend, time_ns, (double)judged); /* late ones are counted there */
         series_sketch_push(&s->sketch, time_ns, value);
         s->published.fresh = true;
 }

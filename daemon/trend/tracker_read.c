@@ -202,10 +202,9 @@ static bool in_doubt(const struct tracker *t, enum series_id id, const struct gr
 static void look_at_doubts(const struct tracker *t, struct growth *g)
 {
         const struct growth_series *heap = g->heap.trend.verdict >= TREND_GROWING ? &g->heap : &g->blocks;
-        const struct growth_series *rss = g->off_heap.trend.verdict >= TREND_GROWING ? &g->off_heap : &g->rss;
 
         g->live_in_doubt = in_doubt(t, SERIES_LIVE, heap);
-        g->heap_in_doubt = in_doubt(t, SERIES_HEAP_SIZE, rss);
+        g->heap_in_doubt = in_doubt(t, SERIES_HEAP_SIZE, growth_outside(g));
         g->over = t->ended;
 }
 
@@ -218,6 +217,17 @@ static bool bands_rise(const struct growth *g, uint64_t live_bytes)
         return live_bytes != UNKNOWN_U64 && gained > 0 && gained * TREND_EXPLAINS >= (double)live_bytes;
 }
 
+static uint64_t outside_bytes(const struct heap *heap)
+{
+        const struct resident *r = &heap->resident;
+
+        if (r->rss_bytes != UNKNOWN_U64 && r->parts[RESIDENT_FOREIGN] != UNKNOWN_U64)
+                return r->parts[RESIDENT_FOREIGN] + r->parts[RESIDENT_FILES];
+        if (heap->process.rss_bytes == UNKNOWN_U64 || heap->heap_size_bytes == UNKNOWN_U64)
+                return UNKNOWN_U64;
+        return sub_sat(heap->process.rss_bytes, heap->heap_size_bytes);
+}
+
 void tracker_growth(const struct tracker *t, struct growth *g)
 {
         const struct heap *heap = model_heap(t->model);
@@ -227,7 +237,8 @@ void tracker_growth(const struct tracker *t, struct growth *g)
         *g = (struct growth){
                 .as_of_ns = t->watermark_ns,
                 .process_only = model_run(t->model)->process_only,
-                .off_heap_bytes = UNKNOWN_U64,
+                .foreign_bytes = heap->resident.parts[RESIDENT_FOREIGN],
+                .outside_bytes = outside_bytes(heap),
                 .slop_bytes = gc->slop_bytes,
                 .fragmentation_bytes = gc->fragmentation_bytes,
                 .megablocks_held = heap->megablocks_held,
@@ -240,9 +251,7 @@ void tracker_growth(const struct tracker *t, struct growth *g)
         look_at_series(t, SERIES_HEAP_SIZE, &g->heap);
         look_at_series(t, SERIES_BLOCKS_SIZE, &g->blocks);
         look_at_series(t, SERIES_RSS, &g->rss);
-        look_at_series(t, SERIES_OFF_HEAP, &g->off_heap);
-        if (g->off_heap.known)
-                g->off_heap_bytes = (uint64_t)model_series(t->model, SERIES_OFF_HEAP)->total.last;
+        look_at_series(t, SERIES_FOREIGN, &g->foreign);
         if (nm->n_census > 0)
                 g->nonmoving_bytes = g->nonmoving_live_bytes = 0;
         for (uint32_t i = 0; i < nm->n_census; i++) {
@@ -378,10 +387,10 @@ static enum series_id growing_series(const struct growth *g, enum limit_source l
                 return SERIES_LIVE;
         case GROWTH_RETENTION:
                 return growth_rises(&g->heap) ? SERIES_HEAP_SIZE : SERIES_BLOCKS_SIZE;
-        case GROWTH_OFF_HEAP:
+        case GROWTH_FOREIGN:
                 if (limit == LIMIT_SOURCE_MAX_HEAP)
                         return SERIES_COUNT;
-                return growth_rises(&g->rss) ? SERIES_RSS : SERIES_OFF_HEAP;
+                return growth_rises(&g->rss) ? SERIES_RSS : SERIES_FOREIGN;
         case GROWTH_UNKNOWN:
                 return growing_outside(g, limit);
         case GROWTH_NOWHERE:
@@ -390,18 +399,21 @@ static enum series_id growing_series(const struct growth *g, enum limit_source l
         return SERIES_COUNT;
 }
 
-/* The limit in the growing series' own bytes: less what is outside the heap, and the collector's need. */
+/*
+ * The limit in the growing series' own bytes: less what counts besides, and the collector's need. What the runtime has
+ * given back does not count: the kernel takes it first.
+ */
 static double room_for(const struct growth *g, const struct limit_time *l)
 {
+        const bool counts_all = l->limit.source != LIMIT_SOURCE_MAX_HEAP && g->outside_bytes != UNKNOWN_U64;
         double room = (double)l->limit.bytes;
 
-        if (l->limit.source != LIMIT_SOURCE_MAX_HEAP && g->off_heap_bytes != UNKNOWN_U64 && l->series != SERIES_RSS &&
-            l->series != SERIES_OFF_HEAP)
-                room -= (double)g->off_heap_bytes;
-        if (l->series == SERIES_OFF_HEAP) {
-                if (g->heap.known)
-                        room -= g->heap.trend.evidence.level_bytes > 0 ? g->heap.trend.evidence.level_bytes : 0;
-        }
+        if (counts_all && l->series != SERIES_RSS && l->series != SERIES_FOREIGN)
+                room -= (double)g->outside_bytes;
+        if (counts_all && l->series == SERIES_FOREIGN)
+                room -= (double)sub_sat(g->outside_bytes, g->foreign_bytes);
+        if (l->series == SERIES_FOREIGN && g->heap.known && g->heap.trend.evidence.level_bytes > 0)
+                room -= g->heap.trend.evidence.level_bytes;
         return l->series == SERIES_LIVE ? room / l->heap_over_live : room;
 }
 

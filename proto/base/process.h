@@ -8,6 +8,18 @@
 
 #define UNKNOWN_U64 UINT64_MAX /* a number that is not known: never 0 */
 
+/*
+ * Resident memory as the kernel counts it, read in one pass over the mappings, so that the numbers belong together.
+ * Pages that are neither of files, nor freed lazily, nor of the runtime's heap are the rest of rss_bytes.
+ */
+struct resident_pages {
+        uint64_t rss_bytes;
+        uint64_t files_bytes;     /* pages of files (binary, libraries) that the process has not written to */
+        uint64_t lazy_free_bytes; /* freed with MADV_FREE: resident until the kernel needs them */
+        uint64_t heap_bytes;      /* in the address space that GHC's runtime reserves, without lazy_free_bytes */
+        uint64_t wall_ns;         /* when it was read, Unix time */
+};
+
 struct process_sample {
         uint64_t rss_bytes;
         uint64_t pss_bytes;
@@ -19,10 +31,11 @@ struct process_sample {
         uint64_t address_space_bytes;       /* virtual memory */
         uint64_t address_space_limit_bytes; /* RLIMIT_AS; UNKNOWN when unlimited */
         uint64_t cgroup_current_bytes;
-        uint64_t cgroup_max_bytes; /* smallest limit on the way to the root; UNKNOWN when unlimited */
-        uint64_t wall_ns;          /* when it was read, Unix time */
-        uint64_t cgroup_shared;    /* 1: other processes are in this cgroup, too; 0: this one alone */
-        char cgroup[120];          /* its path; of a longer one the end; "" when not known */
+        uint64_t cgroup_max_bytes;   /* smallest limit on the way to the root; UNKNOWN when unlimited */
+        uint64_t wall_ns;            /* when it was read, Unix time */
+        uint64_t cgroup_shared;      /* 1: other processes are in this cgroup, too; 0: this one alone */
+        char cgroup[120];            /* its path; of a longer one the end; "" when not known */
+        struct resident_pages pages; /* the newest; older than the sample when a reading takes the kernel long */
 };
 
 /* Who a process is: its number is used again, its number and start are not. */

@@ -36,7 +36,12 @@ static const struct {
         [HW__SERIES__SERIES_CPU] = { "cpu", "ns" },
         [HW__SERIES__SERIES_CGROUP] = { "cgroup", "B" },
         [HW__SERIES__SERIES_CENSUS_TOTAL] = { "census_total", "B" },
-        [HW__SERIES__SERIES_OFF_HEAP] = { "off_heap", "B" },
+        [HW__SERIES__SERIES_FOREIGN] = { "foreign", "B" },
+        [HW__SERIES__SERIES_LIVE_RESIDENT] = { "live_resident", "B" },
+        [HW__SERIES__SERIES_RESERVE] = { "reserve", "B" },
+        [HW__SERIES__SERIES_KEPT] = { "kept", "B" },
+        [HW__SERIES__SERIES_GIVEN_BACK] = { "given_back", "B" },
+        [HW__SERIES__SERIES_FILES] = { "files", "B" },
 };
 
 const char *hw_kind_name(Hw__Kind kind)

@@ -64,7 +64,7 @@ def surroundings():
 def programs():
     """The test programs: name -> path."""
     flush = [f"{SOURCES}/flush.c", f"{SOURCES}/stubs.c"]
-    flags = {name: ["-rtsopts", "-eventlog"] for name in ("leaky", "steady", "offheap", "crash", "stress", "restart", "hang")}
+    flags = {name: ["-rtsopts", "-eventlog"] for name in ("leaky", "steady", "offheap", "crash", "stress", "restart", "hang", "spike")}
     flags |= {"some": ["-eventlog"], "nolog": ["-rtsopts"], "none": ["-rtsopts=none", "-eventlog"]}
     sources = {"offheap": "OffHeap", **dict.fromkeys(("some", "nolog", "none"), "Stress")}
     return Programs({name: (name, sources.get(name, name.title()), *own, *flush) for name, own in flags.items()})

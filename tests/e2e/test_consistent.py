@@ -2,6 +2,7 @@
 """Nothing on any face contradicts anything on another: verdict words, counts and numbers of one moment, of a program that
 leaks and of the same one when it has ended, read from the daemon's messages, pipe, trend, alerts, top (JSON, text, a real
 terminal), the page in a browser, /metrics and ctl history, and of its log from trend, alerts, check, summary and report."""
+import contextlib
 import itertools
 import json
 import os
@@ -646,3 +647,103 @@ def test_all_faces_agree_after_an_exhausted_heap(directory, profiled):
         assert "Its limit was met: the heap limit -M (600 MiB)" in said[face], said[face]
         assert "the marker “deploy: feature big enabled”" in said[face] and "The rise began at" in said[face], said[face]
         assert "its censuses ended too early" in said[face] if profiled else "there is no heap profile" in said[face], said[face]
+
+
+# ------------------------------------------------------------------ resident memory
+
+PARTS = {"live data": ("liveBytes", "live_resident"), "slop and copy reserve": ("reserveBytes", "reserve"),
+         "kept by the runtime": ("keptBytes", "kept"), "given back": ("givenBackBytes", "given_back"),
+         "files": ("filesBytes", "files"), "foreign": ("foreignBytes", "foreign")}
+RESIDENT_RULES = {"groups": [{"name": "g", "rules": [{"alert": name, "expr": expr} for name, expr in (
+    ("much-given-back", "given_back > 40MiB"), ("much-foreign", "foreign > 40MiB"), ("much-counts", "need > 40MiB"),
+    ("much-resident", "rss > 40MiB"))]}]}
+
+
+def parts_in(text):
+    """"live data 28.0 KiB, slop and copy reserve 3.97 MiB, ...", in the order of the account."""
+    found = re.search(r"\b" + r"\W+".join(rf"{name} ([0-9.]+ [KMG]?i?B)" for name in PARTS), " ".join(text.split()))
+    assert found, text
+    return dict(zip(PARTS, found.groups()))
+
+
+def of_resident(env, daemon, web, tab, target):
+    """What each face says of the parts of resident memory."""
+    def of_wire(r):
+        return {name: float(r[field]) for name, (field, _) in PARTS.items()}
+
+    def printed(*args):
+        return client(*args, env=env).stdout.decode()
+
+    def exact(face, parts):
+        for name, value in parts.items():
+            faces.setdefault(face, Facts()).say("part", name, value)
+
+    faces, wire = {}, json_of(daemon.snapshot(target)["heap"][-1])["heap"]["resident"]
+    exact("messages", of_wire(wire))
+    exact("trend json", of_wire(json.loads(printed("trend", "--format", "json", target))["resident"]))
+    summary = json.loads(printed("summary", "--format", "json", target))
+    exact("summary json", of_wire(summary["memory"]["resident"]))
+    exact("post-mortem json", of_wire(json.loads(printed("post-mortem", "--format", "json", target))["memory"]["resident"]))
+    rows = json.loads(printed("top", "--once", "--format", "json", "--view", "memory", target))["targets"][0]["series"]
+    exact("top memory", {r["series"]: r["bytes"] for r in rows if r["series"] in PARTS})
+    exact("ctl history", {name: float(printed("ctl", "history", target, series).splitlines()[-1].split()[-1])
+                          for name, (_, series) in PARTS.items()})
+    sheet = urllib.request.urlopen(web.url.split("#")[0].rstrip("/") + "/metrics").read().decode()
+    samples = re.findall(r'^heapwatch_resident_part_bytes\{(.*)\} (\S+)$', sheet, re.M)
+    exact("metrics", {part: float(value) for labels, value in samples for part in re.findall('part="([^"]*)"', labels)})
+    if tab:
+        chart = tab.go(f"{web.url}#/heap?target={target}&range=all").chart("resident")
+        exact("page", {s["label"]: float(s["values"][-1]) for s in chart["series"]})
+    for face, text in (("trend", printed("trend", target)), ("top overview", printed("top", "--once", target)),
+                       ("post-mortem", printed("post-mortem", target))):
+        for name, value in parts_in(text).items():
+            faces.setdefault(face, Facts()).say("part", name, *read(value))
+    return faces, wire
+
+
+def test_all_faces_agree_on_resident_memory(programs, tmp_path):
+    """A peak that was dropped: the kernel still counts it as resident. It is given back, not foreign, and in no way."""
+    with private_directory() as d, contextlib.ExitStack() as stack:
+        (d / "rules.yaml").write_text(json.dumps(RESIDENT_RULES))
+        daemon = stack.enter_context(Daemon(d, f"t={d}/log", args=("--resolution", "1s", "--limit", "100MiB", "--rules", d / "rules.yaml")))
+        program = stack.enter_context(running(programs["spike"], "600", "+RTS", "-l", f"-ol{d}/log", "-RTS", cwd=d,
+                                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL))
+        env = {"HEAPWATCH_DIR": str(daemon.directory)}
+        web = stack.enter_context(web_browser.Web("--connect", f"ipc://{daemon.directory}/publish"))
+        browser = web_browser.Browser() if web_browser.installed() else None
+        if browser:
+            stack.callback(browser.close)
+        tab = browser and stack.enter_context(browser.tab())
+
+        def resident():
+            heaps = daemon.snapshot("t").get("heap")
+            return heaps and heaps[-1].heap.resident
+
+        wait_for(lambda: (r := resident()) and r.given_back_bytes > 40 * MIB, "memory that was given back")
+
+        def agreed():
+            """The program idles: what the faces say of different seconds is soon the same."""
+            faces, wire = of_resident(env, daemon, web, tab, "t")
+            return not contradictions(faces)[0] and (faces, wire)
+
+        with contextlib.suppress(AssertionError):
+            wait_for(agreed, "faces that agree", deadline_s=30)
+        faces, wire = of_resident(env, daemon, web, tab, "t")
+        wrong, said = contradictions(faces)
+        assert not wrong, "\n".join(wrong)
+        assert all(len(said["part", name]) == len(faces) for name in PARTS) and len(faces) >= 10
+        assert sum(int(wire[field]) for field, _ in PARTS.values()) == int(wire["rssBytes"]) and "unknownBytes" not in wire
+
+        # And so says the kernel.
+        rollup = dict(re.findall(r"^(\w+): +([0-9]+) kB", open(f"/proc/{program.pid}/smaps_rollup").read(), re.M))
+        for field, key in (("rssBytes", "Rss"), ("givenBackBytes", "LazyFree")):
+            assert int(wire[field]) == pytest.approx(int(rollup[key]) * 1024, abs=2 * MIB)
+        assert int(wire["filesBytes"]) == pytest.approx((int(rollup["Rss"]) - int(rollup["Anonymous"])) * 1024, abs=MIB)
+        assert int(wire["foreignBytes"]) < 8 * MIB
+
+        # What was given back counts as available, and grows nowhere.
+        firing = {a["rule"] for a in (json.loads(x)["alert"] for x in client("alerts", "--format", "json", "--target", "t", env=env).stdout.splitlines())}
+        assert firing == {"much-given-back", "much-resident"}
+        row = json.loads(client("top", "--once", "--format", "json", "--view", "targets", env=env).stdout)["targets"][0]
+        counts = int(wire["rssBytes"]) - int(wire["givenBackBytes"])
+        assert row["limit_share"] == pytest.approx(counts / (100 * MIB), abs=0.02)

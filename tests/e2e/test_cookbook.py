@@ -25,7 +25,7 @@ RULES = """groups:
         expr: leak(live)
         for: 500ms
       - alert: quick-off-heap
-        expr: growing(off_heap)
+        expr: growing(foreign)
         for: 500ms
       - alert: quick-band
         expr: leak(band)
@@ -99,10 +99,10 @@ def test_the_bands_of_a_leak_are_its_parts(kitchen):
 def test_what_c_holds_is_said_to_be_off_the_heap(kitchen):
     """Nothing on the Haskell heap is blamed for it, and the words are the same everywhere."""
     text = until(lambda: says(kitchen, "trend", OFF_HEAP),
-                 "memory outside of the Haskell heap grows (C code, FFI, malloc) while the heap does not")
+                 "foreign memory (C code, FFI, malloc) grows while the heap does not")
     assert "the program holds more and more data" not in text
-    screen = until(lambda: says(kitchen, "top", "--once", OFF_HEAP), "off-heap", "Off the heap (C code, FFI, malloc)", "heap profile can show this")
-    assert re.search(r"(leak|growing): \+[0-9.]+ [KM]iB/s since \S+ \(malloc\), off-heap", screen), screen
+    screen = until(lambda: says(kitchen, "top", "--once", OFF_HEAP), "foreign", "In foreign memory (C code, FFI, malloc)", "heap profile can show this")
+    assert re.search(r"(leak|growing): \+[0-9.]+ [KM]iB/s since \S+ \(malloc\), foreign", screen), screen
     assert re.search(r"grows +(Nothing|Hardly anything) on the Haskell heap", screen), screen
     until(lambda: says(kitchen, "alerts", "--target", OFF_HEAP), "quick-off-heap")
     said = says(kitchen, "alerts", "--target", OFF_HEAP)

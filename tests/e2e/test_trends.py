@@ -155,14 +155,14 @@ def test_growth_off_the_heap(directory, programs):
     log = directory / "log"
     args = ("--resolution", "1s", "--leak-after", "20s", *sooner(directory, "off-heap-growth"))
     with Daemon(directory, f"t={log}", args=args) as d, launch(programs["offheap"], log, WHOLE_TEST_S) as program:
-        growth = wait_for(lambda: (lambda g: g if g.where == pb.Growth.WHERE_OFF_HEAP else None)(trends(d, "t")[0].growth),
+        growth = wait_for(lambda: (lambda g: g if g.where == pb.Growth.WHERE_FOREIGN else None)(trends(d, "t")[0].growth),
                           "growth off the heap")
         assert program.poll() is None
         assert growth.live == pb.VERDICT_STEADY and growth.rss >= pb.VERDICT_GROWING
-        assert growth.off_heap_slope > 0 and growth.off_heap_bytes > 1 << 20
+        assert growth.foreign_slope > 0 and growth.foreign_bytes > 1 << 20
         assert "malloc" in growth.sentence
         alert = fires(d, "off-heap-growth")
-        assert "grows outside of the Haskell heap" in alert.sentence
+        assert "foreign memory (C code, FFI, malloc) of t grows by" in alert.sentence
         assert re.match(r"growth began \d.* ago", {a.name: a.value for a in alert.annotations}["onset"]), alert
 
 

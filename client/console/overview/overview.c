@@ -23,6 +23,7 @@ static const struct section sections[] = {
         { .least = 6, .whole = answers_whole_rows, .rows = answers_rows, .draw = draw_answers },
         { .least = 0, .rows = facts_rows, .draw = draw_facts },
         { .least = 4, .rows = memory_rows, .draw = draw_memory, .air = true },
+        { .least = 0, .rows = resident_rows, .draw = draw_resident },
         { .least = 2, .rows = gc_rows, .draw = draw_gc, .air = true },
         { .least = 3, .rows = bands_rows, .draw = draw_bands, .air = true, .greedy = 2 },
         { .least = 2, .rows = notes_rows, .draw = draw_notes, .air = true, .greedy = 1 },

@@ -32,6 +32,10 @@ void draw_answers(struct canvas *c, struct area area, const struct scene *s, con
 int memory_rows(const struct scene *s, const struct world_target *t, int width);
 void draw_memory(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t);
 
+/* resident.c: what RSS is made of */
+int resident_rows(const struct scene *s, const struct world_target *t, int width);
+void draw_resident(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t);
+
 /* collections.c: share of time, pauses by generation */
 int gc_rows(const struct scene *s, const struct world_target *t, int width);
 void draw_gc(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t);

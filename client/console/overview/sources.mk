@@ -1,1 +1,1 @@
-sources := identity.c answers.c memory.c collections.c bands.c notes.c stream.c overview.c
+sources := identity.c answers.c memory.c resident.c collections.c bands.c notes.c stream.c overview.c

@@ -9,6 +9,7 @@
 #include "client/console/views/views.h"
 #include "client/console/scene/trends.h"
 #include "client/console/draw/widgets.h"
+#include "proto/wire/resident_parts.h"
 
 struct memory {
         bool zoomed; /* the axis begins near the smallest value */
@@ -16,16 +17,19 @@ struct memory {
 
 /* A row of the table: a series in bytes. */
 struct series {
-        const char *name;
+        const char *name; /* NULL: a part of resident memory, see resident_words */
         Hw__Series series;
 };
 
 static const struct series all_series[] = {
-        { "live", HW__SERIES__SERIES_LIVE },      { "blocks", HW__SERIES__SERIES_BLOCKS_SIZE },
-        { "heap", HW__SERIES__SERIES_HEAP_SIZE }, { "RSS", HW__SERIES__SERIES_RSS },
-        { "PSS", HW__SERIES__SERIES_PSS },        { "swap", HW__SERIES__SERIES_SWAP },
-        { "cgroup", HW__SERIES__SERIES_CGROUP },  { "census total", HW__SERIES__SERIES_CENSUS_TOTAL },
-        { "slop", HW__SERIES__SERIES_SLOP },      { "free blocks", HW__SERIES__SERIES_FRAGMENTATION },
+        { "live", HW__SERIES__SERIES_LIVE },        { "blocks", HW__SERIES__SERIES_BLOCKS_SIZE },
+        { "heap", HW__SERIES__SERIES_HEAP_SIZE },   { "RSS", HW__SERIES__SERIES_RSS },
+        { NULL, HW__SERIES__SERIES_LIVE_RESIDENT }, { NULL, HW__SERIES__SERIES_RESERVE },
+        { NULL, HW__SERIES__SERIES_KEPT },          { NULL, HW__SERIES__SERIES_GIVEN_BACK },
+        { NULL, HW__SERIES__SERIES_FILES },         { NULL, HW__SERIES__SERIES_FOREIGN },
+        { "PSS", HW__SERIES__SERIES_PSS },          { "swap", HW__SERIES__SERIES_SWAP },
+        { "cgroup", HW__SERIES__SERIES_CGROUP },    { "census total", HW__SERIES__SERIES_CENSUS_TOTAL },
+        { "slop", HW__SERIES__SERIES_SLOP },        { "free blocks", HW__SERIES__SERIES_FRAGMENTATION },
 };
 
 enum { SERIES = sizeof(all_series) / sizeof(all_series[0]), ALWAYS = 4 };
@@ -77,8 +81,13 @@ static struct summary summarise(const struct scene *s, const void *row)
 
 static struct value name(const struct scene *s, const void *row)
 {
+        const struct series *of = row;
+
         (void)s;
-        return value_text(((const struct series *)row)->name);
+        for (size_t i = 0; i < RESIDENT_PARTS_N; i++)
+                if (resident_words[i].series == of->series)
+                        return value_text(resident_words[i].name);
+        return value_text(of->name);
 }
 
 static struct value now(const struct scene *s, const void *row)
@@ -153,9 +162,11 @@ static enum tint strong(const struct scene *s, const void *row)
 
 /* clang-format off */
 static const struct column columns[] = {
-        { .title = "series", .name = "series", .width = 13, .value = name,
+        { .title = "series", .name = "series", .width = 21, .value = name,
           .help = "live: what major collections found in use; blocks: in blocks of the heap; heap: held from the "
-                  "system; RSS, PSS (shared pages by their part), swap: of the process; cgroup: of its control group; "
+                  "system; RSS: resident memory, and its six parts: live data, slop and copy reserve, kept by the "
+                  "runtime, given back (the kernel takes it when it needs memory), files, foreign (malloc, C code, "
+                  "stacks); PSS (shared pages by their part), swap: of the process; cgroup: of its control group; "
                   "census total: all bands of a heap profile's sample; slop "
                   "(within blocks), free blocks: what the last collection left unused" },
         { .title = "now", .name = "bytes", .unit = UNIT_BYTES, .width = 9, .value = now, .tint = strong,

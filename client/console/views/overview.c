@@ -43,7 +43,7 @@ static const struct console_key words[] = {
           "how it ended, if it did; then the verdict, with its rate and interval, or when there can be one; alerts" },
         { "since", "when growth began, and the marker or message near it; otherwise since when it has been steady" },
         { "grows", "the band that grows most: size and rate, module and source; otherwise the largest" },
-        { "where", "in live data, elsewhere on the heap, off the heap, or nowhere; and how much each holds now" },
+        { "where", "in live data, elsewhere on the heap, in foreign memory, or nowhere; and how much each holds now" },
         { "until", "when the lowest known limit is reached if it goes on, with the interval; which limit that is" },
         { "next", "what to do: the most urgent step that the evidence supports" },
         { "but", "reasons to trust all this less: damage, a late stream, an idle program" },
@@ -53,6 +53,10 @@ static const struct console_key words[] = {
         { "alloc", "bytes allocated per second of the last 10 s" },
         { "live, heap, RSS",
           "live data after the last major collection; what the runtime holds for it; resident memory" },
+        { "of RSS",
+          "its six parts: live data; slop and copy reserve; kept by the runtime; given back, which the kernel takes "
+          "when "
+          "it needs memory; files; foreign: malloc, C code, stacks" },
         { "old, max", "age of the live bytes, that is of the last major collection; their maximum so far in this run" },
         { "of -M, cgroup", "how much of that limit is in use" },
         { "in total", "bytes allocated since the run began" },

@@ -9,6 +9,8 @@
 #include "client/console/scene/said.h"
 #include "client/console/scene/trends.h"
 #include "client/console/views/target_columns.h"
+#include "proto/base/ckd.h"
+#include "proto/wire/resident_parts.h"
 
 static const struct world_target *target(const void *row)
 {
@@ -89,6 +91,7 @@ static struct value limit_share(const struct scene *s, const void *row)
 {
         const struct world_target *t = row;
         const Hw__Process *p = t->heap ? t->heap->process : NULL;
+        const uint64_t given_back = t->heap ? resident_given_back(t->heap->resident) : 0;
         uint64_t bytes;
         const char *what;
 
@@ -97,9 +100,9 @@ static struct value limit_share(const struct scene *s, const void *row)
                 return no_value;
         if (!strcmp(what, "cgroup"))
                 return value_number(p && p->has_cgroup_current_bytes,
-                                    p ? (double)p->cgroup_current_bytes / (double)bytes : 0);
+                                    p ? (double)sub_sat(p->cgroup_current_bytes, given_back) / (double)bytes : 0);
         if (strcmp(what, "-M") != 0 && p && p->has_rss_bytes)
-                return value_number(true, (double)p->rss_bytes / (double)bytes);
+                return value_number(true, (double)sub_sat(p->rss_bytes, given_back) / (double)bytes);
         return value_number(t->heap && t->heap->has_heap_size_bytes,
                             t->heap ? (double)t->heap->heap_size_bytes / (double)bytes : 0);
 }
@@ -344,7 +347,8 @@ const struct column target_columns[] = {
         { .title = "grows", .name = "grows", .value = answer_grows,
           .help = "the bands that grow most, what they hold, and how fast they grow" },
         { .title = "where", .name = "where", .value = answer_where,
-          .help = "in live data (held by the program), elsewhere on the heap (held by the runtime), or off the heap" },
+          .help = "in live data (held by the program), elsewhere on the heap (held by the runtime), or in foreign "
+                  "memory" },
         { .title = "until", .name = "until", .value = answer_until,
           .help = "when the growth reaches the limit, as an interval, if it goes on; which limit" },
         { .title = "next", .name = "next", .value = answer_next, .help = "what to do about it" },

@@ -23,7 +23,7 @@ const OF_PAGE: Record<string, Words> = {
             "steady has no lasting growth. The rate is a robust slope with its interval of about 95 %. docs/VERDICT.md says how it is found.",
         "Since when?": "When the growth began, and the program's notes near that moment (traceMarker, traceEvent).",
         "What grows?": "The bands of the heap profile that gained most, with type, module and place in the source where the log has them.",
-        "Where?": "In live data (the program holds it), on the heap beyond live data (the runtime holds it), or outside the heap (C, FFI, malloc).",
+        "Where?": "In live data (the program holds it), on the heap beyond live data (the runtime holds it), or in foreign memory (C, FFI, malloc).",
         "Until when?": "When the growth reaches the smallest known limit: -M, the control group's, --limit, or the machine's memory; earliest to latest.",
         "What next?": "What the evidence supports: a file to read, a profile to switch on, a command.",
         "Live data, heap and process": `${SIZES["Live data"]} ${SIZES["Heap size"]} ${SIZES["RSS"]}`,
@@ -36,7 +36,7 @@ const OF_PAGE: Record<string, Words> = {
         "live data": "The sum over all targets that have it.", "heap size": "The sum over all targets that have it.",
         "growing or leaking": "Targets whose verdict is growing or leak; how they ended does not hide it.", "alerts firing": "Of all targets; silenced ones and parts of another alert are not counted.",
         "Target": "Its name; the program's own is on Stream health.", "Wrong?": "How it ended, or its verdict. Sorted by how much is wrong, then by how fast it grows.",
-        "Since": "When the growth began.", "What grows": "The band that gained most, or “off-heap”.", "Live": "Live data now.",
+        "Since": "When the growth began.", "What grows": "The band that gained most, or “foreign”.", "Live": "Live data now.",
         "Trend": "Robust slope of the series that the verdict is about; one unit for the column.", "Limit": "The smallest of -M, control group, --limit and the machine's memory.",
         "GC share": "Of elapsed time over the last 10 s; of a finished run over all of it.", "Alerts": "Firing now.", "State": "Of its stream: running, ended, killed, lost, waiting …",
         "program": "The name of argument 0.",
@@ -45,7 +45,10 @@ const OF_PAGE: Record<string, Words> = {
         ...BANDS, "Live data, blocks, heap and process": `Four curves, one above the other: ${SIZES["Live data"]} Blocks in use: what the collector has handed out. ` +
             `${SIZES["Heap size"]} ${SIZES["RSS"]}`,
         "Is it live data?": "The program's own data, and its share of the blocks.", "Is it fragmentation?": "Heap beyond what the collector's own sizing would hold for the live data.",
-        "Is memory not returned?": "Held by the runtime, but not in use.", "Is it off the heap?": "Resident memory minus the heap.",
+        "Is memory not returned?": "Held by the runtime, but not in use.",
+        "Is it given back?": "Freed by the runtime with MADV_FREE: resident until the kernel needs it. Nothing to do.", "Is it foreign?": "Resident memory of malloc, C code, FFI and stacks.",
+        "What resident memory is made of": "RSS in six parts that add up to it: live data; slop and copy reserve, which the runtime needs besides; kept by the runtime, " +
+            "heap beyond its need; given back, which the kernel takes when it needs memory; files, of the binary and libraries; foreign, the rest: malloc, C code, stacks.",
     },
     detail: {
         "Curve": "The band over the chosen range, from 0.", "Rank": "By the sum over this range.", "Band": "Its label in the heap profile.", "Type": "Of the closures, from the info table.",

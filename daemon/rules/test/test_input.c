@@ -38,10 +38,12 @@ bool rules_test_time(struct yaml_file *f, const yaml_node_t *node, uint64_t *ret
                yaml_error(f, node, 0, "'%s'; expected a time such as 30s, 5m or 2h", text);
 }
 
+/* What is computed from other series cannot. */
 static bool can_be_given(Hw__Series id)
 {
         return id != HW__SERIES__SERIES_NONE && id != HW__SERIES__SERIES_CENSUS_TOTAL &&
-               id != HW__SERIES__SERIES_OFF_HEAP;
+               id != HW__SERIES__SERIES_FOREIGN && id != HW__SERIES__SERIES_LIVE_RESIDENT &&
+               id != HW__SERIES__SERIES_RESERVE && id != HW__SERIES__SERIES_KEPT;
 }
 
 /* By the names used in expressions. */
@@ -68,10 +70,12 @@ static bool take_values(struct yaml_file *f, const struct yaml_entry *e, struct 
                 return yaml_error(f, e->key_node, 0, "at most %d series and bands", TEST_SERIES_MAX);
         *series = (struct test_series){ .id = of_bands ? 0 : series_named(e->key, &type), .band = e->key };
         if (!of_bands && !series->id)
-                return yaml_error(f, e->key_node, 0,
-                                  "'%s' cannot be given; expected live, heap, blocks, "
-                                  "allocated, gc_pause, copied, slop, fragmentation, rss, pss, swap, cgroup or cpu",
-                                  e->key);
+                return yaml_error(
+                        f, e->key_node, 0,
+                        "'%s' cannot be given; expected live, heap, blocks, "
+                        "allocated, gc_pause, copied, slop, fragmentation, rss, given_back, files, pss, swap, cgroup "
+                        "or cpu",
+                        e->key);
         in->n_series++;
         return rules_test_values(text, series, type, &error) || yaml_error(f, e->value, 0, "%s", error.text);
 }

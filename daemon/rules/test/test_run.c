@@ -146,6 +146,11 @@ static uint64_t or_unknown(double value)
         return isnan(value) ? UNKNOWN_U64 : (uint64_t)value;
 }
 
+static double or_0(double value)
+{
+        return isnan(value) ? 0 : value;
+}
+
 static void process(struct synthetic *m, size_t i, uint64_t time_ns)
 {
         const struct test_input *in = m->input;
@@ -158,6 +163,11 @@ static void process(struct synthetic *m, size_t i, uint64_t time_ns)
                 .cgroup_current_bytes = or_unknown(value_of(in, SERIES_CGROUP, i)),
                 .cgroup_max_bytes = UNKNOWN_U64,
                 .wall_ns = WALL_S * SECOND_NS + time_ns,
+                .pages = { .rss_bytes = or_unknown(value_of(in, SERIES_RSS, i)),
+                           .files_bytes = (uint64_t)or_0(value_of(in, SERIES_FILES, i)),
+                           .lazy_free_bytes = (uint64_t)or_0(value_of(in, SERIES_GIVEN_BACK, i)),
+                           .heap_bytes = UNKNOWN_U64,
+                           .wall_ns = WALL_S * SECOND_NS + time_ns },
         };
 
         if (p.rss_bytes != UNKNOWN_U64 || p.pss_bytes != UNKNOWN_U64 || p.swap_bytes != UNKNOWN_U64 ||

@@ -18,7 +18,7 @@ struct made {
         struct world_target t;
         Hw__Target state;
         Hw__Run run;
-        Hw__Trend live, heap, off_heap;
+        Hw__Trend live, heap, foreign;
         Hw__Note before;
         Hw__Trends trends;
         Hw__TrendScale scale;
@@ -58,7 +58,7 @@ static void begin(struct made *m)
                             .run = HW__RUN__INIT,
                             .live = HW__TREND__INIT,
                             .heap = HW__TREND__INIT,
-                            .off_heap = HW__TREND__INIT,
+                            .foreign = HW__TREND__INIT,
                             .before = HW__NOTE__INIT,
                             .trends = HW__TRENDS__INIT,
                             .scale = HW__TREND_SCALE__INIT,
@@ -440,31 +440,31 @@ static void where_decides_whose_verdict_is_shown(void **state)
         a = asked(&m);
         says(&a, QUESTION_NEXT, "If it goes on: the nonmoving heap does not compact");
 
-        m.t.trends[HW__SERIES__SERIES_OFF_HEAP] = &m.off_heap;
-        verdict_of(&m.off_heap, HW__VERDICT__VERDICT_LEAK, 1 << 20);
-        m.growth.where = HW__GROWTH__WHERE__WHERE_OFF_HEAP;
+        m.t.trends[HW__SERIES__SERIES_FOREIGN] = &m.foreign;
+        verdict_of(&m.foreign, HW__VERDICT__VERDICT_LEAK, 1 << 20);
+        m.growth.where = HW__GROWTH__WHERE__WHERE_FOREIGN;
         a = asked(&m);
         assert_string_equal(a.word, "leak");
-        assert_string_equal(a.culprit_text, "off-heap");
-        says(&a, QUESTION_WRONG, "memory outside of the heap grows by 1.00 MiB/s");
+        assert_string_equal(a.culprit_text, "foreign");
+        says(&a, QUESTION_WRONG, "foreign memory grows by 1.00 MiB/s");
         says(&a, QUESTION_GROWS, "Nothing on the Haskell heap; the largest is Main.CartItem with 40.0 MiB");
-        assert_string_equal(advice(&m), "off-heap");
+        assert_string_equal(advice(&m), "foreign");
 
         m.growth.where = HW__GROWTH__WHERE__WHERE_UNKNOWN; /* resident memory grows, where has not shown */
         m.t.trends[HW__SERIES__SERIES_HEAP_SIZE] = NULL;
         a = asked(&m);
         assert_string_equal(a.word, "leak");
-        says(&a, QUESTION_WRONG, "memory outside of the heap grows");
+        says(&a, QUESTION_WRONG, "foreign memory grows");
         says(&a, QUESTION_WHERE, "whether live data grow too is not known");
-        assert_string_equal(advice(&m), "off-heap");
-        m.t.trends[HW__SERIES__SERIES_RSS] = &m.off_heap;
-        m.t.trends[HW__SERIES__SERIES_OFF_HEAP] = NULL;
+        assert_string_equal(advice(&m), "foreign");
+        m.t.trends[HW__SERIES__SERIES_RSS] = &m.foreign;
+        m.t.trends[HW__SERIES__SERIES_FOREIGN] = NULL;
         a = asked(&m);
         says(&a, QUESTION_WRONG, "resident memory grows");
         says(&a, QUESTION_WHERE, "Not known yet: live 42.0 MiB");
         assert_string_equal(advice(&m), "unplaced");
         m.t.trends[HW__SERIES__SERIES_RSS] = NULL;
-        m.t.trends[HW__SERIES__SERIES_OFF_HEAP] = NULL; /* live is flat, the rest has not shown */
+        m.t.trends[HW__SERIES__SERIES_FOREIGN] = NULL; /* live is flat, the rest has not shown */
         a = asked(&m);
         assert_string_equal(a.word, "unknown");
         says(&a, QUESTION_WRONG,

@@ -363,12 +363,14 @@ static void test_heap(void **unused)
 static void test_process(void **unused)
 {
         struct process_sample s;
+        const struct resident *r = &model_heap(f.m)->resident;
 
         (void)unused;
         memset(&s, 0xff, sizeof(s)); /* all unknown */
         s.rss_bytes = 100;
         s.swap_bytes = 0;
         s.cpu_ns = 5;
+        s.pages = (struct resident_pages){ 100, 10, 40, UNKNOWN_U64, 7 };
         model_take_changes(f.m);
         model_process(f.m, 5 * SECOND, &s);
         assert_int_equal(model_heap(f.m)->process.rss_bytes, 100);
@@ -377,6 +379,24 @@ static void test_process(void **unused)
         assert_int_equal(f.n_samples[SERIES_SWAP], 1);
         assert_int_equal(f.n_samples[SERIES_CPU], 1);
         assert_int_equal(f.n_samples[SERIES_CGROUP], 0);
+        assert_int_equal(f.n_samples[SERIES_GIVEN_BACK], 1);
+        assert_int_equal(f.n_samples[SERIES_FILES], 1);
+        assert_int_equal(f.n_samples[SERIES_FOREIGN], 0); /* nothing is known of the heap */
+        assert_int_equal(r->unknown_bytes, 50);
+        assert_int_equal(r->time_ns, 5 * SECOND);
+        assert_true(r->heap_time_ns == UNKNOWN_U64);
+        ev(&f, HW_HEAP_SIZE, 0, 6 * SECOND, "48", U(0), U(30));
+        ev(&f, HW_HEAP_LIVE, 0, 6 * SECOND, "48", U(0), U(12));
+        model_process(f.m, 7 * SECOND, &s); /* the same reading */
+        assert_int_equal(f.n_samples[SERIES_RSS], 2);
+        assert_int_equal(f.n_samples[SERIES_GIVEN_BACK], 1);
+        assert_int_equal(r->time_ns, 5 * SECOND);
+        s.pages.wall_ns = 8;
+        model_process(f.m, 8 * SECOND, &s);
+        assert_int_equal(r->heap_time_ns, 6 * SECOND);
+        assert_int_equal(r->parts[RESIDENT_LIVE], 12);
+        assert_int_equal(r->parts[RESIDENT_FOREIGN], 20);
+        assert_int_equal(model_series(f.m, SERIES_LIVE_RESIDENT)->total.last, 12);
         assert_int_equal(model_take_changes(f.m), MODEL_HEAP);
 }
 

@@ -120,7 +120,7 @@ static struct growth nothing(enum growth_where where)
 {
         return (struct growth){
                 .where = where,
-                .off_heap_bytes = UNKNOWN_U64,
+                .foreign_bytes = UNKNOWN_U64,
                 .slop_bytes = UNKNOWN_U64,
                 .fragmentation_bytes = UNKNOWN_U64,
                 .megablocks_held = UNKNOWN_U64,
@@ -180,17 +180,18 @@ static void places(void **state)
              "; 40 megablocks held, 12 needed, 3 returned at the last major collection; slop 1.00 MiB; free blocks "
              "2.00 MiB; nonmoving segments 3.00 MiB; of which live 512 KiB");
 
-        g = nothing(GROWTH_OFF_HEAP);
-        g.off_heap = series(rising(TREND_LEAK, TREND_BASIS_LEAKS, TEST_COUNT));
-        g.off_heap_bytes = 64 << 20;
-#define OUTSIDE "memory outside of the Haskell heap grows (C code, FFI, malloc) while the heap does not: it grows "
+        g = nothing(GROWTH_FOREIGN);
+        g.foreign = series(rising(TREND_LEAK, TREND_BASIS_LEAKS, TEST_COUNT));
+        g.foreign_bytes = 64 << 20;
         says(sentence_growth(out, sizeof(out), &g, bands),
-             OUTSIDE SLOPE ", since 5.00 s into the run; resident memory outside of the heap 64.0 MiB");
-        g.off_heap.known = false;
-        g.off_heap_bytes = UNKNOWN_U64;
+             "foreign memory (C code, FFI, malloc) grows while the heap does not: it grows " SLOPE
+             ", since 5.00 s into the run; foreign 64.0 MiB");
+        g.foreign.known = false;
+        g.foreign_bytes = UNKNOWN_U64;
         g.rss = series(rising(TREND_GROWING, TREND_BASIS_GROWS, TEST_SPAN));
         g.rss.trend.slope = 4 * MIB;
-        assert_non_null(strstr(sentence_growth(out, sizeof(out), &g, bands), OUTSIDE "by 4.00 MiB/s"));
+        assert_non_null(
+                strstr(sentence_growth(out, sizeof(out), &g, bands), "be told apart here: it grows by 4.00 MiB/s"));
         feed_close(&f);
 }
 
@@ -258,10 +259,9 @@ static void limits(void **state)
         l.series = SERIES_RSS;
         l.limit.source = LIMIT_SOURCE_MEMORY;
         assert_non_null(strstr(sentence_limit(out, sizeof(out), &l), "resident memory meets the machine's memory ("));
-        l.series = SERIES_OFF_HEAP;
+        l.series = SERIES_FOREIGN;
         l.limit.source = LIMIT_SOURCE_GIVEN;
-        assert_non_null(
-                strstr(sentence_limit(out, sizeof(out), &l), "memory outside of the heap meets the given limit ("));
+        assert_non_null(strstr(sentence_limit(out, sizeof(out), &l), "foreign memory meets the given limit ("));
 }
 
 static void scales(void **state)

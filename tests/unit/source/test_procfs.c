@@ -6,6 +6,7 @@
 #include "daemon/source/cgroup.h"
 #include "daemon/source/process_watch.h"
 #include "daemon/source/procfs.h"
+#include "daemon/source/smaps.h"
 
 /* Writes a file of the synthetic tree, with its directories. */
 static void tree(const char *path, const char *text)
@@ -25,7 +26,9 @@ static void process(const char *stat_text)
 {
         tree("proc/stat", "cpu  1 2 3\nintr 1 2 3\nctxt 9\nbtime 1000000\nprocesses 5\n");
         tree("proc/42/stat", stat_text);
-        tree("proc/42/status", "Name:\tx\nVmRSS:\t    2048 kB\nVmSwap:\t       4 kB\nThreads:\t7\n");
+        tree("proc/42/status",
+             "Name:\tx\nVmRSS:\t    2048 kB\nRssFile:\t  300 kB\n"
+             "VmSwap:\t       4 kB\nThreads:\t7\n");
 }
 
 #define STAT(state) "42 (a) b (c)) " state " 1 1 1 0 -1 4194304 1 2 3 4 150 50 0 0 20 0 7 0 12345 999 512 0\n"
@@ -90,11 +93,9 @@ static void one_sample(void **state)
         assert_true(s.address_space_bytes == UNKNOWN_U64 && s.address_space_limit_bytes == UNKNOWN_U64);
         assert_true(s.pss_bytes == UNKNOWN_U64);
         assert_true(s.cgroup_current_bytes == UNKNOWN_U64 && s.cgroup_max_bytes == UNKNOWN_U64);
-        assert_true(procfs_pss(dir, 42) == UNKNOWN_U64);
-        tree("proc/42/smaps_rollup",
-             "00400000-7fff ---p 00000000 00:00 0 [rollup]\n"
-             "Rss: 9 kB\nPss:   11 kB\nPss_Anon: 1 kB\n");
-        assert_int_equal(procfs_pss(dir, 42), 11 * 1024);
+        assert_int_equal(s.pages.rss_bytes, 2048 * 1024);
+        assert_int_equal(s.pages.files_bytes, 300 * 1024);
+        assert_true(s.pages.lazy_free_bytes == UNKNOWN_U64 && s.pages.heap_bytes == UNKNOWN_U64);
         tree("proc/42/limits", "Limit   Soft Limit   Hard Limit\nMax address space   unlimited   unlimited   bytes\n");
         assert_int_equal(procfs_sample(dir, 42, &s), 0);
         assert_true(s.address_space_limit_bytes == UNKNOWN_U64);
@@ -104,6 +105,124 @@ static void one_sample(void **state)
         tree("proc/42/status", "Name:\tVmRSS: 7 kB\nVmRSS:\t99999999999999999999 kB\nVmSwap:\tx kB\n");
         assert_int_equal(procfs_sample(dir, 42, &s), 0);
         assert_true(s.rss_bytes == UNKNOWN_U64 && s.swap_bytes == UNKNOWN_U64 && s.threads == UNKNOWN_U64);
+}
+
+#define MAPPING(header, rss, anonymous, lazy_free)                                                                     \
+        header "\nSize: 9999 kB\nRss: " rss " kB\nPss: " rss " kB\nPss_Shmem: 0 kB\nAnonymous: " anonymous             \
+               " kB\nLazyFree: " lazy_free " kB\nVmFlags: rd wr\n"
+
+/* As GHC 9.0.2 lays its process out, and a shared memory, and an arena of malloc with what it reserves. */
+static const char mappings[] = MAPPING("00400000-00c00000 r-xp 00000000 fe:00 77                         /usr/bin/a b",
+                                       "900", "0", "0")
+        MAPPING("00c00000-00d00000 rw-p 00800000 fe:00 77                         /usr/bin/a b", "50", "40",
+                "0") MAPPING("01000000-01100000 rw-p 00000000 00:00 0                          [heap]", "60", "60",
+                             "0") MAPPING("4200000000-4200100000 rw-p 00000000 00:00 0 ", "1000", "1000", "100")
+                MAPPING("4200100000-4200200000 rw-p 00000000 00:00 0 ", "500", "500",
+                        "500") MAPPING("4200200000-14200100000 ---p 00000000 00:00 0 ", "0", "0",
+                                       "0") MAPPING("7f0000000000-7f0000100000 rw-p 00000000 00:00 0 ", "70", "70", "0")
+                        MAPPING("7f0000100000-7f0004000000 ---p 00000000 00:00 0 ", "0", "0", "0") MAPPING(
+                                "7f1000000000-7f1000100000 rw-s 00000000 00:01 5                   /dev/zero (deleted)",
+                                "30", "0", "0")
+                                MAPPING("7ffd1f1c0000-7ffd1f1e1000 rw-p 00000000 00:00 0                  [stack]",
+                                        "20", "20", "0");
+
+static const char rollup[] =
+        MAPPING("00400000-7ffd1f1e1000 ---p 00000000 00:00 0 [rollup]", "2630", "1690", "600") "Pss_Shmem: 30 kB\n";
+
+static void pages_of(uint64_t rss, uint64_t files, uint64_t lazy_free, uint64_t heap)
+{
+        struct resident_pages p;
+        uint64_t pss;
+
+        assert_true(smaps_read(dir, 42, &p, &pss));
+        assert_int_equal(p.rss_bytes, rss * 1024);
+        assert_int_equal(pss, rss * 1024);
+        assert_int_equal(p.files_bytes, files * 1024);
+        assert_int_equal(p.lazy_free_bytes, lazy_free * 1024);
+        assert_int_equal(p.heap_bytes, heap == UNKNOWN_U64 ? heap : heap * 1024);
+}
+
+static void pages_by_kind(void **state)
+{
+        struct resident_pages p = { .rss_bytes = 5 };
+        uint64_t pss = 6;
+        char *many = calloc(5000, 128);
+
+        (void)state;
+        process(STAT("S"));
+        assert_false(smaps_read(dir, 42, &p, &pss));
+        assert_true(p.rss_bytes == 5 && pss == 6); /* untouched */
+        tree("proc/42/smaps_rollup", rollup);
+        pages_of(2630, 910, 600, UNKNOWN_U64); /* the sums know of no heap */
+        tree("proc/42/smaps", mappings);
+        pages_of(2630, 910, 600, 900);
+        tree("proc/42/smaps", ""); /* of a process that has just ended */
+        pages_of(2630, 910, 600, UNKNOWN_U64);
+        tree("proc/42/smaps_rollup", "Rss: 7 kB\nno header\n\nffff-0 rw-p 0 0 0\n4200000000-\n");
+        assert_false(smaps_read(dir, 42, &p, &pss));
+        /* Too many mappings are read as a sum. */
+        assert_non_null(many);
+        for (size_t i = 0, n = 0; i < 5000; i++)
+                n += (size_t)snprintf(many + n, 128, "%zx-%zx rw-p 00000000 00:00 0 \nRss: 4 kB\nPss: 4 kB\n", i << 12,
+                                      (i + 1) << 12);
+        tree("proc/42/smaps", many);
+        assert_false(smaps_read(dir, 42, &p, &pss));
+        tree("proc/42/smaps_rollup", rollup);
+        pages_of(2630, 910, 600, UNKNOWN_U64);
+        free(many);
+}
+
+/* A heap that was reserved under `ulimit -v` is smaller; what is not aligned, or reserves little, is none. */
+static void the_heap_is_recognised(void **state)
+{
+        static const struct {
+                const char *start, *committed_end, *reserved_end;
+                bool is_heap;
+        } cases[] = {
+                { "4200000000", "4200100000", "4240100000", true },
+                { "4200000000", "4200100000", "4204000000", false },
+                { "4200001000", "4200100000", "14200100000", false },
+        };
+        char text[1024];
+        struct resident_pages p;
+        uint64_t pss;
+
+        (void)state;
+        process(STAT("S"));
+        for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+                snprintf(text, sizeof(text),
+                         "%s-%s rw-p 00000000 00:00 0 \nRss: 8 kB\nAnonymous: 8 kB\n"
+                         "%s-%s ---p 00000000 00:00 0 \nRss: 0 kB\n",
+                         cases[i].start, cases[i].committed_end, cases[i].committed_end, cases[i].reserved_end);
+                tree("proc/42/smaps", text);
+                assert_true(smaps_read(dir, 42, &p, &pss));
+                assert_int_equal(p.heap_bytes, cases[i].is_heap ? 8192 : UNKNOWN_U64);
+        }
+}
+
+/* RSS is that of the reading of its parts, so that they add up. */
+static void a_look_reads_pages(void **state)
+{
+        uint64_t start = (1000000ull + 123) * 1000000000u, now = start + 5000000000u;
+        struct process_watch w = { .root = dir };
+        struct process_sample s;
+
+        (void)state;
+        process(STAT("S"));
+        process_watch_begin(&w);
+        assert_int_equal(process_watch_look(&w, 42, start, now, &s), PROCESS_ALIVE);
+        assert_int_equal(s.pages.files_bytes, 300 * 1024);
+        assert_true(s.pages.wall_ns == now && s.pages.lazy_free_bytes == UNKNOWN_U64 && s.pss_bytes == UNKNOWN_U64);
+        tree("proc/42/smaps", mappings);
+        assert_int_equal(process_watch_look(&w, 42, start, now + 400000000000u, &s), PROCESS_ALIVE);
+        assert_int_equal(s.rss_bytes, 2630 * 1024);
+        assert_int_equal(s.pages.lazy_free_bytes, 600 * 1024);
+        assert_true(s.pages.wall_ns == now + 400000000000u);
+        w.pages_due_ns = now + 500000000000u; /* as after a reading that took long */
+        assert_int_equal(process_watch_look(&w, 42, start, now + 401000000000u, &s), PROCESS_ALIVE);
+        assert_int_equal(s.rss_bytes, 2048 * 1024);
+        assert_int_equal(s.pages.rss_bytes, 2630 * 1024);
+        assert_true(s.pages.wall_ns == now + 400000000000u && s.wall_ns == now + 401000000000u);
 }
 
 static void gone(void **state)
@@ -278,6 +397,9 @@ int main(void)
                 test_in_dir(identity),
                 test_in_dir(whose_number_it_is),
                 test_in_dir(one_sample),
+                test_in_dir(pages_by_kind),
+                test_in_dir(the_heap_is_recognised),
+                test_in_dir(a_look_reads_pages),
                 test_in_dir(gone),
                 test_in_dir(cgroup_second_generation),
                 test_in_dir(cgroup_company_is_seen),

@@ -207,10 +207,11 @@ static void test_process_samples_move_no_time(void **state)
         heap(&r, SECOND, 4 * MIB);
         uint64_t watermark = tracker_watermark_ns(r.t);
         p.rss_bytes = 10 * MIB;
+        p.pages = (struct resident_pages){ 10 * MIB, MIB, 2 * MIB, UNKNOWN_U64, 1 };
         model_process(r.f.m, 500 * SECOND, &p);
         assert_int_equal(tracker_watermark_ns(r.t), watermark);
         assert_int_equal(r.n_ticks, 0);
-        assert_true(model_series(r.f.m, SERIES_OFF_HEAP)->total.last == (double)(6 * MIB));
+        assert_true(model_series(r.f.m, SERIES_FOREIGN)->total.last == (double)(3 * MIB));
         rig_close(&r);
 }
 
@@ -272,7 +273,7 @@ static void test_a_steady_process_alone_grows_nowhere(void **state)
         tracker_growth(r.t, &g);
         assert_int_equal(verdict(&r, subject_series(SERIES_RSS)), TREND_STEADY);
         assert_int_equal(g.where, GROWTH_NOWHERE);
-        assert_false(g.live.known || g.heap.known || g.off_heap.known);
+        assert_false(g.live.known || g.heap.known || g.foreign.known);
         rig_close(&r);
 }
 
@@ -492,6 +493,52 @@ static void process(struct rig *r, uint64_t time_ns, uint64_t rss, uint64_t cgro
         p.rss_bytes = rss;
         p.cgroup_max_bytes = cgroup_max;
         model_process(r->f.m, time_ns, &p);
+}
+
+/* A process whose heap has heap_bytes of live data and whose runtime gives back more and more, or leaks beside it. */
+static void process_of(struct rig *r, uint64_t s, uint64_t given_back, uint64_t foreign)
+{
+        struct process_sample p;
+
+        memset(&p, 0xff, sizeof(p));
+        p.rss_bytes = 60 * MIB + given_back + foreign;
+        p.pages = (struct resident_pages){ p.rss_bytes, 10 * MIB, given_back, 50 * MIB, s + 1 };
+        p.cgroup_current_bytes = p.rss_bytes;
+        p.cgroup_max_bytes = 1000 * MIB;
+        p.cgroup_shared = 0;
+        live(r, s * SECOND, 20 * MIB);
+        heap(r, s * SECOND, 50 * MIB);
+        block(r, 0, s * SECOND, s * SECOND);
+        model_process(r->f.m, s * SECOND, &p);
+}
+
+/* Memory given back stays in RSS: that is no growth, and not in the way of the limit. Foreign memory is both. */
+static void test_given_back_is_not_growth(void **state)
+{
+        static struct rig r;
+        struct trend_result result;
+        struct limit_time l;
+        struct growth g;
+
+        (void)state;
+        for (int foreign = 0; foreign < 2; foreign++) {
+                open_scaled(&r, SECOND);
+                for (uint64_t s = 0; s < 300; s++)
+                        process_of(&r, s, foreign ? 300 * MIB : s * MIB, foreign ? s * MIB : 0);
+                tracker_growth(r.t, &g);
+                assert_int_equal(g.where, foreign ? GROWTH_FOREIGN : GROWTH_NOWHERE);
+                assert_true(tracker_verdict(r.t, subject_series(SERIES_RSS), &result));
+                assert_int_equal(result.verdict, foreign ? TREND_LEAK : TREND_STEADY);
+                assert_true(tracker_verdict(r.t, subject_series(SERIES_CGROUP), &result));
+                assert_int_equal(result.verdict, foreign ? TREND_LEAK : TREND_STEADY);
+                assert_true(tracker_verdict(r.t, subject_series(SERIES_FOREIGN), &result));
+                assert_int_equal(result.verdict, foreign ? TREND_LEAK : TREND_STEADY);
+                assert_int_equal(tracker_time_to_limit(r.t, &l), foreign);
+                if (foreign)
+                        assert_in_range((uint64_t)l.mid_s, 620, 660); /* 1000 - 60 - 299 MiB are left, at 1 a second */
+                assert_true(model_series(r.f.m, SERIES_RSS)->total.last > (double)(358 * MIB)); /* all of it */
+                rig_close(&r);
+        }
 }
 
 /* Live bytes are known ever more rarely: what the heap has for each of them is that of those times, not of all. */
@@ -725,7 +772,7 @@ static void test_where(void **state)
         assert_int_equal(growth_decide(&g), GROWTH_LIVE);
         g.live = has(TREND_STEADY);
         g.heap = has(TREND_STEADY);
-        assert_int_equal(growth_decide(&g), GROWTH_OFF_HEAP);
+        assert_int_equal(growth_decide(&g), GROWTH_FOREIGN);
         g.blocks = has(TREND_UNKNOWN);
         assert_int_equal(growth_decide(&g), GROWTH_UNKNOWN);
         g.blocks = has(TREND_STEADY);
@@ -763,18 +810,18 @@ static void test_where_most_of_it_grows(void **state)
 
         (void)state;
         g.blocks = g.heap;
-        g.off_heap = rises_by(500e3);
-        assert_int_equal(growth_decide(&g), GROWTH_OFF_HEAP);
+        g.foreign = rises_by(500e3);
+        assert_int_equal(growth_decide(&g), GROWTH_FOREIGN);
         g.live = rises_by(100e3); /* more than an eighth */
         assert_int_equal(growth_decide(&g), GROWTH_LIVE);
         g.live = rises_by(50);
         g.heap = rises_by(100e3);
         assert_int_equal(growth_decide(&g), GROWTH_RETENTION);
         g.heap = rises_by(60);
-        g.off_heap = has(TREND_STEADY); /* resident memory follows the heap */
+        g.foreign = has(TREND_STEADY); /* resident memory follows the heap */
         assert_int_equal(growth_decide(&g), GROWTH_LIVE);
-        g.off_heap.known = false;
-        assert_int_equal(growth_decide(&g), GROWTH_OFF_HEAP);
+        g.foreign.known = false;
+        assert_int_equal(growth_decide(&g), GROWTH_FOREIGN);
 }
 
 /*
@@ -1045,6 +1092,7 @@ int main(void)
                 cmocka_unit_test(test_a_process_alone_is_judged_by_the_clock),
                 cmocka_unit_test(test_a_steady_process_alone_grows_nowhere),
                 cmocka_unit_test(test_the_address_space_limits_a_process_alone),
+                cmocka_unit_test(test_given_back_is_not_growth),
                 cmocka_unit_test(test_ticks_depend_on_the_log_alone),
                 cmocka_unit_test(test_a_gap_is_bounded),
                 cmocka_unit_test(test_ticks_in_a_silence),

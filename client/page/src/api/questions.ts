@@ -34,7 +34,10 @@ export function historyAddress(q: HistoryQuery): string {
     return `api/history?${p.toString()}`;
 }
 
-export const SERIES = ["live", "heap_size", "blocks_size", "rss", "cgroup", "gc_pause", "slop", "fragmentation", "copied"];
+// The parts of resident memory, from the bottom of their stack: the order and the words of proto/wire/resident_parts.c.
+export const PARTS = ["live_resident", "reserve", "kept", "given_back", "files", "foreign"];
+export const SERIES = ["live", "heap_size", "blocks_size", "rss", "cgroup", "gc_pause", "slop", "fragmentation", "copied",
+    ...PARTS];
 const HEAP_SERIES = ["live", "heap_size", "blocks_size", "rss"];
 export const TOTAL = 0; // as the number of a band: all of them together
 const FIRST_TOP = 20;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * heap.ts - where memory is: the largest bands over time, and the heap as the runtime and the system see it, with the questions
- * that the second answers.
+ * heap.ts - where memory is: the largest bands over time, the heap as the runtime and the system see it, with the
+ * questions that the second answers, and what resident memory is made of.
  */
 import type { App, Page } from "../app.ts";
 import { h, setText } from "../dom.ts";
@@ -11,7 +11,7 @@ import { Chart } from "../widgets/chart.ts";
 import { pill } from "../widgets/facts.ts";
 import { choice, field, more, select, toggle } from "../widgets/controls.ts";
 import { CensusLine, deployMarkers, majorMarkers, noteMarkers, noteMode, searching, title, zooming } from "./common.ts";
-import { Bands, heapLines, hiddenBands, noBands } from "./heap_plots.ts";
+import { Bands, heapLines, hiddenBands, noBands, residentLines } from "./heap_plots.ts";
 import { Questions } from "./questions.ts";
 
 const MODES: [string, string][] = [["stack", "Stacked"], ["lines", "Lines"], ["share", "Normalised"]];
@@ -34,6 +34,7 @@ export function heap(app: App): Page {
         share: new Chart({ ...common, id: "bands-share", title: "Largest bands, share of the whole", unit: SHARE_UNIT, height: 420 }),
     };
     const pane = new Chart({ ...zooming(app), id: "heap", title: "Live data, blocks, heap and process", unit: BYTES_UNIT, height: 330 });
+    const parts = new Chart({ ...zooming(app), id: "resident", title: "What resident memory is made of", unit: BYTES_UNIT, height: 260 });
     const questions = new Questions(app), judged = h("span", {}), grows = h("span", { class: "muted" });
     const filter = field(route, "q", "Bands", "text or /regexp/");
     const controls = [
@@ -54,7 +55,7 @@ export function heap(app: App): Page {
         h("div", {}, h("div", { class: "pagehead" }, heading.root, judged, grows),
             h("div", { class: "controls" }, ...controls.map((c) => c.root))),
         h("div", {}, charts["bytes"]!.root, charts["share"]!.root, census.root),
-        h("div", { class: "beside" }, pane.root, questions.root));
+        h("div", { class: "beside" }, h("div", { class: "stack" }, pane.root, parts.root), questions.root));
     const bands = new Bands(app);
     let painted = false;
 
@@ -81,7 +82,9 @@ export function heap(app: App): Page {
             return;
         }
         pane.show({ ...heapLines(t, range), range, start, markers, top }, "No sample of the heap in this range.");
+        parts.show({ ...residentLines(t, range), range, start, markers, stacked: true },
+            "Resident memory is known for programs on the daemon's machine; an eventlog has nothing of it.");
         questions.show(t, range);
     }
-    return { root, update, done: () => [...Object.values(charts), pane].forEach((c) => c.done()) };
+    return { root, update, done: () => [...Object.values(charts), pane, parts].forEach((c) => c.done()) };
 }

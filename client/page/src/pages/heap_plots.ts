@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * heap_plots.ts - the two pictures of a heap: its largest bands, and live data, blocks, heap and process with the limit.
+ * heap_plots.ts - the three pictures of memory: the largest bands; live data, blocks, heap and process with the limit; and what
+ * resident memory is made of.
  */
+import { PARTS } from "../api/questions.ts";
 import type { App } from "../app.ts";
 import { parseFixed, type Span } from "../range.ts";
 import type { PastBands } from "../state/archive.ts";
@@ -138,4 +140,19 @@ export function heapLines(t: Target, r: Span): { x: number[]; lines: Line[] } {
         lines.push(line("limit", `limit (${limit.what})`, css("--bad"), x.map(() => limit.bytes), { dash: true }));
     }
     return { x, lines };
+}
+
+const NAMES = ["live data", "slop and copy reserve", "kept by the runtime", "given back", "files", "foreign"];
+const COLOURS = ["--c-live", "--c-reserve", "--c-kept", "--c-given", "--c-files", "--c-foreign"];
+
+// The parts of RSS, stacked; what is not known of it is the top layer. Parts are sampled together, so that they have common times.
+export function residentLines(t: Target, r: Span): { x: number[]; lines: Line[] } {
+    const cuts = [...PARTS, "rss"].map((name) => points(t, name, r)), { x, ys } = join(cuts);
+    const known = x.map((_, i) => PARTS.some((_, k) => ys[k]![i] !== null)), times = x.filter((_, i) => known[i]);
+    const at = (k: number) => ys[k]!.filter((_, i) => known[i]), rss = at(PARTS.length);
+    const lines = PARTS.map((id, k) => line(id, NAMES[k]!, css(COLOURS[k]!), at(k), { gaps: cuts[k]!.gaps }));
+    const rest = rss.map((all, i) => (all === null ? 0 : Math.max(0, lines.reduce((left, l) => left - (l.values[i] ?? 0), all))));
+    const shown = lines.filter((l) => l.values.some((v) => v !== null));
+    if (rest.some((v, i) => v > 0.01 * (rss[i] ?? 0))) shown.push(line("unknown", "not known", css("--c-unknown"), rest));
+    return { x: times, lines: shown };
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * questions.ts - what the heap chart answers: live data, fragmentation, memory not returned, or off the heap. Each is a gap between
- * two curves: 0 … live … blocks in use … heap size … RSS. The daemon's own verdict comes first when there is one.
+ * questions.ts - what the heap chart answers: live data, fragmentation, memory not returned, given back, or foreign. The first
+ * three are gaps between two curves: 0 … live … blocks in use … heap size; the others are parts of RSS. The daemon's own verdict comes first when there is one.
  */
 import type { App } from "../app.ts";
 import { h, replace, setText, unbroken, visible } from "../dom.ts";
@@ -24,7 +24,7 @@ export class Questions {
     private readonly verdict = h("span", {});
     private readonly place = h("span", {});
     private readonly sentences = h("div", { class: "sentences" });
-    private readonly rows = ["Is it live data?", "Is it fragmentation?", "Is memory not returned?", "Is it off the heap?"].map((q) => {
+    private readonly rows = ["Is it live data?", "Is it fragmentation?", "Is memory not returned?", "Is it given back?", "Is it foreign?"].map((q) => {
         const value = h("span", {}), bar = h("span", {}), text = h("p", {});
         return { value, bar, text, root: h("div", { class: "question" }, h("h4", {}, q, value), h("div", { class: "bar", "aria-hidden": "true" }, bar), text) };
     });
@@ -64,12 +64,13 @@ const less = (a: number | undefined, b: number | undefined) => (known(a) && know
 function answers(t: Target, r: Span): Answer[] {
     const hp = t.heap, live = num(hp?.liveBytes), blocks = num(hp?.blocksSizeBytes), heap = num(hp?.heapSizeBytes);
     const rss = num(hp?.process?.rssBytes) ?? t.series.get("rss")?.newest, top = rss ?? heap;
+    const given = num(hp?.resident?.givenBackBytes), foreign = num(hp?.resident?.foreignBytes);
     return [
         { value: live, of: top, text: liveText(t, r, live, blocks, heap) },
         { value: num(hp?.unneededBytes), of: top, text: fragmentText(t) },
         { value: less(heap, blocks), of: top, text: returnText(t, heap, blocks) },
-        { value: less(rss, heap), of: top, text: known(rss) ? `The process has ${bytes(rss)} in memory: ${ratio(less(rss, heap), rss)} of it is not ` +
-            "the Haskell heap (code, C, FFI, stacks)." : "The process's memory is known for local programs only." },
+        { value: given, of: top, text: known(given) ? "Freed by the runtime and still resident: the kernel takes it when it needs memory." : unknownPart(t) },
+        { value: foreign, of: top, text: known(foreign) ? `${ratio(foreign, rss)} of the ${bytes(rss)} in memory: malloc, C code, FFI, stacks.` : unknownPart(t) },
     ];
 }
 
@@ -82,6 +83,8 @@ function liveText(t: Target, r: Span, live: number | undefined, blocks: number |
     const of = known(blocks) ? `${ratio(live, blocks)} of the blocks in use` : `${ratio(live, heap)} of the heap`;
     return `${of}, at the last major collection.${change}`;
 }
+
+const unknownPart = (t: Target) => (t.heap?.resident ? "It cannot be told apart here." : "The process's memory is known for local programs only.");
 
 // The daemon's own answer, the one that its alert rests on.
 function fragmentText(t: Target): string {

@@ -68,7 +68,7 @@ export const verdict = (v: string | undefined): Word => word(VERDICTS, v);
 export const alertState = (s: string | undefined): Word => word(ALERTS, s);
 
 const WHERE: Record<string, string> = {
-    WHERE_NOWHERE: "nowhere", WHERE_LIVE: "live data", WHERE_RETENTION: "retention or fragmentation", WHERE_OFF_HEAP: "off the heap",
+    WHERE_NOWHERE: "nowhere", WHERE_LIVE: "live data", WHERE_RETENTION: "retention or fragmentation", WHERE_FOREIGN: "foreign memory",
 };
 export function where(g: Growth | undefined): string | undefined {
     return WHERE[g?.where ?? ""];

@@ -28,10 +28,15 @@ export interface Samples { series?: string; timesNs?: U64[]; values?: U64[]; dro
 export interface Process {
     rssBytes?: U64; pssBytes?: U64; swapBytes?: U64; cpuNs?: U64; threads?: number; cgroupCurrentBytes?: U64; cgroupMaxBytes?: U64;
 }
+export interface Resident {
+    rssBytes?: U64; liveBytes?: U64; reserveBytes?: U64; keptBytes?: U64; givenBackBytes?: U64; filesBytes?: U64; foreignBytes?: U64;
+    unknownBytes?: U64; absentBytes?: U64; timeNs?: U64; sampledWallNs?: U64; heapTimeNs?: U64; text?: string;
+}
 export interface Heap {
     liveBytes?: U64; liveTimeNs?: U64; heapSizeBytes?: U64; blocksSizeBytes?: U64; megablocksHeld?: number;
     megablocksNeeded?: number; megablocksReturned?: number; allocatedBytes?: U64; allocationRateBps?: number; maxLiveBytes?: U64;
     liveSamples?: U64; maxHeapSizeBytes?: U64; process?: Process; samples?: Samples[]; neededHeapBytes?: U64; unneededBytes?: U64; sizing?: string;
+    resident?: Resident;
 }
 export interface Generation {
     generation?: number; count?: U64; parallelCount?: U64; pauseTotalNs?: U64; pauseMaxNs?: U64; pauseP50Ns?: U64; pauseP99Ns?: U64;
@@ -99,8 +104,8 @@ export interface Trend {
     gainedLowBytes?: number; windows?: WindowStatistics[]; evidence?: { missing?: string };
 }
 export interface GrowingBand { band?: number; label?: string; verdict?: string; slope?: number; gainedBytes?: number; bytes?: U64; onsetNs?: U64 }
-export interface Growth { where?: string; sentence?: string; live?: string; heap?: string; rss?: string; offHeap?: string;
-    offHeapBytes?: U64; bands?: GrowingBand[] }
+export interface Growth { where?: string; sentence?: string; live?: string; heap?: string; rss?: string; foreign?: string;
+    foreignBytes?: U64; bands?: GrowingBand[] }
 export interface TimeToLimit { limitBytes?: U64; lowNs?: U64; midNs?: U64; highNs?: U64; sentence?: string }
 export interface Trends { trends?: Trend[]; growth?: Growth; timeToLimit?: TimeToLimit; scale?: { sentence?: string }; bandsLeftOut?: U64; limitBytes?: U64; limitSource?: string }
 

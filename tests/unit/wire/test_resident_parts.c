@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "proto/wire/resident_parts.h"
+
+static void in_words(void **state)
+{
+        Hw__Resident r = HW__RESIDENT__INIT;
+        char text[512], little[12];
+
+        (void)state;
+        assert_string_equal(resident_text(text, sizeof(text), NULL), "");
+        assert_string_equal(resident_text(text, sizeof(text), &r), "");
+        r.has_rss_bytes = r.has_live_bytes = r.has_reserve_bytes = r.has_kept_bytes = r.has_given_back_bytes =
+                r.has_files_bytes = r.has_foreign_bytes = 1;
+        r.rss_bytes = 63 << 20;
+        r.live_bytes = 1 << 20;
+        r.reserve_bytes = 2 << 20;
+        r.kept_bytes = 4 << 20;
+        r.given_back_bytes = 8 << 20;
+        r.files_bytes = 16 << 20;
+        r.foreign_bytes = 32 << 20;
+        assert_string_equal(resident_text(text, sizeof(text), &r),
+                            "RSS 63.0 MiB: live data 1.00 MiB, slop and copy reserve 2.00 MiB, kept by the runtime "
+                            "4.00 MiB, given back 8.00 MiB, files 16.0 MiB, foreign 32.0 MiB");
+        assert_int_equal(resident_given_back(&r), 8 << 20);
+        assert_string_equal(resident_text(little, sizeof(little), &r), "RSS 63.0 Mi");
+        r.has_given_back_bytes = r.has_foreign_bytes = 0;
+        r.has_unknown_bytes = 1;
+        r.unknown_bytes = 40 << 20;
+        assert_non_null(strstr(resident_text(text, sizeof(text), &r),
+                               ", files 16.0 MiB, given back and foreign 40.0 MiB together: not known separately"));
+        assert_int_equal(resident_given_back(&r), 0);
+        assert_int_equal(resident_given_back(NULL), 0);
+}
+
+/* The words, their order and their numbers belong together. */
+static void each_part(void **state)
+{
+        Hw__Resident r = HW__RESIDENT__INIT;
+        uint64_t bytes = 7;
+
+        (void)state;
+        for (size_t i = 0; i < RESIDENT_PARTS_N; i++) {
+                assert_false(resident_part_bytes(&r, i, &bytes));
+                assert_int_equal(bytes, 7);
+                assert_string_equal(hw_series_unit(resident_words[i].series), "B");
+        }
+        r.has_given_back_bytes = 1;
+        assert_true(resident_part_bytes(&r, 3, &bytes));
+        assert_int_equal(bytes, 0);
+        assert_string_equal(resident_words[3].name, "given back");
+        assert_string_equal(hw_series_name(resident_words[3].series), "given_back");
+        assert_false(resident_part_bytes(NULL, 3, &bytes));
+        assert_false(resident_part_bytes(&r, RESIDENT_PARTS_N, &bytes));
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = { cmocka_unit_test(in_words), cmocka_unit_test(each_part) };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
