@@ -120,13 +120,13 @@ int main(int argc, char **argv)
                 fprintf(stderr, "usage: bench_server PORT REQUESTS_PER_S SECONDS\n");
                 return 2;
         }
-        unsigned rate = (unsigned)atoi(argv[2]), seconds = (unsigned)atoi(argv[3]);
+        unsigned rate = (unsigned)strtoul(argv[2], NULL, 10), seconds = (unsigned)strtoul(argv[3], NULL, 10);
         struct load l = { .step_ns = rate ? 1000000000u / rate : 0, .n = rate * seconds };
 
         if (l.n == 0 || (l.took_ns = calloc(l.n, sizeof(*l.took_ns))) == NULL)
                 die("nothing to measure");
         for (unsigned i = 0; i < CONNECTIONS; i++)
-                l.peers[i] = (struct pollfd){ .fd = connect_to(atoi(argv[1])), .events = POLLIN };
+                l.peers[i] = (struct pollfd){ .fd = connect_to((int)strtol(argv[1], NULL, 10)), .events = POLLIN };
         l.begin_ns = now_ns() + 100000000u;
         uint64_t end = due_ns(&l, l.n) + LAST_NS;
         while (l.answered < l.n) {
