@@ -329,15 +329,13 @@ static int attach(void *filled)
         }
         if (!process_find(q->program, &p, &error))
                 return fail_but_process(q, &error);
-        if (p.obstacle != OBSTACLE_NONE)
-                return attach_process(q, p.pid, p.obstacle);
-        if (!may_watch(&p, &error))
-                return fail_but_process(q, &error);
         /* Examined once more when no other heapwatch attaches to it any more, which may have brought the agent in. */
         if (!lock_process(&p, &error) || !process_find(q->program, &p, &error))
                 return fail(&command_attach, q->program, &error);
+        if (p.obstacle != OBSTACLE_NONE)
+                return attach_process(q, p.pid, p.obstacle);
         /* No daemon is started for a program that cannot be attached to. */
-        if (!library_for(&p, library, sizeof(library), &error))
+        if (!may_watch(&p, &error) || !library_for(&p, library, sizeof(library), &error))
                 return fail_but_process(q, &error);
         if (!daemon_link_init(&link, &error))
                 return fail(&command_attach, q->program, &error);
