@@ -553,7 +553,7 @@ static void a_rise_into_the_limit_is_told_without_a_verdict(void **state)
         begin(&m);
         m.live.verdict = HW__VERDICT__VERDICT_UNKNOWN;
         m.growth.where = HW__GROWTH__WHERE__WHERE_UNKNOWN;
-        m.state.state = HW__TARGET__STATE__STATE_ENDED;
+        m.state.state = HW__TARGET__STATE__STATE_CRASHED;
         m.state.has_exit_status = 1;
         m.state.exit_status = 251;
         m.state.detail = (char *)"ended with status 251, GHC's for an exhausted heap";

@@ -628,6 +628,8 @@ static void authorize(struct fixture *f, const struct key_pair *key)
         if (key) {
                 key_print(key->public, text);
                 assert_true(fprintf(file, "- { name: %s, role: control, public: %s }\n", key->name, text) > 0);
+        } else {
+                assert_true(fputs("# no key\n", file) >= 0); /* an empty file is refused */
         }
         assert_int_equal(fclose(file), 0);
 }
