@@ -56,7 +56,7 @@ static void print_length(uint64_t from_ns, uint64_t to_ns)
 
 static void print_span(const Hw__Alert *a, struct alert_clock clock)
 {
-        const char *of_run = clock.wall ? "" : " of its run";
+        const char *of_run = clock.wall ? "" : " into its run";
         char text[HW_NUMBER_MAX];
         bool fires = known_fires(a);
 

@@ -183,6 +183,8 @@ static void check_silence(struct pipeline *p)
 {
         const uint64_t silent_ns = clock_mono_ns() - p->last_bytes_mono_ns;
 
+        if (pipeline_is_process(p))
+                return; /* it has no stream */
         if (!pipeline_is_busy(p) && p->open && silent_ns > SILENT_AFTER_NS && silent_ns / 2 > p->longest_wait_ns)
                 (void)pipeline_happens(p, ON_SILENCE,
                                        p->process.seen

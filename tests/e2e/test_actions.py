@@ -141,7 +141,7 @@ def test_alerts_of_a_finished_log(directory):
     lines = done.stdout.decode().splitlines()
     assert done.returncode == 1 and done.stderr == b""
     assert len(lines) == 2 and lines[0].startswith("critical  resolved  old               big  ")
-    assert " fired at 2" in lines[0] and lines[0].endswith(" for 20.0 s") and lines[1] == " " * 10 + "old is big"
+    assert " into its run" in lines[0] and lines[0].endswith(" for 20.0 s") and lines[1] == " " * 10 + "old is big"
     changes = client("alerts", "--follow", "--rules", rules, log.path).stdout.decode().splitlines()
     assert [c.split()[1] for c in changes[:2]] == ["firing", "resolved"]
     quiet = client("alerts", "--fail-on", "critical", "--rules", rules, LOGS / "leaky-useronly-ghc9103/run.eventlog")

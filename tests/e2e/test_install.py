@@ -165,7 +165,7 @@ class Zsh:
 
 
 # What is typed, and what it becomes: the only word that fits.
-WORDS = [("su", "summary"), ("top --view b", "bands"), ("top --view=al", "alerts"), ("ctl history x li", "live"),
+WORDS = [("su", "summary"), ("top --view b", "bands"), ("top --view=al", "alerts"), ("ctl history x sw", "swap"),
          ("report --sort st", "stddev"), ("completion f", "fish"), ("help doc", "doctor")]
 
 
@@ -205,7 +205,7 @@ def test_bash_completes_commands_options_and_targets(installed, directory):
     assert complete(installed, [client, "report", "--sort", "st"], directory) == {"stddev"}
     assert complete(installed, [client, "report", "--sort", "=", "st"], directory) == {"stddev"}
     assert {"memory", "bands"} <= complete(installed, [client, "top", "--view", ""], directory)
-    assert complete(installed, [client, "ctl", "history", "x", "li"], directory) == {"live"}
+    assert complete(installed, [client, "ctl", "history", "x", "sw"], directory) == {"swap"}
     assert "--close" in complete(installed, [client, "run", "--c"], directory)
     assert {"silence", "silences"} <= complete(installed, [client, "ctl", "sil"], directory)
     assert "--config" in complete(installed, [daemon, "--c"], directory)

@@ -164,10 +164,12 @@ void draw_bands(struct canvas *c, struct area area, const struct scene *s, const
                 (void)canvas_put(c, area, 1, 1, area.width - 2, TINT_DIM, scene_no_census(s, t));
                 return;
         }
-        bool apart = age_of(age, sizeof(age), s, t);
+        bool stale = age_of(age, sizeof(age), s, t);
+        bool apart = stale || unnamed_bytes(t) || t->census->rows_left_out; /* the title is long without it */
         draw_bands_title(c, area, t, apart ? "" : age);
         if (apart)
-                (void)canvas_put(c, area, row++, 1, area.width - 2, TINT_WARN, safe_text(safe, sizeof(safe), age));
+                (void)canvas_put(c, area, row++, 1, area.width - 2, stale ? TINT_WARN : TINT_DIM,
+                                 safe_text(safe, sizeof(safe), age));
         if (heading)
                 draw_heading(c, area, row++);
         n = area.height - row < MOST ? area.height - row : MOST;
