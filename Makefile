@@ -54,6 +54,7 @@ CLIENT_SRC  := $(call sources_of,$(BOTH_ROOMS) $(CLIENT_ROOMS))
 AGENT_SRC   := $(SRC.agent)
 AGENT_ACTS  := $(addprefix agent/,$(acting))
 VERDICT_SRC := $(addprefix daemon/trend/,$(verdict))
+EARLY_SRC   := $(addprefix daemon/trend/,$(early))
 UNIT_SRC    := $(sort $(shell find tests/unit -name 'test_*.c'))
 
 # ------------------------------------------------------------------ flags
@@ -264,7 +265,12 @@ $(O)/heapwatch-trend: $(HEAPWATCH_TREND_OBJ)
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -o $@ $^ $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS)
 
--include $(patsubst %.o,%.d,$(HEAPWATCH_TREND_OBJ))
+HEAPWATCH_EARLY_OBJ := $(call objects,tests/bench/heapwatch_early.c $(EARLY_SRC))
+$(O)/heapwatch-early: $(HEAPWATCH_EARLY_OBJ)
+	$(call SAY,LD,$@)
+	$(Q)$(CC) -o $@ $^ $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS)
+
+-include $(patsubst %.o,%.d,$(HEAPWATCH_TREND_OBJ) $(HEAPWATCH_EARLY_OBJ))
 -include $(patsubst %.o,%.d,$(LIB_OBJ) $(DAEMON_OBJ) $(CLIENT_OBJ) $(call objects,$(AGENT_SRC) daemon/main.c client/main.c $(UNIT_SRC)))
 
 # Fuzzers: MODE=fuzz CC=clang for libFuzzer, MODE=afl CC=afl-clang-fast for AFL++, which has a driver of the same name.
@@ -425,10 +431,13 @@ attack: all
 
 # Quality of the verdict: golden timelines, then scores on labelled series; LEAKLAB='--ok 100 --leak 60' for more of them.
 LEAKLAB ?= --ok 20 --leak 12 --seed 2026 --jobs 1
-#: leaklab     score the leak verdict against the benchmark
-leaklab: $(O)/heapwatch-trend
+EARLYLAB ?= --ok 10 --leak 10 --seed 2026 --jobs 1
+#: leaklab     score the leak verdict and the early warning against their benchmarks
+leaklab: $(O)/heapwatch-trend $(O)/heapwatch-early
 	$(Q)/usr/bin/python3 tests/leaklab/leaklab.py golden --detector $(O)/heapwatch-trend
 	$(Q)/usr/bin/python3 tests/leaklab/leaklab.py score --detector $(O)/heapwatch-trend $(LEAKLAB)
+	$(Q)/usr/bin/python3 tests/leaklab/fast/fastlab.py golden --detector $(O)/heapwatch-early
+	$(Q)/usr/bin/python3 tests/leaklab/fast/fastlab.py score --detector $(O)/heapwatch-early $(EARLYLAB)
 .PHONY: leaklab
 
 # Measurements: never part of check. BENCH_ARGS go to scripts/bench.

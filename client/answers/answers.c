@@ -52,6 +52,11 @@ static bool ended_badly(const struct evidence *e)
 
 static const char *const verdicts[] = { "unknown", "steady", "growing", "leak" };
 
+static bool runs_out(const struct evidence *e)
+{
+        return e->early && e->early->has_runs_out && e->early->runs_out;
+}
+
 /* The verdict's word is the daemon's everywhere: a normal end does not hide it. */
 static void one_word(struct answers *a, const struct evidence *e)
 {
@@ -60,6 +65,11 @@ static void one_word(struct answers *a, const struct evidence *e)
         if (ended_badly(e) || (e->ending == AWAITED && !e->t->run)) {
                 a->word = endings[e->ending];
                 a->tone = e->ending == AWAITED ? ANSWER_DIM : e->ending == LOST ? ANSWER_WARN : ANSWER_BAD;
+                return;
+        }
+        if (e->early) {
+                a->word = "rising";
+                a->tone = runs_out(e) ? ANSWER_BAD : ANSWER_WARN;
                 return;
         }
         a->word = verdicts[e->verdict];
@@ -71,7 +81,7 @@ static int rank(const struct answers *a, const struct evidence *e)
 {
         bool critical = e->grows && !e->over && a->has_limit && a->limit_ns < CRITICAL_NS;
 
-        if (critical)
+        if (critical || runs_out(e))
                 return 90;
         if (ended_badly(e) && e->ending != LOST && e->ending != FAILED)
                 return 80;
@@ -231,6 +241,14 @@ static void find_numbers(struct answers *a, const struct evidence *e)
                 a->has_slope = true;
                 a->slope = e->trend->slope;
         }
+        if (e->early && e->early->has_rate) {
+                a->has_slope = true;
+                a->slope = e->early->rate;
+        }
+        if (e->early && e->early->has_onset_from_ns && e->early->has_onset_to_ns) {
+                a->has_onset = true;
+                a->onset_ns = onset_middle(e->early);
+        }
         if (e->grows && e->trend->has_onset_ns) {
                 a->has_onset = true;
                 a->onset_ns = e->trend->onset_ns;
@@ -312,7 +330,7 @@ char *answers_headline(char *out, size_t size, const struct answers *a, const ch
 #define MORE(...) (n += (size_t)n < size ? snprintf(out + n, size - (size_t)n, __VA_ARGS__) : 0)
         if (a->verdict >= HW__VERDICT__VERDICT_GROWING && strcmp(a->word, verdicts[a->verdict]) != 0)
                 MORE(", was %s", a->verdict == HW__VERDICT__VERDICT_LEAK ? "a leak" : "growing");
-        if (a->has_slope && a->verdict >= HW__VERDICT__VERDICT_GROWING)
+        if (a->has_slope && (a->verdict >= HW__VERDICT__VERDICT_GROWING || a->has_onset))
                 MORE(": %s%s", a->slope >= 0 ? "+" : "", hw_rate_text(number, sizeof(number), a->slope));
         if (a->has_onset)
                 MORE(" since %s", onset);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/answers/evidence.h"
+#include "proto/base/ckd.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -182,6 +183,11 @@ static Hw__Series deciding(const struct world_target *t, Hw__Growth__Where where
         }
 }
 
+uint64_t onset_middle(const Hw__EarlyWarning *early)
+{
+        return early->onset_from_ns + sub_sat(early->onset_to_ns, early->onset_from_ns) / 2;
+}
+
 bool live_grows(const struct evidence *e)
 {
         return (e->grows && e->where == HW__GROWTH__WHERE__WHERE_LIVE) ||
@@ -313,6 +319,8 @@ static void find_growth(struct evidence *e)
                 e->band = id > 0 && id <= t->n_bands && t->bands[id - 1] ? t->bands[id - 1]->def : NULL;
         }
         e->limit = t->trend_state ? t->trend_state->time_to_limit : NULL;
+        if (t->trend_state && !e->grows && !e->over)
+                e->early = t->trend_state->early;
         if (t->trend_state && !e->grows && e->ending >= ENDED_BADLY && e->ending <= CRASHED)
                 e->rise = t->trend_state->rise;
         if (!live_grows(e) || e->growing)

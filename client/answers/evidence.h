@@ -33,10 +33,14 @@ struct evidence {
         size_t n_alerts;                /* of those */
         enum severity gravest;          /* of all that fire; SEVERITY_INFO when none does */
         const Hw__Rise *rise; /* with which a run that ended badly ended, without a verdict of growth; or NULL */
-        const Hw__TimeToLimit *limit; /* NULL: nothing grows towards a limit */
+        const Hw__EarlyWarning *early; /* it rises or is near a limit, before any verdict of growth; or NULL */
+        const Hw__TimeToLimit *limit;  /* NULL: nothing grows towards a limit */
 };
 
 void evidence_of(struct evidence *ret, const struct world_target *t, bool live);
+
+/* The middle of the interval in which a rise began, event time; only with one. */
+uint64_t onset_middle(const Hw__EarlyWarning *early);
 
 /* Live data grows by the verdict, or rose to the end of a run that ended badly. */
 bool live_grows(const struct evidence *e);

@@ -124,8 +124,29 @@ void say_process_only(char *text, const struct evidence *e)
                 say(text, "%s", hw_advice_text(HW_ADVICE_PROCESS_ONLY));
 }
 
+static bool rises(const struct evidence *e)
+{
+        return e->early != NULL;
+}
+
+static void say_rises(char *text, const struct evidence *e)
+{
+        if (e->early->has_runs_out && e->early->runs_out)
+                say(text,
+                    "Prepare an orderly restart now, and keep what grows: heapwatch ctl census %s, then heapwatch "
+                    "dump %s",
+                    e->t->name, e->t->name);
+        else
+                say(text,
+                    "Take a census to see what rises: heapwatch ctl census %s; the rise is confirmed or withdrawn as "
+                    "it "
+                    "lasts",
+                    e->t->name);
+}
+
 const struct advice advice_of_waiting[] = {
         { "process-only", process_only, say_process_only },
+        { "rises", rises, say_rises },
         { "few-collections", too_few_collections, say_too_few_collections },
         { "too-short", too_short, say_too_short },
         { "verdict-comes", verdict_comes, say_verdict_comes },

@@ -2,6 +2,7 @@
 /* where.c - since when, what grows, where, and until when. */
 #include "client/answers/account.h"
 #include "client/answers/evidence.h"
+#include "proto/base/ckd.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -120,12 +121,41 @@ static void say_watched(struct target_answer *a, const Hw__Run *run)
                 at(a, "Watched since ", run && run->has_first_time_ns, run ? run->first_time_ns : 0);
 }
 
+/* The uncertainty of the onset, and the marker (else the message) nearest to it. */
+static void say_early_note(struct target_answer *a, const Hw__EarlyWarning *early)
+{
+        const Hw__Note *before = early->note_before, *after = early->note_after, *note = before ? before : after;
+        const uint64_t at_ns = onset_middle(early), half_ns = sub_sat(early->onset_to_ns, early->onset_from_ns) / 2;
+
+        if (before && after && sub_abs(after->time_ns, at_ns) < sub_abs(before->time_ns, at_ns))
+                note = after;
+        if (!early->has_since_start || !early->since_start) {
+                say(a->after, ", give or take ");
+                say_duration(a->after, half_ns);
+        }
+        if (!note || !note->text)
+                return;
+        say(a->after, "; nearest: %s “%.100s”, ",
+            note->has_what && note->what == HW__NOTE__WHAT__WHAT_MARKER ? "the marker" : "the message", note->text);
+        if (sub_abs(note->time_ns, at_ns) <= half_ns) {
+                say(a->after, "within that time");
+        } else {
+                say_duration(a->after, sub_abs(note->time_ns, at_ns));
+                say(a->after, note->time_ns < at_ns ? " before" : " after");
+        }
+}
+
 void answer_since(struct target_answer *a, const struct evidence *e)
 {
         const struct world_target *t = e->t;
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
 
-        if (e->grows) {
+        if (e->early && e->early->has_onset_from_ns && e->early->has_onset_to_ns) {
+                at(a, e->early->has_since_start && e->early->since_start ? "Rising since before " : "Rising since ",
+                   true,
+                   e->early->has_since_start && e->early->since_start ? e->early->onset_to_ns : onset_middle(e->early));
+                say_early_note(a, e->early);
+        } else if (e->grows) {
                 at(a, grew_before(e, run) ? "It grew already when watching began, at " : "Growth began at ",
                    e->trend->has_onset_ns, e->trend->onset_ns);
                 if (a->has_time)
@@ -362,6 +392,13 @@ static void say_sizes(struct target_answer *a, const struct world_target *t, boo
 
 void answer_where(struct target_answer *a, const struct evidence *e)
 {
+        if (e->early && e->early->has_series) {
+                say(a->text, e->early->series == HW__SERIES__SERIES_LIVE ? "In live data"
+                                                                         : "In foreign memory (C code, FFI, malloc)");
+                a->tone = ANSWER_WARN;
+                say_sizes(a, e->t, e->over, e->early->series != HW__SERIES__SERIES_LIVE);
+                return;
+        }
         switch (e->where) {
         case HW__GROWTH__WHERE__WHERE_LIVE:
                 say(a->text, "In live data");
@@ -519,12 +556,30 @@ static void say_used(struct target_answer *a, const struct evidence *e)
         a->tone = used >= 0.9 ? ANSWER_BAD : used >= MUCH_OF_LIMIT ? ANSWER_WARN : a->tone;
 }
 
+static void say_early_limit(struct target_answer *a, const Hw__EarlyWarning *early)
+{
+        a->tone = early->has_runs_out && early->runs_out ? ANSWER_BAD : ANSWER_WARN;
+        say(a->text, "If it continues, in ");
+        say_duration(a->text, early->soonest_ns);
+        if (early->has_latest_ns && early->latest_ns > early->soonest_ns) {
+                say(a->text, " to ");
+                say_duration(a->text, early->latest_ns);
+        } else if (!early->has_latest_ns) {
+                say(a->text, " at the earliest");
+        }
+        say(a->text, ": %s (", limit_words(early->has_limit_source, early->limit_source));
+        say_bytes(a->text, early->limit_bytes);
+        say(a->text, ")");
+}
+
 void answer_until(struct target_answer *a, const struct evidence *e)
 {
         const Hw__Trends *s = e->t->trend_state;
 
         if (e->over && limit_was_met(e)) {
                 say_limit_met(a, e);
+        } else if (e->early && e->early->has_soonest_ns && e->early->has_limit_bytes) {
+                say_early_limit(a, e->early);
         } else if (e->limit && e->limit->has_low_ns) {
                 say_limit(a, e);
         } else if (s && s->has_limit_bytes) {

@@ -115,8 +115,22 @@ static void say_doubt(struct target_answer *a, const struct evidence *e)
         say(a->text, " if it goes on");
 }
 
+/* Provisional: within seconds, where a verdict takes minutes. */
+static void say_early(struct target_answer *a, const struct evidence *e)
+{
+        const bool runs_out = e->early->has_runs_out && e->early->runs_out;
+        const bool rises = e->early->has_rising && e->early->rising;
+
+        a->tone = runs_out ? ANSWER_BAD : ANSWER_WARN;
+        say(a->text, "%s: %.300s", rises ? "Rising" : "Near its limit", e->early->sentence ? e->early->sentence : "");
+}
+
 static void say_verdict(struct target_answer *a, const struct evidence *e)
 {
+        if (e->early) {
+                say_early(a, e);
+                return;
+        }
         switch (e->verdict) {
         case HW__VERDICT__VERDICT_LEAK:
         case HW__VERDICT__VERDICT_GROWING:

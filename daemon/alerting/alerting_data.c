@@ -149,6 +149,13 @@ static double time_to_limit_s(const struct alerting *a, bool late)
 
 /* ----------------------------------------------------------------------- facts */
 
+static bool runs_out(const struct alerting *a)
+{
+        struct tracked_early rise;
+
+        return tracker_early(a->tracker, &rise) && rise.runs_out;
+}
+
 static bool gc_events_missing(const struct model *m)
 {
         enum hw_advice codes[HW_ADVICE_COUNT];
@@ -190,6 +197,8 @@ static double data_fact(void *ctx, enum rule_series id, const struct rule_moment
         case RULE_TIME_TO_LIMIT:
         case RULE_TIME_TO_LIMIT_LATE:
                 return time_to_limit_s(a, id == RULE_TIME_TO_LIMIT_LATE);
+        case RULE_RUNS_OUT:
+                return a->run > 0 ? runs_out(a) : UNKNOWN;
         default:
                 return UNKNOWN;
         }

@@ -47,6 +47,7 @@ void alerting_words(void *ctx, enum rule_words what, struct rule_subject s, char
 {
         struct alerting *a = ctx;
         struct limit_time limit;
+        struct tracked_early rise;
         struct trend_result trend;
         struct growth growth;
 
@@ -59,6 +60,10 @@ void alerting_words(void *ctx, enum rule_words what, struct rule_subject s, char
         case WORDS_TIME_TO_LIMIT:
                 if (tracker_time_to_limit(a->tracker, &limit))
                         sentence_limit(out, RULE_WORDS_MAX, &limit);
+                break;
+        case WORDS_RUNS_OUT:
+                if (tracker_early(a->tracker, &rise))
+                        sentence_early(out, RULE_WORDS_MAX, &rise);
                 break;
         case WORDS_VERDICT:
                 if (alerting_trend(a, s, &trend))

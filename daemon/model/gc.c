@@ -41,6 +41,7 @@ void gc_clear(struct model *m)
         forget_generations(&m->gc);
         m->gc = (struct gc){
                 .generations = generations,
+                .major_copied_bytes = UNKNOWN_U64,
                 .max_slop_bytes = UNKNOWN_U64,
                 .slop_bytes = UNKNOWN_U64,
                 .fragmentation_bytes = UNKNOWN_U64,
@@ -118,6 +119,8 @@ static void count_bytes(struct model *m, struct generation *g, const struct coll
         struct gc *gc = &m->gc;
 
         gc->copied_bytes += c->copied_bytes;
+        if (c->major)
+                gc->major_copied_bytes = c->copied_bytes;
         if (c->major && c->slop_bytes != UNKNOWN_U64 &&
             (gc->max_slop_bytes == UNKNOWN_U64 || c->slop_bytes > gc->max_slop_bytes))
                 gc->max_slop_bytes = c->slop_bytes;

@@ -71,6 +71,7 @@ struct gc {
         uint32_t n_generations;         /* highest seen + 1 */
         uint64_t collections;
         uint64_t copied_bytes;
+        uint64_t major_copied_bytes;              /* by the newest major collection; UNKNOWN_U64 before it */
         uint64_t max_slop_bytes;                  /* over major collections; UNKNOWN_U64 before the first */
         uint64_t slop_bytes, fragmentation_bytes; /* last; UNKNOWN_U64 */
         uint64_t pause_total_ns, sync_total_ns;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "daemon/model/state.h"
+#include "heapwatch/text.h"
 #include "proto/base/rts_options.h"
 
 void run_clear(struct run *run, uint32_t ordinal)
@@ -81,6 +82,21 @@ static void guess_breakdown(struct model *m)
 {
         if (m->run.census_period_ns == UNKNOWN_U64) /* no HEAP_PROF_BEGIN was seen */
                 run_each_rts_option(&m->run, guess_from_option, &m->run);
+}
+
+static void read_max_heap_option(void *ctx, const char *option)
+{
+        uint64_t *bytes = ctx, value;
+
+        if (!strncmp(option, "-M", 2) && hw_parse_bytes(option + 2, &value))
+                *bytes = value;
+}
+
+/* Runtimes without an eventlog of their own do not log their heap's limit (HEAP_INFO_GHC); the option sets it. */
+static void guess_max_heap(struct run *run)
+{
+        if (run->generations == 0) /* no HEAP_INFO_GHC was seen */
+                run_each_rts_option(run, read_max_heap_option, &run->max_heap_bytes);
 }
 
 static bool has_part(const char *way, const char *part)
@@ -162,6 +178,7 @@ static void set_arguments(struct model *m, const char *at, size_t size)
                 at = nul ? nul + 1 : end;
         }
         run->program = run->n_args ? base_name(run->args[0]) : NULL;
+        guess_max_heap(run);
         m->changes |= MODEL_RUN;
 }
 

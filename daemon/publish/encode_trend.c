@@ -242,6 +242,51 @@ Hw__Growth *encode_growth(struct encoder *e, const struct bands *bands, const st
 }
 
 /* Seconds as nanoseconds; absent when too large. */
+static void put_early_rise(struct encoder *e, Hw__EarlyWarning *out, const struct tracker *t,
+                           const struct tracked_early *r)
+{
+        const struct note *before = tracker_note_before(t, r->onset_to_ns),
+                          *after = tracker_note_after(t, r->onset_to_ns);
+
+        PUT_FINITE(out, base_bytes, r->base_bytes);
+        PUT_FINITE(out, rate, r->rate);
+        PUT_FINITE(out, rate_low, r->rate_low);
+        PUT_FINITE(out, rate_high, r->rate_high);
+        PUT_U64(out, onset_from_ns, r->onset_from_ns);
+        PUT_U64(out, onset_to_ns, r->onset_to_ns);
+        PUT(out, since_start, r->since_start);
+        if (before)
+                out->note_before = encode_note(e, before);
+        if (after)
+                out->note_after = encode_note(e, after);
+}
+
+Hw__EarlyWarning *encode_early(struct encoder *e, const struct tracker *t, const struct tracked_early *r)
+{
+        Hw__EarlyWarning *out = encoder_calloc(e, 1, sizeof(*out));
+        char sentence[SENTENCE_MAX];
+
+        if (!out)
+                return NULL;
+        hw__early_warning__init(out);
+        PUT(out, series, (Hw__Series)r->series);
+        PUT(out, rising, r->rising);
+        PUT(out, runs_out, r->runs_out);
+        PUT_FINITE(out, level_bytes, r->level_bytes);
+        if (r->rising)
+                put_early_rise(e, out, t, r);
+        PUT_U64(out, limit_bytes, r->limit.bytes);
+        if (r->limit.bytes != UNKNOWN_U64)
+                PUT(out, limit_source, (Hw__TimeToLimit__Source)r->limit.source);
+        if (isfinite(r->soonest_s))
+                PUT(out, soonest_ns, (uint64_t)(r->soonest_s * 1e9));
+        if (isfinite(r->latest_s))
+                PUT(out, latest_ns, (uint64_t)(r->latest_s * 1e9));
+        PUT(out, as_of_ns, r->as_of_ns);
+        out->sentence = encoder_copy(e, sentence_early(sentence, sizeof(sentence), r));
+        return out;
+}
+
 #define PUT_SECONDS(out, field, seconds)                                                                               \
         do {                                                                                                           \
                 if ((seconds) >= 0 && (seconds) < 1.8e10)                                                              \

@@ -16,6 +16,8 @@ struct trend_state {
         bool has_limit;
         struct last_rise rise;
         bool has_rise;
+        struct tracked_early early;
+        bool has_early;
 };
 
 /* With the rise that a run ended with, where its verdict does not say that it grew. */
@@ -42,13 +44,15 @@ static bool put_state(struct publisher *p, Hw__Trends *out, const struct trend_s
                 out->time_to_limit = encode_time_to_limit(e, &s->limit);
         if (s->has_rise)
                 out->rise = encode_rise(e, &s->rise);
+        if (s->has_early)
+                out->early = encode_early(e, p->tracker, &s->early);
         struct memory_limit limit = tracker_limit(p->tracker);
         PUT_U64(out, limit_bytes, limit.bytes);
         if (limit.bytes != UNKNOWN_U64)
                 PUT(out, limit_source, (Hw__TimeToLimit__Source)limit.source);
         PUT(out, bands_left_out, tracker_bands_left_out(p->tracker));
         PUT(out, late_samples, tracker_late(p->tracker));
-        return out->growth && out->scale;
+        return out->growth && out->scale && (out->early || !s->has_early);
 }
 
 static bool send_part(struct publisher *p, const struct subject *subjects, uint32_t n, const struct trend_state *s,
@@ -60,7 +64,7 @@ static bool send_part(struct publisher *p, const struct subject *subjects, uint3
 
         update.body_case = HW__UPDATE__BODY_TRENDS;
         update.trends = &body;
-        body.trends = encoder_calloc(p->encoder, n, sizeof(*body.trends));
+        body.trends = encoder_calloc(p->encoder, n ? n : 1, sizeof(*body.trends));
         for (uint32_t i = 0; made && body.trends && i < n; i++) {
                 body.trends[i] = encode_trend(p->encoder, p->tracker, subjects[i], &s->growth);
                 made = body.trends[i] != NULL;
@@ -79,6 +83,7 @@ static struct trend_state look(const struct publisher *p)
         tracker_growth(p->tracker, &s.growth);
         s.has_limit = tracker_time_to_limit(p->tracker, &s.limit);
         s.has_rise = tracker_last_rise(p->tracker, &s.rise);
+        s.has_early = tracker_early(p->tracker, &s.early);
         return s;
 }
 
@@ -88,9 +93,10 @@ bool send_trends_due(struct publisher *p)
         uint32_t n = tracker_take_due(p->tracker, subjects, LIMIT_TRENDS_PER_UPDATE);
         bool good = true;
 
-        if (!n)
+        if (!n && !tracker_early_is_due(p->tracker))
                 return true;
         struct trend_state s = look(p);
+        tracker_early_was_published(p->tracker);
         do {
                 good = send_part(p, subjects, n, &s, NULL) && good;
                 n = tracker_take_due(p->tracker, subjects, LIMIT_TRENDS_PER_UPDATE);

@@ -416,6 +416,53 @@ char *sentence_limit(char *out, size_t size, const struct limit_time *l)
         return out;
 }
 
+static void say_early_rise(struct words *w, const struct tracked_early *r)
+{
+        double from_ns = r->onset_from_ns == UNKNOWN_U64 ? 0 : (double)r->onset_from_ns;
+        double age_ns = (double)r->as_of_ns - (from_ns + (double)r->onset_to_ns) / 2;
+
+        say(w, TENSE(w, "%s has risen for ", "%s had risen for "), series_words(r->series));
+        say_duration(w, fmax(age_ns, 0));
+        say(w, r->since_start ? ", from the start, from " : ", from ");
+        say_bytes(w, r->base_bytes);
+        say(w, " to ");
+        say_bytes(w, r->level_bytes);
+        say(w, ", by ");
+        say_rate_within(w, r->rate, r->rate_low, r->rate_high);
+}
+
+char *sentence_early(char *out, size_t size, const struct tracked_early *r)
+{
+        struct words w = begin(out, size);
+        bool limited = r->limit.bytes != UNKNOWN_U64;
+
+        w.over = r->ended;
+        if (r->rising) {
+                say_early_rise(&w, r);
+                if (!r->ended)
+                        say(&w, "; not confirmed yet");
+        } else {
+                say(&w, TENSE(&w, "%s is ", "%s was "), series_words(r->series));
+                say_bytes(&w, r->level_bytes);
+        }
+        if (limited && r->rising && !isnan(r->soonest_s)) {
+                say(&w, TENSE(&w, "; if it continues, it meets %s (", "; it was about to meet %s ("),
+                    limit_source_words(r->limit.source));
+                say_bytes(&w, (double)r->limit.bytes);
+                say(&w, ") in ");
+                say_duration(&w, r->soonest_s * 1e9);
+                if (!isnan(r->latest_s) && !same_duration(r->soonest_s, r->latest_s)) {
+                        say(&w, " to ");
+                        say_duration(&w, r->latest_s * 1e9);
+                }
+        } else if (limited) {
+                say(&w, "; near what %s (", limit_source_words(r->limit.source));
+                say_bytes(&w, (double)r->limit.bytes);
+                say(&w, TENSE(&w, ") allows", ") allowed"));
+        }
+        return out;
+}
+
 char *sentence_sizing(char *out, size_t size, const struct run *run, const struct heap *heap)
 {
         static const char *const collectors[] = { "a copying collector", "a compacting collector",

@@ -26,6 +26,11 @@ char *sentence_limit(char *out, size_t size, const struct limit_time *l);
 
 /* "live data rose from 2.44 MiB to 194 MiB in 18.4 s, in a straight line (24 samples)" */
 char *sentence_rise(char *out, size_t size, const struct last_rise *r);
+/*
+ * "live data has risen for 12 s, from 2.40 MiB to 107 MiB, by 9.6 MiB/s (9.1 to 10.1); not confirmed yet; if it
+ * continues, it meets -M (400 MiB) in 28 s to 33 s"
+ */
+char *sentence_early(char *out, size_t size, const struct tracked_early *r);
 
 /* "238 MiB of live data needs a heap of up to 960 MiB with a copying collector: ..."; "" when either is not known. */
 char *sentence_sizing(char *out, size_t size, const struct run *run, const struct heap *heap);

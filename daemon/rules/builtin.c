@@ -5,18 +5,17 @@
  */
 #include "daemon/rules/builtin.h"
 
-/* Longer than what every compiler must take; those that this is built with do. */
-#pragma GCC diagnostic ignored "-Woverlength-strings"
+#include <stddef.h>
 
 /* clang-format off */
 #define RULE "  - alert: "
 #define LINE "    "
 #define NOTES LINE "annotations:\n" LINE "  summary: "
 
-const char builtin_rules[] =
-        "groups:\n"
-        "- name: memory\n"
-        "  rules:\n"
+#define GROUP(name) "groups:\n- name: " name "\n  rules:\n"
+
+const char *const builtin_rules[] = {
+        GROUP("memory")
         RULE "leak\n"
         LINE "expr: leak(live)\n"
         LINE "for: 1m\n"
@@ -36,11 +35,18 @@ const char builtin_rules[] =
         LINE "  onset: '[[growth began {{onset}}; ]]nearest note: {{note}}'\n"
         LINE "  verdict: '{{verdict}}'\n"
 
+        RULE "memory-runs-out\n"
+        LINE "expr: runs_out\n"
+        LINE "labels: {severity: critical}\n"
+        NOTES "'{{target}} is running out of memory: {{runs_out}}'\n"
+        LINE "  where: '{{where}}'\n"
+
         RULE "memory-runs-out-soon\n"
         LINE "expr: time_to_limit < 2h\n"
         LINE "for: 2m\n"
         LINE "until: time_to_limit > 3h\n"
-        LINE "labels: {severity: warning, part_of: leak off-heap-growth resident-growth memory-runs-out-now}\n"
+        LINE "labels: {severity: warning, part_of: leak off-heap-growth resident-growth "
+             "memory-runs-out-now memory-runs-out}\n"
         NOTES "'{{target}} may reach its memory limit[[ within {{value}}]]'\n"
         LINE "  time_to_limit: '{{time_to_limit}}'\n"
         LINE "  where: '{{where}}'\n"
@@ -49,7 +55,7 @@ const char builtin_rules[] =
         LINE "expr: time_to_limit < 20m\n"
         LINE "for: 1m\n"
         LINE "until: time_to_limit > 30m\n"
-        LINE "labels: {severity: critical, part_of: leak off-heap-growth resident-growth}\n"
+        LINE "labels: {severity: critical, part_of: leak off-heap-growth resident-growth memory-runs-out}\n"
         NOTES "'{{target}} may reach its memory limit[[ within {{value}}]]'\n"
         LINE "  time_to_limit: '{{time_to_limit}}'\n"
         LINE "  where: '{{where}}'\n"
@@ -80,10 +86,9 @@ const char builtin_rules[] =
         LINE "labels: {severity: warning}\n"
         NOTES "'the heap of {{target}} is {{value}} larger than its live data needs, for at least ten minutes'\n"
         LINE "  sizing: '{{sizing}}'\n"
-        LINE "  where: '{{where}}'\n"
+        LINE "  where: '{{where}}'\n",
 
-        "- name: collections\n"
-        "  rules:\n"
+        GROUP("collections")
         RULE "gc-pauses\n"
         LINE "expr: p99(gc_pause, 5m) > 200ms and count(gc_pause, 5m) >= 20 and census_share < 50%\n"
         LINE "for: 5m\n"
@@ -101,10 +106,9 @@ const char builtin_rules[] =
         RULE "gc-events-missing\n"
         LINE "expr: gc_events_missing\n"
         LINE "labels: {severity: warning}\n"
-        NOTES "'{{target}} does not log its collections: nothing is known about its heap. Run it with +RTS -l'\n"
+        NOTES "'{{target}} does not log its collections: nothing is known about its heap. Run it with +RTS -l'\n",
 
-        "- name: program\n"
-        "  rules:\n"
+        GROUP("program")
         RULE "crashed\n"
         LINE "expr: crashed\n"
         LINE "labels: {severity: critical}\n"
@@ -118,10 +122,9 @@ const char builtin_rules[] =
         RULE "restart-loop\n"
         LINE "expr: increase(restarts, 15m) >= 3\n"
         LINE "labels: {severity: critical}\n"
-        NOTES "'{{target}} has restarted {{value}} times in 15 minutes'\n"
+        NOTES "'{{target}} has restarted {{value}} times in 15 minutes'\n",
 
-        "- name: stream\n"
-        "  rules:\n"
+        GROUP("stream")
         RULE "stream-stalled\n"
         LINE "expr: stream_idle > 2m and stream_idle > 5 * stream_gap\n"
         LINE "labels: {severity: warning}\n"
@@ -136,5 +139,7 @@ const char builtin_rules[] =
         LINE "expr: recording_paused\n"
         LINE "for: 15s\n"
         LINE "labels: {severity: warning}\n"
-        NOTES "'{{target}} is watched but not recorded, or not all of it: {{reason}}'\n";
+        NOTES "'{{target}} is watched but not recorded, or not all of it: {{reason}}'\n",
+        NULL
+};
 /* clang-format on */

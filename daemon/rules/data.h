@@ -40,6 +40,7 @@ struct rule_moment {
 enum rule_words {
         WORDS_WHERE,         /* where memory grows */
         WORDS_TIME_TO_LIMIT, /* "between 1h 10m and 2h 05m" */
+        WORDS_RUNS_OUT,      /* what rises towards which limit, and when it is met */
         WORDS_SIZING,        /* what the heap may hold for its live data, and why */
         WORDS_REASON,        /* the probable reason for a stalled stream or a paused recording; how the run ended */
         WORDS_VERDICT        /* verdict of a subject with its evidence */

@@ -20,6 +20,7 @@ static const struct {
         [PLACE_ONSET] = { "onset", "when the growth began, and how long ago" },
         [PLACE_NOTE] = { "note", "the program's note nearest to the onset" },
         [PLACE_TIME_TO_LIMIT] = { "time_to_limit", "when memory runs out, as an interval" },
+        [PLACE_RUNS_OUT] = { "runs_out", "what rises towards which limit, and when it meets it" },
         [PLACE_WHERE] = { "where", "where memory grows, one sentence" },
         [PLACE_VERDICT] = { "verdict", "the verdict of the rule's series with its evidence" },
         [PLACE_SIZING] = { "sizing", "what the heap may hold for its live data, and why" },

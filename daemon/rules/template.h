@@ -26,6 +26,7 @@ enum placeholder {
         PLACE_WHERE,
         PLACE_VERDICT,
         PLACE_SIZING,
+        PLACE_RUNS_OUT,
         PLACE_REASON,
         PLACES
 };

@@ -112,6 +112,8 @@ static const struct series_word series_words[] = {
           "early end of the interval; never when nothing grows" },
         { "time_to_limit_late", RULE_TIME_TO_LIMIT_LATE, SECONDS, 0, "the time to the limit, at the latest",
           "late end of the interval; never when nothing certainly grows" },
+        { "runs_out", RULE_RUNS_OUT, BOOLEAN, 0, "memory runs out",
+          "live data or memory off the heap rises towards a limit, or is near it: known within seconds" },
         { "band", RULE_BAND, BYTES, WV, "the band", "bytes of one band of the heap profile" },
 };
 

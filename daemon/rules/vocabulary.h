@@ -35,6 +35,7 @@ enum rule_series {
         RULE_RECORDING_PAUSED,
         RULE_TIME_TO_LIMIT,
         RULE_TIME_TO_LIMIT_LATE,
+        RULE_RUNS_OUT,
         RULE_BAND,
         RULE_SERIES_COUNT
 };

@@ -64,6 +64,7 @@ struct tracker *tracker_new(const struct tracker_config *config)
         t->config = *config;
         /* W decides; a trend's own wait only bounds how many minutes it can hold open. */
         t->config.trend.wait_minutes = TREND_OPEN_MINUTES - 1;
+        tracker_early_clear(t);
         return t;
 }
 
@@ -80,6 +81,7 @@ static void forget_run(struct tracker *t)
                 t->series[i] = NULL;
         }
         tracker_bands_clear(t);
+        tracker_early_clear(t);
         t->watermark_ns = t->blocks_ns = t->newest_ns = t->next_tick_ns = 0;
         t->started = t->ended = t->scan = t->local = t->waits = false;
         t->gap = (struct gap){ .from_ns = 0 };
@@ -136,8 +138,12 @@ static void close_minutes(struct tracker *t, uint64_t time_ns)
 
 static void move_to(struct tracker *t, uint64_t time_ns)
 {
+        bool new_second = time_ns / SECOND != t->watermark_ns / SECOND;
+
         close_minutes(t, time_ns);
         t->watermark_ns = time_ns;
+        if (new_second)
+                tracker_early_advance(t, time_ns);
 }
 
 /* The first multiple of tick_ns after a time. */
@@ -289,6 +295,7 @@ static void take_sample(struct tracker *t, enum series_id series, uint64_t time_
 {
         struct series_state *s = t->series[series] ? t->series[series] : new_series(t, series);
 
+        tracker_early_sample(t, series, time_ns, value);
         if (!s)
                 return; /* out of memory: the model's own series has the sample; the next one tries again */
         uint64_t judged = value;

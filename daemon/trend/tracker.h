@@ -197,6 +197,28 @@ struct last_rise {
         const struct note *note; /* nearest to its beginning: a marker, else a message; NULL: none is near. Borrowed */
 };
 bool tracker_last_rise(const struct tracker *t, struct last_rise *ret);
+/* What is known within seconds of a rise: of live data, or off the heap. docs/VERDICT.md. */
+struct tracked_early {
+        enum series_id series; /* SERIES_LIVE or SERIES_FOREIGN: the one that runs out first, else that rises */
+        bool rising;           /* provisional: it ends by itself when the rise does */
+        bool runs_out;         /* the limit is near, in time or in bytes */
+        double level_bytes;    /* the newest sample */
+        double base_bytes;     /* before the rise; NaN unless rising, as the next three */
+        double rate, rate_low, rate_high;    /* bytes per second */
+        uint64_t onset_from_ns, onset_to_ns; /* event time, an interval; UNKNOWN_U64 unless rising */
+        bool since_start;                    /* nothing is known from before the rise */
+        struct memory_limit limit;
+        double soonest_s, latest_s; /* since as_of_ns, if it continues; NaN: no limit, or not rising */
+        uint64_t as_of_ns;
+        bool ended; /* the run has ended: so it was then */
+};
+
+/* False: nothing rises, and no limit is near. */
+bool tracker_early(const struct tracker *t, struct tracked_early *ret);
+
+/* Whether there is something new to publish of it; and that it was. */
+bool tracker_early_is_due(const struct tracker *t);
+void tracker_early_was_published(struct tracker *t);
 
 /* The least limit that is known and what sets it; bytes UNKNOWN_U64 when there is none. */
 struct memory_limit tracker_limit(const struct tracker *t);

@@ -7,7 +7,7 @@
 
 static const char impossible[] = "numbers in its verdicts contradict each other";
 
-_Static_assert(sizeof(void *) != 8 || sizeof(struct tracker) == 640, "does tracker_image walk what is new?");
+_Static_assert(sizeof(void *) != 8 || sizeof(struct tracker) == 10984, "does tracker_image walk what is new?");
 
 /* ---------------------------------------------------------------------- parts */
 
@@ -126,7 +126,7 @@ void tracker_image(struct image *im, struct tracker *t)
                 t->tick = fresh.tick;
                 t->tick_ctx = fresh.tick_ctx;
                 t->held = fresh.held;
-                if (t->waits || t->held_from || t->n_held)
+                if (!tracker_early_is_sound(t) || t->waits || t->held_from || t->n_held)
                         image_refuse(im, impossible);
         }
         for (unsigned i = 0; i < SERIES_COUNT; i++)

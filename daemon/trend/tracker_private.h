@@ -6,6 +6,7 @@
 #include "daemon/trend/band_now.h"
 #include "daemon/trend/band_sketch.h"
 #include "daemon/trend/band_windows.h"
+#include "daemon/trend/early_warning.h"
 #include "daemon/trend/series_sketch.h"
 #include "daemon/trend/tracker.h"
 
@@ -83,6 +84,11 @@ struct tracker {
         struct held *held; /* HELD_MAX; NULL until needed */
         uint32_t held_from, n_held;
 
+        struct early_warning early;
+        double early_copied_share;   /* of live data, by a major collection; NaN: not known */
+        uint64_t early_published_ns; /* W when it was last published; 0: not in this run */
+        bool early_rises;            /* what it was then */
+
         struct series_state *series[SERIES_COUNT]; /* NULL until their first sample */
         uint32_t *places;           /* by id - 1: where the band's ladder is in `full`, from 1; 0: no ladder */
         float *refused_bytes;       /* by id - 1: bytes when a band first found no place; 0: never */
@@ -114,6 +120,12 @@ struct band_state *tracker_band_state(const struct tracker *t, uint32_t id); /* 
 
 /* Samples not in the band's windows yet, in *room; NULL: none. The band must have a ladder. */
 const struct band_slice *tracker_band_waiting(const struct tracker *t, uint32_t id, struct band_slice *room);
+
+/* tracker_early.c */
+void tracker_early_clear(struct tracker *t);
+void tracker_early_sample(struct tracker *t, enum series_id series, uint64_t time_ns, uint64_t value);
+void tracker_early_advance(struct tracker *t, uint64_t time_ns); /* to a new second of W */
+bool tracker_early_is_sound(const struct tracker *t);
 
 /* tracker_read.c */
 void tracker_top_bands(const struct tracker *t, struct growth *g);

@@ -374,7 +374,8 @@ static bool begin(struct reader *r, const struct error_sink *says)
                 return false;
         }
         r->set->drop_plan = action_plan_unref;
-        add_text(r, "(built in)", builtin_rules, says);
+        for (size_t i = 0; builtin_rules[i]; i++)
+                add_text(r, "(built in)", builtin_rules[i], says);
         r->builtin = false;
         return true;
 }

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * early_rise.h - is one series rising now, since when, and how fast? Within seconds, while the verdict (trend.h) needs
+ * many minutes.
+ *
+ *      sample ─▶ second ─▶ rungs of 1, 4, 16, 64, 256 s ─▶ windows (early_fit.h) ─▶ rising
+ *
+ * A rise is provisional: it ends by itself when the series stops rising or falls back. Pure; times are seconds of event
+ * time in rising order, values bytes. Memory is fixed (about 6 kB). docs/VERDICT.md has the method and its scores.
+ */
+#ifndef HW_DAEMON_TREND_EARLY_RISE_H
+#define HW_DAEMON_TREND_EARLY_RISE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/trend/early_fit.h"
+
+#define EARLY_RUNGS    5u
+#define EARLY_CHILDREN 4u /* points of a rung that make one of the next */
+
+/* The standing answer of a rung's newest evaluation. */
+struct early_answer {
+        bool passes, holds;
+        struct early_fit widest, shortest; /* of the windows that pass */
+        double required_share;             /* largest ratio of slope to error, over the required ratio */
+};
+
+struct early_rung {
+        struct early_point points[EARLY_POINTS_MAX]; /* oldest first */
+        unsigned n;
+        double top_before; /* `top` of the newest point that was dropped; -INFINITY: none was */
+        uint64_t closed;   /* points so far, */
+        uint64_t children; /* made of so many */
+
+        /* In the making. */
+        int64_t bucket;
+        struct early_point open[EARLY_CHILDREN];
+        unsigned n_open;
+
+        struct early_answer answer;
+        unsigned passed; /* evaluations running that passed */
+};
+
+/* When a rise began, as an interval of event time. */
+struct early_onset {
+        double from_s, to_s;
+        double base; /* level before it, bytes */
+        bool first;  /* nothing was seen before the rise */
+};
+
+/* Rises and falls: how long a rise lasted that was let go again. */
+struct early_zigzag {
+        double trough, trough_s, peak, peak_s;
+        double longest_s; /* 0: nothing was let go */
+};
+
+struct early_rise {
+        struct early_rung rungs[EARLY_RUNGS];
+        double now_s;        /* of the newest call; older samples are ignored */
+        double first_s;      /* of the first sample */
+        double last_s, last; /* the newest sample */
+        double top;          /* the highest sample */
+        double step;         /* usual change between neighbouring seconds with samples, bytes */
+        double gap_s;        /* usual time between them */
+        uint64_t samples;
+        struct early_zigzag zigzag;
+
+        bool rising;
+        double passed_s;                   /* when a window last passed or held */
+        uint64_t passed_closed;            /* seconds with samples then */
+        struct early_fit widest, shortest; /* while rising: of the newest passes */
+        double ended_s;                    /* after a rise: when a window last passed or held */
+        double end;                        /* the highest end of a window of this rise */
+        bool has_onset;
+        struct early_onset onset; /* kept after the rise, for one that continues it */
+};
+
+void early_rise_init(struct early_rise *e);
+
+/* Time has come to t_s: closes what ended before. Call before early_rise_add, and at least every second or so. */
+void early_rise_advance(struct early_rise *e, double t_s);
+
+/* A sample, not older than what was passed before. */
+void early_rise_add(struct early_rise *e, double t_s, double value);
+
+/* Whether a state that was read from a file is within the bounds of its arrays. */
+bool early_rise_is_sound(const struct early_rise *e);
+
+/* The interval of the rate while rising, bytes per second. */
+void early_rise_rate(const struct early_rise *e, double *ret_low, double *ret_high);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tracker_early.c - the early warning of a target: fed with its samples, moved on with the watermark.
+ *
+ * DESIGN: live data and heap are the log's and are judged as of W, so that a finished log and its live run agree. RSS
+ * is sampled from the process and judged at its own times. Limits may become known late or change, so they are looked
+ * up before each judgement.
+ */
+#include <math.h>
+
+#include "daemon/model/sizing.h"
+#include "daemon/trend/tracker_private.h"
+
+#define COMPACT_THRESHOLD 0.3 /* of -M: what the old generation may copy, at most (-c N) */
+#define COPIED_TO_COMPACT 0.6 /* share of live data: with less, half of -M is met before the threshold */
+
+static double seconds_of(uint64_t time_ns)
+{
+        return (double)time_ns / 1e9;
+}
+
+static double bytes_or_nan(uint64_t bytes)
+{
+        return bytes == UNKNOWN_U64 ? NAN : (double)bytes;
+}
+
+/* Of the process, whatever -M is. */
+static struct memory_limit process_limit(const struct tracker *t)
+{
+        struct memory_limit least = { t->config.given_limit_bytes, LIMIT_SOURCE_GIVEN };
+
+        least = limit_least(
+                least, (struct memory_limit){ model_heap(t->model)->process.cgroup_max_bytes, LIMIT_SOURCE_CGROUP });
+        if (t->local)
+                least = limit_least(least, (struct memory_limit){ t->config.memory_bytes, LIMIT_SOURCE_MEMORY });
+        return least;
+}
+
+/*
+ * Most live data that -M allows. The old generation is compacted in place once what it would have to copy is 30 % of
+ * -M; until then a major collection needs its live data twice. Large objects are never copied and do not count, so a
+ * heap of few small objects dies at half of -M (resize_generations and GarbageCollect in rts/sm/GC.c).
+ */
+static double most_live(const struct tracker *t)
+{
+        struct sizing s = sizing_of(model_run(t->model), model_heap(t->model));
+        uint64_t most = sizing_most_live(&s);
+        double half = (double)most / 2;
+
+        if (most == UNKNOWN_U64)
+                return NAN; /* no -M, or a collector that is not modelled */
+        bool compacts = s.collector == SIZING_COMPACTING || !(t->early_copied_share < COPIED_TO_COMPACT);
+        return compacts || t->early.live.rise.last > half ? (double)most : half;
+}
+
+/* Only while the collector surely copies: compacted data do not count as copied. */
+static void update_copied_share(struct tracker *t)
+{
+        const struct heap *heap = model_heap(t->model);
+        uint64_t copied = model_gc(t->model)->major_copied_bytes, limit = model_run(t->model)->max_heap_bytes;
+
+        if (copied != UNKNOWN_U64 && heap->live_bytes != UNKNOWN_U64 && heap->live_bytes > 0 && limit != UNKNOWN_U64 &&
+            (double)heap->live_bytes < COMPACT_THRESHOLD * (double)limit)
+                t->early_copied_share = (double)copied / (double)heap->live_bytes;
+}
+
+static struct early_limits limits_now(const struct tracker *t)
+{
+        const struct run *run = model_run(t->model);
+
+        return (struct early_limits){
+                .live = most_live(t),
+                .process = bytes_or_nan(process_limit(t).bytes),
+                .nursery = run->allocation_area_bytes == UNKNOWN_U64
+                                   ? 0
+                                   : (double)run->allocation_area_bytes * (run->capabilities ? run->capabilities : 1),
+        };
+}
+
+void tracker_early_clear(struct tracker *t)
+{
+        early_warning_init(&t->early, &(struct early_limits){ .live = NAN, .process = NAN });
+        t->early_copied_share = NAN;
+        t->early_published_ns = 0;
+        t->early_rises = false;
+}
+
+void tracker_early_sample(struct tracker *t, enum series_id series, uint64_t time_ns, uint64_t value)
+{
+        switch (series) {
+        case SERIES_LIVE:
+                early_warning_live(&t->early, seconds_of(time_ns), (double)value);
+                break;
+        case SERIES_HEAP_SIZE:
+                early_warning_heap(&t->early, (double)value);
+                break;
+        case SERIES_RSS:
+                early_warning_rss(&t->early, seconds_of(time_ns), (double)value);
+                break;
+        default:
+                break;
+        }
+}
+
+void tracker_early_advance(struct tracker *t, uint64_t time_ns)
+{
+        update_copied_share(t);
+        const struct early_limits limits = limits_now(t);
+
+        early_warning_set_limits(&t->early, &limits);
+        early_warning_advance(&t->early, seconds_of(time_ns));
+        t->scan |= tracker_early_is_due(t);
+}
+
+/* The limit that is met, as people know it. */
+static struct memory_limit limit_met(const struct tracker *t, const struct early_series *s)
+{
+        if (isnan(s->out.limit))
+                return (struct memory_limit){ UNKNOWN_U64, LIMIT_SOURCE_UNKNOWN };
+        if (s == &t->early.live && early_warning_meets_heap(&t->early))
+                return (struct memory_limit){ model_run(t->model)->max_heap_bytes, LIMIT_SOURCE_MAX_HEAP };
+        return process_limit(t);
+}
+
+static uint64_t nanoseconds_of(double seconds)
+{
+        return seconds > 0 ? (uint64_t)(seconds * 1e9) : 0;
+}
+
+bool tracker_early(const struct tracker *t, struct tracked_early *ret)
+{
+        const struct early_series *s = early_warning_worst(&t->early);
+
+        if (!s)
+                return false;
+        *ret = (struct tracked_early){
+                .series = s == &t->early.live ? SERIES_LIVE : SERIES_FOREIGN,
+                .rising = s->rise.rising,
+                .runs_out = s->out.warned,
+                .limit = limit_met(t, s),
+                .level_bytes = s->rise.last,
+                .base_bytes = NAN,
+                .rate = NAN,
+                .rate_low = NAN,
+                .rate_high = NAN,
+                .soonest_s = s->out.soonest_s,
+                .latest_s = s->out.latest_s,
+                .onset_from_ns = UNKNOWN_U64,
+                .onset_to_ns = UNKNOWN_U64,
+                .as_of_ns = nanoseconds_of(s->rise.now_s),
+                .ended = t->ended,
+        };
+        if (!ret->rising)
+                return true;
+        ret->base_bytes = s->rise.onset.base;
+        ret->since_start = s->rise.onset.first;
+        ret->rate = s->rise.widest.slope;
+        early_rise_rate(&s->rise, &ret->rate_low, &ret->rate_high);
+        ret->onset_from_ns = nanoseconds_of(s->rise.onset.from_s);
+        ret->onset_to_ns = nanoseconds_of(s->rise.onset.to_s);
+        return true;
+}
+
+bool tracker_early_is_due(const struct tracker *t)
+{
+        bool rises = early_warning_worst(&t->early) != NULL;
+
+        return rises != t->early_rises || (rises && t->watermark_ns != t->early_published_ns);
+}
+
+void tracker_early_was_published(struct tracker *t)
+{
+        t->early_rises = early_warning_worst(&t->early) != NULL;
+        t->early_published_ns = t->watermark_ns;
+}
+
+bool tracker_early_is_sound(const struct tracker *t)
+{
+        return early_warning_is_sound(&t->early);
+}

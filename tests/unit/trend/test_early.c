@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The early warning: its golden series, what a rise is and is not, limits, and states that are read from files. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "daemon/trend/early_warning.h"
+
+#define GOLDEN "tests/leaklab/fast/golden/"
+#define MIB    1048576.0
+
+#define CHANGES 8
+
+struct change {
+        double time_s;
+        bool rising, warned;
+};
+
+struct changes {
+        struct change of[CHANGES];
+        unsigned n;
+        struct early_onset onset; /* the last one */
+};
+
+static const struct early_limits no_limits = { .live = NAN, .process = NAN };
+
+static void add_change(struct changes *c, const struct early_warning *w, double time_s)
+{
+        const struct early_series *s = early_warning_worst(w);
+        struct change now = { time_s, s && s->rise.rising, s && s->out.warned };
+        const struct change *last = c->n ? &c->of[c->n - 1] : &(struct change){ .time_s = 0 };
+
+        if (s && s->rise.rising)
+                c->onset = s->rise.onset;
+        if (now.rising == last->rising && now.warned == last->warned)
+                return;
+        assert_int_not_equal(c->n, CHANGES);
+        c->of[c->n++] = now;
+}
+
+static void add_line(struct early_warning *w, struct changes *c, const char *line)
+{
+        uint64_t time_ns;
+        char kind;
+        double bytes, max_heap, nursery;
+
+        if (sscanf(line, "S %*s %lf - %lf", &max_heap, &nursery) == 2 ||
+            sscanf(line, "S %*s - %lf %lf", &max_heap, &nursery) == 2) {
+                bool heap = strstr(line, " - ") > strchr(line + 2, ' ') + 1;
+                struct early_limits limits = no_limits;
+                if (heap)
+                        limits.live = max_heap - fmax(nursery, 0.015 * max_heap);
+                else
+                        limits.process = max_heap;
+                limits.nursery = nursery;
+                early_warning_init(w, &limits);
+        } else if (sscanf(line, "%" SCNu64 " %c %lf", &time_ns, &kind, &bytes) == 3) {
+                double t_s = (double)time_ns / 1e9;
+                early_warning_advance(w, t_s);
+                if (kind == 'L')
+                        early_warning_live(w, t_s, bytes);
+                else if (kind == 'H')
+                        early_warning_heap(w, bytes);
+                else
+                        early_warning_rss(w, t_s, bytes);
+                add_change(c, w, t_s);
+        }
+}
+
+static struct changes play_golden(const char *name)
+{
+        static struct early_warning w;
+        struct changes c = { .n = 0 };
+        char path[128], line[128];
+
+        early_warning_init(&w, &no_limits);
+        snprintf(path, sizeof(path), GOLDEN "%s", name);
+        FILE *f = fopen(path, "r");
+        if (!f)
+                fail_msg("cannot open %s", path);
+        while (fgets(line, sizeof(line), f))
+                add_line(&w, &c, line);
+        (void)fclose(f);
+        return c;
+}
+
+static void assert_change(const struct changes *c, unsigned i, double time_s, bool rising, bool warned)
+{
+        assert_true(i < c->n);
+        assert_float_equal(c->of[i].time_s, time_s, 2);
+        assert_int_equal(c->of[i].rising, rising);
+        assert_int_equal(c->of[i].warned, warned);
+}
+
+static void golden_leak_is_warned_of_before_it_dies(void **state)
+{
+        (void)state;
+        struct changes c = play_golden("1-leak-to-M.txt");
+
+        assert_int_equal(c.n, 2);
+        assert_change(&c, 0, 85.9, true, false);
+        assert_change(&c, 1, 98.3, true, true);
+        assert_true(c.onset.from_s <= 60 && 60 <= c.onset.to_s);
+}
+
+static void golden_fill_ends_by_itself(void **state)
+{
+        (void)state;
+        struct changes c = play_golden("2-fill.txt");
+
+        assert_int_equal(c.n, 2);
+        assert_change(&c, 0, 21.2, true, false);
+        assert_change(&c, 1, 94.0, false, false);
+}
+
+static void golden_sawtooth_rises_only_once(void **state)
+{
+        (void)state;
+        struct changes c = play_golden("3-saw.txt");
+
+        assert_int_equal(c.n, 2);
+        assert_change(&c, 0, 21.2, true, false);
+        assert_change(&c, 1, 42.4, false, false);
+}
+
+/* One sample a second of `base` until from_s, then `per_s` more each second. */
+static void ramp(struct early_rise *e, double base, double from_s, double per_s, double until_s)
+{
+        early_rise_init(e);
+        for (double t = 0.5; t < until_s; t += 1)
+                early_rise_add(e, t, base + (t > from_s ? per_s * (t - from_s) : 0));
+}
+
+static void a_line_is_found_with_its_onset_and_rate(void **state)
+{
+        (void)state;
+        struct early_rise e;
+        double low, high;
+
+        ramp(&e, 20 * MIB, 60, 10 * MIB, 72);
+        assert_true(e.rising);
+        early_rise_rate(&e, &low, &high);
+        assert_true(low <= 10 * MIB && 10 * MIB <= high);
+        assert_true(e.onset.from_s <= 60 && 60 <= e.onset.to_s);
+        assert_float_equal(e.onset.base, 20 * MIB, 1);
+        assert_false(e.onset.first);
+}
+
+static void ten_mebibytes_a_second_are_found_within_ten_seconds(void **state)
+{
+        (void)state;
+        struct early_rise e;
+
+        ramp(&e, 20 * MIB, 60, 10 * MIB, 70);
+        assert_true(e.rising);
+}
+
+static void a_step_is_no_rise(void **state)
+{
+        (void)state;
+        struct early_rise e;
+
+        early_rise_init(&e);
+        for (double t = 0.5; t < 200; t += 1) {
+                early_rise_add(&e, t, t < 100 ? 20 * MIB : 90 * MIB);
+                assert_false(e.rising);
+        }
+}
+
+static void a_level_that_was_held_before_is_no_rise(void **state)
+{
+        (void)state;
+        struct early_rise e;
+        unsigned rises = 0;
+
+        early_rise_init(&e);
+        for (double t = 0.5; t < 400; t += 1) {
+                bool before = e.rising;
+                early_rise_add(&e, t, (20 + fmod(t, 40)) * MIB);
+                rises += e.rising && !before;
+        }
+        assert_int_equal(rises, 1); /* the first tooth */
+}
+
+static void a_rise_that_stops_is_withdrawn(void **state)
+{
+        (void)state;
+        struct early_rise e;
+
+        ramp(&e, 20 * MIB, 60, 10 * MIB, 90);
+        assert_true(e.rising);
+        for (double t = 90.5; t < 120; t += 1)
+                early_rise_add(&e, t, 315 * MIB);
+        assert_false(e.rising);
+}
+
+static void older_samples_are_ignored(void **state)
+{
+        (void)state;
+        struct early_rise e;
+
+        ramp(&e, 20 * MIB, 60, 10 * MIB, 72);
+        struct early_rise before = e;
+        early_rise_add(&e, 3, 1e12);
+        early_rise_advance(&e, 3);
+        assert_memory_equal(&before, &e, sizeof(e));
+}
+
+static void without_a_limit_nothing_runs_out(void **state)
+{
+        (void)state;
+        static struct early_warning w;
+
+        early_warning_init(&w, &no_limits);
+        for (double t = 0.5; t < 100; t += 1) {
+                early_warning_live(&w, t, (20 + 10 * t) * MIB);
+                early_warning_advance(&w, t + 0.5);
+        }
+        const struct early_series *s = early_warning_worst(&w);
+        assert_ptr_equal(s, &w.live);
+        assert_true(s->rise.rising);
+        assert_false(s->out.warned);
+        assert_true(isnan(s->out.soonest_s));
+}
+
+static void memory_off_the_heap_runs_out_too(void **state)
+{
+        (void)state;
+        static struct early_warning w;
+        double warned_s = NAN;
+
+        early_warning_init(&w, &(struct early_limits){ .live = NAN, .process = 1000 * MIB });
+        early_warning_heap(&w, 50 * MIB);
+        for (double t = 0.5; t < 90; t += 1) {
+                early_warning_rss(&w, t, (60 + (t > 20 ? 10 * (t - 20) : 0)) * MIB);
+                early_warning_advance(&w, t + 0.5);
+                if (isnan(warned_s) && w.off_heap.out.warned)
+                        warned_s = t;
+        }
+        const struct early_series *s = early_warning_worst(&w);
+        assert_ptr_equal(s, &w.off_heap);
+        assert_true(warned_s > 20 && warned_s < 80);                  /* a third of the way is left, at least */
+        assert_true(s->out.soonest_s <= 24 && 24 <= s->out.latest_s); /* 950 MiB at 115 s */
+}
+
+static void states_beyond_their_arrays_are_refused(void **state)
+{
+        (void)state;
+        static struct early_warning w;
+
+        early_warning_init(&w, &no_limits);
+        assert_true(early_warning_is_sound(&w));
+        w.live.rise.rungs[2].n = EARLY_POINTS_MAX + 1;
+        assert_false(early_warning_is_sound(&w));
+        w.live.rise.rungs[2].n = 0;
+        w.off_heap.rise.rungs[0].n_open = 2;
+        assert_false(early_warning_is_sound(&w));
+        w.off_heap.rise.rungs[0].n_open = 0;
+        w.next_ratio = EARLY_MAJORS;
+        assert_false(early_warning_is_sound(&w));
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(golden_leak_is_warned_of_before_it_dies),
+                cmocka_unit_test(golden_fill_ends_by_itself),
+                cmocka_unit_test(golden_sawtooth_rises_only_once),
+                cmocka_unit_test(a_line_is_found_with_its_onset_and_rate),
+                cmocka_unit_test(ten_mebibytes_a_second_are_found_within_ten_seconds),
+                cmocka_unit_test(a_step_is_no_rise),
+                cmocka_unit_test(a_level_that_was_held_before_is_no_rise),
+                cmocka_unit_test(a_rise_that_stops_is_withdrawn),
+                cmocka_unit_test(older_samples_are_ignored),
+                cmocka_unit_test(without_a_limit_nothing_runs_out),
+                cmocka_unit_test(memory_off_the_heap_runs_out_too),
+                cmocka_unit_test(states_beyond_their_arrays_are_refused),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
