@@ -50,6 +50,12 @@ static bool ended_badly(const struct evidence *e)
         return e->ending >= ENDED_BADLY && e->ending <= FAILED;
 }
 
+/* The state's word: an exhausted heap is a crash, though its status is known. */
+static bool has_crashed(const struct evidence *e)
+{
+        return e->t->target && e->t->target->has_state && e->t->target->state == HW__TARGET__STATE__STATE_CRASHED;
+}
+
 static const char *const verdicts[] = { "unknown", "steady", "growing", "leak" };
 
 static bool runs_out(const struct evidence *e)
@@ -63,7 +69,7 @@ static void one_word(struct answers *a, const struct evidence *e)
         static const enum answer_tone tones[] = { ANSWER_DIM, ANSWER_GOOD, ANSWER_WARN, ANSWER_BAD };
 
         if (ended_badly(e) || (e->ending == AWAITED && !e->t->run)) {
-                a->word = endings[e->ending];
+                a->word = endings[e->ending == ENDED_BADLY && has_crashed(e) ? CRASHED : e->ending];
                 a->tone = e->ending == AWAITED ? ANSWER_DIM : e->ending == LOST ? ANSWER_WARN : ANSWER_BAD;
                 return;
         }
