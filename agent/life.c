@@ -216,7 +216,9 @@ static void on_log_end(void)
 /* Everything begins anew, for this process. */
 static void leave_parent(void)
 {
-        a.child = a.begun = a.ending = false;
+        a.child = false;
+        a.begun = false;
+        a.ending = false;
         a.setup.forked = true;
         queue_open(a.setup.settings.queue_bytes);
         writer_mute(false);

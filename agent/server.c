@@ -347,7 +347,14 @@ void server_fork_child(void)
         }
         s.preamble = (struct preamble){ 0 };
         s.listener.path[0] = s.listener.claim[0] = '\0';
-        s.losses_reported = s.pause_ns = s.known = s.live_bytes = s.lives = s.taken = s.reader_count = s.left_out = 0;
+        s.losses_reported = 0;
+        s.pause_ns = 0;
+        s.known = 0;
+        s.live_bytes = 0;
+        s.lives = 0;
+        s.taken = 0;
+        s.reader_count = 0;
+        s.left_out = 0;
 }
 
 struct server_facts server_facts(void)

@@ -91,7 +91,7 @@ struct names {
 static void on_status(void *ctx, const Hw__Reply *reply)
 {
         struct names *names = ctx;
-        const char *targets[NAMES_MAX], *meant;
+        const char *targets[NAMES_MAX] = { NULL }, *meant;
 
         if (reply->what_case != HW__REPLY__WHAT_STATUS)
                 return;

@@ -14,8 +14,8 @@ static void report_before(struct own_life *own, const struct daemon_life *before
 {
         if (!daemon_life_died(before))
                 return;
-        log_warning("the daemon before this one, process %ld, %s", (long)before->pid,
-                    daemon_life_text(own->text, before));
+        (void)daemon_life_text(own->text, before);
+        log_warning("the daemon before this one, process %ld, %s", (long)before->pid, own->text);
         hw__daemon_before__init(&own->before);
         own->before.has_signal = before->end == LIFE_SIGNAL;
         own->before.signal = (uint32_t)before->signal;

@@ -82,7 +82,7 @@ def test_what_fires_is_listed_worst_first():
         assert lines[6] == "          silenced until 2027-01-15T08:00:00.000Z: known \\x1B[31mred"
         assert lines[7] == "critical  pending   a                 stalled  holds since 2023-11-14T22:13:20.000Z"
         by_run = alerts(fake, "--clock", "run").stdout.decode().splitlines()
-        assert by_run[7].endswith("stalled  holds since 5.00 s of its run") and not any("Z" in x for x in (by_run[0], by_run[5]))
+        assert by_run[7].endswith("stalled  holds since 5.00 s into its run") and not any("Z" in x for x in (by_run[0], by_run[5]))
         assert len(lines) == 8
 
         only = alerts(fake, "--target", "b", "--format", "json")

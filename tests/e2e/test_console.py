@@ -332,7 +332,7 @@ def test_ten_thousand_bands(directory):
         t.keys("End")
         t.wait("function00000")
         t.keys("Home", "NPage")
-        t.wait_screen(lambda s: "function09940" in s and "function09967" in s.splitlines()[3], "the second page")
+        t.wait_screen(lambda s: "function09940" in s and "function09968" in s.splitlines()[3], "the second page")
         t.keys("f")
         t.text("function0012")
         t.wait("10 of 10,000")

