@@ -556,8 +556,10 @@ static void say_used(struct target_answer *a, const struct evidence *e)
         a->tone = used >= 0.9 ? ANSWER_BAD : used >= MUCH_OF_LIMIT ? ANSWER_WARN : a->tone;
 }
 
-static void say_early_limit(struct target_answer *a, const Hw__EarlyWarning *early)
+static void say_early_limit(struct target_answer *a, const struct evidence *e)
 {
+        const Hw__EarlyWarning *early = e->early;
+
         a->tone = early->has_runs_out && early->runs_out ? ANSWER_BAD : ANSWER_WARN;
         say(a->text, "If it continues, in ");
         say_duration(a->text, early->soonest_ns);
@@ -570,6 +572,8 @@ static void say_early_limit(struct target_answer *a, const Hw__EarlyWarning *ear
         say(a->text, ": %s (", limit_words(early->has_limit_source, early->limit_source));
         say_bytes(a->text, early->limit_bytes);
         say(a->text, ")");
+        if (e->t->trend_state->has_limit_bytes && e->t->trend_state->limit_bytes == early->limit_bytes)
+                say_used(a, e);
 }
 
 void answer_until(struct target_answer *a, const struct evidence *e)
@@ -579,7 +583,7 @@ void answer_until(struct target_answer *a, const struct evidence *e)
         if (e->over && limit_was_met(e)) {
                 say_limit_met(a, e);
         } else if (e->early && e->early->has_soonest_ns && e->early->has_limit_bytes) {
-                say_early_limit(a, e->early);
+                say_early_limit(a, e);
         } else if (e->limit && e->limit->has_low_ns) {
                 say_limit(a, e);
         } else if (s && s->has_limit_bytes) {
