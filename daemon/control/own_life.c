@@ -32,7 +32,7 @@ bool own_life_begin(struct own_life *own, const struct config *config)
 {
         const char *place = config->state[0] ? config->state : config->checkpoint.directory;
         char older[LOG_PATH_MAX];
-        struct daemon_life before;
+        struct daemon_life before = { 0 };
         struct error error;
         int directory;
 
