@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -31,10 +32,14 @@ static void state_is_kept_below_the_home(void **state)
 
 static void root_shares_the_systems_directory(void **state)
 {
+        const char *home = "/root";
+        char below_home[STATE_PATH_MAX];
+
         (void)state;
         assert_int_equal(unsetenv("XDG_STATE_HOME"), 0);
-        assert_int_equal(setenv("HOME", "/root", 1), 0);
-        path_is(geteuid() == 0 ? "/var/lib/heapwatch/archive.json" : "/root/.local/state/heapwatch/archive.json");
+        assert_int_equal(setenv("HOME", home, 1), 0);
+        (void)snprintf(below_home, sizeof(below_home), "%s/.local/state/heapwatch/archive.json", home);
+        path_is(geteuid() == 0 ? "/var/lib/heapwatch/archive.json" : below_home);
 }
 
 int main(void)
