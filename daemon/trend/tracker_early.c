@@ -27,13 +27,7 @@ static double bytes_or_nan(uint64_t bytes)
 /* Of the process, whatever -M is. */
 static struct memory_limit process_limit(const struct tracker *t)
 {
-        struct memory_limit least = { t->config.given_limit_bytes, LIMIT_SOURCE_GIVEN };
-
-        least = limit_least(
-                least, (struct memory_limit){ model_heap(t->model)->process.cgroup_max_bytes, LIMIT_SOURCE_CGROUP });
-        if (t->local)
-                least = limit_least(least, (struct memory_limit){ t->config.memory_bytes, LIMIT_SOURCE_MEMORY });
-        return least;
+        return tracker_least_of_process(t, (struct memory_limit){ t->config.given_limit_bytes, LIMIT_SOURCE_GIVEN });
 }
 
 /*

@@ -128,6 +128,9 @@ void tracker_early_advance(struct tracker *t, uint64_t time_ns); /* to a new sec
 bool tracker_early_is_sound(const struct tracker *t);
 
 /* tracker_read.c */
+
+/* The least of `least` and the limits of the whole process: its control group's, and the machine's memory. */
+struct memory_limit tracker_least_of_process(const struct tracker *t, struct memory_limit least);
 void tracker_top_bands(const struct tracker *t, struct growth *g);
 
 #endif

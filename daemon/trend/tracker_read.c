@@ -316,6 +316,16 @@ void tracker_top_bands(const struct tracker *t, struct growth *g)
 
 /* ------------------------------------------------------------------ limits */
 
+struct memory_limit tracker_least_of_process(const struct tracker *t, struct memory_limit least)
+{
+        uint64_t group_bytes = model_heap(t->model)->process.cgroup_max_bytes;
+
+        least = limit_least(least, (struct memory_limit){ group_bytes, LIMIT_SOURCE_CGROUP });
+        if (t->local)
+                least = limit_least(least, (struct memory_limit){ t->config.memory_bytes, LIMIT_SOURCE_MEMORY });
+        return least;
+}
+
 struct memory_limit tracker_limit(const struct tracker *t)
 {
         const struct run *run = model_run(t->model);
@@ -324,12 +334,10 @@ struct memory_limit tracker_limit(const struct tracker *t)
 
         if (run->max_heap_bytes != UNKNOWN_U64 && run->max_heap_bytes > 0)
                 least = limit_least(least, (struct memory_limit){ run->max_heap_bytes, LIMIT_SOURCE_MAX_HEAP });
-        least = limit_least(least, (struct memory_limit){ heap->process.cgroup_max_bytes, LIMIT_SOURCE_CGROUP });
+        least = tracker_least_of_process(t, least);
         if (run->process_only) /* the limit of resident memory, too; of a program with a log the runtime keeps to it */
                 least = limit_least(least, (struct memory_limit){ heap->process.address_space_limit_bytes,
                                                                   LIMIT_SOURCE_ADDRESS_SPACE });
-        if (t->local)
-                least = limit_least(least, (struct memory_limit){ t->config.memory_bytes, LIMIT_SOURCE_MEMORY });
         if (least.bytes == UNKNOWN_U64)
                 least.source = LIMIT_SOURCE_UNKNOWN;
         return least;
