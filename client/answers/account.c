@@ -191,7 +191,7 @@ size_t account_bands(const struct world_target *t, const struct world_band *grow
         return n;
 }
 
-static void tell_bands(struct account *a, const struct world_target *t, bool live)
+static void add_bands(struct account *a, const struct world_target *t, bool live)
 {
         const struct world_band *grown[ACCOUNT_BANDS];
         size_t n = account_bands(t, grown);
@@ -331,7 +331,7 @@ void account_of(struct account *ret, const struct world_target *t, bool live)
         tell_end(ret, t);
         tell_memory(ret, t);
         tell_answers(ret, t, live);
-        tell_bands(ret, t, live);
+        add_bands(ret, t, live);
         tell_notes(ret, t);
         tell_pauses(ret, t);
         tell_stream(ret, t);

@@ -21,7 +21,7 @@ struct advice {
 extern const struct advice advice_of_end[], advice_of_growth[], advice_of_alerts[], advice_of_waiting[];
 
 /* Of a process alone: why it has no log, and what to do. */
-void say_process_only(char *text, const struct evidence *e);
+void append_process_only(char *text, const struct evidence *e);
 
 /* Nothing needs to be done. */
 bool is_nothing(const struct advice *a);

@@ -314,7 +314,7 @@ static void say_unplaced(char *text, const struct evidence *e)
 
 const struct advice advice_of_growth[] = {
         { "limit-first", limit_first, say_limit_first },
-        { "process-growth", process_grows, say_process_only },
+        { "process-growth", process_grows, append_process_only },
         { "no-census", no_census, say_no_census },
         { "first-census", first_census, say_first_census },
         { "no-profile", live_without_profile, say_without_profile },

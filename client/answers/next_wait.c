@@ -114,7 +114,7 @@ static bool process_only(const struct evidence *e)
         return e->process_only;
 }
 
-void say_process_only(char *text, const struct evidence *e)
+void append_process_only(char *text, const struct evidence *e)
 {
         const char *reason = e->t->target->process_only_reason;
 
@@ -129,7 +129,7 @@ static bool rises(const struct evidence *e)
         return e->early != NULL;
 }
 
-static void say_rises(char *text, const struct evidence *e)
+static void append_rise_advice(char *text, const struct evidence *e)
 {
         if (e->early->has_runs_out && e->early->runs_out)
                 say(text,
@@ -145,8 +145,8 @@ static void say_rises(char *text, const struct evidence *e)
 }
 
 const struct advice advice_of_waiting[] = {
-        { "process-only", process_only, say_process_only },
-        { "rises", rises, say_rises },
+        { "process-only", process_only, append_process_only },
+        { "rises", rises, append_rise_advice },
         { "few-collections", too_few_collections, say_too_few_collections },
         { "too-short", too_short, say_too_short },
         { "verdict-comes", verdict_comes, say_verdict_comes },

@@ -68,7 +68,7 @@ static void say_note(struct target_answer *a, const struct evidence *e)
 }
 
 /* " to 2.00 s later, in which time it wrote the marker “deploy”": a rise begins between two samples. */
-static void say_rise_note(struct target_answer *a, const struct evidence *e)
+static void append_rise_note(struct target_answer *a, const struct evidence *e)
 {
         const Hw__Rise *r = e->rise;
         const Hw__Note *note = note_near(e);
@@ -122,7 +122,7 @@ static void say_watched(struct target_answer *a, const Hw__Run *run)
 }
 
 /* The uncertainty of the onset, and the marker (else the message) nearest to it. */
-static void say_early_note(struct target_answer *a, const Hw__EarlyWarning *early)
+static void append_early_note(struct target_answer *a, const Hw__EarlyWarning *early)
 {
         const Hw__Note *before = early->note_before, *after = early->note_after, *note = before ? before : after;
         const uint64_t at_ns = onset_middle(early), half_ns = sub_sat(early->onset_to_ns, early->onset_from_ns) / 2;
@@ -154,7 +154,7 @@ void answer_since(struct target_answer *a, const struct evidence *e)
                 at(a, e->early->has_since_start && e->early->since_start ? "Rising since before " : "Rising since ",
                    true,
                    e->early->has_since_start && e->early->since_start ? e->early->onset_to_ns : onset_middle(e->early));
-                say_early_note(a, e->early);
+                append_early_note(a, e->early);
         } else if (e->grows) {
                 at(a, grew_before(e, run) ? "It grew already when watching began, at " : "Growth began at ",
                    e->trend->has_onset_ns, e->trend->onset_ns);
@@ -163,7 +163,7 @@ void answer_since(struct target_answer *a, const struct evidence *e)
         } else if (e->rise) {
                 at(a, "The rise began at ", e->rise->has_began_after_ns, e->rise->began_after_ns);
                 if (a->has_time)
-                        say_rise_note(a, e);
+                        append_rise_note(a, e);
         } else if (e->ending >= ENDED_BADLY && e->ending <= LOST) {
                 at(a, "Its newest event is of ", t->event_time_ns > 0, t->event_time_ns);
         } else if (e->verdict == HW__VERDICT__VERDICT_STEADY) {
@@ -556,7 +556,7 @@ static void say_used(struct target_answer *a, const struct evidence *e)
         a->tone = used >= 0.9 ? ANSWER_BAD : used >= MUCH_OF_LIMIT ? ANSWER_WARN : a->tone;
 }
 
-static void say_early_limit(struct target_answer *a, const struct evidence *e)
+static void append_early_limit(struct target_answer *a, const struct evidence *e)
 {
         const Hw__EarlyWarning *early = e->early;
 
@@ -583,7 +583,7 @@ void answer_until(struct target_answer *a, const struct evidence *e)
         if (e->over && limit_was_met(e)) {
                 say_limit_met(a, e);
         } else if (e->early && e->early->has_soonest_ns && e->early->has_limit_bytes) {
-                say_early_limit(a, e);
+                append_early_limit(a, e);
         } else if (e->limit && e->limit->has_low_ns) {
                 say_limit(a, e);
         } else if (s && s->has_limit_bytes) {

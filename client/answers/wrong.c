@@ -116,7 +116,7 @@ static void say_doubt(struct target_answer *a, const struct evidence *e)
 }
 
 /* Provisional: within seconds, where a verdict takes minutes. */
-static void say_early(struct target_answer *a, const struct evidence *e)
+static void append_early(struct target_answer *a, const struct evidence *e)
 {
         const bool runs_out = e->early->has_runs_out && e->early->runs_out;
         const bool rises = e->early->has_rising && e->early->rising;
@@ -128,7 +128,7 @@ static void say_early(struct target_answer *a, const struct evidence *e)
 static void say_verdict(struct target_answer *a, const struct evidence *e)
 {
         if (e->early) {
-                say_early(a, e);
+                append_early(a, e);
                 return;
         }
         switch (e->verdict) {

@@ -198,7 +198,7 @@ static bool is_answer(const struct hw_event *e)
         return e->size >= n && memcmp(e->payload, AGENT_ANSWER, n) == 0;
 }
 
-/* Nor is it that the agent makes no census for now: that is the state of the heap profile. */
+/* "No census for now" of the agent is the state of the heap profile, not a note of the program. */
 static bool is_no_census(struct model *m, const struct hw_event *e)
 {
         static const char begin[] = AGENT_SAYS AGENT_NO_CENSUS;

@@ -416,7 +416,7 @@ char *sentence_limit(char *out, size_t size, const struct limit_time *l)
         return out;
 }
 
-static void say_early_rise(struct words *w, const struct tracked_early *r)
+static void append_early_rise(struct words *w, const struct tracked_early *r)
 {
         double from_ns = r->onset_from_ns == UNKNOWN_U64 ? 0 : (double)r->onset_from_ns;
         double age_ns = (double)r->as_of_ns - (from_ns + (double)r->onset_to_ns) / 2;
@@ -438,7 +438,7 @@ char *sentence_early(char *out, size_t size, const struct tracked_early *r)
 
         w.over = r->ended;
         if (r->rising) {
-                say_early_rise(&w, r);
+                append_early_rise(&w, r);
                 if (!r->ended)
                         say(&w, "; not confirmed yet");
         } else {
