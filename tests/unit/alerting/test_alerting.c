@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -28,6 +29,7 @@ static struct tracker *tracker;
 static struct model *model;
 static struct alerting *alerting;
 static struct fanout fanout;
+static uint64_t now_s; /* after BEGAN, by all clocks */
 
 static int throw_away(void *ctx, const Hw__Update *update)
 {
@@ -50,6 +52,7 @@ static int set_up(void **state)
         struct model_sink sinks[3];
 
         (void)state;
+        now_s = 0;
         fanout = (struct fanout){ .n = 0 };
         rules = rules_load(NULL, 0, &says);
         publisher = publisher_new("t", 1, &nowhere);
@@ -180,6 +183,58 @@ static void a_program_elsewhere(void **state)
         reason_is("it has no flush interval, so it writes only when a buffer is full");
 }
 
+/* ------------------------------------------------------------------- restarts */
+
+int clock_gettime(clockid_t clock, struct timespec *ret)
+{
+        (void)clock;
+        *ret = (struct timespec){ .tv_sec = (time_t)(BEGAN / S + now_s) };
+        return 0;
+}
+
+/* A heartbeat of the run that goes on at this second; the state of `rule`. */
+static enum alert_state state_of(const char *rule, uint64_t s)
+{
+        const struct alerts *alerts = alerting_alerts(alerting);
+
+        now_s = s;
+        bytes(s);
+        alerting_heartbeat(alerting, BEGAN + s * S, UNKNOWN_U64);
+        for (size_t i = 0; i < alerts_count(alerts); i++)
+                if (strcmp(alerts_get(alerts, i)->rule->name, rule) == 0)
+                        return alerts_get(alerts, i)->state.now;
+        return ALERT_INACTIVE;
+}
+
+static void end_and_begin(enum alerting_end end, const char *why)
+{
+        alerting_end_run(alerting, end, why);
+        alerting_begin_run(alerting, 2);
+}
+
+/* A service manager starts it again within a second: who reads the alerts a minute later is to see the crash. */
+static void a_crash_is_shown_after_the_restart(void **state)
+{
+        (void)state;
+        assert_int_equal(state_of("crashed", 10), ALERT_INACTIVE);
+        end_and_begin(ALERTING_CRASHED, "killed by signal 9 (SIGKILL)");
+        assert_int_equal(state_of("crashed", 11), ALERT_FIRING);
+        assert_int_equal(state_of("crashed", 14 * 60), ALERT_FIRING);
+        assert_string_equal(alerts_get(alerting_alerts(alerting), 0)->sentence,
+                            "t crashed: killed by signal 9 (SIGKILL)");
+        assert_int_equal(state_of("crashed", 16 * 60), ALERT_RESOLVED);
+}
+
+static void a_failure_is_shown_after_the_restart(void **state)
+{
+        (void)state;
+        assert_int_equal(state_of("failed", 10), ALERT_INACTIVE);
+        end_and_begin(ALERTING_FAILED, "ended with status 1");
+        assert_int_equal(state_of("failed", 14 * 60), ALERT_FIRING);
+        assert_int_equal(state_of("failed", 16 * 60), ALERT_RESOLVED);
+        assert_int_equal(state_of("crashed", 17 * 60), ALERT_INACTIVE);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -191,6 +246,8 @@ int main(void)
                 TEST(an_idle_program),
                 TEST(a_program_that_works_and_does_not_flush),
                 TEST(a_program_elsewhere),
+                TEST(a_crash_is_shown_after_the_restart),
+                TEST(a_failure_is_shown_after_the_restart),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
