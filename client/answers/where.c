@@ -590,6 +590,7 @@ void answer_until(struct target_answer *a, const struct evidence *e)
                 say(a->text,
                     e->over && may_have_met_limit(e) ? "Not known whether it met its limit: %s is "
                     : e->over                        ? "No limit was met: %s is "
+                    : e->early                       ? "Far off at this rate: %s is "
                     : !e->verdict                    ? "Not known yet: %s is "
                     : e->grows                       ? "No time is known: %s is "
                                                      : "No end in sight: %s is ",

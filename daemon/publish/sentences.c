@@ -455,7 +455,7 @@ char *sentence_early(char *out, size_t size, const struct tracked_early *r)
                         say(&w, " to ");
                         say_duration(&w, r->latest_s * 1e9);
                 }
-        } else if (limited) {
+        } else if (limited && (!r->rising || r->runs_out)) {
                 say(&w, "; near what %s (", limit_source_words(r->limit.source));
                 say_bytes(&w, (double)r->limit.bytes);
                 say(&w, TENSE(&w, ") allows", ") allowed"));

@@ -32,6 +32,7 @@
 #define QUIET_GAPS       3.2
 #define QUIET_AGE        0.15
 #define NEXT_COLLECTION  1.1 /* the next natural major collection may come after the data have doubled */
+#define LATE_S           2.0 /* a sample that is later than others by at most this counts as of now */
 #define ONSET_SCATTERS   3.0
 #define ONSET_SHARE      0.04
 #define CURVED           1.6
@@ -417,8 +418,9 @@ void early_rise_add(struct early_rise *e, double t_s, double value)
 {
         struct early_rung *r = &e->rungs[0];
 
-        if (t_s < e->now_s)
+        if (t_s < e->now_s - LATE_S)
                 return;
+        t_s = fmax(t_s, e->now_s);
         early_rise_advance(e, t_s);
         if (e->samples++ == 0)
                 e->first_s = t_s;

@@ -57,7 +57,7 @@ struct early_zigzag {
 
 struct early_rise {
         struct early_rung rungs[EARLY_RUNGS];
-        double now_s;        /* of the newest call; older samples are ignored */
+        double now_s;        /* of the newest call */
         double first_s;      /* of the first sample */
         double last_s, last; /* the newest sample */
         double top;          /* the highest sample */
@@ -81,7 +81,10 @@ void early_rise_init(struct early_rise *e);
 /* Time has come to t_s: closes what ended before. Call before early_rise_add, and at least every second or so. */
 void early_rise_advance(struct early_rise *e, double t_s);
 
-/* A sample, not older than what was passed before. */
+/*
+ * A sample. One that is up to two seconds older than what was passed before counts as of now, an older one is ignored:
+ * the process is sampled by the daemon's clock and may lag the log by a moment, again and again.
+ */
 void early_rise_add(struct early_rise *e, double t_s, double value);
 
 /* Whether a state that was read from a file is within the bounds of its arrays. */

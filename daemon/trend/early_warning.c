@@ -194,7 +194,8 @@ static void judge_live(struct early_warning *w, double now_s)
 
 static void judge_off_heap(struct early_warning *w, double now_s)
 {
-        double room = w->limits.process - w->highest_heap;
+        double beside = w->has_foreign ? fmax(w->rss - w->highest_heap - w->off_heap.rise.last, 0) : 0; /* files */
+        double room = w->limits.process - w->highest_heap - beside;
 
         judge(&w->off_heap, now_s, &(struct limit_ahead){ .bytes = room, .last_bytes = room, .may_be_near = true });
 }
@@ -231,7 +232,19 @@ void early_warning_rss(struct early_warning *w, double t_s, double bytes)
 
         w->rss = bytes;
         w->lowest_off_heap = fmin(w->lowest_off_heap, off_heap);
+        if (w->has_foreign)
+                return;
         early_rise_add(&w->off_heap.rise, t_s, off_heap);
+        judge_off_heap(w, w->off_heap.rise.now_s);
+}
+
+void early_warning_foreign(struct early_warning *w, double t_s, double bytes)
+{
+        if (!w->has_foreign) { /* another measure than until now */
+                early_rise_init(&w->off_heap.rise);
+                w->has_foreign = true;
+        }
+        early_rise_add(&w->off_heap.rise, t_s, bytes);
         judge_off_heap(w, w->off_heap.rise.now_s);
 }
 

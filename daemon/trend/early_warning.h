@@ -4,9 +4,9 @@
  *
  * A program with a copying collector dies when live data, not the heap, meet a bound: with -M when they leave no
  * room for the nursery, in a control group when a major collection needs nursery + r * live beside what is off the
- * heap. So live data are extrapolated, never the heap. Off the heap is RSS - highest heap so far: what the runtime
- * keeps or has freed lazily does not grow it. Pure; times are seconds of event time, values bytes. docs/VERDICT.md
- * has the method and its scores.
+ * heap. So live data are extrapolated, never the heap. Off the heap is foreign memory (resident.h) where the account
+ * of RSS is known, else RSS - highest heap so far: what the runtime keeps or has freed lazily grows neither. Pure;
+ * times are seconds of event time, values bytes. docs/VERDICT.md has the method and its scores.
  */
 #ifndef HW_DAEMON_TREND_EARLY_WARNING_H
 #define HW_DAEMON_TREND_EARLY_WARNING_H
@@ -42,6 +42,7 @@ struct early_warning {
         struct early_series live, off_heap;
 
         double rss;                  /* the newest; 0: none seen */
+        bool has_foreign;            /* off_heap is foreign memory */
         double highest_heap;         /* 0: none seen */
         double lowest_off_heap;      /* INFINITY: none seen */
         double pending_live;         /* of a major collection whose heap is not known yet; NaN: none */
@@ -54,10 +55,11 @@ void early_warning_init(struct early_warning *w, const struct early_limits *limi
 /* Limits may become known or change while a run goes. */
 void early_warning_set_limits(struct early_warning *w, const struct early_limits *limits);
 
-/* Samples of one kind in rising order of time, older ones are ignored: live data, heap, RSS. */
+/* Samples of one kind in rising order of time: live data, heap, RSS, and of the same moment as RSS foreign memory. */
 void early_warning_live(struct early_warning *w, double t_s, double bytes);
 void early_warning_heap(struct early_warning *w, double bytes);
 void early_warning_rss(struct early_warning *w, double t_s, double bytes);
+void early_warning_foreign(struct early_warning *w, double t_s, double bytes);
 
 /* Event time has come to t_s: all samples of the log before it were passed. Judges both series. */
 void early_warning_advance(struct early_warning *w, double t_s);

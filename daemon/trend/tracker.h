@@ -208,7 +208,8 @@ struct tracked_early {
         uint64_t onset_from_ns, onset_to_ns; /* event time, an interval; UNKNOWN_U64 unless rising */
         bool since_start;                    /* nothing is known from before the rise */
         struct memory_limit limit;
-        double soonest_s, latest_s; /* since as_of_ns, if it continues; NaN: no limit, or not rising */
+        double soonest_s,
+                latest_s; /* since as_of_ns, if it continues; NaN: no limit, not rising, or too far off to tell */
         uint64_t as_of_ns;
         bool ended; /* the run has ended: so it was then */
 };

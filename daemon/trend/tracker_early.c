@@ -3,8 +3,8 @@
  * tracker_early.c - the early warning of a target: fed with its samples, moved on with the watermark.
  *
  * DESIGN: live data and heap are the log's and are judged as of W, so that a finished log and its live run agree. RSS
- * is sampled from the process and judged at its own times. Limits may become known late or change, so they are looked
- * up before each judgement.
+ * and its account are sampled from the process and judged at their own times. Limits may become known late or change,
+ * so they are looked up before each judgement.
  */
 #include <math.h>
 
@@ -13,6 +13,7 @@
 
 #define COMPACT_THRESHOLD 0.3 /* of -M: what the old generation may copy, at most (-c N) */
 #define COPIED_TO_COMPACT 0.6 /* share of live data: with less, half of -M is met before the threshold */
+#define REACH             20  /* a rise foretells so many times its age: beyond that no time to the limit is given */
 
 static double seconds_of(uint64_t time_ns)
 {
@@ -91,6 +92,9 @@ void tracker_early_sample(struct tracker *t, enum series_id series, uint64_t tim
         case SERIES_RSS:
                 early_warning_rss(&t->early, seconds_of(time_ns), (double)value);
                 break;
+        case SERIES_FOREIGN:
+                early_warning_foreign(&t->early, seconds_of(time_ns), (double)value);
+                break;
         default:
                 break;
         }
@@ -152,6 +156,9 @@ bool tracker_early(const struct tracker *t, struct tracked_early *ret)
         early_rise_rate(&s->rise, &ret->rate_low, &ret->rate_high);
         ret->onset_from_ns = nanoseconds_of(s->rise.onset.from_s);
         ret->onset_to_ns = nanoseconds_of(s->rise.onset.to_s);
+        double age_s = s->rise.now_s - (s->rise.onset.from_s + s->rise.onset.to_s) / 2;
+        if (!ret->runs_out && !(s->out.latest_s <= REACH * age_s))
+                ret->soonest_s = ret->latest_s = NAN;
         return true;
 }
 

@@ -213,6 +213,40 @@ static void older_samples_are_ignored(void **state)
         assert_memory_equal(&before, &e, sizeof(e));
 }
 
+/* The daemon's clock lags the log's by a moment: each sample comes after its second was closed. */
+static void samples_that_are_a_moment_late_count(void **state)
+{
+        (void)state;
+        struct early_rise e;
+
+        early_rise_init(&e);
+        for (double t = 1; t < 90; t += 1) {
+                early_rise_advance(&e, t);
+                early_rise_add(&e, t - 0.01, (20 + (t > 60 ? 10 * (t - 60) : 0)) * MIB);
+        }
+        assert_true(e.samples == 89);
+        assert_true(e.rising);
+        assert_true(e.onset.from_s <= 60 && 60 <= e.onset.to_s);
+}
+
+static void foreign_memory_is_judged_where_it_is_known(void **state)
+{
+        (void)state;
+        static struct early_warning w;
+
+        early_warning_init(&w, &(struct early_limits){ .live = NAN, .process = 1000 * MIB });
+        early_warning_heap(&w, 50 * MIB);
+        for (double t = 0.5; t < 60; t += 1) {
+                double foreign = t > 20 ? 10 * (t - 20) : 0;
+                early_warning_rss(&w, t, (60 + foreign) * MIB); /* 10 MiB are files */
+                early_warning_foreign(&w, t, foreign * MIB);
+        }
+        const struct early_series *s = early_warning_worst(&w);
+        assert_ptr_equal(s, &w.off_heap);
+        assert_float_equal(s->rise.last, 395 * MIB, 1);
+        assert_float_equal(s->out.limit, 940 * MIB, 1); /* what heap and files leave */
+}
+
 static void without_a_limit_nothing_runs_out(void **state)
 {
         (void)state;
@@ -279,6 +313,8 @@ int main(void)
                 cmocka_unit_test(a_level_that_was_held_before_is_no_rise),
                 cmocka_unit_test(a_rise_that_stops_is_withdrawn),
                 cmocka_unit_test(older_samples_are_ignored),
+                cmocka_unit_test(samples_that_are_a_moment_late_count),
+                cmocka_unit_test(foreign_memory_is_judged_where_it_is_known),
                 cmocka_unit_test(without_a_limit_nothing_runs_out),
                 cmocka_unit_test(memory_off_the_heap_runs_out_too),
                 cmocka_unit_test(states_beyond_their_arrays_are_refused),
