@@ -8,6 +8,7 @@
 
 #include "agent/server.h"
 #include "agent/settings.h"
+#include "proto/base/array.h"
 
 static struct {
         pthread_mutex_t lock;
@@ -65,7 +66,7 @@ bool control_parse(const char *line, struct request *ret, struct error *error)
         const char *verb = end + 1;
         size_t n = strcspn(verb, " ");
         const char *argument = verb[n] ? verb + n + 1 : "";
-        for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
                 if (strlen(verbs[i].name) != n || memcmp(verbs[i].name, verb, n) != 0)
                         continue;
                 ret->verb = verbs[i].verb;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "agent/layout.h"
+#include "proto/base/array.h"
 
 #include <string.h>
 
@@ -89,7 +90,7 @@ bool layout_flags(const uint8_t *flags, size_t size, bool defaults, struct flags
 
         if (!flags || size < 256 || size > 1024)
                 return false;
-        for (size_t i = 0; i < sizeof(measured) / sizeof(measured[0]); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(measured); i++)
                 if (measured[i].size == size) {
                         at = measured[i].heap_profile;
                         known = plausible(flags + at);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "agent/bytes.h"
+#include "proto/base/array.h"
 
 #define VARIABLE  0xffff
 #define LABELS_OF 0xfffe /* lists[].capability of labels: they belong to no particular block */
@@ -33,7 +34,7 @@ static bool is_definition(unsigned type)
         static const uint16_t list[] = { 25, 26, 27, 28, 29, 30,  32,  33,  43,  44,
                                          45, 46, 47, 48, 52, 160, 161, 168, 169, 210 };
 
-        for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(list); i++)
                 if (list[i] == type)
                         return true;
         return false;

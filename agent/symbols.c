@@ -8,6 +8,7 @@
  * things: then none of them is taken.
  */
 #include "agent/symbols.h"
+#include "proto/base/array.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -27,7 +28,7 @@ const char *const rts_symbol_names[] = {
         RTS_SYMBOLS(X)
 #undef X
 };
-const unsigned rts_symbol_count = sizeof(rts_symbol_names) / sizeof(rts_symbol_names[0]);
+const unsigned rts_symbol_count = ARRAY_SIZE(rts_symbol_names);
 
 struct rts_symbol *rts_symbol_at(unsigned i)
 {

@@ -17,6 +17,7 @@
 #include "agent/queue.h"
 #include "agent/thread.h"
 #include "agent/writer.h"
+#include "proto/base/array.h"
 
 #define BUFFER_BYTES 65536
 #define BLOCK_BYTES  24
@@ -184,7 +185,7 @@ static size_t put_header(uint8_t *out)
         size_t n = 8;
 
         memcpy(out, "hdrbhetb", 8);
-        for (size_t i = 0; i < sizeof(declared) / sizeof(declared[0]); i++, n += 20) {
+        for (size_t i = 0; i < ARRAY_SIZE(declared); i++, n += 20) {
                 memcpy(out + n, "etb\0", 4);
                 put_be(out + n + 4, declared[i].number, 2);
                 put_be(out + n + 6, declared[i].size, 2);
@@ -197,7 +198,7 @@ static size_t put_header(uint8_t *out)
 
 void synthetic_begin(const char *version, bool threaded, uint64_t now_ns)
 {
-        uint8_t header[8 + 20 * sizeof(declared) / sizeof(declared[0]) + 12];
+        uint8_t header[8 + 20 * ARRAY_SIZE(declared) + 12];
 
         pthread_mutex_lock(&y.lock);
         if (!y.runs && !y.child) {

@@ -7,6 +7,7 @@
  * filter, which is what /proc says with calls that every program makes, nothing is tried.
  */
 #include "agent/syscall_filter.h"
+#include "proto/base/array.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -197,7 +198,7 @@ static const struct {
         { try_sleep, "clock_nanosleep" },
 };
 
-#define ATTEMPTS (sizeof(attempts) / sizeof(attempts[0]))
+#define ATTEMPTS ARRAY_SIZE(attempts)
 #define POLL_AT  1u /* in that list */
 #define WAIT_AT  2u
 

@@ -4,8 +4,7 @@
 #include <signal.h>
 
 #include "agent/limits.h"
-
-#define NS_PER_S INT64_C(1000000000)
+#include "proto/base/time.h"
 
 static void *begin(void *ctx)
 {
@@ -52,12 +51,12 @@ int64_t thread_now_ns(void)
         struct timespec t;
 
         clock_gettime(CLOCK_MONOTONIC, &t);
-        return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+        return (int64_t)t.tv_sec * (int64_t)NS_PER_S + t.tv_nsec;
 }
 
 struct timespec thread_time_after(int64_t ns)
 {
         int64_t at = thread_now_ns() + ns;
 
-        return (struct timespec){ .tv_sec = at / NS_PER_S, .tv_nsec = at % NS_PER_S };
+        return (struct timespec){ .tv_sec = at / (int64_t)NS_PER_S, .tv_nsec = at % (int64_t)NS_PER_S };
 }

@@ -10,6 +10,7 @@
 
 #include "client/completion/completion.h"
 #include "client/hosts/endpoints.h"
+#include "proto/base/array.h"
 #include "proto/base/nearest.h"
 #include "proto/cli/help.h"
 #include "proto/cli/options.h"
@@ -26,7 +27,7 @@ static const struct command *const commands[] = {
         &command_help,   &command_version,
 };
 
-enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+enum { COMMANDS = ARRAY_SIZE(commands) };
 
 static void print_help(FILE *to)
 {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "client/answers/alert_parts.h"
+#include "proto/base/array.h"
 
 static bool same_text(const char *a, const char *b)
 {
@@ -176,7 +177,7 @@ const char *known_state_name(const Hw__Alert *alert)
 {
         static const char *const names[] = { "inactive", "pending", "firing", "resolved" };
 
-        if (!alert->has_state || alert->state < 0 || (size_t)alert->state >= sizeof(names) / sizeof(*names))
+        if (!alert->has_state || alert->state < 0 || (size_t)alert->state >= ARRAY_SIZE(names))
                 return "unknown";
         return names[alert->state];
 }

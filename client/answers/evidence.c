@@ -10,6 +10,7 @@
 #include "client/state/band_name.h"
 #include "heapwatch/text.h"
 #include "proto/base/agent_peer.h"
+#include "proto/base/array.h"
 #include "proto/base/rate.h"
 
 #define GAINED_LEAST 1048576.0 /* a band that gained less carries no growth */
@@ -163,7 +164,7 @@ static Hw__Series rising(const struct world_target *t)
                                             HW__SERIES__SERIES_BLOCKS_SIZE, HW__SERIES__SERIES_FOREIGN,
                                             HW__SERIES__SERIES_RSS };
 
-        for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(order); i++)
                 if (rises(judged(t, order[i])))
                         return order[i];
         return judged(t, HW__SERIES__SERIES_LIVE) ? HW__SERIES__SERIES_LIVE : HW__SERIES__SERIES_HEAP_SIZE;
@@ -374,7 +375,7 @@ static bool says_the_same(const struct evidence *e, const char *rule)
                 return false;
         if (!strcmp(rule, "crashed"))
                 return e->ending >= ENDED_BADLY && e->ending <= LOST;
-        for (size_t i = 0; e->grows && i < sizeof(of_growth) / sizeof(of_growth[0]); i++)
+        for (size_t i = 0; e->grows && i < ARRAY_SIZE(of_growth); i++)
                 if (!strcmp(rule, of_growth[i]))
                         return true;
         return false;

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* step.c - what the step in which growth is judged means for a run of this length (docs/VERDICT.md, "The scale"). */
 #include "client/answers/evidence.h"
+#include "proto/base/array.h"
+#include "proto/base/time.h"
 
 #include <stddef.h>
-
-#define MS  UINT64_C(1000000)
-#define SEC (1000 * MS)
 
 /* Steps that people type, in rising order. */
 static const struct {
         uint64_t ns;
         const char *text;
 } steps[] = {
-        { 100 * MS, "100ms" }, { 250 * MS, "250ms" }, { 500 * MS, "500ms" }, { 1 * SEC, "1s" },     { 2 * SEC, "2s" },
-        { 5 * SEC, "5s" },     { 10 * SEC, "10s" },   { 15 * SEC, "15s" },   { 30 * SEC, "30s" },   { 60 * SEC, "1m" },
-        { 120 * SEC, "2m" },   { 300 * SEC, "5m" },   { 600 * SEC, "10m" },  { 1800 * SEC, "30m" },
+        { 100 * NS_PER_MS, "100ms" }, { 250 * NS_PER_MS, "250ms" }, { 500 * NS_PER_MS, "500ms" },
+        { 1 * NS_PER_S, "1s" },       { 2 * NS_PER_S, "2s" },       { 5 * NS_PER_S, "5s" },
+        { 10 * NS_PER_S, "10s" },     { 15 * NS_PER_S, "15s" },     { 30 * NS_PER_S, "30s" },
+        { 60 * NS_PER_S, "1m" },      { 120 * NS_PER_S, "2m" },     { 300 * NS_PER_S, "5m" },
+        { 600 * NS_PER_S, "10m" },    { 1800 * NS_PER_S, "30m" },
 };
 
 uint64_t step_in_use(const struct evidence *e)
@@ -37,7 +38,7 @@ const char *shorter_step(const struct evidence *e)
         uint64_t step = step_in_use(e), most = length_seen(e) / SURE_STEPS;
         const char *found = NULL;
 
-        for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(steps); i++)
                 if (steps[i].ns <= most && steps[i].ns < step)
                         found = steps[i].text;
         return found;

@@ -9,6 +9,7 @@
 
 #include "client/state/band_name.h"
 #include "heapwatch/text.h"
+#include "proto/base/array.h"
 #include "proto/base/rate.h"
 
 /* ------------------------------------------------------------------- since */
@@ -364,7 +365,7 @@ static void say_sizes(struct target_answer *a, const struct world_target *t, boo
                 { "heap", h && h->has_heap_size_bytes, h ? h->heap_size_bytes : 0 },
                 { "RSS", has_rss, rss },
         };
-        enum { LIVE, HEAP, RSS, SIZES = sizeof(sizes) / sizeof(sizes[0]) };
+        enum { LIVE, HEAP, RSS, SIZES = ARRAY_SIZE(sizes) };
         bool first = true;
 
         for (size_t n = 0; n < SIZES; n++) {

@@ -13,10 +13,11 @@
 #include <unistd.h>
 
 #include "heapwatch/eventlog.h"
+#include "proto/base/array.h"
 #include "proto/base/error.h"
+#include "proto/base/time.h"
 #include "proto/eventlog/writer.h"
 
-#define NS_PER_S    UINT64_C(1000000000)
 #define BLOCK_BYTES 65536u
 #define LABEL_MAX   1000u
 
@@ -106,7 +107,7 @@ static void put_header(struct eventlog_writer *w)
         };
 
         writer_header_begin(w);
-        for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(types); i++)
                 writer_type(w, types[i].id, types[i].size, hw_event_info(types[i].id)->name);
         writer_header_end(w);
 }
@@ -210,7 +211,7 @@ static bool write_run(struct database *d, const struct archived_run *run, const 
         FILE *to = fopen(path, "wbe");
         int r = w ? SQLITE_OK : SQLITE_NOMEM;
 
-        for (size_t i = 0; i < sizeof(series) / sizeof(series[0]) && r == SQLITE_OK; i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(series) && r == SQLITE_OK; i++) {
                 f.event = series[i].event;
                 r = archived_series(d, run, series[i].series, take_value, &f);
         }

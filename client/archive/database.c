@@ -21,6 +21,7 @@
 #include "client/cli/say.h"
 #include "heapwatch/text.h"
 #include "heapwatch/wire.h"
+#include "proto/base/array.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
 #include "proto/wire/state_path.h"
@@ -273,7 +274,7 @@ static bool set_aside(const struct database *d, const char *why, struct error *e
         struct tm tm;
 
         (void)strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", gmtime_r(&now, &tm));
-        for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
                 (void)snprintf(from, sizeof(from), "%s%s", d->path, parts[i]);
                 (void)snprintf(to, sizeof(to), "%s.damaged-%s%s", d->path, stamp, parts[i]);
                 if (rename(from, to) < 0 && (i == 0 || errno != ENOENT))

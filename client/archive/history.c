@@ -10,11 +10,11 @@
 #include "client/archive/select.h"
 #include "client/cli/options.h"
 #include "heapwatch/text.h"
+#include "proto/base/array.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
 #include "proto/base/json_out.h"
-
-#define NS_PER_S UINT64_C(1000000000)
+#include "proto/base/time.h"
 
 enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON };
 
@@ -186,7 +186,7 @@ static void point_json(const struct printing *p, const char *time)
         json_member_u64(&j, "seconds", v->width_s);
         json_member_i64(&j, "run", p->run->id);
         json_member_u64(&j, "n", v->n);
-        for (size_t i = 0; v->n && i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        for (size_t i = 0; v->n && i < ARRAY_SIZE(numbers); i++)
                 json_member_double(&j, numbers[i].key, numbers[i].value);
         json_member_double(&j, "rise", v->rise);
         json_close(&j, '}');

@@ -7,12 +7,11 @@
 #include "client/archive/limits.h"
 #include "client/archive/schema.h"
 #include "proto/base/sketch.h"
+#include "proto/base/time.h"
 
 /* By default uthash exits when it is out of memory. */
 #undef uthash_nonfatal_oom
 #define uthash_nonfatal_oom(element) ((void)(element))
-
-#define NS_PER_S UINT64_C(1000000000)
 
 static uint64_t interval(uint64_t time_ns, uint64_t width_s)
 {

@@ -7,9 +7,9 @@
 
 #include "client/archive/limits.h"
 #include "client/archive/row.h"
+#include "proto/base/array.h"
 #include "proto/base/error.h"
-
-#define NS_PER_S UINT64_C(1000000000)
+#include "proto/base/time.h"
 
 void archived_runs_done(struct archived_runs *r)
 {
@@ -17,7 +17,7 @@ void archived_runs_done(struct archived_runs *r)
                 struct archived_run *x = &r->items[i];
                 char *texts[] = { x->target, x->host,   x->program, x->build_id, x->ghc,
                                   x->state,  x->growth, x->until,   x->labels };
-                for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++)
+                for (size_t k = 0; k < ARRAY_SIZE(texts); k++)
                         free(texts[k]);
         }
         free(r->items);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/archive/schema.h"
+#include "proto/base/array.h"
 
 #define TEXT_OF(number) #number
 #define NUMBER(number)  TEXT_OF(number)
@@ -71,4 +72,4 @@ const struct schema_table schema_tables[] = {
         { "verdicts", "time_ns / 1000000000", 730 * DAY_S, 0 },
 };
 
-const size_t n_schema_tables = sizeof(schema_tables) / sizeof(schema_tables[0]);
+const size_t n_schema_tables = ARRAY_SIZE(schema_tables);

@@ -9,10 +9,11 @@
 #include <unistd.h>
 
 #include "heapwatch/text.h"
+#include "proto/base/array.h"
 #include "proto/base/error.h"
+#include "proto/base/time.h"
 
-#define NS_PER_S UINT64_C(1000000000)
-#define DAY_NS   (DAY_S * NS_PER_S)
+#define DAY_NS (DAY_S * NS_PER_S)
 
 bool select_is(const char *text)
 {
@@ -62,7 +63,7 @@ static bool parse_when(const char *text, uint64_t now_ns, uint64_t *ret_from, ui
         } words[] = { { "yesterday", 1 }, { "last-week", 7 }, { "last-month", 30 } };
         uint64_t ago = 0;
 
-        for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(words); i++)
                 if (!strcmp(text, words[i].word))
                         ago = words[i].days * DAY_NS;
         if (!ago && (*text != '-' || !hw_parse_duration(text + 1, &ago)))

@@ -9,9 +9,9 @@
 #include "proto/base/clock.h"
 #include "proto/base/labels.h"
 #include "proto/base/sketch.h"
+#include "proto/base/time.h"
 
-#define NS_PER_S UINT64_C(1000000000)
-#define LATE_S   60u /* what is written this long after it happened is from a finished log */
+#define LATE_S 60u /* what is written this long after it happened is from a finished log */
 
 /* --------------------------------------------------------------------- values */
 

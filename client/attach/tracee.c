@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "client/attach/permission.h"
+#include "proto/base/array.h"
 #include "proto/base/clock.h"
 
 #define STOP_MS 1000 /* for a thread that was asked to stop */
@@ -93,7 +94,7 @@ static bool waits_in_call(const struct tracee *t)
         enum { OF_TICKER = 6 }; /* from here on only for the ticker: a main thread in them may be anywhere */
         uint8_t code[2] = { 0 };
 
-        for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]) - (t->main_thread ? OF_TICKER : 0); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(calls) - (t->main_thread ? OF_TICKER : 0); i++)
                 if ((long)t->before.orig_rax == calls[i])
                         return tracee_read(t, t->before.rip - 2, code, sizeof(code)) == sizeof(code) &&
                                code[0] == 0x0f && code[1] == 0x05;

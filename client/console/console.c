@@ -12,19 +12,27 @@
 
 #include "client/console/draw/keys.h"
 #include "client/console/scene/said.h"
-
-#define MINUTE UINT64_C(60000000000)
+#include "proto/base/array.h"
+#include "proto/base/time.h"
 
 static const struct {
         const char *name;
         uint64_t ns;
 } windows[] = {
-        { "10 s", MINUTE / 6 },    { "30 s", MINUTE / 2 },    { "1 min", MINUTE },    { "5 min", 5 * MINUTE },
-        { "10 min", 10 * MINUTE }, { "30 min", 30 * MINUTE }, { "1 h", 60 * MINUTE }, { "3 h", 180 * MINUTE },
-        { "12 h", 720 * MINUTE },  { "24 h", 1440 * MINUTE }, { "all", 0 },
+        { "10 s", NS_PER_MINUTE / 6 },
+        { "30 s", NS_PER_MINUTE / 2 },
+        { "1 min", NS_PER_MINUTE },
+        { "5 min", 5 * NS_PER_MINUTE },
+        { "10 min", 10 * NS_PER_MINUTE },
+        { "30 min", 30 * NS_PER_MINUTE },
+        { "1 h", 60 * NS_PER_MINUTE },
+        { "3 h", 180 * NS_PER_MINUTE },
+        { "12 h", 720 * NS_PER_MINUTE },
+        { "24 h", 1440 * NS_PER_MINUTE },
+        { "all", 0 },
 };
 
-enum { WINDOWS = sizeof(windows) / sizeof(windows[0]), WINDOW_FIRST = 4 };
+enum { WINDOWS = ARRAY_SIZE(windows), WINDOW_FIRST = 4 };
 
 /* -------------------------------------------------------------- new, destroy */
 

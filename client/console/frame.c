@@ -10,6 +10,7 @@
 #include "client/console/scene/trends.h"
 #include "client/console/draw/widgets.h"
 #include "heapwatch/text.h"
+#include "proto/base/array.h"
 #include "proto/base/glyph.h"
 
 enum { LINE = 512 };
@@ -121,7 +122,7 @@ static void draw_keys(const struct console *c, struct canvas *canvas, struct are
         };
         const struct console_key *own = c->shown->class->keys;
         int at = 1, end = area.width - right;
-        const size_t n_common = sizeof(common) / sizeof(common[0]);
+        const size_t n_common = ARRAY_SIZE(common);
 
         for (size_t i = 0; (own && own->key) || i < n_common;) {
                 const struct console_key *k = own && own->key ? own++ : &common[i++];

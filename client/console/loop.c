@@ -20,6 +20,7 @@
 #include "client/console/console.h"
 #include "client/console/screen.h"
 #include "client/cli/signals.h"
+#include "proto/base/array.h"
 #include "proto/base/clock.h"
 
 #define AGE_NS       UINT64_C(1000000000) /* how often ages are redrawn */
@@ -166,7 +167,7 @@ static void wait_for_news(struct loop *l, uint64_t until_ns)
         const uint64_t now_ns = clock_mono_ns(), wait_ns = until_ns > now_ns ? until_ns - now_ns : 0;
 
         /* The feed's descriptor is a hint: never sleep long on it. */
-        (void)poll(fds, sizeof(fds) / sizeof(fds[0]), (int)((wait_ns < HINT_NS ? wait_ns : HINT_NS) / 1000000) + 1);
+        (void)poll(fds, ARRAY_SIZE(fds), (int)((wait_ns < HINT_NS ? wait_ns : HINT_NS) / 1000000) + 1);
         if (fds[0].revents & (POLLHUP | POLLERR))
                 l->console->quit = true; /* the terminal was closed */
 }

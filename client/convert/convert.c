@@ -19,13 +19,14 @@
 #include "client/convert/format.h"
 #include "client/convert/reader.h"
 #include "heapwatch/text.h"
+#include "proto/base/array.h"
 
 static const struct format *const formats[] = {
         &format_hp,         &format_csv,   &format_csv_wide, &format_json,        &format_collapsed,
         &format_speedscope, &format_pprof, &format_perfetto, &format_openmetrics, &format_resid,
 };
 
-enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
+enum { FORMATS = ARRAY_SIZE(formats) };
 
 struct request {
         const char *log, *output;

@@ -19,10 +19,10 @@
 #include "client/convert/spool.h"
 #include "client/pipe/csv.h"
 #include "heapwatch/text.h"
+#include "proto/base/time.h"
 
-#define NS_PER_S 1000000000u
-#define GAUGES   4
-#define AHEAD    64 /* samples come out of order by a few, never by this many */
+#define GAUGES 4
+#define AHEAD  64 /* samples come out of order by a few, never by this many */
 
 static const Hw__Series gauge_series[GAUGES] = { HW__SERIES__SERIES_LIVE, HW__SERIES__SERIES_HEAP_SIZE,
                                                  HW__SERIES__SERIES_BLOCKS_SIZE, HW__SERIES__SERIES_RSS };

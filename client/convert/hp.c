@@ -17,6 +17,8 @@
  * number is appended.
  */
 #include "client/convert/format.h"
+#include "proto/base/array.h"
+#include "proto/base/time.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -29,8 +31,7 @@
 #include "proto/base/utf8.h"
 
 #define LABEL_BYTES 1000u
-#define EARLY_BYTES (16u << 20) /* kept while the header waits; beyond that it is written with what is known */
-#define NS_PER_S    1000000000u
+#define EARLY_BYTES (16u << 20)  /* kept while the header waits; beyond that it is written with what is known */
 #define LEFT_OUT    "(left-out)" /* bytes of bands beyond the daemon's limit */
 
 struct hp {
@@ -65,7 +66,7 @@ static bool is_keyword(const char *text)
                 "BEGIN_SAMPLE", "END_SAMPLE", "X_RANGE",     "Y_RANGE",    "COMMENT",
         };
 
-        for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(words); i++)
                 if (!strcmp(text, words[i]))
                         return true;
         return false;

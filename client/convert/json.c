@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "client/convert/frames.h"
+#include "proto/base/array.h"
 #include "proto/base/json_out.h"
 
 struct lines {
@@ -129,7 +130,7 @@ static void put_note(struct lines *l, const Hw__Note *n)
 
         open_line(l, "note");
         put_u64(l, "timeNs", n->has_time_ns, n->time_ns);
-        json_known_text(&l->j, "what", (unsigned)n->what < sizeof(what) / sizeof(what[0]) ? what[n->what] : what[0]);
+        json_known_text(&l->j, "what", (unsigned)n->what < ARRAY_SIZE(what) ? what[n->what] : what[0]);
         put_u64(l, "thread", n->has_thread, n->thread);
         json_known_text(&l->j, "text", n->text);
         put_u64(l, "sizeBytes", n->has_size_bytes, n->size_bytes);

@@ -23,8 +23,7 @@
 #include "client/metrics/values.h"
 #include "proto/base/hash.h"
 #include "proto/base/idtable.h"
-
-#define NS_PER_MS 1000000u
+#include "proto/base/time.h"
 
 struct family {
         const struct metric *metric;

@@ -14,8 +14,7 @@
 #include <stdlib.h>
 
 #include "client/pipe/csv.h"
-
-#define NS_PER_S 1000000000u
+#include "proto/base/time.h"
 
 /* --------------------------------------------------------------------- csv */
 

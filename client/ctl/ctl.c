@@ -18,6 +18,7 @@
 #include "client/ctl/silence.h"
 #include "client/cli/options.h"
 #include "heapwatch/requester.h"
+#include "proto/base/array.h"
 #include "proto/base/error.h"
 
 #define TIMEOUT_MS 5000
@@ -267,7 +268,7 @@ static const struct verb verbs[] = {
         { "census", 1, 0, ask_agent_of }, { "agent", 2, 1, ask_agent_of },
 };
 
-enum { VERBS = sizeof(verbs) / sizeof(verbs[0]) };
+enum { VERBS = ARRAY_SIZE(verbs) };
 
 static const struct term terms[] = {
         { "status", NULL, "the daemon and its targets" },

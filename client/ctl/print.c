@@ -9,6 +9,7 @@
 
 #include "client/ctl/silence.h"
 #include "heapwatch/text.h"
+#include "proto/base/array.h"
 #include "proto/base/decimal.h"
 #include "proto/base/json_out.h"
 #include "proto/wire/json.h"
@@ -22,7 +23,7 @@ static const char *state_name(const Hw__Target *t)
                 "crashed", "unreadable", "removed",   "lost",    "failed",
         };
 
-        if (!t->has_state || t->state < 0 || (size_t)t->state >= sizeof(names) / sizeof(names[0]))
+        if (!t->has_state || t->state < 0 || (size_t)t->state >= ARRAY_SIZE(names))
                 return names[0];
         if (t->state == HW__TARGET__STATE__STATE_CRASHED && t->has_exit_signal)
                 return "killed";
@@ -35,8 +36,7 @@ static void print_notifier(const Hw__Notifier *n)
                                              "restarting", "waiting: none is connected" };
         char detail[512];
 
-        (void)printf("notifier %s",
-                     n->has_state && (size_t)n->state < sizeof(names) / sizeof(*names) ? names[n->state] : names[0]);
+        (void)printf("notifier %s", n->has_state && (size_t)n->state < ARRAY_SIZE(names) ? names[n->state] : names[0]);
         if (n->has_pid)
                 (void)printf("  pid %u", n->pid);
         if (n->has_restarts && n->restarts > 0)
@@ -58,7 +58,7 @@ static void print_turn(const char *when, const Hw__LoopTurn *t)
                 return;
         (void)printf("  %s %s", when, hw_duration_text(text, sizeof(text), (double)t->cpu_ns));
         (void)hw_terminal_text(safe, sizeof(safe), t->target ? t->target : "");
-        if (t->has_kind && t->kind > 0 && (size_t)t->kind < sizeof(kinds) / sizeof(kinds[0]))
+        if (t->has_kind && t->kind > 0 && (size_t)t->kind < ARRAY_SIZE(kinds))
                 (void)printf(" (%s%s%s)", kinds[t->kind], *safe ? " of " : "", safe);
 }
 

@@ -9,10 +9,10 @@
 
 #include "client/archive/select.h"
 #include "client/cli/command.h"
+#include "proto/base/array.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
-
-#define NS_PER_S UINT64_C(1000000000)
+#include "proto/base/time.h"
 
 struct filling {
         struct run_meter *meter;
@@ -99,11 +99,11 @@ static int read_series(struct filling *f, struct database *d)
         };
         int r = SQLITE_OK;
 
-        for (size_t i = 0; i < sizeof(gauges) / sizeof(gauges[0]) && r == SQLITE_OK; i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(gauges) && r == SQLITE_OK; i++) {
                 f->gauge = &f->meter->gauges[gauges[i].gauge];
                 r = archived_series(d, f->run, gauges[i].series, take_gauge, f);
         }
-        for (size_t i = 0; i < sizeof(flows) / sizeof(flows[0]) && r == SQLITE_OK; i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(flows) && r == SQLITE_OK; i++) {
                 f->flow = &f->meter->flows[flows[i].flow];
                 f->amount = flows[i].amount;
                 r = archived_series(d, f->run, flows[i].series, take_flow, f);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "heapwatch/text.h"
+#include "proto/base/array.h"
 
 #define LENGTHS_DIFFER 0.1 /* as a share of the baseline's */
 
@@ -165,7 +166,7 @@ void cautions(const struct comparison *c, void (*say)(void *ctx, const char *tex
                                         live,     left_out,  one_sided, unmatched, single };
         char text[CAUTION_MAX];
 
-        for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(all); i++)
                 if (all[i](c, text, sizeof(text)))
                         say(ctx, text);
 }

@@ -11,6 +11,7 @@
 
 #include "client/history/history.h"
 #include "heapwatch/requester.h"
+#include "proto/base/array.h"
 #include "proto/base/error.h"
 
 #define WAIT_MS     5000
@@ -59,7 +60,7 @@ static bool ask_snapshot(struct asking *a, const char *endpoint)
         Hw__Request *request = hw_request_new(HW__REQUEST__WHAT_SNAPSHOT);
         bool good = request && hw_request_add_target(request->snapshot, a->target) == 0;
 
-        for (size_t i = 0; good && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        for (size_t i = 0; good && i < ARRAY_SIZE(kinds); i++)
                 good = hw_request_add_kind(request->snapshot, kinds[i]) == 0;
         if (!good)
                 hw_request_destroy(&request);
@@ -175,7 +176,7 @@ static bool fill_series(struct asking *a, const char *endpoint)
         };
         bool good = true;
 
-        for (size_t i = 0; good && i < sizeof(series) / sizeof(series[0]); i++) {
+        for (size_t i = 0; good && i < ARRAY_SIZE(series); i++) {
                 struct past p = { .n = 0 };
                 good = ask_history(a, endpoint, series[i], &p);
                 if (good)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "heapwatch/text.h"
+#include "proto/base/array.h"
 
 #define TAIL_LEAST 5 /* pauses beyond a quantile for estimating its noise from ranks */
 
@@ -131,7 +132,7 @@ const struct quantity quantities[] = {
         { "max(gc_pause)", "longest pause", UNIT_NS, longest, 0, 0 },
 };
 
-const size_t n_quantities = sizeof(quantities) / sizeof(quantities[0]);
+const size_t n_quantities = ARRAY_SIZE(quantities);
 
 bool quantity_is_signed(const struct quantity *q)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/diff/shift.h"
+#include "proto/base/array.h"
 
 #include <errno.h>
 #include <math.h>
@@ -52,7 +53,7 @@ double shift_t(unsigned freedom)
                                     2.201, 2.179,  2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080,
                                     2.074, 2.069,  2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042 };
 
-        if (freedom < sizeof(t) / sizeof(t[0]))
+        if (freedom < ARRAY_SIZE(t))
                 return t[freedom];
         return 1.960 + 2.4 / freedom; /* off by less than 0.002 */
 }

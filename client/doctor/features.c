@@ -13,6 +13,7 @@
 #include "proto/eventlog/advice.h"
 #include "client/program/inquire.h"
 #include "heapwatch/text.h"
+#include "proto/base/array.h"
 
 struct wanted {
         const char *name, *try, *use, *build;
@@ -78,7 +79,7 @@ void features_of_program(struct features *f, const char *path, const struct rtsi
         char add[768], reason[256];
 
         features_add(f, "eventlog", info->eventlog, true, info->eventlog ? "" : hw_advice_text(HW_ADVICE_NO_EVENTLOG));
-        for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
                 const struct wanted *w = &table[i];
                 bool seen = info->eventlog && inquire_accepts(path, w->try, reason, sizeof(reason));
                 /*

@@ -5,6 +5,7 @@
  * to do.
  */
 #include "client/doctor/stream.h"
+#include "proto/base/array.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -65,7 +66,7 @@ void stream_take(struct stream *s, const Hw__Update *update)
 {
         Hw__Kind kind = hw_update_kind(update);
 
-        if ((size_t)kind < sizeof(s->kinds) / sizeof(s->kinds[0]) && has_content(update))
+        if ((size_t)kind < ARRAY_SIZE(s->kinds) && has_content(update))
                 s->kinds[kind] = true;
         if (update->body_case == HW__UPDATE__BODY_TARGET_STATE)
                 take_target(s, update->target_state);
@@ -90,7 +91,7 @@ void features_of_stream(struct features *f, const struct stream *s)
                 { "ticky counters", HW__KIND__KIND_TICKY, false, "-ticky (not -threaded) and +RTS -lT" },
         };
 
-        for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
                 bool seen = s->kinds[rows[i].kind];
                 features_add(f, rows[i].name, seen, rows[i].needed,
                              seen             ? ""

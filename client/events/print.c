@@ -11,8 +11,8 @@
 
 #include "proto/base/json_out.h"
 #include "heapwatch/text.h"
+#include "proto/base/time.h"
 
-#define NS_PER_S    1000000000u
 #define BYTES_SHOWN 32u /* of a binary message, in text */
 
 /* Where the next field's values are. */

@@ -11,6 +11,7 @@
 #include "client/cli/say.h"
 #include "client/export/exporter.h"
 #include "client/metrics/bands.h"
+#include "proto/base/array.h"
 #include "proto/base/error.h"
 
 struct export
@@ -139,7 +140,7 @@ static bool fill(struct plan *p, const struct export *x, struct error *error)
         }
         if (x->listen && !add_sink(p, SINK_SCRAPE, x->listen, x, error))
                 return false;
-        for (size_t i = 0; i < sizeof(sinks) / sizeof(sinks[0]); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(sinks); i++)
                 for (size_t j = 0; j < sinks[i].addresses->n; j++)
                         if (!add_sink(p, sinks[i].kind, sinks[i].addresses->items[j], x, error))
                                 return false;

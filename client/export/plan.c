@@ -8,6 +8,7 @@
 
 #include "client/export/profiles.h"
 #include "client/export/sender.h"
+#include "proto/base/array.h"
 #include "proto/base/error.h"
 
 #define INTERVAL_DEFAULT UINT64_C(15000000000)
@@ -22,7 +23,7 @@ void plan_done(struct plan *p)
                 struct sink_plan *s = &p->sinks[i];
                 char *texts[] = { s->name, s->address, s->token_file, s->bearer_file, s->basic_file, s->ca_file };
 
-                for (size_t t = 0; t < sizeof(texts) / sizeof(texts[0]); t++)
+                for (size_t t = 0; t < ARRAY_SIZE(texts); t++)
                         free(texts[t]);
         }
         for (size_t i = 0; i < p->n_daemons; i++)
@@ -53,7 +54,7 @@ static bool is_label_name(const char *name)
         for (const char *c = name; *c; c++)
                 if (!isalnum((unsigned char)*c) && *c != '_')
                         return false;
-        for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
                 if (!strcmp(name, taken[i]))
                         return false;
         return strncmp(name, "__", 2) != 0;

@@ -13,6 +13,7 @@
 
 #include "client/metrics/bands.h"
 #include "heapwatch/text.h"
+#include "proto/base/array.h"
 #include "proto/base/error.h"
 #include "proto/yaml/yaml_file.h"
 
@@ -210,7 +211,7 @@ static bool take_sink(struct yaml_file *f, const yaml_node_t *node, struct plan 
         size_t n = 0;
 
         if (!yaml_is_mapping(f, node, "a sink: kind, and what it needs") ||
-            !yaml_check_keys(f, node, sink_keys, sizeof(sink_keys) / sizeof(sink_keys[0])))
+            !yaml_check_keys(f, node, sink_keys, ARRAY_SIZE(sink_keys)))
                 return false;
         kind = yaml_get(f, node, "kind");
         const char *text = kind ? some_text(f, kind, "a kind of sink") : NULL;
@@ -328,7 +329,7 @@ bool plan_read(struct plan *p, const char *path)
         if (read && !root)
                 (void)yaml_error(&f, NULL, 0, "it is empty; expected sinks:");
         else if (root && yaml_is_mapping(&f, root, "sinks, and what all have in common") &&
-                 yaml_check_keys(&f, root, keys, sizeof(keys) / sizeof(keys[0])))
+                 yaml_check_keys(&f, root, keys, ARRAY_SIZE(keys)))
                 for (size_t i = 0; yaml_entry_at(&f, root, i, &e) && !yaml_enough_errors(&f); i++)
                         take_entry(&f, &e, p);
         bool good = read && f.diagnostics == 0;

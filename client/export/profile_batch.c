@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "proto/base/document.h"
+#include "proto/base/time.h"
 
 #define RANDOM_BYTES 12
-#define NS_PER_S     UINT64_C(1000000000)
 
 bool profile_boundary(char ret[static PROFILE_BOUNDARY + 1])
 {

@@ -7,8 +7,7 @@
 #include "client/export/profile_batch.h"
 #include "client/export/sender.h"
 #include "client/state/kept.h"
-
-#define NS_PER_S UINT64_C(1000000000)
+#include "proto/base/time.h"
 
 /* What was sent of a target. */
 struct seen {

@@ -17,6 +17,7 @@
 
 #include "client/cli/say.h"
 #include "client/export/attempt.h"
+#include "proto/base/array.h"
 #include "proto/base/clock.h"
 
 #define KEEP_FORM_NS UINT64_C(600000000000)
@@ -79,7 +80,7 @@ static bool next_form(const struct remote_writer *w, const struct http_result *r
         static const long may_be[] = { 400, 406, 500, 501 };
         bool unknown = r->status == 415 || (r->ok && r->count == UINT64_MAX), may = unknown;
 
-        for (size_t i = 0; i < sizeof(may_be) / sizeof(may_be[0]); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(may_be); i++)
                 may |= r->status == may_be[i];
         *ret = unknown ? REMOTE_WRITE_1 : w->form + 1;
         return may && w->form != REMOTE_WRITE_1 && *ret <= w->base.options.least;

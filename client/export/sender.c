@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/export/sender.h"
+#include "proto/base/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@ static const struct {
 
 enum address_kind address_kind(const char *address)
 {
-        for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
                 if (!strncmp(address, prefixes[i].prefix, strlen(prefixes[i].prefix)))
                         return prefixes[i].kind;
         return ADDRESS_BAD;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/hosts/hosts.h"
+#include "proto/base/array.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -77,7 +78,7 @@ static bool take_host(struct yaml_file *f, const struct yaml_entry *e, struct ho
         if (hosts_find(hosts, h->name))
                 return yaml_error(f, e->key_node, 0, "duplicate host '%s'", h->name);
         if (!yaml_is_mapping(f, e->value, "endpoint and server_key of the host") ||
-            !yaml_check_keys(f, e->value, keys, sizeof(keys) / sizeof(keys[0])))
+            !yaml_check_keys(f, e->value, keys, ARRAY_SIZE(keys)))
                 return false;
         const yaml_node_t *endpoint = yaml_get(f, e->value, "endpoint"), *server = yaml_get(f, e->value, "server_key"),
                           *key = yaml_get(f, e->value, "key");

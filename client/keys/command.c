@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "client/cli/command.h"
+#include "proto/base/array.h"
 #include "proto/base/document.h"
 #include "proto/base/error.h"
 #include "proto/base/nearest.h"
@@ -328,7 +329,7 @@ static const struct verb {
         { "revoke", 1, 1, revoke_key }, { "list", 0, 0, list },
 };
 
-enum { VERBS = sizeof(verbs) / sizeof(verbs[0]) };
+enum { VERBS = ARRAY_SIZE(verbs) };
 
 static const struct term terms[] = {
         { "new", "[NAME]",

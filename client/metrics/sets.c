@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "client/metrics/tables.h"
+#include "proto/base/array.h"
 
 const struct metric_set metric_sets[] = {
         { .name = "heapwatch",
@@ -26,7 +27,7 @@ const struct metric_set metric_sets[] = {
 
 const char *metric_set_nth(size_t n)
 {
-        return n < sizeof(metric_sets) / sizeof(metric_sets[0]) ? metric_sets[n].name : NULL;
+        return n < ARRAY_SIZE(metric_sets) ? metric_sets[n].name : NULL;
 }
 
 const struct metric_set *metric_set_find(const char *name)

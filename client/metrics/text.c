@@ -11,9 +11,9 @@
 
 #include "heapwatch/text.h"
 #include "proto/base/decimal.h"
+#include "proto/base/time.h"
 
 #define LABEL_BYTES 1024 /* a longer value is cut */
-#define NS_PER_S    1000000000u
 
 struct sheet {
         FILE *to;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "heapwatch/text.h"
+#include "proto/base/array.h"
 #include "proto/base/utf8.h"
 
 /* ---------------------------------------------------------------------- copy */
@@ -32,7 +33,7 @@ static void cut_all(Hw__Alert *a)
         char *const texts[] = { a->rule,       a->group,       a->severity,  a->band_label,
                                 a->value_text, a->band_source, a->band_name, a->sentence };
 
-        for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
                 cut(texts[i]);
         cut_pairs(a->labels, &a->n_labels);
         cut_pairs(a->annotations, &a->n_annotations);

@@ -17,8 +17,8 @@
 #include <string.h>
 
 #include "client/convert/moment.h"
+#include "proto/base/time.h"
 
-#define NS_PER_S 1e9
 #define OTHER    "(other)"
 #define HEADROOM 1.03 /* above the highest point */
 
@@ -109,7 +109,7 @@ int plot_save_order(const struct plot_chart *c, const char *path)
 
         if (!f)
                 return -errno;
-        (void)fprintf(f, "X_RANGE %.9f\nY_RANGE %" PRIu64 "\n", (double)c->x_ns / NS_PER_S, c->y_bytes);
+        (void)fprintf(f, "X_RANGE %.9f\nY_RANGE %" PRIu64 "\n", (double)c->x_ns / (double)NS_PER_S, c->y_bytes);
         for (size_t i = 0; i < c->n_bands; i++)
                 if (c->bands[i].id)
                         (void)fprintf(f, "ORDER %s\n", c->bands[i].label);
@@ -203,8 +203,8 @@ static int fill_columns(struct plot_chart *c, struct spool *s, const uint32_t *i
         while (r == 0 && (r = spool_next(s, &row)) == 1) {
                 r = 0;
                 row.time_ns = row.time_ns < last_ns ? last_ns : row.time_ns; /* never back */
-                c->integral +=
-                        (double)(row.time_ns - last_ns) / NS_PER_S * ((double)row.total_bytes + (double)last_bytes) / 2;
+                c->integral += (double)(row.time_ns - last_ns) / (double)NS_PER_S *
+                               ((double)row.total_bytes + (double)last_bytes) / 2;
                 last_ns = row.time_ns;
                 last_bytes = row.total_bytes;
                 if (seen++ % each == 0) {
@@ -248,7 +248,7 @@ static void find_scales(struct plot_chart *c, const struct plot_data *d, const s
         c->x_ns = d->last_ns ? d->last_ns : 1;
         c->y_bytes = most >= 1 ? (uint64_t)(most * HEADROOM) : 1;
         if (order->x_s > 0 && order->x_s < 1e9)
-                c->x_ns = (uint64_t)(order->x_s * NS_PER_S);
+                c->x_ns = (uint64_t)(order->x_s * (double)NS_PER_S);
         if (order->y_bytes > 0)
                 c->y_bytes = order->y_bytes;
 }

@@ -19,6 +19,7 @@
 #include "client/cli/signals.h"
 #include "client/convert/reader.h"
 #include "client/plot/plot.h"
+#include "proto/base/array.h"
 
 #define LEAST_SIZE 300
 #define MOST_SIZE  10000
@@ -79,7 +80,7 @@ static const struct kind *kind_of(const char *name)
 {
         const char *ending = name ? strrchr(name, '.') : NULL;
 
-        for (size_t i = 0; ending && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        for (size_t i = 0; ending && i < ARRAY_SIZE(kinds); i++)
                 if (!strcmp(ending, kinds[i].ending))
                         return &kinds[i];
         return NULL;

@@ -12,9 +12,10 @@
 #include "client/plot/plot.h"
 #include "client/plot/theme.h"
 #include "heapwatch/text.h"
+#include "proto/base/array.h"
+#include "proto/base/time.h"
 #include "proto/base/utf8.h"
 
-#define NS_PER_S   1e9
 #define FONT       "DejaVu Sans"
 #define MARGIN     18.0
 #define KEY_WIDTH  260.0
@@ -71,7 +72,7 @@ static void put_text(struct plot_picture *p, cairo_t *cr, const char *text, doub
         cairo_font_extents(cr, &f);
         cairo_move_to(cr, x, y);
         cairo_show_text(cr, fitted);
-        if (p->n_texts < sizeof(p->texts) / sizeof(p->texts[0]))
+        if (p->n_texts < ARRAY_SIZE(p->texts))
                 p->texts[p->n_texts++] = (struct plot_text){ x, y - f.ascent * 0.8, taken, f.ascent * 0.8 };
 }
 
@@ -130,7 +131,7 @@ static void draw_grid(struct plot_picture *p, cairo_t *cr, const struct theme *t
 
 static void draw_axes(struct plot_picture *p, cairo_t *cr, const struct theme *theme)
 {
-        double range_s = (double)p->chart->x_ns / NS_PER_S, range = (double)p->chart->y_bytes,
+        double range_s = (double)p->chart->x_ns / (double)NS_PER_S, range = (double)p->chart->y_bytes,
                step = byte_step_of(range);
         char text[HW_NUMBER_MAX];
 
@@ -142,10 +143,10 @@ static void draw_axes(struct plot_picture *p, cairo_t *cr, const struct theme *t
         step = step_of(range_s);
         for (double s = 0; s <= range_s * (1 + 1e-9); s += step) {
                 (void)snprintf(text, sizeof(text), "%g", round(s / step) * step);
-                cairo_move_to(cr, x_at(p, s * NS_PER_S), p->bottom);
+                cairo_move_to(cr, x_at(p, s * (double)NS_PER_S), p->bottom);
                 cairo_rel_line_to(cr, 0, 4);
                 cairo_stroke(cr);
-                put_text(p, cr, text, x_at(p, s * NS_PER_S), p->bottom + 16, CENTRE, 80);
+                put_text(p, cr, text, x_at(p, s * (double)NS_PER_S), p->bottom + 16, CENTRE, 80);
         }
         put_text(p, cr, "seconds", (p->left + p->right) / 2, p->bottom + 31, CENTRE, 80);
         theme_use(cr, theme->ink);
@@ -412,7 +413,7 @@ static void facts_of(const struct plot_picture *p, char *out, size_t size)
                                         "%s\xc2\xb7s under all censuses, peak %s (%" PRIu64 " bytes) at %.3f s",
                                         hw_bytes_text(area, sizeof(area), c->integral),
                                         hw_bytes_text(peak, sizeof(peak), (double)c->peak_bytes), c->peak_bytes,
-                                        (double)c->peak_ns / NS_PER_S);
+                                        (double)c->peak_ns / (double)NS_PER_S);
         if (run && run->has_start_wall_ns && used < size)
                 (void)snprintf(out + used, size - used, "%s%s", used ? ", " : "",
                                hw_time_text(when, sizeof(when), run->start_wall_ns));

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "agent/symbols.h"
+#include "proto/base/array.h"
 
 #define LIBRARY "libheapwatch-agent.so"
 
@@ -224,7 +225,7 @@ bool agent_fit_library(char *ret, size_t size)
                 return false;
         self[n] = '\0';
         *strrchr(self, '/') = '\0';
-        for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(places); i++)
                 if ((size_t)snprintf(ret, size, "%s/%s" LIBRARY, self, places[i]) < size && access(ret, R_OK) == 0)
                         return true;
         return false;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/program/sandbox.h"
+#include "proto/base/array.h"
 
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -67,11 +68,11 @@ bool sandbox_enter(void)
                 ALLOW,
         };
         const struct sock_filter signals[] = { SIGNALS, ALLOW }, allow = ALLOW;
-        const unsigned short n = sizeof(filter) / sizeof(filter[0]);
+        const unsigned short n = ARRAY_SIZE(filter);
         struct sock_fprog program = { .len = n, .filter = filter };
 
         if (RUNNING_ON_VALGRIND) /* it sets the handlers of all signals itself before a program takes its place */
-                filter[n - sizeof(signals) / sizeof(signals[0])] = allow;
+                filter[n - ARRAY_SIZE(signals)] = allow;
         return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 

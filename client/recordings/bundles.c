@@ -20,9 +20,8 @@
 #include "heapwatch/text.h"
 #include "proto/base/ckd.h"
 #include "proto/base/private_directory.h"
+#include "proto/base/time.h"
 
-#define NS_PER_S     UINT64_C(1000000000)
-#define DAY_NS       (86400 * NS_PER_S)
 #define UNFINISHED_S 7200 /* after that nobody works on it any more */
 #define STAMP_BYTES  16   /* 20261122T071841Z */
 #define BUNDLES_MAX  10000u
@@ -144,7 +143,7 @@ static bool may(const struct list *l, const char *why, const struct bundle_limit
                 const uint64_t age = sub_sat(wall_ns, f->made_ns);
                 if (n <= m || f->name[n - m - 1] != '-' || strcmp(f->name + n - m, why) != 0)
                         continue;
-                day += age < DAY_NS;
+                day += age < NS_PER_DAY;
                 if (limits->apart_ns && age < limits->apart_ns)
                         return error_set(error, "not done: the bundle of %s is less than %s old", f->name,
                                          hw_duration_text(text, sizeof(text), (double)limits->apart_ns));

@@ -5,6 +5,7 @@
  * anything but waiting.
  */
 #include "client/replay/output.h"
+#include "proto/base/array.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -68,7 +69,7 @@ bool output_parse(struct output *o, const char *text)
                 enum output_kind kind;
         } kinds[] = { { "fifo:", OUTPUT_FIFO }, { "file:", OUTPUT_FILE }, { "unix-listen:", OUTPUT_LISTEN } };
 
-        for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
                 size_t size = strlen(kinds[i].scheme);
                 if (strncmp(text, kinds[i].scheme, size) != 0 || !text[size])
                         continue;

@@ -28,6 +28,7 @@
 #include "client/cli/signals.h"
 #include "client/page/assets.h"
 #include "heapwatch/text.h"
+#include "proto/base/array.h"
 #include "proto/base/error.h"
 
 #define HISTORY_POINTS  8192 /* of a series, while reading */
@@ -211,7 +212,7 @@ static char *out_name(const struct reporter *r)
         size_t n = strlen(log);
         char *name = NULL;
 
-        for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(endings); i++) {
                 size_t tail = strlen(endings[i]);
                 if (n > tail && !strncmp(log + n - tail, endings[i], tail))
                         n -= tail;

@@ -19,6 +19,7 @@
 #include "client/cli/options.h"
 #include "client/program/own_daemon.h"
 #include "heapwatch/text.h"
+#include "proto/base/array.h"
 #include "proto/base/error.h"
 #include "proto/base/private_directory.h"
 #include "proto/base/unix_socket.h"
@@ -389,7 +390,7 @@ static Hw__Request *facts_request(const char *name)
         Hw__Request *r = hw_request_new(HW__REQUEST__WHAT_SNAPSHOT);
         bool ok = r && hw_request_add_target(r->snapshot, name) == 0;
 
-        for (size_t i = 0; ok && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        for (size_t i = 0; ok && i < ARRAY_SIZE(kinds); i++)
                 ok = hw_request_add_kind(r->snapshot, kinds[i]) == 0;
         if (!ok)
                 hw_request_destroy(&r);

@@ -33,6 +33,7 @@
 #include "client/run/follow.h"
 #include "client/run/hung.h"
 #include "client/run/notices.h"
+#include "proto/base/array.h"
 #include "proto/base/clock.h"
 
 #define TICK_MS       500
@@ -82,7 +83,7 @@ static int block_signals(struct session *s)
 
         sigemptyset(&set);
         sigaddset(&set, SIGCHLD);
-        for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(forwarded); i++)
                 sigaddset(&set, forwarded[i]);
         if (sigprocmask(SIG_BLOCK, &set, &s->old_mask) < 0)
                 return -errno;

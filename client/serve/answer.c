@@ -14,6 +14,7 @@
 
 #include "proto/base/json_out.h"
 #include "client/page/assets.h"
+#include "proto/base/array.h"
 
 static const struct {
         const char *name, *value;
@@ -48,7 +49,7 @@ static const struct {
 
 static const char *phrase(int status)
 {
-        for (size_t i = 0; i < sizeof(phrases) / sizeof(phrases[0]); i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(phrases); i++) {
                 if (phrases[i].status == status)
                         return phrases[i].phrase;
         }
@@ -72,7 +73,7 @@ void answer_headers(struct evhttp_request *req)
 {
         struct evkeyvalq *out = evhttp_request_get_output_headers(req);
 
-        for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(headers); i++)
                 (void)evhttp_add_header(out, headers[i].name, headers[i].value);
         (void)evhttp_add_header(out, "Content-Security-Policy", policy());
 }

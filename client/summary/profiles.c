@@ -7,6 +7,7 @@
 #include "client/answers/census.h"
 #include "client/summary/print.h"
 #include "client/summary/summary.h"
+#include "proto/base/array.h"
 
 #define LABEL 80 /* bytes of a name shown */
 
@@ -32,7 +33,7 @@ static size_t mode_of(const struct summary *s)
         const Hw__Run *run = s->t->target ? s->t->target->run_info : NULL;
         int mode = run && run->has_breakdown ? (int)run->breakdown : 0;
 
-        return mode > 0 && (size_t)mode < sizeof(modes) / sizeof(modes[0]) ? (size_t)mode : 0;
+        return mode > 0 && (size_t)mode < ARRAY_SIZE(modes) ? (size_t)mode : 0;
 }
 
 bool profile_known(const struct summary *s)
@@ -138,7 +139,7 @@ static bool is_own(const Hw__Stack *stack)
         static const char *const others[] = { "IDLE", "GC", "SYSTEM", "OVERHEAD_of" };
         const char *label = stack->n_centres ? stack->centres[0]->label : NULL;
 
-        for (size_t i = 0; label && i < sizeof(others) / sizeof(others[0]); i++)
+        for (size_t i = 0; label && i < ARRAY_SIZE(others); i++)
                 if (!strcmp(label, others[i]))
                         return false;
         return true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sections.c - DESIGN: the order of the sections; counts of what the world does not keep. */
 #include "client/summary/summary.h"
+#include "proto/base/array.h"
 
 #define START_NS 10000000u /* a log whose oldest event is this early was joined from the start */
 
@@ -18,7 +19,7 @@ const struct summary_section summary_sections[] = {
         { "stream", stream_text, stream_json, stream_known },
 };
 
-const size_t summary_n_sections = sizeof(summary_sections) / sizeof(summary_sections[0]);
+const size_t summary_n_sections = ARRAY_SIZE(summary_sections);
 
 static void count_note(struct summary *s, const Hw__Note *note)
 {

@@ -17,6 +17,7 @@
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
 #include "client/trend/trend.h"
+#include "proto/base/array.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
 
@@ -153,7 +154,7 @@ static struct feed *open_feed(const struct request *r, struct error *error)
                 .targets = r->targets.n ? r->targets.items : NULL,
                 .n_targets = r->targets.n,
                 .kinds = kinds,
-                .n_kinds = sizeof(kinds) / sizeof(kinds[0]),
+                .n_kinds = ARRAY_SIZE(kinds),
         };
 
         if (r->files.n)

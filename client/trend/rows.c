@@ -9,6 +9,7 @@
 #include "client/state/band_name.h"
 #include "client/trend/trend.h"
 #include "heapwatch/text.h"
+#include "proto/base/array.h"
 #include "proto/base/glyph.h"
 #include "proto/base/rate.h"
 
@@ -112,7 +113,7 @@ static void print_window(FILE *to, struct rate_unit unit, const Hw__WindowStatis
 
         fprintf(to, "    %-8s ", w->has_window_ns ? duration(text, true, w->window_ns) : "run");
         cell(to, hw_count_text(text, sizeof(text), w->has_count ? w->count : 0), 8);
-        for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(values); i++)
                 cell(to,
                      bytes ? amount(text, values[i].known, values[i].v)
                            : duration(text, values[i].known, (uint64_t)fmax(values[i].v, 0)),
@@ -241,7 +242,7 @@ static void print_answers(FILE *to, const struct world_target *t, bool live)
         struct answers answers;
 
         answers_of(&answers, t, live);
-        for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(asked); i++) {
                 const struct target_answer *a = &answers.answer[asked[i]];
                 sentence(to, question_key(asked[i]),
                          answer_whole(whole, sizeof(whole), a, answer_moment(moment, t, a->time_ns)));

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "client/api/state_json.h"
+#include "proto/base/array.h"
 #include "proto/base/error.h"
 
 #define LAST_S 9000000000 /* the year 2255: fits as nanoseconds */
@@ -94,7 +95,7 @@ static const struct parameter {
 
 static bool take(struct archive_query *q, const struct evkeyval *kv, struct error *error)
 {
-        for (size_t i = 0; i < sizeof(parameters) / sizeof(parameters[0]); i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(parameters); i++) {
                 const struct parameter *p = &parameters[i];
 
                 if (!strcmp(p->name, kv->key))

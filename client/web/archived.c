@@ -7,10 +7,10 @@
 #include "client/web/archived_parts.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
+#include "proto/base/time.h"
 
-#define NS_PER_S UINT64_C(1000000000)
-#define READ_MS  5000  /* then it is given up */
-#define STEPS    10000 /* of SQLite's machine, between two looks at the clock */
+#define READ_MS 5000  /* then it is given up */
+#define STEPS   10000 /* of SQLite's machine, between two looks at the clock */
 
 static void put_time(struct json_out *j, const char *key, uint64_t ns)
 {

@@ -10,8 +10,8 @@
 
 #include "client/archive/schema.h"
 #include "client/web/archived_parts.h"
+#include "proto/base/time.h"
 
-#define NS_PER_S   UINT64_C(1000000000)
 #define LABEL_MOST 4096 /* bytes */
 
 /* The bands of one run: cells of time, from the one that from_s is in. */

@@ -8,8 +8,8 @@
 
 #include "client/archive/schema.h"
 #include "client/web/archived_parts.h"
-
-#define NS_PER_S UINT64_C(1000000000)
+#include "proto/base/array.h"
+#include "proto/base/time.h"
 
 struct point {
         uint64_t time_s, last_ns, n;
@@ -76,7 +76,7 @@ static void print_points(struct json_out *j, const struct points *p)
         for (size_t i = 0; i < p->n; i++)
                 json_seconds(j, p->items[i].last_ns);
         json_close(j, ']');
-        for (unsigned c = 0; c < sizeof(columns) / sizeof(columns[0]); c++) {
+        for (unsigned c = 0; c < ARRAY_SIZE(columns); c++) {
                 json_member_open(j, columns[c], '[');
                 for (size_t i = 0; i < p->n; i++)
                         json_short(j, value_of(&p->items[i], c));

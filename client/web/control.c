@@ -20,6 +20,7 @@
 #include "client/serve/answer.h"
 #include "client/web/limits.h"
 #include "heapwatch/text.h"
+#include "proto/base/array.h"
 
 #define BODY_MOST 16384
 
@@ -147,7 +148,7 @@ static void perform(struct evhttp_request *req, struct hw_requester *requester, 
         const char *name = field(form, "action"), *object;
         struct performed about = { .req = req };
 
-        for (size_t i = 0; name && i < sizeof(actions) / sizeof(actions[0]); i++) {
+        for (size_t i = 0; name && i < ARRAY_SIZE(actions); i++) {
                 if (strcmp(actions[i].name, name))
                         continue;
                 object = field(form, actions[i].object);

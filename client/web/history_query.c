@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* history_query.c - parameters of /api/history: each is checked, and unknown ones are rejected by name. */
 #include "client/web/history_query.h"
+#include "proto/base/array.h"
 
 #include <errno.h>
 #include <math.h>
@@ -114,7 +115,7 @@ static bool take_list(struct history_query *q, const struct parameter *p, char *
 
 static bool take(struct history_query *q, const struct evkeyval *kv, struct error *error)
 {
-        for (size_t i = 0; i < sizeof(parameters) / sizeof(parameters[0]); i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(parameters); i++) {
                 const struct parameter *p = &parameters[i];
 
                 if (strcmp(p->name, kv->key))

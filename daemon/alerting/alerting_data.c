@@ -15,10 +15,10 @@
 #include "daemon/model/sizing.h"
 #include "daemon/publish/label.h"
 #include "daemon/rules/history.h"
+#include "proto/base/time.h"
 
-#define SECOND_NS UINT64_C(1000000000)
-#define RECENT_NS (10 * SECOND_NS)  /* of rates and shares */
-#define WHOSE_NS  (300 * SECOND_NS) /* of whose time collections take: censuses may come minutes apart */
+#define RECENT_NS (10 * NS_PER_S)  /* of rates and shares */
+#define WHOSE_NS  (300 * NS_PER_S) /* of whose time collections take: censuses may come minutes apart */
 #define UNKNOWN   ((double)NAN)
 
 static double number(uint64_t value)
@@ -334,7 +334,7 @@ static double gc_share(const struct alerting *a, uint64_t time_ns)
 /* The share of heap censuses in the pauses of the last five minutes. */
 static double census_share(const struct alerting *a, uint64_t time_ns)
 {
-        const struct time_range range = before(time_ns - time_ns % (10 * SECOND_NS), WHOSE_NS);
+        const struct time_range range = before(time_ns - time_ns % (10 * NS_PER_S), WHOSE_NS);
         double pauses = pauses_in(a, range);
 
         return pauses > 0 ? fmin((double)gc_census_pause_ns(a->model, range) / pauses, 1) : pauses;

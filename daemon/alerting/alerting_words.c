@@ -7,8 +7,7 @@
 #include "proto/base/process.h"
 #include "heapwatch/text.h"
 #include "daemon/publish/sentences.h"
-
-#define SECOND_NS UINT64_C(1000000000)
+#include "proto/base/time.h"
 
 static void explain_stall(const struct alerting *a, char *out, size_t size)
 {
@@ -25,12 +24,12 @@ static void explain_stall(const struct alerting *a, char *out, size_t size)
         }
         used = sub_sat(cpu, a->cpu_at_bytes_ns);
         hw_duration_text(text, sizeof(text), (double)used);
-        if (used > SECOND_NS && flushes)
+        if (used > NS_PER_S && flushes)
                 snprintf(out, size,
                          "the process works (%s of CPU time since then) but does not write: its flush "
                          "interval does not work, or the reader of its log was replaced",
                          text);
-        else if (used > SECOND_NS)
+        else if (used > NS_PER_S)
                 snprintf(out, size,
                          "the process works (%s of CPU time since then) and has no flush interval: it "
                          "writes only when a 2 MiB buffer is full",

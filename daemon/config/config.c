@@ -17,6 +17,7 @@
 #include "proto/base/limits.h"
 #include "heapwatch/wire.h"
 #include "daemon/trend/tracker.h"
+#include "proto/base/array.h"
 #include "proto/cli/complete.h"
 #include "proto/cli/help.h"
 #include "proto/keys/key.h"
@@ -320,7 +321,7 @@ static int take_flag(const struct command *c, const struct option *o, void *fill
 
         (void)c;
         (void)value;
-        for (size_t i = 0; i < sizeof(tasks) / sizeof(tasks[0]); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(tasks); i++)
                 if (!strcmp(tasks[i].name, o->name))
                         config->task = tasks[i].task;
         config->show_arguments = config->show_arguments || !strcmp(o->name, "show-arguments");

@@ -5,6 +5,7 @@
  * column; all of them at once, so that a file can be corrected in one go.
  */
 #include "daemon/config/config.h"
+#include "proto/base/array.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +24,7 @@ static void to_stderr(void *ctx, const char *line)
 }
 
 #define CHECK_KEYS(f, node, what, keys)                                                                                \
-        (yaml_is_mapping(f, node, what) && yaml_check_keys(f, node, keys, sizeof(keys) / sizeof((keys)[0])))
+        (yaml_is_mapping(f, node, what) && yaml_check_keys(f, node, keys, ARRAY_SIZE(keys)))
 
 /* A text of 1 to `most` bytes. NULL after reporting an error. */
 static const char *short_text(struct yaml_file *f, const yaml_node_t *node, const char *what, size_t most)

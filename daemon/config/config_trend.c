@@ -6,6 +6,7 @@
 #include "proto/base/limits.h"
 #include "heapwatch/text.h"
 #include "daemon/trend/tracker.h"
+#include "proto/base/array.h"
 #include "proto/base/error.h"
 
 #define STEPS_OF_A_LOG 400u /* more than the 200 after which a leak can be seen */
@@ -73,7 +74,7 @@ bool config_trend_check(const struct config_trend *c, struct error *error)
 static uint64_t step_of_log(uint64_t length_ns)
 {
         static const unsigned steps_ms[] = { 60000, 30000, 15000, 10000, 5000, 2000, 1000, 500, 250, 100 };
-        const size_t n = sizeof(steps_ms) / sizeof(steps_ms[0]);
+        const size_t n = ARRAY_SIZE(steps_ms);
 
         for (size_t i = 0; i < n; i++)
                 if (length_ns / STEPS_OF_A_LOG >= steps_ms[i] * UINT64_C(1000000))

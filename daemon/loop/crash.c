@@ -4,6 +4,7 @@
  * what it needs. The handler has a stack of its own, for the daemon's may be what is exhausted.
  */
 #include "daemon/loop/crash.h"
+#include "proto/base/array.h"
 
 #include <execinfo.h>
 #include <signal.h>
@@ -59,7 +60,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
         if (life_fd >= 0 && getpid() == daemon_pid) /* not a child that it has forked */
                 daemon_life_crashed(life_fd, number);
         put("error heapwatchd " HEAPWATCH_VERSION " crashed: signal=");
-        for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
                 if (signals[i].number == number)
                         put(signals[i].name);
         put(" address=");
@@ -83,6 +84,6 @@ void crash_catch(int life)
         if (sigaltstack(&stack, NULL) != 0)
                 free(stack.ss_sp);
         sigemptyset(&action.sa_mask);
-        for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
                 (void)sigaction(signals[i].number, &action, NULL);
 }

@@ -8,13 +8,14 @@
 
 #include "proto/base/ckd.h"
 #include "daemon/model/state.h"
+#include "proto/base/array.h"
+#include "proto/base/time.h"
 
-#define SECOND_NS        UINT64_C(1000000000)
-#define SETTLED_NS       (2 * SECOND_NS) /* identity, class g and profile events have come by then */
-#define RARE_NS          (5 * SECOND_NS) /* blocks farther apart than this are too late to watch live */
-#define SOME_BLOCKS      3u              /* fewer do not show how often they come */
-#define LATE_NS          (8 * SECOND_NS) /* so that it is on the screen within ten */
-#define OLD_LIVE_NS      (60 * SECOND_NS)
+#define SETTLED_NS       (2 * NS_PER_S) /* identity, class g and profile events have come by then */
+#define RARE_NS          (5 * NS_PER_S) /* blocks farther apart than this are too late to watch live */
+#define SOME_BLOCKS      3u             /* fewer do not show how often they come */
+#define LATE_NS          (8 * NS_PER_S) /* so that it is on the screen within ten */
+#define OLD_LIVE_NS      (60 * NS_PER_S)
 #define WITH_FLUSH       902u  /* GHC 9.2 */
 #define WITHOUT_DEADLOCK 1000u /* GHC 10.0 */
 #define FLUSH_OPTION     "--eventlog-flush-interval"
@@ -174,7 +175,7 @@ size_t model_advice(const struct model *m, uint64_t silent_ns, enum hw_advice *c
                         codes[n++] = HW_ADVICE_PROCESS_ONLY;
                 return n;
         }
-        for (size_t i = 0; i < sizeof(judgements) / sizeof(judgements[0]) && n < max; i++)
+        for (size_t i = 0; i < ARRAY_SIZE(judgements) && n < max; i++)
                 if (judgements[i].holds ? judgements[i].holds(m) : judgements[i].late(m, silent_ns))
                         codes[n++] = judgements[i].code;
         return n;

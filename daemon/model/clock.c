@@ -14,8 +14,7 @@
 
 #include "proto/base/ckd.h"
 #include "daemon/model/state.h"
-
-#define SECOND_NS UINT64_C(1000000000)
+#include "proto/base/time.h"
 
 void clock_clear(struct clock *c)
 {
@@ -172,7 +171,7 @@ void clock_wall(struct model *m, const struct hw_event *e)
 {
         uint64_t wall;
 
-        if (ckd_mul(&wall, hw_event_u64(e, 4), SECOND_NS) || ckd_add(&wall, wall, hw_event_u32(e, 12)) ||
+        if (ckd_mul(&wall, hw_event_u64(e, 4), NS_PER_S) || ckd_add(&wall, wall, hw_event_u32(e, 12)) ||
             wall < e->time_ns)
                 return;
         m->run.start_wall_ns = wall - e->time_ns;

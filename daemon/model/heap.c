@@ -16,9 +16,9 @@
 #include "proto/base/ckd.h"
 #include "daemon/model/sizing.h"
 #include "daemon/model/state.h"
+#include "proto/base/time.h"
 
-#define SECOND_NS         UINT64_C(1000000000)
-#define RATE_SPAN_NS      (10 * SECOND_NS)
+#define RATE_SPAN_NS      (10 * NS_PER_S)
 #define SIZE_FACTOR_LEAST (UINT64_C(64) << 20) /* bytes needed */
 
 void heap_clear(struct model *m)
@@ -73,7 +73,7 @@ void heap_allocated(struct model *m, const struct hw_event *e)
         if (!state->allocated_known)
                 state->allocation_first = point;
         state->allocated_known = true;
-        state->allocation[e->time_ns / SECOND_NS % ALLOCATION_SLOTS] = point;
+        state->allocation[e->time_ns / NS_PER_S % ALLOCATION_SLOTS] = point;
         m->changes |= MODEL_HEAP;
 }
 

@@ -14,6 +14,7 @@
 #include "proto/eventlog/limits.h"
 #include "daemon/model/sched_hot.h"
 #include "daemon/model/state.h"
+#include "proto/base/array.h"
 
 enum { STATUS_READ_MVAR_782 = 8, STATUS_READ_MVAR = 20 };
 
@@ -40,7 +41,7 @@ const char *sched_stop_reason(uint32_t status)
                 [20] = "blocked on MVar read",
                 [21] = "blocked on I/O completion",
         };
-        return status < sizeof(reasons) / sizeof(reasons[0]) ? reasons[status] : NULL;
+        return status < ARRAY_SIZE(reasons) ? reasons[status] : NULL;
 }
 
 static void plain_codes(struct model *m)

@@ -4,16 +4,15 @@
 #include <errno.h>
 
 #include "daemon/model/packed_bucket.h"
-
-#define SECOND UINT64_C(1000000000)
+#include "proto/base/time.h"
 
 #define SHAPE(seconds, minutes)                                                                                        \
         {                                                                                                              \
                 BUCKET_CELL, 4,                                                                                        \
-                        { { SECOND, 4, seconds },                                                                      \
-                          { 10 * SECOND, 4, 384 },                                                                     \
-                          { 60 * SECOND, 2, minutes },                                                                 \
-                          { 600 * SECOND, 2, 288 } },                                                                  \
+                        { { NS_PER_S, 4, seconds },                                                                    \
+                          { 10 * NS_PER_S, 4, 384 },                                                                   \
+                          { 60 * NS_PER_S, 2, minutes },                                                               \
+                          { 600 * NS_PER_S, 2, 288 } },                                                                \
                         PACKED_BUCKET,                                                                                 \
         }
 #define FEW_SECONDS  8

@@ -6,8 +6,8 @@
 
 #include "daemon/publish/label.h"
 #include "daemon/publish/sentences.h"
-
-#define MINUTE_NS UINT64_C(60000000000)
+#include "proto/base/array.h"
+#include "proto/base/time.h"
 
 /* Sets an optional field from a double that is NaN or infinite when not known. */
 #define PUT_FINITE(message, field, value)                                                                              \
@@ -19,9 +19,10 @@
 
 /* ----------------------------------------------------------- statistics */
 
-static const uint64_t windows_ns[] = { 10 * MINUTE_NS, 60 * MINUTE_NS, 360 * MINUTE_NS, 1440 * MINUTE_NS, 0 };
+static const uint64_t windows_ns[] = { 10 * NS_PER_MINUTE, 60 * NS_PER_MINUTE, 360 * NS_PER_MINUTE,
+                                       1440 * NS_PER_MINUTE, 0 };
 
-#define WINDOWS_PUBLISHED (sizeof(windows_ns) / sizeof(windows_ns[0]))
+#define WINDOWS_PUBLISHED ARRAY_SIZE(windows_ns)
 
 static void put_statistics(Hw__WindowStatistics *out, const struct statistics *s)
 {

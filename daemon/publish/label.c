@@ -5,6 +5,7 @@
  * (at a character): an empty label would be worse.
  */
 #include "daemon/publish/label.h"
+#include "proto/base/array.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -166,7 +167,7 @@ const char *label_closure_type(const char *number)
                 "THUNK_2_0",  "THUNK_1_1",    "THUNK_0_2",  "THUNK_STATIC", "THUNK_SELECTOR", "BCO",
                 "AP",         "PAP",          "AP_STACK",   "IND",          "IND_STATIC",
         };
-        const size_t n = sizeof(names) / sizeof(names[0]);
+        const size_t n = ARRAY_SIZE(names);
         size_t type = 0;
 
         for (const char *p = number; p && *p; p++) {

@@ -12,6 +12,7 @@
 
 #include "daemon/publish/publisher.h"
 #include "daemon/publish/send.h"
+#include "proto/base/array.h"
 
 static bool is_wanted(const struct snapshot *s, Hw__Kind kind)
 {
@@ -83,7 +84,7 @@ static const struct {
         { HW__KIND__KIND_TREND, trends_if_any },
 };
 
-#define N_STEPS (sizeof(steps) / sizeof(steps[0]))
+#define N_STEPS ARRAY_SIZE(steps)
 
 /* What there is of a target even before its first run. */
 static bool begin(struct publisher *p, const struct target_facts *facts, const struct health *health, uint64_t wall_ns,

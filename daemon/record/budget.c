@@ -17,10 +17,9 @@
 #include <unistd.h>
 
 #include "proto/base/ckd.h"
+#include "proto/base/time.h"
 #include "proto/recording/pin.h"
 #include "proto/recording/run_dir.h"
-
-#define NS_PER_S UINT64_C(1000000000)
 
 enum { LEVEL_TARGET = 1, LEVEL_RUN, LEVEL_FILE };
 

@@ -10,6 +10,7 @@
 #include "proto/base/process.h"
 #include "proto/base/text_out.h"
 #include "daemon/rules/alert_text.h"
+#include "proto/base/array.h"
 
 void alert_free(struct alert *alert)
 {
@@ -35,7 +36,7 @@ uint64_t alert_fingerprint(const char *group, const char *rule, const char *targ
         const char *const texts[] = { group, rule, target, band, band_name };
         uint64_t hash = 0;
 
-        for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
                 hash = hash_text(texts[i], hash);
         return hash;
 }

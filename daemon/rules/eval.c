@@ -17,9 +17,9 @@
 #include "proto/base/ckd.h"
 #include "proto/base/process.h"
 #include "daemon/rules/operators.h"
+#include "proto/base/time.h"
 
-#define SECOND_NS 1e9
-#define UNKNOWN   ((double)NAN)
+#define UNKNOWN ((double)NAN)
 
 struct eval {
         const struct rule_data *data;
@@ -84,7 +84,7 @@ static double age(const struct eval *e, const struct node *n)
         still_for(e, 0); /* it grows all the time; compare_age knows more */
         if (now == UNKNOWN_U64 || !e->data->newest(e->data->ctx, subject_of(e, n), now, &b))
                 return UNKNOWN;
-        return (double)sub_sat(now, b.last_time_ns) / SECOND_NS;
+        return (double)sub_sat(now, b.last_time_ns) / (double)NS_PER_S;
 }
 
 /* ----------------------------------------------------------- window functions */
@@ -93,7 +93,7 @@ static double age(const struct eval *e, const struct node *n)
 static struct time_range range_of(const struct eval *e, const struct node *n)
 {
         uint64_t now = now_of(e, n);
-        double window_ns = n->window ? n->window->value * SECOND_NS : 0;
+        double window_ns = n->window ? n->window->value * (double)NS_PER_S : 0;
         struct time_range range = { .from_ns = sub_sat(now, (uint64_t)window_ns), .to_ns = now };
 
         if (now == UNKNOWN_U64 || !n->window)
@@ -118,7 +118,7 @@ static bool start_of_increase(const struct eval *e, const struct node *n, struct
         if (!e->data->oldest(e->data->ctx, subject_of(e, n), s, &b))
                 return false;
         *ret_value = n->series->flags & SERIES_CUMULATIVE ? b.min : b.moments.v_mean;
-        *ret_time_ns = (uint64_t)(b.moments.t_mean * SECOND_NS);
+        *ret_time_ns = (uint64_t)(b.moments.t_mean * (double)NS_PER_S);
         return true;
 }
 
@@ -136,7 +136,7 @@ static double increase(const struct eval *e, const struct node *n, bool per_seco
                 return end.last - start;
         if (end.last_time_ns <= start_ns)
                 return UNKNOWN;
-        return (end.last - start) / ((double)(end.last_time_ns - start_ns) / SECOND_NS);
+        return (end.last - start) / ((double)(end.last_time_ns - start_ns) / (double)NS_PER_S);
 }
 
 static double line(const struct moments *m, enum function_id id)
@@ -201,7 +201,7 @@ static double absent(const struct eval *e, const struct node *n)
                 still_for(e, b.last_time_ns - s.from_ns + 1);
                 return 0;
         }
-        if (began == UNKNOWN_U64 || (double)sub_sat(s.to_ns, began) < n->window->value * SECOND_NS) {
+        if (began == UNKNOWN_U64 || (double)sub_sat(s.to_ns, began) < n->window->value * (double)NS_PER_S) {
                 still_for(e, 0);
                 return UNKNOWN;
         }
@@ -320,7 +320,7 @@ static double compare_age(const struct eval *e, const struct node *n, const stru
         struct eval quiet = *e;
 
         quiet.still_ns = NULL;
-        double age_s = eval(&quiet, aged), left_ns = (limit - age_s) * SECOND_NS;
+        double age_s = eval(&quiet, aged), left_ns = (limit - age_s) * (double)NS_PER_S;
         look_at_range(e, aged, (struct time_range){ now_of(e, aged), now_of(e, aged) }, false);
         if (left_ns >= 0 && left_ns < 1e18)
                 still_for(e, (uint64_t)left_ns);

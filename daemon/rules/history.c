@@ -7,11 +7,10 @@
  *      |    10 min    |    10 min    |1m|1m|1m|10s|1s|1s| to
  */
 #include "daemon/rules/history.h"
+#include "proto/base/time.h"
 
 #include <math.h>
 #include <stddef.h>
-
-#define SECOND_NS 1e9
 
 typedef void visit_fn(void *ctx, const void *bucket);
 
@@ -57,10 +56,10 @@ static void add_area(void *ctx, const void *bucket)
 {
         const struct bucket *b = bucket;
         struct area *a = ctx;
-        uint64_t at = (uint64_t)(b->moments.t_mean * SECOND_NS);
+        uint64_t at = (uint64_t)(b->moments.t_mean * (double)NS_PER_S);
 
         if (a->any && at > a->since_ns)
-                a->sum += a->value * ((double)(at - a->since_ns) / SECOND_NS);
+                a->sum += a->value * ((double)(at - a->since_ns) / (double)NS_PER_S);
         a->value = b->moments.v_mean;
         a->since_ns = at;
         a->any = true;
@@ -70,7 +69,7 @@ static double finish_area(const struct area *a, uint64_t to_ns)
 {
         if (!a->any)
                 return (double)NAN;
-        return a->sum + (to_ns > a->since_ns ? a->value * ((double)(to_ns - a->since_ns) / SECOND_NS) : 0);
+        return a->sum + (to_ns > a->since_ns ? a->value * ((double)(to_ns - a->since_ns) / (double)NS_PER_S) : 0);
 }
 
 double history_integral(const struct series *s, struct time_range range)
@@ -97,7 +96,7 @@ static struct bucket bucket_of(const struct band *band, uint32_t i)
         b.last = (double)p.last;
         b.last_time_ns = start + width_ns - 1;
         b.moments.n = p.count;
-        b.moments.t_mean = ((double)start + (double)width_ns / 2) / SECOND_NS;
+        b.moments.t_mean = ((double)start + (double)width_ns / 2) / (double)NS_PER_S;
         b.moments.v_mean = (double)p.mean;
         return b;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/rules/lexer.h"
+#include "proto/base/array.h"
 
 #include <string.h>
 
@@ -77,7 +78,7 @@ static void symbol(struct lexer *l)
 {
         static const char *const pairs[] = { "<=", ">=", "==", "!=", "=~", "!~" };
 
-        for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
                 if (!strncmp(l->at, pairs[i], 2)) {
                         take(l, TOKEN_SYMBOL, 2);
                         return;

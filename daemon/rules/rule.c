@@ -15,6 +15,7 @@
 #include "proto/base/text_out.h"
 #include "heapwatch/text.h"
 #include "daemon/rules/template.h"
+#include "proto/base/array.h"
 #include "proto/base/error.h"
 
 #define RULE_ARENA_MAX (256u * 1024)
@@ -49,7 +50,7 @@ static bool own_all(struct rule *r)
         struct rule_text *t = &r->text;
         const char **texts[] = { &t->group, &t->name, &t->expr, &t->until, &t->hold_for, &t->keep_firing_for };
 
-        for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
                 const char *text = *texts[i];
                 *texts[i] = own(r, text);
                 if (text && !*texts[i])
@@ -140,7 +141,7 @@ static bool is_ours(const char *name)
 {
         static const char *const names[] = { "alertname", "group", "target", "band", "band_source", "band_name" };
 
-        for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        for (unsigned i = 0; i < ARRAY_SIZE(names); i++)
                 if (!strcmp(names[i], name))
                         return true;
         return false;

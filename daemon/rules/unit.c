@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/rules/unit.h"
+#include "proto/base/array.h"
 
 #include <string.h>
 
@@ -27,7 +28,7 @@ static const struct rule_unit units[] = {
         { "%", 0.01, { .sort = SORT_SHARE } },
 };
 
-enum { UNITS = sizeof(units) / sizeof(units[0]) };
+enum { UNITS = ARRAY_SIZE(units) };
 
 const struct rule_unit *unit_find(const char *name, size_t size)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DESIGN: two tables. docs/RULES.md has the same; a test compares the names. */
 #include "daemon/rules/vocabulary.h"
+#include "proto/base/array.h"
 
 #include <string.h>
 
@@ -117,7 +118,7 @@ static const struct series_word series_words[] = {
         { "band", RULE_BAND, BYTES, WV, "the band", "bytes of one band of the heap profile" },
 };
 
-enum { SERIES_WORDS = sizeof(series_words) / sizeof(series_words[0]) };
+enum { SERIES_WORDS = ARRAY_SIZE(series_words) };
 
 static const struct function_word function_words[] = {
         { "last", FN_LAST, GIVES_SAME, WINDOW_MAY, W, false, "the newest value of", "the newest sample" },
@@ -155,7 +156,7 @@ static const struct function_word function_words[] = {
           "no sample in the window" },
 };
 
-enum { FUNCTION_WORDS = sizeof(function_words) / sizeof(function_words[0]) };
+enum { FUNCTION_WORDS = ARRAY_SIZE(function_words) };
 
 static bool same(const char *word, const char *name, size_t size)
 {

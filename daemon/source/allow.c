@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "proto/base/agent_peer.h"
+#include "proto/base/array.h"
 
 /* ------------------------------------------------------------------ patterns */
 
@@ -29,7 +30,7 @@ bool source_allow_add(struct source_allow *allow, const char *pattern, struct er
 
         if (snprintf(text, sizeof(text), "%s%s", *pattern == '/' ? "file:" : "", pattern) >= (int)sizeof(text))
                 return error_set(error, "longer than %zu bytes", sizeof(text) - 1);
-        for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(schemes); i++)
                 known = known || !strncmp(text, schemes[i], strlen(schemes[i]));
         if (!known)
                 return error_set(error,

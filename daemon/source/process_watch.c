@@ -6,12 +6,12 @@
 #include "daemon/source/smaps.h"
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
+#include "proto/base/time.h"
 
-#define SECOND_NS       UINT64_C(1000000000)
-#define PAGES_ONE_PART  500u              /* the share of the time that readings of one process may take: 1 / 500 */
-#define PAGES_ALL_PARTS 50u               /* the same of all processes together */
-#define PAGES_REST_MAX  (300 * SECOND_NS) /* between two readings */
-#define LOOK_SLACK_NS   (SECOND_NS / 10)  /* looks come once a second, not to the ns */
+#define PAGES_ONE_PART  500u             /* the share of the time that readings of one process may take: 1 / 500 */
+#define PAGES_ALL_PARTS 50u              /* the same of all processes together */
+#define PAGES_REST_MAX  (300 * NS_PER_S) /* between two readings */
+#define LOOK_SLACK_NS   (NS_PER_S / 10)  /* looks come once a second, not to the ns */
 
 void process_watch_begin(struct process_watch *w)
 {
@@ -36,8 +36,8 @@ static uint64_t count_look(uint64_t wall_ns)
 {
         static uint64_t second, looks, looks_before;
 
-        if (wall_ns / SECOND_NS != second) {
-                second = wall_ns / SECOND_NS;
+        if (wall_ns / NS_PER_S != second) {
+                second = wall_ns / NS_PER_S;
                 looks_before = looks;
                 looks = 0;
         }

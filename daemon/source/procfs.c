@@ -18,8 +18,8 @@
 #include "proto/base/clock.h"
 #include "daemon/source/cgroup.h"
 #include "daemon/source/kernel_file.h"
+#include "proto/base/time.h"
 
-#define NS_PER_S      1000000000u
 #define KERNEL_THREAD 0x00200000u        /* PF_KTHREAD of the kernel's sched.h */
 #define SAME_START_NS (10ull * NS_PER_S) /* clocks step, and /proc/stat knows whole seconds */
 

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "daemon/source/kernel_file.h"
+#include "proto/base/array.h"
 #include "proto/base/ckd.h"
 
 #define MAPPINGS_MAX    4096u /* beyond: smaps_rollup */
@@ -89,7 +90,7 @@ static enum mapping_kind kind_of(const char *path, bool private)
 
         if (!*path || !strncmp(path, "[anon:", 6))
                 return private ? MAPPING_ANONYMOUS : MAPPING_SHARED;
-        for (size_t i = 0; i < sizeof(shared) / sizeof(*shared); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(shared); i++)
                 if (!strncmp(path, shared[i], strlen(shared[i])))
                         return MAPPING_SHARED;
         return MAPPING_OTHER;
@@ -129,7 +130,7 @@ static void read_amount(struct reader *r, const char *line)
         };
         uint64_t kb;
 
-        for (size_t i = 0; i < sizeof(amounts) / sizeof(*amounts); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(amounts); i++)
                 if (kernel_field(line, amounts[i].key, &kb) && kb < UINT64_MAX / 1024 / MAPPINGS_MAX)
                         *amounts[i].bytes = kb * 1024;
 }

@@ -9,6 +9,7 @@
  */
 #include "daemon/source/uri.h"
 #include "daemon/source/kernel_file.h"
+#include "proto/base/array.h"
 #include "proto/base/error.h"
 #include "proto/recording/stretch.h"
 
@@ -19,7 +20,6 @@
 #include <string.h>
 #include <sys/un.h>
 
-#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 #define SCHEMES "file:, fifo:, stdin:, unix:, tcp:, unix-listen:, tcp-listen: or pid:"
 
 enum rest { REST_PATH, REST_SOCKET_PATH, REST_ADDRESS, REST_PROCESS, REST_NOTHING };
@@ -202,7 +202,7 @@ static void write_canonical(const struct scheme *scheme, const char *rest, struc
 
 static const struct scheme *find_scheme(const char *text)
 {
-        for (size_t i = 0; i < N_OF(schemes); i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(schemes); i++) {
                 if (!strncmp(text, schemes[i].name, strlen(schemes[i].name)))
                         return &schemes[i];
         }
@@ -279,7 +279,7 @@ static void name_from_path(const char *path, char name[TARGET_NAME_MAX + 1])
         const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
         size_t size = strlen(base);
 
-        for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(endings); i++) {
                 size_t tail = strlen(endings[i]);
                 if (size > tail && !strncmp(base + size - tail, endings[i], tail))
                         size -= tail;

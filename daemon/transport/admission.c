@@ -35,6 +35,7 @@
 #include "daemon/transport/limits.h"
 #include "daemon/transport/zap.h"
 #include "daemon/transport/zloop.h"
+#include "proto/base/array.h"
 #include "proto/base/error.h"
 #include "proto/keys/authorized.h"
 #include "proto/yaml/yaml_file.h"
@@ -174,7 +175,7 @@ static int receive_question(void *ctx, void *socket)
                 }
                 more = zmq_msg_more(&part);
                 taken++;
-                if (n < sizeof(parts) / sizeof(parts[0])) {
+                if (n < ARRAY_SIZE(parts)) {
                         (void)zmq_msg_init(&parts[n]);
                         (void)zmq_msg_move(&parts[n++], &part);
                 }

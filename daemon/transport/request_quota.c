@@ -2,12 +2,11 @@
 #include "daemon/transport/request_quota.h"
 
 #include "daemon/transport/limits.h"
-
-#define SECOND_NS UINT64_C(1000000000)
+#include "proto/base/time.h"
 
 uint64_t request_quota_ask(struct peers *clients, uint64_t client, uint64_t now_ns, enum request_quota_why *ret_why)
 {
-        const uint64_t request_ns = SECOND_NS / LIMIT_REQUESTS_PER_S;
+        const uint64_t request_ns = NS_PER_S / LIMIT_REQUESTS_PER_S;
         uint64_t *full_ns = peers_find(clients, client, now_ns)->full_ns;
         const uint64_t by_rate =
                 bucket_wait(full_ns[REQUEST_QUOTA_RATE], now_ns, request_ns, LIMIT_REQUESTS_BURST * request_ns);

@@ -2,12 +2,11 @@
 #include "daemon/transport/subscriber_quota.h"
 
 #include "daemon/transport/limits.h"
-
-#define SECOND_NS UINT64_C(1000000000)
+#include "proto/base/time.h"
 
 static uint64_t time_of(uint64_t bytes, uint64_t bytes_per_s)
 {
-        return bytes * SECOND_NS / bytes_per_s;
+        return bytes * NS_PER_S / bytes_per_s;
 }
 
 static bool is_small(uint64_t full_ns, uint64_t now_ns)

@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 #include "daemon/trend/median.h"
+#include "proto/base/array.h"
 
 #define PAIRS_MAX       (EARLY_POINTS_MAX * (EARLY_POINTS_MAX - 1) / 2)
 #define MAD_TO_SD       1.4826 /* of a normal distribution */
@@ -45,7 +46,7 @@ static const struct by_points by_points[] = {
 
 static const struct by_points *find_by_points(unsigned n)
 {
-        size_t i = sizeof(by_points) / sizeof(by_points[0]) - 1;
+        size_t i = ARRAY_SIZE(by_points) - 1;
 
         while (i > 0 && by_points[i].n > n)
                 i--;

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "daemon/trend/median.h"
+#include "proto/base/array.h"
 
 #define CHILDREN_MIN     1.5 /* a point, else the rung repeats the one below */
 #define STEP_WEIGHT      (1.0 / 32)
@@ -100,7 +101,7 @@ static void evaluate_rung(struct early_rise *e, unsigned k)
                 r->passed = e->rungs[k - 1].passed;
                 return;
         }
-        for (size_t i = 0; i < sizeof(window_sizes) / sizeof(window_sizes[0]); i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(window_sizes); i++) {
                 unsigned n = window_sizes[i];
                 if (n > r->n)
                         break;

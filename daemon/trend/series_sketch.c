@@ -4,10 +4,10 @@
  * slices. A slice that replaces another reuses the memory of its sketch.
  */
 #include "daemon/trend/series_sketch.h"
+#include "proto/base/time.h"
 
-#define SECOND UINT64_C(1000000000)
-#define BITS   5u
-#define CELLS  SKETCH_CELLS(BITS, 64u)
+#define BITS  5u
+#define CELLS SKETCH_CELLS(BITS, 64u)
 
 static bool slice_is_empty(const void *cell)
 {
@@ -33,7 +33,7 @@ static void slice_done(void *cell)
 static const struct pyramid_shape shape = {
         { sizeof(struct sketch_slice), slice_is_empty, slice_reset, NULL, slice_done },
         4,
-        { { 60 * SECOND, 4, 11 }, { 300 * SECOND, 4, 13 }, { 1800 * SECOND, 4, 13 }, { 7200 * SECOND, 4, 13 } },
+        { { 60 * NS_PER_S, 4, 11 }, { 300 * NS_PER_S, 4, 13 }, { 1800 * NS_PER_S, 4, 13 }, { 7200 * NS_PER_S, 4, 13 } },
         { { 0 }, NULL, NULL },
 };
 

@@ -17,19 +17,19 @@
 #include "proto/base/ckd.h"
 #include "daemon/model/limits.h"
 #include "daemon/trend/tracker_private.h"
+#include "proto/base/time.h"
 
-#define SECOND            UINT64_C(1000000000)
-#define CALM_BAND_MINUTES 16u                  /* how often a steady band is published */
-#define GAP_EXACT_TICKS   600u                 /* emitted one by one after a gap in time */
-#define GAP_PART          64u                  /* then one at each further 64th of the gap so far, */
-#define GAP_PART_COSTLY   8u                   /* or 8th, when the ticks so far have cost enough */
-#define GAP_LOOKED_AT_NS  (96 * 3600 * SECOND) /* for twice the longest window of a rule; then only the last one */
+#define CALM_BAND_MINUTES 16u                    /* how often a steady band is published */
+#define GAP_EXACT_TICKS   600u                   /* emitted one by one after a gap in time */
+#define GAP_PART          64u                    /* then one at each further 64th of the gap so far, */
+#define GAP_PART_COSTLY   8u                     /* or 8th, when the ticks so far have cost enough */
+#define GAP_LOOKED_AT_NS  (96 * 3600 * NS_PER_S) /* for twice the longest window of a rule; then only the last one */
 
 struct tracker_config tracker_config_scaled(uint64_t resolution_ns)
 {
         return (struct tracker_config){
                 .trend = trend_config_scaled(resolution_ns),
-                .tick_ns = SECOND,
+                .tick_ns = NS_PER_S,
                 .given_limit_bytes = UNKNOWN_U64,
                 .memory_bytes = UNKNOWN_U64,
                 .full_bands = LIMIT_FULL_BANDS,
@@ -138,7 +138,7 @@ static void close_minutes(struct tracker *t, uint64_t time_ns)
 
 static void move_to(struct tracker *t, uint64_t time_ns)
 {
-        bool new_second = time_ns / SECOND != t->watermark_ns / SECOND;
+        bool new_second = time_ns / NS_PER_S != t->watermark_ns / NS_PER_S;
 
         close_minutes(t, time_ns);
         t->watermark_ns = time_ns;
@@ -402,7 +402,7 @@ static bool is_due(const struct tracker *t, const struct published *published, e
                 return true; /* the final verdict is as of the run's end, whenever the previous one was */
         if (!published->fresh)
                 return false;
-        return !published->ever || t->ended || t->watermark_ns - published->at_ns >= (gap > SECOND ? gap : SECOND);
+        return !published->ever || t->ended || t->watermark_ns - published->at_ns >= (gap > NS_PER_S ? gap : NS_PER_S);
 }
 
 static bool take(struct tracker *t, struct published *published, enum trend_verdict now, unsigned minutes)

@@ -25,8 +25,8 @@
 
 #include "daemon/trend/tracker_private.h"
 #include "proto/base/edge.h"
+#include "proto/base/time.h"
 
-#define SECOND_NS        UINT64_C(1000000000)
 #define BORN_BYTES       (64u * 1024)
 #define PROMOTE_FACTOR   2.0f
 #define LADDERS_A_CENSUS 64u
@@ -128,7 +128,7 @@ static void remember(struct tracker *t, uint64_t time_ns)
 {
         uint32_t k = t->n_recent % BAND_RECENT;
 
-        if (t->censuses == 0 || time_ns / SECOND_NS <= t->bands_newest_ns / SECOND_NS)
+        if (t->censuses == 0 || time_ns / NS_PER_S <= t->bands_newest_ns / NS_PER_S)
                 return;
         for (uint32_t i = 0; i < t->n_full; i++)
                 t->recent[i].bytes[k] = (float)t->now[i].last;

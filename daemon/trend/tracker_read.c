@@ -10,9 +10,9 @@
 #include "proto/base/ckd.h"
 #include "daemon/model/sizing.h"
 #include "daemon/trend/tracker_private.h"
+#include "proto/base/array.h"
+#include "proto/base/time.h"
 
-#define HOUR_NS            UINT64_C(3600000000000)
-#define MINUTE_NS          UINT64_C(60000000000)
 #define HOUR_POINTS        61u
 #define NOTE_NEAR_STEPS    8u
 #define NOTE_NEAR_PART     8u /* of the time since */
@@ -349,10 +349,11 @@ struct memory_limit tracker_limit(const struct tracker *t)
  */
 static double heap_over_live(const struct tracker *t)
 {
-        struct time_range hour = { sub_sat(t->watermark_ns, HOUR_NS), t->watermark_ns };
+        struct time_range hour = { sub_sat(t->watermark_ns, NS_PER_HOUR), t->watermark_ns };
         struct series_point live[HOUR_POINTS], heap[HOUR_POINTS];
-        size_t n = series_history(model_series(t->model, SERIES_LIVE), hour, MINUTE_NS, live, HOUR_POINTS);
-        size_t n_heap = series_history(model_series(t->model, SERIES_HEAP_SIZE), hour, MINUTE_NS, heap, HOUR_POINTS);
+        size_t n = series_history(model_series(t->model, SERIES_LIVE), hour, NS_PER_MINUTE, live, HOUR_POINTS);
+        size_t n_heap =
+                series_history(model_series(t->model, SERIES_HEAP_SIZE), hour, NS_PER_MINUTE, heap, HOUR_POINTS);
         double live_sum = 0, heap_sum = 0;
 
         for (size_t i = 0, k = 0; i < n && k < n_heap;) {
@@ -540,9 +541,9 @@ static bool rise_of_span(const struct tracker *t, enum series_id series, uint64_
 /* Over the shortest span, of those that a series is kept of at one width, in which the rise's beginning is. */
 static bool rise_of(const struct tracker *t, enum series_id series, struct rise_line *ret)
 {
-        static const uint64_t spans_ns[] = { 5 * MINUTE_NS, HOUR_NS, 6 * HOUR_NS, 48 * HOUR_NS };
+        static const uint64_t spans_ns[] = { 5 * NS_PER_MINUTE, NS_PER_HOUR, 6 * NS_PER_HOUR, 48 * NS_PER_HOUR };
 
-        for (size_t i = 0; i < sizeof(spans_ns) / sizeof(spans_ns[0]); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(spans_ns); i++)
                 if (rise_of_span(t, series, spans_ns[i], ret))
                         return true;
         return false;
@@ -578,7 +579,7 @@ bool tracker_last_rise(const struct tracker *t, struct last_rise *ret)
 {
         static const enum series_id order[] = { SERIES_LIVE, SERIES_RSS };
 
-        for (size_t i = 0; t->ended && i < sizeof(order) / sizeof(order[0]); i++) {
+        for (size_t i = 0; t->ended && i < ARRAY_SIZE(order); i++) {
                 if (!rise_of(t, order[i], &ret->rise))
                         continue;
                 ret->series = order[i];

@@ -16,6 +16,7 @@
  * short windows to the long ones as it lasts.
  */
 #include "daemon/trend/verdict.h"
+#include "proto/base/array.h"
 
 #define LEAK_FOR      16u /* minutes of evidence before the verdict */
 #define LEAK_STAYS    30u /* minutes after the last evidence */
@@ -133,5 +134,5 @@ const char *trend_verdict_name(enum trend_verdict verdict)
 {
         static const char *const names[] = { "unknown", "steady", "growing", "leak" };
 
-        return (unsigned)verdict < sizeof(names) / sizeof(names[0]) ? names[verdict] : "unknown";
+        return (unsigned)verdict < ARRAY_SIZE(names) ? names[verdict] : "unknown";
 }

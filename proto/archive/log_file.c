@@ -12,6 +12,7 @@
  * Several archives one after the other are one log, as `cat a.gz b.gz` means.
  */
 #include "proto/archive/log_file.h"
+#include "proto/base/array.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -156,7 +157,7 @@ static bool choose(struct log_file *f)
 {
         if (is_skippable(f))
                 return begin_zstd(f);
-        for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(methods); i++)
                 if (f->n >= methods[i].n && !memcmp(f->input, methods[i].magic, methods[i].n))
                         return methods[i].begin(f);
         return true;

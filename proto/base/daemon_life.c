@@ -17,8 +17,8 @@
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
+#include "proto/base/time.h"
 
-#define NS_PER_S   UINT64_C(1000000000)
 #define SHORT_NS   (60 * NS_PER_S)
 #define PAUSE_MAX  300u /* seconds */
 #define FILE_BYTES 1024

@@ -5,6 +5,7 @@
  * them.
  */
 #include "proto/base/glyph.h"
+#include "proto/base/array.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -27,7 +28,7 @@ static const struct {
 
 static char twin(uint32_t code)
 {
-        for (size_t i = 0; i < sizeof(twins) / sizeof(twins[0]); i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(twins); i++) {
                 if (twins[i].code == code)
                         return twins[i].twin;
         }

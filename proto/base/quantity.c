@@ -12,6 +12,7 @@
 
 #include "proto/base/ckd.h"
 #include "heapwatch/text.h"
+#include "proto/base/array.h"
 
 struct number {
         uint64_t whole;
@@ -99,7 +100,7 @@ bool hw_parse_duration(const char *text, uint64_t *ret_ns)
 
         if (!read_number(text, &n))
                 return false;
-        for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(units); i++)
                 if (!strcmp(n.rest, units[i].name))
                         return multiply(&n, units[i].ns, ret_ns);
         return false;

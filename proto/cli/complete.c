@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto/cli/complete.h"
+#include "proto/base/array.h"
 
 #include <string.h>
 
@@ -80,7 +81,7 @@ void complete_words(FILE *to, const struct command *c, int n, char **words, comp
                 bool dashed = !ended && words[i][0] == '-' && words[i][1] && !pending;
 
                 ended = ended || (dashed && !strcmp(words[i], "--"));
-                if (!pending && !dashed && p.n_operands < sizeof(p.operands) / sizeof(p.operands[0]))
+                if (!pending && !dashed && p.n_operands < ARRAY_SIZE(p.operands))
                         p.operands[p.n_operands++] = words[i];
                 pending = dashed ? awaits_value(c, words[i]) : NULL;
         }

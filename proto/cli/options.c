@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "heapwatch/text.h"
+#include "proto/base/array.h"
 #include "proto/base/nearest.h"
 #include "proto/cli/complete.h"
 #include "proto/cli/help.h"
@@ -135,7 +136,7 @@ static int take_passed(const struct command *c, const struct option *o, struct t
 {
         static const char *const dashed[] = { "--rules", "--resolution", "--leak-after", "--limit" };
 
-        for (size_t i = 0; i < sizeof(dashed) / sizeof(dashed[0]); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(dashed); i++)
                 if (!strcmp(dashed[i] + 2, o->name))
                         return text_list_add(c, list, dashed[i]) ? EXIT_USAGE : text_list_add(c, list, value);
         return command_usage_error(c, "--%s cannot be passed on", o->name);

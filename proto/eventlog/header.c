@@ -11,6 +11,7 @@
  */
 #include <string.h>
 
+#include "proto/base/array.h"
 #include "proto/eventlog/limits.h"
 #include "proto/eventlog/bytes.h"
 #include "proto/eventlog/internal.h"
@@ -92,7 +93,7 @@ static const char *sniff(const uint8_t *p)
                   "`heapwatch trend`, `summary` or `report`" },
                 { "JOB \"", 5, "not an eventlog but a heap profile (.hp)" },
         };
-        for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(forms); i++)
                 if (!memcmp(p, forms[i].start, forms[i].size))
                         return forms[i].reason;
         return no_header;

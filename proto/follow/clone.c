@@ -27,17 +27,17 @@
 #include "proto/wire/limits.h"
 #include "proto/wire/message.h"
 #include "proto/base/limits.h"
+#include "proto/base/time.h"
 
-#define MS                      UINT64_C(1000000)
-#define FIRST_REQUEST_NS        (100 * MS) /* subscribe first */
-#define UNCONNECTED_NS          (250 * MS) /* the request socket has no peer yet */
-#define STALE_NS                (3000 * MS)
-#define SNAPSHOT_TIMEOUT_NS     (2000 * MS)
-#define SNAPSHOT_TIMEOUT_MAX_NS (16000 * MS)
-#define REFUSED_NS              (2000 * MS) /* after an error reply */
-#define RESYNC_BACKOFF_NS       (1000 * MS)
-#define RESYNC_BACKOFF_MAX_NS   (30000 * MS)
-#define RESYNC_CALM_NS          (60000 * MS)        /* after so long without a gap the backoff is short again */
+#define FIRST_REQUEST_NS        (100 * NS_PER_MS) /* subscribe first */
+#define UNCONNECTED_NS          (250 * NS_PER_MS) /* the request socket has no peer yet */
+#define STALE_NS                (3000 * NS_PER_MS)
+#define SNAPSHOT_TIMEOUT_NS     (2000 * NS_PER_MS)
+#define SNAPSHOT_TIMEOUT_MAX_NS (16000 * NS_PER_MS)
+#define REFUSED_NS              (2000 * NS_PER_MS) /* after an error reply */
+#define RESYNC_BACKOFF_NS       (1000 * NS_PER_MS)
+#define RESYNC_BACKOFF_MAX_NS   (30000 * NS_PER_MS)
+#define RESYNC_CALM_NS          (60000 * NS_PER_MS) /* after so long without a gap the backoff is short again */
 #define MAX_TARGETS             (LIMIT_TARGETS * 4) /* of one daemon, however many it names */
 
 void clone_init(struct clone *c, uint32_t kinds, struct hw_subscriber_stats *stats, uint64_t now_ns)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto/follow/wakeup.h"
+#include "proto/base/time.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -9,8 +10,6 @@
 #include <unistd.h>
 #include <zmq.h>
 
-#define NS_PER_S    UINT64_C(1000000000)
-#define NS_PER_MS   UINT64_C(1000000)
 #define WAIT_MAX_MS 60000u /* callers come back and wait again */
 
 static int watch(const struct wakeup *w, int fd)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto/follow/zparts.h"
+#include "proto/base/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@ void *zparts_open(void *zmq, int type)
 
         if (!socket)
                 return NULL;
-        for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(options); i++)
                 (void)zmq_setsockopt(socket, options[i][0], &options[i][1], sizeof(int)); /* known, in range */
         (void)zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &max, sizeof(max));
         return socket;

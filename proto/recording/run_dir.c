@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto/recording/run_dir.h"
+#include "proto/base/time.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,9 +15,6 @@
 #include <unistd.h>
 
 #include "proto/recording/frame_file.h"
-
-#define NS_PER_S  UINT64_C(1000000000)
-#define NS_PER_MS UINT64_C(1000000)
 
 /* ------------------------------------------------------------------- names */
 

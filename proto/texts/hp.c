@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "heapwatch/eventlog.h"
+#include "proto/base/array.h"
 
 #define DEFAULT_PERIOD_NS UINT64_C(100000000)
 
@@ -181,7 +182,7 @@ static const char *hp_line(struct text_log *t, char *line)
                 return take_mark(t, text);
         if ((text = after_keyword(line, "JOB")))
                 return *text == '"' ? take_job(t, text + 1) : "a text in quotes after JOB";
-        for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(others); i++)
                 if (after_keyword(line, others[i]))
                         return NULL;
         return take_row(t, line);

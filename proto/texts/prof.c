@@ -23,6 +23,7 @@
 #include "heapwatch/eventlog.h"
 #include "proto/base/hash.h"
 #include "proto/base/idtable.h"
+#include "proto/base/time.h"
 
 #define CENTRES       65536u    /* further ones are numbers alone, and have no counters */
 #define DEEP          1024u     /* of nodes in each other; further ones are passed over */
@@ -31,7 +32,6 @@
 #define COUNTER_MAX   300u      /* of a counter; longer ones are cut */
 #define KEY_MAX       32u
 #define WORDS_MAX     60000u
-#define NS_PER_US     1000u
 #define MOST_TICK_US  10000000u
 #define WHAT_EXPECTED "a profile as +RTS -pj writes it"
 

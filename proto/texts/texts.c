@@ -9,9 +9,10 @@
 #include <string.h>
 
 #include "heapwatch/eventlog.h"
+#include "proto/base/array.h"
 #include "proto/base/ckd.h"
+#include "proto/base/time.h"
 
-#define NS_PER_S  1000000000u
 #define MOST_S    1000000000u
 #define GC_COLUMN "\n    Alloc    Copied     Live"
 
@@ -21,7 +22,7 @@ static bool is_profile(const char *text, size_t n)
         static const char *const parts[] = { "{", "\"program\"", ":", "\"" };
         size_t at = 0;
 
-        for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
                 size_t length = strlen(parts[i]);
                 while (at < n && (text[at] == ' ' || text[at] == '\n' || text[at] == '\r' || text[at] == '\t'))
                         at++;

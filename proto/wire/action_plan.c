@@ -7,6 +7,7 @@
  * holds a secret (many chat services) is never shown.
  */
 #include "proto/wire/action_plan.h"
+#include "proto/base/array.h"
 #include "proto/base/error.h"
 
 #include <stdio.h>
@@ -108,7 +109,7 @@ static const char *wrong_argv(const char *const *argv)
 static const char *wrong_dump(const struct action_step *s)
 {
         static const char *const known[] = { "--before", "--after", "--apart", "--per-day", "--keep", "--directory" };
-        const size_t n = sizeof(known) / sizeof(known[0]);
+        const size_t n = ARRAY_SIZE(known);
 
         if (s->timeout_ns > ACTION_DUMP_WAIT_NS + ACTION_DUMP_WORK_NS)
                 return "after: expected at most 30m";

@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "heapwatch/wire.h"
-
-#define COUNT(a) (sizeof(a) / sizeof(a)[0])
+#include "proto/base/array.h"
 
 static const char *const kind_names[] = {
         [HW__KIND__KIND_DAEMON] = "daemon", [HW__KIND__KIND_TARGET] = "target",   [HW__KIND__KIND_HEAP] = "heap",
@@ -46,12 +45,12 @@ static const struct {
 
 const char *hw_kind_name(Hw__Kind kind)
 {
-        return (size_t)kind < COUNT(kind_names) ? kind_names[kind] : NULL;
+        return (size_t)kind < ARRAY_SIZE(kind_names) ? kind_names[kind] : NULL;
 }
 
 Hw__Kind hw_kind_parse(const char *name)
 {
-        for (size_t i = 1; i < COUNT(kind_names); i++)
+        for (size_t i = 1; i < ARRAY_SIZE(kind_names); i++)
                 if (kind_names[i] && !strcmp(name, kind_names[i]))
                         return (Hw__Kind)i;
         return HW__KIND__KIND_NONE;
@@ -59,12 +58,12 @@ Hw__Kind hw_kind_parse(const char *name)
 
 const char *hw_series_name(Hw__Series s)
 {
-        return (size_t)s < COUNT(series) ? series[s].name : NULL;
+        return (size_t)s < ARRAY_SIZE(series) ? series[s].name : NULL;
 }
 
 Hw__Series hw_series_parse(const char *name)
 {
-        for (size_t i = 1; i < COUNT(series); i++)
+        for (size_t i = 1; i < ARRAY_SIZE(series); i++)
                 if (series[i].name && !strcmp(name, series[i].name))
                         return (Hw__Series)i;
         return HW__SERIES__SERIES_NONE;
@@ -72,7 +71,7 @@ Hw__Series hw_series_parse(const char *name)
 
 const char *hw_series_unit(Hw__Series s)
 {
-        return (size_t)s < COUNT(series) && series[s].unit ? series[s].unit : "";
+        return (size_t)s < ARRAY_SIZE(series) && series[s].unit ? series[s].unit : "";
 }
 
 const char *hw_enum_word(const ProtobufCEnumDescriptor *of, int value)

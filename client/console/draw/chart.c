@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "heapwatch/text.h"
+#include "proto/base/array.h"
 #include "proto/base/ckd.h"
-
-#define S UINT64_C(1000000000)
+#include "proto/base/time.h"
 
 void chart_line(struct chart *c, const char *name, const struct past *past, enum spark_mode mode, enum tint tint)
 {
@@ -83,13 +83,15 @@ struct chart_axis chart_axis(enum unit unit, double low, double high, int steps)
 
 uint64_t chart_time_step(uint64_t span_ns, int most)
 {
-        static const uint64_t steps[] = { S,        2 * S,    5 * S,     10 * S,    15 * S,    30 * S,
-                                          60 * S,   120 * S,  300 * S,   600 * S,   900 * S,   1800 * S,
-                                          3600 * S, 7200 * S, 10800 * S, 21600 * S, 43200 * S, 86400 * S };
-        const size_t n = sizeof(steps) / sizeof(steps[0]);
+        static const uint64_t steps[] = { NS_PER_S,         2 * NS_PER_S,    5 * NS_PER_S,     10 * NS_PER_S,
+                                          15 * NS_PER_S,    30 * NS_PER_S,   60 * NS_PER_S,    120 * NS_PER_S,
+                                          300 * NS_PER_S,   600 * NS_PER_S,  900 * NS_PER_S,   1800 * NS_PER_S,
+                                          3600 * NS_PER_S,  7200 * NS_PER_S, 10800 * NS_PER_S, 21600 * NS_PER_S,
+                                          43200 * NS_PER_S, 86400 * NS_PER_S };
+        const size_t n = ARRAY_SIZE(steps);
         uint64_t least = span_ns / (uint64_t)(most > 0 ? most : 1), step = steps[n - 1];
 
-        if (least < S) { /* below a second: 1, 2, 5 ... of a power of ten */
+        if (least < NS_PER_S) { /* below a second: 1, 2, 5 ... of a power of ten */
                 double round = round_step(UNIT_NS, (double)least);
 
                 return round < 1 ? 1 : (uint64_t)round;
@@ -117,7 +119,7 @@ char *chart_time_text(char *out, size_t size, const struct chart *c, uint64_t ti
 
         if (!c->start_wall_ns || !*time_of_day(out, size, wall_ns, wall_ns))
                 return hw_duration_text(out, size, (double)time_ns);
-        if (c->range.to_ns - c->range.from_ns < 10 * S && strlen(out) + 3 < size)
-                (void)snprintf(out + strlen(out), 3, ".%d", (int)(wall_ns % S / (S / 10)));
+        if (c->range.to_ns - c->range.from_ns < 10 * NS_PER_S && strlen(out) + 3 < size)
+                (void)snprintf(out + strlen(out), 3, ".%d", (int)(wall_ns % NS_PER_S / (NS_PER_S / 10)));
         return out;
 }

@@ -14,6 +14,7 @@
 #include "client/console/draw/widgets.h"
 #include "client/console/scene/label.h"
 #include "heapwatch/text.h"
+#include "proto/base/array.h"
 
 enum { MOST = 64, BYTES = 10, SHARE = 8, CHANGE = 12 };
 
@@ -61,8 +62,7 @@ static const char *subject(const struct world_target *t)
 {
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
 
-        if (!run || !run->has_breakdown || run->breakdown < 0 ||
-            (size_t)run->breakdown >= sizeof(subjects) / sizeof(subjects[0]))
+        if (!run || !run->has_breakdown || run->breakdown < 0 || (size_t)run->breakdown >= ARRAY_SIZE(subjects))
                 return subjects[0];
         return subjects[run->breakdown];
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "heapwatch/text.h"
+#include "proto/base/array.h"
 
 #define LINE 1024
 
@@ -58,8 +59,7 @@ static void run_facts(char *line, const Hw__Run *run)
                 fact(line, "%s", run->threaded ? "threaded" : "not threaded");
         if (run->has_capabilities)
                 fact(line, "%u %s", run->capabilities, run->capabilities == 1 ? "capability" : "capabilities");
-        if (run->has_breakdown && run->breakdown > 0 &&
-            (size_t)run->breakdown < sizeof(breakdowns) / sizeof(breakdowns[0]))
+        if (run->has_breakdown && run->breakdown > 0 && (size_t)run->breakdown < ARRAY_SIZE(breakdowns))
                 fact(line, "%s", breakdowns[run->breakdown]);
 }
 

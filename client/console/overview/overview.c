@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "client/console/overview/sections.h"
+#include "proto/base/array.h"
 
 static const struct section sections[] = {
         { .least = 1, .rows = identity_rows, .draw = draw_identity },
@@ -30,7 +31,7 @@ static const struct section sections[] = {
         { .least = 1, .rows = stream_rows, .draw = draw_stream, .air = true },
 };
 
-enum { SECTIONS = sizeof(sections) / sizeof(sections[0]) };
+enum { SECTIONS = ARRAY_SIZE(sections) };
 
 struct layout {
         int heights[SECTIONS], wishes[SECTIONS];

@@ -13,6 +13,7 @@
 #include "client/console/scene/label.h"
 #include "client/console/draw/widgets.h"
 #include "client/console/scene/said.h"
+#include "proto/base/array.h"
 
 /* A row. Both are borrowed from the world until the table is filled again. */
 struct alert_row {
@@ -310,7 +311,7 @@ static const struct table_class table = {
         .name = "alerts",
         .empty = "no alert",
         .columns = columns,
-        .n_columns = sizeof(columns) / sizeof(columns[0]),
+        .n_columns = ARRAY_SIZE(columns),
         .sort = 0,
         .rows = rows,
         .text = text,

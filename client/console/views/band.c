@@ -10,6 +10,7 @@
 #include "client/console/draw/keys.h"
 #include "client/console/scene/trends.h"
 #include "client/console/draw/widgets.h"
+#include "proto/base/array.h"
 
 /* The open band; NULL when the run that had it is over. */
 static const struct world_band *band(const struct console *c)
@@ -78,7 +79,7 @@ static const struct table_class table = {
         .name = "stack",
         .empty = UNKNOWN_TEXT "  this band is not a cost-centre stack",
         .columns = columns,
-        .n_columns = sizeof(columns) / sizeof(columns[0]),
+        .n_columns = ARRAY_SIZE(columns),
         .sort = SIZE_MAX,
         .rows = rows,
         .text = text,
@@ -128,7 +129,7 @@ static int draw_slope(struct canvas *canvas, struct area area, int row, int at, 
         struct rate_unit unit = rate_unit_within(parts[0].v.number, parts[1].v.number, parts[2].v.number);
         char shown[SHORT_TEXT];
 
-        for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
                 at = put_number(canvas, area, row, at, parts[i].name,
                                 value_show_rate(shown, sizeof(shown), UNIT_SLOPE, unit, parts[i].v), parts[i].tint);
         return at;

@@ -7,6 +7,7 @@
 #include "client/console/scene/trends.h"
 #include "client/console/scene/label.h"
 #include "client/console/draw/widgets.h"
+#include "proto/base/array.h"
 
 static const struct world_band *band(const void *row)
 {
@@ -302,7 +303,7 @@ static const struct table_class table = {
         .name = "bands",
         .why_empty = why_empty,
         .columns = columns,
-        .n_columns = sizeof(columns) / sizeof(columns[0]),
+        .n_columns = ARRAY_SIZE(columns),
         .sort = 1,
         .rows = rows,
         .text = text,

@@ -8,6 +8,7 @@
 
 #include "client/console/views/views.h"
 #include "client/console/draw/widgets.h"
+#include "proto/base/array.h"
 #include "proto/base/sketch.h"
 
 #define PAUSE_BITS  5u
@@ -121,7 +122,7 @@ static const struct table_class generations = {
         .name = "generations",
         .why_empty = why_empty,
         .columns = generation_columns,
-        .n_columns = sizeof(generation_columns) / sizeof(generation_columns[0]),
+        .n_columns = ARRAY_SIZE(generation_columns),
         .sort = 0,
         .rows = rows,
 };
@@ -227,7 +228,7 @@ static const struct column figures[] = {
 };
 /* clang-format on */
 
-enum { FIGURES = sizeof(figures) / sizeof(figures[0]), NONMOVING = 5 };
+enum { FIGURES = ARRAY_SIZE(figures), NONMOVING = 5 };
 
 static size_t shown_figures(const struct console *c)
 {

@@ -9,6 +9,7 @@
 #include "client/console/views/views.h"
 #include "client/console/scene/trends.h"
 #include "client/console/draw/widgets.h"
+#include "proto/base/array.h"
 #include "proto/wire/resident_parts.h"
 
 struct memory {
@@ -32,7 +33,7 @@ static const struct series all_series[] = {
         { "slop", HW__SERIES__SERIES_SLOP },        { "free blocks", HW__SERIES__SERIES_FRAGMENTATION },
 };
 
-enum { SERIES = sizeof(all_series) / sizeof(all_series[0]), ALWAYS = 4 };
+enum { SERIES = ARRAY_SIZE(all_series), ALWAYS = 4 };
 
 static const Hw__Trend *trend(const struct scene *s, const void *row)
 {
@@ -202,7 +203,7 @@ static const struct table_class table = {
         .name = "series",
         .empty = "no series",
         .columns = columns,
-        .n_columns = sizeof(columns) / sizeof(columns[0]),
+        .n_columns = ARRAY_SIZE(columns),
         .sort = SIZE_MAX,
         .rows = rows,
 };

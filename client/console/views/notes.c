@@ -13,6 +13,7 @@
 #include "client/console/draw/widgets.h"
 #include "client/console/scene/said.h"
 #include "client/console/scene/trends.h"
+#include "proto/base/array.h"
 
 enum { TEXT = ANSWER_WHOLE };
 
@@ -253,7 +254,7 @@ static const struct table_class table = {
         .name = "notes",
         .empty = "the program has said nothing yet (traceMarker, traceEvent), and nothing happened to its stream",
         .columns = columns,
-        .n_columns = sizeof(columns) / sizeof(columns[0]),
+        .n_columns = ARRAY_SIZE(columns),
         .sort = SIZE_MAX,
         .log = true,
         .rows = rows,

@@ -14,6 +14,7 @@
 #include "client/console/views/views.h"
 #include "client/console/views/ticky.h"
 #include "client/console/draw/widgets.h"
+#include "proto/base/array.h"
 
 enum { NONE = -1, DEPTH_SHOWN = 40 };
 
@@ -304,7 +305,7 @@ static const struct table_class tree = {
         .name = "stacks",
         .empty = UNKNOWN_TEXT "  no time profile: build with -prof and run with +RTS -p -l (GHC 9.4 and newer: -lp)",
         .columns = tree_columns,
-        .n_columns = sizeof(tree_columns) / sizeof(tree_columns[0]),
+        .n_columns = ARRAY_SIZE(tree_columns),
         .sort = SIZE_MAX,
         .rows = tree_rows,
         .text = tree_text,

@@ -9,6 +9,7 @@
 #include "client/console/scene/said.h"
 #include "client/console/scene/trends.h"
 #include "client/console/views/target_columns.h"
+#include "proto/base/array.h"
 #include "proto/base/ckd.h"
 #include "proto/wire/resident_parts.h"
 
@@ -356,4 +357,4 @@ const struct column target_columns[] = {
 };
 /* clang-format on */
 
-_Static_assert(sizeof(target_columns) / sizeof(target_columns[0]) == TARGET_COLUMNS, "see target_columns.h");
+_Static_assert(ARRAY_SIZE(target_columns) == TARGET_COLUMNS, "see target_columns.h");

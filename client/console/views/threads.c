@@ -2,6 +2,7 @@
 /* views/threads.c - Haskell threads, why they stop, sparks, and how each capability is used. */
 #include "client/console/views/views.h"
 #include "client/console/draw/widgets.h"
+#include "proto/base/array.h"
 
 static const Hw__Sched *sched(const void *row)
 {
@@ -95,7 +96,7 @@ static const struct table_class capabilities = {
         .name = "capabilities",
         .empty = UNKNOWN_TEXT "  no scheduler events: they need +RTS -ls",
         .columns = capability_columns,
-        .n_columns = sizeof(capability_columns) / sizeof(capability_columns[0]),
+        .n_columns = ARRAY_SIZE(capability_columns),
         .sort = 0,
         .rows = capability_rows,
 };
@@ -175,7 +176,7 @@ static const struct table_class stops = {
         .name = "stops",
         .empty = UNKNOWN_TEXT "  no scheduler events: they need +RTS -ls",
         .columns = stop_columns,
-        .n_columns = sizeof(stop_columns) / sizeof(stop_columns[0]),
+        .n_columns = ARRAY_SIZE(stop_columns),
         .sort = 1,
         .rows = stop_rows,
         .text = stop_text,
@@ -250,7 +251,7 @@ static const struct column figures[] = {
 };
 /* clang-format on */
 
-enum { FIGURES = sizeof(figures) / sizeof(figures[0]) };
+enum { FIGURES = ARRAY_SIZE(figures) };
 
 /* -------------------------------------------------------------------- view */
 

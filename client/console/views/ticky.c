@@ -4,6 +4,7 @@
 
 #include "client/console/scene/shown.h"
 #include "client/console/draw/widgets.h"
+#include "proto/base/array.h"
 
 static const Hw__TickyCounter *counter(const void *row)
 {
@@ -68,7 +69,7 @@ const struct table_class ticky_table = {
         .name = "ticky",
         .empty = UNKNOWN_TEXT "  no ticky counters: build with -ticky and run with +RTS -lT",
         .columns = ticky_columns,
-        .n_columns = sizeof(ticky_columns) / sizeof(ticky_columns[0]),
+        .n_columns = ARRAY_SIZE(ticky_columns),
         .sort = 0,
         .rows = ticky_rows,
         .text = ticky_text,

@@ -10,9 +10,8 @@
 #include "proto/wire/action_plan.h"
 #include "proto/base/nearest.h"
 #include "heapwatch/text.h"
+#include "proto/base/array.h"
 #include "proto/base/error.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* ----------------------------------------------------------------- small values */
 
@@ -99,7 +98,7 @@ static bool take_exec(struct yaml_file *f, const yaml_node_t *body, struct actio
         if (body->type != YAML_MAPPING_NODE)
                 return take_argv(f, body, argv);
         command = yaml_get(f, body, "command");
-        if (!yaml_check_keys(f, body, keys, COUNT(keys)))
+        if (!yaml_check_keys(f, body, keys, ARRAY_SIZE(keys)))
                 return false;
         if (!command)
                 return yaml_error(f, body, 0, "exec needs command: [PROGRAM, ARGUMENT...]");
@@ -136,7 +135,8 @@ static bool take_dump(struct yaml_file *f, const yaml_node_t *body, struct actio
         uint64_t after_ns = ACTION_DUMP_AFTER_NS, ignored;
         const char *text;
 
-        if (!yaml_is_mapping(f, body, "settings such as before: 10m") || !yaml_check_keys(f, body, keys, COUNT(keys)))
+        if (!yaml_is_mapping(f, body, "settings such as before: 10m") ||
+            !yaml_check_keys(f, body, keys, ARRAY_SIZE(keys)))
                 return false;
         before = yaml_get(f, body, "before");
         after = yaml_get(f, body, "after");
@@ -173,7 +173,7 @@ static bool take_http(struct yaml_file *f, const yaml_node_t *body, struct actio
         if (body->type == YAML_SCALAR_NODE)
                 return take_text(f, body, "a URL", &step->url);
         return yaml_is_mapping(f, body, "a URL, or url: and further settings") &&
-               yaml_check_keys(f, body, keys, COUNT(keys) - !resends) &&
+               yaml_check_keys(f, body, keys, ARRAY_SIZE(keys) - !resends) &&
                take_text(f, yaml_get(f, body, "url"), "a URL", &step->url) &&
                take_text(f, yaml_get(f, body, "bearer_file"), "a path", &step->bearer_file) &&
                take_text(f, yaml_get(f, body, "ca_file"), "a path", &step->ca_file) &&
@@ -235,7 +235,8 @@ static bool take_limits(struct yaml_file *f, struct action_plan *plan, const yam
         struct action_limits limits = { 0 };
         struct error error;
 
-        if (!yaml_is_mapping(f, node, "limits such as count: 60") || !yaml_check_keys(f, node, keys, COUNT(keys)) ||
+        if (!yaml_is_mapping(f, node, "limits such as count: 60") ||
+            !yaml_check_keys(f, node, keys, ARRAY_SIZE(keys)) ||
             !take_count(f, yaml_get(f, node, "count"), &limits.count) ||
             !take_count(f, yaml_get(f, node, "per_alert"), &limits.per_alert) ||
             !take_time(f, yaml_get(f, node, "window"), &limits.window_ns))

@@ -13,8 +13,7 @@
 #include "proto/base/nearest.h"
 #include "daemon/rules/builtin.h"
 #include "daemon/rules/file/do_block.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#include "proto/base/array.h"
 
 struct reader {
         struct yaml_file file;
@@ -253,7 +252,7 @@ static bool read_rule(struct reader *r, const struct group *g, const yaml_node_t
         struct rule_text t = changed ? changed->text : (struct rule_text){ .group = g->name };
         t.name = name;
         const yaml_node_t *targets = yaml_get(&r->file, node, "targets"), *on = yaml_get(&r->file, node, "enabled");
-        bool good = yaml_check_keys(&r->file, node, keys, COUNT(keys));
+        bool good = yaml_check_keys(&r->file, node, keys, ARRAY_SIZE(keys));
         good = take_text(r, node, "expr", "a condition such as live > 1GiB", &t.expr, &p.expr) && good;
         good = take_text(r, node, "until", "a condition such as live < 1GiB", &t.until, &p.until) && good;
         good = take_text(r, node, "for", "a time such as 5m", &t.hold_for, &p.hold_for) && good;
@@ -277,7 +276,7 @@ static bool read_group(struct reader *r, const yaml_node_t *node)
 
         if (!yaml_is_mapping(&r->file, node, "a group with name: and rules:"))
                 return false;
-        bool good = yaml_check_keys(&r->file, node, keys, COUNT(keys));
+        bool good = yaml_check_keys(&r->file, node, keys, ARRAY_SIZE(keys));
         const yaml_node_t *rules = yaml_get(&r->file, node, "rules"), *rule, *name = yaml_get(&r->file, node, "name");
         struct group g = {
                 .name = name ? yaml_text(&r->file, name, "the name of the group") : NULL,
@@ -321,7 +320,7 @@ static bool read_file(struct reader *r)
                 return yaml_error(&r->file, NULL, 0, "the file is empty; expected groups:");
         if (!yaml_is_mapping(&r->file, root, "groups:"))
                 return false;
-        good = yaml_check_keys(&r->file, root, keys, COUNT(keys));
+        good = yaml_check_keys(&r->file, root, keys, ARRAY_SIZE(keys));
         builtin = yaml_get(&r->file, root, "builtin");
         if (builtin)
                 good = yaml_boolean(&r->file, builtin, &with_pack) && good;

@@ -17,10 +17,10 @@
 #include "daemon/rules/file/rulebook.h"
 #include "daemon/rules/file/rule_file.h"
 #include "daemon/rules/test/tool.h"
+#include "proto/base/array.h"
 #include "proto/base/error.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define FILES_MAX    16
+#define FILES_MAX 16
 
 struct score {
         unsigned passed, failed;
@@ -87,7 +87,7 @@ static bool check_alert(struct suite *s, const yaml_node_t *node, const char *na
         char what[512];
 
         if (!yaml_is_mapping(&s->file, node, "at:, alert: and state:") ||
-            !yaml_check_keys(&s->file, node, keys, COUNT(keys)))
+            !yaml_check_keys(&s->file, node, keys, ARRAY_SIZE(keys)))
                 return false;
         at_node = yaml_get(&s->file, node, "at");
         alert = yaml_get(&s->file, node, "alert");
@@ -177,7 +177,7 @@ static bool run_case(struct suite *s, const yaml_node_t *node)
 
         if (!yaml_is_mapping(&s->file, node, "a test"))
                 return false;
-        good = yaml_check_keys(&s->file, node, keys, COUNT(keys));
+        good = yaml_check_keys(&s->file, node, keys, ARRAY_SIZE(keys));
         good = rules_test_input(&s->file, node, &in) && good;
         if (good) {
                 good = rules_test_run(s->rules, &in, &changes, &error) ||
@@ -220,7 +220,7 @@ static bool run_suite(struct suite *s)
 
         if (!root || !yaml_is_mapping(&s->file, root, "rule_files: and tests:"))
                 return root ? false : yaml_error(&s->file, NULL, 0, "the file is empty; expected tests:");
-        good = yaml_check_keys(&s->file, root, keys, COUNT(keys));
+        good = yaml_check_keys(&s->file, root, keys, ARRAY_SIZE(keys));
         tests = yaml_get(&s->file, root, "tests");
         if (!tests)
                 return yaml_error(&s->file, root, 0, "expected tests:");

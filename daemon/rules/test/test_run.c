@@ -21,9 +21,10 @@
 #include "proto/base/process.h"
 #include "proto/eventlog/writer.h"
 #include "proto/archive/log_file.h"
+#include "proto/base/array.h"
 #include "proto/base/error.h"
+#include "proto/base/time.h"
 
-#define SECOND_NS   UINT64_C(1000000000)
 #define CHANGES_MAX 100000u
 #define WALL_S      1700000000u /* when synthetic runs begin */
 
@@ -162,12 +163,12 @@ static void process(struct synthetic *m, size_t i, uint64_t time_ns)
                 .threads = UNKNOWN_U64,
                 .cgroup_current_bytes = or_unknown(value_of(in, SERIES_CGROUP, i)),
                 .cgroup_max_bytes = UNKNOWN_U64,
-                .wall_ns = WALL_S * SECOND_NS + time_ns,
+                .wall_ns = WALL_S * NS_PER_S + time_ns,
                 .pages = { .rss_bytes = or_unknown(value_of(in, SERIES_RSS, i)),
                            .files_bytes = (uint64_t)or_0(value_of(in, SERIES_FILES, i)),
                            .lazy_free_bytes = (uint64_t)or_0(value_of(in, SERIES_GIVEN_BACK, i)),
                            .heap_bytes = UNKNOWN_U64,
-                           .wall_ns = WALL_S * SECOND_NS + time_ns },
+                           .wall_ns = WALL_S * NS_PER_S + time_ns },
         };
 
         if (p.rss_bytes != UNKNOWN_U64 || p.pss_bytes != UNKNOWN_U64 || p.swap_bytes != UNKNOWN_U64 ||
@@ -208,7 +209,7 @@ static void interval(struct synthetic *m, size_t i)
         empty_block(m, time_ns);
         writer_block_begin(&m->log, begin_ns, time_ns, 0);
         collection(m, i, time_ns);
-        for (size_t k = 0; k < sizeof(gauges) / sizeof(gauges[0]); k++) {
+        for (size_t k = 0; k < ARRAY_SIZE(gauges); k++) {
                 double value = value_of(m->input, gauges[k].id, i);
                 if (!isnan(value))
                         gauge(&m->log, gauges[k].event, time_ns, value);
@@ -238,7 +239,7 @@ static void header(struct eventlog_writer *w)
                                         HW_HEAP_PROF_SAMPLE_END };
 
         writer_header_begin(w);
-        for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(ids); i++) {
                 const struct hw_event_info *info = hw_event_info(ids[i]);
                 writer_type(w, ids[i],
                             ids[i] == HW_HEAP_PROF_SAMPLE_STRING ? WRITER_VARIABLE

@@ -11,8 +11,8 @@
 #include "daemon/rules/unit.h"
 #include "daemon/rules/test/rule_test.h"
 #include "proto/base/error.h"
+#include "proto/base/time.h"
 
-#define NS_PER_S   1e9
 #define DIGITS_MAX 32
 
 static bool push(struct test_series *s, double value)
@@ -47,7 +47,7 @@ static bool amount(const char **at, struct type type, double *ret)
         const struct rule_unit *u = unit_find(unit, size);
         if (!u || u->type.boolean || u->type.bytes != type.bytes || u->type.seconds != type.seconds)
                 return false;
-        *ret *= type.seconds ? u->factor * NS_PER_S : u->factor;
+        *ret *= type.seconds ? u->factor * (double)NS_PER_S : u->factor;
         return true;
 }
 

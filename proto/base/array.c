@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "proto/base/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST = 16 };
+
+/* The pointer is read and written as memory: it may be one to any type. */
+static bool resize(void *array, size_t from, size_t to, size_t size, bool zeroed)
+{
+        char *elements;
+
+        memcpy(&elements, array, sizeof(elements));
+        elements = reallocarray(elements, to, size);
+        if (!elements)
+                return false;
+        if (zeroed)
+                memset(elements + from * size, 0, (to - from) * size);
+        memcpy(array, &elements, sizeof(elements));
+        return true;
+}
+
+static size_t wider(size_t capacity, size_t need)
+{
+        size_t doubled = capacity > SIZE_MAX / 2 ? need : capacity ? 2 * capacity : FIRST;
+
+        return doubled > need ? doubled : need;
+}
+
+bool array_reserve(void *array, size_t *capacity, size_t need, size_t size, bool zeroed)
+{
+        const size_t room = wider(*capacity, need);
+
+        if (need <= *capacity)
+                return true;
+        if (!resize(array, *capacity, room, size, zeroed))
+                return false;
+        *capacity = room;
+        return true;
+}
+
+bool array_reserve_u32(void *array, uint32_t *capacity, size_t need, size_t size, bool zeroed)
+{
+        size_t room = *capacity;
+
+        if (need > UINT32_MAX || !array_reserve(array, &room, need, size, zeroed))
+                return false;
+        *capacity = room < UINT32_MAX ? (uint32_t)room : UINT32_MAX;
+        return true;
+}
+
+bool array_reserve_next(void *array, size_t n, size_t size)
+{
+        if ((n & (n - 1)) != 0)
+                return true;
+        return n <= SIZE_MAX / 2 && resize(array, n, n ? 2 * n : 1, size, false);
+}

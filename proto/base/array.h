@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * array.h - the size of an array, and arrays that grow.
+ *
+ * A growable array is a pointer to elements from malloc (NULL while empty) and the number of elements there is room
+ * for, `capacity`, a size_t or uint32_t; whoever owns it frees the pointer. The room at least doubles, so adding n
+ * elements one by one copies fewer than 2 n. Each macro is true when the room is there; false when memory is short or
+ * the size overflows, and then the array and its capacity are as before.
+ */
+#ifndef HW_PROTO_BASE_ARRAY_H
+#define HW_PROTO_BASE_ARRAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Room for `need` elements in all; and the same, with what was added set to zero. */
+#define ARRAY_RESERVE(array, capacity, need)        ARRAY_RESERVE_AS(array, capacity, need, false)
+#define ARRAY_RESERVE_ZEROED(array, capacity, need) ARRAY_RESERVE_AS(array, capacity, need, true)
+
+/*
+ * Room for one more than the `n` elements there are, of an array without a capacity: its room is the power of two
+ * above n. All elements must have been added this way.
+ */
+#define ARRAY_RESERVE_NEXT(array, n) array_reserve_next(&(array), (n), sizeof(*(array)))
+
+#define ARRAY_RESERVE_AS(array, capacity, need, zeroed)                                                                \
+        _Generic((capacity), size_t                                                                                    \
+                 : array_reserve, uint32_t                                                                             \
+                 : array_reserve_u32)(&(array), &(capacity), (need), sizeof(*(array)), (zeroed))
+
+/* `array`: the address of the pointer. */
+bool array_reserve(void *array, size_t *capacity, size_t need, size_t size, bool zeroed);
+bool array_reserve_u32(void *array, uint32_t *capacity, size_t need, size_t size, bool zeroed);
+bool array_reserve_next(void *array, size_t n, size_t size);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* time.h - spans of time in nanoseconds, the unit of all times here. For a double, cast: (double)NS_PER_S. */
+#ifndef HW_PROTO_BASE_TIME_H
+#define HW_PROTO_BASE_TIME_H
+
+#include <stdint.h>
+
+#define NS_PER_US     UINT64_C(1000)
+#define NS_PER_MS     UINT64_C(1000000)
+#define NS_PER_S      UINT64_C(1000000000)
+#define NS_PER_MINUTE (60 * NS_PER_S)
+#define NS_PER_HOUR   (60 * NS_PER_MINUTE)
+#define NS_PER_DAY    (24 * NS_PER_HOUR)
+
+#endif
