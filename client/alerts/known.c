@@ -67,14 +67,8 @@ static struct known_alert *add(struct known *k, size_t daemon, const char *targe
 {
         struct known_alert *a;
 
-        if (k->n == k->capacity) {
-                size_t capacity = k->capacity ? 2 * k->capacity : 64;
-                struct known_alert **more = realloc(k->alerts, capacity * sizeof(struct known_alert *));
-                if (!more)
-                        return NULL;
-                k->alerts = more;
-                k->capacity = capacity;
-        }
+        if (!ARRAY_RESERVE(k->alerts, k->capacity, k->n + 1))
+                return NULL;
         a = calloc(1, sizeof(*a));
         if (a)
                 a->target = strdup(target);

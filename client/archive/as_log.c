@@ -41,15 +41,9 @@ static void add(struct facts *f, uint16_t event, uint64_t wall_ns, double value,
 {
         uint64_t at = wall_ns > f->run->from_ns ? wall_ns : f->run->from_ns;
 
-        if (f->n == f->room) {
-                size_t room = f->room ? f->room * 2 : 1024;
-                struct fact *items = reallocarray(f->items, room, sizeof(*items));
-                if (!items) {
-                        f->failed = true;
-                        return;
-                }
-                f->items = items;
-                f->room = room;
+        if (!ARRAY_RESERVE(f->items, f->room, f->n + 1)) {
+                f->failed = true;
+                return;
         }
         at = at < f->run->to_ns ? at : f->run->to_ns - 1;
         f->items[f->n] = (struct fact){ .time_ns = at - f->run->start_ns,

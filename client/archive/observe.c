@@ -8,6 +8,7 @@
 #include "client/archive/limits.h"
 #include "client/archive/schema.h"
 #include "client/state/band_name.h"
+#include "proto/base/array.h"
 #include "proto/base/hash.h"
 #include "proto/base/limits.h"
 
@@ -50,15 +51,7 @@ static void forget_verdicts(struct observed *o)
 
 static bool list_add(struct observed_list *l, const ProtobufCMessage *message)
 {
-        if (l->n == l->room && l->n < ARCHIVE_MESSAGES) {
-                size_t room = l->room ? l->room * 2 : 16;
-                const ProtobufCMessage **items = reallocarray(l->items, room, sizeof(*items));
-                if (!items)
-                        return false;
-                l->items = items;
-                l->room = room;
-        }
-        if (l->n == l->room)
+        if (l->n >= ARCHIVE_MESSAGES || !ARRAY_RESERVE(l->items, l->room, l->n + 1))
                 return false;
         l->items[l->n++] = hw_message_ref(message);
         return true;
@@ -253,14 +246,8 @@ static uint32_t band_index(struct observed_bands *b, const char *name, const cha
                         return id - 1;
         if (b->n == ARCHIVE_BANDS)
                 return UINT32_MAX;
-        if (b->n == b->room) {
-                uint32_t room = b->room ? b->room * 2 : 64;
-                struct observed_band *items = reallocarray(b->items, room, sizeof(*items));
-                if (!items)
-                        return UINT32_MAX;
-                b->items = items;
-                b->room = room;
-        }
+        if (!ARRAY_RESERVE(b->items, b->room, b->n + 1))
+                return UINT32_MAX;
         struct observed_band item = { .name = strdup(name), .label = label ? strdup(label) : NULL };
         if (!item.name || idtable_add(&b->index, hash, b->n + 1)) {
                 free(item.name);
@@ -281,20 +268,7 @@ void observed_recall_band(struct observed *o, const char *name, uint64_t id)
 
 static bool reach(struct observed_bands *b, uint32_t id)
 {
-        if (id > LIMIT_BANDS)
-                return false;
-        if (id <= b->n_by_wire)
-                return true;
-        uint32_t room = b->n_by_wire ? b->n_by_wire : 64;
-        while (room < id)
-                room *= 2;
-        uint32_t *grown = reallocarray(b->by_wire, room, sizeof(*grown));
-        if (!grown)
-                return false;
-        memset(grown + b->n_by_wire, 0, (room - b->n_by_wire) * sizeof(*grown));
-        b->by_wire = grown;
-        b->n_by_wire = room;
-        return true;
+        return id <= LIMIT_BANDS && ARRAY_RESERVE_ZEROED(b->by_wire, b->n_by_wire, id);
 }
 
 static void define(struct observed *o, const Hw__Bands *bands)
@@ -367,19 +341,17 @@ static void notes(struct observed *o, const Hw__Notes *all)
 
 static void add_verdict(struct observed *o, const Hw__Trend *t, const char *kind, const char *name)
 {
-        struct observed_verdict *v, verdict = { .trend = t };
+        struct observed_verdict verdict = { .trend = t };
 
         if (o->n_verdicts >= ARCHIVE_MESSAGES || asprintf(&verdict.what, "%s%s", kind, name) < 0) {
                 o->lost++;
                 return;
         }
-        v = reallocarray(o->verdicts, o->n_verdicts + 1, sizeof(*v));
-        if (!v) {
+        if (!ARRAY_RESERVE_NEXT(o->verdicts, o->n_verdicts)) {
                 free(verdict.what);
                 o->lost++;
                 return;
         }
-        o->verdicts = v;
         hw_message_ref(&t->base);
         o->verdicts[o->n_verdicts++] = verdict;
 }

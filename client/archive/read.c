@@ -98,12 +98,9 @@ bool archived_runs_read(struct database *d, const char *where, const char *targe
                 (void)sqlite3_bind_int64(s, 4, b);
         }
         while (r == SQLITE_OK && (r = sqlite3_step(s)) == SQLITE_ROW) {
-                struct archived_run *items = reallocarray(ret->items, ret->n + 1, sizeof(*items));
-                r = items ? SQLITE_OK : SQLITE_NOMEM;
-                if (!items)
-                        break;
-                ret->items = items;
-                take_run(s, &ret->items[ret->n++]);
+                r = ARRAY_RESERVE_NEXT(ret->items, ret->n) ? SQLITE_OK : SQLITE_NOMEM;
+                if (r == SQLITE_OK)
+                        take_run(s, &ret->items[ret->n++]);
         }
         (void)sqlite3_finalize(s);
         return r == SQLITE_DONE || error_set(error, "cannot read %s: %s", d->path, sqlite3_errstr(r));

@@ -4,6 +4,7 @@
  * use its beginning. Anything else ("<no location info>") is not a place.
  */
 #include "client/convert/frames.h"
+#include "proto/base/array.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -62,19 +63,6 @@ static bool same(const struct code_place *a, const struct code_place *b)
                (!a->file || !strcmp(a->file, b->file));
 }
 
-static bool make_room(struct frames *f)
-{
-        if (f->n < f->capacity)
-                return true;
-        uint32_t capacity = f->capacity ? f->capacity * 2 : 64;
-        struct code_place *grown = realloc(f->frames, capacity * sizeof(*grown));
-        if (!grown)
-                return false;
-        f->frames = grown;
-        f->capacity = capacity;
-        return true;
-}
-
 static uint32_t intern(struct frames *f, const char *name, const char *source)
 {
         struct code_place new = { .name = strdup(name) };
@@ -91,7 +79,8 @@ static uint32_t intern(struct frames *f, const char *name, const char *source)
         uint32_t at = idtable_start(&f->ids, hash), id = 0;
         while (whole && (id = idtable_next(&f->ids, hash, &at)) && !same(&f->frames[id - 1], &new))
                 ;
-        if (!id && whole && make_room(f) && idtable_add(&f->ids, hash, f->n + 1) == 0) {
+        if (!id && whole && ARRAY_RESERVE(f->frames, f->capacity, f->n + 1) &&
+            idtable_add(&f->ids, hash, f->n + 1) == 0) {
                 f->frames[f->n++] = new;
                 return f->n;
         }

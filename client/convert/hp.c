@@ -165,14 +165,8 @@ static char *make_label(struct hp *h, const Hw__Band *band)
 /* The first definition stays: a band that changed its name would be drawn as two. */
 static int define(struct hp *h, const Hw__Band *band)
 {
-        if (band->id > h->n_labels) {
-                char **grown = realloc(h->labels, band->id * 2 * sizeof(*grown));
-                if (!grown)
-                        return -ENOMEM;
-                memset(grown + h->n_labels, 0, (band->id * 2 - h->n_labels) * sizeof(*grown));
-                h->labels = grown;
-                h->n_labels = band->id * 2;
-        }
+        if (!ARRAY_RESERVE_ZEROED(h->labels, h->n_labels, band->id))
+                return -ENOMEM;
         char **label = &h->labels[band->id - 1];
         if (!*label)
                 *label = make_label(h, band);

@@ -21,6 +21,7 @@
 #include "client/metrics/several.h"
 #include "client/metrics/text.h"
 #include "client/metrics/values.h"
+#include "proto/base/array.h"
 #include "proto/base/hash.h"
 #include "proto/base/idtable.h"
 #include "proto/base/time.h"
@@ -62,11 +63,9 @@ static int64_t family_of(struct openmetrics *o, const struct metric_sample *m)
         for (uint32_t i = o->n_families; i > 0; i--)
                 if (o->families[i - 1].metric == m->metric)
                         return i - 1;
-        struct family *grown = realloc(o->families, (o->n_families + 1) * sizeof(*grown));
-        if (!grown)
+        if (!ARRAY_RESERVE_NEXT(o->families, o->n_families))
                 return -1;
-        o->families = grown;
-        struct family *f = &grown[o->n_families];
+        struct family *f = &o->families[o->n_families];
         *f = (struct family){ .metric = m->metric };
         size_t n;
         FILE *header = open_memstream(&f->header, &n);
@@ -97,12 +96,8 @@ static int add_series(struct openmetrics *o, uint32_t family, size_t n, uint64_t
 {
         uint32_t at = o->texts.n;
 
-        if ((at & (at - 1)) == 0) {
-                struct series *grown = realloc(o->series, (at ? at * (size_t)2 : 1) * sizeof(*grown));
-                if (!grown)
-                        return -ENOMEM;
-                o->series = grown;
-        }
+        if (!ARRAY_RESERVE_NEXT(o->series, at))
+                return -ENOMEM;
         char *key = malloc(n + 1);
         if (!key)
                 return -ENOMEM;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DESIGN: the file is pieces of one size, each of one text; a text knows the numbers of its pieces. */
 #include "client/convert/parallel_texts.h"
+#include "proto/base/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -31,27 +32,17 @@ void parallel_texts_done(struct parallel_texts *s)
 
 int parallel_texts_add(struct parallel_texts *s)
 {
-        if (s->n == s->room) {
-                uint32_t room = s->room ? s->room * 2 : 256;
-                struct parallel_text *grown = realloc(s->list, room * sizeof(*grown));
-                if (!grown)
-                        return -ENOMEM;
-                s->list = grown;
-                s->room = room;
-        }
+        if (!ARRAY_RESERVE(s->list, s->room, s->n + 1))
+                return -ENOMEM;
         s->list[s->n++] = (struct parallel_text){ .waiting = NULL };
         return 0;
 }
 
-/* The waiting bytes are a whole piece. Room for numbers doubles at each power of two. */
+/* The waiting bytes are a whole piece. */
 static int put_piece(struct parallel_texts *s, struct parallel_text *t)
 {
-        if ((t->n_pieces & (t->n_pieces - 1)) == 0) {
-                uint64_t *grown = realloc(t->pieces, (t->n_pieces ? t->n_pieces * (size_t)2 : 1) * sizeof(*grown));
-                if (!grown)
-                        return -ENOMEM;
-                t->pieces = grown;
-        }
+        if (!ARRAY_RESERVE_NEXT(t->pieces, t->n_pieces))
+                return -ENOMEM;
         errno = 0;
         if (fwrite(t->waiting, 1, PARALLEL_TEXT_PIECE, s->file) != PARALLEL_TEXT_PIECE)
                 return file_error();

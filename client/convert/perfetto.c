@@ -20,6 +20,7 @@
 #include "client/events/types.h"
 #include "heapwatch/eventlog.h"
 #include "heapwatch/text.h"
+#include "proto/base/array.h"
 #include "proto/base/hash.h"
 #include "proto/base/idtable.h"
 
@@ -81,14 +82,9 @@ static void put_packet(struct perfetto *p, Perfetto__Packet *packet)
         trace.packet = &packet;
         trace.n_packet = 1;
         size_t size = perfetto__trace__get_packed_size(&trace);
-        if (size > p->capacity) {
-                uint8_t *grown = realloc(p->buffer, size * 2);
-                if (!grown) {
-                        p->error = -ENOMEM;
-                        return;
-                }
-                p->buffer = grown;
-                p->capacity = size * 2;
+        if (!ARRAY_RESERVE(p->buffer, p->capacity, size)) {
+                p->error = -ENOMEM;
+                return;
         }
         (void)perfetto__trace__pack(&trace, p->buffer);
         (void)fwrite(p->buffer, 1, size, p->out);
@@ -268,20 +264,6 @@ static void take_sched(struct perfetto *p, const struct world_target *t, const H
 
 /* --------------------------------------------------------------------- bands */
 
-static bool room_for_band(struct perfetto *p, uint32_t id)
-{
-        if (id <= p->n_band)
-                return true;
-        size_t n = (size_t)id * 2;
-        struct band_track *grown = realloc(p->band, n * sizeof(*grown));
-        if (!grown)
-                return false;
-        memset(grown + p->n_band, 0, (n - p->n_band) * sizeof(*grown));
-        p->band = grown;
-        p->n_band = (uint32_t)n;
-        return true;
-}
-
 static void show_band(struct perfetto *p, const struct world_target *t, uint32_t id)
 {
         const Hw__Band *band = band_of(t, id);
@@ -299,7 +281,7 @@ static void take_census(struct perfetto *p, const struct world_target *t, const 
                 uint32_t id = c->band[i];
                 if (!id)
                         continue;
-                if (!room_for_band(p, id)) {
+                if (!ARRAY_RESERVE_ZEROED(p->band, p->n_band, id)) {
                         p->error = -ENOMEM;
                         return;
                 }
@@ -340,12 +322,8 @@ static struct label *add_label(struct perfetto *p, uint64_t thread)
 
         if (n == LABELS)
                 return NULL;
-        if ((n & (n - 1)) == 0) {
-                struct label *grown = realloc(p->labels, (n ? n * (size_t)2 : 1) * sizeof(*grown));
-                if (!grown)
-                        return NULL;
-                p->labels = grown;
-        }
+        if (!ARRAY_RESERVE_NEXT(p->labels, n))
+                return NULL;
         if (idtable_add(&p->labels_by_thread, hash_u64(thread, p->labels_seed), n + 1))
                 return NULL;
         p->labels[n] = (struct label){ .thread = thread };

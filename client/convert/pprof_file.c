@@ -14,6 +14,7 @@
 #include "client/convert/frames.h"
 #include "client/convert/moment.h"
 #include "client/convert/pprof.pb-c.h"
+#include "proto/base/array.h"
 #include "proto/base/hash.h"
 
 #define VALUES  2
@@ -43,14 +44,8 @@ static int64_t text_index(struct pprof_file *p, const char *text)
         while ((id = idtable_next(&p->text_ids, hash, &at)))
                 if (!strcmp(p->texts[id - 1], text))
                         return id - 1;
-        if (p->n_texts == p->texts_room) {
-                uint32_t room = p->texts_room ? p->texts_room * 2 : 64;
-                char **grown = realloc(p->texts, room * sizeof(*grown));
-                if (!grown)
-                        return -1;
-                p->texts = grown;
-                p->texts_room = room;
-        }
+        if (!ARRAY_RESERVE(p->texts, p->texts_room, p->n_texts + 1))
+                return -1;
         char *copy = p->n_fresh < NEW_MAX ? strdup(text) : NULL;
         if (!copy || idtable_add(&p->text_ids, hash, p->n_texts + 1)) {
                 free(copy);

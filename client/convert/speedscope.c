@@ -20,6 +20,7 @@
 #include "client/convert/moment.h"
 #include "client/events/types.h"
 #include "heapwatch/eventlog.h"
+#include "proto/base/array.h"
 #include "proto/base/json_out.h"
 
 #define CAPABILITIES 4096u
@@ -128,15 +129,8 @@ static int define_centre(struct speedscope *s, const struct event *e)
 
         if (id >= LIMIT_CENTRE)
                 return 0;
-        if (id >= s->n_centres) {
-                size_t n = (size_t)(id + 1) * 2;
-                uint32_t *grown = realloc(s->centres, n * sizeof(*grown));
-                if (!grown)
-                        return -ENOMEM;
-                memset(grown + s->n_centres, 0, (n - s->n_centres) * sizeof(*grown));
-                s->centres = grown;
-                s->n_centres = (uint32_t)n;
-        }
+        if (!ARRAY_RESERVE_ZEROED(s->centres, s->n_centres, id + 1))
+                return -ENOMEM;
         char *label = text_of(&e->texts[0]), *module = text_of(&e->texts[1]), *source = text_of(&e->texts[2]);
         if (label && module && source)
                 s->centres[id] = frames_of_centre(&s->frames, (uint32_t)id, label, module, source);

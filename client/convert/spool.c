@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DESIGN: a row is its struct, then its ids, then its bytes, unencoded: only this process reads and writes them. */
 #include "client/convert/spool.h"
+#include "proto/base/array.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -32,16 +33,7 @@ static int file_error(void)
 
 static bool make_room(struct spool *s, uint32_t id)
 {
-        if (id <= s->n_bands)
-                return true;
-        size_t n = (size_t)id * 2;
-        struct spool_band *grown = n < LIMIT_ROWS ? realloc(s->bands, n * sizeof(*grown)) : NULL;
-        if (!grown)
-                return false;
-        memset(grown + s->n_bands, 0, (n - s->n_bands) * sizeof(*grown));
-        s->bands = grown;
-        s->n_bands = (uint32_t)n;
-        return true;
+        return id < LIMIT_ROWS && ARRAY_RESERVE_ZEROED(s->bands, s->n_bands, id);
 }
 
 static void count(struct spool_band *b, uint32_t id, uint64_t bytes)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "heapwatch/text.h"
+#include "proto/base/array.h"
 #include "proto/base/error.h"
 
 #define BAND "band:"
@@ -70,11 +71,8 @@ static bool parse_one(struct bound *b, struct error *error)
 
 static bool add(struct bounds *list, const char *text, size_t n, struct error *error)
 {
-        struct bound *grown = realloc(list->items, (list->n + 1) * sizeof(*grown));
-
-        if (!grown)
+        if (!ARRAY_RESERVE_NEXT(list->items, list->n))
                 return error_set(error, "out of memory");
-        list->items = grown;
         while (n > 0 && *text == ' ') {
                 text++;
                 n--;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "client/state/band_name.h"
+#include "proto/base/array.h"
 #include "proto/base/hash.h"
 
 #define NO_ROW UINT32_MAX
@@ -26,14 +27,8 @@ void rows_done(struct rows *r)
 
 static int add_row(struct rows *r, enum row_kind kind, const char *name, uint64_t hash)
 {
-        if (r->n == r->room) {
-                uint32_t room = r->room ? r->room * 2 : 64;
-                struct row *items = realloc(r->items, room * sizeof(*items));
-                if (!items)
-                        return -ENOMEM;
-                r->items = items;
-                r->room = room;
-        }
+        if (!ARRAY_RESERVE(r->items, r->room, r->n + 1))
+                return -ENOMEM;
         char *copy = strdup(name);
         if (!copy || idtable_add(&r->index, hash, r->n + 1)) {
                 free(copy);
@@ -57,21 +52,6 @@ static uint32_t row_of(struct rows *r, enum row_kind kind, const char *name)
         return add_row(r, kind, name, hash) ? NO_ROW : r->n - 1;
 }
 
-/* Makes an array long enough for entry `n - 1`, with zeros. */
-static int reach(void **array, uint32_t *have, uint32_t n, size_t size)
-{
-        if (n <= *have)
-                return 0;
-        uint32_t room = n > *have * 2 ? n : *have * 2;
-        char *grown = realloc(*array, room * size);
-        if (!grown)
-                return -ENOMEM;
-        memset(grown + *have * size, 0, (room - *have) * size);
-        *array = grown;
-        *have = room;
-        return 0;
-}
-
 /* ---------------------------------------------------------------------- bands */
 
 int rows_define(struct rows *r, const Hw__Bands *bands)
@@ -81,7 +61,7 @@ int rows_define(struct rows *r, const Hw__Bands *bands)
                 struct band_name name;
                 band_name(&name, band);
                 uint32_t row = row_of(r, ROW_BAND, name.text);
-                if (row == NO_ROW || reach((void **)&r->bands, &r->n_bands, band->id, sizeof(*r->bands)))
+                if (row == NO_ROW || !ARRAY_RESERVE_ZEROED(r->bands, r->n_bands, band->id))
                         return -ENOMEM;
                 r->bands[band->id - 1] = row + 1;
         }

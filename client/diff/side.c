@@ -13,6 +13,7 @@
 #include "client/cli/command.h"
 #include "client/cli/progress.h"
 #include "client/feed/gather.h"
+#include "proto/base/array.h"
 #include "proto/base/error.h"
 
 #define RUNS_MAX 1024u /* of one log */
@@ -114,13 +115,11 @@ static void run_done(struct side_run *run)
 struct side_run *side_add(struct side *s, const char *log, uint32_t number, struct run_meter *m)
 {
         struct side_run run = { .log = strdup(log), .number = number, .left_out = m->left_out };
-        struct side_run *grown = reallocarray(s->runs, s->n + 1, sizeof(*grown));
+        const bool room = ARRAY_RESERVE_NEXT(s->runs, s->n);
 
-        if (grown)
-                s->runs = grown;
         run.values = calloc(n_quantities, sizeof(*run.values));
         run.noise = calloc(n_quantities, sizeof(*run.noise));
-        if (!grown || !run.log || !run.values || !run.noise) {
+        if (!room || !run.log || !run.values || !run.noise) {
                 run_done(&run);
                 return NULL;
         }

@@ -11,6 +11,7 @@
  * hostile message may name a band twice), then become cells.
  */
 #include "client/history/grid.h"
+#include "proto/base/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -137,9 +138,6 @@ static bool is_full(const struct grid *g)
 /* Makes sure that a census of this time can go into the newest column: a new one, or one that is not full yet. */
 static int make_column(struct grid *g, uint64_t time_ns)
 {
-        size_t capacity = g->capacity ? g->capacity * 2 : 64;
-        struct grid_column *columns;
-
         if (is_full(g) && g->keep_recent) {
                 merge_columns(g, fading_columns(g));
         } else if (is_full(g)) {
@@ -148,13 +146,8 @@ static int make_column(struct grid *g, uint64_t time_ns)
         }
         if (g->n > 0 && g->columns[g->n - 1].censuses < g->per_column)
                 return 0;
-        if (g->n == g->capacity) {
-                columns = reallocarray(g->columns, capacity, sizeof(*columns));
-                if (!columns)
-                        return -ENOMEM;
-                g->columns = columns;
-                g->capacity = capacity;
-        }
+        if (!ARRAY_RESERVE(g->columns, g->capacity, g->n + 1))
+                return -ENOMEM;
         if (!g->per_column)
                 g->per_column = 1;
         g->columns[g->n++] = (struct grid_column){ .time_ns = time_ns };
@@ -166,19 +159,8 @@ static int make_column(struct grid *g, uint64_t time_ns)
 /* The band of a valid id; NULL when out of memory. */
 static struct grid_band *band_entry(struct grid *g, uint32_t id)
 {
-        uint32_t capacity = g->cap_bands ? g->cap_bands : 64;
-        struct grid_band *bands;
-
-        while (capacity < id)
-                capacity *= 2;
-        if (capacity > g->cap_bands) {
-                bands = reallocarray(g->bands, capacity, sizeof(*bands));
-                if (!bands)
-                        return NULL;
-                memset(bands + g->cap_bands, 0, (capacity - g->cap_bands) * sizeof(*bands));
-                g->bands = bands;
-                g->cap_bands = capacity;
-        }
+        if (!ARRAY_RESERVE_ZEROED(g->bands, g->cap_bands, id))
+                return NULL;
         if (id > g->n_bands)
                 g->n_bands = id;
         return &g->bands[id - 1];

@@ -7,6 +7,7 @@
  * moment, so it is kept beside the censuses as it came and aligned with the total's points when it is read.
  */
 #include "client/history/history.h"
+#include "proto/base/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -230,15 +231,8 @@ int history_recall_band(struct history *h, uint32_t band, struct past *points)
 {
         if (band > LIMIT_BANDS)
                 return 0;
-        if (band >= h->n_recalled) {
-                struct past *grown = reallocarray(h->recalled_bands, (size_t)band + 1, sizeof(*grown));
-
-                if (!grown)
-                        return -ENOMEM;
-                memset(grown + h->n_recalled, 0, ((size_t)band + 1 - h->n_recalled) * sizeof(*grown));
-                h->recalled_bands = grown;
-                h->n_recalled = band + 1;
-        }
+        if (!ARRAY_RESERVE_ZEROED(h->recalled_bands, h->n_recalled, (size_t)band + 1))
+                return -ENOMEM;
         past_done(&h->recalled_bands[band]);
         h->recalled_bands[band] = *points;
         memset(points, 0, sizeof(*points));

@@ -7,6 +7,7 @@
  * from the end. Halving costs n and happens once in n insertions.
  */
 #include "client/history/past.h"
+#include "proto/base/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -48,19 +49,7 @@ void past_point_merge(struct past_point *p, const struct past_point *later)
 
 static int make_room(struct past *p, size_t more)
 {
-        size_t capacity = p->capacity ? p->capacity : 16;
-        struct past_point *points;
-
-        while (p->n + more > capacity)
-                capacity *= 2;
-        if (p->points && capacity == p->capacity)
-                return 0;
-        points = reallocarray(p->points, capacity, sizeof(*points));
-        if (!points)
-                return -ENOMEM;
-        p->points = points;
-        p->capacity = capacity;
-        return 0;
+        return ARRAY_RESERVE(p->points, p->capacity, p->n + more) ? 0 : -ENOMEM;
 }
 
 int past_append(struct past *p, const struct past_point *point)

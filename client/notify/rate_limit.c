@@ -5,6 +5,7 @@
  * an alert's own actions are counted among them.
  */
 #include "client/notify/rate_limit.h"
+#include "proto/base/array.h"
 
 #include <stdlib.h>
 
@@ -90,14 +91,8 @@ static struct rule_memory *add(struct limit_table *t, uint64_t rule)
                 *m = (struct rule_memory){ .rule = rule };
                 return m;
         }
-        if (t->n == t->capacity) {
-                size_t capacity = t->capacity ? 2 * t->capacity : 16;
-                struct rule_memory *more = realloc(t->rules, capacity * sizeof(*more));
-                if (!more)
-                        return NULL;
-                t->rules = more;
-                t->capacity = capacity;
-        }
+        if (!ARRAY_RESERVE(t->rules, t->capacity, t->n + 1))
+                return NULL;
         t->rules[t->n] = (struct rule_memory){ .rule = rule };
         return &t->rules[t->n++];
 }

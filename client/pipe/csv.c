@@ -17,19 +17,13 @@
 #include <string.h>
 
 #include "heapwatch/text.h"
+#include "proto/base/array.h"
 
 static void append(struct csv_text *out, const char *text, size_t n)
 {
-        if (n >= out->capacity - out->length) {
-                size_t capacity = (out->length + n) * 2 + 256;
-                char *grown = realloc(out->text, capacity);
-
-                if (!grown) {
-                        out->error = -ENOMEM;
-                        return;
-                }
-                out->text = grown;
-                out->capacity = capacity;
+        if (!ARRAY_RESERVE(out->text, out->capacity, out->length + n + 1)) {
+                out->error = -ENOMEM;
+                return;
         }
         memcpy(out->text + out->length, text, n);
         out->length += n;

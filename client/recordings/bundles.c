@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "heapwatch/text.h"
+#include "proto/base/array.h"
 #include "proto/base/ckd.h"
 #include "proto/base/private_directory.h"
 #include "proto/base/time.h"
@@ -101,10 +102,8 @@ static void see(struct list *l, const char *directory, const char *name)
         if (l->n == BUNDLES_MAX || !read_stamp(name + !whole, &made_ns) ||
             snprintf(path, sizeof(path), "%s/%s", directory, name) >= (int)sizeof(path))
                 return;
-        struct found *more = realloc(l->bundles, (l->n + 1) * sizeof(*more));
-        if (!more)
+        if (!ARRAY_RESERVE_NEXT(l->bundles, l->n))
                 return;
-        l->bundles = more;
         counted = 0;
         (void)nftw(path, count, 8, FTW_PHYS);
         struct found *f = &l->bundles[l->n++];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/replay/schedule.h"
+#include "proto/base/array.h"
 #include "proto/base/error.h"
 
 #include <math.h>
@@ -37,14 +38,8 @@ static bool parse_line(const char **text, struct arrival *ret_arrival)
 
 static bool append(struct schedule *s, size_t *room, struct arrival a)
 {
-        if (s->n == *room) {
-                size_t more = *room ? *room * 2 : 64;
-                struct arrival *grown = reallocarray(s->arrivals, more, sizeof(*grown));
-                if (!grown)
-                        return false;
-                s->arrivals = grown;
-                *room = more;
-        }
+        if (!ARRAY_RESERVE(s->arrivals, *room, s->n + 1))
+                return false;
         s->arrivals[s->n++] = a;
         return true;
 }

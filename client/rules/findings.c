@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "heapwatch/text.h"
+#include "proto/base/array.h"
 
-#define FINDINGS_MAX 10000u /* of all logs; grow() says so in words */
+#define FINDINGS_MAX 10000u /* of all logs; can_add() says so in words */
 
 /* `p` as it is; NULL is noted. */
 static void *allocated(struct findings *f, void *p)
@@ -22,32 +23,26 @@ static char *copy(struct findings *f, const char *text)
         return allocated(f, strdup(text ? text : ""));
 }
 
-/* Room for one more item at the end of a list; NULL when there is none, which is noted. */
-static void *grow(struct findings *f, void *list, size_t n, size_t size)
+/* Whether one more can be added to a list of `n` with or without room for it; why not is noted. */
+static bool can_add(struct findings *f, size_t n, bool room)
 {
-        if (n < FINDINGS_MAX)
-                return allocated(f, realloc(list, (n + 1) * size));
-        f->refused = "more than 10,000 alerts";
-        return NULL;
+        if (n >= FINDINGS_MAX)
+                f->refused = "more than 10,000 alerts";
+        else if (!room)
+                f->refused = "out of memory";
+        return room && n < FINDINGS_MAX;
 }
 
 #define DAMAGED "stream-damaged" /* the built-in rule */
 
 static size_t target_index(struct findings *f, const char *name)
 {
-        char **grown;
-
         for (size_t i = 0; i < f->n_targets; i++)
                 if (!strcmp(f->targets[i], name))
                         return i;
-        grown = grow(f, f->targets, f->n_targets, sizeof(*f->targets));
-        if (!grown)
+        if (!can_add(f, f->n_targets,
+                     ARRAY_RESERVE_NEXT(f->targets, f->n_targets) && ARRAY_RESERVE_NEXT(f->lost_bytes, f->n_targets)))
                 return SIZE_MAX;
-        f->targets = grown;
-        uint64_t *lost_bytes = grow(f, f->lost_bytes, f->n_targets, sizeof(*f->lost_bytes));
-        if (!lost_bytes)
-                return SIZE_MAX;
-        f->lost_bytes = lost_bytes;
         f->lost_bytes[f->n_targets] = 0;
         f->targets[f->n_targets] = copy(f, name);
         if (!f->targets[f->n_targets])
@@ -89,11 +84,10 @@ static void take_evidence(struct findings *f, struct finding *item, const Hw__Al
 
 static struct finding *add(struct findings *f, size_t target, const Hw__Alert *a)
 {
-        struct finding *grown = grow(f, f->items, f->n, sizeof(*f->items)), *item;
+        struct finding *item;
 
-        if (!grown)
+        if (!can_add(f, f->n, ARRAY_RESERVE_NEXT(f->items, f->n)))
                 return NULL;
-        f->items = grown;
         item = &f->items[f->n++];
         *item = (struct finding){ .target = target,
                                   .run = a->run,
@@ -156,12 +150,10 @@ void findings_add_damage(struct findings *f)
         for (size_t t = 0; t < f->n_targets && !f->refused; t++) {
                 if (f->lost_bytes[t] == 0 || is_reported(f, t))
                         continue;
-                struct finding *grown = grow(f, f->items, f->n, sizeof(*f->items));
-                if (!grown)
+                if (!can_add(f, f->n, ARRAY_RESERVE_NEXT(f->items, f->n)))
                         return;
                 (void)snprintf(sentence, sizeof(sentence), "%s of the log are damaged and were not judged",
                                hw_bytes_text(bytes, sizeof(bytes), (double)f->lost_bytes[t]));
-                f->items = grown;
                 f->items[f->n++] = (struct finding){ .target = t,
                                                      .severity = SEVERITY_WARNING,
                                                      .rule = copy(f, DAMAGED),

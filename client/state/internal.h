@@ -4,6 +4,7 @@
 #define HW_CLIENT_STATE_INTERNAL_H
 
 #include "client/state/world.h"
+#include "proto/base/array.h"
 
 /* Open addressing from a 64-bit id to a position in an array. */
 struct id_slot {
@@ -46,8 +47,7 @@ struct target_state {
         struct id_index ticky_index;
 };
 
-/* world_arrays.c: growing arrays, and the index of ids */
-void *array_grow(void *array, uint32_t *capacity, uint32_t need, size_t size);
+/* world_arrays.c: the index of ids */
 int id_index_add(struct id_index *x, uint64_t id, uint32_t position);
 bool id_index_find(const struct id_index *x, uint64_t id, uint32_t *ret_position);
 void id_index_done(struct id_index *x);

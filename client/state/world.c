@@ -13,6 +13,7 @@
  */
 #include "client/state/world.h"
 #include "client/state/internal.h"
+#include "proto/base/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -62,13 +63,9 @@ void world_destroy(struct world **wp)
 /* The daemon's entry, created if it is new; NULL when out of memory. */
 static struct world_daemon *daemon_entry(struct world *w, size_t daemon)
 {
-        struct world_daemon **grown;
-
         if (daemon >= w->n_daemons) {
-                grown = array_grow(w->daemons, &w->cap_daemons, (uint32_t)daemon + 1, sizeof(*grown));
-                if (!grown)
+                if (!ARRAY_RESERVE_ZEROED(w->daemons, w->cap_daemons, daemon + 1))
                         return NULL;
-                w->daemons = grown;
                 w->n_daemons = (uint32_t)daemon + 1;
         }
         if (!w->daemons[daemon])
@@ -146,18 +143,16 @@ static struct history_options share_of_past(const struct world *w)
 
 static struct target_state *insert_at(struct world *w, uint32_t at, size_t daemon, const char *name)
 {
-        struct target_state **grown = array_grow(w->targets, &w->cap_targets, w->n_targets + 1, sizeof(*grown));
         struct target_state *ts;
 
-        if (!grown)
+        if (!ARRAY_RESERVE(w->targets, w->cap_targets, (size_t)w->n_targets + 1))
                 return NULL;
-        w->targets = grown;
         struct history_options past = share_of_past(w);
         ts = target_new(daemon, name, w->keeps_past ? &past : NULL);
         if (!ts)
                 return NULL;
-        memmove(&grown[at + 1], &grown[at], (w->n_targets - at) * sizeof(*grown));
-        grown[at] = ts;
+        memmove(&w->targets[at + 1], &w->targets[at], (w->n_targets - at) * sizeof(*w->targets));
+        w->targets[at] = ts;
         w->n_targets++;
         return ts;
 }
@@ -226,9 +221,7 @@ struct world *world_freeze(const struct world *w)
 
         if (!to)
                 return NULL;
-        if (w->n_targets)
-                to->targets = array_grow(NULL, &to->cap_targets, w->n_targets, sizeof(*to->targets));
-        if (!copy_daemons(to, w) || (w->n_targets && !to->targets)) {
+        if (!copy_daemons(to, w) || !ARRAY_RESERVE(to->targets, to->cap_targets, w->n_targets)) {
                 world_destroy(&to);
                 return NULL;
         }

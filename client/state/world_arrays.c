@@ -1,30 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* world_arrays.c - growing arrays, and the index of ids. */
+/* world_arrays.c - the index of ids. */
 #include "client/state/internal.h"
+#include "proto/base/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { INDEX_FIRST = 64 };
-
-/* Room for `need` objects of `size` bytes, the new ones zeroed. NULL: out of memory, the array is unchanged. */
-void *array_grow(void *array, uint32_t *capacity, uint32_t need, size_t size)
-{
-        uint32_t wider = *capacity ? *capacity : 16;
-        char *grown;
-
-        if (need <= *capacity)
-                return array;
-        while (wider < need)
-                wider = wider > UINT32_MAX / 2 ? need : wider * 2;
-        grown = reallocarray(array, wider, size);
-        if (!grown)
-                return NULL;
-        memset(grown + (size_t)*capacity * size, 0, (size_t)(wider - *capacity) * size);
-        *capacity = wider;
-        return grown;
-}
 
 static struct id_slot *slot_of(struct id_slot *slots, uint32_t n_slots, uint64_t id)
 {

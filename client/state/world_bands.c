@@ -7,6 +7,7 @@
  * called "band N" until its definition arrives.
  */
 #include "client/state/internal.h"
+#include "proto/base/array.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -44,16 +45,14 @@ static struct world_band *band_new(uint32_t id)
 struct world_band *bands_entry(struct target_state *ts, uint32_t id)
 {
         struct world_target *t = &ts->t;
-        struct world_band **grown = array_grow(t->bands, &ts->cap_bands, id, sizeof(*grown));
 
-        if (!grown)
+        if (!ARRAY_RESERVE_ZEROED(t->bands, ts->cap_bands, id))
                 return NULL;
-        t->bands = grown;
         if (id > t->n_bands)
                 t->n_bands = id;
-        if (!grown[id - 1])
-                grown[id - 1] = band_new(id);
-        return grown[id - 1];
+        if (!t->bands[id - 1])
+                t->bands[id - 1] = band_new(id);
+        return t->bands[id - 1];
 }
 
 bool id_valid(uint32_t id)

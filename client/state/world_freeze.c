@@ -8,6 +8,7 @@
  * field that is forgotten here is unknown in the clone, not freed twice.
  */
 #include "client/state/internal.h"
+#include "proto/base/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -32,10 +33,7 @@ static struct world_band *copy_band(const struct world_band *from)
 
 static bool copy_bands(struct target_state *to, const struct world_target *from)
 {
-        if (!from->n_bands)
-                return true;
-        to->t.bands = array_grow(NULL, &to->cap_bands, from->n_bands, sizeof(struct world_band *));
-        if (!to->t.bands)
+        if (!ARRAY_RESERVE_ZEROED(to->t.bands, to->cap_bands, from->n_bands))
                 return false;
         for (uint32_t i = 0; i < from->n_bands; i++) {
                 if (!from->bands[i])
@@ -61,9 +59,8 @@ static void keep_notes(struct world_target *to, const struct world_target *from)
 static bool copy_rows(struct target_state *to, const struct world_target *from)
 {
         to->t.ticks = from->ticks;
-        to->t.stacks = array_grow(NULL, &to->cap_stacks, from->n_stacks, sizeof(*to->t.stacks));
-        to->t.ticky = array_grow(NULL, &to->cap_ticky, from->n_ticky, sizeof(*to->t.ticky));
-        if ((from->n_stacks && !to->t.stacks) || (from->n_ticky && !to->t.ticky))
+        if (!ARRAY_RESERVE_ZEROED(to->t.stacks, to->cap_stacks, from->n_stacks) ||
+            !ARRAY_RESERVE_ZEROED(to->t.ticky, to->cap_ticky, from->n_ticky))
                 return false;
         for (; to->t.n_stacks < from->n_stacks; to->t.n_stacks++)
                 KEEP(to->t.stacks[to->t.n_stacks], from->stacks[to->t.n_stacks]);

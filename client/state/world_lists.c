@@ -4,6 +4,7 @@
  * ticky counters. A snapshot repeats them, so each is looked up by its number.
  */
 #include "client/state/internal.h"
+#include "proto/base/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -66,17 +67,14 @@ int profile_add(struct target_state *ts, const Hw__Profile *profile)
                 t->ticks = profile->ticks;
         for (size_t i = 0; i < profile->n_stacks; i++) {
                 const Hw__Stack *stack = profile->stacks[i];
-                const Hw__Stack **grown;
 
                 if (!stack->has_id || !stack->id || stack->id > LIMIT_STACKS)
                         continue;
-                grown = array_grow(t->stacks, &ts->cap_stacks, stack->id, sizeof(*grown));
-                if (!grown)
+                if (!ARRAY_RESERVE_ZEROED(t->stacks, ts->cap_stacks, stack->id))
                         return -ENOMEM;
-                t->stacks = grown;
                 if (stack->id > t->n_stacks)
                         t->n_stacks = stack->id;
-                KEEP(grown[stack->id - 1], stack);
+                KEEP(t->stacks[stack->id - 1], stack);
         }
         return 0;
 }
@@ -87,17 +85,14 @@ int profile_add(struct target_state *ts, const Hw__Profile *profile)
 static int ticky_place(struct target_state *ts, uint64_t id, uint32_t *ret_place)
 {
         struct world_target *t = &ts->t;
-        const Hw__TickyCounter **grown;
 
         if (id_index_find(&ts->ticky_index, id, ret_place))
                 return 0;
         *ret_place = UINT32_MAX;
         if (t->n_ticky >= LIMIT_TICKY)
                 return 0;
-        grown = array_grow(t->ticky, &ts->cap_ticky, t->n_ticky + 1, sizeof(*grown));
-        if (!grown)
+        if (!ARRAY_RESERVE_ZEROED(t->ticky, ts->cap_ticky, (size_t)t->n_ticky + 1))
                 return -ENOMEM;
-        t->ticky = grown;
         if (id_index_add(&ts->ticky_index, id, t->n_ticky) < 0)
                 return -ENOMEM;
         *ret_place = t->n_ticky++;

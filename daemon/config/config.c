@@ -47,11 +47,8 @@ bool config_add_target(struct config *c, const char *name, const char *spec, str
         if (c->n_targets == LIMIT_TARGETS) {
                 return error_set(error, "more than %u targets", LIMIT_TARGETS);
         }
-        struct config_target *grown = realloc(c->targets, (c->n_targets + 1) * sizeof(*grown));
-        if (!grown) {
+        if (!ARRAY_RESERVE_NEXT(c->targets, c->n_targets))
                 return error_set(error, "out of memory");
-        }
-        c->targets = grown;
         c->targets[c->n_targets++] = t;
         return true;
 }

@@ -4,6 +4,7 @@
  * later ones use binary search. Old addresses serve no other purpose.
  */
 #include "daemon/image/image.h"
+#include "proto/base/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -112,15 +113,9 @@ void image_plain(struct image *im, void *object, size_t size)
 
 static void remember(struct image *im, uint64_t old, uint8_t *now, size_t size)
 {
-        if (im->n_blocks == im->room_blocks) {
-                size_t room = im->room_blocks ? 2 * im->room_blocks : 256;
-                struct image_block *more = realloc(im->blocks, room * sizeof(*more));
-                if (!more) {
-                        im->trouble = "out of memory";
-                        return;
-                }
-                im->blocks = more;
-                im->room_blocks = room;
+        if (!ARRAY_RESERVE(im->blocks, im->room_blocks, im->n_blocks + 1)) {
+                im->trouble = "out of memory";
+                return;
         }
         im->blocks[im->n_blocks++] = (struct image_block){ old, size, now };
         im->sorted = false;

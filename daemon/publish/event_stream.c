@@ -18,6 +18,7 @@
 #include "proto/base/arena.h"
 #include "daemon/publish/limits.h"
 #include "daemon/publish/encode.h"
+#include "proto/base/array.h"
 
 #define NUMBERS_OF_ONE 512u /* no event has more: at most 255 ids and 9 others */
 #define NUMBERS_ROOM   (LIMIT_EVENT_NUMBERS_PER_UPDATE + NUMBERS_OF_ONE)
@@ -207,14 +208,8 @@ void event_stream_finish(struct event_stream *s, const struct hw_eventlog *log)
 
 static bool add_text(struct event_stream *s, const uint8_t *bytes, size_t size)
 {
-        if (s->n_texts == s->texts_room) {
-                size_t room = s->texts_room ? s->texts_room * 2 : LIMIT_EVENTS_PER_UPDATE;
-                ProtobufCBinaryData *grown = realloc(s->texts, room * sizeof(*grown));
-                if (!grown)
-                        return false;
-                s->texts = grown;
-                s->texts_room = room;
-        }
+        if (!ARRAY_RESERVE(s->texts, s->texts_room, s->n_texts + 1))
+                return false;
         char *copy = arena_strndup(&s->arena, bytes, size);
         if (!copy)
                 return false;

@@ -5,6 +5,7 @@
  * recordings and still not be enough.
  */
 #include "daemon/record/budget.h"
+#include "proto/base/array.h"
 
 #include <errno.h>
 #include <fts.h>
@@ -51,19 +52,9 @@ struct survey {
 
 /* ----------------------------------------------------------------- looking */
 
-/* Makes room for one more item; arrays grow by doubling. */
-static void *grow(struct survey *s, void *array, size_t n, size_t size)
-{
-        if (n > 0 && (n & (n - 1)) != 0)
-                return array;
-        void *more = realloc(array, (n ? 2 * n : 1) * size);
-        s->out_of_memory |= !more;
-        return more ? more : array;
-}
-
 static void see_target(struct survey *s)
 {
-        s->targets = grow(s, s->targets, s->n_targets, sizeof(*s->targets));
+        s->out_of_memory |= !ARRAY_RESERVE_NEXT(s->targets, s->n_targets);
         if (!s->out_of_memory)
                 s->targets[s->n_targets++] = 0;
 }
@@ -72,8 +63,7 @@ static void see_run(struct survey *s, const char *path)
 {
         char *own = strdup(path);
 
-        s->runs = grow(s, s->runs, s->n_runs, sizeof(*s->runs));
-        s->out_of_memory |= !own;
+        s->out_of_memory |= !own || !ARRAY_RESERVE_NEXT(s->runs, s->n_runs);
         if (s->out_of_memory)
                 free(own);
         else
@@ -104,7 +94,7 @@ static void see_file(struct survey *s, const FTSENT *e)
 
         if (!own)
                 return;
-        s->files = grow(s, s->files, s->n_files, sizeof(*s->files));
+        s->out_of_memory |= !ARRAY_RESERVE_NEXT(s->files, s->n_files);
         if (s->out_of_memory) {
                 free(own);
                 return;

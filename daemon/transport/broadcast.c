@@ -29,6 +29,7 @@
 #include "daemon/log.h"
 #include "daemon/transport/connections.h"
 #include "daemon/transport/limits.h"
+#include "proto/base/array.h"
 
 #define FEED      "inproc://broadcast"
 #define TURN      256    /* messages in one direction before those in the other */
@@ -64,15 +65,8 @@ static struct peer *peer_of(struct broadcast *b, int fd)
 
         if (fd < 0 || (unsigned)fd >= MAX_PEERS || fstat(fd, &st) != 0 || !S_ISSOCK(st.st_mode))
                 return NULL;
-        if ((size_t)fd >= b->n_peers) {
-                const size_t n = (size_t)fd + 64;
-                struct peer *more = realloc(b->peers, n * sizeof(*more));
-                if (!more)
-                        return NULL;
-                memset(more + b->n_peers, 0, (n - b->n_peers) * sizeof(*more));
-                b->peers = more;
-                b->n_peers = n;
-        }
+        if (!ARRAY_RESERVE_ZEROED(b->peers, b->n_peers, (size_t)fd + 1))
+                return NULL;
         if (b->peers[fd].inode != st.st_ino)
                 b->peers[fd] = (struct peer){ .inode = st.st_ino };
         return &b->peers[fd];

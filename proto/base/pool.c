@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DESIGN: an array of chunks; only the array of their addresses moves when it grows. */
 #include "proto/base/pool.h"
+#include "proto/base/array.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -26,14 +27,8 @@ static size_t chunk_bytes(const struct pool *p)
 
 static bool add_chunk(struct pool *p)
 {
-        if (p->n_chunks == p->room) {
-                uint32_t room = p->room ? p->room * 2 : 4;
-                char **chunks = realloc(p->chunks, room * sizeof(*chunks));
-                if (!chunks)
-                        return false;
-                p->chunks = chunks;
-                p->room = room;
-        }
+        if (!ARRAY_RESERVE(p->chunks, p->room, p->n_chunks + 1))
+                return false;
         char *chunk = malloc(chunk_bytes(p));
         if (!chunk)
                 return false;

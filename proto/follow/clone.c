@@ -17,6 +17,7 @@
  * (It would be found as a gap and resynced, which is not needed.)
  */
 #include "proto/follow/clone.h"
+#include "proto/base/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -95,18 +96,7 @@ static struct clone_target *find(struct clone *c, const char *name)
 
 static bool grow(struct clone *c)
 {
-        size_t max = c->max_targets ? c->max_targets * 2 : 16;
-
-        if (c->n_targets < c->max_targets)
-                return true;
-        if (c->n_targets >= MAX_TARGETS)
-                return false;
-        struct clone_target *targets = realloc(c->targets, max * sizeof(*targets));
-        if (!targets)
-                return false;
-        c->targets = targets;
-        c->max_targets = max;
-        return true;
+        return c->n_targets < MAX_TARGETS && ARRAY_RESERVE(c->targets, c->max_targets, c->n_targets + 1);
 }
 
 /* NULL when there is no room. */

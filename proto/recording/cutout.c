@@ -9,6 +9,7 @@
  * the range, outside of it, damaged, or never written because the disk was slow.
  */
 #include "proto/recording/cutout.h"
+#include "proto/base/array.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -64,10 +65,8 @@ static int add_segment(struct cutout *c, uint32_t number)
         frame_file_close(&f);
         if (!wanted)
                 return 0;
-        uint32_t *more = realloc(c->segments, (c->n + 1) * sizeof(*more));
-        if (!more)
+        if (!ARRAY_RESERVE_NEXT(c->segments, c->n))
                 return -ENOMEM;
-        c->segments = more;
         c->segments[c->n++] = number;
         return 0;
 }

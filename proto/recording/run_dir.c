@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto/recording/run_dir.h"
+#include "proto/base/array.h"
 #include "proto/base/time.h"
 
 #include <dirent.h>
@@ -141,16 +142,8 @@ struct list {
 
 static struct recorded_run *list_more(struct list *l)
 {
-        if (l->n == RECORDED_RUNS_MAX)
+        if (l->n == RECORDED_RUNS_MAX || !ARRAY_RESERVE(l->runs, l->capacity, l->n + 1))
                 return NULL;
-        if (l->n == l->capacity) {
-                size_t capacity = l->capacity ? 2 * l->capacity : 16;
-                void *runs = realloc(l->runs, capacity * sizeof(*l->runs));
-                if (!runs)
-                        return NULL;
-                l->runs = runs;
-                l->capacity = capacity;
-        }
         return memset(&l->runs[l->n], 0, sizeof(*l->runs));
 }
 

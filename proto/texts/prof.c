@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "heapwatch/eventlog.h"
+#include "proto/base/array.h"
 #include "proto/base/hash.h"
 #include "proto/base/idtable.h"
 #include "proto/base/time.h"
@@ -123,12 +124,8 @@ static void keep_centre(struct prof *p)
 
         if (n == CENTRES || centre_of(p, p->id))
                 return;
-        if ((n & (n - 1)) == 0) {
-                struct centre *grown = realloc(p->centres, (n ? n * (size_t)2 : 1) * sizeof(*grown));
-                if (!grown)
-                        return;
-                p->centres = grown;
-        }
+        if (!ARRAY_RESERVE_NEXT(p->centres, n))
+                return;
         char *name = malloc(module + label + 2);
         if (!name || idtable_add(&p->by_id, hash_u64(p->id, p->seed), n + 1)) {
                 free(name);

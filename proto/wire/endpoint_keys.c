@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* endpoint_keys.c - a list for the whole process: a daemon has one key, whoever in the process speaks to it. */
 #include "proto/wire/endpoint_keys.h"
+#include "proto/base/array.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -39,15 +40,13 @@ static int forget(struct endpoint_keys *k)
 /* The entry of an endpoint, made when there is none. NULL: out of memory. */
 static struct endpoint_keys *entry_of(const char *publish)
 {
-        struct endpoint_keys *k = find(publish), *grown;
+        struct endpoint_keys *k = find(publish);
         char *copy;
 
         if (k)
                 return k;
-        grown = reallocarray(list, n_list + 1, sizeof(*list));
-        if (!grown)
+        if (!ARRAY_RESERVE_NEXT(list, n_list))
                 return NULL;
-        list = grown;
         copy = strdup(publish);
         if (!copy)
                 return NULL;

@@ -8,6 +8,7 @@
  * jumps. Absent values come last in either direction.
  */
 #include "client/console/table/table.h"
+#include "proto/base/array.h"
 #include "proto/base/error.h"
 
 #include <stdlib.h>
@@ -82,25 +83,15 @@ static bool passes(const struct table *t, const void *data)
 
 /* -------------------------------------------------------------------- rows */
 
-static bool grow(struct table *t)
-{
-        size_t capacity = t->capacity ? t->capacity * 2 : 64;
-        struct table_row *rows = reallocarray(t->rows, capacity, sizeof(*rows));
-
-        if (!rows) {
-                t->out_of_memory = true;
-                return false;
-        }
-        t->rows = rows;
-        t->capacity = capacity;
-        return true;
-}
-
 void table_add(struct table *t, uint64_t id, const void *data)
 {
         t->n_all++;
-        if (!passes(t, data) || (t->n == t->capacity && !grow(t)))
+        if (!passes(t, data))
                 return;
+        if (!ARRAY_RESERVE(t->rows, t->capacity, t->n + 1)) {
+                t->out_of_memory = true;
+                return;
+        }
         t->rows[t->n] = (struct table_row){ .id = id, .data = data, .place = t->n };
         t->n++;
 }

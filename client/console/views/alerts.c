@@ -242,20 +242,6 @@ static size_t count(const struct console *c)
         return n;
 }
 
-static bool reserve(struct alerts *a, size_t n)
-{
-        struct alert_row *rows;
-
-        if (n <= a->capacity)
-                return true;
-        rows = reallocarray(a->rows, n, sizeof(*rows));
-        if (!rows)
-                return false;
-        a->rows = rows;
-        a->capacity = n;
-        return true;
-}
-
 /* FNV-1a of what identifies an instance. */
 static uint64_t identity(const struct world_target *t, const Hw__Alert *a)
 {
@@ -274,7 +260,7 @@ static void rows(const struct console *c, struct table *t)
         struct alerts *state_of = console_state(c);
         size_t n = 0;
 
-        if (!reserve(state_of, count(c))) {
+        if (!ARRAY_RESERVE(state_of->rows, state_of->capacity, count(c))) {
                 t->out_of_memory = true;
                 return;
         }

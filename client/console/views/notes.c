@@ -130,15 +130,8 @@ static const struct column columns[] = {
 
 static struct line *next_line(struct notes *n)
 {
-        if (n->n == n->capacity) {
-                size_t capacity = n->capacity ? n->capacity * 2 : 128;
-                struct line *lines = reallocarray(n->lines, capacity, sizeof(*lines));
-
-                if (!lines)
-                        return NULL;
-                n->lines = lines;
-                n->capacity = capacity;
-        }
+        if (!ARRAY_RESERVE(n->lines, n->capacity, n->n + 1))
+                return NULL;
         n->lines[n->n] = (struct line){ .place = n->n };
         return &n->lines[n->n++];
 }

@@ -39,16 +39,9 @@ struct profile {
 
 static int add_node(struct profile *p, const Hw__CostCentre *centre, uint64_t path, int depth)
 {
-        if (p->n == p->capacity) {
-                size_t capacity = p->capacity ? p->capacity * 2 : 256;
-                struct node *nodes = reallocarray(p->nodes, capacity, sizeof(*nodes));
-
-                if (!nodes) {
-                        p->out_of_memory = true;
-                        return NONE;
-                }
-                p->nodes = nodes;
-                p->capacity = capacity;
+        if (!ARRAY_RESERVE(p->nodes, p->capacity, p->n + 1)) {
+                p->out_of_memory = true;
+                return NONE;
         }
         p->nodes[p->n] = (struct node){ .centre = centre, .path = path, .child = NONE, .next = NONE, .depth = depth };
         return (int)p->n++;
@@ -280,15 +273,8 @@ static void toggle(struct profile *p, struct node *n)
                         return;
                 }
         }
-        if (p->n_toggled == p->toggled_capacity) {
-                size_t capacity = p->toggled_capacity ? p->toggled_capacity * 2 : 64;
-                uint64_t *paths = reallocarray(p->toggled, capacity, sizeof(*paths));
-
-                if (!paths)
-                        return; /* out of memory: it closes when the tree is next built */
-                p->toggled = paths;
-                p->toggled_capacity = capacity;
-        }
+        if (!ARRAY_RESERVE(p->toggled, p->toggled_capacity, p->n_toggled + 1))
+                return; /* out of memory: it closes when the tree is next built */
         p->toggled[p->n_toggled++] = n->path;
 }
 

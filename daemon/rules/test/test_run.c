@@ -33,12 +33,10 @@
 static void put_change(void *ctx, const struct alert *alert, const struct rule_moment *at)
 {
         struct test_changes *c = ctx;
-        struct test_change *grown = c->n < CHANGES_MAX ? realloc(c->list, (c->n + 1) * sizeof(*grown)) : NULL;
 
-        if (!grown)
+        if (c->n >= CHANGES_MAX || !ARRAY_RESERVE_NEXT(c->list, c->n))
                 return;
-        c->list = grown;
-        struct test_change *change = &grown[c->n++];
+        struct test_change *change = &c->list[c->n++];
         *change = (struct test_change){ .time_ns = at->time_ns,
                                         .state = alert->state.now,
                                         .severity = alert->rule->severity };

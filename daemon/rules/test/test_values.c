@@ -10,6 +10,7 @@
 
 #include "daemon/rules/unit.h"
 #include "daemon/rules/test/rule_test.h"
+#include "proto/base/array.h"
 #include "proto/base/error.h"
 #include "proto/base/time.h"
 
@@ -17,11 +18,8 @@
 
 static bool push(struct test_series *s, double value)
 {
-        double *grown = s->n < TEST_VALUES_MAX ? realloc(s->values, (s->n + 1) * sizeof(*grown)) : NULL;
-
-        if (!grown)
+        if (s->n >= TEST_VALUES_MAX || !ARRAY_RESERVE_NEXT(s->values, s->n))
                 return false;
-        s->values = grown;
         s->values[s->n++] = value < 0 ? 0 : value;
         return true;
 }
