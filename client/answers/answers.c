@@ -60,7 +60,7 @@ static const char *const verdicts[] = { "unknown", "steady", "growing", "leak" }
 
 static bool runs_out(const struct evidence *e)
 {
-        return e->early && e->early->has_runs_out && e->early->runs_out;
+        return e->near && e->near->has_runs_out && e->near->runs_out;
 }
 
 /* The verdict's word is the daemon's everywhere: a normal end does not hide it. */
@@ -78,28 +78,53 @@ static void one_word(struct answers *a, const struct evidence *e)
                 a->tone = runs_out(e) ? ANSWER_BAD : ANSWER_WARN;
                 return;
         }
-        a->word = verdicts[e->verdict];
+        a->word = e->steady_so_far ? "steady so far" : verdicts[e->verdict];
         a->tone = tones[e->verdict];
 }
 
-/* For tables: the worst comes first. Within one rank the faces sort by the rate of growth. */
-static int rank(const struct answers *a, const struct evidence *e)
+/* Nothing can be done for it any more: it ended by itself, or it is a run before the present one, such as "api~1". */
+static bool is_past(const struct evidence *e)
 {
-        bool critical = e->grows && !e->over && a->has_limit && a->limit_ns < CRITICAL_NS;
+        const char *run_before = strrchr(e->t->name, '~');
 
-        if (critical || runs_out(e))
+        return e->live &&
+               (e->ending == ENDED || (e->over && run_before && run_before[1] >= '1' && run_before[1] <= '9'));
+}
+
+/* For tables: the worst comes first, what is past last. */
+static int kind_rank(const struct answers *a, const struct evidence *e)
+{
+        const bool died = ended_badly(e) && e->ending != LOST && e->ending != FAILED;
+
+        if (is_past(e))
+                return died ? 5 : (int)e->verdict;
+        if (died)
+                return 95;
+        if (runs_out(e) || (e->grows && !e->over && a->has_limit && a->limit_ns < CRITICAL_NS))
                 return 90;
-        if (ended_badly(e) && e->ending != LOST && e->ending != FAILED)
-                return 80;
         if (e->verdict == HW__VERDICT__VERDICT_LEAK)
-                return e->over ? 60 : 70;
+                return e->over ? 66 : 70;
         if (a->answer[QUESTION_WRONG].tone == ANSWER_BAD)
                 return 65;
         if (e->verdict == HW__VERDICT__VERDICT_GROWING)
-                return e->over ? 40 : 50;
+                return e->over ? 56 : 60;
+        if (e->early)
+                return 50;
         if (a->answer[QUESTION_WRONG].tone == ANSWER_WARN)
                 return 45;
+        if (e->steady_so_far)
+                return 15;
         return e->verdict == HW__VERDICT__VERDICT_UNKNOWN ? 20 : 10;
+}
+
+/* Of one kind, first what meets its limit sooner, then what grows faster. */
+static double rank(const struct answers *a, const struct evidence *e)
+{
+        const double hour_ns = 3600e9, mib = 1 << 20;
+        const double slope = a->has_slope && a->slope > 0 ? a->slope : 0;
+        const double nearness = a->has_limit ? hour_ns / (hour_ns + (double)a->limit_ns) : 0;
+
+        return kind_rank(a, e) + 0.9 * nearness + 0.09 * slope / (slope + mib);
 }
 
 /* ---------------------------------------------------------------- caveats */
@@ -259,7 +284,9 @@ static void find_numbers(struct answers *a, const struct evidence *e)
                 a->has_onset = true;
                 a->onset_ns = e->trend->onset_ns;
         }
-        if (e->grows && !e->over && e->limit && e->limit->has_mid_ns) {
+        if (e->near) {
+                a->has_limit = early_limit_ns(e->near, &a->limit_ns);
+        } else if (e->grows && !e->over && e->limit && e->limit->has_mid_ns) {
                 a->has_limit = true;
                 a->limit_ns = e->limit->mid_ns;
         }
@@ -328,6 +355,11 @@ char *answer_whole(char *out, size_t size, const struct target_answer *a, const 
         return out;
 }
 
+bool answers_grow(const struct answers *a)
+{
+        return a->has_slope && (a->verdict >= HW__VERDICT__VERDICT_GROWING || a->has_onset);
+}
+
 char *answers_headline(char *out, size_t size, const struct answers *a, const char *onset)
 {
         char number[HW_NUMBER_MAX];
@@ -336,7 +368,7 @@ char *answers_headline(char *out, size_t size, const struct answers *a, const ch
 #define MORE(...) (n += (size_t)n < size ? snprintf(out + n, size - (size_t)n, __VA_ARGS__) : 0)
         if (a->verdict >= HW__VERDICT__VERDICT_GROWING && strcmp(a->word, verdicts[a->verdict]) != 0)
                 MORE(", was %s", a->verdict == HW__VERDICT__VERDICT_LEAK ? "a leak" : "growing");
-        if (a->has_slope && (a->verdict >= HW__VERDICT__VERDICT_GROWING || a->has_onset))
+        if (answers_grow(a))
                 MORE(": %s%s", a->slope >= 0 ? "+" : "", hw_rate_text(number, sizeof(number), a->slope));
         if (a->has_onset)
                 MORE(" since %s", onset);

@@ -45,15 +45,20 @@ char *answer_moment(char out[ANSWER_MOMENT], const struct world_target *t, uint6
 
 struct answers {
         struct target_answer answer[QUESTIONS];
-        const char *word; /* one word for tables: "leak", "growing", "steady", "unknown", "killed", "crashed", ... */
+        /*
+         * For tables: "leak", "growing", "rising", "steady", "steady so far" (no verdict yet, and no rise), "unknown";
+         * how it ended, if badly: "killed", "crashed", ...
+         */
+        const char *word;
         enum answer_tone tone; /* of the word */
-        int rank;              /* how serious it is: tables are sorted by it, greatest first */
+        double rank;           /* how serious it is, by kind and then by nearness of its limit or rate of growth */
         Hw__Verdict verdict;   /* of what grows, wherever that is; what all faces show for a target */
         bool has_slope, has_onset, has_limit;
-        double slope;           /* bytes per s, of what was judged */
-        uint64_t onset_ns;      /* event time */
-        uint64_t limit_ns;      /* from now until the limit is reached, median estimate; never of a run that is over */
-        uint32_t culprit;       /* id of the band that grows most; 0: unknown */
+        double slope;      /* bytes per s, of what was judged */
+        uint64_t onset_ns; /* event time */
+        uint64_t
+                limit_ns; /* from now until the limit is reached, middle of the interval; never of a run that is over */
+        uint32_t culprit; /* id of the band that grows most; 0: unknown */
         char culprit_text[160]; /* its label, or what grows elsewhere ("foreign"), or "" */
         char note[160];         /* what the program said near the onset and may be the cause, or "" */
         size_t n_caveats;       /* reasons to trust all this less: loss, a late start, ... */
@@ -78,6 +83,9 @@ const char *answer_tone_name(enum answer_tone tone);
 
 /* The answer as one text; `time` is its moment in the clock of the face, ignored when it has none. Returns `out`. */
 char *answer_whole(char *out, size_t size, const struct target_answer *a, const char *time);
+
+/* Whether the headline is of growth or a rise: what grows, how fast, since when. */
+bool answers_grow(const struct answers *a);
 
 /*
  * The shortest form, what matters most first, so that a narrow place cuts what matters least: "leak: +912 KiB/s since

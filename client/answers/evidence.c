@@ -225,13 +225,20 @@ static void set_likely(struct evidence *e, const struct world_band *b)
         e->band = b->def;
 }
 
+/* Statistics of the whole run; NULL: not known. */
+static const Hw__WindowStatistics *run_statistics(const Hw__Trend *trend)
+{
+        const Hw__WindowStatistics *run = trend && trend->n_windows ? trend->windows[trend->n_windows - 1] : NULL;
+
+        return run && !run->has_window_ns ? run : NULL;
+}
+
 /* The least that was live; false: not known. */
 static bool least_live(const struct world_target *t, double *ret)
 {
-        const Hw__Trend *live = t->trends[HW__SERIES__SERIES_LIVE];
-        const Hw__WindowStatistics *run = live && live->n_windows ? live->windows[live->n_windows - 1] : NULL;
+        const Hw__WindowStatistics *run = run_statistics(t->trends[HW__SERIES__SERIES_LIVE]);
 
-        if (!run || run->has_window_ns || !run->has_min)
+        if (!run || !run->has_min)
                 return false;
         *ret = run->min;
         return true;
@@ -296,6 +303,57 @@ static void find_likely(struct evidence *e)
                 find_gained(e);
 }
 
+/* When the early warning meets its limit, the middle of the interval; false: not known. */
+bool early_limit_ns(const Hw__EarlyWarning *early, uint64_t *ret)
+{
+        if (!early || !early->has_soonest_ns || !early->has_limit_bytes)
+                return false;
+        *ret = early->soonest_ns;
+        if (early->has_latest_ns)
+                *ret += sub_sat(early->latest_ns, early->soonest_ns) / 2;
+        return true;
+}
+
+/* The verdict's limit leads, unless memory runs out before it by the rise of the last seconds. */
+static void find_near(struct evidence *e)
+{
+        const Hw__EarlyWarning *early = e->over || !e->t->trend_state ? NULL : e->t->trend_state->early;
+        uint64_t in_ns;
+
+        if (!early_limit_ns(early, &in_ns))
+                return;
+        const bool sooner = early->has_runs_out && early->runs_out && early->has_latest_ns && e->limit &&
+                            e->limit->has_mid_ns && early->latest_ns < e->limit->mid_ns;
+        if (e->early || !e->limit || sooner)
+                e->near = early;
+}
+
+/* The early warning needs a few samples more to tell a rise from a step or a peak. */
+static bool climbs(const struct evidence *e, const Hw__WindowStatistics *run)
+{
+        const Hw__Heap *h = e->t->heap;
+
+        if (e->series != HW__SERIES__SERIES_LIVE || !h || !h->has_live_bytes || !run || !run->has_p50 || !run->has_max)
+                return false;
+        const double live = (double)h->live_bytes;
+        return live >= run->max && live > 1.5 * run->p50 && live - run->p50 >= GAINED_LEAST;
+}
+
+/* What is known before there is a verdict. */
+static void find_so_far(struct evidence *e)
+{
+        const Hw__Trend *t = e->trend;
+        const Hw__WindowStatistics *run = run_statistics(t);
+
+        e->samples = run && run->has_count ? run->count : 0;
+        if (e->over || e->verdict || e->early || !t)
+                return;
+        e->may_grow = (!t->verdict && t->has_provisional_low && t->provisional_low > 0) ||
+                      (t->verdict && e->growing && e->growing->has_slope);
+        e->climbs = !e->may_grow && !t->verdict && climbs(e, run);
+        e->steady_so_far = !e->may_grow && !e->climbs && !e->grows && (t->verdict || e->samples >= RISE_SAMPLES);
+}
+
 static void find_growth(struct evidence *e)
 {
         const struct world_target *t = e->t;
@@ -324,6 +382,8 @@ static void find_growth(struct evidence *e)
                 e->early = t->trend_state->early;
         if (t->trend_state && !e->grows && e->ending >= ENDED_BADLY && e->ending <= CRASHED)
                 e->rise = t->trend_state->rise;
+        find_near(e);
+        find_so_far(e);
         if (!live_grows(e) || e->growing)
                 return;
         if (e->grows)

@@ -34,6 +34,11 @@ struct evidence {
         enum severity gravest;          /* of all that fire; SEVERITY_INFO when none does */
         const Hw__Rise *rise; /* with which a run that ended badly ended, without a verdict of growth; or NULL */
         const Hw__EarlyWarning *early; /* it rises or is near a limit, before any verdict of growth; or NULL */
+        const Hw__EarlyWarning *near;  /* it meets a limit before `limit` does, or `limit` is NULL; or NULL */
+        uint64_t samples;              /* of the series that decides, in this run; 0: none, or not known */
+        bool may_grow;                 /* no verdict yet, and the few steps so far surely rise */
+        bool climbs;                   /* no verdict, no rise yet: live data are at a new high, far above the usual */
+        bool steady_so_far;            /* no verdict yet, and a rise would have shown: there is none */
         const Hw__TimeToLimit *limit;  /* NULL: nothing grows towards a limit */
 };
 
@@ -41,6 +46,9 @@ void evidence_of(struct evidence *ret, const struct world_target *t, bool live);
 
 /* The middle of the interval in which a rise began, event time; only with one. */
 uint64_t onset_middle(const Hw__EarlyWarning *early);
+
+/* From now until the early warning's limit is met: the middle of the interval; false: not known. */
+bool early_limit_ns(const Hw__EarlyWarning *early, uint64_t *ret);
 
 /* Live data grows by the verdict, or rose to the end of a run that ended badly. */
 bool live_grows(const struct evidence *e);
@@ -68,6 +76,9 @@ __attribute__((format(printf, 2, 3))) void say(char text[ANSWER_TEXT], const cha
 void say_rate(char text[ANSWER_TEXT], double rate, bool has_interval, double low, double high);
 void say_bytes(char text[ANSWER_TEXT], uint64_t bytes);
 void say_duration(char text[ANSWER_TEXT], uint64_t ns);
+
+/* Samples without which no rise is seen (daemon/trend/early_fit.h). */
+#define RISE_SAMPLES 4u
 
 /* "6m 00s", "9m 00s to 35m 00s": until there is a verdict, which is known to come. */
 void say_verdict_in(char text[ANSWER_TEXT], const Hw__Trend *t);

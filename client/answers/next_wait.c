@@ -52,18 +52,21 @@ static void say_verdict_comes(char *text, const struct evidence *e)
         const char *name;
         double used;
 
-        if (share_of_limit(e, &name, &used) && used >= MUCH_OF_LIMIT) {
-                say(text,
-                    "See in the charts whether it still rises: %s has %s of its limit already; the verdict comes in ",
-                    name, hw_share_text(share, sizeof(share), used));
-                say_verdict_in(text, e->trend);
+        if (e->climbs) {
+                say(text, "See in the charts whether it still rises; a few more major collections settle it");
                 return;
         }
-        say(text, "Wait for the verdict, in ");
+        if (e->may_grow)
+                say(text, "See in the charts whether it still grows");
+        else if (share_of_limit(e, &name, &used) && used >= MUCH_OF_LIMIT)
+                say(text, "See in the charts whether it still rises: %s has %s of its limit already", name,
+                    hw_share_text(share, sizeof(share), used));
+        else if (e->steady_so_far)
+                say(text, "Nothing: a rise is reported within seconds to minutes");
+        else
+                say(text, "Let it run: a rise shows after %u major collections", RISE_SAMPLES);
+        say(text, e->may_grow ? "; that is settled in " : "; slow growth is judged in ");
         say_verdict_in(text, e->trend);
-        if (step_in_use(e) > 1000000000)
-                say(text, is_by_agent(e) ? "; shorter steps judge sooner: run or attach with --resolution 1s"
-                                         : "; shorter steps judge sooner: heapwatch run --resolution 1s");
 }
 
 static bool no_live_yet(const struct evidence *e)

@@ -559,7 +559,7 @@ static void say_used(struct target_answer *a, const struct evidence *e)
 
 static void append_early_limit(struct target_answer *a, const struct evidence *e)
 {
-        const Hw__EarlyWarning *early = e->early;
+        const Hw__EarlyWarning *early = e->near;
 
         a->tone = early->has_runs_out && early->runs_out ? ANSWER_BAD : ANSWER_WARN;
         say(a->text, "If it continues, in ");
@@ -583,7 +583,7 @@ void answer_until(struct target_answer *a, const struct evidence *e)
 
         if (e->over && limit_was_met(e)) {
                 say_limit_met(a, e);
-        } else if (e->early && e->early->has_soonest_ns && e->early->has_limit_bytes) {
+        } else if (e->near) {
                 append_early_limit(a, e);
         } else if (e->limit && e->limit->has_low_ns) {
                 say_limit(a, e);
@@ -592,6 +592,7 @@ void answer_until(struct target_answer *a, const struct evidence *e)
                     e->over && may_have_met_limit(e) ? "Not known whether it met its limit: %s is "
                     : e->over                        ? "No limit was met: %s is "
                     : e->early                       ? "Far off at this rate: %s is "
+                    : e->steady_so_far               ? "No growth towards it so far: %s is "
                     : !e->verdict                    ? "Not known yet: %s is "
                     : e->grows                       ? "No time is known: %s is "
                                                      : "No end in sight: %s is ",

@@ -58,36 +58,103 @@ static void say_provisional(struct target_answer *a, const Hw__Trend *t)
         }
 }
 
-static void say_not_known(struct target_answer *a, const struct evidence *e)
+/* "; slow growth is judged in 18m 00s" */
+static void append_judged_in(struct target_answer *a, const struct evidence *e)
+{
+        if (!e->trend->has_verdict_in_ns)
+                return;
+        say(a->text, "; slow growth is judged in ");
+        say_verdict_in(a->text, e->trend);
+}
+
+/* It runs, and a rise would have shown: none has. */
+static void append_steady_so_far(struct target_answer *a, const struct evidence *e)
+{
+        const struct world_target *t = e->t;
+
+        if (e->trend->verdict) {
+                say(a->text, "No lasting growth of live data so far; whether other memory grows shows later");
+                return;
+        }
+        say(a->text, "No rise of %s so far", series_words(e->series));
+        if (e->series == HW__SERIES__SERIES_LIVE && t->heap && t->heap->has_live_bytes) {
+                say(a->text, " (");
+                say_bytes(a->text, t->heap->live_bytes);
+                say(a->text, ")");
+        }
+        append_judged_in(a, e);
+}
+
+/* It runs, and its few steps rise, not so clearly that it could be called a rise. */
+static void append_may_grow(struct target_answer *a, const struct evidence *e)
 {
         const Hw__Trend *t = e->trend;
 
-        say(a->text, e->over ? "Not known" : "Not known yet");
-        if (t && t->has_verdict_in_ns && !e->over) {
-                say(a->text, ": verdict in ");
-                say_verdict_in(a->text, t);
-                say(a->text, " at this step");
-        } else if (e->process_only) {
-                say(a->text, ": its process alone is watched, and its resident memory has too few steps");
-        } else if (keeps_events(e)) {
+        a->tone = ANSWER_WARN;
+        if (t->verdict) {
+                say(a->text, "Not known yet: no lasting growth of live data so far, but %.80s grows by ",
+                    e->growing->label ? package_label(e->growing->label).rest : "a band");
+                say_rate(a->text, e->growing->slope, false, 0, 0);
+                return;
+        }
+        say(a->text, "Not known yet: %s may grow, by ", series_words(e->series));
+        say_provisional(a, t);
+        append_judged_in(a, e);
+}
+
+/* Live data are far above what they usually were: a step, a peak, or the beginning of a rise. */
+static void append_climbs(struct target_answer *a, const struct evidence *e)
+{
+        const struct world_target *t = e->t;
+        const Hw__Trend *live = t->trends[HW__SERIES__SERIES_LIVE];
+
+        a->tone = ANSWER_WARN;
+        say(a->text, "Not known yet: live data are at their highest, ");
+        say_bytes(a->text, t->heap->live_bytes);
+        say(a->text, ", and were usually ");
+        say_bytes(a->text, (uint64_t)live->windows[live->n_windows - 1]->p50);
+        say(a->text, "; whether they rise shows after a few more major collections");
+}
+
+/* Too little was seen of a running program, and what is missing. */
+static void append_too_little(struct target_answer *a, const struct evidence *e)
+{
+        say(a->text, "Not known yet");
+        if (e->process_only)
+                say(a->text, ": its process alone is watched, and its resident memory has too few samples");
+        else if (keeps_events(e))
                 say(a->text, ": the program keeps its events in its buffer");
+        else if (!e->trend)
+                say(a->text, ": no major collection has shown yet what is live");
+        else if (e->samples && e->series == HW__SERIES__SERIES_LIVE)
+                say(a->text, ": a rise shows after %u major collections, and %s so far", RISE_SAMPLES,
+                    e->samples == 1   ? "there was one"
+                    : e->samples == 2 ? "there were two"
+                                      : "there were three");
+        else
+                say(a->text, ": too few major collections");
+}
+
+/* A run that is over, without a verdict. */
+static void append_not_known(struct target_answer *a, const struct evidence *e)
+{
+        const Hw__Trend *t = e->trend;
+
+        say(a->text, "Not known");
+        if (e->process_only) {
+                say(a->text, ": its process alone was watched, and its resident memory has too few steps");
         } else if (!t) {
-                say(a->text, e->over ? ": no collection has shown what is live"
-                                     : ": no major collection has shown yet what is live");
-        } else if (t->verdict == HW__VERDICT__VERDICT_UNKNOWN && e->over) {
+                say(a->text, ": no collection has shown what is live");
+        } else if (t->verdict == HW__VERDICT__VERDICT_UNKNOWN) {
                 say(a->text, t->has_verdict_in_ns ? ": the run was too short for a verdict at this step"
                                                   : ": too few steps of the run have a major collection");
-        } else if (t->verdict == HW__VERDICT__VERDICT_UNKNOWN) {
-                say(a->text, ": too few steps have a major collection");
         } else if (t->verdict == HW__VERDICT__VERDICT_STEADY && e->growing && e->growing->has_slope) {
                 a->tone = ANSWER_WARN;
-                say(a->text, ": no lasting growth of live data so far, but %.80s %s by ",
-                    e->growing->label ? package_label(e->growing->label).rest : "a band", e->over ? "grew" : "grows");
+                say(a->text, ": no lasting growth of live data, but %.80s grew by ",
+                    e->growing->label ? package_label(e->growing->label).rest : "a band");
                 say_rate(a->text, e->growing->slope, false, 0, 0);
         } else if (t->verdict == HW__VERDICT__VERDICT_STEADY) {
-                say(a->text, e->over ? ": no lasting growth of live data, and whether other memory grew has not shown"
-                                     : ": no lasting growth of live data so far, and whether it or other memory grows "
-                                       "shows later");
+                say(a->text, ": no lasting growth of live data, and whether other memory grew has not shown");
         }
         if (!t || !t->has_provisional_slope)
                 return;
@@ -154,7 +221,16 @@ static void say_verdict(struct target_answer *a, const struct evidence *e)
                 say(a->text, e->over ? "No: memory showed no lasting growth" : "No: memory shows no lasting growth");
                 break;
         default:
-                say_not_known(a, e);
+                if (e->steady_so_far)
+                        append_steady_so_far(a, e);
+                else if (e->climbs)
+                        append_climbs(a, e);
+                else if (e->may_grow)
+                        append_may_grow(a, e);
+                else if (e->over)
+                        append_not_known(a, e);
+                else
+                        append_too_little(a, e);
         }
 }
 

@@ -27,7 +27,7 @@ static void put_summary(struct json_out *j, const struct answers *a)
 {
         put_text(j, "word", a->word);
         put_text(j, "tone", answer_tone_name(a->tone));
-        json_member_i64(j, "rank", a->rank);
+        json_member_short(j, "rank", a->rank);
         if (a->has_slope)
                 json_member_short(j, "slope", a->slope);
         if (a->has_onset)

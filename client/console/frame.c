@@ -60,9 +60,7 @@ static int draw_wrong(const struct scene *s, struct canvas *canvas, struct area 
         char text[64];
 
         if (tone != ANSWER_DIM && strcmp(scene_brief(s, t)->word, state_word(t)) != 0 && most - at > 12)
-                at += canvas_put(canvas, area, 0, at, most - at, answer_tint(tone),
-                                 answered_word_text(text, sizeof(text), s, t)) +
-                      2;
+                at += canvas_put(canvas, area, 0, at, most - at, answer_tint(tone), scene_brief(s, t)->word) + 2;
         if (firing.is == VALUE_NUMBER && firing.number > 0 && most - at > 12) {
                 (void)snprintf(text, sizeof(text), "%.0f %s", firing.number, firing.number > 1 ? "alerts" : "alert");
                 at += canvas_put(canvas, area, 0, at, most - at, alerts_tint(t), text) + 2;

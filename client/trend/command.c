@@ -25,7 +25,7 @@ struct request {
         struct text_list operands, endpoints, targets, files; /* operands: targets or files */
         struct trend_show show;
         int order, fails; /* as chosen; fails: -1 never */
-        bool json;
+        bool json, all;
         Hw__Verdict fail_on; /* UNKNOWN: never */
         uint64_t since_ns;   /* 0: what daemons know now, or files */
         const char *db;
@@ -49,6 +49,7 @@ static const struct option options[] = {
         OPERAND(OPTION_IS_LIST, "TARGET|FILE...", struct text_list, 0, 0, struct request, operands,
                 COMPLETE_TARGET_OR_FILE, NULL),
         OPTION_JSON(struct request, json, "text (default), or one object a line with all numbers"),
+        OPTION_FLAG("all", 'a', struct request, all, "details of each target, as with its name"),
         OPTION_CHOICE("sort", 's', "KEY", int, struct request, order, orders,
                       "order of bands: gained (default), slope, size, name"),
         OPTION_NUMBER("bands", 'b', size_t, struct request, show.bands, 0, 100000, "bands shown (default 10)"),
@@ -118,8 +119,37 @@ static bool wanted(const struct request *r, const char *name)
         return r->targets.n == 0;
 }
 
+/* Without names: what needs care first, and no more of each than a line. */
+static void print_list(struct reading *r)
+{
+        const size_t n = world_targets(r->world);
+        const struct world_target **all = calloc(n + 1, sizeof(const struct world_target *));
+
+        for (size_t i = 0; all && i < n; i++) {
+                const struct world_target *t = world_target(r->world, i);
+
+                if (!t->run)
+                        continue;
+                all[r->printed++] = t;
+                if (trend_worst(t) > r->worst)
+                        r->worst = trend_worst(t);
+        }
+        if (all)
+                trend_list(stdout, all, r->printed, true);
+        free(all);
+}
+
+static bool is_list(const struct request *r)
+{
+        return !r->files.n && !r->targets.n && !r->json && !r->all && !r->show.windows;
+}
+
 static void print_all(struct reading *r)
 {
+        if (is_list(r->request)) {
+                print_list(r);
+                return;
+        }
         for (size_t i = 0; i < world_targets(r->world); i++)
                 if (wanted(r->request, world_target(r->world, i)->name))
                         print(r, world_target(r->world, i));
@@ -146,8 +176,9 @@ static void reset(void *ctx, size_t daemon)
 
 static struct feed *open_feed(const struct request *r, struct error *error)
 {
-        static const Hw__Kind kinds[] = { HW__KIND__KIND_TARGET, HW__KIND__KIND_BAND, HW__KIND__KIND_CENSUS,
-                                          HW__KIND__KIND_HEAP, HW__KIND__KIND_TREND };
+        static const Hw__Kind kinds[] = { HW__KIND__KIND_TARGET, HW__KIND__KIND_BAND,  HW__KIND__KIND_CENSUS,
+                                          HW__KIND__KIND_HEAP,   HW__KIND__KIND_TREND, HW__KIND__KIND_HEALTH,
+                                          HW__KIND__KIND_ALERT };
         struct hw_subscriber_options o = {
                 .endpoints = r->endpoints.n ? r->endpoints.items : NULL,
                 .n_endpoints = r->endpoints.n,
@@ -253,8 +284,11 @@ const struct command command_trend = {
         .usage = (const char *const[]){ "[TARGET]... [--connect EP]... [OPTION]...", "FILE... [OPTION]...",
                                         "TARGET... --since TIME [--db FILE] [OPTION]...", NULL },
         .about =
-                "For each target, or each run in finished eventlogs: whether memory leaks, where it grows, since when, "
-                "and when it reaches the limit; then a row for each series and for the bands of the heap "
+                "Without a name, a line for each target of the daemon, the worst first: one word (steady, so far where "
+                "there is no verdict yet; rising, growing, leak; how it ended, if badly) and what is known. "
+                "For a target with its name, all of them with --all, or each run in finished eventlogs: whether memory "
+                "leaks, where it grows, since when, and when it reaches the limit; then a row for each series and for "
+                "the bands of the heap "
                 "profile: verdict (unknown, steady, growing, leak), size now, robust slope with its interval, what it "
                 "gained at least over the window that decided, the length of that window, and the time in the run at "
                 "which growth began. docs/VERDICT.md explains how a verdict is reached. An argument that names a file "
@@ -263,6 +297,7 @@ const struct command command_trend = {
         .status = "0, 1 as --fail-on says, 2 when there is nothing to read, or a daemon of several does not answer.",
         .examples =
                 (const char *const[]){
+                        "heapwatch trend",
                         "heapwatch trend api-1",
                         "heapwatch trend api-1 --since 30d",
                         "heapwatch trend run.eventlog --resolution 1s --fail-on leak",

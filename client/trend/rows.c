@@ -234,19 +234,13 @@ static void sentence(FILE *to, const char *label, const char *text)
         fprintf(to, "  %-6s %s\n", label, safe);
 }
 
-/* In the words of all faces: since when with what happened then, and what grows. */
-static void print_answers(FILE *to, const struct world_target *t, bool live)
+/* In the words of all faces. */
+static void print_answer(FILE *to, const struct world_target *t, const struct answers *answers, enum target_question q)
 {
-        static const enum target_question asked[] = { QUESTION_SINCE, QUESTION_GROWS };
         char whole[2 * ANSWER_TEXT + ANSWER_MOMENT], moment[ANSWER_MOMENT];
-        struct answers answers;
+        const struct target_answer *a = &answers->answer[q];
 
-        answers_of(&answers, t, live);
-        for (size_t i = 0; i < ARRAY_SIZE(asked); i++) {
-                const struct target_answer *a = &answers.answer[asked[i]];
-                sentence(to, question_key(asked[i]),
-                         answer_whole(whole, sizeof(whole), a, answer_moment(moment, t, a->time_ns)));
-        }
+        sentence(to, question_key(q), answer_whole(whole, sizeof(whole), a, answer_moment(moment, t, a->time_ns)));
 }
 
 /* A cgroup that the program shares is not judged: its memory is not the program's. */
@@ -307,22 +301,84 @@ static void print_census(FILE *to, const struct world_target *t)
                 sentence(to, "bands", census_age_text(line, sizeof(line), &age, t->event_time_ns));
 }
 
+/* What a line of the list is made of. */
+struct line {
+        const struct world_target *t;
+        struct answers answers;
+};
+
+static int compare_lines(const void *left, const void *right)
+{
+        const struct line *a = left, *b = right;
+        const int order = descending(a->answers.rank, b->answers.rank);
+
+        return order ? order : strcmp(a->t->name, b->t->name);
+}
+
+static void print_line(FILE *to, const struct line *l, int name_columns, int word_columns)
+{
+        const struct answers *a = &l->answers;
+        char text[2 * ANSWER_TEXT + ANSWER_MOMENT], moment[ANSWER_MOMENT], safe[2048];
+        const char *rest = text;
+
+        if (answers_grow(a)) {
+                (void)answers_headline(text, sizeof(text), a, answer_moment(moment, l->t, a->onset_ns));
+                rest = strstr(text, ": ") ? strstr(text, ": ") + 2 : text;
+        } else {
+                const struct target_answer *wrong = &a->answer[QUESTION_WRONG];
+
+                (void)answer_whole(text, sizeof(text), wrong, answer_moment(moment, l->t, wrong->time_ns));
+        }
+        (void)hw_terminal_text(safe, sizeof(safe), l->t->name);
+        fprintf(to, "%s%*s  %-*s  ", safe, name_columns - text_columns(safe), "", word_columns, a->word);
+        (void)hw_terminal_text(safe, sizeof(safe), rest);
+        fprintf(to, "%s\n", safe);
+}
+
+void trend_list(FILE *to, const struct world_target *const *all, size_t n, bool live)
+{
+        struct line *lines = calloc(n ? n : 1, sizeof(*lines));
+        int name_columns = 0, word_columns = 0;
+        char safe[2048];
+
+        for (size_t i = 0; lines && i < n; i++) {
+                lines[i].t = all[i];
+                answers_brief(&lines[i].answers, all[i], live);
+                (void)hw_terminal_text(safe, sizeof(safe), all[i]->name);
+                const int columns = text_columns(safe);
+                const int word = (int)strlen(lines[i].answers.word);
+                name_columns = columns > name_columns ? columns : name_columns;
+                word_columns = word > word_columns ? word : word_columns;
+        }
+        if (!lines)
+                return;
+        qsort(lines, n, sizeof(*lines), compare_lines);
+        for (size_t i = 0; i < n; i++)
+                print_line(to, &lines[i], name_columns, word_columns);
+        free(lines);
+}
+
 void trend_text(FILE *to, const struct world_target *t, const struct trend_show *show)
 {
         struct rate_unit unit = unit_of_rows(t);
         const Hw__Trends *s = t->trend_state;
         const Hw__Trend *live = t->trends[HW__SERIES__SERIES_LIVE];
+        struct answers answers;
 
-        fprintf(to, "%s, run %u\n", t->name, t->run);
-        if (!s) {
-                fputs("  nothing is known yet\n", to);
+        answers_of(&answers, t, show->live);
+        fprintf(to, "%s, run %u: %s\n", t->name, t->run, answers.word);
+        print_answer(to, t, &answers, QUESTION_WRONG);
+        if (!s)
                 return;
-        }
-        sentence(to, "where", s->growth ? s->growth->sentence : NULL);
+        if (s->growth && (s->growth->where || !show->live || trend_is_over(t)))
+                sentence(to, "where", s->growth->sentence);
         sentence(to, "limit", s->time_to_limit ? s->time_to_limit->sentence : NULL);
+        if (s->early)
+                print_answer(to, t, &answers, QUESTION_UNTIL);
         sentence(to, "live", live ? live->sentence : NULL);
         sentence(to, "memory", t->heap && t->heap->resident ? t->heap->resident->text : NULL);
-        print_answers(to, t, show->live);
+        print_answer(to, t, &answers, QUESTION_SINCE);
+        print_answer(to, t, &answers, QUESTION_GROWS);
         sentence(to, "scale", s->scale ? s->scale->sentence : NULL);
         print_census(to, t);
         fprintf(to, "\n  %-*s  %-7s%12s%14s%14s%14s%12s%10s%10s\n", NAME_COLUMNS, "", "verdict",

@@ -23,6 +23,9 @@ struct trend_show {
         bool live;              /* a daemon follows the runs */
 };
 
+/* A line a target, the worst first: its word, and in one sentence what is known. */
+void trend_list(FILE *to, const struct world_target *const *all, size_t n, bool live);
+
 /* For people. */
 void trend_text(FILE *to, const struct world_target *t, const struct trend_show *show);
 

@@ -95,13 +95,12 @@ static void say_provisional(struct words *w, const struct trend_result *r)
         if (r->over && r->verdict_in_ns == 0)
                 say(w, "; the run was too short for a verdict at this step");
         else if (!r->over && r->verdict_in_ns && r->verdict_in_ns != UINT64_MAX) {
-                say(w, "; verdict in ");
+                say(w, "; slow growth is judged in ");
                 say_duration(w, (double)r->verdict_in_ns);
                 if (r->verdict_by_ns != UINT64_MAX) {
                         say(w, " to ");
                         say_duration(w, (double)r->verdict_by_ns);
                 }
-                say(w, " at this step");
         }
 }
 

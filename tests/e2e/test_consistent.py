@@ -129,7 +129,7 @@ def of_trend(env, *args):
     if ("onset", "live") in f:
         f.say("note", "live", notes[0] if notes else "none")
     where = re.search(r"^  where  (?:had it gone on: )?(the program (?:holds|held) more and more data)?", text, re.M)
-    f.say("where", "", "live" if where[1] else None)
+    f.say("where", "", "live" if where and where[1] else None)
     one_unit(columns)
     assert ("verdict", "live") in f, text
     m = re.search(r"in ([0-9][^a-z]*[smh](?: [0-9]+[smh])?) to ([0-9]+[smh](?: [0-9]+[smh])?) live data meets the given limit \(([^)]*)\)", text)
@@ -525,7 +525,7 @@ def test_all_faces_of_a_log_agree(watched):
                                   "top memory and bands": of_top_json({}, "over", log)["top memory and bands"]})
     assert not wrong, "\n".join(wrong)
     assert said["verdict", "live"][0][2] in ("growing", "leak")
-    sentence = client("trend", log).stdout.decode().splitlines()[1].split("where  ")[1]
+    sentence = client("trend", log).stdout.decode().split("where  ")[1].splitlines()[0]
     assert sentence in " ".join(client("summary", log).stdout.decode().split())
 
 
@@ -551,6 +551,9 @@ def test_a_fleet_is_the_same_list_everywhere(watched):
         answers = wait_for(answered, "all targets at the server")
         assert {t["target"]: answers[t["target"]]["word"] for t in listed} == {t["target"]: t["word"] for t in listed}
         assert sorted(answers, key=lambda t: -answers[t]["rank"])[0] == "leaking"
+        lines = [re.split(r"  +", line, maxsplit=2) for line in client("trend", env={"HEAPWATCH_DIR": str(watched.directory)}).stdout.decode().splitlines()]
+        assert lines[0][0] == "leaking" and {name: word for name, word, _ in lines} == {t["target"]: t["word"] for t in listed}
+        assert lines[0][2].startswith("+") and " since " in lines[0][2], lines[0]
         if web_browser.installed():
             browser = web_browser.Browser()
             try:
@@ -597,7 +600,7 @@ def test_all_faces_of_a_real_log_agree(name):
     assert not wrong, "\n".join(wrong)
     assert len(said["verdict", "live"]) >= 5 and len(said["maximum residency", ""]) == 3
     assert name != "parallel-ghc902" or len(said["longest pause", "1"]) == 3
-    sentence = client("trend", log).stdout.decode().splitlines()[1].split("where  ")[1]
+    sentence = client("trend", log).stdout.decode().split("where  ")[1].splitlines()[0]
     assert sentence in client("summary", log).stdout.decode()
 
 

@@ -88,7 +88,7 @@ WORDS = {
     "killed": {"wrong": "It was killed by signal 9 (SIGKILL). Before that, a leak: live data grew by 1.25 MiB/s",
                "since": "Growth began at ", "grows": "Main.CartItem", "where": "In live data: live ",
                "until": "It ended first. At that rate, in 42m 00s", "next": "Before it runs again: look at src/Shop/Cart/Items.hs"},
-    "unprofiled": {"wrong": "Not known yet: verdict in 6m 00s at this step; provisional growth 10.0 KiB/s (5.00 KiB/s to 20.0 KiB/s) over 2m 00s",
+    "unprofiled": {"wrong": "Not known yet: live data may grow, by 10.0 KiB/s (5.00 KiB/s to 20.0 KiB/s) over 2m 00s; slow growth is judged in 6m 00s",
                    "since": "–", "grows": "Not known: there is no heap profile", "where": "live ", "until": "No limit is known",
                    "next": "Part of its log is damaged"},
     "steady": {"wrong": "No: memory shows no lasting growth", "since": "Steady since ", "grows": "No band; the largest is ARR_WORDS with ",
@@ -137,7 +137,7 @@ def test_the_answers_stand_on_one_screen(browser, fleet, name, width, height):  
 
 
 HEADLINES = {"leak": "leak: +1.25 MiB/s since ", "killed": "killed, was a leak: +1.25 MiB/s since ",
-             "unprofiled": "Is anything wrong? Not known yet: verdict in 6m 00s at this step; provisional growth 10.0 KiB/s (5.00",
+             "unprofiled": "Is anything wrong? Not known yet: live data may grow, by 10.0 KiB/s (5.00",
              "steady": "Is anything wrong? No: memory shows no lasting growth"}
 KEYS = ["since", "grows", "where", "until", "next"]
 

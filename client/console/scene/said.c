@@ -7,11 +7,6 @@
 
 #include "client/console/scene/trends.h"
 
-static bool grows(const struct answers *a)
-{
-        return a->verdict >= HW__VERDICT__VERDICT_GROWING && a->has_slope;
-}
-
 static void say_all(struct answer_memo *m, const struct scene *s, const struct world_target *t)
 {
         char when[SHORT_TEXT] = "";
@@ -30,7 +25,7 @@ static void say_all(struct answer_memo *m, const struct scene *s, const struct w
                                scene_over(s, t) ? "" : "; the program itself goes on");
         if (m->a.has_onset)
                 (void)scene_when(when, sizeof(when), s, t, m->a.onset_ns);
-        if (grows(&m->a))
+        if (answers_grow(&m->a))
                 (void)answers_headline(m->headline, sizeof(m->headline), &m->a, when);
         else
                 (void)snprintf(m->headline, sizeof(m->headline), "%s %s", question_text(QUESTION_WRONG),
@@ -78,14 +73,9 @@ struct value answered_word(const struct scene *s, const struct world_target *t)
         return value_text(scene_brief(s, t)->word);
 }
 
-/* Of two equally serious ones, the one that grows faster is worse. */
 struct value answered_rank(const struct scene *s, const struct world_target *t)
 {
-        const struct answers *a = scene_brief(s, t);
-        const double mib = 1 << 20;
-        double slope = a->has_slope && a->slope > 0 ? a->slope : 0;
-
-        return value_number(true, a->rank + slope / (slope + mib));
+        return value_number(true, scene_brief(s, t)->rank);
 }
 
 /* Nothing decides yet, and live data have no verdict either: theirs is what there is so far. */
@@ -99,7 +89,7 @@ struct value answered_slope(const struct scene *s, const struct world_target *t)
 {
         const struct answers *a = scene_brief(s, t);
 
-        if (a->has_slope && a->verdict >= HW__VERDICT__VERDICT_GROWING)
+        if (answers_grow(a))
                 return value_number(true, a->slope);
         return live_in_doubt(a, t) ? trend_slope(target_trend(t)) : value_number(false, 0);
 }
@@ -109,13 +99,4 @@ struct value answered_onset(const struct scene *s, const struct world_target *t)
         const struct answers *a = scene_brief(s, t);
 
         return value_when(s, t, a->has_onset, a->onset_ns);
-}
-
-char *answered_word_text(char *out, size_t size, const struct scene *s, const struct world_target *t)
-{
-        const struct answers *a = scene_brief(s, t);
-
-        if (a->word && !strcmp(a->word, "unknown") && live_in_doubt(a, t))
-                return trend_verdict_text(out, size, target_trend(t));
-        return value_show(out, size, UNIT_TEXT, answered_word(s, t));
 }

@@ -32,7 +32,4 @@ struct value answered_rank(const struct scene *s, const struct world_target *t);
 struct value answered_slope(const struct scene *s, const struct world_target *t); /* per second; or provisional */
 struct value answered_onset(const struct scene *s, const struct world_target *t); /* UNIT_WHEN */
 
-/* The word, or while there is no verdict "in 6m". Returns `out`. */
-char *answered_word_text(char *out, size_t size, const struct scene *s, const struct world_target *t);
-
 #endif

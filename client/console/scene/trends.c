@@ -75,23 +75,6 @@ struct value trend_gravity(const Hw__Trend *trend)
         return value_number(trend && trend->has_verdict, trend ? (double)trend->verdict : 0);
 }
 
-char *trend_verdict_text(char *out, size_t size, const Hw__Trend *trend)
-{
-        const uint64_t second_ns = UINT64_C(1000000000), minute_ns = 60 * second_ns, hour_ns = 60 * minute_ns;
-        uint64_t in_ns = trend && !trend_known(trend) && trend->has_verdict_in_ns ? trend->verdict_in_ns : 0;
-        const char *more = in_ns && trend->has_verdict_by_ns ? "+" : ""; /* it may take longer */
-
-        if (!in_ns)
-                return value_show(out, size, UNIT_TEXT, trend_verdict(trend));
-        if (in_ns < minute_ns)
-                (void)snprintf(out, size, "in %us%s", (unsigned)((in_ns + second_ns - 1) / second_ns), more);
-        else if (in_ns < 2 * hour_ns)
-                (void)snprintf(out, size, "in %um%s", (unsigned)((in_ns + minute_ns - 1) / minute_ns), more);
-        else
-                (void)snprintf(out, size, "in %uh%s", (unsigned)((in_ns + hour_ns - 1) / hour_ns), more);
-        return out;
-}
-
 struct value value_when(const struct scene *s, const struct world_target *t, bool known, uint64_t time_ns)
 {
         struct value v = value_number(known, (double)time_ns);

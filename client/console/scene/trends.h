@@ -18,9 +18,6 @@ struct value trend_slope_low(const Hw__Trend *trend);
 struct value trend_slope_high(const Hw__Trend *trend);
 struct value trend_onset(const struct scene *s, const struct world_target *t, const Hw__Trend *trend); /* UNIT_WHEN */
 
-/* The verdict, or "in 6m": the time until the first one is possible. Returns `out`. */
-char *trend_verdict_text(char *out, size_t size, const Hw__Trend *trend);
-
 /* A moment of the program, for columns of UNIT_WHEN. */
 struct value value_when(const struct scene *s, const struct world_target *t, bool known, uint64_t time_ns);
 enum tint trend_tint(const Hw__Trend *trend);

@@ -25,6 +25,7 @@ struct table_class {
         const struct column *columns;
         size_t n_columns;
         size_t sort; /* column to sort by initially; SIZE_MAX: as the rows come */
+        bool single; /* its rows are not compared by size: each rate has its own unit */
         bool log;    /* the newest comes last: the selection begins and stays there as rows come */
         void (*rows)(const struct console *c, struct table *t);    /* calls table_add for each */
         const char *(*text)(const void *row);                      /* what search and filter look at; may be NULL */

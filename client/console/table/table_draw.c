@@ -102,9 +102,10 @@ static void draw_heading(struct canvas *canvas, struct area area, struct table *
 
 static void show(char *out, size_t size, const struct table *t, const struct column *column, struct value v)
 {
+        const double greatest = t->class->single ? v.number : column->unit == UNIT_SLOPE ? t->slopes : t->rates;
+
         if (column->unit == UNIT_SLOPE || column->unit == UNIT_RATE)
-                (void)value_show_rate(out, size, column->unit,
-                                      rate_unit(column->unit == UNIT_SLOPE ? t->slopes : t->rates), v);
+                (void)value_show_rate(out, size, column->unit, rate_unit(greatest), v);
         else
                 (void)value_show(out, size, column->unit, v);
 }

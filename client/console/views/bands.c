@@ -113,12 +113,6 @@ static struct value verdict_order(const struct scene *s, const void *row)
         return trend_gravity(band(row)->trend);
 }
 
-static char *verdict_text(char *out, size_t size, const struct scene *s, const void *row)
-{
-        (void)s;
-        return trend_verdict_text(out, size, band(row)->trend);
-}
-
 static struct value since(const struct scene *s, const void *row)
 {
         return trend_onset(s, s->target, band(row)->trend);
@@ -241,8 +235,7 @@ static const struct column columns[] = {
         { .title = "so far", .name = "provisional_slope_bps", .unit = UNIT_SLOPE, .value = so_far, .hidden = true,
           .help = "only in files: the slope of the few points before there is a verdict" },
         { .title = "verdict", .name = "verdict", .width = 8, .rank = 1, .value = verdict, .order = verdict_order,
-          .text = verdict_text, .tint = verdict_colour,
-          .help = "steady, growing or leak; unknown: too little data; in 6m: when there is enough at the earliest" },
+          .tint = verdict_colour, .help = "of lasting growth: steady, growing or leak; unknown: too little data yet" },
         { .title = "since", .name = "onset_ns", .unit = UNIT_WHEN, .width = 9, .rank = 8, .value = since,
           .help = "when its growth began; only for bands that grow" },
         { .title = "integrated", .name = "integral_byte_s", .unit = UNIT_INTEGRAL, .width = 11, .rank = 10,

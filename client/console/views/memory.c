@@ -144,11 +144,6 @@ static struct value verdict_order(const struct scene *s, const void *row)
         return trend_gravity(trend(s, row));
 }
 
-static char *verdict_text(char *out, size_t size, const struct scene *s, const void *row)
-{
-        return trend_verdict_text(out, size, trend(s, row));
-}
-
 static enum tint verdict_colour(const struct scene *s, const void *row)
 {
         return trend_tint(trend(s, row));
@@ -185,8 +180,7 @@ static const struct column columns[] = {
         { .title = "at most", .name = "slope_high_bps", .unit = UNIT_SLOPE, .width = 14, .rank = 8,
           .value = slope_high, .help = "high end of the slope's interval" },
         { .title = "verdict", .name = "verdict", .width = 8, .rank = 1, .value = verdict, .order = verdict_order,
-          .text = verdict_text, .tint = verdict_colour,
-          .help = "steady, growing or leak; unknown: too little data; in 6m: when there is enough at the earliest" },
+          .tint = verdict_colour, .help = "of lasting growth: steady, growing or leak; unknown: too little data yet" },
 };
 /* clang-format on */
 

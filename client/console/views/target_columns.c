@@ -133,11 +133,6 @@ static struct value gravity(const struct scene *s, const void *row)
         return answered_rank(s, target(row));
 }
 
-static char *verdict_text(char *out, size_t size, const struct scene *s, const void *row)
-{
-        return answered_word_text(out, size, s, target(row));
-}
-
 static enum tint verdict_colour(const struct scene *s, const void *row)
 {
         enum answer_tone tone = scene_brief(s, target(row))->tone;
@@ -293,10 +288,11 @@ static void draw_history(struct canvas *c, struct area area, int row, int column
 /* clang-format off */
 const struct column target_columns[] = {
         { .title = "target", .name = "target", .help = "name of the monitored program", .width = -12, .value = name },
-        { .title = "verdict", .name = "word", .width = 7, .value = verdict, .order = gravity, .text = verdict_text,
+        { .title = "verdict", .name = "word", .width = -7, .value = verdict, .order = gravity,
           .tint = verdict_colour,
-          .help = "steady, growing or leak, wherever it grows; how it ended, if badly; in 6m: too little "
-                  "data yet, in 6 minutes there is enough at the earliest. The worst comes first" },
+          .help = "steady (so far: without a verdict yet), rising, growing or leak, wherever it grows; how it ended, "
+                  "if badly. The worst comes first: dead, running out of memory, leak, growing, rising; ended ones "
+                  "last" },
         { .title = "live", .name = "live_bytes", .unit = UNIT_BYTES, .width = 8, .value = live,
           .help = "bytes that the last major collection found in use" },
         { .title = "history", .name = "live_max_bytes", .unit = UNIT_BYTES, .width = -7, .rank = 4,

@@ -41,6 +41,7 @@ static const struct table_class table = {
         .columns = target_columns,
         .n_columns = TARGET_LIST_COLUMNS,
         .sort = 1, /* what is wrong */
+        .single = true,
         .rows = rows,
         .text = text,
         .open = open_target,

@@ -21,6 +21,8 @@ struct made {
         Hw__Trend live, heap, foreign;
         Hw__Note before;
         Hw__Trends trends;
+        Hw__EarlyWarning early;
+        Hw__WindowStatistics of_run, *windows[1];
         Hw__TrendScale scale;
         Hw__Growth growth;
         Hw__GrowingBand growing, *growings[1];
@@ -61,6 +63,8 @@ static void begin(struct made *m)
                             .foreign = HW__TREND__INIT,
                             .before = HW__NOTE__INIT,
                             .trends = HW__TRENDS__INIT,
+                            .early = HW__EARLY_WARNING__INIT,
+                            .of_run = HW__WINDOW_STATISTICS__INIT,
                             .scale = HW__TREND_SCALE__INIT,
                             .growth = HW__GROWTH__INIT,
                             .growing = HW__GROWING_BAND__INIT,
@@ -109,6 +113,34 @@ static void begin(struct made *m)
         m->heap_state.heap_size_bytes = 90 * MIB;
         m->t.health = &m->health;
         m->t.alerts = &m->alerts;
+}
+
+/* It rises by 10 MiB/s since 9m 50s. */
+static void rise(struct made *m)
+{
+        m->trends.early = &m->early;
+        m->early.has_series = m->early.has_rising = m->early.rising = 1;
+        m->early.series = HW__SERIES__SERIES_LIVE;
+        m->early.has_rate = m->early.has_onset_from_ns = m->early.has_onset_to_ns = 1;
+        m->early.rate = 10 * MIB;
+        m->early.onset_from_ns = 590 * SECOND;
+        m->early.onset_to_ns = 591 * SECOND;
+        m->early.sentence = (char *)"live data rises";
+}
+
+/* No verdict yet, after so many samples of live data. */
+static void before_verdict(struct made *m, uint64_t samples)
+{
+        begin(m);
+        m->growth.where = HW__GROWTH__WHERE__WHERE_UNKNOWN;
+        m->live = (Hw__Trend)HW__TREND__INIT;
+        m->live.has_verdict = m->live.has_verdict_in_ns = 1;
+        m->live.verdict_in_ns = 18 * MINUTE;
+        m->live.windows = m->windows;
+        m->live.n_windows = 1;
+        m->windows[0] = &m->of_run;
+        m->of_run.has_count = 1;
+        m->of_run.count = samples;
 }
 
 static void leak_live(struct made *m)
@@ -291,14 +323,15 @@ static void before_a_verdict_there_is_a_provisional_growth_and_a_countdown(void 
         m.live.provisional_span_ns = 2 * MINUTE;
         a = asked(&m);
         assert_string_equal(a.word, "unknown");
-        says(&a, QUESTION_WRONG, "Not known yet: verdict in 6m 00s at this step; provisional growth 10.0 KiB/s");
-        says(&a, QUESTION_WRONG, "over 2m 00s");
-        says(&a, QUESTION_NEXT, "Wait for the verdict, in 6m 00s");
+        says(&a, QUESTION_WRONG,
+             "Not known yet: live data may grow, by 10.0 KiB/s (5.00 KiB/s to 20.0 KiB/s) over 2m 00s; "
+             "slow growth is judged in 6m 00s");
+        says(&a, QUESTION_NEXT, "See in the charts whether it still grows; that is settled in 6m 00s");
         m.live.has_verdict_by_ns = 1;
         m.live.verdict_by_ns = 32 * MINUTE;
         a = asked(&m);
-        says(&a, QUESTION_WRONG, "Not known yet: verdict in 6m 00s to 32m 00s at this step; provisional");
-        says(&a, QUESTION_NEXT, "Wait for the verdict, in 6m 00s to 32m 00s");
+        says(&a, QUESTION_WRONG, "slow growth is judged in 6m 00s to 32m 00s");
+        says(&a, QUESTION_NEXT, "that is settled in 6m 00s to 32m 00s");
         m.live.has_verdict_by_ns = 0;
         m.state.state = HW__TARGET__STATE__STATE_ENDED;
         m.live.verdict_in_ns = 0;
@@ -318,6 +351,75 @@ static void before_a_verdict_there_is_a_provisional_growth_and_a_countdown(void 
         a = asked(&m);
         says(&a, QUESTION_WRONG, "Not known yet: the program keeps its events in its buffer");
         says(&a, QUESTION_NEXT, "Watch it from inside: heapwatch attach PID");
+}
+
+/* What is known comes first, and then what would settle it. */
+static void before_a_verdict_it_says_what_is_known(void **state)
+{
+        struct made m;
+        struct answers a;
+
+        (void)state;
+        before_verdict(&m, 2);
+        a = asked(&m);
+        assert_string_equal(a.word, "unknown");
+        says(&a, QUESTION_WRONG, "Not known yet: a rise shows after 4 major collections, and there were two so far");
+        before_verdict(&m, 12);
+        a = asked(&m);
+        assert_string_equal(a.word, "steady so far");
+        assert_string_equal(a.answer[QUESTION_WRONG].text,
+                            "No rise of live data so far (42.0 MiB); slow growth is judged in 18m 00s");
+        says(&a, QUESTION_NEXT, "Nothing: a rise is reported within seconds to minutes");
+        m.of_run.has_p50 = m.of_run.has_max = 1;
+        m.of_run.p50 = 3 * MIB; /* far above the usual, and no peak seen before */
+        m.of_run.max = 42 * MIB;
+        a = asked(&m);
+        assert_string_equal(a.word, "unknown");
+        says(&a, QUESTION_WRONG, "live data are at their highest, 42.0 MiB, and were usually 3.00 MiB");
+        m.of_run.max = 50 * MIB;
+        m.trends.has_limit_bytes = 1;
+        m.trends.limit_bytes = 400 * MIB;
+        a = asked(&m);
+        assert_string_equal(a.word, "steady so far");
+        says(&a, QUESTION_UNTIL, "No growth towards it so far: ");
+        rise(&m);
+        a = asked(&m);
+        assert_string_equal(a.word, "rising");
+        assert_true(answers_grow(&a) && a.has_onset && !a.has_limit);
+        m.early.has_soonest_ns = m.early.has_latest_ns = m.early.has_limit_bytes = 1;
+        m.early.limit_bytes = 400 * MIB;
+        m.early.soonest_ns = 20 * SECOND;
+        m.early.latest_ns = 40 * SECOND;
+        a = asked(&m);
+        assert_true(a.has_limit && a.limit_ns == 30 * SECOND);
+}
+
+/* The verdict leads; where the rise of the last seconds meets the limit sooner, that is said. */
+static void the_nearer_limit_is_shown(void **state)
+{
+        struct made m;
+        struct answers a;
+
+        (void)state;
+        leak_live(&m);
+        m.trends.time_to_limit = &m.limit;
+        m.limit.has_low_ns = m.limit.has_mid_ns = 1;
+        m.limit.mid_ns = 2 * MINUTE;
+        rise(&m);
+        m.early.has_soonest_ns = m.early.has_latest_ns = m.early.has_limit_bytes = 1;
+        m.early.limit_bytes = 400 * MIB;
+        m.early.soonest_ns = 20 * SECOND;
+        m.early.latest_ns = 40 * SECOND;
+        a = asked(&m);
+        assert_true(a.limit_ns == 2 * MINUTE); /* it may rise, and does not run out by that */
+        m.early.has_runs_out = m.early.runs_out = 1;
+        a = asked(&m);
+        assert_string_equal(a.word, "leak");
+        assert_true(a.limit_ns == 30 * SECOND);
+        says(&a, QUESTION_UNTIL, "If it continues, in 20.0 s to 40.0 s");
+        m.limit.mid_ns = 10 * SECOND;
+        a = asked(&m);
+        assert_true(a.limit_ns == 10 * SECOND);
 }
 
 /* A run of `length_ns` that is over, judged in steps of `step_ns`, without a verdict. */
@@ -376,7 +478,7 @@ static void the_advised_step_gives_a_verdict(void **state)
         assert_null(strstr(a.answer[QUESTION_NEXT].text, "--resolution"));
         m.state.state = HW__TARGET__STATE__STATE_RUNNING; /* and while it runs there is more to say than "nothing" */
         a = asked(&m);
-        says(&a, QUESTION_WRONG, "Not known yet: too few steps have a major collection");
+        says(&a, QUESTION_WRONG, "Not known yet: too few major collections");
         m.state.uri = (char *)"unix:/run/user/1/heapwatch/agent-42.sock";
         a = asked(&m);
         says(&a, QUESTION_NEXT, "Have live data measured more often, in up to 5 % of its time: heapwatch ctl agent ");
@@ -395,10 +497,8 @@ static void a_running_program_is_not_told_a_longer_step(void **state)
         m.live.has_verdict_in_ns = 1;
         m.live.verdict_in_ns = 17 * SECOND;
         a = asked(&m);
-        assert_string_equal(a.answer[QUESTION_NEXT].text, "Wait for the verdict, in 17.0 s");
-        m.scale.resolution_ns = MINUTE;
-        a = asked(&m);
-        says(&a, QUESTION_NEXT, "shorter steps judge sooner: heapwatch run --resolution 1s");
+        assert_string_equal(a.answer[QUESTION_NEXT].text,
+                            "Let it run: a rise shows after 4 major collections; slow growth is judged in 17.0 s");
 }
 
 static void an_address_is_called_one(void **state)
@@ -466,9 +566,8 @@ static void where_decides_whose_verdict_is_shown(void **state)
         m.t.trends[HW__SERIES__SERIES_RSS] = NULL;
         m.t.trends[HW__SERIES__SERIES_FOREIGN] = NULL; /* live is flat, the rest has not shown */
         a = asked(&m);
-        assert_string_equal(a.word, "unknown");
-        says(&a, QUESTION_WRONG,
-             "no lasting growth of live data so far, and whether it or other memory grows shows later");
+        assert_string_equal(a.word, "steady so far");
+        says(&a, QUESTION_WRONG, "No lasting growth of live data so far; whether other memory grows shows later");
 }
 
 /* -------------------------------------------------------------------- ends */
@@ -982,7 +1081,7 @@ static void damage_and_the_daemons_own_advice(void **state)
 static void the_worst_has_the_highest_rank(void **state)
 {
         struct made m;
-        int steady, unknown, growing, leak, soon, killed;
+        double steady, unknown, growing, leak, soon, killed;
 
         (void)state;
         begin(&m);
@@ -1002,7 +1101,25 @@ static void the_worst_has_the_highest_rank(void **state)
         begin(&m);
         m.state.state = HW__TARGET__STATE__STATE_CRASHED;
         killed = asked(&m).rank;
-        assert_true(soon > killed && killed > leak && leak > growing && growing > unknown && unknown > steady);
+        assert_true(killed > soon && soon > leak && leak > growing && growing > unknown && unknown > steady);
+        (void)snprintf(m.t.name, sizeof(m.t.name),
+                       "api~1"); /* of a run before the present one nothing has to be done */
+        assert_true(steady > asked(&m).rank);
+        leak_live(&m);
+        m.state.state = HW__TARGET__STATE__STATE_ENDED;
+        assert_true(steady > asked(&m).rank);
+        begin(&m);
+        rise(&m);
+        assert_true(growing > asked(&m).rank && asked(&m).rank > unknown);
+        m.early.has_soonest_ns = m.early.has_latest_ns = m.early.has_limit_bytes = m.early.has_runs_out = 1;
+        m.early.runs_out = 1;
+        m.early.limit_bytes = 400 * MIB;
+        m.early.soonest_ns = 20 * SECOND;
+        m.early.latest_ns = 40 * SECOND;
+        soon = asked(&m).rank;
+        assert_true(killed > soon && soon > leak);
+        m.early.soonest_ns = 10 * SECOND;
+        assert_true(asked(&m).rank > soon);
 }
 
 static void hostile_texts_are_cut_at_a_character(void **state)
@@ -1100,6 +1217,8 @@ int main(void)
                 cmocka_unit_test(joined_while_it_grew),
                 cmocka_unit_test(damage_and_the_daemons_own_advice),
                 cmocka_unit_test(the_worst_has_the_highest_rank),
+                cmocka_unit_test(before_a_verdict_it_says_what_is_known),
+                cmocka_unit_test(the_nearer_limit_is_shown),
                 cmocka_unit_test(hostile_texts_are_cut_at_a_character),
                 cmocka_unit_test(the_age_of_the_last_census),
         };

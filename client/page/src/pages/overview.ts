@@ -11,7 +11,7 @@ import { alertState, firing, gravestTone } from "../state/judge.ts";
 import { window as cut } from "../state/series.ts";
 import type { Target } from "../state/target.ts";
 import { num, seconds } from "../state/wire.ts";
-import { bytes, share, UNKNOWN } from "../units.ts";
+import { bytes, duration, share, slope, UNKNOWN } from "../units.ts";
 import { field } from "../widgets/controls.ts";
 import { Facts, pill, showState, stateText, twoLines } from "../widgets/facts.ts";
 import { sparkline } from "../widgets/sparkline.ts";
@@ -20,19 +20,19 @@ import { searching, when, whenNumber } from "./common.ts";
 import { targetControl } from "./control.ts";
 
 const rss = (t: Target) => num(t.heap?.process?.rssBytes) ?? t.series.get("rss")?.newest;
-const GROWS = new Set(["growing", "leak"]);
+const GROWS = new Set(["growing", "leak", "rising"]);
 const word = (t: Target) => t.answers?.word ?? UNKNOWN;
 const said = (t: Target) => t.answers?.answers?.[0]?.text;
 
-// By rank; within one rank the fastest growth first.
-const urgency = (t: Target) => (t.answers?.rank === undefined ? undefined : t.answers.rank + 1 / (1 + Math.exp(-(t.answers.slope ?? 0) / 1e6)));
+const limitIn = (t: Target) => num(t.answers?.limitInNs);
 
 function columns(app: App): Column<Target>[] {
     const since = (t: Target) => when(app, t, seconds(t.answers?.onsetNs));
     return [
         { id: "target", title: "Target", width: "minmax(96px, 2fr)", left: true, value: (t) => t.key,
             draw: (c, t) => twoLines(c, t.key, t.answers?.culprit ?? ""), narrow: "minmax(96px, 1fr)" },
-        { id: "verdict", title: "Wrong?", width: "102px", narrow: "90px", left: true, first: "desc", value: word, by: urgency, hint: "how it ended, or its verdict; sorted by how much is wrong",
+        { id: "verdict", title: "Verdict", width: "118px", narrow: "104px", left: true, first: "desc", value: word, by: (t) => t.answers?.rank,
+            hint: "how it ended, if badly, or its verdict; the worst first: dead, running out of memory, leak, growing, rising; ended ones last",
             draw: (c, t) => {
                 if (!c.firstElementChild) c.append(h("span", { class: "first" }), h("span", { class: "narrow" }));
                 pill(c.firstElementChild as HTMLElement, word(t), t.answers?.tone ?? "dim");
@@ -44,7 +44,9 @@ function columns(app: App): Column<Target>[] {
             hint: "the band that grows most" },
         { id: "curve", title: "Live data", width: "122px", narrow: "60px", left: true, unsaved: true, value: (t) => num(t.heap?.liveBytes), draw: (c, t) => drawCurve(app, c, t), hint: "live data over the chosen range, from 0" },
         { id: "live", title: "Live", width: "80px", value: (t) => num(t.heap?.liveBytes), text: (t) => bytes(num(t.heap?.liveBytes)), hint: "after the last major collection" },
-        { id: "trend", title: "Trend", width: "104px", wide: true, rate: "signed", value: (t) => (t.answers?.word === "steady" ? undefined : t.answers?.slope), hint: "robust slope of the series that the verdict is about; none when steady" },
+        { id: "trend", title: "Trend", width: "104px", wide: true, value: (t) => (t.answers?.word === "steady" ? undefined : t.answers?.slope), text: (t) => slope(t.answers?.word === "steady" ? undefined : t.answers?.slope),
+            hint: "rate of the rise, or robust slope of the series that the verdict is about; none when steady" },
+        { id: "limitIn", title: "Limit in", width: "82px", wide: true, value: limitIn, text: (t) => duration(limitIn(t)), hint: "when it meets its limit, if it goes on: the middle of the interval" },
         { id: "heap", title: "Heap size", width: "84px", wide: true, value: (t) => num(t.heap?.heapSizeBytes), text: (t) => bytes(num(t.heap?.heapSizeBytes)), hint: "held by the runtime in megablocks" },
         { id: "rss", title: "RSS", width: "84px", wide: true, value: rss, text: (t) => bytes(rss(t)), hint: "resident memory of the process; local programs only" },
         { id: "limit", title: "Limit", width: "84px", wide: true, value: (t) => t.limit()?.bytes, text: (t) => bytes(t.limit()?.bytes), hint: "the smallest of -M, control group, machine and --limit" },

@@ -95,10 +95,9 @@ export class View {
         this.change++;
     }
 
-    // The worst rank; within one rank the fastest growth.
     worst(): Target | undefined {
-        const rank = (t: Target) => t.answers?.rank ?? -1, grows = (t: Target) => t.answers?.slope ?? 0;
-        return this.sorted().sort((a, b) => rank(b) - rank(a) || grows(b) - grows(a))[0];
+        const rank = (t: Target) => t.answers?.rank ?? -1;
+        return this.sorted().sort((a, b) => rank(b) - rank(a))[0];
     }
 
     // In the order in which logs, or targets of a report, were given: the first one is the baseline. Others by name.
