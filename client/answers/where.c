@@ -146,6 +146,21 @@ static void append_early_note(struct target_answer *a, const Hw__EarlyWarning *e
         }
 }
 
+/* Since the beginning of the window that the verdict rests on, which is older than the verdict. */
+static void append_steady_since(struct target_answer *a, const struct evidence *e, const Hw__Run *run)
+{
+        const Hw__Evidence *evidence = e->trend ? e->trend->evidence : NULL;
+        const bool known = evidence && evidence->has_ended_ns && evidence->has_span_ns;
+        const uint64_t from_ns = known ? sub_sat(evidence->ended_ns, evidence->span_ns) : UINT64_MAX;
+        const uint64_t since_ns =
+                e->trend && e->trend->has_since_ns && e->trend->since_ns < from_ns ? e->trend->since_ns : from_ns;
+
+        if (run && run->has_first_time_ns && run->first_time_ns <= LATE_NS && since_ns <= step_in_use(e))
+                say(a->text, "Steady since its start");
+        else
+                at(a, "Steady since ", since_ns < UINT64_MAX, since_ns);
+}
+
 void answer_since(struct target_answer *a, const struct evidence *e)
 {
         const struct world_target *t = e->t;
@@ -168,7 +183,7 @@ void answer_since(struct target_answer *a, const struct evidence *e)
         } else if (e->ending >= ENDED_BADLY && e->ending <= LOST) {
                 at(a, "Its newest event is of ", t->event_time_ns > 0, t->event_time_ns);
         } else if (e->verdict == HW__VERDICT__VERDICT_STEADY) {
-                at(a, "Steady since ", e->trend && e->trend->has_since_ns, e->trend ? e->trend->since_ns : 0);
+                append_steady_since(a, e, run);
         } else {
                 say_watched(a, run);
         }

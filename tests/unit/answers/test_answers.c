@@ -232,6 +232,30 @@ static void a_steady_program_has_nothing_wrong(void **state)
         assert_int_equal(a.culprit, 0);
 }
 
+/* Not since the verdict was reached: the window that it rests on is older. */
+static void a_program_is_steady_since_its_window_began(void **state)
+{
+        Hw__Evidence evidence = HW__EVIDENCE__INIT;
+        struct made m;
+        struct answers a;
+
+        (void)state;
+        begin(&m);
+        evidence.has_ended_ns = evidence.has_span_ns = 1;
+        evidence.ended_ns = 10 * MINUTE;
+        evidence.span_ns = 6 * MINUTE;
+        m.live.evidence = &evidence;
+        m.live.has_since_ns = 1;
+        m.live.since_ns = 9 * MINUTE;
+        a = asked(&m);
+        says(&a, QUESTION_SINCE, "Steady since <T>");
+        assert_int_equal(a.answer[QUESTION_SINCE].time_ns, 4 * MINUTE);
+        m.run.has_first_time_ns = 1;
+        evidence.span_ns = 10 * MINUTE;
+        a = asked(&m);
+        says(&a, QUESTION_SINCE, "Steady since its start");
+}
+
 static void a_leak_is_told_from_end_to_end(void **state)
 {
         struct made m;
@@ -1196,6 +1220,7 @@ int main(void)
 {
         static const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_steady_program_has_nothing_wrong),
+                cmocka_unit_test(a_program_is_steady_since_its_window_began),
                 cmocka_unit_test(a_leak_is_told_from_end_to_end),
                 cmocka_unit_test(the_headline_of_a_run_that_is_over),
                 cmocka_unit_test(before_a_verdict_there_is_a_provisional_growth_and_a_countdown),
