@@ -24,48 +24,60 @@ static bool is_marker(const Hw__Note *note)
         return note && note->has_what && note->what == HW__NOTE__WHAT__WHAT_MARKER;
 }
 
-/* Markers outrank messages, then the nearer one is taken. The daemon sends only those that are near. */
-static const Hw__Note *nearest(const Hw__Trend *trend)
+static const Hw__Note *usable(const Hw__Note *note)
 {
-        const Hw__Note *before = trend->note_before, *after = trend->note_after;
+        return note && note->has_time_ns && note->text ? note : NULL;
+}
 
+/* Markers outrank messages, then the nearer one wins. The daemon sends only those that are near. */
+static const Hw__Note *nearest(const Hw__Note *before, const Hw__Note *after, uint64_t onset_ns)
+{
+        before = usable(before);
+        after = usable(after);
         if (!before || !after)
                 return before ? before : after;
         if (is_marker(before) != is_marker(after))
                 return is_marker(before) ? before : after;
-        return apart(after->time_ns, trend->onset_ns) < apart(before->time_ns, trend->onset_ns) ? after : before;
-}
-
-static const Hw__Note *usable(const Hw__Note *note)
-{
-        return note && note->has_time_ns && note->text ? note : NULL;
+        return apart(after->time_ns, onset_ns) < apart(before->time_ns, onset_ns) ? after : before;
 }
 
 const Hw__Note *note_near(const struct evidence *e)
 {
         if (e->rise)
                 return usable(e->rise->note);
-        return usable(e->grows && e->trend && e->trend->has_onset_ns ? nearest(e->trend) : NULL);
+        if (!e->grows || !e->trend || !e->trend->has_onset_ns)
+                return NULL;
+        return nearest(e->trend->note_before, e->trend->note_after, e->trend->onset_ns);
 }
 
-static void say_note(struct target_answer *a, const struct evidence *e)
+/*
+ * What follows the time of an onset: how exact it is (error_ns, 0: not known), and the note nearest to it, which is
+ * within that, or before or after the onset.
+ */
+static void append_onset_note(struct target_answer *a, const struct evidence *e, const Hw__Note *note,
+                              uint64_t onset_ns, uint64_t error_ns)
 {
-        const Hw__Note *note = note_near(e);
-
+        if (error_ns > 0) {
+                say(a->after, ", give or take ");
+                say_duration(a->after, error_ns);
+        }
         if (!note) {
                 say(a->after, e->t->notes_last ? "; no marker or message of the program is near" : "");
                 return;
         }
-        say(a->after, ", ");
-        if (note->time_ns == e->trend->onset_ns)
-                say(a->after, "just at");
-        else
-                say_duration(a->after, apart(note->time_ns, e->trend->onset_ns));
-        say(a->after, "%s the %s “%.160s”",
-            note->time_ns == e->trend->onset_ns  ? ""
-            : note->time_ns < e->trend->onset_ns ? " after"
-                                                 : " before",
-            is_marker(note) ? "marker" : "message", note->text);
+        const uint64_t apart_ns = apart(note->time_ns, onset_ns);
+        const char *kind = is_marker(note) ? "marker" : "message";
+
+        if (error_ns > 0 && apart_ns <= error_ns) {
+                say(a->after, "; the %s “%.160s” falls within it", kind, note->text);
+        } else if (apart_ns == 0) {
+                say(a->after, ", just at the %s “%.160s”", kind, note->text);
+        } else {
+                say(a->after, ", ");
+                say_duration(a->after, apart_ns);
+                say(a->after, " %s", note->time_ns < onset_ns ? "after" : "before");
+                say(a->after, " the %s “%.160s”", kind, note->text);
+        }
 }
 
 /* " to 2.00 s later, in which time it wrote the marker “deploy”": a rise begins between two samples. */
@@ -122,30 +134,6 @@ static void say_watched(struct target_answer *a, const Hw__Run *run)
                 at(a, "Watched since ", run && run->has_first_time_ns, run ? run->first_time_ns : 0);
 }
 
-/* The uncertainty of the onset, and the marker (else the message) nearest to it. */
-static void append_early_note(struct target_answer *a, const Hw__EarlyWarning *early)
-{
-        const Hw__Note *before = early->note_before, *after = early->note_after, *note = before ? before : after;
-        const uint64_t at_ns = onset_middle(early), half_ns = sub_sat(early->onset_to_ns, early->onset_from_ns) / 2;
-
-        if (before && after && sub_abs(after->time_ns, at_ns) < sub_abs(before->time_ns, at_ns))
-                note = after;
-        if (!early->has_since_start || !early->since_start) {
-                say(a->after, ", give or take ");
-                say_duration(a->after, half_ns);
-        }
-        if (!note || !note->text)
-                return;
-        say(a->after, "; nearest: %s “%.100s”, ",
-            note->has_what && note->what == HW__NOTE__WHAT__WHAT_MARKER ? "the marker" : "the message", note->text);
-        if (sub_abs(note->time_ns, at_ns) <= half_ns) {
-                say(a->after, "within that time");
-        } else {
-                say_duration(a->after, sub_abs(note->time_ns, at_ns));
-                say(a->after, note->time_ns < at_ns ? " before" : " after");
-        }
-}
-
 /* Since the beginning of the window that the verdict rests on, which is older than the verdict. */
 static void append_steady_since(struct target_answer *a, const struct evidence *e, const Hw__Run *run)
 {
@@ -161,21 +149,31 @@ static void append_steady_since(struct target_answer *a, const struct evidence *
                 at(a, "Steady since ", since_ns < UINT64_MAX, since_ns);
 }
 
+static void answer_rising_since(struct target_answer *a, const struct evidence *e)
+{
+        const Hw__EarlyWarning *early = e->early;
+        const bool since_start = early->has_since_start && early->since_start;
+        const uint64_t onset_ns = onset_middle(early);
+
+        at(a, since_start ? "Rising since before " : "Rising since ", true,
+           since_start ? early->onset_to_ns : onset_ns);
+        append_onset_note(a, e, nearest(early->note_before, early->note_after, onset_ns), onset_ns,
+                          since_start ? 0 : sub_sat(early->onset_to_ns, early->onset_from_ns) / 2);
+}
+
 void answer_since(struct target_answer *a, const struct evidence *e)
 {
         const struct world_target *t = e->t;
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
 
         if (e->early && e->early->has_onset_from_ns && e->early->has_onset_to_ns) {
-                at(a, e->early->has_since_start && e->early->since_start ? "Rising since before " : "Rising since ",
-                   true,
-                   e->early->has_since_start && e->early->since_start ? e->early->onset_to_ns : onset_middle(e->early));
-                append_early_note(a, e->early);
+                answer_rising_since(a, e);
         } else if (e->grows) {
                 at(a, grew_before(e, run) ? "It grew already when watching began, at " : "Growth began at ",
                    e->trend->has_onset_ns, e->trend->onset_ns);
                 if (a->has_time)
-                        say_note(a, e);
+                        append_onset_note(a, e, note_near(e), e->trend->onset_ns,
+                                          e->trend->has_onset_error_ns ? e->trend->onset_error_ns : 0);
         } else if (e->rise) {
                 at(a, "The rise began at ", e->rise->has_began_after_ns, e->rise->began_after_ns);
                 if (a->has_time)

@@ -131,6 +131,7 @@ static void put_verdict(struct encoder *e, Hw__Trend *out, const struct tracker 
         PUT_FINITE(out, slope_high, r->slope_high);
         if (r->onset_ns != UINT64_MAX)
                 put_onset(e, out, t, r->onset_ns);
+        PUT_U64(out, onset_error_ns, r->onset_error_ns);
         out->evidence = encode_evidence(e, r);
         out->sentence = encoder_copy(e, sentence_verdict(sentence, sizeof(sentence), r));
         if (r->has_slope) {

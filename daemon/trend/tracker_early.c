@@ -10,9 +10,11 @@
 
 #include "daemon/model/sizing.h"
 #include "daemon/trend/tracker_private.h"
+#include "proto/base/ckd.h"
 
 #define COMPACT_THRESHOLD 0.3 /* of -M: what the old generation may copy, at most (-c N) */
 #define COPIED_TO_COMPACT 0.6 /* share of live data: with less, half of -M is met before the threshold */
+#define ONSET_STEPS       2u  /* that a verdict's onset may be off */
 #define REACH             20  /* a rise foretells so many times its age: beyond that no time to the limit is given */
 
 static double seconds_of(uint64_t time_ns)
@@ -160,6 +162,24 @@ bool tracker_early(const struct tracker *t, struct tracked_early *ret)
         if (!ret->runs_out && !(s->out.latest_s <= REACH * age_s))
                 ret->soonest_s = ret->latest_s = NAN;
         return true;
+}
+
+void tracker_early_refine_onset(const struct tracker *t, enum series_id series, struct trend_result *r)
+{
+        const bool is_foreign = series == SERIES_FOREIGN && t->early.has_foreign;
+        const struct early_rise *rise = is_foreign ? &t->early.off_heap.rise : &t->early.live.rise;
+
+        if ((series != SERIES_LIVE && !is_foreign) || r->onset_ns == UINT64_MAX || !rise->has_onset ||
+            rise->onset.first)
+                return;
+        const uint64_t from_ns = nanoseconds_of(rise->onset.from_s), to_ns = nanoseconds_of(rise->onset.to_s);
+        const uint64_t reach_ns = ONSET_STEPS * t->config.trend.resolution_ns, error_ns = (to_ns - from_ns) / 2;
+
+        if (sub_sat(from_ns, r->onset_ns) > reach_ns || sub_sat(r->onset_ns, to_ns) > reach_ns ||
+            error_ns >= t->config.trend.resolution_ns)
+                return;
+        r->onset_ns = from_ns + error_ns;
+        r->onset_error_ns = error_ns;
 }
 
 bool tracker_early_is_due(const struct tracker *t)

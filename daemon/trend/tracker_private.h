@@ -125,6 +125,8 @@ const struct band_slice *tracker_band_waiting(const struct tracker *t, uint32_t 
 void tracker_early_clear(struct tracker *t);
 void tracker_early_sample(struct tracker *t, enum series_id series, uint64_t time_ns, uint64_t value);
 void tracker_early_advance(struct tracker *t, uint64_t time_ns); /* to a new second of W */
+/* The onset of a verdict's growth, to its step, becomes that of the rise which the growth began as, to seconds. */
+void tracker_early_refine_onset(const struct tracker *t, enum series_id series, struct trend_result *r);
 bool tracker_early_is_sound(const struct tracker *t);
 
 /* tracker_read.c */

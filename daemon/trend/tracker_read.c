@@ -65,6 +65,8 @@ bool tracker_verdict(const struct tracker *t, struct subject s, struct trend_res
         if (!trend)
                 return false;
         trend_result(trend, ret);
+        if (!s.band)
+                tracker_early_refine_onset(t, s.series, ret);
         ret->over = t->ended;
         if (ret->over) {
                 bool too_short = ret->verdict == TREND_UNKNOWN && ret->verdict_in_ns != UINT64_MAX;

@@ -285,6 +285,7 @@ void trend_result(const struct trend *t, struct trend_result *ret)
                 .slope_low = NAN,
                 .slope_high = NAN,
                 .onset_ns = t->verdict.now < TREND_GROWING ? UINT64_MAX : t->onset_ns,
+                .onset_error_ns = UINT64_MAX,
                 .evidence = { .basis = basis,
                               .missing = TEST_COUNT,
                               .z = NAN,

@@ -155,6 +155,7 @@ struct trend_result {
         bool has_slope;                      /* else the next three and the evidence's numbers are NaN or 0 */
         double slope, slope_low, slope_high; /* bytes per second; all above 0 unless the verdict is steady */
         uint64_t onset_ns;                   /* when growth began; UINT64_MAX unless growing or leak */
+        uint64_t onset_error_ns;             /* which is exact to so much, more or less; UINT64_MAX: not known */
         struct trend_evidence evidence;
         struct trend_provisional provisional; /* while the verdict is unknown, or steady and it rises */
         uint64_t verdict_in_ns;               /* event time until another verdict is possible; UINT64_MAX: not known */

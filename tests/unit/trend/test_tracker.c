@@ -138,6 +138,30 @@ static uint64_t closed(struct rig *r)
         return t ? trend_closed_minutes(t) : 0;
 }
 
+/* The verdict knows its onset to the step of a minute, the early warning had it to seconds. */
+static void test_growth_began_when_the_rise_did(void **state)
+{
+        static struct rig r;
+        struct tracked_early early;
+        struct trend_result result;
+
+        (void)state;
+        open_scaled(&r, TREND_MINUTE_NS);
+        for (uint64_t s = 1; s < 1800; s++) {
+                block(&r, 0, (s - 1) * SECOND, s * SECOND);
+                live(&r, s * SECOND, 20 * MIB + (s > 90 ? (s - 90) * MIB / 4 : 0));
+                if (s == 120) {
+                        assert_true(tracker_early(r.t, &early));
+                        assert_true(early.onset_from_ns <= 90 * SECOND && 90 * SECOND <= early.onset_to_ns);
+                }
+        }
+        assert_true(tracker_verdict(r.t, subject_series(SERIES_LIVE), &result));
+        assert_int_equal(result.verdict, TREND_GROWING);
+        assert_int_equal(result.onset_ns, early.onset_from_ns + (early.onset_to_ns - early.onset_from_ns) / 2);
+        assert_true(result.onset_error_ns < 10 * SECOND);
+        rig_close(&r);
+}
+
 static void test_minutes_close_when_blocks_are_whole(void **state)
 {
         static struct rig r;
@@ -1085,6 +1109,7 @@ int main(void)
                 cmocka_unit_test(test_growth_in_doubt),
                 cmocka_unit_test(test_a_shared_group_is_not_judged),
                 cmocka_unit_test(test_leak_as_the_trend_alone_says),
+                cmocka_unit_test(test_growth_began_when_the_rise_did),
                 cmocka_unit_test(test_minutes_close_when_blocks_are_whole),
                 cmocka_unit_test(test_a_capability_that_is_known_is_waited_for),
                 cmocka_unit_test(test_a_buffer_that_never_comes_is_not_waited_for),
