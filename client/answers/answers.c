@@ -292,7 +292,7 @@ static void find_numbers(struct answers *a, const struct evidence *e)
         }
         if (note && may_be_cause(note, e->trend->onset_ns))
                 (void)hw_utf8_clean(a->note, sizeof(a->note), note->text, strlen(note->text));
-        if (e->foreign) {
+        if (e->foreign || (e->early && e->early->has_series && e->early->series == HW__SERIES__SERIES_FOREIGN)) {
                 (void)snprintf(a->culprit_text, sizeof(a->culprit_text), "foreign");
         } else if (e->growing && e->growing->label) {
                 a->culprit = e->growing->band;
@@ -374,7 +374,7 @@ char *answers_headline(char *out, size_t size, const struct answers *a, const ch
                 MORE(" since %s", onset);
         if (a->has_onset && a->note[0])
                 MORE(" (%.40s)", a->note);
-        if (a->culprit_text[0] && a->verdict >= HW__VERDICT__VERDICT_GROWING)
+        if (a->culprit_text[0] && answers_grow(a))
                 MORE(", %s", a->culprit_text);
         if (a->has_limit && a->limit_ns == 0)
                 MORE(", at its limit");

@@ -384,7 +384,13 @@ static void find_growth(struct evidence *e)
                 e->rise = t->trend_state->rise;
         find_near(e);
         find_so_far(e);
-        if (!live_grows(e) || e->growing)
+        if (e->early && e->early->n_bands && !e->growing) {
+                const uint32_t id = e->early->bands[0]->band;
+
+                e->growing = e->early->bands[0];
+                e->band = id > 0 && id <= t->n_bands && t->bands[id - 1] ? t->bands[id - 1]->def : NULL;
+        }
+        if ((!live_grows(e) && !e->climbs) || e->growing)
                 return;
         if (e->grows)
                 find_likely(e);

@@ -277,13 +277,59 @@ static void say_foremost(struct target_answer *a, const struct evidence *e, cons
         say_bytes(a->text, gains ? gained[0]->bytes - gained[0]->first_bytes : largest->bytes);
 }
 
+/* "ARR_WORDS with 102 MiB, +99.7 MiB since it began; then Main.Item (+1.2 MiB); bands explain 98 % of the rise" */
+static void append_risen_bands(struct target_answer *a, const struct evidence *e)
+{
+        const Hw__EarlyWarning *early = e->early;
+        char share[HW_NUMBER_MAX];
+
+        a->tone = ANSWER_WARN;
+        for (size_t i = 0; i < early->n_bands && i < 3; i++) {
+                const Hw__GrowingBand *b = early->bands[i];
+
+                say(a->text, "%s", i == 0 ? "" : i == 1 ? "; then " : ", ");
+                if (i > 0) {
+                        say(a->text, "%.80s (+", b->label ? package_label(b->label).rest : "?");
+                        say_bytes(a->text, (uint64_t)b->gained_bytes);
+                        say(a->text, ")");
+                        continue;
+                }
+                say_label(a->text, e, b->label ? b->label : "a band without a label");
+                say(a->text, " with ");
+                say_bytes(a->text, b->bytes);
+                say(a->text, ", +");
+                say_bytes(a->text, (uint64_t)b->gained_bytes);
+                say(a->text, " since it began");
+        }
+        if (early->has_explained_share)
+                say(a->text, "; bands explain %s of the rise",
+                    hw_share_text(share, sizeof(share), early->explained_share));
+}
+
+/* It rises, and no band can be named for it. */
+static void append_no_risen_band(struct target_answer *a, const struct evidence *e)
+{
+        if (e->early->has_series && e->early->series == HW__SERIES__SERIES_FOREIGN)
+                say(a->text, "Memory outside the Haskell heap, which has no bands");
+        else if (e->early->has_census_time_ns)
+                say(a->text, "No band by itself");
+        else if (!e->t->census && !e->t->n_bands)
+                say(a->text, "Not known: there is no heap profile");
+        else
+                say(a->text, "Not known yet: no census before the rise, or none since");
+}
+
 void answer_grows(struct target_answer *a, const struct evidence *e)
 {
         const struct world_target *t = e->t;
         bool profiled = t->census || t->n_bands;
         const struct world_band *largest = e->growing ? NULL : largest_band(e);
 
-        if (e->growing) {
+        if (e->early && e->early->n_bands) {
+                append_risen_bands(a, e);
+        } else if (e->early && e->early->has_rising && e->early->rising && !e->growing) {
+                append_no_risen_band(a, e);
+        } else if (e->growing) {
                 if (e->foreign)
                         say(a->text, "Hardly anything on the Haskell heap: ");
                 else if (e->growing == &e->likely)

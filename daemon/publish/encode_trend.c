@@ -263,7 +263,35 @@ static void put_early_rise(struct encoder *e, Hw__EarlyWarning *out, const struc
                 out->note_after = encode_note(e, after);
 }
 
-Hw__EarlyWarning *encode_early(struct encoder *e, const struct tracker *t, const struct tracked_early *r)
+static void put_early_bands(struct encoder *e, Hw__EarlyWarning *out, const struct tracker *t,
+                            const struct bands *bands, const struct tracked_early *r)
+{
+        struct early_bands gained;
+
+        if (!tracker_early_bands(t, r, &gained))
+                return;
+        PUT_FINITE(out, explained_share, gained.explained);
+        PUT(out, census_time_ns, gained.census_ns);
+        out->bands = encoder_calloc(e, gained.n, sizeof(*out->bands));
+        for (uint32_t i = 0; out->bands && i < gained.n; i++) {
+                const struct band *band = bands_get(bands, gained.bands[i].band);
+                Hw__GrowingBand *b = encoder_calloc(e, 1, sizeof(*b));
+                char text[LABEL_MAX];
+                const char *label = band ? label_of_row(text, bands, band) : NULL;
+
+                if (!b)
+                        return;
+                hw__growing_band__init(b);
+                PUT(b, band, gained.bands[i].band);
+                b->label = encoder_copy(e, label ? label : "?");
+                PUT(b, gained_bytes, gained.bands[i].gained_bytes);
+                PUT(b, bytes, gained.bands[i].bytes);
+                out->bands[out->n_bands++] = b;
+        }
+}
+
+Hw__EarlyWarning *encode_early(struct encoder *e, const struct tracker *t, const struct bands *bands,
+                               const struct tracked_early *r)
 {
         Hw__EarlyWarning *out = encoder_calloc(e, 1, sizeof(*out));
         char sentence[SENTENCE_MAX];
@@ -275,8 +303,10 @@ Hw__EarlyWarning *encode_early(struct encoder *e, const struct tracker *t, const
         PUT(out, rising, r->rising);
         PUT(out, runs_out, r->runs_out);
         PUT_FINITE(out, level_bytes, r->level_bytes);
-        if (r->rising)
+        if (r->rising) {
                 put_early_rise(e, out, t, r);
+                put_early_bands(e, out, t, bands, r);
+        }
         PUT_U64(out, limit_bytes, r->limit.bytes);
         if (r->limit.bytes != UNKNOWN_U64)
                 PUT(out, limit_source, (Hw__TimeToLimit__Source)r->limit.source);

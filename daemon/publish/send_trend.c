@@ -45,7 +45,7 @@ static bool put_state(struct publisher *p, Hw__Trends *out, const struct trend_s
         if (s->has_rise)
                 out->rise = encode_rise(e, &s->rise);
         if (s->has_early)
-                out->early = encode_early(e, p->tracker, &s->early);
+                out->early = encode_early(e, p->tracker, model_bands(p->model), &s->early);
         struct memory_limit limit = tracker_limit(p->tracker);
         PUT_U64(out, limit_bytes, limit.bytes);
         if (limit.bytes != UNKNOWN_U64)

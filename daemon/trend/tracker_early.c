@@ -12,10 +12,11 @@
 #include "daemon/trend/tracker_private.h"
 #include "proto/base/ckd.h"
 
-#define COMPACT_THRESHOLD 0.3 /* of -M: what the old generation may copy, at most (-c N) */
-#define COPIED_TO_COMPACT 0.6 /* share of live data: with less, half of -M is met before the threshold */
-#define ONSET_STEPS       2u  /* that a verdict's onset may be off */
-#define REACH             20  /* a rise foretells so many times its age: beyond that no time to the limit is given */
+#define COMPACT_THRESHOLD 0.3  /* of -M: what the old generation may copy, at most (-c N) */
+#define COPIED_TO_COMPACT 0.6  /* share of live data: with less, half of -M is met before the threshold */
+#define ONSET_STEPS       2u   /* that a verdict's onset may be off */
+#define REACH             20   /* a rise foretells so many times its age: beyond that no time to the limit is given */
+#define EARLY_PART        0.01 /* of what all bands gained: a band with less is not named */
 
 static double seconds_of(uint64_t time_ns)
 {
@@ -180,6 +181,79 @@ void tracker_early_refine_onset(const struct tracker *t, enum series_id series, 
                 return;
         r->onset_ns = from_ns + error_ns;
         r->onset_error_ns = error_ns;
+}
+
+/* The cell of the newest census that was over when a rise began; NULL: there was none. */
+static const struct census_cell *cell_before(const struct census_history *h, uint64_t onset_ns, uint64_t *ret_start_ns)
+{
+        for (uint32_t i = h->fold.n; i-- > 0;) {
+                const struct census_cell *cell = census_history_at(h, i, ret_start_ns);
+
+                if (cell && cell->last_ns <= onset_ns)
+                        return cell;
+        }
+        return NULL;
+}
+
+/* What a band had in the last census of the cell that begins at start_ns; 0 when it was not in it. */
+static double band_before(const struct band *band, uint64_t start_ns, uint64_t width_ns)
+{
+        const struct fold *f = band->history;
+        struct band_point p;
+
+        for (uint32_t i = f ? f->n : 0; i-- > 0 && fold_time_ns(f, i) >= start_ns;)
+                if (fold_time_ns(f, i) < start_ns + width_ns && band_point(band, i, &p))
+                        return (double)p.last;
+        return 0;
+}
+
+/* Keeps the EARLY_BANDS that gained most, in order. */
+static void insert_band(struct early_bands *all, struct early_band b)
+{
+        uint32_t at = all->n;
+
+        while (at > 0 && all->bands[at - 1].gained_bytes < b.gained_bytes)
+                at--;
+        if (at == EARLY_BANDS)
+                return;
+        all->n += all->n < EARLY_BANDS;
+        for (uint32_t i = all->n - 1; i > at; i--)
+                all->bands[i] = all->bands[i - 1];
+        all->bands[at] = b;
+}
+
+bool tracker_early_bands(const struct tracker *t, const struct tracked_early *early, struct early_bands *ret)
+{
+        const struct census *now = model_census(t->model);
+        const struct census_history *history = model_census_history(t->model);
+        const struct bands *bands = model_bands(t->model);
+        uint64_t start_ns;
+
+        if (!early->rising || early->series != SERIES_LIVE || !now->number || now->unfinished ||
+            now->time_ns <= early->onset_to_ns)
+                return false;
+        const struct census_cell *before =
+                cell_before(history, early->since_start ? early->onset_to_ns : early->onset_from_ns, &start_ns);
+        if (!before)
+                return false;
+        /* Live data have gone on rising since the census. */
+        const double since_s = now->time_ns < early->as_of_ns ? seconds_of(early->as_of_ns - now->time_ns) : 0;
+        const double rise = early->level_bytes - early->rate * since_s - early->base_bytes;
+        const double gained = (double)now->total_bytes - before->last;
+
+        *ret = (struct early_bands){ .before_ns = before->last_ns, .census_ns = now->time_ns };
+        ret->explained = rise > 0 && gained > 0 ? fmin(gained / rise, 1) : 0;
+        for (uint32_t i = 0; i < now->n_rows; i++) {
+                const struct census_row *row = &now->rows[i];
+                const struct band *band = bands_get(bands, row->band);
+
+                if (!band || (double)row->bytes < EARLY_PART * gained)
+                        continue; /* most bands are small: their histories are not searched */
+                const double more = (double)row->bytes - band_before(band, start_ns, history->fold.width_ns);
+                if (more >= EARLY_PART * gained && more > 0)
+                        insert_band(ret, (struct early_band){ row->band, row->bytes, more });
+        }
+        return true;
 }
 
 bool tracker_early_is_due(const struct tracker *t)

@@ -408,6 +408,19 @@ static void before_a_verdict_it_says_what_is_known(void **state)
         says(&a, QUESTION_UNTIL, "No growth towards it so far: ");
         rise(&m);
         a = asked(&m);
+        says(&a, QUESTION_GROWS, "Not known yet: no census before the rise, or none since");
+        m.growings[0] = &m.growing;
+        m.early.bands = m.growings;
+        m.early.n_bands = 1;
+        m.growing.has_gained_bytes = m.growing.has_bytes = 1;
+        m.growing.bytes = 40 * MIB;
+        m.growing.gained_bytes = 38 * MIB;
+        m.early.has_explained_share = 1;
+        m.early.explained_share = 0.92;
+        a = asked(&m);
+        assert_string_equal(a.answer[QUESTION_GROWS].text,
+                            "Main.CartItem with 40.0 MiB, +38.0 MiB since it began; bands explain 92.0 % of the rise");
+        assert_string_equal(a.culprit_text, "Main.CartItem");
         assert_string_equal(a.word, "rising");
         assert_true(answers_grow(&a) && a.has_onset && !a.has_limit);
         m.early.has_soonest_ns = m.early.has_latest_ns = m.early.has_limit_bytes = 1;

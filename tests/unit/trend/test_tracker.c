@@ -1103,6 +1103,52 @@ static void test_a_shared_group_is_not_judged(void **state)
         }
 }
 
+/* Of one that has a first census long before: gains count from the last census before the rise, not from the first. */
+static void test_bands_of_a_rise(void **state)
+{
+        static struct rig r;
+        struct tracked_early early;
+        struct early_bands gained;
+
+        (void)state;
+        open_scaled(&r, 60 * SECOND);
+        for (uint64_t s = 0; s < 60; s++) {
+                const uint64_t rise = s > 40 ? (s - 40) * 10 * MIB : 0;
+                /* the third band explains 80 %, the fourth 20 %; the others change all the time */
+                const uint64_t bytes[] = { (60 - s) * 1024, MIB + s * 1024, MIB + rise / 10 * 8, MIB + rise / 5 };
+
+                live(&r, s * SECOND, 4 * MIB + rise);
+                if (s % 3 == 0)
+                        census(&r, s * SECOND, bytes, 4);
+                block(&r, 0, s * SECOND, s * SECOND);
+                if (s == 39)
+                        assert_true(!tracker_early(r.t, &early));
+        }
+        assert_true(tracker_early(r.t, &early) && early.rising && early.series == SERIES_LIVE);
+        assert_true(early.onset_from_ns <= 40 * SECOND && early.onset_to_ns >= 40 * SECOND);
+        assert_true(tracker_early_bands(r.t, &early, &gained));
+        assert_true(gained.before_ns >= 33 * SECOND && gained.before_ns <= early.onset_from_ns);
+        assert_int_equal(gained.census_ns, 57 * SECOND);
+        assert_int_equal(gained.n, 2);
+        assert_true(gained.bands[0].band == 3 && gained.bands[1].band == 4);
+        assert_true(fabs(gained.bands[0].gained_bytes - 136.0 * MIB) < 0.01 * MIB);
+        assert_true(gained.bands[0].bytes == 137 * MIB);
+        assert_true(gained.explained > 0.95);
+        rig_close(&r);
+
+        open_scaled(&r, 60 * SECOND); /* no census since it began */
+        for (uint64_t s = 0; s < 60; s++) {
+                const uint64_t bytes[] = { MIB };
+
+                live(&r, s * SECOND, 4 * MIB + (s > 40 ? (s - 40) * 10 * MIB : 0));
+                if (s < 40)
+                        census(&r, s * SECOND, bytes, 1);
+                block(&r, 0, s * SECOND, s * SECOND);
+        }
+        assert_true(tracker_early(r.t, &early) && !tracker_early_bands(r.t, &early, &gained));
+        rig_close(&r);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -1140,6 +1186,7 @@ int main(void)
                 cmocka_unit_test(test_when_a_rise_is_judged),
                 cmocka_unit_test(test_steady_that_rises_says_so),
                 cmocka_unit_test(test_growth_of_rare_samples),
+                cmocka_unit_test(test_bands_of_a_rise),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
