@@ -149,6 +149,8 @@ static void find_damage(struct answers *a, const Hw__Health *h)
                 if (h->n_damages && h->damages[h->n_damages - 1]->reason)
                         say(text, " (%.120s)", h->damages[h->n_damages - 1]->reason);
         }
+        if (h && h->unread && (text = caveat(a)))
+                say(text, "Read in part: %.200s", h->unread);
         if (h && h->has_lag_ns && h->lag_ns > LAG_NS && (text = caveat(a))) {
                 say(text, "Late: its events arrive ");
                 say_duration(text, h->lag_ns);

@@ -181,6 +181,8 @@ static void put_run(struct lines *l, const struct world_target *t)
                 json_known_text(&l->j, "end", t->target->detail);
         if (t->health)
                 put_u64(l, "lostBytes", t->health->has_lost_bytes, t->health->lost_bytes);
+        if (t->health && t->health->unread)
+                json_known_text(&l->j, "unread", t->health->unread);
         close_line(l);
 }
 

@@ -167,6 +167,8 @@ static void warn(const struct reporter *r)
                 if (t->health && t->health->lost_bytes)
                         command_error(&command_report, "%s: %s could not be read", t->name,
                                       hw_bytes_text(text, sizeof(text), (double)t->health->lost_bytes));
+                if (t->health && t->health->unread)
+                        command_error(&command_report, "%s: not all of it was read: %s", t->name, t->health->unread);
         }
 }
 

@@ -165,7 +165,9 @@ const struct command command_check = {
         .about = "Judges finished eventlogs by the built-in rules and by yours, prints what fired with the evidence; "
                  "the exit status is for CI.",
         .options = options,
-        .status = "0 nothing that counts fired, 1 something did, or a log is damaged, 2 bad input or usage.",
+        .status =
+                "0 nothing that counts fired, 1 something did, or a log is damaged or not all of it could be read, 2 "
+                "bad input or usage.",
         .examples =
                 (const char *const[]){
                         "heapwatch check --rules ci.yaml --junit heap.xml build/*.eventlog",

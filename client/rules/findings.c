@@ -41,9 +41,9 @@ static size_t target_index(struct findings *f, const char *name)
                 if (!strcmp(f->targets[i], name))
                         return i;
         if (!can_add(f, f->n_targets,
-                     ARRAY_RESERVE_NEXT(f->targets, f->n_targets) && ARRAY_RESERVE_NEXT(f->lost_bytes, f->n_targets)))
+                     ARRAY_RESERVE_NEXT(f->targets, f->n_targets) && ARRAY_RESERVE_NEXT(f->unjudged, f->n_targets)))
                 return SIZE_MAX;
-        f->lost_bytes[f->n_targets] = 0;
+        f->unjudged[f->n_targets] = (struct unjudged){ .lost_bytes = 0 };
         f->targets[f->n_targets] = copy(f, name);
         if (!f->targets[f->n_targets])
                 return SIZE_MAX;
@@ -55,12 +55,18 @@ static bool same_text(const char *a, const char *b)
         return !strcmp(a ? a : "", b ? b : "");
 }
 
+/* One that was over in a later run than it began in belongs to the run that it began in. */
+static bool same_run(const struct finding *old, const Hw__Alert *a)
+{
+        return old->run == a->run || (a->state == HW__ALERT__STATE__STATE_RESOLVED && old->resolved_ns == UINT64_MAX);
+}
+
 static struct finding *find(struct findings *f, size_t target, const Hw__Alert *a)
 {
         for (size_t i = f->n; i-- > 0;) {
                 struct finding *old = &f->items[i];
                 if (old->target == target && same_text(old->rule, a->rule) && same_text(old->group, a->group) &&
-                    same_text(old->band, a->band_label) && old->band_id == a->band && old->run == a->run &&
+                    same_text(old->band, a->band_label) && old->band_id == a->band && same_run(old, a) &&
                     old->fired_ns == (a->has_fired_ns ? a->fired_ns : UINT64_MAX))
                         return old;
         }
@@ -120,6 +126,14 @@ static void take_alert(struct findings *f, size_t target, const Hw__Alert *a)
                 item->resolved_ns = a->resolved_ns;
 }
 
+static void take_health(struct findings *f, struct unjudged *u, const Hw__Health *h)
+{
+        u->lost_bytes = h->lost_bytes;
+        u->places = h->resyncs;
+        if (h->unread && !u->unread)
+                u->unread = copy(f, h->unread);
+}
+
 void findings_take(struct findings *f, const Hw__Update *update)
 {
         size_t target;
@@ -127,8 +141,8 @@ void findings_take(struct findings *f, const Hw__Update *update)
         if (!update->target || !*update->target)
                 return;
         target = target_index(f, update->target);
-        if (target != SIZE_MAX && update->body_case == HW__UPDATE__BODY_HEALTH && update->health->has_lost_bytes)
-                f->lost_bytes[target] = update->health->lost_bytes;
+        if (target != SIZE_MAX && update->body_case == HW__UPDATE__BODY_HEALTH)
+                take_health(f, &f->unjudged[target], update->health);
         if (target == SIZE_MAX || update->body_case != HW__UPDATE__BODY_ALERTS)
                 return;
         for (size_t i = 0; i < update->alerts->n_alerts; i++)
@@ -143,24 +157,43 @@ static bool is_reported(const struct findings *f, size_t target)
         return false;
 }
 
+static void add_damaged(struct findings *f, size_t target, const char *sentence)
+{
+        if (!can_add(f, f->n, ARRAY_RESERVE_NEXT(f->items, f->n)))
+                return;
+        f->items[f->n++] = (struct finding){ .target = target,
+                                             .severity = SEVERITY_WARNING,
+                                             .rule = copy(f, DAMAGED),
+                                             .group = copy(f, "heapwatch"),
+                                             .sentence = copy(f, sentence),
+                                             .fired_ns = UINT64_MAX,
+                                             .resolved_ns = UINT64_MAX };
+}
+
 void findings_add_damage(struct findings *f)
 {
-        char sentence[160], bytes[HW_NUMBER_MAX];
+        char sentence[512], number[HW_NUMBER_MAX];
 
         for (size_t t = 0; t < f->n_targets && !f->refused; t++) {
-                if (f->lost_bytes[t] == 0 || is_reported(f, t))
-                        continue;
-                if (!can_add(f, f->n, ARRAY_RESERVE_NEXT(f->items, f->n)))
-                        return;
-                (void)snprintf(sentence, sizeof(sentence), "%s of the log are damaged and were not judged",
-                               hw_bytes_text(bytes, sizeof(bytes), (double)f->lost_bytes[t]));
-                f->items[f->n++] = (struct finding){ .target = t,
-                                                     .severity = SEVERITY_WARNING,
-                                                     .rule = copy(f, DAMAGED),
-                                                     .group = copy(f, "heapwatch"),
-                                                     .sentence = copy(f, sentence),
-                                                     .fired_ns = UINT64_MAX,
-                                                     .resolved_ns = UINT64_MAX };
+                const struct unjudged *u = &f->unjudged[t];
+                const bool reported = is_reported(f, t);
+
+                if (u->lost_bytes && !reported) {
+                        (void)snprintf(sentence, sizeof(sentence), "%s of the log are damaged and were not judged",
+                                       hw_bytes_text(number, sizeof(number), (double)u->lost_bytes));
+                        add_damaged(f, t, sentence);
+                } else if (u->places && !reported) {
+                        (void)snprintf(sentence, sizeof(sentence),
+                                       "the log is damaged at %s place%s: its events could be read, but some may be "
+                                       "missing",
+                                       hw_count_text(number, sizeof(number), u->places), u->places == 1 ? "" : "s");
+                        add_damaged(f, t, sentence);
+                }
+                if (u->unread) {
+                        (void)snprintf(sentence, sizeof(sentence), "not all of the log was read and judged: %s",
+                                       u->unread);
+                        add_damaged(f, t, sentence);
+                }
         }
 }
 
@@ -213,10 +246,12 @@ void findings_done(struct findings *f)
                 free(item->band_source);
                 free(item->sentence);
         }
-        for (size_t i = 0; i < f->n_targets; i++)
+        for (size_t i = 0; i < f->n_targets; i++) {
                 free(f->targets[i]);
+                free(f->unjudged[i].unread);
+        }
         free(f->items);
-        free(f->lost_bytes);
+        free(f->unjudged);
         free(f->targets);
         *f = (struct findings){ .n = 0 };
 }

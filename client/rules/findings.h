@@ -28,9 +28,15 @@ struct finding {
         size_t n_evidence;
 };
 
+/* What of a log was left out of what was judged. */
+struct unjudged {
+        uint64_t lost_bytes, places; /* that are damaged */
+        char *unread;                /* why not all of it was read; NULL: it was */
+};
+
 struct findings {
-        char **targets;       /* in order of appearance, which is that of the files */
-        uint64_t *lost_bytes; /* of each target: damaged, and left out of what was judged */
+        char **targets;            /* in order of appearance, which is that of the files */
+        struct unjudged *unjudged; /* of each target */
         size_t n_targets;
         struct finding *items;
         size_t n;

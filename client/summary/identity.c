@@ -164,7 +164,7 @@ static void print_losses(FILE *to, const Hw__Health *h)
 
 static void print_log(FILE *to, const Hw__Health *h)
 {
-        char events[HW_NUMBER_MAX], bytes[HW_NUMBER_MAX], lost[HW_NUMBER_MAX];
+        char events[HW_NUMBER_MAX], bytes[HW_NUMBER_MAX], lost[HW_NUMBER_MAX], safe[TEXT];
 
         (void)fprintf(to, "\n  Log: %s events in %s bytes", hw_count_text(events, sizeof(events), h->events),
                       hw_count_text(bytes, sizeof(bytes), h->bytes));
@@ -173,7 +173,9 @@ static void print_log(FILE *to, const Hw__Health *h)
                               hw_count_text(lost, sizeof(lost), h->lost_bytes),
                               hw_count_text(bytes, sizeof(bytes), h->resyncs), plural(h->resyncs));
         else
-                (void)fputs(", nothing lost\n", to);
+                (void)fputs(h->unread ? "\n" : ", nothing lost\n", to);
+        if (h->unread)
+                (void)fprintf(to, "  not all of the log was read: %s\n", print_safe(safe, sizeof(safe), h->unread));
 }
 
 void stream_text(FILE *to, const struct summary *s)
@@ -220,6 +222,7 @@ void stream_json(struct json_out *j, const struct summary *s)
         json_known_u64(j, "bandsLeftOut", h->has_bands_left_out, h->bands_left_out);
         json_known_u64(j, "infoTablesLeftOut", h->has_info_tables_left_out, h->info_tables_left_out);
         json_known_u64(j, "costCentresLeftOut", h->has_cost_centres_left_out, h->cost_centres_left_out);
+        json_known_text(j, "unread", h->unread);
         json_damages(j, h);
         json_member_open(j, "advice", '[');
         for (size_t i = 0; i < h->n_advice; i++)

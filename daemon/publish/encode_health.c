@@ -82,6 +82,8 @@ Hw__Health *encode_health(struct encoder *e, const struct health *health)
         PUT_U64(out, info_tables_left_out, health->info_tables_left_out);
         PUT_U64(out, cost_centres_left_out, health->cost_centres_left_out);
         PUT_U64(out, state_bytes, health->state_bytes);
+        if (health->unread)
+                out->unread = encoder_text(e, health->unread);
         if (health->memory_pressure)
                 out->memory_pressure = encoder_text(e, health->memory_pressure);
         PUT_U64(out, watermark_ns, health->watermark_ns);

@@ -23,6 +23,7 @@ struct health {
         uint64_t watermark_ns;
         uint64_t bands_left_out, info_tables, info_tables_left_out, cost_centres_left_out;
         uint64_t state_bytes;
+        const char *unread;          /* why not all of a finished log was read; NULL: it was */
         const char *memory_pressure; /* why it gets no new bands now; NULL: it does */
         enum hw_advice advice[HW_ADVICE_COUNT];
         size_t n_advice;

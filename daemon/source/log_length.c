@@ -10,7 +10,8 @@
  * walk, unless it is the log's end mark with another header behind it. Many
  * blocks are small: the file is read in pieces that cost no more than a short
  * read, and often hold the next markers too. It only walks forward, because a
- * compressed log cannot be read otherwise.
+ * compressed log cannot be read otherwise; and not further than a log can become
+ * small by compression, because then its blocks are made up.
  */
 #include "daemon/source/log_length.h"
 
@@ -25,6 +26,8 @@
 #define HEADER_MOST  131072u /* bytes searched for a header's end */
 #define PIECE        4096u
 #define HOPS_MOST    10000000u
+
+#define UNPACKED_MOST(packed) ((256u << 20) + 256 * (packed)) /* real logs become 4 to 20 times as small */
 
 static uint64_t number(const uint8_t *p, unsigned bytes)
 {
@@ -87,9 +90,11 @@ static uint64_t behind_header(struct piece *p, uint64_t at)
 uint64_t log_length_ns(struct log_file *file)
 {
         struct piece p = { .file = file };
+        const uint64_t packed = (uint64_t)log_file_stat(file)->st_size;
+        const uint64_t most = log_file_is_packed(file) ? UNPACKED_MOST(packed) : UINT64_MAX;
         uint64_t at = behind_header(&p, 0), longest = 0;
 
-        for (unsigned hops = 0; at && hops < HOPS_MOST; hops++) {
+        for (unsigned hops = 0; at && at < most && hops < HOPS_MOST; hops++) {
                 size_t n;
                 const uint8_t *m = look(&p, at, MARKER_BYTES, &n);
                 if (n >= 2 && number(m, 2) == END_ID) {

@@ -39,14 +39,27 @@ static void note_failure(struct failures *f, const char *path, const char *why)
         f->all++;
 }
 
-/* Reads the whole file into the pipeline. Returns 0, -errno of read, or the sink's error. */
-static int read_through(struct pipeline *p, struct log_file *file, uint8_t *buffer)
+/*
+ * Reads the file into the pipeline, to its end or until it is mostly damaged: a small archive may unpack to any number
+ * of bytes. Returns 0, -errno of read, or the sink's error; `ret_damage` gets why more may be in it (NULL: all was
+ * read), `ret_cut` whether its end was not read.
+ */
+static int read_through(struct pipeline *p, struct log_file *file, uint8_t *buffer, const char **ret_damage,
+                        bool *ret_cut)
 {
+        static char damage[PIPELINE_UNREAD_SIZE];
         ssize_t n = 0;
         int r = 0;
 
-        while (r == 0 && (n = log_file_read(file, buffer, READ_BUFFER_BYTES)) > 0)
+        *ret_damage = NULL;
+        while (r == 0 && !*ret_damage && (n = log_file_read(file, buffer, READ_BUFFER_BYTES)) > 0) {
                 r = pipeline_bytes(p, buffer, (size_t)n);
+                if (pipeline_is_mostly_damaged(p, damage))
+                        *ret_damage = damage;
+        }
+        *ret_cut = *ret_damage || log_file_is_cut(file);
+        if (!*ret_damage)
+                *ret_damage = log_file_damage(file);
         return r == 0 && n < 0 ? (int)n : r;
 }
 
@@ -66,20 +79,20 @@ static uint64_t length_ns(const char *path)
 static int read_file(struct pipeline *p, struct log_file *file, const char *path, uint8_t *buffer,
                      struct failures *failures)
 {
-        int r = read_through(p, file, buffer);
+        const char *damage;
+        bool cut;
+        int r = read_through(p, file, buffer, &damage, &cut);
 
         if (r == 0) {
-                r = pipeline_finish(p, log_file_damage(file));
-                if (r == 0 && log_file_damage(file) && pipeline_has_run(p))
-                        (void)fprintf(stderr, "heapwatchd: %s: %s; what could be read is shown\n", path,
-                                      log_file_damage(file));
+                r = pipeline_finish(p, damage, cut);
+                if (r == 0 && damage && pipeline_has_run(p))
+                        (void)fprintf(stderr, "heapwatchd: %s: %s; what could be read is shown\n", path, damage);
         }
         if (r == -EPIPE)
                 return r; /* the client is gone and needs no reason */
         if (r != 0) {
                 note_failure(failures, path, strerror(-r));
         } else if (!pipeline_has_run(p)) {
-                const char *damage = log_file_damage(file);
                 note_failure(failures, path, damage ? damage : pipeline_why_no_run(p));
                 r = -EINVAL;
         }

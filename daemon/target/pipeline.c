@@ -16,12 +16,14 @@
 #include "daemon/checkpoint/file.h"
 #include "daemon/log.h"
 #include "daemon/loop/watchdog.h"
+#include "daemon/source/limits.h"
 #include "daemon/target/pipeline_checkpoint.h"
 #include "daemon/record/recorder.h"
 #include "daemon/target/pipeline_internal.h"
 #include "daemon/target/rebuild.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
+#include "heapwatch/text.h"
 
 void pipeline_wire(struct pipeline *p)
 {
@@ -308,14 +310,33 @@ void pipeline_process(struct pipeline *p, uint64_t time_ns, const struct process
                 model_process(p->model, time_ns, sample);
 }
 
-int pipeline_finish(struct pipeline *p, const char *why)
+int pipeline_finish(struct pipeline *p, const char *why, bool cut)
 {
         p->finished = true;
+        p->cut = cut;
+        (void)snprintf(p->unread, sizeof(p->unread), "%s", why ? why : "");
         pipeline_finish_stream(p, why ? why : "the file ends");
         if (p->event_stream)
                 event_stream_finish(p->event_stream, p->decoder);
         pipeline_publish_state(p);
         return first_error(p);
+}
+
+bool pipeline_is_mostly_damaged(const struct pipeline *p, char ret[PIPELINE_UNREAD_SIZE])
+{
+        const struct hw_eventlog_stats *stats = hw_eventlog_stats(p->decoder);
+        const uint64_t whole = stats->bytes - stats->lost_bytes;
+        char damaged_text[HW_NUMBER_MAX], whole_text[HW_NUMBER_MAX], read_text[HW_NUMBER_MAX];
+
+        if (stats->lost_bytes < whole || stats->lost_bytes - whole < LIMIT_DAMAGED_BYTES)
+                return false;
+        (void)snprintf(ret, PIPELINE_UNREAD_SIZE,
+                       "reading stopped after %s bytes of the log, because %s of them are damaged and were skipped, "
+                       "and only %s could be read",
+                       hw_count_text(read_text, sizeof(read_text), stats->bytes),
+                       hw_bytes_text(damaged_text, sizeof(damaged_text), (double)stats->lost_bytes),
+                       hw_bytes_text(whole_text, sizeof(whole_text), (double)whole));
+        return true;
 }
 
 bool pipeline_has_run(const struct pipeline *p)

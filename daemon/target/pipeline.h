@@ -133,14 +133,21 @@ void pipeline_heartbeat(struct pipeline *p, uint64_t wall_ns);
 int pipeline_snapshot(struct pipeline *p, struct snapshot *s);
 
 /*
- * Finished logs: pass in the next bytes, then finish with the reason why there are no more (NULL: the file ends). Both
- * return 0 or the sink's error.
+ * Finished logs: pass in the next bytes, then finish with the reason why more may be in the log than was read (NULL: it
+ * was all) and whether its end is not among what was. Both return 0 or the sink's error.
  */
 int pipeline_bytes(struct pipeline *p, const uint8_t *data, size_t size);
 
 /* A sample of its process at a time of its log: for synthetic logs, whose process is synthetic too. */
 void pipeline_process(struct pipeline *p, uint64_t time_ns, const struct process_sample *sample);
-int pipeline_finish(struct pipeline *p, const char *why);
+int pipeline_finish(struct pipeline *p, const char *why, bool cut);
+
+/*
+ * Finished logs: whether so much of what was passed in is damaged (LIMIT_DAMAGED_BYTES) that the rest is not worth
+ * reading. Then `ret` says so, as a clause, with the amounts.
+ */
+#define PIPELINE_UNREAD_SIZE 256u
+bool pipeline_is_mostly_damaged(const struct pipeline *p, char ret[PIPELINE_UNREAD_SIZE]);
 
 /* Whether a header was ever found: otherwise it was not an eventlog. */
 bool pipeline_has_run(const struct pipeline *p);

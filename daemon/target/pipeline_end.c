@@ -101,7 +101,7 @@ static struct life_evidence gather_evidence(struct pipeline *p, bool marked)
                 .process_alive = p->live && process_watch_alive(&p->process, run->pid, run->start_wall_ns),
                 .oom_killed = p->ended.oom_killed,
                 .disk_full = disk_is_full(p),
-                .may_break = source_may_break(p),
+                .may_break = source_may_break(p) || (!p->live && (p->cut || p->ends_damaged)),
                 .alone = pipeline_is_process(p),
         };
 }
@@ -122,6 +122,8 @@ enum life_event pipeline_judge_end(struct pipeline *p, bool marked, const char *
                 snprintf(detail, size, "%s; its process %" PRIu32 " is still there", why, model_run(p->model)->pid);
         else if (end == ON_END_UNKNOWN && e.disk_full)
                 snprintf(detail, size, "%s; the disk of its log is full: how the program ended is not known", why);
+        else if (end == ON_END_UNKNOWN && !p->live)
+                snprintf(detail, size, "%s: how the program ended is not known", why);
         else if (end == ON_END_UNKNOWN)
                 snprintf(detail, size, "%s; whether the program has ended is not known", why);
         else if (e.process_seen)

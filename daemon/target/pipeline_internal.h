@@ -86,9 +86,12 @@ struct pipeline {
         uint64_t checkpoint_state_ns;    /* state_since_wall_ns then */
         struct source_position position; /* restored: of its file */
 
-        struct publish_pace pace; /* live */
-        uint64_t next_tick_ns;    /* finished logs */
-        bool finished;            /* finished logs: all bytes have been passed in */
+        struct publish_pace pace;          /* live */
+        uint64_t next_tick_ns;             /* finished logs */
+        bool ends_damaged;                 /* the stream is over, and its last bytes could not be decoded */
+        bool finished;                     /* finished logs: all bytes have been passed in */
+        bool cut;                          /* ... but its end is not among them */
+        char unread[PIPELINE_UNREAD_SIZE]; /* why they are not all of the log; "": they are */
         uint64_t last_bytes_wall_ns, last_bytes_mono_ns;
         struct process_watch process; /* live */
         struct damages damages;

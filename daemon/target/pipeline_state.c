@@ -91,6 +91,7 @@ struct health pipeline_health(struct pipeline *p)
                 .info_tables_left_out = bands_info_tables_left_out(bands),
                 .cost_centres_left_out = bands_cost_centres_left_out(bands),
                 .state_bytes = pipeline_held_bytes(p),
+                .unread = p->unread[0] ? p->unread : NULL,
                 .memory_pressure = bands_closed(bands) ? memory_words() : NULL,
         };
 

@@ -292,9 +292,14 @@ void pipeline_finish_stream(struct pipeline *p, const char *why)
         (void)drain(p);
         bool clean = hw_eventlog_finish(p->decoder, &left);
         pipeline_measure_damage(p);
-        if (hw_eventlog_stats(p->decoder)->resyncs > p->damages.all) /* the stream ends inside damage */
+        p->ends_damaged = hw_eventlog_stats(p->decoder)->resyncs > p->damages.all;
+        if (p->ends_damaged)
                 note_damage(p, hw_eventlog_damage(p->decoder));
-        if (!clean && left > 0)
+        if (p->cut)
+                snprintf(cause, sizeof(cause), "%s", why);
+        else if (p->ends_damaged && !p->live)
+                snprintf(cause, sizeof(cause), "%s inside damage, which may hide an end marker", why);
+        else if (!clean && left > 0)
                 snprintf(cause, sizeof(cause),
                          "%s, without an end marker and inside an event (%" PRIu64 " bytes of it were there)", why,
                          left);

@@ -39,7 +39,7 @@ struct log_file {
         bool inside;     /* an archive has begun and is not complete */
         bool over;       /* no more bytes of the log */
         const char *damage;
-        char damage_text[160];
+        char damage_text[224];
 
         struct cutout *cutout; /* of a recording: then there is no file */
         bool (*unpack)(struct log_file *f, void *buffer, size_t size, size_t *ret_n); /* NULL: not packed */
@@ -48,6 +48,8 @@ struct log_file {
 
         bool looked; /* whether it is text has been checked */
         bool text_over;
+        bool text_stopped; /* before its end: it says nothing any more */
+        bool broken;       /* its archive cannot be read to its end */
         struct text_log *text;
         size_t text_at, text_n; /* of the piece: used, available */
         char piece[INPUT_BYTES];
@@ -86,6 +88,7 @@ static bool damaged(struct log_file *f, const char *method, const char *why)
 {
         (void)snprintf(f->damage_text, sizeof(f->damage_text), "its %s archive %s", method, why);
         f->damage = f->damage_text;
+        f->broken = true;
         return false;
 }
 
@@ -293,13 +296,19 @@ static int look(struct log_file *f)
 static void say_text_damage(struct log_file *f)
 {
         const struct text_damage *d = text_log_damage(f->text);
+        char lines[128] = "", stopped[64] = "";
 
-        if (!d->lines || f->damage)
+        if ((!d->lines && !f->text_stopped) || f->damage)
                 return;
-        (void)snprintf(f->damage_text, sizeof(f->damage_text),
-                       "%llu line%s of its text could not be read, the first is line %llu: expected %s",
-                       (unsigned long long)d->lines, d->lines > 1 ? "s" : "", (unsigned long long)d->first,
-                       d->expected);
+        if (d->lines)
+                (void)snprintf(lines, sizeof(lines),
+                               "%llu line%s of its text could not be read, the first is line %llu: expected %s",
+                               (unsigned long long)d->lines, d->lines > 1 ? "s" : "", (unsigned long long)d->first,
+                               d->expected);
+        if (f->text_stopped)
+                (void)snprintf(stopped, sizeof(stopped), "%sreading stopped after %u MiB of text that say nothing",
+                               lines[0] ? "; " : "", TEXT_IDLE_BYTES >> 20);
+        (void)snprintf(f->damage_text, sizeof(f->damage_text), "%s%s", lines, stopped);
         f->damage = f->damage_text;
 }
 
@@ -315,6 +324,10 @@ static ssize_t read_text(struct log_file *f, void *buffer, size_t size)
                         f->text_at = 0;
                         f->text_n = (size_t)got;
                         f->text_over = got == 0;
+                }
+                if (text_log_is_idle(f->text)) {
+                        f->text_over = f->text_stopped = true;
+                        f->text_at = f->text_n;
                 }
                 f->text_at += text_log_take(f->text, f->piece + f->text_at, f->text_n - f->text_at);
                 if (f->text_over)
@@ -365,6 +378,11 @@ bool log_file_skip(struct log_file *f, uint64_t n)
 const char *log_file_damage(const struct log_file *f)
 {
         return f->damage;
+}
+
+bool log_file_is_cut(const struct log_file *f)
+{
+        return f->broken || f->text_stopped;
 }
 
 bool log_file_is_packed(const struct log_file *f)

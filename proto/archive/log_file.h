@@ -9,7 +9,8 @@
  * A path that begins with "recording:" is a stretch of what the flight recorder has kept (proto/recording/stretch.h).
  *
  * Memory is bounded whatever the file claims: one input buffer and the window of the method (gzip 32 KiB, zstd at most
- * LIMIT_ZSTD_WINDOW_LOG). A file that unpacks to terabytes takes time, and reading may stop at any point.
+ * LIMIT_ZSTD_WINDOW_LOG). A file that unpacks to terabytes takes time: who reads it stops where nothing can be decoded
+ * any more; of a text this does.
  */
 #ifndef HW_PROTO_ARCHIVE_LOG_FILE_H
 #define HW_PROTO_ARCHIVE_LOG_FILE_H
@@ -43,6 +44,9 @@ bool log_file_skip(struct log_file *f, uint64_t n);
  * a text could not be read. NULL: it is complete.
  */
 const char *log_file_damage(const struct log_file *f);
+
+/* After the end: whether it is that of what could be read, and not the log's. */
+bool log_file_is_cut(const struct log_file *f);
 
 /* Whether it is compressed or converted from text: then its size is unknown before its end. */
 bool log_file_is_packed(const struct log_file *f);

@@ -117,9 +117,16 @@ enum answer frame_read(struct hw_eventlog *log, size_t at, struct frame *ret_fra
         uint32_t head = kind & KIND_VARIABLE ? EVENT_HEAD_VARIABLE_BYTES : EVENT_HEAD_BYTES;
         if (!cursor_need(v, at + head))
                 return ANSWER_MORE;
+        const uint64_t time_ns = be64(v->p + at + 2);
+        if (id == 0 && time_ns == 0) { /* thread 0, which there is never, created at time 0: a hole in the file */
+                if (!cursor_need(v, at + NO_EVENT_BYTES))
+                        return ANSWER_MORE;
+                if (be32(v->p + at + EVENT_HEAD_BYTES) == 0)
+                        return ANSWER_NO;
+        }
         *ret_frame = (struct frame){
                 .offset = cursor_offset(v) + at,
-                .time_ns = be64(v->p + at + 2),
+                .time_ns = time_ns,
                 .head = head,
                 .size = kind & KIND_VARIABLE ? be16(v->p + at + 10) : kind & KIND_SIZE,
                 .kind = kind,
@@ -227,7 +234,10 @@ static enum step undeclared_step(struct hw_eventlog *log, uint64_t offset)
                         return STEP_AGAIN;
                 }
         }
-        return lose(log, offset, "event id that the header does not declare", false);
+        return lose(log, offset,
+                    be16(log->cursor.p) == 0 && log->kinds[0] ? "zeros where an event should begin"
+                                                              : "event id that the header does not declare",
+                    false);
 }
 
 /* Opens a block. Its marker's capability is the block's. */
@@ -438,16 +448,26 @@ enum hw_eventlog_status hw_eventlog_read(struct hw_eventlog *log, struct hw_even
         return status;
 }
 
+static uint64_t bytes_left(const struct cursor *v)
+{
+        return (uint64_t)(v->end - v->p) + (uint64_t)(v->input_end - v->input_next);
+}
+
 bool hw_eventlog_finish(struct hw_eventlog *log, uint64_t *ret_left)
 {
         struct cursor *v = &log->cursor;
-        uint64_t left = (uint64_t)(v->end - v->p) + (uint64_t)(v->input_end - v->input_next);
+        const bool ended = log->stage == STAGE_END;
+        uint64_t left = bytes_left(v);
         *ret_left = left;
+        if (ended && left > 0 && !header_is_expected(log)) {
+                (void)lose(log, cursor_offset(v), after_end, false);
+                left = bytes_left(v);
+        }
         if (log->stage == STAGE_LOST)
                 lost_finish(log, left);
         else if (log->stage == STAGE_JOIN)
                 join_finish(log, left);
-        return log->stage == STAGE_END || (log->stage == STAGE_START && left == 0);
+        return ended || (log->stage == STAGE_START && left == 0);
 }
 
 const struct hw_eventlog_damage *hw_eventlog_damage(const struct hw_eventlog *log)

@@ -99,6 +99,8 @@ static const char *sniff(const uint8_t *p)
         return no_header;
 }
 
+const char after_end[] = "neither a header nor the end after an end marker";
+
 enum step header_expect(struct hw_eventlog *log)
 {
         struct cursor *v = &log->cursor;
@@ -124,7 +126,14 @@ enum step header_expect(struct hw_eventlog *log)
                         return STEP_AGAIN;
                 return lose(log, cursor_offset(v), what, false);
         }
-        return lose(log, cursor_offset(v), "neither a header nor the end after an end marker", false);
+        return lose(log, cursor_offset(v), after_end, false);
+}
+
+bool header_is_expected(const struct hw_eventlog *log)
+{
+        const struct cursor *v = &log->cursor;
+
+        return v->end - v->p >= STRAY_MARKER_BYTES && be16(v->p) == HW_BLOCK_MARKER;
 }
 
 /* ------------------------------------------------------------ event types */

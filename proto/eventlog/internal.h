@@ -21,6 +21,7 @@
 #define EVENT_HEAD_BYTES          10u     /* id and time */
 #define EVENT_HEAD_VARIABLE_BYTES 12u     /* and the length */
 #define DATA_END                  0xffffu /* in place of an id */
+#define NO_EVENT_BYTES            14u     /* of zeros: see frame_read */
 #define MARKER_MIN_SIZE           14u     /* payload of a block marker */
 #define STRAY_MARKER_BYTES        24u     /* a block marker may precede a restarted log's header */
 
@@ -162,13 +163,15 @@ struct hw_eventlog {
 void header_begin(struct hw_eventlog *log);  /* at HEADER_BEGIN: drops the old run's table */
 void header_resume(struct hw_eventlog *log); /* at TYPES_END, the start being lost: keeps the table */
 enum step header_step(struct hw_eventlog *log);
-enum step header_expect(struct hw_eventlog *log);                         /* STAGE_START and STAGE_END */
-void header_forget(struct hw_eventlog *log);                              /* no id is declared any more */
+enum step header_expect(struct hw_eventlog *log);       /* STAGE_START and STAGE_END */
+bool header_is_expected(const struct hw_eventlog *log); /* after the block marker that may precede one */
+extern const char after_end[];                          /* the damage of what is not */
+void header_forget(struct hw_eventlog *log);            /* no id is declared any more */
 void header_declare(struct hw_eventlog *log, uint16_t id, uint16_t size); /* as a header's record does */
 void events_begin(struct hw_eventlog *log);                               /* of a run whose events are declared */
 
 /* decoder.c */
-enum answer frame_read(struct hw_eventlog *log, size_t at, struct frame *ret_frame); /* NO: not declared */
+enum answer frame_read(struct hw_eventlog *log, size_t at, struct frame *ret_frame); /* NO: not declared, or zeros */
 bool frame_in_bytes(const struct block *block, const struct frame *frame);
 bool frame_in_block(const struct block *block, const struct frame *frame);
 enum answer marker_read(struct hw_eventlog *log, size_t at, const struct frame *frame, struct block *ret_block);

@@ -20,6 +20,10 @@
  * Inside a block its size is trusted before its times: a false match with a
  * length that leads far away would hold back all that follows.
  *
+ * A file may be preallocated, have a hole, or be a gigabyte of zeros made small
+ * by its compression: a run of zeros, in which nothing can begin, is skipped at
+ * the speed of memory.
+ *
  * A damaged place is reported once, when it is over and its length is known;
  * only a stream in which no event can be found until a header comes (it is not
  * an eventlog, or its header is damaged) is reported at once.
@@ -159,6 +163,29 @@ static void skip_to_header(struct cursor *v)
         v->p = h ? h : v->end;
 }
 
+static size_t count_zeros(const uint8_t *p, size_t size)
+{
+        uint64_t word = 0;
+        size_t n = 0;
+
+        while (n + sizeof(word) <= size && word == 0) {
+                memcpy(&word, p + n, sizeof(word));
+                n += word == 0 ? sizeof(word) : 0;
+        }
+        while (n < size && p[n] == 0)
+                n++;
+        return n;
+}
+
+/* Skips the zeros at `p`, which are no event (frame_read), but for so many that one may begin with. */
+static void skip_zeros(struct cursor *v)
+{
+        const size_t n = count_zeros(v->p, (size_t)(v->end - v->p));
+
+        if (n >= NO_EVENT_BYTES)
+                v->p += n - NO_EVENT_BYTES + 1;
+}
+
 /* Counts the bytes skipped since the last call as lost. */
 static void account(struct hw_eventlog *log, uint64_t until)
 {
@@ -205,6 +232,8 @@ enum step lost_step(struct hw_eventlog *log)
                         break;
                 if (!log->has_table)
                         skip_to_header(v);
+                else if (*v->p == 0)
+                        skip_zeros(v);
                 if (!cursor_need(v, 1))
                         break;
                 enum answer header = header_found(log);

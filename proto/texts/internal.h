@@ -26,8 +26,9 @@ struct text_log {
         char line[TEXT_LINE_BYTES + 1];
         size_t n_line;
         bool line_too_long;
-        uint64_t line_number; /* of the current line, from 1 */
-        bool after_line;      /* the newest byte was a line feed */
+        uint64_t line_number;            /* of the current line, from 1 */
+        bool after_line;                 /* the newest byte was a line feed */
+        uint64_t used_bytes, idle_bytes; /* of the text: that have made events, and that have not */
         struct text_damage damage;
 
         bool sample_open, sample_empty; /* .hp */

@@ -154,6 +154,17 @@ static void damaged(struct text_log *t, const char *expected)
         t->damage.expected = expected;
 }
 
+/* Text that has made events, or none: the writer had `before` bytes. */
+static void count_taken(struct text_log *t, size_t taken, size_t before)
+{
+        *(t->writer.n == before ? &t->idle_bytes : &t->used_bytes) += taken;
+}
+
+bool text_log_is_idle(const struct text_log *t)
+{
+        return t->idle_bytes > t->used_bytes && t->idle_bytes - t->used_bytes > TEXT_IDLE_BYTES;
+}
+
 static void take_line(struct text_log *t)
 {
         const char *expected = NULL;
@@ -180,6 +191,7 @@ static size_t take_bytes(struct text_log *t, const char *text, size_t n)
 {
         size_t taken = 0;
 
+        const size_t before = t->writer.n;
         while (taken < n && !t->waiting && (t->block_open || t->writer.n == 0)) {
                 t->line_number += t->line_number == 0 || t->after_line;
                 t->after_line = text[taken] == '\n';
@@ -189,6 +201,7 @@ static size_t take_bytes(struct text_log *t, const char *text, size_t n)
                 if (t->waiting || block_is_full(t))
                         end_block(t);
         }
+        count_taken(t, taken, before);
         return taken;
 }
 
@@ -198,6 +211,7 @@ static size_t take_lines(struct text_log *t, const char *text, size_t n)
 
         while (taken < n && (t->block_open || t->writer.n == 0)) {
                 const char *end = memchr(text + taken, '\n', n - taken);
+                const size_t before = t->writer.n;
                 size_t piece = (end ? (size_t)(end - text) : n) - taken, room = TEXT_LINE_BYTES - t->n_line;
                 t->line_too_long |= piece > room;
                 memcpy(t->line + t->n_line, text + taken, piece < room ? piece : room);
@@ -205,6 +219,7 @@ static size_t take_lines(struct text_log *t, const char *text, size_t n)
                 taken += piece + (end != NULL);
                 if (end)
                         take_line(t);
+                count_taken(t, piece + (end != NULL), before);
         }
         return taken;
 }

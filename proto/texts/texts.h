@@ -37,6 +37,12 @@ size_t text_log_take(struct text_log *t, const char *text, size_t n);
 /* No more text follows. The last line may lack its line feed. */
 void text_log_end(struct text_log *t);
 
+/* Bytes of text that say nothing, beyond those that do, after which the rest is not worth reading. */
+#define TEXT_IDLE_BYTES (64u << 20)
+
+/* Whether so many were taken: blank, not readable, or after the text's end. */
+bool text_log_is_idle(const struct text_log *t);
+
 /* Moves bytes of the eventlog to `out`; returns their number, 0: more text is needed, or after the end nothing. */
 size_t text_log_fetch(struct text_log *t, void *out, size_t size);
 

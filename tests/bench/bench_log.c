@@ -261,7 +261,7 @@ static void way_publish(const char *path, struct result *r)
         while (status == 0 && (n = read_piece(fd, buffer, r)) > 0)
                 status = pipeline_bytes(p, buffer, n);
         close(fd);
-        if (status != 0 || pipeline_finish(p, NULL) != 0)
+        if (status != 0 || pipeline_finish(p, NULL, false) != 0)
                 fprintf(stderr, "bench_log: %s: error %d\n", path, status);
         pipeline_destroy(&p);
 }
@@ -343,7 +343,7 @@ static int censuses(const char *path)
                 took[i] = clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
                 at = spans[i].end;
         }
-        if (n == 0 || pipeline_finish(p, NULL) != 0) {
+        if (n == 0 || pipeline_finish(p, NULL, false) != 0) {
                 fprintf(stderr, "bench_log: %s: no census\n", path);
                 return 2;
         }

@@ -141,7 +141,7 @@ static uint64_t tell(const uint8_t *data, size_t size, bool with_header, uint32_
         if (with_header)
                 feed(p, full_header()->bytes, full_header()->n, seed, largest);
         feed(p, data, size, seed, largest);
-        (void)pipeline_finish(p, NULL);
+        (void)pipeline_finish(p, NULL, false);
         pipeline_destroy(&p);
         return said.hash;
 }

@@ -133,7 +133,7 @@ static struct pipeline *read_log(const char *name, const char *path)
         size_t size = fread(bytes, 1, sizeof(bytes), f);
         fclose(f);
         struct pipeline *p = pipeline_new(&options, &error);
-        if (!p || pipeline_bytes(p, bytes, size) != 0 || pipeline_finish(p, NULL) != 0)
+        if (!p || pipeline_bytes(p, bytes, size) != 0 || pipeline_finish(p, NULL, false) != 0)
                 abort();
         return p;
 }

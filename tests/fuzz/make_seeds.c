@@ -110,7 +110,7 @@ int main(int argc, char **argv)
         size_t size = fread(bytes, 1, sizeof(bytes), f);
         fclose(f);
         struct pipeline *p = pipeline_new(&options, &error);
-        if (!p || pipeline_bytes(p, bytes, size) != 0 || pipeline_finish(p, NULL) != 0)
+        if (!p || pipeline_bytes(p, bytes, size) != 0 || pipeline_finish(p, NULL, false) != 0)
                 return 1;
         pipeline_destroy(&p);
         make_requests(&out);

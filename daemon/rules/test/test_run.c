@@ -294,6 +294,7 @@ static bool play_series(struct pipeline *p, const struct test_input *input, stru
 static bool read_log(struct pipeline *p, const char *path, struct error *error)
 {
         static uint8_t buffer[READ_BUFFER_BYTES];
+        char damage[PIPELINE_UNREAD_SIZE] = "";
         uint32_t runs = model_run(pipeline_model(p))->ordinal;
         struct error why;
         struct log_file *file = log_file_open(path, &why);
@@ -301,11 +302,13 @@ static bool read_log(struct pipeline *p, const char *path, struct error *error)
 
         if (!file)
                 return error_set(error, "%s: %s", path, why.text);
-        while ((n = log_file_read(file, buffer, sizeof(buffer))) > 0)
+        while (!pipeline_is_mostly_damaged(p, damage) && (n = log_file_read(file, buffer, sizeof(buffer))) > 0)
                 (void)pipeline_bytes(p, buffer, (size_t)n); /* the sink takes everything */
         log_file_close(&file);
         if (n < 0)
                 return error_set(error, "%s: %s", path, strerror((int)-n));
+        if (damage[0])
+                return error_set(error, "%s: %s", path, damage);
         if (model_run(pipeline_model(p))->ordinal > runs)
                 return true;
         return error_set(error, "%s: not an eventlog", path);
@@ -339,7 +342,7 @@ bool rules_test_run(const struct ruleset *rules, const struct test_input *input,
         p = pipeline_new(&options, error);
         good = p && (input->n_logs ? play_logs : play_series)(p, input, error);
         if (good) {
-                (void)pipeline_finish(p, NULL);
+                (void)pipeline_finish(p, NULL, false);
                 ret->end_ns = model_time_ns(pipeline_model(p));
         }
         pipeline_destroy(&p);

@@ -217,12 +217,65 @@ static void test_truncation(void **state)
         free(b.p);
 }
 
+/* A hole is nothing but damage, wherever it is, and whatever pieces it comes in; so are bytes behind the end. */
+static void test_zeros_are_no_events(void **state)
+{
+        (void)state;
+        struct bytes b = load_run("parallel-ghc9103");
+        const size_t header = header_size(&b), hole = 300001, places[] = { header, header + 24, b.size / 2, b.size };
+        uint8_t *holed = calloc(1, b.size + hole);
+        struct hw_eventlog *log = fresh();
+        assert_non_null(holed);
+        collect(log, b.p, b.size, &want);
+        for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+                uint64_t left, lost = hw_eventlog_stats(log)->lost_bytes;
+                memcpy(holed, b.p, places[i]);
+                memset(holed + places[i], 0, hole);
+                memcpy(holed + places[i] + hole, b.p + places[i], b.size - places[i]);
+                hw_eventlog_reset(log);
+                collect(log, holed, b.size + hole, &got);
+                (void)hw_eventlog_finish(log, &left);
+                lost = hw_eventlog_stats(log)->lost_bytes - lost;
+                assert_true(lost + 64 >= hole);
+                assert_true(missing(&got, &want) <= 4); /* of all the zeros nothing is made but at their edge */
+                assert_true(places[i] < b.size || got.n == want.n);
+        }
+        hw_eventlog_destroy(&log);
+        free(holed);
+        free(b.p);
+}
+
+static void test_a_few_bytes_behind_the_end_are_lost(void **state)
+{
+        (void)state;
+        struct bytes b = load_run("parallel-ghc9103");
+        uint8_t *longer = calloc(1, b.size + 15);
+        assert_non_null(longer);
+        memcpy(longer, b.p, b.size);
+        for (size_t more = 0; more <= 15; more++) {
+                struct hw_eventlog *log = fresh();
+                uint64_t left;
+                collect(log, longer, b.size + more, &got);
+                assert_true(hw_eventlog_finish(log, &left)); /* its run has ended with its marker all the same */
+                assert_int_equal(left, more);
+                assert_int_equal(hw_eventlog_stats(log)->lost_bytes, more);
+                assert_int_equal(hw_eventlog_stats(log)->resyncs, more > 0);
+                hw_eventlog_destroy(&log);
+        }
+        free(longer);
+        free(b.p);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_every_byte_changed), cmocka_unit_test(test_every_header_byte_changed),
-                cmocka_unit_test(test_garbage_inserted),   cmocka_unit_test(test_bytes_removed),
+                cmocka_unit_test(test_every_byte_changed),
+                cmocka_unit_test(test_every_header_byte_changed),
+                cmocka_unit_test(test_garbage_inserted),
+                cmocka_unit_test(test_bytes_removed),
                 cmocka_unit_test(test_truncation),
+                cmocka_unit_test(test_zeros_are_no_events),
+                cmocka_unit_test(test_a_few_bytes_behind_the_end_are_lost),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -278,7 +278,7 @@ static inline void play_into(struct said *s, const uint8_t *bytes, size_t size, 
                 free(copy);
                 at += n;
         }
-        assert_int_equal(pipeline_finish(p, NULL), 0);
+        assert_int_equal(pipeline_finish(p, NULL, false), 0);
         if (s->after)
                 s->after(s->ctx, pipeline_model(p));
         pipeline_destroy(&p);

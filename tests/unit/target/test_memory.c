@@ -91,7 +91,7 @@ static struct outcome play_short(const struct log *l, unsigned long fail, bool a
                 o.made = true;
                 o.error = pipeline_bytes(p, l->bytes, l->size);
                 if (o.error == 0)
-                        o.error = pipeline_finish(p, NULL);
+                        o.error = pipeline_finish(p, NULL, false);
         } else {
                 assert_string_equal(error.text, "out of memory");
         }
