@@ -20,7 +20,6 @@
 #include "client/convert/parallel_texts.h"
 #include "client/metrics/several.h"
 #include "client/metrics/text.h"
-#include "client/metrics/values.h"
 #include "proto/base/array.h"
 #include "proto/base/hash.h"
 #include "proto/base/idtable.h"
@@ -133,7 +132,7 @@ static uint32_t series_of(struct openmetrics *o, const struct metric_sample *m)
 
 static bool is_of_census(const struct metric *m)
 {
-        return m->put == put_bands || m->value == of_census || m->value == of_census_bands;
+        return m->put == put_bands || m->fact == FACT_CENSUS || m->fact == FACT_CENSUS_BANDS;
 }
 
 static void take_sample(void *ctx, const struct metric_sample *m)

@@ -124,7 +124,7 @@ static struct open_metric *find_metric(struct otlp *o, struct open_resource *r, 
         hw_otlp__metric__init(m->metric);
         m->row = row;
         m->metric->name = (char *)row->name;
-        m->metric->description = (char *)row->help;
+        m->metric->description = (char *)metric_help(row);
         m->metric->unit = (char *)metric_unit_ucum(row->unit);
         return m;
 }

@@ -166,7 +166,7 @@ static bool describe(struct remote_write *w, HwRw__Series *s, const struct metri
         hw_rw__metadata__init(m);
         m->has_type = m->has_help_ref = m->has_unit_ref = true;
         m->type = types[sample->metric->type];
-        m->help_ref = symbol(w, sample->metric->help ? sample->metric->help : "");
+        m->help_ref = symbol(w, metric_help(sample->metric) ? metric_help(sample->metric) : "");
         m->unit_ref = symbol(w, metric_unit_name(sample->metric->unit));
         s->metadata = m;
         if (counts && sample->start_wall_ns && sample->start_wall_ns < w->base.now->wall_ns) {

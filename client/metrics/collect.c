@@ -162,12 +162,22 @@ void metric_put_points(struct metric_out *out, const struct metric_points *point
 
 /* ---------------------------------------------------------------- the walk */
 
+/* In seconds where the fact is in nanoseconds. */
+static double base_value(const struct world_target *t, enum fact id)
+{
+        const enum fact_unit unit = fact_rows[id].unit;
+
+        return facts_get(t, id) * (unit == FACT_NS || unit == FACT_WALL ? 1e-9 : 1);
+}
+
 static void put(struct metric_out *o)
 {
-        if (o->metric->put)
-                o->metric->put(o, &o->scope);
+        const struct metric *m = o->metric;
+
+        if (m->put)
+                m->put(o, &o->scope);
         else
-                metric_put(o, o->metric->value(&o->scope) * o->metric->scale, NULL);
+                metric_put(o, (m->fact ? base_value(o->scope.target, m->fact) : m->value(&o->scope)) * m->scale, NULL);
 }
 
 static bool is_silent(const struct metrics_source *source, size_t daemon)

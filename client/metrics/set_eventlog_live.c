@@ -2,19 +2,15 @@
 /* set_eventlog_live.c - the names of eventlog-live, which reads the same log. Over OTLP a target is its job. */
 #include "client/metrics/tables.h"
 #include "client/metrics/several.h"
-#include "client/metrics/values.h"
 
 const struct metric eventlog_live_of_target[] = {
-        NUMBER("ghc_eventlog_HeapAllocated", COUNTER, BYTES, of_allocated, "Bytes allocated, of all capabilities.",
-               "HEAP_ALLOCATED"),
-        NUMBER("ghc_eventlog_HeapSize", GAUGE, BYTES, of_heap_size, "Memory held in megablocks.", "HEAP_SIZE"),
-        NUMBER("ghc_eventlog_BlocksSize", GAUGE, BYTES, of_blocks_size, "Memory in blocks in use.", "BLOCKS_SIZE"),
-        NUMBER("ghc_eventlog_HeapLive", GAUGE, BYTES, of_live, "Live data after the last major collection.",
-               "HEAP_LIVE"),
-        NUMBER("ghc_eventlog_MemCurrent", GAUGE, MEGABLOCKS, of_megablocks_held, "Megablocks held.", "MEM_RETURN"),
-        NUMBER("ghc_eventlog_MemNeeded", GAUGE, MEGABLOCKS, of_megablocks_needed, "Megablocks needed.", "MEM_RETURN"),
-        NUMBER("ghc_eventlog_MemReturned", GAUGE, MEGABLOCKS, of_megablocks_returned, "Megablocks given back.",
-               "MEM_RETURN"),
+        SAME("ghc_eventlog_HeapAllocated", COUNTER, BYTES, ALLOCATED),
+        SAME("ghc_eventlog_HeapSize", GAUGE, BYTES, HEAP_SIZE),
+        SAME("ghc_eventlog_BlocksSize", GAUGE, BYTES, BLOCKS_SIZE),
+        SAME("ghc_eventlog_HeapLive", GAUGE, BYTES, LIVE),
+        SAME("ghc_eventlog_MemCurrent", GAUGE, MEGABLOCKS, MEGABLOCKS_HELD),
+        SAME("ghc_eventlog_MemNeeded", GAUGE, MEGABLOCKS, MEGABLOCKS_NEEDED),
+        SAME("ghc_eventlog_MemReturned", GAUGE, MEGABLOCKS, MEGABLOCKS_RETURNED),
         SEVERAL("ghc_eventlog_CapabilityUsageDuration", COUNTER, NANOSECONDS, put_capability_ns, "evCap",
                 "Time that a capability ran Haskell threads.", "RUN_THREAD, STOP_THREAD"),
         SEVERAL("ghc_eventlog_HeapProfSample", GAUGE, BYTES, put_heap_samples,

@@ -38,6 +38,11 @@ const struct metric_set *metric_set_find(const char *name)
         return NULL;
 }
 
+const char *metric_help(const struct metric *m)
+{
+        return m->help || !m->fact ? m->help : fact_rows[m->fact].help;
+}
+
 const char *metric_unit_name(enum metric_unit unit)
 {
         static const char *const names[] = {

@@ -8,111 +8,48 @@
 #include "client/metrics/several.h"
 #include "client/metrics/values.h"
 
+/* The facts of a target that are metrics of its own, with names by Prometheus' rules. */
+#define UNIT_OF_COUNT UNIT_NONE
+#define UNIT_OF_BYTES UNIT_BYTES
+#define UNIT_OF_NS    UNIT_SECONDS
+#define UNIT_OF_SHARE UNIT_RATIO
+#define UNIT_OF_RATE  UNIT_BYTES_PER_SECOND
+#define UNIT_OF_WALL  UNIT_SECONDS
+#define NAME_OF_COUNT ""
+#define NAME_OF_BYTES "_bytes"
+#define NAME_OF_NS    "_seconds"
+#define NAME_OF_SHARE "_ratio"
+#define NAME_OF_RATE  "_bytes_per_second"
+#define NAME_OF_WALL  "_seconds"
+
+#define FACT_AS(end, t, id, stem, u)                                                                                   \
+        { .name = "heapwatch_" stem NAME_OF_##u end,                                                                   \
+          .type = t,                                                                                                   \
+          .unit = UNIT_OF_##u,                                                                                         \
+          .fact = FACT_##id,                                                                                           \
+          .scale = 1,                                                                                                  \
+          .labels = "" },
+#define AS_GAUGE(...)   FACT_AS("", METRIC_GAUGE, __VA_ARGS__)
+#define AS_COUNTER(...) FACT_AS("_total", METRIC_COUNTER, __VA_ARGS__)
+#define AS_HIDDEN(...)
+#define X(id, stem, unit, kind, place, source, help) AS_##kind(id, stem, unit)
+
 const struct metric heapwatch_of_target[] = {
-        /* the program */
         SEVERAL("heapwatch_target_info", INFO, NONE, put_info, "program, ghc_version, rts_way, breakdown",
                 "The program.", "PROGRAM_ARGS, RTS_IDENTIFIER, HEAP_PROF_BEGIN"),
         SEVERAL("heapwatch_target_state", GAUGE, NONE, put_state, "state", "1 for the state that a target is in.",
                 "the source"),
-        NUMBER("heapwatch_runs_total", COUNTER, NONE, of_runs, "Runs of the program seen.", "the log's headers"),
-        NUMBER("heapwatch_start_time_seconds", GAUGE, SECONDS, of_start_time, "Unix time at which this run began.",
-               "WALL_CLOCK_TIME"),
-        NUMBER("heapwatch_exit_status", GAUGE, NONE, of_exit_status,
-               "Of a program that has ended and was started by heapwatch run.", "heapwatch run"),
-        NUMBER("heapwatch_exit_signal", GAUGE, NONE, of_exit_signal, "The signal that ended it.", "heapwatch run"),
-        NUMBER("heapwatch_oom_killed", GAUGE, NONE, of_oom_killed,
-               "1 if the kernel killed a process of its cgroup for memory while it ran.",
-               "memory.events of the cgroup"),
-        NUMBER("heapwatch_capabilities", GAUGE, NONE, of_capabilities, "Most capabilities seen.", "CAP_CREATE"),
-        /* heap */
-        NUMBER("heapwatch_live_bytes", GAUGE, BYTES, of_live, "Live data after the last major collection.",
-               "HEAP_LIVE"),
-        NUMBER("heapwatch_live_max_bytes", GAUGE, BYTES, of_live_most, "Maximum residency of this run.", "HEAP_LIVE"),
-        NUMBER("heapwatch_heap_size_bytes", GAUGE, BYTES, of_heap_size, "Memory that the runtime holds in megablocks.",
-               "HEAP_SIZE"),
-        NUMBER("heapwatch_heap_size_max_bytes", GAUGE, BYTES, of_heap_size_most,
-               "The most that it has held in this run.", "HEAP_SIZE"),
-        NUMBER("heapwatch_blocks_size_bytes", GAUGE, BYTES, of_blocks_size, "Memory in blocks in use.", "BLOCKS_SIZE"),
-        NUMBER("heapwatch_allocated_bytes_total", COUNTER, BYTES, of_allocated, "Bytes allocated by the program.",
-               "HEAP_ALLOCATED"),
-        NUMBER("heapwatch_allocation_bytes_per_second", GAUGE, BYTES_PER_SECOND, of_allocation_rate,
-               "Allocation over the last 10 s.", "HEAP_ALLOCATED"),
-        NUMBER("heapwatch_needed_heap_bytes", GAUGE, BYTES, of_needed_heap,
-               "What the collector's own sizing may hold for the live data.", "computed: docs/VERDICT.md"),
-        NUMBER("heapwatch_unneeded_bytes", GAUGE, BYTES, of_unneeded,
-               "Heap beyond that: fragmentation, pinned data. What the alert fragmentation is about.",
-               "computed: docs/VERDICT.md"),
-        NUMBER("heapwatch_max_heap_bytes", GAUGE, BYTES, of_max_heap,
-               "The runtime's own limit, -M; absent without one.", "PROGRAM_ARGS"),
-        NUMBER("heapwatch_megablocks_held", GAUGE, NONE, of_megablocks_held,
-               "Megablocks kept after the last major collection.", "MEM_RETURN"),
-        NUMBER("heapwatch_megablocks_needed", GAUGE, NONE, of_megablocks_needed, "Megablocks that it needs.",
-               "MEM_RETURN"),
-        NUMBER("heapwatch_megablocks_returned", GAUGE, NONE, of_megablocks_returned,
-               "Megablocks given back to the system after it.", "MEM_RETURN"),
-        /* process and cgroup */
-        NUMBER("heapwatch_resident_bytes", GAUGE, BYTES, of_rss, "Resident set size of the process.",
-               "/proc/PID/status"),
+#include "client/state/facts.def"
         SEVERAL("heapwatch_resident_part_bytes", GAUGE, BYTES, put_resident_parts, "part",
                 "What resident memory is made of, by the words of docs/GLOSSARY.md; what is not known is absent. With "
                 "the part “not known” they add up to RSS.",
                 "/proc/PID/smaps, HEAP_SIZE, HEAP_LIVE, MEM_RETURN"),
-        NUMBER("heapwatch_proportional_bytes", GAUGE, BYTES, of_pss, "Proportional set size of the process.",
-               "/proc/PID/smaps"),
-        NUMBER("heapwatch_swap_bytes", GAUGE, BYTES, of_swap, "Swapped-out memory of the process.", "/proc/PID/status"),
-        NUMBER("heapwatch_cpu_seconds_total", COUNTER, SECONDS, of_cpu, "User and system time of the process.",
-               "/proc/PID/stat"),
-        NUMBER("heapwatch_process_threads", GAUGE, NONE, of_os_threads, "Threads of the operating system.",
-               "/proc/PID/status"),
-        NUMBER("heapwatch_process_minor_faults_total", COUNTER, NONE, of_minor_faults,
-               "Pages of its memory that were mapped on first use.", "/proc/PID/stat"),
-        NUMBER("heapwatch_process_major_faults_total", COUNTER, NONE, of_major_faults,
-               "Pages that had to be read from a file or from swap.", "/proc/PID/stat"),
-        NUMBER("heapwatch_address_space_bytes", GAUGE, BYTES, of_address_space,
-               "Virtual memory of the process; GHC's runtime reserves a terabyte where it may.", "/proc/PID/status"),
-        NUMBER("heapwatch_address_space_limit_bytes", GAUGE, BYTES, of_address_space_limit,
-               "Its limit, RLIMIT_AS; absent when there is none.", "/proc/PID/limits"),
-        NUMBER("heapwatch_cgroup_bytes", GAUGE, BYTES, of_cgroup, "Memory of the cgroup that limits the process.",
-               "memory.current"),
-        NUMBER("heapwatch_cgroup_limit_bytes", GAUGE, BYTES, of_cgroup_limit, "Its limit; absent when there is none.",
-               "memory.max"),
-        /* collections */
         SEVERAL("heapwatch_gc_pause_seconds", SUMMARY, SECONDS, put_pauses, "generation",
                 "Pauses of this run by generation.", "GC_START, GC_END"),
         SEVERAL("heapwatch_gc_pause_duration_seconds", HISTOGRAM, SECONDS, put_pause_histogram, "generation",
                 "The same pauses, counted by their length.", "GC_START, GC_END"),
         SEVERAL("heapwatch_gc_collections_total", COUNTER, NONE, put_collections, "generation",
                 "Collections of this run by generation.", "GC_START, GC_END"),
-        NUMBER("heapwatch_gc_share_ratio", GAUGE, RATIO, of_gc_share, "Share of time in collections, last 10 s.",
-               "GC_START, GC_END"),
-        NUMBER("heapwatch_gc_share_run_ratio", GAUGE, RATIO, of_gc_share_run, "Share of time in collections, this run.",
-               "GC_START, GC_END"),
-        NUMBER("heapwatch_gc_sync_seconds_total", COUNTER, SECONDS, of_gc_sync, "Waiting for capabilities to stop.",
-               "REQUEST_SEQ_GC, REQUEST_PAR_GC, GC_START"),
-        NUMBER("heapwatch_gc_census_seconds_total", COUNTER, SECONDS, of_gc_census,
-               "Pauses of collections that made a heap census.", "HEAP_PROF_SAMPLE_BEGIN, GC_END"),
-        NUMBER("heapwatch_gc_copied_bytes_total", COUNTER, BYTES, of_copied, "Bytes copied by collections.",
-               "GC_STATS_GHC"),
-        NUMBER("heapwatch_gc_slop_bytes", GAUGE, BYTES, of_slop, "Slop at the last collection.", "GC_STATS_GHC"),
-        NUMBER("heapwatch_gc_slop_max_bytes", GAUGE, BYTES, of_slop_most, "Maximum slop of a major collection.",
-               "GC_STATS_GHC"),
-        NUMBER("heapwatch_gc_fragmentation_bytes", GAUGE, BYTES, of_fragmentation,
-               "Free blocks of the heap after the last collection: the runtime's fragmentation.", "GC_STATS_GHC"),
-        NUMBER("heapwatch_gc_parallel_balance_ratio", GAUGE, RATIO, of_gc_balance,
-               "How evenly parallel collections shared their work.", "GC_STATS_GHC"),
-        NUMBER("heapwatch_gc_unmatched_total", COUNTER, NONE, of_gc_unmatched,
-               "Starts or ends of collections without their counterpart.", "GC_START, GC_END"),
-        NUMBER("heapwatch_nonmoving_cycles_total", COUNTER, NONE, of_nm_cycles, "Cycles of the nonmoving collector.",
-               "CONC_MARK_BEGIN, CONC_MARK_END"),
-        NUMBER("heapwatch_nonmoving_mark_seconds_total", COUNTER, SECONDS, of_nm_mark,
-               "Its marking, while the program runs.", "CONC_MARK_BEGIN, CONC_MARK_END"),
-        NUMBER("heapwatch_nonmoving_sync_seconds_total", COUNTER, SECONDS, of_nm_sync, "Its second pause.",
-               "CONC_SYNC_BEGIN, CONC_SYNC_END"),
-        NUMBER("heapwatch_nonmoving_sync_max_seconds", GAUGE, SECONDS, of_nm_sync_most, "The longest of these.",
-               "CONC_SYNC_BEGIN, CONC_SYNC_END"),
-        NUMBER("heapwatch_nonmoving_sweep_seconds_total", COUNTER, SECONDS, of_nm_sweep, "Its sweeping.",
-               "CONC_SWEEP_BEGIN, CONC_SWEEP_END"),
-        /* verdicts */
         SEVERAL("heapwatch_verdict", GAUGE, NONE, put_verdicts, "verdict, series", "1 for the verdict on a series.",
                 "computed: docs/VERDICT.md"),
         SEVERAL("heapwatch_slope_bytes_per_second", GAUGE, BYTES_PER_SECOND, put_slopes, "series, bound",
@@ -123,76 +60,21 @@ const struct metric heapwatch_of_target[] = {
                 "Unix time at which growth began; absent unless something grows.", "computed: docs/VERDICT.md"),
         SEVERAL("heapwatch_growth", GAUGE, NONE, put_growth, "where", "1 for where memory grows.",
                 "computed: docs/VERDICT.md"),
-        NUMBER("heapwatch_limit_bytes", GAUGE, BYTES, of_limit, "The lowest known memory limit.",
-               "-M, memory.max, --limit, the machine"),
         SEVERAL("heapwatch_time_to_limit_seconds", GAUGE, SECONDS, put_time_to_limit, "bound",
                 "Time until the limit is reached.", "computed: docs/VERDICT.md"),
         SEVERAL("heapwatch_alert", GAUGE, NONE, put_alerts, "alertname, severity, state, band, id, part_of",
                 "1 for each alert that is pending or firing.", "rules: docs/RULES.md"),
-        NUMBER("heapwatch_alerts_left_out", GAUGE, NONE, of_alerts_left_out, "Alerts beyond the daemon's limit.",
-               "the daemon"),
-        /* the stream */
-        NUMBER("heapwatch_stream_bytes_total", COUNTER, BYTES, of_stream_bytes, "Bytes of eventlog read.",
-               "the source"),
-        NUMBER("heapwatch_stream_events_total", COUNTER, NONE, of_stream_events, "Events decoded.", "the decoder"),
-        NUMBER("heapwatch_stream_blocks_total", COUNTER, NONE, of_stream_blocks, "Blocks of events read.",
-               "BLOCK_MARKER"),
-        NUMBER("heapwatch_stream_lost_bytes_total", COUNTER, BYTES, of_stream_lost, "Bytes lost to damage.",
-               "the decoder"),
-        NUMBER("heapwatch_stream_resyncs_total", COUNTER, NONE, of_stream_resyncs,
-               "Times that decoding resumed after damage.", "the decoder"),
-        NUMBER("heapwatch_stream_unknown_events_total", COUNTER, NONE, of_stream_unknown,
-               "Events that heapwatch does not know, skipped.", "the decoder"),
-        NUMBER("heapwatch_stream_short_events_total", COUNTER, NONE, of_stream_short,
-               "Events with less payload than their type needs, dropped.", "the decoder"),
-        NUMBER("heapwatch_stream_late_samples_total", COUNTER, NONE, of_stream_late,
-               "Samples too late for their bucket.", "the model"),
-        NUMBER("heapwatch_stream_time_anomalies_total", COUNTER, NONE, of_stream_anomalies,
-               "Timestamps outside their block's range.", "BLOCK_MARKER"),
-        NUMBER("heapwatch_stream_lag_seconds", GAUGE, SECONDS, of_stream_lag, "How far the stream is behind.",
-               "arrival minus event time"),
-        NUMBER("heapwatch_stream_quiet_seconds", GAUGE, SECONDS, of_stream_quiet, "Since bytes last arrived.",
-               "the source"),
-        NUMBER("heapwatch_stream_reconnects_total", COUNTER, NONE, of_reconnects, "Times that the source came back.",
-               "the source"),
-        NUMBER("heapwatch_stream_gaps_total", COUNTER, NONE, of_stream_gaps,
-               "Times that the connection to this run broke.", "the source"),
-        NUMBER("heapwatch_stream_gap_seconds", GAUGE, SECONDS, of_stream_gap,
-               "Event time of this run that passed while its connection was broken.", "the source"),
-        NUMBER("heapwatch_recorded_bytes_total", COUNTER, BYTES, of_recorded,
-               "Bytes of this run given to the recorder; absent when it is not recorded.", "the recorder"),
-        NUMBER("heapwatch_record_lost_bytes_total", COUNTER, BYTES, of_record_lost,
-               "Bytes of these that are not on disk.", "the recorder"),
-        NUMBER("heapwatch_record_paused", GAUGE, NONE, of_record_paused,
-               "1 while the disk takes nothing of it, or not all.", "the recorder"),
-        NUMBER("heapwatch_state_bytes", GAUGE, BYTES, of_state_bytes, "Memory that the daemon holds for the target.",
-               "the daemon"),
-        /* threads and profiles: those with many series come last */
-        NUMBER("heapwatch_threads_created_total", COUNTER, NONE, of_threads_created, "Haskell threads created.",
-               "CREATE_THREAD"),
-        NUMBER("heapwatch_threads_finished_total", COUNTER, NONE, of_threads_finished, "Haskell threads that ended.",
-               "STOP_THREAD"),
-        NUMBER("heapwatch_thread_migrations_total", COUNTER, NONE, of_migrations,
-               "Haskell threads moved to another capability.", "MIGRATE_THREAD"),
-        NUMBER("heapwatch_thread_wakeups_total", COUNTER, NONE, of_wakeups, "Haskell threads woken.", "THREAD_WAKEUP"),
         SEVERAL("heapwatch_capability_run_seconds_total", COUNTER, SECONDS, put_capability_run, "capability",
                 "Time that a capability ran Haskell threads.", "RUN_THREAD, STOP_THREAD"),
         SEVERAL("heapwatch_capability_gc_seconds_total", COUNTER, SECONDS, put_capability_gc, "capability",
                 "Time that a capability collected.", "GC_START, GC_END"),
         SEVERAL("heapwatch_sparks_total", COUNTER, NONE, put_sparks, "fate", "Sparks by their fate.", "SPARK_COUNTERS"),
-        NUMBER("heapwatch_profile_ticks_total", COUNTER, NONE, of_profile_ticks, "Samples of the time profile.",
-               "PROF_SAMPLE_COST_CENTRE"),
-        NUMBER("heapwatch_census_bytes", GAUGE, BYTES, of_census, "Sum of the newest heap profile sample.",
-               "HEAP_PROF_SAMPLE_STRING, HEAP_PROF_SAMPLE_COST_CENTRE"),
-        NUMBER("heapwatch_census_bands", GAUGE, NONE, of_census_bands, "Bands in it.",
-               "HEAP_PROF_SAMPLE_STRING, HEAP_PROF_SAMPLE_COST_CENTRE"),
-        NUMBER("heapwatch_bands_left_out", GAUGE, NONE, of_bands_left_out, "Bands beyond the daemon's limit.",
-               "the daemon"),
         SEVERAL("heapwatch_band_bytes", GAUGE, BYTES, put_bands, "band, id",
                 "The largest bands of the newest heap profile sample, and one that is the sum of the others.",
                 "HEAP_PROF_SAMPLE_STRING, HEAP_PROF_SAMPLE_COST_CENTRE"),
         METRICS_END,
 };
+#undef X
 
 const struct metric heapwatch_of_daemon[] = {
         NUMBER("heapwatch_daemon_up", GAUGE, NONE, of_daemon_up, "1 while the daemon sends heartbeats.",

@@ -89,7 +89,7 @@ void metrics_print_header(FILE *to, const struct metric_sample *m, bool open)
         const char *unit = metric_unit_name(m->metric->unit);
         size_t length = strlen(unit);
 
-        (void)fprintf(to, "# HELP %.*s %s\n# TYPE %.*s %s\n", n, m->name, m->metric->help, n, m->name,
+        (void)fprintf(to, "# HELP %.*s %s\n# TYPE %.*s %s\n", n, m->name, metric_help(m->metric), n, m->name,
                       type_name(open, m, n));
         if (open && length && (size_t)n > length && !strncmp(m->name + n - length, unit, length))
                 (void)fprintf(to, "# UNIT %.*s %s\n", n, m->name, unit);

@@ -294,11 +294,26 @@ static void rows_are_whole(void **state)
                         for (const struct metric *m = lists[l]; m && m->name; m++) {
                                 if (m->absent)
                                         continue;
-                                assert_true(!m->value != !m->put);
+                                assert_int_equal(!!m->fact + !!m->value + !!m->put, 1);
+                                assert_non_null(metric_help(m));
                                 assert_true(m->put || m->scale > 0);
                                 assert_non_null(m->labels);
                         }
                 }
+        }
+}
+
+/* Each fact is one metric, unless it is hidden; so a number is added by its row in facts.def alone. */
+static void every_fact_is_a_metric(void **state)
+{
+        (void)state;
+        for (int id = FACT_NONE + 1; id < FACTS; id++) {
+                size_t found = 0;
+
+                for (const struct metric *m = metric_sets[0].of_target; m->name; m++)
+                        found += m->fact == (enum fact)id;
+                if (found != (fact_rows[id].kind != FACT_HIDDEN))
+                        fail_msg("%s is %zu metrics", fact_rows[id].name, found);
         }
 }
 
@@ -324,6 +339,7 @@ int main(void)
                 cmocka_unit_test(samples_of_a_target_are_bounded),
                 cmocka_unit_test(names_as_prometheus_has_them),
                 cmocka_unit_test(rows_are_whole),
+                cmocka_unit_test(every_fact_is_a_metric),
                 cmocka_unit_test(openmetrics_is_asked_for),
         };
 

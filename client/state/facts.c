@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/state/facts.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SUFFIX_COUNT ""
+#define SUFFIX_BYTES "_bytes"
+#define SUFFIX_NS    "_ns"
+#define SUFFIX_SHARE ""
+#define SUFFIX_RATE  "_bps"
+#define SUFFIX_WALL  "_wall_ns"
+
+const struct fact_row fact_rows[FACTS] = {
+#define X(id, stem, u, k, place, src, text)                                                                            \
+        [FACT_##id] = { .name = stem SUFFIX_##u, .source = src, .help = text, .unit = FACT_##u, .kind = FACT_##k },
+#include "client/state/facts.def"
+#undef X
+};
+
+/* ------------------------------------------------- what no message has as it is */
+
+/* Event time, that is since the runtime started. */
+static double elapsed(const struct world_target *t)
+{
+        return t->event_time_ns ? (double)t->event_time_ns : NAN;
+}
+
+static double mutator(const struct world_target *t)
+{
+        double left = elapsed(t) - facts_get(t, FACT_GC_PAUSES);
+
+        return left < 0 ? 0 : left;
+}
+
+static double collections(const struct world_target *t)
+{
+        double sum = NAN;
+
+        for (size_t i = 0; t->gc && i < t->gc->n_generations; i++)
+                if (t->gc->generations[i]->has_count)
+                        sum = (isnan(sum) ? 0 : sum) + (double)t->gc->generations[i]->count;
+        return sum;
+}
+
+static double parallel_collections(const struct world_target *t)
+{
+        double sum = NAN;
+
+        for (size_t i = 0; t->gc && i < t->gc->n_generations; i++)
+                if (t->gc->generations[i]->has_parallel_count)
+                        sum = (isnan(sum) ? 0 : sum) + (double)t->gc->generations[i]->parallel_count;
+        return sum;
+}
+
+/* Of the oldest generation, which is unknown if the number of generations is. */
+static double major_collections(const struct world_target *t)
+{
+        const Hw__Run *run = t->target ? t->target->run_info : NULL;
+
+        if (!t->gc || !run || !run->has_generations || run->generations == 0)
+                return NAN;
+        for (size_t i = 0; i < t->gc->n_generations; i++)
+                if (t->gc->generations[i]->has_count && t->gc->generations[i]->generation == run->generations - 1)
+                        return (double)t->gc->generations[i]->count;
+        return 0;
+}
+
+/* By the daemon's clock: how long before it published this bytes last arrived. */
+static double quiet(const struct world_target *t)
+{
+        const uint64_t now = t->published_wall_ns;
+
+        if (!t->health || !t->health->has_last_bytes_wall_ns || t->health->last_bytes_wall_ns == 0)
+                return NAN;
+        return now > t->health->last_bytes_wall_ns ? (double)(now - t->health->last_bytes_wall_ns) : 0;
+}
+
+static double record_paused(const struct world_target *t)
+{
+        const Hw__Recording *r = t->health ? t->health->recording : NULL;
+
+        return r ? r->has_paused && r->paused : NAN;
+}
+
+static double profile_ticks(const struct world_target *t)
+{
+        return t->n_stacks ? (double)t->ticks : NAN;
+}
+
+static double census_bands(const struct world_target *t)
+{
+        return t->census ? (double)t->census->n_band : NAN;
+}
+
+/* ------------------------------------------------------------------------- all */
+
+#define FIELD(m, f)        (t->m && t->m->has_##f ? (double)t->m->f : NAN)
+#define INNER(m, inner, f) (t->m && t->m->inner && t->m->inner->has_##f ? (double)t->m->inner->f : NAN)
+#define CALL(function)     function(t)
+
+double facts_get(const struct world_target *t, enum fact id)
+{
+        switch (id) {
+#define X(fact, stem, unit, kind, place, source, help)                                                                 \
+        case FACT_##fact:                                                                                              \
+                return place;
+#include "client/state/facts.def"
+#undef X
+        case FACT_NONE:
+        case FACTS:
+                break;
+        }
+        return NAN;
+}
+
+bool facts_is_known(const struct world_target *t, enum fact id)
+{
+        return !isnan(facts_get(t, id));
+}
+
+uint64_t facts_get_u64(const struct world_target *t, enum fact id, uint64_t otherwise)
+{
+        double value = facts_get(t, id);
+
+        return value >= 0 && value < 0x1p64 ? (uint64_t)value : otherwise;
+}
+
+enum fact facts_find(const char *name)
+{
+        for (int id = FACT_NONE + 1; id < FACTS; id++)
+                if (!strcmp(fact_rows[id].name, name))
+                        return (enum fact)id;
+        return FACT_NONE;
+}

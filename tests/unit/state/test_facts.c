@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of facts: names, help, and that unknown is never 0. */
+#include <ctype.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "client/state/facts.h"
+#include "proto/base/array.h"
+
+static void test_every_fact_is_described(void **state)
+{
+        static const char *const suffixes[] = {
+                [FACT_BYTES] = "_bytes", [FACT_NS] = "_ns", [FACT_RATE] = "_bps", [FACT_WALL] = "_wall_ns"
+        };
+
+        (void)state;
+        for (int id = FACT_NONE + 1; id < FACTS; id++) {
+                const struct fact_row *f = &fact_rows[id];
+                const char *suffix = (size_t)f->unit < ARRAY_SIZE(suffixes) ? suffixes[f->unit] : NULL;
+
+                assert_int_equal(facts_find(f->name), id); /* so no other has its name */
+                for (const char *c = f->name; *c; c++)
+                        if (!islower((unsigned char)*c) && *c != '_')
+                                fail_msg("%s is no name", f->name);
+                if (suffix)
+                        assert_string_equal(f->name + strlen(f->name) - strlen(suffix), suffix);
+                if (f->help[strlen(f->help) - 1] != '.')
+                        fail_msg("the help of %s is no sentence: %s", f->name, f->help);
+                assert_true(f->source[0] != '\0');
+        }
+        assert_int_equal(facts_find("live_bytes"), FACT_LIVE);
+        assert_int_equal(facts_find("none_of_them"), FACT_NONE);
+}
+
+static void test_nothing_is_known_of_an_empty_target(void **state)
+{
+        struct world_target *t = calloc(1, sizeof(*t));
+        Hw__Heap heap = HW__HEAP__INIT;
+        Hw__Gc gc = HW__GC__INIT;
+        Hw__Health health = HW__HEALTH__INIT;
+        Hw__Sched sched = HW__SCHED__INIT;
+        Hw__Target target = HW__TARGET__INIT;
+
+        (void)state;
+        assert_non_null(t);
+        for (int messages = 0; messages < 2; messages++) {
+                for (int id = FACT_NONE; id <= FACTS; id++)
+                        if (!isnan(facts_get(t, (enum fact)id)))
+                                fail_msg("%s is known", fact_rows[id].name);
+                t->heap = &heap; /* and messages without any field */
+                t->gc = &gc;
+                t->health = &health;
+                t->sched = &sched;
+                t->target = &target;
+        }
+        assert_false(facts_is_known(t, FACT_LIVE));
+        assert_int_equal(facts_get_u64(t, FACT_LIVE, UINT64_MAX), UINT64_MAX);
+        free(t);
+}
+
+static void test_zero_is_known(void **state)
+{
+        struct world_target *t = calloc(1, sizeof(*t));
+        Hw__Process process = HW__PROCESS__INIT;
+        Hw__Heap heap = HW__HEAP__INIT;
+        Hw__Generation young = HW__GENERATION__INIT, old = HW__GENERATION__INIT;
+        Hw__Generation *generations[] = { &young, &old };
+        Hw__Run run = HW__RUN__INIT;
+        Hw__Target target = HW__TARGET__INIT;
+        Hw__Gc gc = HW__GC__INIT;
+
+        (void)state;
+        assert_non_null(t);
+        heap.has_live_bytes = true;
+        heap.process = &process;
+        process.has_swap_bytes = true;
+        process.has_rss_bytes = true;
+        process.rss_bytes = 4096;
+        t->heap = &heap;
+        assert_true(facts_get(t, FACT_LIVE) == 0);
+        assert_true(facts_get(t, FACT_SWAP) == 0);
+        assert_true(facts_get(t, FACT_RESIDENT) == 4096);
+        assert_int_equal(facts_get_u64(t, FACT_RESIDENT, 0), 4096);
+        assert_true(isnan(facts_get(t, FACT_PROPORTIONAL)));
+
+        young.has_count = old.has_count = true;
+        young.count = 40;
+        old.count = 2;
+        old.generation = 1;
+        gc.n_generations = 2;
+        gc.generations = generations;
+        t->gc = &gc;
+        assert_true(facts_get(t, FACT_COLLECTIONS) == 42);
+        assert_true(isnan(facts_get(t, FACT_MAJOR_COLLECTIONS))); /* which generation is the oldest is not known */
+        run.has_generations = true;
+        run.generations = 2;
+        target.run_info = &run;
+        t->target = &target;
+        assert_true(facts_get(t, FACT_MAJOR_COLLECTIONS) == 2);
+        free(t);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_every_fact_is_described),
+                cmocka_unit_test(test_nothing_is_known_of_an_empty_target),
+                cmocka_unit_test(test_zero_is_known),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
