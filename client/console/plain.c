@@ -38,8 +38,8 @@ static int print_view(FILE *to, struct console *c, const struct plain_options *o
 static void json_columns(struct json_out *j, const struct console *c, const struct column *columns, size_t n)
 {
         for (size_t i = 0; i < n; i++) {
-                json_key(j, columns[i].name);
-                value_json(j, columns[i].value(&c->scene, c->scene.target));
+                json_key(j, column_name(&columns[i]));
+                value_json(j, column_value(&columns[i], &c->scene, c->scene.target));
         }
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "client/console/draw/widgets.h"
+#include "client/console/table/value.h"
 #include "heapwatch/text.h"
 #include "proto/base/glyph.h"
 
@@ -60,13 +61,12 @@ static void draw_generation(struct canvas *c, struct area area, int row, const H
                            duration_or_unknown(text, g->has_pause_total_ns, g->pause_total_ns));
 }
 
-static void draw_share(struct canvas *c, struct area area, const Hw__Gc *gc, bool over)
+static void draw_share(struct canvas *c, struct area area, const struct world_target *t, bool over)
 {
         char now[SHORT_TEXT], run[SHORT_TEXT], title[2 * SHORT_TEXT + 64];
 
-        (void)snprintf(title, sizeof(title), "%s of %s last 10 s · %s of the run",
-                       share_or_unknown(now, gc->has_gc_share, gc->gc_share), over ? "its" : "the",
-                       share_or_unknown(run, gc->has_gc_share_run, gc->gc_share_run));
+        (void)snprintf(title, sizeof(title), "%s of %s last 10 s · %s of the run", fact_text(now, t, FACT_GC_SHARE),
+                       over ? "its" : "the", fact_text(run, t, FACT_GC_SHARE_RUN));
         draw_title(c, area, 0, "Collections", title);
 }
 
@@ -82,7 +82,7 @@ void draw_gc(struct canvas *c, struct area area, const struct scene *s, const st
                 (void)canvas_put(c, area, 1, 1, area.width - 2, TINT_DIM, none);
                 return;
         }
-        draw_share(c, area, t->gc, scene_over(s, t));
+        draw_share(c, area, t, scene_over(s, t));
         if (!t->gc->n_generations)
                 (void)canvas_put(c, area, 1, 1, area.width - 2, TINT_DIM, none);
         for (size_t i = 0, row = 1; i < t->gc->n_generations && (int)row < area.height; i++)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "client/console/draw/widgets.h"
+#include "client/console/table/value.h"
 
 enum { ROWS = 4, LABEL = 8, VALUE = 12 };
 
@@ -45,28 +46,28 @@ static void draw_gauge(struct canvas *c, struct area area, int row, const struct
 }
 
 /* "41 % of the cgroup limit 256 MiB", tinted as a warning when close. */
-static void proportion(struct gauge *g, uint64_t bytes, uint64_t limit, const char *what)
+static void proportion(struct gauge *g, const struct world_target *t, enum fact bytes, enum fact limit,
+                       const char *what)
 {
         char share[SHORT_TEXT], text[SHORT_TEXT];
-        double part = (double)bytes / (double)limit;
+        const double part = facts_get(t, bytes) / facts_get(t, limit);
 
         g->tint = part >= 0.95 ? TINT_BAD : part >= 0.8 ? TINT_WARN : TINT_DIM;
         (void)snprintf(g->remark, sizeof(g->remark), "%.24s of %s %.24s", share_or_unknown(share, true, part), what,
-                       bytes_or_unknown(text, true, limit));
+                       fact_text(text, t, limit));
 }
 
 static struct gauge live_gauge(const struct scene *s, const struct world_target *t)
 {
         struct gauge g = { .label = "live", .series = HW__SERIES__SERIES_LIVE, .tint = TINT_DIM };
-        bool known = t->heap && t->heap->has_live_bytes;
         char age[SHORT_TEXT], max[SHORT_TEXT];
         uint64_t now_ns = scene_now_ns(s, t);
 
-        (void)bytes_or_unknown(g.value, known, known ? t->heap->live_bytes : 0);
-        if (!known || !t->heap->has_live_time_ns)
+        (void)fact_text(g.value, t, FACT_LIVE);
+        if (!facts_is_known(t, FACT_LIVE) || !t->heap->has_live_time_ns)
                 return g;
         (void)duration_or_unknown(age, true, now_ns > t->heap->live_time_ns ? now_ns - t->heap->live_time_ns : 0);
-        (void)bytes_or_unknown(max, t->heap->has_max_live_bytes, t->heap->max_live_bytes);
+        (void)fact_text(max, t, FACT_LIVE_MAX);
         if (scene_over(s, t))
                 (void)snprintf(g.remark, sizeof(g.remark), "at its end · max %.24s", max);
         else
@@ -77,31 +78,27 @@ static struct gauge live_gauge(const struct scene *s, const struct world_target 
 static struct gauge heap_gauge(const struct world_target *t)
 {
         struct gauge g = { .label = "heap", .series = HW__SERIES__SERIES_HEAP_SIZE, .tint = TINT_DIM };
-        const Hw__Run *run = t->target ? t->target->run_info : NULL;
-        bool known = t->heap && t->heap->has_heap_size_bytes;
         char max[SHORT_TEXT];
 
-        (void)bytes_or_unknown(g.value, known, known ? t->heap->heap_size_bytes : 0);
-        if (known && run && run->has_max_heap_bytes && run->max_heap_bytes)
-                proportion(&g, t->heap->heap_size_bytes, run->max_heap_bytes, "-M");
-        else if (known && t->heap->has_max_heap_size_bytes)
-                (void)snprintf(g.remark, sizeof(g.remark), "max %.24s",
-                               bytes_or_unknown(max, true, t->heap->max_heap_size_bytes));
+        (void)fact_text(g.value, t, FACT_HEAP_SIZE);
+        if (facts_is_known(t, FACT_HEAP_SIZE) && facts_get(t, FACT_MAX_HEAP) > 0)
+                proportion(&g, t, FACT_HEAP_SIZE, FACT_MAX_HEAP, "-M");
+        else if (facts_is_known(t, FACT_HEAP_SIZE_MAX))
+                (void)snprintf(g.remark, sizeof(g.remark), "max %.24s", fact_text(max, t, FACT_HEAP_SIZE_MAX));
         return g;
 }
 
 static struct gauge rss_gauge(const struct world_target *t)
 {
         struct gauge g = { .label = "RSS", .series = HW__SERIES__SERIES_RSS, .tint = TINT_DIM };
-        const Hw__Process *p = t->heap ? t->heap->process : NULL;
-        bool known = p && p->has_rss_bytes;
+        const bool known = facts_is_known(t, FACT_RESIDENT);
         char swap[SHORT_TEXT];
 
-        (void)bytes_or_unknown(g.value, known, known ? p->rss_bytes : 0);
-        if (p && p->has_cgroup_current_bytes && p->has_cgroup_max_bytes && p->cgroup_max_bytes)
-                proportion(&g, p->cgroup_current_bytes, p->cgroup_max_bytes, "cgroup");
-        else if (known && p->has_swap_bytes && p->swap_bytes)
-                (void)snprintf(g.remark, sizeof(g.remark), "swap %.24s", bytes_or_unknown(swap, true, p->swap_bytes));
+        (void)fact_text(g.value, t, FACT_RESIDENT);
+        if (facts_is_known(t, FACT_CGROUP) && facts_get(t, FACT_CGROUP_LIMIT) > 0)
+                proportion(&g, t, FACT_CGROUP, FACT_CGROUP_LIMIT, "cgroup");
+        else if (known && facts_get(t, FACT_SWAP) > 0)
+                (void)snprintf(g.remark, sizeof(g.remark), "swap %.24s", fact_text(swap, t, FACT_SWAP));
         else if (!known)
                 (void)snprintf(g.remark, sizeof(g.remark), "process not seen from here");
         return g;
@@ -115,13 +112,11 @@ static struct gauge allocation_gauge(const struct world_target *t)
                 .mode = SPARK_RATE,
                 .tint = TINT_DIM,
         };
-        bool known = t->heap && t->heap->has_allocation_rate_bps;
         char total[SHORT_TEXT];
 
-        (void)rate_or_unknown(g.value, known, known ? t->heap->allocation_rate_bps : 0);
-        if (t->heap && t->heap->has_allocated_bytes)
-                (void)snprintf(g.remark, sizeof(g.remark), "%.24s in total",
-                               bytes_or_unknown(total, true, t->heap->allocated_bytes));
+        (void)fact_text(g.value, t, FACT_ALLOCATION);
+        if (facts_is_known(t, FACT_ALLOCATED))
+                (void)snprintf(g.remark, sizeof(g.remark), "%.24s in total", fact_text(total, t, FACT_ALLOCATED));
         return g;
 }
 

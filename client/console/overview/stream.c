@@ -2,11 +2,13 @@
 /* stream.c - whether the numbers above can be trusted: what was lost or late, and what flags would show more. */
 #include "client/console/overview/sections.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "client/console/draw/widgets.h"
-#include "heapwatch/text.h"
+#include "client/console/table/value.h"
+#include "proto/base/array.h"
 
 static size_t n_advice(const struct world_target *t)
 {
@@ -49,50 +51,58 @@ static int figure(struct canvas *c, struct area area, int row, int column, const
         return column;
 }
 
-static const char *count_or_unknown(char *out, bool known, uint64_t n)
+/* A figure that is left out where it is nothing, or always shown; `least`: bad beyond that. */
+struct stream_figure {
+        const char *label;
+        enum fact fact;
+        bool always;
+        double least;
+};
+
+static const struct stream_figure before_recording[] = {
+        { "lost ", FACT_STREAM_LOST, true, 0 },
+        { "late ", FACT_STREAM_LATE, true, 0 },
+        { "lag ", FACT_STREAM_LAG, true, 10e9 },
+        { "read ", FACT_STREAM_BYTES, true, INFINITY },
+        { "passed over ", FACT_STREAM_PASSED, false, -1 },
+        { "reconnects ", FACT_STREAM_RECONNECTS, false, 0 },
+        { "not seen ", FACT_STREAM_GAP, false, 0 },
+}, after_recording[] = {
+        { "not recorded ", FACT_RECORD_LOST, false, 0 },
+        { "damaged places ", FACT_STREAM_RESYNCS, false, 0 },
+        { "unknown events ", FACT_STREAM_UNKNOWN, false, INFINITY },
+        { "odd times ", FACT_STREAM_ANOMALIES, false, 0 },
+};
+
+static int draw_some(struct canvas *c, struct area area, int row, int column, const struct world_target *t,
+                     const struct stream_figure *figures, size_t n)
 {
-        return known ? hw_count_text(out, SHORT_TEXT, n) : UNKNOWN_TEXT;
+        char text[SHORT_TEXT];
+
+        for (size_t i = 0; i < n; i++) {
+                const double value = facts_get(t, figures[i].fact);
+
+                if (figures[i].always || value > 0)
+                        column = figure(c, area, row, column, figures[i].label, fact_text(text, t, figures[i].fact),
+                                        value > figures[i].least);
+        }
+        return column;
 }
 
 /* `turn`: the daemon's longest recent one, NULL when unknown. */
 static void draw_figures(struct canvas *c, struct area area, int row, const struct world_target *t,
                          const Hw__LoopTurn *turn)
 {
-        const Hw__Health *h = t->health;
+        const Hw__Recording *r = t->health->recording;
         char text[SHORT_TEXT];
-        int column = 1;
+        int column = draw_some(c, area, row, 1, t, before_recording, ARRAY_SIZE(before_recording));
 
-        column = figure(c, area, row, column, "lost ", bytes_or_unknown(text, h->has_lost_bytes, h->lost_bytes),
-                        h->has_lost_bytes && h->lost_bytes > 0);
-        column = figure(c, area, row, column, "late ", count_or_unknown(text, h->has_late_samples, h->late_samples),
-                        h->has_late_samples && h->late_samples > 0);
-        column = figure(c, area, row, column, "lag ", duration_or_unknown(text, h->has_lag_ns, h->lag_ns),
-                        h->has_lag_ns && h->lag_ns > UINT64_C(10000000000));
-        column = figure(c, area, row, column, "read ", bytes_or_unknown(text, h->has_bytes, h->bytes), false);
-        if (t->target && t->target->has_passed_bytes)
-                column = figure(c, area, row, column, "passed over ",
-                                bytes_or_unknown(text, true, t->target->passed_bytes), true);
-        if (h->has_reconnects && h->reconnects)
-                column = figure(c, area, row, column, "reconnects ", count_or_unknown(text, true, h->reconnects), true);
-        if (h->has_gaps && h->gaps)
-                column = figure(c, area, row, column, "not seen ", duration_or_unknown(text, true, h->gap_ns), true);
-        if (h->recording && h->recording->paused)
+        if (r && r->paused)
                 column = figure(c, area, row, column, "recording ", "paused", true);
-        else if (h->recording && h->recording->active)
+        else if (r && r->active)
                 column = figure(c, area, row, column, "recorded ",
-                                bytes_or_unknown(text, true, h->recording->bytes - h->recording->lost_bytes), false);
-        if (h->recording && h->recording->lost_bytes)
-                column = figure(c, area, row, column, "not recorded ",
-                                bytes_or_unknown(text, true, h->recording->lost_bytes), true);
-        if (h->has_resyncs && h->resyncs)
-                column =
-                        figure(c, area, row, column, "damaged places ", count_or_unknown(text, true, h->resyncs), true);
-        if (h->has_unknown_events && h->unknown_events)
-                column = figure(c, area, row, column, "unknown events ",
-                                count_or_unknown(text, true, h->unknown_events), false);
-        if (h->has_time_anomalies && h->time_anomalies)
-                column = figure(c, area, row, column, "odd times ", count_or_unknown(text, true, h->time_anomalies),
-                                true);
+                                bytes_or_unknown(text, true, r->bytes - r->lost_bytes), false);
+        column = draw_some(c, area, row, column, t, after_recording, ARRAY_SIZE(after_recording));
         if (turn && turn->has_cpu_ns && turn->cpu_ns > LONG_TURN_NS)
                 (void)figure(c, area, row, column, "daemon away ", duration_or_unknown(text, true, turn->cpu_ns), true);
 }

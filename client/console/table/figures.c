@@ -24,12 +24,13 @@ int figures_rows(size_t n, int width)
 static void draw_figure(struct canvas *canvas, struct area area, int row, int at, const struct scene *s,
                         const struct column *f, const void *data)
 {
-        struct value v = f->value(s, data);
+        struct value v = column_value(f, s, data);
         enum tint tint = v.is == VALUE_NONE ? TINT_DIM : f->tint ? f->tint(s, data) : TINT_STRONG;
         char text[TEXT];
 
         (void)canvas_put(canvas, area, row, at, LABEL, TINT_DIM, f->title);
-        (void)canvas_put_right(canvas, area, row, at + LABEL, VALUE, tint, value_show(text, sizeof(text), f->unit, v));
+        (void)canvas_put_right(canvas, area, row, at + LABEL, VALUE, tint,
+                               value_show(text, sizeof(text), column_unit(f), v));
 }
 
 int figures_draw(struct canvas *canvas, struct area area, int row, const struct scene *s, const struct column *figures,

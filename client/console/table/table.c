@@ -104,7 +104,7 @@ const struct column *table_sorted_by(const struct table *t)
 /* Whether the column's smallest value comes first. */
 static bool rising(const struct column *column, bool reversed)
 {
-        return (column->rising || (column->unit == UNIT_TEXT && !column->order)) != reversed;
+        return (column->rising || (column_unit(column) == UNIT_TEXT && !column->order)) != reversed;
 }
 
 bool table_rises(const struct table *t)
@@ -142,7 +142,8 @@ static void sort_rows(struct table *t, const struct scene *s)
         if (!column)
                 return;
         for (size_t i = 0; i < t->n; i++)
-                t->rows[i].key = (column->order ? column->order : column->value)(s, t->rows[i].data);
+                t->rows[i].key =
+                        column->order ? column->order(s, t->rows[i].data) : column_value(column, s, t->rows[i].data);
         if (t->n > 1)
                 qsort(t->rows, t->n, sizeof(*t->rows), rising(column, t->reversed) ? compare_rising : compare_falling);
 }
@@ -153,12 +154,12 @@ static void measure_rates(struct table *t, const struct scene *s)
         t->slopes = t->rates = 0;
         for (size_t i = 0; i < t->class->n_columns; i++) {
                 const struct column *column = &t->class->columns[i];
-                double *greatest = column->unit == UNIT_SLOPE  ? &t->slopes
-                                   : column->unit == UNIT_RATE ? &t->rates
-                                                               : NULL;
+                double *greatest = column_unit(column) == UNIT_SLOPE  ? &t->slopes
+                                   : column_unit(column) == UNIT_RATE ? &t->rates
+                                                                      : NULL;
 
                 for (size_t row = 0; greatest && row < t->n; row++) {
-                        struct value v = column->value(s, t->rows[row].data);
+                        struct value v = column_value(column, s, t->rows[row].data);
 
                         if (v.is == VALUE_NUMBER)
                                 *greatest = rate_greater(*greatest, v.number);

@@ -71,7 +71,7 @@ static struct layout lay_out(const struct table_class *class, const struct scene
 /* Texts and drawings are left-aligned, numbers right-aligned. */
 static bool at_left(const struct column *column)
 {
-        return column->unit == UNIT_TEXT || column->draw;
+        return column_unit(column) == UNIT_TEXT || column->draw;
 }
 
 static void draw_heading(struct canvas *canvas, struct area area, struct table *t, const struct layout *l,
@@ -102,12 +102,13 @@ static void draw_heading(struct canvas *canvas, struct area area, struct table *
 
 static void show(char *out, size_t size, const struct table *t, const struct column *column, struct value v)
 {
-        const double greatest = t->class->single ? v.number : column->unit == UNIT_SLOPE ? t->slopes : t->rates;
+        const enum unit unit = column_unit(column);
+        const double greatest = t->class->single ? v.number : unit == UNIT_SLOPE ? t->slopes : t->rates;
 
-        if (column->unit == UNIT_SLOPE || column->unit == UNIT_RATE)
-                (void)value_show_rate(out, size, column->unit, rate_unit(greatest), v);
+        if (unit == UNIT_SLOPE || unit == UNIT_RATE)
+                (void)value_show_rate(out, size, unit, rate_unit(greatest), v);
         else
-                (void)value_show(out, size, column->unit, v);
+                (void)value_show(out, size, unit, v);
 }
 
 static void draw_cell(struct canvas *canvas, struct area area, int row, int at, int width, const struct scene *s,
@@ -121,7 +122,7 @@ static void draw_cell(struct canvas *canvas, struct area area, int row, int at, 
                 column->draw(canvas, area, row, at, width, s, data);
                 return;
         }
-        v = column->value(s, data);
+        v = column_value(column, s, data);
         if (column->text)
                 (void)column->text(text, sizeof(text), s, data);
         else

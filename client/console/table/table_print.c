@@ -32,12 +32,12 @@ void table_csv(FILE *to, const struct scene *s, const struct table *t)
         const struct table_class *class = t->class;
 
         for (size_t i = 0; i < class->n_columns; i++)
-                (void)fprintf(to, "%s%s", i ? "," : "", class->columns[i].name);
+                (void)fprintf(to, "%s%s", i ? "," : "", column_name(&class->columns[i]));
         (void)fputs("\n", to);
         for (size_t row = 0; row < t->n; row++) {
                 for (size_t i = 0; i < class->n_columns; i++) {
                         (void)fputs(i ? "," : "", to);
-                        value_csv(to, class->columns[i].value(s, t->rows[row].data));
+                        value_csv(to, column_value(&class->columns[i], s, t->rows[row].data));
                 }
                 (void)fputs("\n", to);
         }
@@ -51,8 +51,8 @@ void table_json(struct json_out *j, const struct scene *s, const struct table *t
         for (size_t row = 0; row < t->n; row++) {
                 json_open(j, '{');
                 for (size_t i = 0; i < class->n_columns; i++) {
-                        json_key(j, class->columns[i].name);
-                        value_json(j, class->columns[i].value(s, t->rows[row].data));
+                        json_key(j, column_name(&class->columns[i]));
+                        value_json(j, column_value(&class->columns[i], s, t->rows[row].data));
                 }
                 json_close(j, '}');
         }

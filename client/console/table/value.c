@@ -2,6 +2,7 @@
 /* value.c - values as text for people, as CSV and as JSON. */
 #include "client/console/table/value.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 #include <strings.h>
@@ -21,6 +22,54 @@ struct value value_text(const char *text)
                 return no_value;
         return (struct value){ .is = VALUE_TEXT, .text = text };
 }
+
+/* -------------------------------------------------------------------- columns */
+
+static enum unit unit_of_fact(enum fact id)
+{
+        static const enum unit units[] = {
+                [FACT_COUNT] = UNIT_COUNT, [FACT_BYTES] = UNIT_BYTES, [FACT_NS] = UNIT_NS,
+                [FACT_SHARE] = UNIT_SHARE, [FACT_RATE] = UNIT_RATE,   [FACT_WALL] = UNIT_NS
+        };
+
+        return units[fact_rows[id].unit];
+}
+
+struct value column_value(const struct column *c, const struct scene *s, const void *row)
+{
+        return c->value ? c->value(s, row) : value_number(true, facts_get(row, c->fact));
+}
+
+const char *column_name(const struct column *c)
+{
+        return c->name ? c->name : fact_rows[c->fact].name;
+}
+
+enum unit column_unit(const struct column *c)
+{
+        return c->fact ? unit_of_fact(c->fact) : c->unit;
+}
+
+/* A fact's help is a sentence: "Live data." becomes "live data", "RSS of it." keeps its capitals. */
+char *column_help(char *out, size_t size, const struct column *c)
+{
+        const char *help = c->help ? c->help : c->fact ? fact_rows[c->fact].help : "";
+
+        (void)snprintf(out, size, "%s", help);
+        if (c->help || !*out)
+                return out;
+        if (islower((unsigned char)out[1]))
+                out[0] = (char)tolower((unsigned char)out[0]);
+        out[strlen(out) - 1] = '\0';
+        return out;
+}
+
+char *fact_text(char *out, const struct world_target *t, enum fact id)
+{
+        return value_show(out, SHORT_TEXT, unit_of_fact(id), value_number(true, facts_get(t, id)));
+}
+
+/* ---------------------------------------------------------------------- values */
 
 char *value_show(char *out, size_t size, enum unit unit, struct value v)
 {

@@ -13,6 +13,7 @@
 
 #include "client/console/draw/canvas.h"
 #include "client/console/draw/text.h"
+#include "client/state/facts.h"
 #include "proto/base/json_out.h"
 
 struct scene; /* what columns get their values from; only passed on here */
@@ -33,6 +34,7 @@ struct value value_text(const char *text); /* NULL or "": none */
 
 struct column {
         const char *title; /* heading, or label before the value */
+        enum fact fact;    /* of the target that is the row: value, unit, and what of name and help is not here */
         const char *name;  /* in CSV and JSON, with its unit: "live_bytes" */
         const char *help;  /* one sentence */
         enum unit unit;
@@ -44,7 +46,7 @@ struct column {
         struct value (*order)(const struct scene *s, const void *row); /* what rows are sorted by; NULL: the value */
         /* In place of the value in its unit; NULL: none. Returns `out`. */
         char *(*text)(char *out, size_t size, const struct scene *s, const void *row);
-        /* `row`: what the table's or view's rows are. */
+        /* `row`: what the table's or view's rows are. NULL: the fact. */
         struct value (*value)(const struct scene *s, const void *row);
         enum tint (*tint)(const struct scene *s, const void *row); /* NULL: plain */
         /* A drawing in place of the text; its value is for sorting, CSV and JSON. NULL: none. */
@@ -61,6 +63,15 @@ char *value_show_rate(char *out, size_t size, enum unit unit, struct rate_unit i
 /* The value as a CSV field (nothing when absent) and as JSON (null when absent): plain numbers. */
 void value_csv(FILE *to, struct value v);
 void value_json(struct json_out *j, struct value v);
+
+/* Of a column, whether they are its own or its fact's. The help is a phrase, made in `out`; "" when there is none. */
+struct value column_value(const struct column *c, const struct scene *s, const void *row);
+const char *column_name(const struct column *c);
+enum unit column_unit(const struct column *c);
+char *column_help(char *out, size_t size, const struct column *c);
+
+/* A fact for people, in its unit; UNKNOWN_TEXT when it is unknown. Returns `out`, of SHORT_TEXT bytes. */
+char *fact_text(char *out, const struct world_target *t, enum fact id);
 
 /* Less than, equal, greater: texts without regard to case. Absent values are equal to each other only. */
 int value_compare(struct value a, struct value b);

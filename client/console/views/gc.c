@@ -19,11 +19,6 @@ static const Hw__Generation *generation(const void *row)
         return row;
 }
 
-static const Hw__Gc *gc(const void *row)
-{
-        return ((const struct world_target *)row)->gc;
-}
-
 /* ------------------------------------------------------------- generations */
 
 static struct value number(const struct scene *s, const void *row)
@@ -129,102 +124,37 @@ static const struct table_class generations = {
 
 /* ----------------------------------------------------------------- figures */
 
-#define GC_VALUE(function, field)                                                                                      \
-        static struct value function(const struct scene *s, const void *row)                                           \
-        {                                                                                                              \
-                (void)s;                                                                                               \
-                return value_number(gc(row) && gc(row)->has_##field, gc(row) ? (double)gc(row)->field : 0);            \
-        }
-
-GC_VALUE(share, gc_share)
-GC_VALUE(share_run, gc_share_run)
-GC_VALUE(copied, copied_bytes)
-GC_VALUE(slop, slop_bytes)
-GC_VALUE(max_slop, max_slop_bytes)
-GC_VALUE(free_blocks, fragmentation_bytes)
-GC_VALUE(sync_total, sync_total_ns)
-GC_VALUE(balance, parallel_balance)
-GC_VALUE(pause_total, pause_total_ns)
-
-#define HEAP_VALUE(function, field)                                                                                    \
-        static struct value function(const struct scene *s, const void *row)                                           \
-        {                                                                                                              \
-                const Hw__Heap *h = ((const struct world_target *)row)->heap;                                          \
-                                                                                                                       \
-                (void)s;                                                                                               \
-                return value_number(h && h->has_##field, h ? (double)h->field : 0);                                    \
-        }
-
-HEAP_VALUE(unneeded, unneeded_bytes)
-HEAP_VALUE(held, megablocks_held)
-HEAP_VALUE(needed, megablocks_needed)
-HEAP_VALUE(returned, megablocks_returned)
-
-#define NONMOVING_VALUE(function, field)                                                                               \
-        static struct value function(const struct scene *s, const void *row)                                           \
-        {                                                                                                              \
-                const Hw__Nonmoving *n = gc(row) ? gc(row)->nonmoving : NULL;                                          \
-                                                                                                                       \
-                (void)s;                                                                                               \
-                return value_number(n && n->has_##field, n ? (double)n->field : 0);                                    \
-        }
-
-NONMOVING_VALUE(cycles, cycles)
-NONMOVING_VALUE(mark, mark_total_ns)
-NONMOVING_VALUE(nonmoving_sync, sync_total_ns)
-NONMOVING_VALUE(nonmoving_max, sync_max_ns)
-NONMOVING_VALUE(sweep, sweep_total_ns)
-
 static struct value mutator(const struct scene *s, const void *row)
 {
-        struct value v = share(s, row);
-
-        return value_number(v.is == VALUE_NUMBER, 1 - v.number);
+        (void)s;
+        return value_number(true, 1 - facts_get(row, FACT_GC_SHARE));
 }
 
 /* Those of the nonmoving collector come last, so that they can be left out for programs without it. */
 /* clang-format off */
 static const struct column figures[] = {
-        { .title = "GC, last 10 s", .name = "gc_share", .unit = UNIT_SHARE, .value = share,
-          .help = "share of elapsed time that went into collections" },
+        { .title = "GC, last 10 s", .fact = FACT_GC_SHARE },
         { .title = "mutator, last 10 s", .name = "mutator_share", .unit = UNIT_SHARE, .value = mutator,
           .help = "the rest: what the program could use" },
-        { .title = "GC, whole run", .name = "gc_share_run", .unit = UNIT_SHARE, .value = share_run,
-          .help = "share of collections since the run began" },
-        { .title = "total pause", .name = "all_pauses_ns", .unit = UNIT_NS, .value = pause_total,
-          .help = "all pauses since the run began" },
-        { .title = "GC sync time", .name = "sync_total_ns", .unit = UNIT_NS, .value = sync_total,
-          .help = "time in which collections waited for capabilities to stop" },
-        { .title = "parallel balance", .name = "parallel_balance", .unit = UNIT_SHARE, .value = balance,
-          .help = "how evenly parallel collections shared their work: 100 % is even, 0 % is one thread alone" },
-        { .title = "copied", .name = "copied_bytes", .unit = UNIT_BYTES, .value = copied,
-          .help = "bytes that collections copied, since the run began" },
-        { .title = "slop", .name = "slop_bytes", .unit = UNIT_BYTES, .value = slop,
-          .help = "unused rest of blocks after the last collection" },
-        { .title = "max slop", .name = "max_slop_bytes", .unit = UNIT_BYTES, .value = max_slop,
-          .help = "greatest slop of a major collection" },
-        { .title = "free blocks", .name = "free_blocks_bytes", .unit = UNIT_BYTES, .value = free_blocks,
+        { .title = "GC, whole run", .fact = FACT_GC_SHARE_RUN },
+        { .title = "total pause", .name = "all_pauses_ns", .fact = FACT_GC_PAUSES },
+        { .title = "GC sync time", .name = "sync_total_ns", .fact = FACT_GC_SYNC },
+        { .title = "parallel balance", .name = "parallel_balance", .fact = FACT_GC_BALANCE },
+        { .title = "copied", .name = "copied_bytes", .fact = FACT_GC_COPIED },
+        { .title = "slop", .name = "slop_bytes", .fact = FACT_GC_SLOP },
+        { .title = "max slop", .name = "max_slop_bytes", .fact = FACT_GC_SLOP_MAX },
+        { .title = "free blocks", .name = "free_blocks_bytes", .fact = FACT_GC_FRAGMENTATION,
           .help = "in the heap but in no use after the last collection, which the runtime's own statistics call "
                   "fragmentation; most of it is where the next collection copies to" },
-        { .title = "fragmentation", .name = "unneeded_bytes", .unit = UNIT_BYTES, .value = unneeded,
-          .help = "heap beyond what the collector's own sizing would hold for the live data; the alert fragmentation "
-                  "is about this" },
-        { .title = "megablocks held", .name = "megablocks_held", .unit = UNIT_COUNT, .value = held,
-          .help = "after the last major collection" },
-        { .title = "megablocks needed", .name = "megablocks_needed", .unit = UNIT_COUNT, .value = needed,
-          .help = "how many of those the collector wants to keep" },
-        { .title = "megablocks returned", .name = "megablocks_returned", .unit = UNIT_COUNT, .value = returned,
-          .help = "given back to the system by the last major collection" },
-        { .title = "nonmoving cycles", .name = "nonmoving_cycles", .unit = UNIT_COUNT, .value = cycles,
-          .help = "finished cycles of the nonmoving collector" },
-        { .title = "nonmoving mark", .name = "nonmoving_mark_ns", .unit = UNIT_NS, .value = mark,
-          .help = "time of concurrent marking, which is not a pause" },
-        { .title = "nonmoving sync", .name = "nonmoving_sync_ns", .unit = UNIT_NS, .value = nonmoving_sync,
-          .help = "total of its second pause" },
-        { .title = "longest sync", .name = "nonmoving_sync_max_ns", .unit = UNIT_NS, .value = nonmoving_max,
-          .help = "the longest of these pauses" },
-        { .title = "nonmoving sweep", .name = "nonmoving_sweep_ns", .unit = UNIT_NS, .value = sweep,
-          .help = "time of concurrent sweeping" },
+        { .title = "fragmentation", .fact = FACT_UNNEEDED },
+        { .title = "megablocks held", .fact = FACT_MEGABLOCKS_HELD },
+        { .title = "megablocks needed", .fact = FACT_MEGABLOCKS_NEEDED },
+        { .title = "megablocks returned", .fact = FACT_MEGABLOCKS_RETURNED },
+        { .title = "nonmoving cycles", .fact = FACT_NONMOVING_CYCLES },
+        { .title = "nonmoving mark", .fact = FACT_NONMOVING_MARK },
+        { .title = "nonmoving sync", .fact = FACT_NONMOVING_SYNC },
+        { .title = "longest sync", .fact = FACT_NONMOVING_SYNC_MAX },
+        { .title = "nonmoving sweep", .fact = FACT_NONMOVING_SWEEP },
 };
 /* clang-format on */
 

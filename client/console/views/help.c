@@ -72,9 +72,11 @@ static void paragraph(struct pen *p, const char *text)
 
 static void columns(struct pen *p, const struct column *list, size_t n)
 {
+        char help[LINE];
+
         for (size_t i = 0; i < n; i++) {
-                if (list[i].help)
-                        entry(p, TINT_STRONG, list[i].title, list[i].help);
+                if (*column_help(help, sizeof(help), &list[i]))
+                        entry(p, TINT_STRONG, list[i].title, help);
         }
 }
 

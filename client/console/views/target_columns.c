@@ -10,7 +10,6 @@
 #include "client/console/scene/trends.h"
 #include "client/console/views/target_columns.h"
 #include "proto/base/array.h"
-#include "proto/base/ckd.h"
 #include "proto/wire/resident_parts.h"
 
 static const struct world_target *target(const void *row)
@@ -45,38 +44,6 @@ static struct value up(const struct scene *s, const void *row)
         return value_number(target(row)->event_time_ns > 0, (double)scene_now_ns(s, target(row)));
 }
 
-static struct value live(const struct scene *s, const void *row)
-{
-        const Hw__Heap *h = target(row)->heap;
-
-        (void)s;
-        return value_number(h && h->has_live_bytes, h ? (double)h->live_bytes : 0);
-}
-
-static struct value heap(const struct scene *s, const void *row)
-{
-        const Hw__Heap *h = target(row)->heap;
-
-        (void)s;
-        return value_number(h && h->has_heap_size_bytes, h ? (double)h->heap_size_bytes : 0);
-}
-
-static struct value rss(const struct scene *s, const void *row)
-{
-        const Hw__Process *p = target(row)->heap ? target(row)->heap->process : NULL;
-
-        (void)s;
-        return value_number(p && p->has_rss_bytes, p ? (double)p->rss_bytes : 0);
-}
-
-static struct value live_max(const struct scene *s, const void *row)
-{
-        const Hw__Heap *h = target(row)->heap;
-
-        (void)s;
-        return value_number(h && h->has_max_live_bytes, h ? (double)h->max_live_bytes : 0);
-}
-
 static struct value limit(const struct scene *s, const void *row)
 {
         uint64_t bytes = 0;
@@ -91,8 +58,8 @@ static struct value limit(const struct scene *s, const void *row)
 static struct value limit_share(const struct scene *s, const void *row)
 {
         const struct world_target *t = row;
-        const Hw__Process *p = t->heap ? t->heap->process : NULL;
-        const uint64_t given_back = t->heap ? resident_given_back(t->heap->resident) : 0;
+        const double given_back = t->heap ? (double)resident_given_back(t->heap->resident) : 0;
+        double used = facts_get(t, FACT_HEAP_SIZE);
         uint64_t bytes;
         const char *what;
 
@@ -100,12 +67,10 @@ static struct value limit_share(const struct scene *s, const void *row)
         if (!memory_limit(t, &bytes, &what))
                 return no_value;
         if (!strcmp(what, "cgroup"))
-                return value_number(p && p->has_cgroup_current_bytes,
-                                    p ? (double)sub_sat(p->cgroup_current_bytes, given_back) / (double)bytes : 0);
-        if (strcmp(what, "-M") != 0 && p && p->has_rss_bytes)
-                return value_number(true, (double)sub_sat(p->rss_bytes, given_back) / (double)bytes);
-        return value_number(t->heap && t->heap->has_heap_size_bytes,
-                            t->heap ? (double)t->heap->heap_size_bytes / (double)bytes : 0);
+                used = facts_get(t, FACT_CGROUP) - given_back;
+        else if (strcmp(what, "-M") != 0 && facts_is_known(t, FACT_RESIDENT))
+                used = facts_get(t, FACT_RESIDENT) - given_back;
+        return value_number(true, (used < 0 ? 0 : used) / (double)bytes);
 }
 
 static enum tint limit_colour(const struct scene *s, const void *row)
@@ -212,21 +177,12 @@ static enum tint firing_colour(const struct scene *s, const void *row)
         return alerts_tint(target(row));
 }
 
-static struct value gc_share(const struct scene *s, const void *row)
-{
-        const Hw__Gc *gc = target(row)->gc;
-
-        (void)s;
-        return value_number(gc && gc->has_gc_share, gc ? gc->gc_share : 0);
-}
-
 static enum tint gc_colour(const struct scene *s, const void *row)
 {
-        struct value share = gc_share(s, row);
+        const double share = facts_get(row, FACT_GC_SHARE);
 
-        if (share.is == VALUE_NONE || share.number < 0.2)
-                return TINT_PLAIN;
-        return share.number < 0.5 ? TINT_WARN : TINT_BAD;
+        (void)s;
+        return share >= 0.5 ? TINT_BAD : share >= 0.2 ? TINT_WARN : TINT_PLAIN;
 }
 
 static struct value pause(const struct scene *s, const void *row)
@@ -238,38 +194,16 @@ static struct value pause(const struct scene *s, const void *row)
         return value_number(known, (double)p99_ns);
 }
 
-static struct value allocation(const struct scene *s, const void *row)
-{
-        const Hw__Heap *h = target(row)->heap;
-
-        (void)s;
-        return value_number(h && h->has_allocation_rate_bps, h ? h->allocation_rate_bps : 0);
-}
-
-static struct value lost(const struct scene *s, const void *row)
-{
-        const Hw__Health *h = target(row)->health;
-
-        (void)s;
-        return value_number(h && h->has_lost_bytes, h ? (double)h->lost_bytes : 0);
-}
-
 static enum tint lost_colour(const struct scene *s, const void *row)
 {
-        return lost(s, row).number > 0 ? TINT_BAD : TINT_DIM;
-}
-
-static struct value lag(const struct scene *s, const void *row)
-{
-        const Hw__Health *h = target(row)->health;
-
         (void)s;
-        return value_number(h && h->has_lag_ns, h ? (double)h->lag_ns : 0);
+        return facts_get(row, FACT_STREAM_LOST) > 0 ? TINT_BAD : TINT_DIM;
 }
 
 static enum tint lag_colour(const struct scene *s, const void *row)
 {
-        return lag(s, row).number > 10e9 ? TINT_WARN : TINT_DIM;
+        (void)s;
+        return facts_get(row, FACT_STREAM_LAG) > 10e9 ? TINT_WARN : TINT_DIM;
 }
 
 static void draw_history(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
@@ -293,10 +227,8 @@ const struct column target_columns[] = {
           .help = "steady (so far: without a verdict yet), rising, growing or leak, wherever it grows; how it ended, "
                   "if badly. The worst comes first: dead, running out of memory, leak, growing, rising; ended ones "
                   "last" },
-        { .title = "live", .name = "live_bytes", .unit = UNIT_BYTES, .width = 8, .value = live,
-          .help = "bytes that the last major collection found in use" },
-        { .title = "history", .name = "live_max_bytes", .unit = UNIT_BYTES, .width = -7, .rank = 4,
-          .value = live_max, .draw = draw_history,
+        { .title = "live", .fact = FACT_LIVE, .width = 8 },
+        { .title = "history", .fact = FACT_LIVE_MAX, .width = -7, .rank = 4, .draw = draw_history,
           .help = "live bytes over the window; sorted by maximum residency" },
         { .title = "growth", .name = "slope_bps", .unit = UNIT_SLOPE, .width = 13, .rank = 1, .value = slope,
           .tint = verdict_colour,
@@ -316,26 +248,22 @@ const struct column target_columns[] = {
           .help = "running, ended, crashed, waiting for its source ...; stale: its daemon is silent" },
         { .title = "limit in", .name = "limit_in_ns", .unit = UNIT_NS, .width = 8, .rank = 9, .value = limit_in,
           .help = "when the growth reaches the limit, if it goes on: the middle of the interval" },
-        { .title = "RSS", .name = "rss_bytes", .unit = UNIT_BYTES, .width = 8, .rank = 7, .value = rss,
+        { .title = "RSS", .name = "rss_bytes", .fact = FACT_RESIDENT, .width = 8, .rank = 7,
           .help = "resident memory of the process, as the system says; known for local programs" },
-        { .title = "heap", .name = "heap_size_bytes", .unit = UNIT_BYTES, .width = 8, .rank = 12, .value = heap,
-          .help = "memory that the runtime holds from the system" },
+        { .title = "heap", .fact = FACT_HEAP_SIZE, .width = 8, .rank = 12 },
         { .title = "limit", .name = "limit_bytes", .unit = UNIT_BYTES, .width = 8, .rank = 13, .value = limit,
           .help = "the lowest of -M, the control group's, --limit and the machine's memory" },
         { .title = "used", .name = "limit_share", .unit = UNIT_SHARE, .width = 7, .rank = 10, .value = limit_share,
           .tint = limit_colour, .help = "share of that limit in use: heap for -M, the cgroup's memory for its limit" },
-        { .title = "GC", .name = "gc_share", .unit = UNIT_SHARE, .width = 7, .rank = 8, .value = gc_share,
-          .tint = gc_colour, .help = "share of the last 10 s (of its own last when it has ended) in collections" },
+        { .title = "GC", .fact = FACT_GC_SHARE, .width = 7, .rank = 8, .tint = gc_colour },
         { .title = "p99 pause", .name = "pause_p99_ns", .unit = UNIT_NS, .width = 9, .rank = 14, .value = pause,
           .help = "99 of 100 pauses of the worst generation were no longer than this" },
-        { .title = "alloc", .name = "allocation_rate_bps", .unit = UNIT_RATE, .width = 12, .rank = 15,
-          .value = allocation, .help = "bytes allocated per second over the last 10 s (its last when it has ended)" },
+        { .title = "alloc", .name = "allocation_rate_bps", .fact = FACT_ALLOCATION, .width = 12, .rank = 15 },
         { .title = "up", .name = "up_ns", .unit = UNIT_NS, .width = 8, .rank = 11, .value = up,
           .help = "time since the program started; how long it ran when it has ended" },
-        { .title = "lost", .name = "lost_bytes", .unit = UNIT_BYTES, .width = 8, .rank = 16, .value = lost,
-          .tint = lost_colour, .help = "bytes of the stream that were damaged and skipped" },
-        { .title = "lag", .name = "lag_ns", .unit = UNIT_NS, .width = 8, .rank = 17, .value = lag, .tint = lag_colour,
-          .help = "how far the stream is behind the program's clock" },
+        { .title = "lost", .name = "lost_bytes", .fact = FACT_STREAM_LOST, .width = 8, .rank = 16,
+          .tint = lost_colour },
+        { .title = "lag", .name = "lag_ns", .fact = FACT_STREAM_LAG, .width = 8, .rank = 17, .tint = lag_colour },
         /* from here on only in the overview: TARGET_LIST_COLUMNS */
         { .title = "wrong", .name = "wrong", .value = answer_wrong,
           .help = "is anything wrong: the verdict with its evidence, how it ended, what else fires" },

@@ -4,11 +4,6 @@
 #include "client/console/draw/widgets.h"
 #include "proto/base/array.h"
 
-static const Hw__Sched *sched(const void *row)
-{
-        return ((const struct world_target *)row)->sched;
-}
-
 static double elapsed_ns(const struct scene *s)
 {
         return (double)s->target->event_time_ns;
@@ -184,70 +179,29 @@ static const struct table_class stops = {
 
 /* ----------------------------------------------------------------- figures */
 
-#define SCHED_VALUE(function, field)                                                                                   \
-        static struct value function(const struct scene *s, const void *row)                                           \
-        {                                                                                                              \
-                (void)s;                                                                                               \
-                return value_number(sched(row) && sched(row)->has_##field,                                             \
-                                    sched(row) ? (double)sched(row)->field : 0);                                       \
-        }
-
-SCHED_VALUE(created, threads_created)
-SCHED_VALUE(finished, threads_finished)
-SCHED_VALUE(migrations, migrations)
-SCHED_VALUE(wakeups, wakeups)
-
-#define SPARK_VALUE(function, field)                                                                                   \
-        static struct value function(const struct scene *s, const void *row)                                           \
-        {                                                                                                              \
-                const Hw__Sparks *sparks = sched(row) ? sched(row)->sparks : NULL;                                     \
-                                                                                                                       \
-                (void)s;                                                                                               \
-                return value_number(sparks && sparks->has_##field, sparks ? (double)sparks->field : 0);                \
-        }
-
-SPARK_VALUE(sparks_created, created)
-SPARK_VALUE(sparks_converted, converted)
-SPARK_VALUE(sparks_fizzled, fizzled)
-SPARK_VALUE(sparks_collected, collected)
-SPARK_VALUE(sparks_dud, dud)
-SPARK_VALUE(sparks_overflowed, overflowed)
-SPARK_VALUE(sparks_remaining, remaining)
-
-static struct value alive(const struct scene *s, const void *row)
+static struct value threads_alive(const struct scene *s, const void *row)
 {
-        struct value made = created(s, row), done = finished(s, row);
+        const double alive = facts_get(row, FACT_THREADS_CREATED) - facts_get(row, FACT_THREADS_FINISHED);
 
-        return value_number(made.is == VALUE_NUMBER && done.is == VALUE_NUMBER && made.number >= done.number,
-                            made.number - done.number);
+        (void)s;
+        return value_number(alive >= 0, alive);
 }
 
 /* clang-format off */
 static const struct column figures[] = {
-        { .title = "threads created", .name = "threads_created", .unit = UNIT_COUNT, .value = created,
-          .help = "Haskell threads since the run began" },
-        { .title = "threads alive", .name = "threads_alive", .unit = UNIT_COUNT, .value = alive,
+        { .title = "threads created", .fact = FACT_THREADS_CREATED },
+        { .title = "threads alive", .name = "threads_alive", .unit = UNIT_COUNT, .value = threads_alive,
           .help = "made and not finished: running, waiting or blocked" },
-        { .title = "threads finished", .name = "threads_finished", .unit = UNIT_COUNT, .value = finished,
-          .help = "of those made" },
-        { .title = "wake-ups", .name = "wakeups", .unit = UNIT_COUNT, .value = wakeups,
-          .help = "of blocked threads" },
-        { .title = "migrations", .name = "migrations", .unit = UNIT_COUNT, .value = migrations,
-          .help = "moves of threads to another capability" },
-        { .title = "sparks created", .name = "sparks_created", .unit = UNIT_COUNT, .value = sparks_created,
-          .help = "by par and similar" },
-        { .title = "sparks converted", .name = "sparks_converted", .unit = UNIT_COUNT, .value = sparks_converted,
-          .help = "run in parallel: the useful ones" },
-        { .title = "sparks fizzled", .name = "sparks_fizzled", .unit = UNIT_COUNT, .value = sparks_fizzled,
-          .help = "evaluated by another thread before their turn came" },
-        { .title = "sparks collected", .name = "sparks_collected", .unit = UNIT_COUNT, .value = sparks_collected,
-          .help = "found to be garbage" },
-        { .title = "sparks dud", .name = "sparks_dud", .unit = UNIT_COUNT, .value = sparks_dud,
-          .help = "already evaluated when made" },
-        { .title = "sparks overflowed", .name = "sparks_overflowed", .unit = UNIT_COUNT,
-          .value = sparks_overflowed, .help = "thrown away because the pool was full" },
-        { .title = "sparks waiting", .name = "sparks_remaining", .unit = UNIT_COUNT, .value = sparks_remaining,
-          .help = "in the pools now" },
+        { .title = "threads finished", .fact = FACT_THREADS_FINISHED },
+        { .title = "wake-ups", .name = "wakeups", .fact = FACT_WAKEUPS },
+        { .title = "migrations", .name = "migrations", .fact = FACT_MIGRATIONS },
+        { .title = "sparks created", .fact = FACT_SPARKS_CREATED },
+        { .title = "sparks converted", .fact = FACT_SPARKS_CONVERTED },
+        { .title = "sparks fizzled", .fact = FACT_SPARKS_FIZZLED },
+        { .title = "sparks collected", .fact = FACT_SPARKS_COLLECTED },
+        { .title = "sparks dud", .fact = FACT_SPARKS_DUD },
+        { .title = "sparks overflowed", .fact = FACT_SPARKS_OVERFLOWED },
+        { .title = "sparks waiting", .fact = FACT_SPARKS_REMAINING },
 };
 /* clang-format on */
 

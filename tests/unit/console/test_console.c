@@ -849,21 +849,50 @@ static void help_explains(void **state)
 /* Each number has a help text, and a name that files can use, only once in its view. */
 static void every_column_is_explained(void **state)
 {
+        char help[1024];
+
         (void)state;
         for (size_t i = 0; console_views[i]; i++) {
                 for (size_t k = 0; k < VIEW_TABLES && console_views[i]->tables[k]; k++) {
                         const struct table_class *t = console_views[i]->tables[k];
 
                         for (size_t n = 0; n < t->n_columns; n++) {
-                                assert_non_null(t->columns[n].name);
-                                assert_true(!t->columns[n].title[0] || t->columns[n].help);
+                                const char *name = column_name(&t->columns[n]);
+
+                                assert_non_null(name);
+                                assert_true(!t->columns[n].title[0] ||
+                                            *column_help(help, sizeof(help), &t->columns[n]));
                                 for (size_t m = 0; m < n; m++)
-                                        assert_string_not_equal(t->columns[m].name, t->columns[n].name);
+                                        assert_string_not_equal(column_name(&t->columns[m]), name);
                         }
                 }
                 for (size_t n = 0; n < console_views[i]->n_figures; n++)
-                        assert_non_null(console_views[i]->figures[n].help);
+                        assert_true(*column_help(help, sizeof(help), &console_views[i]->figures[n]));
         }
+}
+
+/* A column that names a fact has its value, name, unit and help. */
+static void a_column_of_a_fact(void **state)
+{
+        static const struct column column = { .title = "live", .fact = FACT_LIVE };
+        struct world_target *t = calloc(1, sizeof(*t));
+        Hw__Heap heap = HW__HEAP__INIT;
+        char help[1024], text[SHORT_TEXT];
+
+        (void)state;
+        assert_non_null(t);
+        t->heap = &heap;
+        assert_int_equal(column_value(&column, NULL, t).is, VALUE_NONE);
+        assert_string_equal(fact_text(text, t, FACT_LIVE), UNKNOWN_TEXT);
+        heap.has_live_bytes = true;
+        assert_int_equal(column_value(&column, NULL, t).is, VALUE_NUMBER);
+        heap.live_bytes = 3 << 20;
+        assert_true(column_value(&column, NULL, t).number == 3 << 20);
+        assert_string_equal(fact_text(text, t, FACT_LIVE), "3.00 MiB");
+        assert_string_equal(column_name(&column), "live_bytes");
+        assert_int_equal(column_unit(&column), UNIT_BYTES);
+        assert_string_equal(column_help(help, sizeof(help), &column), "live data after the last major collection");
+        free(t);
 }
 
 static void mouse(void **state)
@@ -1044,6 +1073,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(what_has_ended_is_shown_as_it_ended, setup, teardown),
                 cmocka_unit_test_setup_teardown(help_explains, setup, teardown),
                 cmocka_unit_test(every_column_is_explained),
+                cmocka_unit_test(a_column_of_a_fact),
                 cmocka_unit_test_setup_teardown(mouse, setup, teardown),
                 cmocka_unit_test_setup_teardown(small_screens, setup, teardown),
                 cmocka_unit_test_setup_teardown(ascii, setup, teardown),
