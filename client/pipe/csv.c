@@ -12,10 +12,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/state/facts.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
 
@@ -141,13 +143,20 @@ static void number_row(struct csv_text *out, const struct origin *o, uint64_t ti
         append(out, ",,\n", 3);
 }
 
-static void real_row(struct csv_text *out, const struct origin *o, const Hw__Update *u, const char *series,
-                     const char *unit, double value)
+/* A fact that came with the update, which the world has applied. */
+static void fact_row(struct csv_text *out, const struct origin *o, const Hw__Update *u, const struct world_target *t,
+                     const char *series, enum fact id)
 {
+        static const char *const units[] = {
+                [FACT_BYTES] = "B", [FACT_NS] = "ns", [FACT_SHARE] = "1", [FACT_RATE] = "B/s"
+        };
         char text[40];
+        const double value = facts_get(t, id);
 
+        if (isnan(value))
+                return;
         begin_row(out, o, u->has_event_time_ns, u->event_time_ns);
-        series_and_unit(out, series, unit);
+        series_and_unit(out, series, units[fact_rows[id].unit]);
         append(out, text, (size_t)snprintf(text, sizeof(text), "%.6g", value));
         append(out, ",,\n", 3);
 }
@@ -161,14 +170,6 @@ static void heap_rows(struct csv_text *out, const struct origin *o, const Hw__Up
                 for (size_t j = 0; name && j < s->n_times_ns && j < s->n_values; j++)
                         number_row(out, o, s->times_ns[j], name, hw_series_unit(s->series), s->values[j]);
         }
-        if (u->heap->has_allocation_rate_bps)
-                real_row(out, o, u, "allocation_rate", "B/s", u->heap->allocation_rate_bps);
-}
-
-static void gc_rows(struct csv_text *out, const struct origin *o, const Hw__Update *u)
-{
-        if (u->gc->has_gc_share)
-                real_row(out, o, u, "gc_share", "1", u->gc->gc_share);
 }
 
 static void census_rows(struct csv_text *out, const struct origin *o, const struct world_target *t, const Hw__Census *c)
@@ -203,14 +204,6 @@ static void note_rows(struct csv_text *out, const struct origin *o, const Hw__No
         }
 }
 
-static void health_rows(struct csv_text *out, const struct origin *o, const Hw__Update *u)
-{
-        if (u->health->has_lost_bytes)
-                real_row(out, o, u, "lost_bytes", "B", (double)u->health->lost_bytes);
-        if (u->health->has_lag_ns)
-                real_row(out, o, u, "lag", "ns", (double)u->health->lag_ns);
-}
-
 /* The target of an update; NULL when the world does not have it or it is in a later run. */
 static const struct world_target *target_of(const struct world *world, size_t daemon, const Hw__Update *u)
 {
@@ -237,9 +230,10 @@ void csv_update(struct csv_text *out, const struct world *world, size_t daemon, 
         switch (u->body_case) {
         case HW__UPDATE__BODY_HEAP:
                 heap_rows(out, &o, u);
+                fact_row(out, &o, u, t, "allocation_rate", FACT_ALLOCATION);
                 break;
         case HW__UPDATE__BODY_GC:
-                gc_rows(out, &o, u);
+                fact_row(out, &o, u, t, "gc_share", FACT_GC_SHARE);
                 break;
         case HW__UPDATE__BODY_CENSUS:
                 census_rows(out, &o, t, u->census);
@@ -248,7 +242,8 @@ void csv_update(struct csv_text *out, const struct world *world, size_t daemon, 
                 note_rows(out, &o, u->notes);
                 break;
         case HW__UPDATE__BODY_HEALTH:
-                health_rows(out, &o, u);
+                fact_row(out, &o, u, t, "lost_bytes", FACT_STREAM_LOST);
+                fact_row(out, &o, u, t, "lag", FACT_STREAM_LAG);
                 break;
         default:
                 break;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "client/api/answers_json.h"
+#include "client/state/facts.h"
 #include "heapwatch/text.h"
 #include "proto/wire/json.h"
 
@@ -49,22 +50,21 @@ void account_text(FILE *to, const struct account *a, const struct world_target *
 static void json_memory(struct json_out *j, const struct world_target *t)
 {
         const Hw__Heap *h = t->heap;
-        const Hw__Process *p = h ? h->process : NULL;
         const char *words;
         uint64_t limit = 0;
         bool has_limit = account_limit(t, &limit, &words);
 
         json_member_open(j, "memory", '{');
-        json_known_u64(j, "liveBytes", h && h->has_live_bytes, h ? h->live_bytes : 0);
-        json_known_u64(j, "maxLiveBytes", h && h->has_max_live_bytes, h ? h->max_live_bytes : 0);
-        json_known_u64(j, "heapBytes", h && h->has_heap_size_bytes, h ? h->heap_size_bytes : 0);
-        json_known_u64(j, "rssBytes", p && p->has_rss_bytes, p ? p->rss_bytes : 0);
+        facts_print(j, "liveBytes", t, FACT_LIVE);
+        facts_print(j, "maxLiveBytes", t, FACT_LIVE_MAX);
+        facts_print(j, "heapBytes", t, FACT_HEAP_SIZE);
+        facts_print(j, "rssBytes", t, FACT_RESIDENT);
         json_key(j, "resident");
         if (h && h->resident)
                 json_message(j, &h->resident->base, true);
         else
                 json_none(j);
-        json_known_u64(j, "cgroupBytes", p && p->has_cgroup_current_bytes, p ? p->cgroup_current_bytes : 0);
+        facts_print(j, "cgroupBytes", t, FACT_CGROUP);
         json_known_u64(j, "limitBytes", has_limit, limit);
         json_close(j, '}');
 }

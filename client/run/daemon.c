@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "proto/base/process.h"
+#include "client/state/facts.h"
 #include "client/state/world.h"
 #include "heapwatch/requester.h"
 #include "client/cli/absent.h"
@@ -344,8 +345,6 @@ static void collect_verdict(struct run_facts *f, const Hw__Trend *t)
                  after ? "\"" : "");
 }
 
-#define KNOWN(message, field) ((message) && (message)->has_##field ? (message)->field : UNKNOWN_U64)
-
 static void collect(struct run_facts *f, const struct world_target *t)
 {
         const Hw__Trend *live = t->trends[HW__SERIES__SERIES_LIVE];
@@ -358,15 +357,13 @@ static void collect(struct run_facts *f, const struct world_target *t)
         f->waiting = t->target && t->target->state == HW__TARGET__STATE__STATE_WAITING;
         f->runs = t->target ? t->target->runs : 0;
         f->recorded = t->health && t->health->recording && t->health->recording->bytes > 0;
-        f->live_bytes = KNOWN(t->heap, live_bytes);
-        f->max_live_bytes = KNOWN(t->heap, max_live_bytes);
-        f->rss_bytes = t->heap ? KNOWN(t->heap->process, rss_bytes) : UNKNOWN_U64;
-        f->censuses = KNOWN(t->census, number);
-        f->lost_bytes = KNOWN(t->health, lost_bytes);
-        f->events = KNOWN(t->health, events);
-        f->collections = t->gc ? 0 : UNKNOWN_U64;
-        for (size_t i = 0; t->gc && i < t->gc->n_generations; i++)
-                f->collections += t->gc->generations[i]->count;
+        f->live_bytes = facts_get_u64(t, FACT_LIVE, UNKNOWN_U64);
+        f->live_max_bytes = facts_get_u64(t, FACT_LIVE_MAX, UNKNOWN_U64);
+        f->resident_bytes = facts_get_u64(t, FACT_RESIDENT, UNKNOWN_U64);
+        f->censuses = t->census && t->census->has_number ? t->census->number : UNKNOWN_U64;
+        f->lost_bytes = facts_get_u64(t, FACT_STREAM_LOST, UNKNOWN_U64);
+        f->events = facts_get_u64(t, FACT_STREAM_EVENTS, UNKNOWN_U64);
+        f->collections = facts_get_u64(t, FACT_COLLECTIONS, t->gc ? 0 : UNKNOWN_U64);
         if (world_top_bands(t, &top, 1) == 1 && top->bytes > 0) {
                 f->top_band_bytes = top->bytes;
                 snprintf(f->top_band, sizeof(f->top_band), "%s", top->def->label);

@@ -91,7 +91,7 @@ struct run_facts {
         uint32_t runs; /* seen so far */
         bool recorded;
         bool crashed;
-        uint64_t live_bytes, max_live_bytes, rss_bytes;
+        uint64_t live_bytes, live_max_bytes, resident_bytes;
         uint64_t censuses, lost_bytes, events, collections;
         char top_band[80]; /* label of the largest band of the last census, or "" */
         uint64_t top_band_bytes;

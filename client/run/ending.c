@@ -69,9 +69,9 @@ static void add_facts(FILE *out, const struct run_facts *facts)
 {
         char label[256], number[HW_NUMBER_MAX];
 
-        if (facts->max_live_bytes == UNKNOWN_U64)
-                add_bytes(out, "resident at last", facts->rss_bytes);
-        add_bytes(out, "most live", facts->max_live_bytes);
+        if (facts->live_max_bytes == UNKNOWN_U64)
+                add_bytes(out, "resident at last", facts->resident_bytes);
+        add_bytes(out, "most live", facts->live_max_bytes);
         add_bytes(out, "live at the last major collection", facts->live_bytes);
         add_count(out, "collection", "collections", facts->collections);
         add_count(out, "heap census", "heap censuses", facts->censuses);
@@ -129,7 +129,7 @@ static void add_end(FILE *out, const struct program_run *r, const struct session
 
 void run_sum_up(struct program_run *r, const struct session_result *result)
 {
-        struct run_facts facts = { .verdict = "", .rss_bytes = UNKNOWN_U64 };
+        struct run_facts facts = { .verdict = "", .resident_bytes = UNKNOWN_U64 };
         char line[SENTENCE] = "", verdict[2 * sizeof(facts.verdict)];
         FILE *out = fmemopen(line, sizeof(line), "w");
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/state/facts.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
+
+enum { FACT_NAME_MAX = 64 };
 
 #define SUFFIX_COUNT ""
 #define SUFFIX_BYTES "_bytes"
@@ -124,6 +127,40 @@ uint64_t facts_get_u64(const struct world_target *t, enum fact id, uint64_t othe
         double value = facts_get(t, id);
 
         return value >= 0 && value < 0x1p64 ? (uint64_t)value : otherwise;
+}
+
+void facts_print(struct json_out *j, const char *key, const struct world_target *t, enum fact id)
+{
+        const double value = facts_get(t, id);
+
+        if (isnan(value))
+                return;
+        if (fact_rows[id].unit == FACT_SHARE || fact_rows[id].unit == FACT_RATE)
+                json_member_double(j, key, value);
+        else
+                json_member_u64(j, key, facts_get_u64(t, id, 0));
+}
+
+static void camel_case(char out[FACT_NAME_MAX], const char *name)
+{
+        size_t n = 0;
+
+        for (bool up = false; *name && n < FACT_NAME_MAX - 1; name++) {
+                if (*name != '_')
+                        out[n++] = (char)(up ? toupper((unsigned char)*name) : *name);
+                up = *name == '_';
+        }
+        out[n] = '\0';
+}
+
+void facts_print_all(struct json_out *j, const struct world_target *t, const enum fact *ids, size_t n)
+{
+        char key[FACT_NAME_MAX];
+
+        for (size_t i = 0; i < n; i++) {
+                camel_case(key, fact_rows[ids[i]].name);
+                facts_print(j, key, t, ids[i]);
+        }
 }
 
 enum fact facts_find(const char *name)

@@ -17,6 +17,7 @@
 #define HW_CLIENT_STATE_FACTS_H
 
 #include "client/state/world.h"
+#include "proto/base/json_out.h"
 
 enum fact {
         FACT_NONE,
@@ -57,6 +58,13 @@ double facts_get(const struct world_target *t, enum fact id);
 /* The same as an integer; `otherwise` when it is unknown. */
 uint64_t facts_get_u64(const struct world_target *t, enum fact id, uint64_t otherwise);
 bool facts_is_known(const struct world_target *t, enum fact id);
+
+/*
+ * Members of a JSON object: the number as such under `key`, or, in the second, each of the n ids under the name of its
+ * row in camelCase ("liveBytes"). Nothing for what is unknown.
+ */
+void facts_print(struct json_out *j, const char *key, const struct world_target *t, enum fact id);
+void facts_print_all(struct json_out *j, const struct world_target *t, const enum fact *ids, size_t n);
 
 /* The id of a name, or FACT_NONE. */
 enum fact facts_find(const char *name);

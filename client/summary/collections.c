@@ -129,9 +129,9 @@ void collections_json(struct json_out *j, const struct summary *s)
         for (size_t i = 0; i < gc->n_generations; i++)
                 json_generation(j, gc->generations[i]);
         json_close(j, ']');
-        json_known_double(j, "parallelBalance", gc->has_parallel_balance, gc->parallel_balance);
-        json_known_u64(j, "syncTotalNs", gc->has_sync_total_ns, gc->sync_total_ns);
-        json_known_u64(j, "unmatched", gc->has_unmatched, gc->unmatched);
+        facts_print(j, "parallelBalance", s->t, FACT_GC_BALANCE);
+        facts_print(j, "syncTotalNs", s->t, FACT_GC_SYNC);
+        facts_print(j, "unmatched", s->t, FACT_GC_UNMATCHED);
         if (gc->nonmoving)
                 json_nonmoving(j, gc->nonmoving);
 }

@@ -210,16 +210,16 @@ void stream_json(struct json_out *j, const struct summary *s)
 {
         const Hw__Health *h = s->t->health;
 
-        json_known_u64(j, "bytes", h->has_bytes, h->bytes);
-        json_known_u64(j, "events", h->has_events, h->events);
-        json_known_u64(j, "blocks", h->has_blocks, h->blocks);
-        json_known_u64(j, "lostBytes", h->has_lost_bytes, h->lost_bytes);
-        json_known_u64(j, "resyncs", h->has_resyncs, h->resyncs);
-        json_known_u64(j, "unknownEvents", h->has_unknown_events, h->unknown_events);
-        json_known_u64(j, "shortEvents", h->has_short_events, h->short_events);
-        json_known_u64(j, "lateSamples", h->has_late_samples, h->late_samples);
-        json_known_u64(j, "timeAnomalies", h->has_time_anomalies, h->time_anomalies);
-        json_known_u64(j, "bandsLeftOut", h->has_bands_left_out, h->bands_left_out);
+        facts_print(j, "bytes", s->t, FACT_STREAM_BYTES);
+        facts_print(j, "events", s->t, FACT_STREAM_EVENTS);
+        facts_print(j, "blocks", s->t, FACT_STREAM_BLOCKS);
+        facts_print(j, "lostBytes", s->t, FACT_STREAM_LOST);
+        facts_print(j, "resyncs", s->t, FACT_STREAM_RESYNCS);
+        facts_print(j, "unknownEvents", s->t, FACT_STREAM_UNKNOWN);
+        facts_print(j, "shortEvents", s->t, FACT_STREAM_SHORT);
+        facts_print(j, "lateSamples", s->t, FACT_STREAM_LATE);
+        facts_print(j, "timeAnomalies", s->t, FACT_STREAM_ANOMALIES);
+        facts_print(j, "bandsLeftOut", s->t, FACT_BANDS_LEFT_OUT);
         json_known_u64(j, "infoTablesLeftOut", h->has_info_tables_left_out, h->info_tables_left_out);
         json_known_u64(j, "costCentresLeftOut", h->has_cost_centres_left_out, h->cost_centres_left_out);
         json_known_text(j, "unread", h->unread);

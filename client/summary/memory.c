@@ -12,10 +12,8 @@
 
 bool memory_known(const struct summary *s)
 {
-        const Hw__Heap *h = s->t->heap;
-
-        return (h && (h->has_allocated_bytes || h->has_max_live_bytes || h->has_max_heap_size_bytes)) ||
-               collections_known(s);
+        return facts_is_known(s->t, FACT_ALLOCATED) || facts_is_known(s->t, FACT_LIVE_MAX) ||
+               facts_is_known(s->t, FACT_HEAP_SIZE_MAX) || collections_known(s);
 }
 
 /* In a log there is nothing of the process. */
@@ -36,38 +34,32 @@ static void put_resident(FILE *to, const Hw__Resident *r)
 
 void memory_text(FILE *to, const struct summary *s)
 {
-        const Hw__Heap *h = s->t->heap;
-        const Hw__Gc *gc = s->t->gc;
+        const uint64_t samples = facts_get_u64(s->t, FACT_LIVE_SAMPLES, 0);
         char words[64], count[HW_NUMBER_MAX];
 
         (void)fputc('\n', to);
-        if (h)
-                print_bytes_row(to, h->has_allocated_bytes, h->allocated_bytes, "allocated in the heap");
+        (void)snprintf(words, sizeof(words), "maximum residency (%s sample%s)",
+                       hw_count_text(count, sizeof(count), samples), plural(samples));
+        print_fact_row(to, s->t, FACT_ALLOCATED, "allocated in the heap");
         if (collections_known(s))
-                print_bytes_row(to, gc->has_copied_bytes, gc->copied_bytes, "copied during GC");
-        if (h) {
-                (void)snprintf(words, sizeof(words), "maximum residency (%s sample%s)",
-                               hw_count_text(count, sizeof(count), h->live_samples), plural(h->live_samples));
-                print_bytes_row(to, h->has_max_live_bytes, h->max_live_bytes, words);
-        }
-        if (gc)
-                print_bytes_row(to, gc->has_max_slop_bytes, gc->max_slop_bytes, "maximum slop");
-        if (h)
-                print_bytes_row(to, h->has_max_heap_size_bytes, h->max_heap_size_bytes, "total memory in use");
-        if (h && h->resident)
-                put_resident(to, h->resident);
+                print_fact_row(to, s->t, FACT_GC_COPIED, "copied during GC");
+        print_fact_row(to, s->t, FACT_LIVE_MAX, words);
+        print_fact_row(to, s->t, FACT_GC_SLOP_MAX, "maximum slop");
+        print_fact_row(to, s->t, FACT_HEAP_SIZE_MAX, "total memory in use");
+        if (s->t->heap && s->t->heap->resident)
+                put_resident(to, s->t->heap->resident);
 }
 
 void memory_json(struct json_out *j, const struct summary *s)
 {
         const Hw__Heap *h = s->t->heap;
-        const Hw__Gc *gc = s->t->gc;
 
         if (h) {
-                json_known_u64(j, "allocatedBytes", h->has_allocated_bytes, h->allocated_bytes);
-                json_known_u64(j, "maxResidencyBytes", h->has_max_live_bytes, h->max_live_bytes);
-                json_known_u64(j, "residencySamples", h->has_max_live_bytes, h->live_samples);
-                json_known_u64(j, "totalMemoryBytes", h->has_max_heap_size_bytes, h->max_heap_size_bytes);
+                facts_print(j, "allocatedBytes", s->t, FACT_ALLOCATED);
+                facts_print(j, "maxResidencyBytes", s->t, FACT_LIVE_MAX);
+                if (facts_is_known(s->t, FACT_LIVE_MAX))
+                        facts_print(j, "residencySamples", s->t, FACT_LIVE_SAMPLES);
+                facts_print(j, "totalMemoryBytes", s->t, FACT_HEAP_SIZE_MAX);
                 json_key(j, "resident");
                 if (h->resident)
                         json_message(j, &h->resident->base, true);
@@ -75,9 +67,8 @@ void memory_json(struct json_out *j, const struct summary *s)
                         json_none(j);
         }
         if (collections_known(s))
-                json_known_u64(j, "copiedBytes", gc->has_copied_bytes, gc->copied_bytes);
-        if (gc)
-                json_known_u64(j, "maxSlopBytes", gc->has_max_slop_bytes, gc->max_slop_bytes);
+                facts_print(j, "copiedBytes", s->t, FACT_GC_COPIED);
+        facts_print(j, "maxSlopBytes", s->t, FACT_GC_SLOP_MAX);
 }
 
 /* ----------------------------------------------------------------- time */
@@ -95,12 +86,12 @@ static bool rate_known(const struct summary *s, const struct elapsed *e)
          * Allocation is counted since the program's start: for a log that was joined late, the time before
          * it is unknown.
          */
-        return e->gc_known && !e->late && e->mut_ns > 0 && s->t->heap && s->t->heap->has_allocated_bytes;
+        return e->gc_known && !e->late && e->mut_ns > 0 && facts_is_known(s->t, FACT_ALLOCATED);
 }
 
 static double rate(const struct summary *s, const struct elapsed *e)
 {
-        return (double)s->t->heap->allocated_bytes / ((double)e->mut_ns / 1e9);
+        return facts_get(s->t, FACT_ALLOCATED) / ((double)e->mut_ns / 1e9);
 }
 
 static void print_seconds(FILE *to, const char *name, uint64_t ns)

@@ -14,6 +14,11 @@ void print_bytes_row(FILE *to, bool known, uint64_t bytes, const char *words)
                       hw_bytes_text(human, sizeof(human), (double)bytes));
 }
 
+void print_fact_row(FILE *to, const struct world_target *t, enum fact id, const char *words)
+{
+        print_bytes_row(to, facts_is_known(t, id), facts_get_u64(t, id, 0), words);
+}
+
 const char *print_safe(char *out, size_t size, const char *text)
 {
         (void)hw_terminal_text(out, size, text);

@@ -9,10 +9,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "client/state/facts.h"
 #include "heapwatch/text.h"
 
 /* "   1,249,903,104 bytes allocated in the heap              1.16 GiB"; nothing if unknown. */
 void print_bytes_row(FILE *to, bool known, uint64_t bytes, const char *words);
+
+/* The same of a fact. */
+void print_fact_row(FILE *to, const struct world_target *t, enum fact id, const char *words);
 
 /* Text from the program, safe for a terminal and cut to its buffer. Returns the buffer. */
 const char *print_safe(char *out, size_t size, const char *text);

@@ -103,16 +103,16 @@ void threads_text(FILE *to, const struct summary *s)
         print_capabilities(to, s);
 }
 
-static void json_sparks(struct json_out *j, const Hw__Sparks *p)
+static void json_sparks(struct json_out *j, const struct world_target *t)
 {
         json_member_open(j, "sparks", '{');
-        json_known_u64(j, "created", p->has_created, p->created);
-        json_known_u64(j, "converted", p->has_converted, p->converted);
-        json_known_u64(j, "overflowed", p->has_overflowed, p->overflowed);
-        json_known_u64(j, "dud", p->has_dud, p->dud);
-        json_known_u64(j, "collected", p->has_collected, p->collected);
-        json_known_u64(j, "fizzled", p->has_fizzled, p->fizzled);
-        json_known_u64(j, "remaining", p->has_remaining, p->remaining);
+        facts_print(j, "created", t, FACT_SPARKS_CREATED);
+        facts_print(j, "converted", t, FACT_SPARKS_CONVERTED);
+        facts_print(j, "overflowed", t, FACT_SPARKS_OVERFLOWED);
+        facts_print(j, "dud", t, FACT_SPARKS_DUD);
+        facts_print(j, "collected", t, FACT_SPARKS_COLLECTED);
+        facts_print(j, "fizzled", t, FACT_SPARKS_FIZZLED);
+        facts_print(j, "remaining", t, FACT_SPARKS_REMAINING);
         json_close(j, '}');
 }
 
@@ -120,12 +120,12 @@ void threads_json(struct json_out *j, const struct summary *s)
 {
         const Hw__Sched *sched = s->t->sched;
 
-        json_known_u64(j, "created", sched->has_threads_created, sched->threads_created);
-        json_known_u64(j, "finished", sched->has_threads_finished, sched->threads_finished);
-        json_known_u64(j, "migrations", sched->has_migrations, sched->migrations);
-        json_known_u64(j, "wakeups", sched->has_wakeups, sched->wakeups);
+        facts_print(j, "created", s->t, FACT_THREADS_CREATED);
+        facts_print(j, "finished", s->t, FACT_THREADS_FINISHED);
+        facts_print(j, "migrations", s->t, FACT_MIGRATIONS);
+        facts_print(j, "wakeups", s->t, FACT_WAKEUPS);
         if (sched->sparks)
-                json_sparks(j, sched->sparks);
+                json_sparks(j, s->t);
         json_member_open(j, "capabilities", '[');
         for (size_t i = 0; i < sched->n_capabilities; i++) {
                 json_open(j, '{');

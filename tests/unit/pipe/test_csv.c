@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "client/pipe/csv.h"
+#include "tests/unit/state/apply.h"
 #include "tests/unit/console/made_up.h"
 
 static void fields_are_quoted(void **state)
@@ -56,6 +57,7 @@ static void samples_become_rows(void **state)
         heap.allocation_rate_bps = 1.5;
         u.body_case = HW__UPDATE__BODY_HEAP;
         u.heap = &heap;
+        assert_int_equal(apply_made(v, 0, &u), 0);
         csv_update(&out, v, 0, &u);
         assert_int_equal(out.error, 0);
         assert_string_equal(out.text,
