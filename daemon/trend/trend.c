@@ -332,10 +332,11 @@ bool trend_time_to_limit(const struct trend *t, double limit, struct time_to_lim
 static void close_minute(struct trend *t)
 {
         struct trend_open_minute *m = &t->open[t->ladder.minutes % TREND_OPEN_MINUTES];
+        const double floor = m->floor;
         bool was_needed = rare_is_needed(&t->windows, &t->rare, &t->ladder);
-        unsigned gained = ladder_push(&t->ladder, m->floor);
+        unsigned gained = ladder_push(&t->ladder, floor);
 
-        rare_push(&t->rare, t->ladder.minutes - 1, m->floor);
+        rare_push(&t->rare, t->ladder.minutes - 1, floor);
         if (m->n > 0)
                 recent_average_add(&t->average, m->sum / (double)m->n);
         empty(m);
@@ -344,6 +345,7 @@ static void close_minute(struct trend *t)
         windows_judge(&t->windows, &t->ladder, &t->life, gained, t->verdict.now >= TREND_GROWING);
         rare_judge(&t->windows, &t->rare, &t->ladder, &t->life, was_needed);
         struct verdict_signs signs = verdict_signs(&t->windows);
+        signs.floor = floor;
         signs.rises = signs.rises || (is_early(t) && windows_bend_up(&t->ladder));
         (void)verdict_step(&t->verdict, &signs, &t->ladder, t->ladder.minutes); /* changes show in the result */
         place_onset(t);

@@ -11,6 +11,8 @@
  *                       or at once when half of the
  *                       rise has been given back───────▶ steady
  *      leak           ──no window holds for 30 min─────▶ as if judged from the start
+ *      growing/leak   ──no new high for longer than the
+ *                       window that showed it──────────▶ as if judged from the start
  *
  * "Some window" may be a different one at each minute: growth moves from the
  * short windows to the long ones as it lasts.
@@ -18,10 +20,13 @@
 #include "daemon/trend/verdict.h"
 #include "proto/base/array.h"
 
+#include <math.h>
+
 #define LEAK_FOR      16u /* minutes of evidence before the verdict */
 #define LEAK_STAYS    30u /* minutes after the last evidence */
 #define GROWING_STAYS 15u
-#define RISE_MIDDLE   9 /* points back from the end of the line */
+#define RISE_MIDDLE   9    /* points back from the end of the line */
+#define NEW_HIGH      0.25 /* of the rise: what is higher by less is no new high, but may be noise */
 
 void verdict_init(struct verdict *v)
 {
@@ -31,6 +36,7 @@ void verdict_init(struct verdict *v)
                 .grows_since = VERDICT_NEVER,
                 .last_grew = VERDICT_NEVER,
                 .last_held = VERDICT_NEVER,
+                .top = -INFINITY,
         };
 }
 
@@ -61,18 +67,28 @@ static bool growing_stays(const struct verdict *v, const struct ladder *l, uint6
         return !verdict_fell(v, l);
 }
 
+/*
+ * What has been flat for longer than it was seen to rise is no such rise any more, although wider windows may hold.
+ * Without a floor it is not known to be flat.
+ */
+static bool is_flat(const struct verdict *v, const struct verdict_signs *signs, uint64_t minute)
+{
+        return !signs->leaks && !isnan(signs->floor) && isfinite(v->top) && minute - v->top_at > v->rise_span;
+}
+
 static enum trend_verdict decide(const struct verdict *v, const struct verdict_signs *signs, const struct ladder *l,
                                  uint64_t minute)
 {
         bool held_lately = v->last_held != VERDICT_NEVER && minute - v->last_held <= LEAK_STAYS;
+        bool flat = is_flat(v, signs, minute);
 
-        if (v->now == TREND_LEAK && held_lately)
+        if (v->now == TREND_LEAK && held_lately && !flat)
                 return TREND_LEAK;
         if (lasts(v->leaks_since, minute, LEAK_FOR))
                 return TREND_LEAK;
         if (lasts(v->grows_since, minute, VERDICT_GROWING_FOR))
                 return TREND_GROWING;
-        if (v->now == TREND_GROWING && growing_stays(v, l, minute))
+        if (v->now == TREND_GROWING && !flat && growing_stays(v, l, minute))
                 return TREND_GROWING;
         bool open = v->grows_since != VERDICT_NEVER || (signs->rises && minute < WINDOWS_OPEN_MINUTES);
         if (v->now == TREND_UNKNOWN && open)
@@ -82,18 +98,23 @@ static enum trend_verdict decide(const struct verdict *v, const struct verdict_s
 
 struct verdict_signs verdict_signs(const struct windows *w)
 {
-        int growing = windows_widest(w, TESTS_GROWS, WINDOWS_ALL);
+        int growing = windows_widest(w, TESTS_GROWS, WINDOWS_ALL), leaking = windows_widest(w, TESTS_LEAKS, WINDOWS_ALL);
         struct verdict_signs signs = {
                 .grows = growing >= 0,
-                .leaks = windows_widest(w, TESTS_LEAKS, WINDOWS_ALL) >= 0,
+                .leaks = leaking >= 0,
                 .holds = windows_widest(w, TESTS_HOLDS, WINDOWS_ALL) >= 0,
                 .any = windows_deciding(w) != 0,
                 .rises = windows_still_rise(w),
+                .floor = NAN,
         };
 
         if (growing >= 0) {
                 const struct window_result *r = windows_result(w, (unsigned)growing);
+                const unsigned shows = (unsigned)(leaking >= 0 ? leaking : growing);
+
                 signs.rise_middle = r->end - RISE_MIDDLE * r->slope;
+                signs.rise = windows_result(w, shows)->slope * window_points(shows);
+                signs.rise_span = windows_span(w, shows);
         }
         return signs;
 }
@@ -104,6 +125,17 @@ bool verdict_rests(const struct verdict *v, const struct verdict_signs *signs)
                v->grows_since == VERDICT_NEVER && v->now == (signs->any ? TREND_STEADY : TREND_UNKNOWN);
 }
 
+static void note_high(struct verdict *v, const struct verdict_signs *signs, uint64_t minute)
+{
+        if (v->now < TREND_GROWING && !signs->grows) {
+                v->top = -INFINITY;
+                v->rise = 0;
+        } else if (signs->floor > v->top + NEW_HIGH * v->rise) { /* without a floor nothing is known of this minute */
+                v->top = signs->floor;
+                v->top_at = minute;
+        }
+}
+
 bool verdict_step(struct verdict *v, const struct verdict_signs *signs, const struct ladder *l, uint64_t minute)
 {
         since(&v->leaks_since, signs->leaks, minute);
@@ -112,6 +144,11 @@ bool verdict_step(struct verdict *v, const struct verdict_signs *signs, const st
                 v->last_grew = minute;
                 v->rise_middle = signs->rise_middle;
         }
+        if (signs->leaks || (signs->grows && v->now < TREND_LEAK)) {
+                v->rise = fmax(v->rise, signs->rise); /* the first flat minutes make it smaller */
+                v->rise_span = signs->rise_span;
+        }
+        note_high(v, signs, minute);
         if (signs->holds)
                 v->last_held = minute;
 

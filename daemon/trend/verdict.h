@@ -33,6 +33,10 @@ struct verdict {
         uint64_t last_grew; /* newest minute at which some window grew */
         uint64_t last_held;
         double rise_middle; /* level at the middle of the newest rise: below it the rise has been reversed */
+        double rise;        /* the largest of a window that showed the verdict, bytes */
+        uint64_t rise_span; /* length of the newest such window */
+        double top;         /* highest floor while something grows, as far as that is news; -INFINITY: nothing does */
+        uint64_t top_at;    /* when it was reached */
 };
 
 void verdict_init(struct verdict *v);
@@ -43,6 +47,9 @@ struct verdict_signs {
         bool any;                 /* some window decides (windows_deciding) */
         bool rises;               /* the run so far rises, and does so to its end (windows_still_rise) */
         double rise_middle;       /* of the widest window that grows */
+        double rise;              /* of the widest that leaks, else grows: bytes */
+        uint64_t rise_span;       /* and its minutes */
+        double floor;             /* of the newest minute; NaN: it has none. Set by the caller */
 };
 
 struct verdict_signs verdict_signs(const struct windows *w);

@@ -686,6 +686,49 @@ static void plateaus(void **state)
         print_message("%u steps without a window that grows, %u of them without a slope\n", no_window, without_slope);
 }
 
+/* Flat, then a rise by a tenth of its level, then flat again, with noise that lasts for some minutes. */
+static double fill(unsigned m, unsigned before, unsigned length, double noise, struct random *r)
+{
+        static double wander;
+        double part = m < before ? 0 : m < before + length ? (double)(m - before) / length : 1;
+
+        wander = 0.9 * wander + 0.4 * random_normal(r);
+        return 2e8 * (1 + part / 10) * (1 + noise * wander);
+}
+
+/*
+ * A cache that has filled, and stays as it is. Whatever it was called while it filled, that is taken back once it has
+ * been flat for longer than the window that showed the rise.
+ */
+static void flat_after_a_rise(void **state)
+{
+        static const unsigned lengths[] = { 30, 60, 200, 300, 900 };
+        static const double noises[] = { 0, 0.001, 0.003 };
+        struct random r = { 5 };
+        unsigned leaks = 0;
+
+        (void)state;
+        for (unsigned i = 0; i < 5 * 3 * 40; i++) {
+                const unsigned length = lengths[i % 5], before = i / 15 * 50, top = before + length;
+                const double noise = noises[i / 5 % 3];
+                uint64_t span = 0;
+                unsigned m = 0;
+
+                begin();
+                for (; m < top || verdict() >= TREND_GROWING; m++) {
+                        (void)trend_push(&t, m * MIN, fill(m, before, length, noise, &r));
+                        const struct trend_evidence e = answer().evidence;
+                        if (e.basis == TREND_BASIS_GROWS || e.basis == TREND_BASIS_LEAKS)
+                                span = e.span_ns / MIN;
+                        leaks += m == top - 1 && verdict() == TREND_LEAK;
+                }
+                if (m > top + span + 2) /* the minute is over when the next one begins */
+                        fail_msg("%u min, then a rise for %u, noise %.3f: taken back after %u flat ones, its window is %u",
+                                 before, length, noise, m - top, (unsigned)span);
+        }
+        assert_true(leaks >= 10);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -709,6 +752,7 @@ int main(void)
                 cmocka_unit_test(earlier_with_a_smaller_leak_after),
                 cmocka_unit_test(fuzz),
                 cmocka_unit_test(plateaus),
+                cmocka_unit_test(flat_after_a_rise),
         };
 
         return cmocka_run_group_tests_name("trend", tests, NULL, NULL);
