@@ -99,6 +99,7 @@ static struct finding *add(struct findings *f, size_t target, const Hw__Alert *a
                                   .run = a->run,
                                   .severity = severity_of(a->severity),
                                   .fired_ns = a->has_fired_ns ? a->fired_ns : UINT64_MAX,
+                                  .fired_wall_ns = a->has_fired_wall_ns ? a->fired_wall_ns : UINT64_MAX,
                                   .resolved_ns = UINT64_MAX };
         item->rule = copy(f, a->rule);
         item->group = copy(f, a->group);
@@ -167,6 +168,7 @@ static void add_damaged(struct findings *f, size_t target, const char *sentence)
                                              .group = copy(f, "heapwatch"),
                                              .sentence = copy(f, sentence),
                                              .fired_ns = UINT64_MAX,
+                                             .fired_wall_ns = UINT64_MAX,
                                              .resolved_ns = UINT64_MAX };
 }
 
@@ -215,21 +217,33 @@ size_t findings_parts(const struct findings *f, size_t target)
         return n;
 }
 
+static void add_moment(char out[FINDING_TIMES_MAX], const struct finding *item)
+{
+        char wall[HW_NUMBER_MAX], into[HW_NUMBER_MAX];
+
+        (void)hw_duration_text(into, sizeof(into), (double)item->fired_ns);
+        if (item->fired_wall_ns == UINT64_MAX)
+                (void)snprintf(out, FINDING_TIMES_MAX, " at %s into the run", into);
+        else
+                (void)snprintf(out, FINDING_TIMES_MAX, " at %s (%s into the run)",
+                               hw_time_text(wall, sizeof(wall), item->fired_wall_ns), into);
+}
+
 char *finding_times(const struct finding *item, char out[FINDING_TIMES_MAX])
 {
-        char at[HW_NUMBER_MAX], length[HW_NUMBER_MAX];
-        bool over = item->resolved_ns != UINT64_MAX && item->resolved_ns >= item->fired_ns;
-        int n = 0;
+        char length[HW_NUMBER_MAX];
+        size_t n;
 
         out[0] = '\0';
         if (item->fired_ns != UINT64_MAX)
-                n = snprintf(
-                        out, FINDING_TIMES_MAX, " at %s%s%s", hw_duration_text(at, sizeof(at), (double)item->fired_ns),
-                        over ? ", for " : "",
-                        over ? hw_duration_text(length, sizeof(length), (double)(item->resolved_ns - item->fired_ns))
-                             : "");
-        if (item->run > 1 && n >= 0 && (size_t)n < FINDING_TIMES_MAX)
-                (void)snprintf(out + n, FINDING_TIMES_MAX - (size_t)n, ", run %u", item->run);
+                add_moment(out, item);
+        n = strlen(out);
+        if (item->fired_ns != UINT64_MAX && item->resolved_ns != UINT64_MAX && item->resolved_ns >= item->fired_ns)
+                (void)snprintf(out + n, FINDING_TIMES_MAX - n, ", for %s",
+                               hw_duration_text(length, sizeof(length), (double)(item->resolved_ns - item->fired_ns)));
+        n = strlen(out);
+        if (item->run > 1)
+                (void)snprintf(out + n, FINDING_TIMES_MAX - n, ", run %u", item->run);
         return out;
 }
 

@@ -22,6 +22,7 @@ struct finding {
         char *band_source;         /* where in the program's source; NULL: unknown */
         uint32_t band_id;          /* 0: of the whole target */
         uint64_t fired_ns;         /* event time; UINT64_MAX: unknown */
+        uint64_t fired_wall_ns;    /* Unix time; UINT64_MAX: unknown */
         uint64_t resolved_ns;      /* event time; UINT64_MAX: it still fired at the end */
         char *sentence;
         char **evidence; /* "where: ...", one per annotation but the summary */
@@ -58,7 +59,10 @@ size_t findings_parts(const struct findings *f, size_t target);
 
 #define FINDING_TIMES_MAX 160u
 
-/* " at 2m 05s, for 30.0 s, run 2": what is known of when it fired; may be empty. Returns `out`. */
+/*
+ * " at 2026-11-25T23:31:26Z (2m 05s into the run), for 30.0 s, run 2": what is known of when it fired; may be empty.
+ * Returns `out`.
+ */
 char *finding_times(const struct finding *item, char out[FINDING_TIMES_MAX]);
 
 #endif

@@ -14,6 +14,7 @@
 #include "proto/base/rate.h"
 
 #define NAME_COLUMNS 28
+#define MOMENT_MAX   (2 * HW_NUMBER_MAX + 4)
 
 static const char *verdict_word(const Hw__Trend *t)
 {
@@ -73,12 +74,29 @@ static void print_name(FILE *to, const char *name)
         fprintf(to, "  %s%*s", fitted, NAME_COLUMNS - text_columns(fitted), "");
 }
 
+/* The time of day first, as elsewhere; without the program's start the time into the run alone. */
+static const char *moment(char out[MOMENT_MAX], const struct world_target *t, bool known, uint64_t time_ns)
+{
+        const Hw__Run *run = t->target ? t->target->run_info : NULL;
+        char wall[HW_NUMBER_MAX], into[HW_NUMBER_MAX];
+
+        if (!known)
+                return "–";
+        (void)hw_duration_text(into, sizeof(into), (double)time_ns);
+        if (!run || !run->has_start_wall_ns || time_ns > UINT64_MAX - run->start_wall_ns)
+                (void)snprintf(out, MOMENT_MAX, "%s", into);
+        else
+                (void)snprintf(out, MOMENT_MAX, "%s (%s)",
+                               hw_time_text(wall, sizeof(wall), run->start_wall_ns + time_ns), into);
+        return out;
+}
+
 /* `band`: NULL for a series. What its name does not say comes last, where nothing has to be aligned. */
-static void print_row(FILE *to, struct rate_unit unit, const char *name, const Hw__Band *band, const Hw__Trend *t,
-                      bool has_now, double now)
+static void print_row(FILE *to, const struct world_target *of, struct rate_unit unit, const char *name,
+                      const Hw__Band *band, const Hw__Trend *t, bool has_now, double now)
 {
         char place[BAND_PLACE_MAX];
-        char safe[BAND_PLACE_MAX], text[HW_NUMBER_MAX];
+        char safe[BAND_PLACE_MAX], text[HW_NUMBER_MAX], since[MOMENT_MAX];
 
         print_name(to, name);
         fprintf(to, "  %-7s", verdict_word(t));
@@ -88,7 +106,7 @@ static void print_row(FILE *to, struct rate_unit unit, const char *name, const H
         cell(to, rate(text, unit, t->has_slope_high, t->slope_high), 14);
         cell(to, amount(text, t->has_gained_low_bytes, t->gained_low_bytes), 12);
         cell(to, duration(text, t->evidence && t->evidence->has_span_ns, t->evidence ? t->evidence->span_ns : 0), 10);
-        cell(to, duration(text, t->has_onset_ns, t->onset_ns), 10);
+        fprintf(to, "  %s", moment(since, of, t->has_onset_ns, t->onset_ns));
         if (rose_but_is_steady(t))
                 fprintf(to, "  %.100s", t->evidence->missing);
         if (band_place(place, sizeof(place), band)[0]) {
@@ -154,7 +172,7 @@ static void print_series(FILE *to, struct rate_unit unit, const struct world_tar
                 if (!trend || (!trend->has_verdict && !show->windows))
                         continue;
                 bool bytes = !strcmp(hw_series_unit((Hw__Series)i), "B"), has_now = bytes && newest(trend, &now);
-                print_row(to, unit, hw_series_name((Hw__Series)i), NULL, trend, has_now, now);
+                print_row(to, t, unit, hw_series_name((Hw__Series)i), NULL, trend, has_now, now);
                 if (show->windows)
                         print_windows(to, unit, trend, bytes);
         }
@@ -212,7 +230,7 @@ static void print_bands(FILE *to, struct rate_unit unit, const struct world_targ
         if (n)
                 qsort(bands, n, sizeof(*bands), compare);
         for (size_t i = 0; i < n && i < show->bands; i++) {
-                print_row(to, unit, bands[i]->def->label, bands[i]->def, bands[i]->trend, true,
+                print_row(to, t, unit, bands[i]->def->label, bands[i]->def, bands[i]->trend, true,
                           (double)bands[i]->bytes);
                 if (show->windows)
                         print_windows(to, unit, bands[i]->trend, true);
@@ -381,7 +399,7 @@ void trend_text(FILE *to, const struct world_target *t, const struct trend_show 
         print_answer(to, t, &answers, QUESTION_GROWS);
         sentence(to, "scale", s->scale ? s->scale->sentence : NULL);
         print_census(to, t);
-        fprintf(to, "\n  %-*s  %-7s%12s%14s%14s%14s%12s%10s%10s\n", NAME_COLUMNS, "", "verdict",
+        fprintf(to, "\n  %-*s  %-7s%12s%14s%14s%14s%12s%10s  %s\n", NAME_COLUMNS, "", "verdict",
                 trend_is_over(t) ? "at end" : "now", "slope", "at least", "at most", "gained >=", "over", "since");
         print_series(to, unit, t, show);
         print_bands(to, unit, t, show);

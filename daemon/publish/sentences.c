@@ -152,7 +152,19 @@ char *sentence_verdict(char *out, size_t size, const struct trend_result *r)
 
 /* --------------------------------------------------------------- growth */
 
-static void say_growing(struct words *w, const struct growth_series *s)
+/* The time of day first, as on all faces. */
+static void say_moment(struct words *w, uint64_t time_ns, uint64_t start_wall_ns)
+{
+        char wall[HW_NUMBER_MAX];
+        const bool known = start_wall_ns != UNKNOWN_U64 && time_ns <= UINT64_MAX - start_wall_ns;
+
+        if (known)
+                say(w, "%s (", hw_time_text(wall, sizeof(wall), start_wall_ns + time_ns));
+        say_duration(w, (double)time_ns);
+        say(w, " into the run%s", known ? ")" : "");
+}
+
+static void say_growing(struct words *w, const struct growth *g, const struct growth_series *s)
 {
         if (s->trend.has_slope) {
                 say(w, " by ");
@@ -160,8 +172,7 @@ static void say_growing(struct words *w, const struct growth_series *s)
         }
         if (s->trend.onset_ns != UINT64_MAX) {
                 say(w, ", since ");
-                say_duration(w, (double)s->trend.onset_ns);
-                say(w, " into the run");
+                say_moment(w, s->trend.onset_ns, g->start_wall_ns);
         }
 }
 
@@ -192,7 +203,7 @@ static void say_retention(struct words *w, const struct growth *g)
                      "the runtime held more and more memory while live data did not grow"));
         say(w, " (fragmentation, or data that is kept for later): ");
         say(w, TENSE(w, "the heap grows", "the heap grew"));
-        say_growing(w, s);
+        say_growing(w, g, s);
         if (g->megablocks_held != UNKNOWN_U64 && g->megablocks_needed != UNKNOWN_U64)
                 say(w, "; %llu megablocks held, %llu needed", (unsigned long long)g->megablocks_held,
                     (unsigned long long)g->megablocks_needed);
@@ -211,7 +222,7 @@ static void say_resident(struct words *w, const struct growth *g)
 {
         if (growth_rises(&g->rss)) {
                 say(w, TENSE(w, "resident memory grows", "resident memory grew"));
-                say_growing(w, &g->rss);
+                say_growing(w, g, &g->rss);
                 say(w,
                     "; whether data of the program or memory outside of its heap is not known: the program has no "
                     "log, its process alone is watched");
@@ -242,7 +253,7 @@ static void say_unknown(struct words *w, const struct growth *g, const struct ba
                 say_provisional(w, &g->live.trend);
         } else if (g->live_in_doubt) {
                 say(w, TENSE(w, "the heap grows", "the heap grew"));
-                say_growing(w, g->heap.trend.verdict >= TREND_GROWING ? &g->heap : &g->blocks);
+                say_growing(w, g, g->heap.trend.verdict >= TREND_GROWING ? &g->heap : &g->blocks);
                 say(w, ", and live data has not been flat over that time");
         } else if (g->heap_in_doubt) {
                 say(w, TENSE(w, "resident memory grows, and the heap has not been flat over that time",
@@ -299,7 +310,7 @@ static void say_foreign(struct words *w, const struct growth *g)
                           "the runtime, which cannot be told apart here: it grows",
                           "resident memory outside of the heap grew, foreign (C code, FFI, malloc) or given back by "
                           "the runtime, which could not be told apart: it grew"));
-        say_growing(w, growth_outside(g));
+        say_growing(w, g, growth_outside(g));
         say_number(w, "foreign", g->foreign_bytes);
 }
 
@@ -318,7 +329,7 @@ char *sentence_growth(char *out, size_t size, const struct growth *g, const stru
         case GROWTH_LIVE:
                 say(&w, TENSE(&w, "the program holds more and more data: live data grows",
                               "the program held more and more data: live data grew"));
-                say_growing(&w, &g->live);
+                say_growing(&w, g, &g->live);
                 say_bands(&w, g, bands);
                 break;
         case GROWTH_RETENTION:

@@ -62,6 +62,7 @@ struct growth {
         bool over;          /* the run has ended */
         bool process_only;  /* there is no log: of the heap nothing is known */
         uint64_t as_of_ns;
+        uint64_t start_wall_ns; /* Unix time of event time 0; UNKNOWN_U64: not known */
         /* UNKNOWN_U64 when not known, all as of now */
         uint64_t foreign_bytes, slop_bytes, fragmentation_bytes;
         uint64_t megablocks_held, megablocks_needed, megablocks_returned;

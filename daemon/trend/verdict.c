@@ -98,7 +98,8 @@ static enum trend_verdict decide(const struct verdict *v, const struct verdict_s
 
 struct verdict_signs verdict_signs(const struct windows *w)
 {
-        int growing = windows_widest(w, TESTS_GROWS, WINDOWS_ALL), leaking = windows_widest(w, TESTS_LEAKS, WINDOWS_ALL);
+        int growing = windows_widest(w, TESTS_GROWS, WINDOWS_ALL),
+            leaking = windows_widest(w, TESTS_LEAKS, WINDOWS_ALL);
         struct verdict_signs signs = {
                 .grows = growing >= 0,
                 .leaks = leaking >= 0,

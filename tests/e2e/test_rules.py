@@ -254,6 +254,27 @@ def test_check_tells_by_its_status(directory):
     assert "why: it has " in done.stdout.decode() and "iB" in done.stdout.decode()
 
 
+def test_times_of_day_come_first_where_they_are_known(directory):
+    """In check, and in the sentences and the table of trend; of a log without its start times into the run alone."""
+    logs = {}
+    for name in ("known", "unknown"):
+        log = LiveLog(directory / name, start_wall_ns=1_764_000_000 * 10**9)
+        if name == "unknown":
+            log.path.write_bytes(LiveLog._header())
+        for i in range(1, 400):
+            log.live((20 << 20) + max(i - 50, 0) * (1 << 19), at_ns=i * 100_000_000)
+        log.end()
+        logs[name] = log.path
+    own = rules_file(directory, group("{alert: big, expr: live > 100MiB}"))
+    said = {n: client("check", "--rules", own, log).stdout.decode() for n, log in logs.items()}
+    assert re.search(r": big at 2025-11-24T16:00:2[0-9.]+Z \(2[0-9.]+ s into the run\), for ", said["known"])
+    assert re.search(r": big at 2[0-9.]+ s into the run, for ", said["unknown"])
+    said = {n: client("trend", "--resolution", "100ms", log).stdout.decode() for n, log in logs.items()}
+    assert re.search(r"^  live +LEAK .*  2025-11-24T16:00:0[45][0-9.]+Z \([45][0-9.]+ s\)$", said["known"], re.M)
+    assert re.search(r"^  where .*, since 2025-11-24T16:00:0[45][0-9.]+Z \([45][0-9.]+ s into the run\)", said["known"], re.M)
+    assert re.search(r"^  live +LEAK .*  [45][0-9.]+ s$", said["unknown"], re.M) and "Z (" not in said["unknown"]
+
+
 @pytest.mark.parametrize("args, what", [
     (("empty",), "not an eventlog"), (("cut",), "not an eventlog"), (("/dev/null",), "not an eventlog"),
     ((ROOT / "Makefile",), "not an eventlog"), ((".",), "Is a directory"), (("none",), "No such file"),

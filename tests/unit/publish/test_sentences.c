@@ -120,6 +120,7 @@ static struct growth nothing(enum growth_where where)
 {
         return (struct growth){
                 .where = where,
+                .start_wall_ns = UNKNOWN_U64,
                 .foreign_bytes = UNKNOWN_U64,
                 .slop_bytes = UNKNOWN_U64,
                 .fragmentation_bytes = UNKNOWN_U64,
@@ -227,6 +228,9 @@ static void bands_that_grow(void **state)
         says(sentence_growth(out, sizeof(out), &g, model_bands(f.m)),
              "the program held more and more data: live data grew by 2.00 MiB/s (1.00 MiB/s to 3.00 MiB/s) over its "
              "last 1h 00m, since 5.00 s into the run; what grew most: Main.cache (1.00 MiB/s)");
+        g.start_wall_ns = UINT64_C(1764000000000000000);
+        assert_non_null(strstr(sentence_growth(out, sizeof(out), &g, model_bands(f.m)),
+                               ", since 2025-11-24T16:00:05.000Z (5.00 s into the run);"));
         feed_close(&f);
 }
 

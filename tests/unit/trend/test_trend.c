@@ -723,8 +723,10 @@ static void flat_after_a_rise(void **state)
                         leaks += m == top - 1 && verdict() == TREND_LEAK;
                 }
                 if (m > top + span + 2) /* the minute is over when the next one begins */
-                        fail_msg("%u min, then a rise for %u, noise %.3f: taken back after %u flat ones, its window is %u",
-                                 before, length, noise, m - top, (unsigned)span);
+                        fail_msg(
+                                "%u min, then a rise for %u, noise %.3f: taken back after %u flat ones, its window is "
+                                "%u",
+                                before, length, noise, m - top, (unsigned)span);
         }
         assert_true(leaks >= 10);
 }
