@@ -34,7 +34,12 @@ static void extra(void *ctx, const char *target, const struct alert *alert, stru
                 ret->results[ret->n_results++] = result_of(outcome->actions[i]);
 }
 
+static void image(void *ctx, struct image *im, uint64_t alert)
+{
+        outcomes_image(im, ((const struct alert_actions *)ctx)->outcomes, alert, clock_mono_ns());
+}
+
 struct alert_hooks alert_actions_hooks(struct alert_actions *actions)
 {
-        return (struct alert_hooks){ .ctx = actions, .extra = extra };
+        return (struct alert_hooks){ .ctx = actions, .extra = extra, .image = image };
 }

@@ -325,6 +325,7 @@ struct alerting *alerting_new(const struct alerting_options *options)
         if (!a)
                 return NULL;
         a->live = options->live;
+        a->agent = options->agent;
         a->turn_ends_ns = UINT64_MAX;
         a->published_any = a->live; /* an empty list is published too */
         if (options->hooks)

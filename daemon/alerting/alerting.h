@@ -25,6 +25,7 @@
 #include "daemon/rules/alerts.h"
 
 struct alerting;
+struct image;
 struct publisher;
 struct tracker;
 
@@ -33,6 +34,7 @@ struct alert_hooks {
         void *ctx;
         void (*changed)(void *ctx, const struct alert *alert, const struct rule_moment *at); /* borrowed for the call */
         alert_extra_fn *extra;
+        void (*image)(void *ctx, struct image *im, uint64_t alert); /* what `extra` knows, of an alert by fingerprint */
 };
 
 /* How a run ended, as far as rules care. */
@@ -50,6 +52,7 @@ struct alerting_options {
         struct publisher *publisher;
         const struct alert_hooks *hooks; /* copied; NULL: none */
         bool live;
+        bool agent; /* the log comes from an agent, which flushes it */
 };
 
 /* Registers itself with tracker and publisher. NULL when out of memory. */

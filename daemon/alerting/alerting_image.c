@@ -7,7 +7,19 @@
 #include "daemon/image/containers.h"
 #include "daemon/rules/alerts_image.h"
 
-_Static_assert(sizeof(void *) != 8 || sizeof(struct alerting) == 6568, "does alerting_image walk what is new?");
+_Static_assert(sizeof(void *) != 8 || sizeof(struct alerting) == 6576, "does alerting_image walk what is new?");
+
+/* The results of the alerts' actions, which are not kept here. */
+static void image_results(struct image *im, const struct alerting *a)
+{
+        uint32_t n = !im->reads && a->hooks.image ? (uint32_t)alerts_count(a->alerts) : 0;
+
+        image_plain(im, &n, sizeof(n));
+        if (n && !a->hooks.image)
+                image_refuse(im, "it has results of actions");
+        for (uint32_t i = 0; i < n && image_fine(im); i++)
+                a->hooks.image(a->hooks.ctx, im, im->reads ? 0 : alerts_get(a->alerts, i)->fingerprint);
+}
 
 void alerting_image(struct image *im, struct alerting *a)
 {
@@ -21,6 +33,7 @@ void alerting_image(struct image *im, struct alerting *a)
                 a->hooks = fresh.hooks;
                 a->alerts = fresh.alerts;
                 a->live = fresh.live;
+                a->agent = fresh.agent;
                 a->turn_ends_ns = fresh.turn_ends_ns;
                 a->hurry = a->judging = false;
                 a->end_words[sizeof(a->end_words) - 1] = '\0';
@@ -32,4 +45,5 @@ void alerting_image(struct image *im, struct alerting *a)
                 image_pyramid(im, &a->gauges[i].series.pyramid, &series_shape, NULL);
         }
         alerts_image(im, a->alerts);
+        image_results(im, a);
 }

@@ -9,37 +9,50 @@
 #include "daemon/publish/sentences.h"
 #include "proto/base/time.h"
 
+/* Who sees to it that the log comes: an agent, or the runtime by its option. */
+enum flusher { FLUSHED_BY_NOBODY, FLUSHED_BY_RUNTIME, FLUSHED_BY_AGENT };
+
+static enum flusher flusher_of(const struct alerting *a)
+{
+        if (a->agent)
+                return FLUSHED_BY_AGENT;
+        return run_has_rts_option(model_run(a->model), "--eventlog-flush-interval") ? FLUSHED_BY_RUNTIME
+                                                                                    : FLUSHED_BY_NOBODY;
+}
+
 static void explain_stall(const struct alerting *a, char *out, size_t size)
 {
-        const struct run *run = model_run(a->model);
+        static const char *const working[] = {
+                [FLUSHED_BY_NOBODY] = " and has no flush interval: it writes only when a 2 MiB buffer is full",
+                [FLUSHED_BY_RUNTIME] =
+                        " but does not write: its flush interval does not work, or the reader of its "
+                        "log was replaced",
+                [FLUSHED_BY_AGENT] =
+                        ", but its agent, which flushes the log, sends nothing: a loop that "
+                        "does not allocate may keep it from flushing",
+        };
+        const enum flusher flusher = flusher_of(a);
         uint64_t cpu = model_heap(a->model)->process.cpu_ns, used;
-        bool flushes = run_has_rts_option(run, "--eventlog-flush-interval");
         char text[HW_NUMBER_MAX];
 
         if (cpu == UNKNOWN_U64 || a->cpu_at_bytes_ns == UNKNOWN_U64) {
                 snprintf(out, size, "%s",
-                         flushes ? "its process cannot be seen from here, so whether it is idle or hangs is not known"
-                                 : "it has no flush interval, so it writes only when a buffer is full");
+                         flusher == FLUSHED_BY_NOBODY
+                                 ? "it has no flush interval, so it writes only when a buffer is full"
+                                 : "its process cannot be seen from here, so whether it is idle or hangs is not known");
                 return;
         }
         used = sub_sat(cpu, a->cpu_at_bytes_ns);
         hw_duration_text(text, sizeof(text), (double)used);
-        if (used > NS_PER_S && flushes)
-                snprintf(out, size,
-                         "the process works (%s of CPU time since then) but does not write: its flush "
-                         "interval does not work, or the reader of its log was replaced",
-                         text);
-        else if (used > NS_PER_S)
-                snprintf(out, size,
-                         "the process works (%s of CPU time since then) and has no flush interval: it "
-                         "writes only when a 2 MiB buffer is full",
-                         text);
-        else if (flushes && run->threaded)
+        if (used > NS_PER_S)
+                snprintf(out, size, "the process works (%s of CPU time since then)%s", text, working[flusher]);
+        else if (flusher == FLUSHED_BY_RUNTIME && model_run(a->model)->threaded)
                 snprintf(out, size,
                          "the process has used no CPU time since then: it is idle, or it hangs at its exit, "
                          "which --eventlog-flush-interval is known to cause");
         else
-                snprintf(out, size, "the process has used no CPU time since then: it is idle");
+                snprintf(out, size, "the process has used no CPU time since then: it is idle%s",
+                         flusher == FLUSHED_BY_AGENT ? ", or stopped" : "");
 }
 
 void alerting_words(void *ctx, enum rule_words what, struct rule_subject s, char out[RULE_WORDS_MAX])

@@ -16,6 +16,7 @@ struct alerting {
         struct alert_hooks hooks;
         struct alerts *alerts;
         bool live, in_run;
+        bool agent;            /* it flushes the log, whatever the program's options are */
         bool in_unix_time;     /* of a finished log: its target's clock */
         uint64_t turn_ends_ns; /* monotonic; UINT64_MAX: never */
         bool hurry;            /* when the turn ends, leave out the rest instead of waiting */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/image/image.h"
 #include "proto/base/ckd.h"
 #include "proto/base/hash.h"
 
@@ -133,4 +134,52 @@ const Hw__AlertOutcome *outcomes_find(struct outcomes *o, uint64_t alert, uint64
                 return NULL;
         e->used_ns = now_ns;
         return e->outcome;
+}
+
+/* ------------------------------------------------------------------- image */
+
+/* As the request by which it was reported: so it is checked again when it is read. */
+static void write_outcome(struct image *im, const Hw__AlertOutcome *outcome)
+{
+        Hw__AlertOutcome *all[] = { (Hw__AlertOutcome *)outcome };
+        Hw__OutcomesRequest body = HW__OUTCOMES_REQUEST__INIT;
+        Hw__Request request = HW__REQUEST__INIT;
+        uint32_t size = 0;
+        uint8_t *packed = NULL;
+
+        body.alerts = all;
+        body.n_alerts = outcome ? 1 : 0;
+        request.what_case = HW__REQUEST__WHAT_OUTCOMES;
+        request.outcomes = &body;
+        if (outcome && (packed = malloc(hw__request__get_packed_size(&request))))
+                size = (uint32_t)hw__request__pack(&request, packed);
+        image_plain(im, &size, sizeof(size));
+        image_block(im, &packed, size, size);
+        free(packed);
+}
+
+static void read_outcome(struct image *im, struct outcomes *o, uint64_t now_ns)
+{
+        uint32_t size = 0;
+        uint8_t *packed = NULL;
+        const char *reason;
+
+        image_plain(im, &size, sizeof(size));
+        image_block(im, &packed, size, size);
+        Hw__Request *request = packed ? hw_request_unpack(packed, size, &reason) : NULL;
+        if (packed && (!request || request->what_case != HW__REQUEST__WHAT_OUTCOMES))
+                image_refuse(im, "the results of an alert's actions are damaged");
+        else
+                for (size_t i = 0; request && i < request->outcomes->n_alerts; i++)
+                        (void)outcomes_set(o, request->outcomes->alerts[i], now_ns);
+        hw_request_destroy(&request);
+        free(packed);
+}
+
+void outcomes_image(struct image *im, struct outcomes *o, uint64_t alert, uint64_t now_ns)
+{
+        if (im->reads)
+                read_outcome(im, o, now_ns);
+        else
+                write_outcome(im, outcomes_find(o, alert, now_ns));
 }

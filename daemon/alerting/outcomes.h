@@ -20,6 +20,7 @@
 #define OUTCOME_DETAIL_BYTES 512u  /* of one action; longer ones are refused */
 #define OUTCOME_KEEP_NS      60000000000u
 
+struct image;
 struct outcomes;
 
 /* NULL when out of memory. */
@@ -34,5 +35,11 @@ const char *outcomes_set(struct outcomes *o, const Hw__AlertOutcome *outcome, ui
 
 /* Those of an alert in the order of its actions, or NULL. Valid until the next outcomes_set. */
 const Hw__AlertOutcome *outcomes_find(struct outcomes *o, uint64_t alert, uint64_t now_ns);
+
+/*
+ * Writing: those of an alert, if there are any. Reading, `alert` ignored: adds what was written. They come with the
+ * checkpoint of the alert's target, for the notifier reports each result once.
+ */
+void outcomes_image(struct image *im, struct outcomes *o, uint64_t alert, uint64_t now_ns);
 
 #endif

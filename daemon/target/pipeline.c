@@ -21,6 +21,7 @@
 #include "daemon/record/recorder.h"
 #include "daemon/target/pipeline_internal.h"
 #include "daemon/target/rebuild.h"
+#include "proto/base/agent_peer.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
 #include "heapwatch/text.h"
@@ -54,6 +55,7 @@ static int make_alerting(struct pipeline *p, const struct pipeline_options *give
                 .publisher = p->publisher,
                 .hooks = given->alert_hooks,
                 .live = p->live,
+                .agent = agent_peer_is_uri(p->uri.text),
         };
 
         model_keep_finely(p->model, ruleset_reads(given->rules));

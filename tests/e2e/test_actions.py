@@ -12,7 +12,8 @@ import threading
 
 import pytest
 
-from harness import CLIENT, DEADLINE_S, LOGS, Daemon, client, pb, private_directory, running, wait_for
+from harness import (CLIENT, DEADLINE_S, LOGS, Daemon, client, pb, private_directory, running, wait_for,
+                     wait_newer_checkpoint)
 from live_log import BLOCK_MARKER, LiveLog
 from servers import Alertmanager, Webhook, certificate, closed_port
 
@@ -410,6 +411,25 @@ def test_a_killed_daemon_takes_its_notifier_along(directory):
         feeder.mib = 10
         wait_for(lambda: "big resolved" in said.read_text(), "the end to be told")
     assert said.read_text().splitlines() == ["big firing", "big resolved"]
+
+
+def test_results_outlive_the_daemon(directory):
+    """What was done about an alert is told by the daemon after, too; the notifier, which reports once, is another one."""
+    rules = directory / "rules.yaml"
+    rules.write_text("groups:\n  - name: test\n    rules:\n" +
+                     rule([{"exec": [script(directory, "tell", "echo told somebody\n")]}]))
+    with Feeder(directory / "t.eventlog") as feeder, \
+            Daemon(directory, f"t=file:{directory}/t.eventlog",
+                   args=("--rules", rules, "--checkpoint", directory / "state.d", "--checkpoint-every", "100ms")) as d:
+        feeder.mib = 40
+        fires(d)
+        results(d, 1)
+        wait_newer_checkpoint(directory, "t")
+        d.stop(signal.SIGKILL)
+        d.start()
+        fires(d)
+        (told,) = results(d, 1)
+        assert told.kind == "exec" and told.ok and told.detail == "exit status 0; it said: told somebody"
 
 
 def test_notifiers_that_connect_by_themselves(directory):

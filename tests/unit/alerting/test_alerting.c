@@ -44,14 +44,13 @@ static void say(void *ctx, const char *line)
         fail_msg("%s", line);
 }
 
-static int set_up(void **state)
+static int set_up_with(bool agent)
 {
         static const struct update_sink nowhere = { .send = throw_away };
         const struct error_sink says = { .say = say };
         struct tracker_config config = tracker_config_scaled(TREND_MINUTE_NS);
         struct model_sink sinks[3];
 
-        (void)state;
         now_s = 0;
         fanout = (struct fanout){ .n = 0 };
         rules = rules_load(NULL, 0, &says);
@@ -65,15 +64,31 @@ static int set_up(void **state)
         model = model_new(&sinks[2]);
         tracker_set_model(tracker, model);
         publisher_set_model(publisher, model);
-        struct alerting_options options = {
-                .target = "t", .rules = rules, .model = model, .tracker = tracker, .publisher = publisher, .live = true
-        };
+        struct alerting_options options = { .target = "t",
+                                            .rules = rules,
+                                            .model = model,
+                                            .tracker = tracker,
+                                            .publisher = publisher,
+                                            .live = true,
+                                            .agent = agent };
         alerting = alerting_new(&options);
         assert_non_null(alerting);
         model_begin_run(model, 1);
         tracker_begin_run(tracker);
         alerting_begin_run(alerting, 1);
         return 0;
+}
+
+static int set_up(void **state)
+{
+        (void)state;
+        return set_up_with(false);
+}
+
+static int set_up_agent(void **state)
+{
+        (void)state;
+        return set_up_with(true);
 }
 
 static int tear_down(void **state)
@@ -183,6 +198,19 @@ static void a_program_elsewhere(void **state)
         reason_is("it has no flush interval, so it writes only when a buffer is full");
 }
 
+/* Its agent flushes the log: nothing waits for a full buffer. */
+static void a_program_with_an_agent(void **state)
+{
+        process(0, 5);
+        bytes(0);
+        process(999, 500);
+        reason_is("works (8m 15s of CPU time since then), but its agent, which flushes the log, sends nothing");
+        tear_down(state);
+        set_up_agent(state);
+        bytes(0);
+        reason_is("whether it is idle or hangs is not known");
+}
+
 /* ------------------------------------------------------------------- restarts */
 
 int clock_gettime(clockid_t clock, struct timespec *ret)
@@ -246,6 +274,7 @@ int main(void)
                 TEST(an_idle_program),
                 TEST(a_program_that_works_and_does_not_flush),
                 TEST(a_program_elsewhere),
+                cmocka_unit_test_setup_teardown(a_program_with_an_agent, set_up_agent, tear_down),
                 TEST(a_crash_is_shown_after_the_restart),
                 TEST(a_failure_is_shown_after_the_restart),
         };
