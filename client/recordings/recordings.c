@@ -34,13 +34,17 @@ static const struct term terms[] = {
 static void print_row(const struct recorded_run *r)
 {
         char begin[HW_NUMBER_MAX], length[HW_NUMBER_MAX], size[HW_NUMBER_MAX], lost[HW_NUMBER_MAX];
+        char detail[2 * RUN_END_DETAIL_BYTES];
+        const bool known = r->end.state != RUN_END_UNKNOWN;
 
-        (void)printf("%-20s  %-24s  %10s  %10s  %10s  %s\n", r->target, r->name,
+        (void)hw_terminal_text(detail, sizeof(detail), r->end.detail);
+        (void)printf("%-20s  %-24s  %10s  %10s  %10s  %s%s%s%s%s\n", r->target, r->name,
                      hw_duration_text(length, sizeof(length), (double)sub_sat(r->end_ns, r->begin_ns)),
                      hw_bytes_text(size, sizeof(size), (double)r->bytes),
                      r->lost_bytes ? hw_bytes_text(lost, sizeof(lost), (double)r->lost_bytes) : "-",
                      r->live ? "being recorded"
-                             : hw_time_text(begin, sizeof(begin), r->end_wall_ns ? r->end_wall_ns : r->begin_wall_ns));
+                             : hw_time_text(begin, sizeof(begin), r->end_wall_ns ? r->end_wall_ns : r->begin_wall_ns),
+                     known ? ", " : "", run_end_name(r->end.state), r->end.detail[0] ? ": " : "", detail);
 }
 
 static void print_json(const struct recorded_run *r)
@@ -61,6 +65,15 @@ static void print_json(const struct recorded_run *r)
                 json_u64(j, r->end_wall_ns);
         else
                 json_none(j);
+        json_key(j, "end");
+        if (r->end.state == RUN_END_UNKNOWN) {
+                json_none(j);
+        } else {
+                json_open(j, '{');
+                json_member_text(j, "state", run_end_name(r->end.state));
+                json_member_text(j, "detail", r->end.detail);
+                json_close(j, '}');
+        }
         json_close(j, '}');
         json_newline(j);
 }
@@ -160,9 +173,9 @@ const struct command command_recordings = {
         .name = "recordings",
         .summary = "what the flight recorder has kept",
         .usage = (const char *const[]){ "[OPTION]... [VERB [ARGUMENT]]", NULL },
-        .about =
-                "Lists the runs that `heapwatchd --record DIR` has kept. Every command that takes a finished log takes "
-                "recording:TARGET[@RUN] too.",
+        .about = "Lists the runs that `heapwatchd --record DIR` has kept, with how they ended. Every command that "
+                 "takes a "
+                 "finished log takes recording:TARGET[@RUN] too.",
         .sections = (const struct help_section[]){ { "Verbs", terms }, { NULL, NULL } },
         .options = options,
         .verbs = terms,

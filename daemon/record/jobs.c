@@ -72,7 +72,7 @@ static size_t room_of(const struct job *job)
 /* Definitions have a reserve, and a job without events always fits. */
 static bool fits(const struct jobs *q, const struct job *job)
 {
-        if (job->kind == JOB_GO_ON || job->kind == JOB_SEAL || job->kind == JOB_END)
+        if (job->kind == JOB_GO_ON || job->kind == JOB_SEAL || job->kind == JOB_END || job->kind == JOB_OUTCOME)
                 return true;
         const size_t more = job->kind == JOB_DEFINITIONS ? QUEUE_RESERVE_BYTES : 0;
         return q->bytes + room_of(job) <= QUEUE_BYTES + more && q->n < QUEUE_JOBS;

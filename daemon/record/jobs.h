@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "daemon/record/assembler.h"
+#include "proto/recording/run_dir.h"
 
 struct read_buffer;
 struct shared_run;
@@ -27,7 +28,15 @@ enum job_kind {
         JOB_DEFINITIONS, /* of events that were left out; the bytes are owned */
         JOB_GO_ON,       /* the run's first: an earlier recording of it is continued */
         JOB_SEAL,        /* write everything before it now */
-        JOB_END          /* of the run */
+        JOB_END,         /* of the run */
+        JOB_OUTCOME      /* how a run ended, after its JOB_END; a struct recorded_outcome, owned; no `run` */
+};
+
+/* Which run, and how it ended. */
+struct recorded_outcome {
+        char target[RUN_TARGET_MAX + 1];
+        uint64_t begin_ns; /* by which it is named */
+        struct run_end end;
 };
 
 struct job {

@@ -7,6 +7,7 @@
 #include "daemon/record/recorder.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -266,6 +267,22 @@ static void go_on(struct shared_run *run, bool same_stream)
                 run_writer_start_anew(run->writer);
 }
 
+/* A run of which nothing was written has no directory. */
+static void write_outcome(const struct recorder *r, const struct recorded_outcome *o)
+{
+        char path[RECORDED_PATH_MAX], name[RUN_NAME_MAX + 1];
+
+        run_name_make(name, o->begin_ns);
+        if (snprintf(path, sizeof(path), "%s/%s/%s", r->directory, o->target, name) >= (int)sizeof(path))
+                return;
+        const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+        const int error = fd < 0 ? 0 : run_end_write(fd, &o->end);
+        if (error < 0)
+                log_warning("recording=%s how the run ended is not kept: %s", path, strerror(-error));
+        if (fd >= 0)
+                (void)close(fd);
+}
+
 static void do_job(struct recorder *r, const struct job *job)
 {
         if (job->lost_pieces) {
@@ -285,6 +302,9 @@ static void do_job(struct recorder *r, const struct job *job)
                 break;
         case JOB_END:
                 end_run(r, job);
+                break;
+        case JOB_OUTCOME:
+                write_outcome(r, (const struct recorded_outcome *)(const void *)job->span.bytes);
                 break;
         }
 }

@@ -26,6 +26,7 @@ struct recording {
         char target[RUN_TARGET_MAX + 1];
         struct shared_run *run;       /* NULL: between runs */
         uint64_t begin_ns;            /* by which the recording of the previous run is named; 0: none */
+        struct run_end end;           /* of the current run, to be written when that is over; UNKNOWN: nothing is */
         bool losing;                  /* the queue was full */
         uint64_t bytes;               /* of eventlog, of the run */
         uint64_t lost_bytes;          /* refused by the queue since it last accepted something */
@@ -268,6 +269,27 @@ void recording_begin(struct recording *r, const struct hw_eventlog *log, uint64_
         r->lost_pieces = 0;
 }
 
+static void send_outcome(struct recording *r, const struct run_end *end)
+{
+        struct recorded_outcome *o = malloc(sizeof(*o));
+
+        if (!o)
+                return;
+        *o = (struct recorded_outcome){ .begin_ns = r->begin_ns, .end = *end };
+        memcpy(o->target, r->target, sizeof(o->target));
+        if (!jobs_add(recorder_jobs(r->recorder),
+                      &(struct job){ .kind = JOB_OUTCOME, .span = { (const uint8_t *)o, sizeof(*o), 0, 0 } }))
+                free(o);
+}
+
+void recording_outcome(struct recording *r, const struct run_end *end)
+{
+        if (r->run)
+                r->end = *end;
+        else if (r->begin_ns)
+                send_outcome(r, end);
+}
+
 void recording_end(struct recording *r, bool marked)
 {
         if (!r->run)
@@ -276,6 +298,9 @@ void recording_end(struct recording *r, bool marked)
         recorder_run_end(r->recorder, r->run,
                          &(struct job){ .marked = marked, .lost_bytes = r->lost_bytes, .lost_pieces = r->lost_pieces });
         r->run = NULL;
+        if (r->end.state != RUN_END_UNKNOWN)
+                send_outcome(r, &r->end);
+        r->end.state = RUN_END_UNKNOWN;
 }
 
 uint64_t recording_seal(struct recording *r)

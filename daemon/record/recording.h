@@ -15,6 +15,7 @@
 #include "daemon/buffer/read_buffer.h"
 #include "daemon/record/state.h"
 #include "heapwatch/eventlog.h"
+#include "proto/recording/run_end.h"
 
 struct recorder;
 struct recording;
@@ -45,6 +46,9 @@ void recording_tick(struct recording *r);
 
 /* The run is over; `marked`: it had an end marker. */
 void recording_end(struct recording *r, bool marked);
+
+/* How the current run ends, or how the previous one has ended, as far as is known now. */
+void recording_outcome(struct recording *r, const struct run_end *end);
 
 /* Makes the recorder write everything so far. Returns the number to wait for: recorder_written. */
 uint64_t recording_seal(struct recording *r);

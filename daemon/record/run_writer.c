@@ -289,6 +289,15 @@ static bool open_definitions(struct run_writer *w, struct recorded_end *end)
                ftruncate(f->fd, (off_t)f->size) == 0;
 }
 
+/* The run that had ended goes on. */
+static void forget_end(const struct run_writer *w)
+{
+        char path[RECORDED_PATH_MAX + sizeof(RUN_END) + 1];
+
+        (void)snprintf(path, sizeof(path), "%s/" RUN_END, w->path);
+        (void)unlink(path);
+}
+
 bool run_writer_go_on(struct run_writer *w, struct recorded_end *ret_end)
 {
         struct recorded_run run;
@@ -303,6 +312,7 @@ bool run_writer_go_on(struct run_writer *w, struct recorded_end *ret_end)
                 return false;
         }
         w->has_header = true;
+        forget_end(w);
         return true;
 }
 

@@ -99,11 +99,27 @@ static int read_file(struct pipeline *p, struct log_file *file, const char *path
         return r;
 }
 
+/* How a recording's run ended. False: not known, or the stretch stops before its end. */
+static bool find_recorded_end(const char *path, struct run_end *ret)
+{
+        struct recorded_run run;
+        struct cutout_range range;
+        struct stretch s;
+        struct error error;
+
+        if (!stretch_is(path) || !stretch_parse(path, &s, &error) ||
+            recorded_run_find(s.directory, s.which, &run, &error) != 0 || !stretch_range(&s, &run, &range, &error))
+                return false;
+        *ret = run.end;
+        return ret->state != RUN_END_UNKNOWN && range.to_ns >= run.end_ns;
+}
+
 static int one_file(const struct config *config, const struct ruleset *rules, const struct config_target *target,
                     const struct update_sink *sink, uint8_t *buffer, struct failures *failures)
 {
         struct error error;
         const char *path = source_uri_path(&target->uri);
+        struct run_end end;
         struct tracker_config trend = config_trend_tracker(&config->trend, length_ns(path));
         struct pipeline_options options = {
                 .trend = &trend,
@@ -114,6 +130,7 @@ static int one_file(const struct config *config, const struct ruleset *rules, co
                 .show_arguments = config->show_arguments,
                 .events = config->events,
                 .rules = rules,
+                .recorded_end = find_recorded_end(path, &end) ? &end : NULL,
         };
         struct log_file *file = log_file_open(path, &error);
         struct pipeline *p = file ? pipeline_new(&options, &error) : NULL;

@@ -106,8 +106,25 @@ static struct life_evidence gather_evidence(struct pipeline *p, bool marked)
         };
 }
 
+/* A recording that reaches the end of its run: what the daemon knew that recorded it, in its words. */
+static enum life_event recall_end(struct pipeline *p, char *detail, size_t size)
+{
+        const struct run_end *end = p->recorded_end;
+
+        p->ended = (struct run_exit){
+                .known = end->exit_known, .signal = end->signal, .status = end->status, .oom_killed = end->oom_killed
+        };
+        snprintf(detail, size, "%s", end->detail);
+        return end->state == RUN_END_ENDED     ? ON_END_WELL
+               : end->state == RUN_END_FAILED  ? ON_END_FAILED
+               : end->state == RUN_END_CRASHED ? ON_END_CRASHED
+                                               : ON_END_UNKNOWN;
+}
+
 enum life_event pipeline_judge_end(struct pipeline *p, bool marked, const char *why, char *detail, size_t size)
 {
+        if (p->recorded_end)
+                return recall_end(p, detail, size);
         look_once(p, model_run(p->model));
         const struct life_evidence e = gather_evidence(p, marked);
         const enum life_event end = life_judge_end(&e);

@@ -117,6 +117,39 @@ void pipeline_publish_state(struct pipeline *p)
         publisher_state(p->publisher, &f, p->live || p->finished ? &h : NULL, pipeline_now_ns(p));
 }
 
+static enum run_end_state recorded_state(enum life_state state)
+{
+        switch (life_shown(state)) {
+        case HW__TARGET__STATE__STATE_LOST:
+                return RUN_END_LOST;
+        case HW__TARGET__STATE__STATE_ENDED:
+                return RUN_END_ENDED;
+        case HW__TARGET__STATE__STATE_FAILED:
+                return RUN_END_FAILED;
+        case HW__TARGET__STATE__STATE_CRASHED:
+                return RUN_END_CRASHED;
+        default:
+                return RUN_END_UNKNOWN;
+        }
+}
+
+/* How the run ended belongs to its recording: the log does not show it. */
+static void record_end(struct pipeline *p)
+{
+        struct run_end end = {
+                .state = recorded_state(p->life),
+                .exit_known = p->ended.known,
+                .signal = p->ended.signal,
+                .status = p->ended.status,
+                .oom_killed = p->ended.oom_killed,
+        };
+
+        if (!p->recording || end.state == RUN_END_UNKNOWN)
+                return;
+        (void)snprintf(end.detail, sizeof(end.detail), "%s", p->detail);
+        recording_outcome(p->recording, &end);
+}
+
 void pipeline_set_state(struct pipeline *p, enum life_state state, const char *detail)
 {
         const enum life_state before = p->life;
@@ -130,6 +163,7 @@ void pipeline_set_state(struct pipeline *p, enum life_state state, const char *d
                 snprintf(p->detail, sizeof(p->detail), "%s", detail);
         if (p->live)
                 log_info("target=%s state=%s detail=\"%s\"", p->name, life_state_name(state), detail);
+        record_end(p);
         pipeline_publish_state(p);
 }
 

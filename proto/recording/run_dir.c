@@ -127,6 +127,8 @@ static bool look_at(int target, struct recorded_run *r)
                         r->last = n;
         }
         r->live = is_locked(fd);
+        if (!r->live)
+                run_end_read(fd, &r->end);
         for (uint32_t n = r->first; n && n <= r->last; n++)
                 look_into(fd, n, r);
         closedir(dir);
@@ -269,7 +271,8 @@ int recorded_run_delete(const char *directory, const struct recorded_run *run)
         if (is_locked(dirfd(dir)))
                 r = -EBUSY;
         while (r == 0 && (entry = readdir(dir)))
-                if ((segment_name_read(entry->d_name) || !strcmp(entry->d_name, RUN_DEFINITIONS)) &&
+                if ((segment_name_read(entry->d_name) || !strcmp(entry->d_name, RUN_DEFINITIONS) ||
+                     !strcmp(entry->d_name, RUN_END)) &&
                     unlinkat(dirfd(dir), entry->d_name, 0) != 0)
                         r = -errno;
         closedir(dir);

@@ -4,6 +4,7 @@
  *
  *     DIRECTORY/TARGET/RUN/definitions.zst   the eventlog's header; then, as blocks, what later events refer to
  *                          000001.zst ...    segments: the blocks of the stream in the order in which they came
+ *                          end               how it ended (run_end.h)
  *
  * RUN is when it began, in UTC, so that names sort by time: 20261122T071841.123Z. `zstd -dc definitions.zst 0*.zst` of
  * a run is an eventlog; cutout.h makes a better one. Whoever writes a run holds a lock (flock) on its definitions.
@@ -18,6 +19,7 @@
 
 #include "proto/base/error.h"
 #include "proto/recording/limits.h"
+#include "proto/recording/run_end.h"
 
 #define RUN_DEFINITIONS    "definitions.zst"
 #define RUN_TARGET_MAX     64u /* bytes of a target's name */
@@ -35,6 +37,7 @@ struct recorded_run {
         uint64_t end_wall_ns;      /* when the newest byte was read; 0: there is none */
         uint64_t lost_bytes;       /* of eventlog, because the disk was slow, full or gone, or the daemon was killed */
         uint64_t end_offset;       /* in the stream, after the last frame */
+        struct run_end end;        /* unknown while it is live */
 };
 
 /* The name of a run that begins at that Unix time. */

@@ -92,7 +92,7 @@ def test_the_file_tells_the_same(killed):
     file = about(rows_of(words[2], own(daemon)), *alike)
     assert len(live) > 10 and file == live
     out = client(*words[1:], env=own(daemon))
-    assert out.returncode == 1 and b"ended badly" in out.stdout
+    assert out.returncode == 1 and b"ended badly: killed by signal 9 (SIGKILL)" in out.stdout
     # A log that came from elsewhere: the same again.
     path = daemon.directory / "again.eventlog"
     assert client("dump", "api", "-o", path, env=own(daemon)).returncode == 0

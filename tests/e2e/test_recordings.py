@@ -267,3 +267,38 @@ def test_mistakes_of_dump_are_named(directory):
         out = client("rules", "check", rules)
         assert out.returncode == 2 and words in out.stderr + out.stdout, (setting, out.stdout, out.stderr)
         assert b"rules.yaml:7" in out.stderr + out.stdout
+
+
+def test_a_recording_keeps_how_its_run_ended(directory, record):
+    """Status, signal and cause are known to the parent alone: recordings have the words that the faces had."""
+    ends = {"fails": (3, "failed", "ended with status 3"), "well": (0, "ended", "ended with status 0"),
+            "full": (251, "crashed", "ended with status 251, heap exhausted at -M512m")}
+    logs = {name: LiveLog(directory / f"{name}.eventlog") for name in ends}
+    for log in logs.values():
+        log.heap_info(512 << 20)
+        for i in range(1, 20):
+            log.live(i << 20, at_ns=i * 100_000_000)
+        log.end()
+    with Daemon(directory, *(f"{n}={log.path}" for n, log in logs.items()), args=["--record", record]) as daemon:
+        wait_for(lambda: all(daemon.target(n).state == pb.Target.STATE_ENDED for n in ends), "their end markers")
+        for name, (status, _, words) in ends.items():
+            daemon.ask(pb.Request(end_target=pb.EndTargetRequest(name=name, exit_status=status)))
+            wait_for(lambda name=name, words=words: words in daemon.target(name).detail, "its status")
+        wait_for(lambda: all("status" in r["end"]["detail"] for r in recordings(record) if r["end"]) and
+                 len([r for r in recordings(record) if r["end"]]) == len(ends), "their ends on disk")
+        live = {n: json.loads(client("post-mortem", n, "--connect", daemon.publish, "--format", "json").stdout) for n in ends}
+    for run in recordings(record):
+        assert (run["end"]["state"], run["end"]["detail"]) == (ends[run["target"]][1], live[run["target"]]["detail"])
+    for name, (_, _, words) in ends.items():
+        then = json.loads(client("post-mortem", f"recording:{record}/{name}", "--format", "json").stdout)
+        assert words in then["detail"] and (then["end"], then["detail"]) == (live[name]["end"], live[name]["detail"])
+        assert [r["text"] for r in then["rows"] if r["key"] == "end"] == \
+            [r["text"] for r in live[name]["rows"] if r["key"] == "end"]
+        alerts = client("check", f"recording:{record}/{name}").stdout.decode()
+        assert ("critical: crashed" in alerts) == (name == "full") and ("warning: failed" in alerts) == (name == "fails")
+        part = json.loads(client("post-mortem", f"recording:{record}/{name}?to=100ms", "--format", "json").stdout)
+        assert words not in part["detail"], "a stretch that stops before the end"
+    (run,) = recordings(record, "list", "full")
+    (record / "full" / run["run"] / "end").write_text("heapwatch end 1\nstate fine\n")
+    assert recordings(record, "list", "full")[0]["end"] is None
+    assert client("recordings", "--dir", record, "delete", "full").returncode == 0 and not (record / "full").exists()

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * run_end.h - how a recorded run ended, as the daemon that recorded it knew: a small file in the run's directory.
+ *
+ *     heapwatch end 1
+ *     state crashed
+ *     signal 9
+ *     detail killed by signal 9 (SIGKILL)
+ *
+ * It is written after the last event, and again when more becomes known. A log does not show it: the status is known to
+ * the program's parent, an exhausted control group to the kernel.
+ */
+#ifndef HW_PROTO_RECORDING_RUN_END_H
+#define HW_PROTO_RECORDING_RUN_END_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define RUN_END              "end"
+#define RUN_END_DETAIL_BYTES 512u
+
+enum run_end_state {
+        RUN_END_UNKNOWN, /* nothing is known: there is no such file, or it is damaged */
+        RUN_END_LOST,    /* nobody saw how it ended */
+        RUN_END_ENDED,
+        RUN_END_FAILED,
+        RUN_END_CRASHED,
+};
+
+struct run_end {
+        enum run_end_state state;
+        bool exit_known;                   /* by the program's parent: */
+        uint32_t signal, status;           /* signal 0: it ended with the status */
+        bool oom_killed;                   /* the kernel killed a process of its control group for memory */
+        char detail[RUN_END_DETAIL_BYTES]; /* in words */
+};
+
+/* "crashed"; "" for RUN_END_UNKNOWN. */
+const char *run_end_name(enum run_end_state state);
+
+/* Replaces that of the run in an open directory. Returns 0 or -errno. */
+int run_end_write(int directory, const struct run_end *end);
+
+/* Of the run in an open directory; RUN_END_UNKNOWN if there is none, or what there is is not one. */
+void run_end_read(int directory, struct run_end *ret);
+
+#endif
