@@ -87,6 +87,12 @@ char *answer_whole(char *out, size_t size, const struct target_answer *a, const 
 /* Whether the headline is of growth or a rise: what grows, how fast, since when. */
 bool answers_grow(const struct answers *a);
 
+/* It has no verdict of growth: what it says of growth is an early warning. */
+static inline bool answers_rises(const struct answers *a)
+{
+        return a->verdict < HW__VERDICT__VERDICT_GROWING;
+}
+
 /*
  * The shortest form, what matters most first, so that a narrow place cuts what matters least: "leak: +912 KiB/s since
  * 5m 00s (cache on), main:Main.CartItem, limit in 42m". `onset` is the onset in the clock of the face. Returns `out`.

@@ -98,6 +98,7 @@ void console_destroy(struct console **c)
         world_destroy(&(*c)->frozen);
         world_destroy(&(*c)->before);
         recall_destroy(&(*c)->scene.recall);
+        census_done(&(*c)->census);
         past_done(&(*c)->band_past);
         free((*c)->scene.answered);
         free(*c);
@@ -263,6 +264,25 @@ static void step_cursor(struct console *c, int by)
         c->has_cursor = true;
 }
 
+/* The cursor's moment, where there is one, or now. */
+static void set_mark(struct console *c)
+{
+        const struct world_target *t = c->scene.target;
+        struct scene_mark *m = &c->scene.mark;
+        char when[SHORT_TEXT];
+
+        if (!t || !t->event_time_ns) {
+                console_say(c, true, "nothing to mark: no target is shown");
+                return;
+        }
+        *m = (struct scene_mark){ .is_set = true,
+                                  .time_ns = c->has_cursor ? c->cursor_ns : t->event_time_ns,
+                                  .run = t->run };
+        (void)snprintf(m->target, sizeof(m->target), "%s", t->name);
+        console_say(c, false, "marked %s: Bands and Memory show what was gained since mark",
+                    scene_when(when, sizeof(when), &c->scene, t, m->time_ns));
+}
+
 /* One clock for everything that is shown; the other on demand. */
 static void toggle_clock(struct console *c)
 {
@@ -340,6 +360,10 @@ static void common_key(struct console *c, int key)
                 find_next(c, key == 'n' ? 1 : -1);
         else if (key == 's')
                 console_save(c);
+        else if (key == 'M')
+                set_mark(c);
+        else if (key == 'C')
+                census_begin(c);
         else if (key == '.' || key == ',')
                 console_step_target(c, key == '.' ? 1 : -1);
         else if (key == SCREEN_ESCAPE && c->has_cursor)

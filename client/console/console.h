@@ -39,6 +39,11 @@ void draw_frame(struct console *c, struct canvas *canvas);
 void entry_begin(struct console *c, enum entry what);
 void entry_key(struct console *c, int key);
 
+/* census.c: what `C` does. Poll at least a few times a second; true when there is news to show. */
+void census_begin(struct console *c);
+bool census_poll(struct console *c);
+void census_done(struct census_request *r);
+
 /* save.c: what `s` does. */
 void console_save(struct console *c);
 

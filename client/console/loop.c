@@ -191,6 +191,8 @@ static void loop(struct loop *l)
                 take_updates(l);
                 if (l->console->scene.recall && recall_pump(l->console->scene.recall))
                         l->dirty = true;
+                if (census_poll(l->console))
+                        l->dirty = l->pressed = true;
                 choose_view(l);
                 const uint64_t now_ns = clock_mono_ns();
                 if (now_ns >= due_ns(l)) {

@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+import terminal
 from harness import CLIENT, VALGRIND, Daemon, Programs, client, private_directory, running, wait_for
 
 
@@ -49,6 +50,15 @@ def newest(daemon):
 
 def trend(daemon):
     return json.loads(ask(daemon, "trend", "--format", "json", "p"))["census"]
+
+
+def test_the_console_takes_a_census_and_says_what_it_cost(daemon, held):
+    with run(daemon, held, 20), terminal.top(daemon.directory, "--connect", daemon.publish, "--view", "bands", "p") as t:
+        t.wait("last census")
+        before = newest(daemon).number
+        t.keys("C")
+        t.wait("of p was taken; the program paused for")
+        assert newest(daemon).number > before
 
 
 @pytest.mark.skipif(VALGRIND, reason="censuses of 200 MB take minutes there")

@@ -4,7 +4,7 @@
  *
  *   row 0        the lines' names and values: at the cursor, or the newest
  *   ...          the plot, two by four dots per cell, its axis at the left
- *   height - 3   marks: notes, and small ticks
+ *   height - 3   marks: notes, and small ticks; markers, the onset and the mark with their labels
  *   height - 2   times
  *   height - 1   what the cursor points at
  *
@@ -199,6 +199,63 @@ static void draw_times(struct plot *p, struct area area)
         }
 }
 
+/* The strong marks of one column, which share a label. */
+struct label {
+        int column;
+        char text[160];
+};
+
+enum { LABELS = 24, LABEL_LEAST = 5 }; /* most labels; fewest columns that say something */
+
+/* From left to right; marks at the same place or beside it are joined: "deploy 1.4.2, rise began". */
+static size_t find_labels(const struct plot *p, struct label labels[LABELS])
+{
+        const struct chart *c = p->chart;
+        size_t n = 0;
+
+        for (int column = 0; column < p->area.width && n < LABELS; column++) {
+                for (size_t i = c->n_marks; i-- > 0;) {
+                        const struct chart_mark *m = &c->marks[i];
+
+                        if (!m->strong || column_of(p, m->time_ns) != column)
+                                continue;
+                        if (!n || column - labels[n - 1].column > 1) {
+                                if (n == LABELS)
+                                        break;
+                                labels[n++] = (struct label){ .column = column };
+                        }
+                        char *text = labels[n - 1].text;
+                        const size_t used = strlen(text);
+                        char safe[sizeof(labels->text)];
+                        (void)snprintf(text + used, sizeof(labels->text) - used, "%s%s", used ? ", " : "",
+                                       safe_text(safe, sizeof(safe), m->text));
+                }
+        }
+        return n;
+}
+
+/* Beside each mark as much of its label as fits before the next one; the last one's may go to its left. */
+static void draw_labels(struct plot *p, struct area area, int row)
+{
+        struct label labels[LABELS];
+        const size_t n = find_labels(p, labels);
+        char text[sizeof(labels->text) + 2];
+        int free_from = 0;
+
+        for (size_t i = 0; i < n; i++) {
+                const int end = i + 1 < n ? labels[i + 1].column : p->area.width, at = labels[i].column + 1;
+
+                (void)snprintf(text, sizeof(text), " %s ", labels[i].text);
+                const int width = text_columns(text), left = labels[i].column - width;
+
+                if (i + 1 == n && end - at < width && left >= free_from)
+                        (void)canvas_put(p->canvas, area, row, CHART_LEFT + left, width, TINT_MARK, text);
+                else if (end - at >= LABEL_LEAST || end - at >= width)
+                        (void)canvas_put(p->canvas, area, row, CHART_LEFT + at, end - at, TINT_MARK, text);
+                free_from = end - at < width ? end : at + width;
+        }
+}
+
 static void draw_marks(struct plot *p, struct area area)
 {
         const struct chart *c = p->chart;
@@ -218,6 +275,7 @@ static void draw_marks(struct plot *p, struct area area)
                         (void)canvas_put(p->canvas, area, row, CHART_LEFT + column_of(p, m->time_ns), 1,
                                          m->strong ? TINT_MARK : TINT_DIM, m->strong ? "▲" : "▵");
         }
+        draw_labels(p, area, row);
 }
 
 static void draw_limit(struct plot *p)

@@ -5,6 +5,7 @@
 #include "client/answers/census.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "heapwatch/text.h"
 
@@ -224,6 +225,45 @@ bool scene_band_change(const struct scene *s, const struct world_target *t, cons
         return t->census && t->history &&
                history_change(t->history, b->id, (double)b->bytes, from_ns, from_ns ? s->window_ns / 4 : UINT64_MAX,
                               ret);
+}
+
+bool scene_mark_of(const struct scene *s, const struct world_target *t, uint64_t *ret_ns)
+{
+        const struct scene_mark *m = &s->mark;
+
+        if (!m->is_set || m->run != t->run || strcmp(m->target, t->name) != 0)
+                return false;
+        *ret_ns = m->time_ns;
+        return true;
+}
+
+bool scene_has_mark(const struct scene *s)
+{
+        uint64_t mark_ns;
+
+        return s->target && scene_mark_of(s, s->target, &mark_ns);
+}
+
+bool scene_band_since_mark(const struct scene *s, const struct world_target *t, const struct world_band *b, double *ret)
+{
+        uint64_t mark_ns;
+
+        return scene_mark_of(s, t, &mark_ns) && t->census && t->census->time_ns > mark_ns && t->history &&
+               history_change(t->history, b->id, (double)b->bytes, mark_ns + 1, UINT64_MAX, ret);
+}
+
+bool scene_series_since_mark(const struct scene *s, const struct world_target *t, Hw__Series series, double *ret)
+{
+        const struct past *past = scene_series(s, t, series);
+        uint64_t mark_ns;
+
+        if (!past->n || !scene_mark_of(s, t, &mark_ns))
+                return false;
+        const struct past_point *then = past_before(past, mark_ns), *now = &past->points[past->n - 1];
+        if (!then || now->last_ns <= mark_ns)
+                return false;
+        *ret = now->last - then->last;
+        return true;
 }
 
 static const char *limit_word(const Hw__Trends *trends)

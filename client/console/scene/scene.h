@@ -13,6 +13,14 @@
 
 struct answer_memo;
 
+/* A moment of a run that the user marked: what every band and series has gained since is shown. */
+struct scene_mark {
+        bool is_set;
+        uint64_t time_ns; /* event time */
+        uint32_t run;
+        char target[WORLD_NAME_MAX + 1];
+};
+
 struct scene {
         const struct world *world;
         const char *(*endpoint)(const void *ctx, size_t daemon); /* where a daemon is, for people */
@@ -26,6 +34,7 @@ struct scene {
         struct recall *recall;             /* owned by the console; NULL: nothing to recall (files) */
         struct past *band;                 /* also: what scene_band gives */
         struct answer_memo *answered;      /* also: scene_answered */
+        struct scene_mark mark;
 };
 
 /* "running" ...; and its tint. */
@@ -55,6 +64,17 @@ const struct past *scene_band(const struct scene *s, const struct world_target *
 
 /* How much a band has grown over the window; false: unknown. */
 bool scene_band_change(const struct scene *s, const struct world_target *t, const struct world_band *b, double *ret);
+
+/* The marked moment of this run; false: none. */
+bool scene_mark_of(const struct scene *s, const struct world_target *t, uint64_t *ret_ns);
+
+/* What a band, or a series, has gained since then; false: unknown, or nothing new since. */
+bool scene_band_since_mark(const struct scene *s, const struct world_target *t, const struct world_band *b,
+                           double *ret);
+bool scene_series_since_mark(const struct scene *s, const struct world_target *t, Hw__Series series, double *ret);
+
+/* For columns "since mark". */
+bool scene_has_mark(const struct scene *s);
 
 /* Whether the target's daemon is silent; for how long. */
 bool scene_stale(const struct scene *s, const struct world_target *t, uint64_t *ret_age_ns);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* timeline.c - what charts of all views have in common: the window, the cursor, the program's notes as marks. */
+#include "client/console/scene/said.h"
 #include "client/console/scene/shown.h"
 
 enum { BANDS_RECALLED = 200, TARGETS_RECALLED = 100 };
@@ -13,6 +14,12 @@ void timeline_begin(const struct console *c, struct chart *chart, const char *ti
         chart->start_wall_ns = scene_start_wall_ns(&c->scene, t);
         chart->has_cursor = c->has_cursor && !c->printing;
         chart->cursor_ns = c->cursor_ns;
+        uint64_t mark_ns;
+        if (scene_mark_of(&c->scene, t, &mark_ns))
+                chart_mark(chart, mark_ns, "mark", true);
+        const struct answers *a = scene_brief(&c->scene, t);
+        if (a->has_onset)
+                chart_mark(chart, a->onset_ns, answers_rises(a) ? "rise began" : "growth began", true);
         for (uint64_t n = t->notes_last; n && n >= t->notes_first; n--) {
                 const Hw__Note *note = world_note(t, n);
 

@@ -56,6 +56,14 @@ static enum tint change_colour(const struct scene *s, const void *row)
         return v.is == VALUE_NUMBER && v.number > 0 ? TINT_PLAIN : TINT_DIM;
 }
 
+static struct value since_mark(const struct scene *s, const void *row)
+{
+        double gained = 0;
+        bool known = scene_band_since_mark(s, s->target, band(row), &gained);
+
+        return value_number(known, gained);
+}
+
 static struct value integral(const struct scene *s, const void *row)
 {
         const Hw__WindowStatistics *w = statistics(s, row);
@@ -226,6 +234,8 @@ static const struct column columns[] = {
         { .title = "change", .name = "change_bytes", .unit = UNIT_CHANGE, .width = 10, .rank = 3, .value = change,
           .tint = change_colour,
           .help = "over the window: compared with the newest known census before it" },
+        { .title = "since mark", .name = "since_mark_bytes", .unit = UNIT_CHANGE, .width = 10, .value = since_mark,
+          .shown = scene_has_mark, .help = "after M: compared with the newest census before the marked moment" },
         { .title = "slope", .name = "slope_bps", .unit = UNIT_SLOPE, .width = 14, .rank = 5, .value = slope,
           .help = "robust slope (Theil-Sen) behind the verdict; ~ is provisional: from the few points before it" },
         { .title = "at least", .name = "slope_low_bps", .unit = UNIT_SLOPE, .width = 14, .rank = 10,

@@ -92,6 +92,8 @@ static const struct console_key common[] = {
         { "< > r", "sort by the previous or next column; reverse. A click on a heading does both" },
         { "up, down", "move; also page up, page down, home, end, j, k and the wheel" },
         { "tab", "the other table of a view with two" },
+        { "M", "mark this moment, or that of the cursor: Bands and Memory then show what was gained since mark" },
+        { "C", "census now: the agent in the program takes one; how long that paused the program is shown" },
         { "s", "save: tables as CSV, charts as SVG; the screen shows the file names" },
         { "esc", "back" },
         { "?", "this page, and back" },

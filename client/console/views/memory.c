@@ -119,6 +119,14 @@ static struct value most(const struct scene *s, const void *row)
         return value_number(m.n > 0, m.max);
 }
 
+static struct value since_mark(const struct scene *s, const void *row)
+{
+        double gained = 0;
+        bool known = scene_series_since_mark(s, s->target, ((const struct series *)row)->series, &gained);
+
+        return value_number(known, gained);
+}
+
 static struct value slope(const struct scene *s, const void *row)
 {
         return trend_slope(trend(s, row));
@@ -167,6 +175,8 @@ static const struct column columns[] = {
                   "(within blocks), free blocks: what the last collection left unused" },
         { .title = "now", .name = "bytes", .unit = UNIT_BYTES, .width = 9, .value = now, .tint = strong,
           .help = "newest sample" },
+        { .title = "since mark", .name = "since_mark_bytes", .unit = UNIT_CHANGE, .width = 10, .value = since_mark,
+          .shown = scene_has_mark, .help = "after M: now, compared with the marked moment" },
         { .title = "min", .name = "min_bytes", .unit = UNIT_BYTES, .width = 9, .rank = 3, .value = least,
           .help = "smallest sample in the window" },
         { .title = "mean", .name = "mean_bytes", .unit = UNIT_BYTES, .width = 9, .rank = 4, .value = mean,

@@ -240,6 +240,41 @@ static void selection_follows_its_row(void **state)
         assert_string_equal(((const struct world_band *)table_selected(c->table))->def->label, "THUNK_1_0");
 }
 
+/* Now against a marked moment, which is the cursor's where there is one. */
+static void since_the_mark(void **state)
+{
+        struct world *w = *state;
+        struct console *c = w->console;
+        uint32_t ids[] = { 1, 2, 3, 4, 5 };
+        uint64_t bytes[] = { 40 * MIB, 130 * MIB, 3 * MIB, 2 * MIB + 10, 1000 };
+
+        press(c, 'b');
+        assert_true(hides(c, "since mark"));
+        press(c, 'M');
+        assert_true(shows(c, "marked 22:13:30"));
+        assert_true(shows(c, "since mark"));
+        assert_true(row_shows(c, "Main.sessions", "–")); /* no census since */
+        Hw__Update u = update_of("api-1", 1, 13 * SECOND);
+        Hw__Census census = census_of(13, ids, bytes, 5);
+        u.body_case = HW__UPDATE__BODY_CENSUS;
+        u.census = &census;
+        console_watch(c, 0, &u);
+        assert_int_equal(send_census(w->world, "api-1", 1, 13, ids, bytes, 5), 0);
+        assert_int_equal(send_live(w->world, 0, "api-1", 1, 13 * SECOND, 160 * MIB), 0);
+        assert_true(row_shows(c, "Main.sessions", "+30.0 MiB"));
+        assert_true(row_shows(c, "ARR_WORDS", "0 B"));
+        press(c, 'm');
+        assert_true(row_shows(c, " live    ", "+60.0 MiB"));
+        assert_true(shows(c, "▲ mark")); /* in the chart, with its label */
+        for (int i = 0; i < 60; i++)
+                press(c, SCREEN_LEFT);
+        press(c, 'M');
+        assert_true(hides(c, "marked 22:13:30"));
+        assert_true(hides(c, "+60.0 MiB"));
+        press(c, 'C');
+        assert_true(shows(c, "no census: only of a program that a daemon watches")); /* no endpoint here */
+}
+
 static void notes(void **state)
 {
         struct world *w = *state;
@@ -485,7 +520,7 @@ static void the_overview_answers(void **state)
         char *more = row_with(c, "more ↓");
         assert_ptr_equal(strstr(more, "more ↓"), more + strspn(more, " ")); /* alone: it hides no word */
         free(more);
-        for (int i = 0; i < 60; i++)
+        for (int i = 0; i < 40; i++)
                 press(c, SCREEN_DOWN);
         assert_true(shows(c, "how far the stream is behind the program's clock"));
 }
@@ -1055,6 +1090,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(search, setup, teardown),
                 cmocka_unit_test_setup_teardown(filter, setup, teardown),
                 cmocka_unit_test_setup_teardown(selection_follows_its_row, setup, teardown),
+                cmocka_unit_test_setup_teardown(since_the_mark, setup, teardown),
                 cmocka_unit_test_setup_teardown(notes, setup, teardown),
                 cmocka_unit_test_setup_teardown(absent_is_never_zero, setup, teardown),
                 cmocka_unit_test_setup_teardown(trends_and_alerts, setup, teardown),
