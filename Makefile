@@ -232,9 +232,6 @@ $(O)/heapwatch: $(OBJ)/client/main.o $(CLIENT_OBJ) $(O)/libinternal.a
 $(PROGRAMS): HW_LDFLAGS += -Wl,--version-script=scripts/program.map
 $(PROGRAMS): scripts/program.map
 
-# Except accept4(), recv() and send(), which libzmq is to find in heapwatchd: daemon/loop/accept.c, receive.c, send.c.
-$(O)/heapwatchd: HW_LDFLAGS += $(foreach s,accept4 recv send,-Wl,--export-dynamic-symbol=$(s))
-
 # The options in man pages come from the programs.
 $(MAN): $(O)/man/%: docs/man/% scripts/man $(PROGRAMS)
 	@mkdir -p $(@D)

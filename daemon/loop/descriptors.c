@@ -3,14 +3,27 @@
  * DESIGN: the kernel counts, because libzmq opens and closes descriptors on a thread of its own. A count is a walk over
  * all of them: one for each of a thousand added targets would be a million steps. And it knows nothing of those that
  * are promised: sources open theirs later, or after a while again.
+ *
+ * For a connection it is not counted: the kernel gives the lowest free number, and one close to the limit says that
+ * nearly all below are taken, without another system call. For a table that is full, a spare descriptor is kept to
+ * accept a connection with, and close it.
  */
 #include "daemon/loop/descriptors.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include "daemon/log.h"
 #include "proto/base/clock.h"
+
+static atomic_ulong n_refused;
+static int spare = -1;
 
 void descriptors_raise(void)
 {
@@ -67,4 +80,62 @@ size_t descriptors_left(size_t promised)
                 base = open;
         const size_t used = open > base + promised ? open : base + promised;
         return limit > used ? limit - used : 0;
+}
+
+/* -------------------------------------------------------------- connections */
+
+unsigned long descriptors_refused(void)
+{
+        return atomic_load(&n_refused);
+}
+
+/* Before the first connection. */
+__attribute__((constructor)) static void keep_spare(void)
+{
+        spare = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3); /* any file will do */
+}
+
+static void say_refused(void)
+{
+        unsigned long n = atomic_fetch_add(&n_refused, 1) + 1;
+
+        log_warning(
+                "connections_refused=%lu descriptors=%zu too few are left for another connection; raise the limit "
+                "(ulimit -Hn, LimitNOFILE=) or find out who connects so often",
+                n, descriptors_limit());
+}
+
+/*
+ * Accepts and closes the oldest waiting connection, with the spare descriptor. Nobody may be waiting: the kernel looks
+ * for a descriptor first; then the spare one is opened again. A connection that left no place for that keeps it until
+ * the next call, shut down.
+ */
+static void turn_away(int listener)
+{
+        if (spare >= 0)
+                (void)close(spare);
+        spare = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+        const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        if (spare >= 0 && null < 0) {
+                (void)shutdown(spare, SHUT_RDWR);
+        } else {
+                if (spare >= 0)
+                        (void)close(spare);
+                spare = null;
+        }
+}
+
+int descriptors_accept(int listener, size_t more)
+{
+        const size_t limit = descriptors_limit();
+        const int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+        if (fd < 0 && errno == EMFILE)
+                turn_away(listener);
+        else if (fd < 0 || (size_t)fd + DESCRIPTORS_KEPT + more < limit)
+                return fd;
+        else
+                (void)close(fd);
+        say_refused();
+        return -1;
 }

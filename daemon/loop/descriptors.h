@@ -4,7 +4,7 @@
  *
  * They are a budget: as many as the system allows. A target is accepted only when with all that targets may open
  * DESCRIPTORS_RESERVE are left for clients and DESCRIPTORS_KEPT for files that are opened briefly; connections only
- * while the latter are left (accept.c).
+ * while the latter are left.
  */
 #ifndef HW_DAEMON_LOOP_DESCRIPTORS_H
 #define HW_DAEMON_LOOP_DESCRIPTORS_H
@@ -13,7 +13,7 @@
 
 #define DESCRIPTORS_RESERVE 64u
 #define DESCRIPTORS_KEPT    16u
-#define DESCRIPTORS_MIN     64u /* with a lower limit libzmq ends the process, or no client is let in */
+#define DESCRIPTORS_MIN     64u /* with a lower limit no client is let in */
 
 /* Raises the soft limit of this process to its hard limit; at the start. On failure the limit stays as it was. */
 void descriptors_raise(void);
@@ -26,6 +26,13 @@ size_t descriptors_limit(void);
  * they do or not; to be called with 0 before the first target. Counts /proc/self/fd, at most once a second.
  */
 size_t descriptors_left(size_t promised);
+
+/*
+ * Accepts a connection while so many `more` descriptors than its own are left besides those that are kept; else it is
+ * closed at once, so that the peer sees an end of file and tries again, and the listener does not spin. Returns a
+ * descriptor, or -1: nobody waited, or it was closed. By one thread at a time.
+ */
+int descriptors_accept(int listener, size_t more);
 
 /* Connections that were closed at once because too few were left, since the daemon's start. */
 unsigned long descriptors_refused(void);

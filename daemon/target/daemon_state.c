@@ -3,7 +3,6 @@
 
 #include "daemon/loop/descriptors.h"
 #include "daemon/loop/memory.h"
-#include "daemon/transport/connections.h"
 #include "proto/base/process.h"
 
 _Static_assert(WATCHDOG_HOUSEKEEPING == (int)HW__LOOP_TURN__KIND__KIND_HOUSEKEEPING, "the kinds on the wire are ours");
@@ -43,7 +42,6 @@ void daemon_loop_fill(struct daemon_loop *loop, Hw__DaemonState *state)
         if (memory_budget() != UNKNOWN_U64)
                 PUT(state, memory_budget_bytes, memory_budget());
         state->memory_pressure = (char *)memory_words();
-        PUT(state, connections_refused, descriptors_refused() + connections_refused());
         if (descriptors_limit() != SIZE_MAX)
                 PUT(state, descriptors_limit, descriptors_limit());
 }

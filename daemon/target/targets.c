@@ -9,7 +9,6 @@
  */
 #include "daemon/target/targets.h"
 #include "daemon/transport/admission.h"
-#include "daemon/transport/connections.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -58,20 +57,21 @@ struct targets {
 /* Who was let in, who was not, and what was asked for that changes something. */
 static void fill_connections(struct targets *t, const struct bus_stats *stats)
 {
-        const struct admission *a = bus_admission(t->bus);
-        const struct admission_stats *s = a ? admission_stats(a) : NULL;
+        struct admission *a = bus_admission(t->bus);
 
         PUT(control_requests, stats->controls);
         PUT(forbidden_requests, stats->forbidden);
-        PUT(strangers_refused, connections_of_other_users());
+        PUT(strangers_refused, stats->clients.strangers);
+        PUT(connections_refused, descriptors_refused() + stats->clients.refused);
         if (!a)
                 return;
+        const struct admission_stats s = admission_stats(a);
         t->state.listen = (char *)admission_listens(a);
-        PUT(authorized_keys, s->authorized);
-        PUT(handshakes_admitted, s->admitted);
-        PUT(handshakes_refused, s->refused);
-        PUT(handshakes_failed, s->failed);
-        PUT(connections_shut, s->shut);
+        PUT(authorized_keys, s.authorized);
+        PUT(handshakes_admitted, s.admitted);
+        PUT(handshakes_refused, s.refused);
+        PUT(handshakes_failed, s.failed);
+        PUT(connections_shut, s.shut);
 }
 
 const Hw__Update *targets_daemon_state(struct targets *t)
@@ -92,8 +92,8 @@ const Hw__Update *targets_daemon_state(struct targets *t)
         t->state.has_rss_bytes = t->state.rss_bytes > 0;
         t->state.has_requests = t->state.has_bad_requests = true;
         t->state.requests = stats->requests;
-        t->state.has_subscribers_disconnected = stats->disconnected > 0;
-        t->state.subscribers_disconnected = stats->disconnected;
+        t->state.has_subscribers_disconnected = stats->clients.disconnected > 0;
+        t->state.subscribers_disconnected = stats->clients.disconnected;
         t->state.bad_requests = stats->bad_requests;
         t->state.before = t->options.before;
         fill_connections(t, stats);

@@ -10,33 +10,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PEER_TEXT 64 /* "192.0.2.7:40312", "[2001:db8::1]:40312", "uid 1000 pid 4711" */
+#define PEER_TEXT 64
 
 struct sockaddr_storage;
 
-/* 0: it has none. */
-uint16_t address_port(const struct sockaddr_storage *a);
-
-/* Both are of TCP. */
-bool address_same(const struct sockaddr_storage *a, const struct sockaddr_storage *b);
-
-/* Of the connection `fd`, whose other end is `peer` (AF_UNIX: the kernel is asked for the process). Never 0. */
-uint64_t address_who(int fd, const struct sockaddr_storage *peer);
-
-/* The same as people read it; "?" when it is not known. Returns `out`. */
-const char *address_text(int fd, const struct sockaddr_storage *peer, char out[PEER_TEXT]);
-
-/* Whom a message came from. */
+/* Who is at the other end. */
 struct message_sender {
-        uint64_t who;         /* the process, or the TCP address, as a number; 0: not known */
+        uint64_t who;         /* the process, or the TCP address, as a number; never 0 */
         bool is_root;         /* over ipc */
-        char name[PEER_TEXT]; /* "uid 1000 pid 4711" over ipc, "192.0.2.7"; "?": not known */
+        char name[PEER_TEXT]; /* "uid 1000 pid 4711" over ipc, "192.0.2.7" */
 };
 
-/*
- * By libzmq's "Peer-Address" of the message: "NAME:UID:GID:PID" over ipc. The descriptor that it came by may be another
- * connection's by now, of another user.
- */
-void address_sender(const char *address, struct message_sender *ret);
+/* Of the connection `fd`, whose other end is `peer`; AF_UNIX: the kernel is asked for the process. Padding is zero. */
+void address_sender(int fd, const struct sockaddr_storage *peer, struct message_sender *ret);
+
+/* The same for logs: "uid 1000 pid 4711", "192.0.2.7:40312", "[2001:db8::1]:40312". */
+void address_print(const struct sockaddr_storage *peer, const struct message_sender *sender, char out[2 * PEER_TEXT]);
 
 #endif

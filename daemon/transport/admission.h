@@ -3,14 +3,14 @@
  * admission.h - who may connect over TCP, by keys.
  *
  * The directory of keys has `server.key`, by which clients recognise this daemon, and `authorized.yaml`, the keys that
- * may connect and their roles (proto/keys/). Every TCP endpoint is CURVE: encrypted, both ends authenticated. A client
- * without an authorised key gets no further than the handshake.
+ * may connect and their roles (proto/keys/). Connections to keyed listeners are CURVE: encrypted, both ends
+ * authenticated. A client without an authorised key gets no further than the handshake.
  *
  * admission_reload reads both files again. A new key may connect from then on. A removed one may no longer: its
- * requests are refused, and its connections are shut down. A new server key is used for new connections; existing ones
- * continue, and the port stays open throughout.
+ * requests are refused, and its connections are closed. A new server key is used for new connections; existing ones
+ * continue.
  *
- * Nothing here blocks, except on the disk while keys are read. Runs on the loop's thread.
+ * Nothing here blocks, except on the disk while keys are read. The loop's, but for what the front calls (front.h).
  */
 #ifndef HW_DAEMON_TRANSPORT_ADMISSION_H
 #define HW_DAEMON_TRANSPORT_ADMISSION_H
@@ -24,33 +24,34 @@
 
 struct admission;
 struct error;
-struct event_base;
+struct front;
+struct zap_request;
 
-struct admission_options {
-        struct event_base *base;
-        void *context;      /* of ZeroMQ */
-        void *sockets[2];   /* publish, request: what is bound to `listen` and the port above it */
-        const char *listen; /* tcp://ADDRESS:PORT */
-        const char *keys;   /* the directory */
-};
-
-/* Reads the keys and listens. NULL with a sentence. */
-struct admission *admission_new(const struct admission_options *options, struct error *error);
+/* Reads the keys in the directory `keys`, for who connects to `listen`. NULL with a sentence. */
+struct admission *admission_new(const char *listen, const char *keys, struct error *error);
 void admission_destroy(struct admission **a);
 
 /* Reads the keys again. False with a sentence: a file has a mistake, and nothing has changed. */
-bool admission_reload(struct admission *a, struct error *error);
+bool admission_reload(struct admission *a, struct front *front, struct error *error);
+
+/* By any thread: whether this key may connect; `wrong`: why the question is none, or NULL. */
+bool admission_judge(struct admission *a, const struct zap_request *r, const char *wrong, const char *from);
+
+/* By any thread: a handshake was not completed. */
+void admission_count_failed(struct admission *a, const char *from, bool protocol);
+
+/* By any thread: what is connected from now on uses CURVE with the server's key. */
+bool admission_set_key(struct admission *a, void *socket);
 
 /* Who sent a message. */
 struct principal {
         char name[KEY_NAME_MAX + 1]; /* of its key; "": over ipc, or its key was revoked */
         enum key_role role;
         bool revoked; /* the key is not authorised any more */
-        int fd;       /* -1: not known */
 };
 
 /* `a` NULL: TCP with keys is not in use. Senders over ipc are this user or root, and have the role control. */
-void admission_who(struct admission *a, zmq_msg_t *message, struct principal *ret);
+void admission_who(const struct admission *a, zmq_msg_t *message, struct principal *ret);
 
 struct admission_stats {
         uint64_t admitted;   /* handshakes */
@@ -60,7 +61,7 @@ struct admission_stats {
         uint64_t authorized; /* keys that may connect now */
 };
 
-const struct admission_stats *admission_stats(const struct admission *a);
+struct admission_stats admission_stats(struct admission *a);
 const char *admission_listens(const struct admission *a); /* "tcp://0.0.0.0:7700" */
 
 #endif

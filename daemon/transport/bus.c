@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: two sockets of one ZeroMQ context. Requests (bus_requests.c) are
- * inside libevent through a zloop, on the loop's thread; updates are handed to a
- * thread (broadcast.h); ZeroMQ's own thread only moves bytes and frees messages
- * (bus_message.c).
+ * DESIGN: requests (bus_requests.c) are inside libevent through a zloop, on the
+ * loop's thread; updates are handed to the front (front.h), which has the
+ * connections of all clients; ZeroMQ's own thread only moves bytes and frees
+ * messages (bus_message.c).
  *
  * A message is packed once, not copied, shared by reference among all
  * subscribers and freed by ZeroMQ when the last one has it. What waits is
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 
 #include "daemon/log.h"
-#include "daemon/transport/broadcast.h"
+#include "daemon/loop/watchdog.h"
 #include "daemon/transport/limits.h"
 #include "daemon/transport/zloop.h"
 #include "proto/base/clock.h"
@@ -29,19 +29,17 @@
 #include "proto/wire/limits.h"
 
 #define DEFAULT_HIGH_WATER_MARK 4096
-#define LINGER_MS               200  /* to send what is waiting when the daemon ends */
-#define HANDSHAKE_MS            5000 /* how long a silent connection may hold a descriptor */
 
 /* ------------------------------------------------------------ updates */
 
-void bus_shut_stuck(struct bus *bus, bool subscribers, int but)
+void bus_close_stuck(struct bus *bus, enum front_door door, uint64_t but)
 {
         const uint64_t now_ns = clock_mono_ns();
 
-        if (now_ns - bus->looked_ns[subscribers] < STUCK_LOOK_NS)
+        if (now_ns - bus->looked_ns[door] < STUCK_LOOK_NS)
                 return;
-        bus->looked_ns[subscribers] = now_ns;
-        (void)connections_shut_stuck(subscribers, but);
+        bus->looked_ns[door] = now_ns;
+        front_close_stuck(bus->front, door, but);
 }
 
 /* Over the limit only small ones are sent: their number bounds their memory. */
@@ -49,7 +47,7 @@ static bool has_room(struct bus *bus, size_t size)
 {
         if (size <= LIMIT_SMALL_UPDATE_BYTES || atomic_load(&bus->updates_waiting_bytes) <= bus->room.updates)
                 return true;
-        bus_shut_stuck(bus, true, -1);
+        bus_close_stuck(bus, DOOR_PUBLISH, 0);
         return false;
 }
 
@@ -67,7 +65,7 @@ static int send_update(void *ctx, const Hw__Update *update)
                           (unsigned long long)bus->stats.dropped, size);
                 return 0;
         }
-        if (broadcast_send(bus->publish, topic, topic_size, &msg) < 0) {
+        if (front_send(bus->front, topic, topic_size, &msg) < 0) {
                 bus->stats.dropped++;
                 (void)zmq_msg_close(&msg);
         } else {
@@ -84,73 +82,79 @@ static int set_int(void *socket, int option, int value)
         return zmq_setsockopt(socket, option, &value, sizeof(value));
 }
 
-static int set_max_message(void *socket, int64_t bytes)
+/* ZeroMQ closes the connection of a peer that sends more; a request slightly too large still gets an answer. */
+static bool open_request(struct bus *bus)
 {
-        return zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &bytes, sizeof(bytes));
-}
+        const int64_t longest = 2 * (int64_t)LIMIT_REQUEST_BYTES;
 
-static bool open_sockets(struct bus *bus, int high_water_mark)
-{
         bus->context = zmq_ctx_new();
-        if (!bus->context)
-                return false;
-        bus->publish = broadcast_new(bus->context, high_water_mark);
-        bus->request = zmq_socket(bus->context, ZMQ_ROUTER);
-        if (!bus->publish || !bus->request)
-                return false;
-        void *publish = broadcast_socket(bus->publish);
-        /* ZeroMQ closes the connection of a peer that sends more; a request slightly too large still gets an answer. */
-        return !(set_int(publish, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS) ||
-                 set_int(bus->request, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS) || set_int(publish, ZMQ_LINGER, LINGER_MS) ||
-                 set_int(publish, ZMQ_IPV6, 1) || set_max_message(publish, LIMIT_SUBSCRIPTION_BYTES) ||
+        bus->request = bus->context ? zmq_socket(bus->context, ZMQ_ROUTER) : NULL;
+        return bus->request &&
+               !(set_int(bus->request, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS) ||
                  set_int(bus->request, ZMQ_SNDHWM, LIMIT_REPLIES_WAITING) ||
                  set_int(bus->request, ZMQ_RCVHWM, LIMIT_REQUESTS_WAITING) ||
-                 set_int(bus->request, ZMQ_LINGER, LINGER_MS) || set_int(bus->request, ZMQ_IPV6, 1) ||
-                 set_int(bus->request, ZMQ_ROUTER_MANDATORY, 1) ||
-                 set_max_message(bus->request, 2 * (int64_t)LIMIT_REQUEST_BYTES));
+                 set_int(bus->request, ZMQ_LINGER, LINGER_MS) || set_int(bus->request, ZMQ_ROUTER_MANDATORY, 1) ||
+                 zmq_setsockopt(bus->request, ZMQ_MAXMSGSIZE, &longest, sizeof(longest)));
 }
 
-static bool bind_socket(void *socket, struct endpoint *endpoint, const char *text, struct error *error)
+static bool open_front(struct bus *bus)
+{
+        const struct front_options o = { .context = bus->context,
+                                         .request = bus->request,
+                                         .admission = bus->admission,
+                                         .places = { bus->room.subscribers, bus->room.requesters },
+                                         .unread = bus->room.unread,
+                                         .subscriptions = bus->room.subscriptions,
+                                         .high_water_mark = (int)bus->room.mark };
+
+        bus->front = front_new(&o);
+        return bus->front;
+}
+
+static bool listen_at(struct bus *bus, enum front_door door, struct endpoint *endpoint, const char *text,
+                      struct error *error)
 {
         if (endpoint_prepare(endpoint, text, error))
                 return false;
-        bool bound = zmq_bind(socket, endpoint->address) == 0;
-        if (!bound)
-                error_set(error, "%s: cannot listen there: %s", text, zmq_strerror(errno));
-        endpoint_bound(endpoint, bound);
-        return bound;
+        const int listener = endpoint_listen(endpoint->address, error);
+        endpoint_bound(endpoint, listener >= 0);
+        return listener >= 0 && (front_listen(bus->front, door, listener, false) || error_set(error, "out of memory"));
 }
 
-/* After the ipc endpoints: what is bound from then on is by keys. */
-static bool open_admission(struct bus *bus, struct event_base *base, const struct bus_options *options,
-                           struct error *error)
+static bool listen_keyed(struct bus *bus, const char *listen, struct error *error)
 {
-        const struct admission_options o = { .base = base,
-                                             .context = bus->context,
-                                             .sockets = { broadcast_socket(bus->publish), bus->request },
-                                             .listen = options->listen,
-                                             .keys = options->keys };
+        char addresses[DOORS][ENDPOINT_MAX];
 
-        if (options->listen)
-                bus->admission = admission_new(&o, error);
-        return bus->admission || !options->listen;
+        if (!endpoint_split(listen, addresses, error))
+                return false;
+        for (unsigned i = 0; i < DOORS; i++) {
+                const int listener = endpoint_listen(addresses[i], error);
+                if (listener < 0)
+                        return false;
+                if (!front_listen(bus->front, (enum front_door)i, listener, true))
+                        return error_set(error, "out of memory");
+        }
+        return true;
 }
 
-/* Last: from then on its socket is the thread's. */
-static bool start_broadcast(struct bus *bus, struct error *error)
+static int execute_order(void *ctx, void *socket)
 {
-        return broadcast_start(bus->publish, bus->room.subscriptions) ||
-               error_set(error, "out of memory for another thread");
+        struct bus *bus = ctx;
+
+        (void)socket;
+        zloop_pump(bus->request_loop); /* the requests of a connection that has ended are read before it is forgotten */
+        watchdog_begin(WATCHDOG_REQUEST);
+        const int some = front_execute(bus->front);
+        watchdog_end();
+        zloop_pump(bus->request_loop); /* its descriptor may have been read meanwhile */
+        return some;
 }
 
-static void begin_connections(const struct bus *bus)
+static bool open_loops(struct bus *bus, struct event_base *base)
 {
-        const struct connections_listener listeners[2] = {
-                { bus->publish_endpoint.address, bus->room.subscribers, bus->room.unread },
-                { bus->request_endpoint.address, bus->room.requesters, bus->room.unread },
-        };
-
-        connections_begin(listeners);
+        bus->request_loop = zloop_new(base, bus->request, bus_receive_request, bus);
+        bus->orders_loop = zloop_new(base, front_orders(bus->front), execute_order, bus);
+        return bus->request_loop && bus->orders_loop;
 }
 
 struct bus *bus_new(struct event_base *base, const struct bus_options *options, const struct bus_handler *handler,
@@ -164,18 +168,16 @@ struct bus *bus_new(struct event_base *base, const struct bus_options *options, 
         bus->publish_endpoint.directory = bus->request_endpoint.directory = -1;
         bus->handler = *handler;
         bus->room = client_memory_of(options->memory, (unsigned)mark);
-        if (!open_sockets(bus, (int)bus->room.mark))
-                goto no_memory;
-        if (!bind_socket(broadcast_socket(bus->publish), &bus->publish_endpoint, options->publish_endpoint, error) ||
-            !bind_socket(bus->request, &bus->request_endpoint, options->request_endpoint, error))
+        if (options->listen && !(bus->admission = admission_new(options->listen, options->keys, error)))
                 goto failed;
-        begin_connections(bus);
-        bus->request_loop = zloop_new(base, bus->request, bus_receive_request, bus);
-        if (!bus->request_loop)
+        if (!open_request(bus) || !open_front(bus))
                 goto no_memory;
-        if (open_admission(bus, base, options, error) && start_broadcast(bus, error))
+        if (!listen_at(bus, DOOR_PUBLISH, &bus->publish_endpoint, options->publish_endpoint, error) ||
+            !listen_at(bus, DOOR_REQUEST, &bus->request_endpoint, options->request_endpoint, error) ||
+            (options->listen && !listen_keyed(bus, options->listen, error)))
+                goto failed;
+        if (open_loops(bus, base) && front_start(bus->front))
                 return bus;
-        goto failed;
 no_memory:
         error_set(error, "no memory or descriptors left for the daemon's sockets");
 failed:
@@ -190,17 +192,19 @@ void bus_destroy(struct bus **b)
         if (!bus)
                 return;
         zloop_destroy(&bus->request_loop);
-        broadcast_stop(bus->publish);
-        admission_destroy(&bus->admission);
+        zloop_destroy(&bus->orders_loop);
+        if (bus->request) {
+                (void)zmq_socket_monitor(bus->request, NULL, 0);
+                (void)zmq_close(bus->request);
+        }
+        front_stop(bus->front);
         endpoint_remove(&bus->publish_endpoint);
         endpoint_remove(&bus->request_endpoint);
-        broadcast_destroy(&bus->publish);
-        if (bus->request)
-                (void)zmq_close(bus->request);
+        front_destroy(&bus->front);
         while (bus->context && zmq_ctx_term(bus->context) && errno == EINTR)
                 ;
-        connections_end(); /* after the context: its thread looks there, and counts in the bus */
-        free(bus);
+        admission_destroy(&bus->admission);
+        free(bus); /* after the context: its thread counts in the bus */
         *b = NULL;
 }
 
@@ -211,8 +215,7 @@ struct update_sink bus_sink(struct bus *bus)
 
 const struct bus_stats *bus_stats(struct bus *bus)
 {
-        bus->stats.subscriptions = broadcast_subscriptions(bus->publish);
-        bus->stats.disconnected = broadcast_disconnected(bus->publish) + connections_disconnected();
+        bus->stats.clients = front_stats(bus->front);
         return &bus->stats;
 }
 
@@ -226,16 +229,13 @@ bool bus_reload_keys(struct bus *bus, struct error *error)
 {
         if (!bus->admission)
                 return true;
-        broadcast_pause(bus->publish);
-        const bool good = admission_reload(bus->admission, error);
-        broadcast_resume(bus->publish);
-        if (good)
+        if (admission_reload(bus->admission, bus->front, error))
                 return true;
         log_error("keys: not read again, the old ones hold: %s", error->text);
         return false;
 }
 
-const struct admission *bus_admission(const struct bus *bus)
+struct admission *bus_admission(const struct bus *bus)
 {
         return bus->admission;
 }

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "daemon/publish/update_sink.h"
+#include "daemon/transport/front.h"
 #include "proto/base/error.h"
 
 struct admission;
@@ -104,14 +105,13 @@ bool bus_client_refused(const struct bus_client *client);
 bool bus_reload_keys(struct bus *bus, struct error *error);
 
 /* NULL: there are no keys. */
-const struct admission *bus_admission(const struct bus *bus);
+struct admission *bus_admission(const struct bus *bus);
 
 struct bus_stats {
         uint64_t published, bytes;
         uint64_t requests, bad_requests;
-        uint64_t dropped;         /* out of memory, or too much is waiting: subscribers see a gap */
-        uint64_t subscriptions;   /* now, of all connections */
-        uint64_t disconnected;    /* subscribers with too many of them, or that sent too much */
+        uint64_t dropped; /* out of memory, or too much is waiting: subscribers see a gap */
+        struct front_stats clients;
         uint64_t replies_dropped; /* the client did not take them */
         uint64_t forbidden;       /* requests: the key's role does not allow them */
         uint64_t controls;        /* requests that changed something, or tried to */

@@ -68,7 +68,7 @@ static size_t room_of(const struct bus_client *client)
 {
         const size_t room = client->bus->room.replies;
 
-        return connections_known_stuck(client->sender.who) ? room / STUCK_PART : room;
+        return front_was_stuck(client->bus->front, client->sender.who) ? room / STUCK_PART : room;
 }
 
 static enum bus_took offer(struct bus_client *client, Hw__Reply *reply, struct waiting_client *waiting, size_t room)
@@ -142,7 +142,7 @@ bool bus_client_is_ready(const struct bus_client *client)
 
 void bus_make_room(struct bus *bus, const struct bus_client *but)
 {
-        bus_shut_stuck(bus, false, but ? but->principal.fd : -1);
+        bus_close_stuck(bus, DOOR_REQUEST, but ? but->connection : 0);
 }
 
 bool bus_client_again(struct bus_client *client)

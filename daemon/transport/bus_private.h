@@ -16,18 +16,18 @@
 #include "daemon/transport/admission.h"
 #include "daemon/transport/bus.h"
 #include "daemon/transport/client_memory.h"
-#include "daemon/transport/connections.h"
 #include "daemon/transport/endpoint.h"
+#include "daemon/transport/front.h"
 #include "daemon/transport/request_quota.h"
 #include "daemon/transport/waiting.h"
 
 struct bus {
         void *context;
-        struct broadcast *publish;
         void *request; /* ROUTER */
+        struct front *front;
         struct endpoint publish_endpoint;
         struct endpoint request_endpoint;
-        struct zloop *request_loop;
+        struct zloop *request_loop, *orders_loop;
         struct bus_handler handler;
         struct bus_stats stats;
         struct peers clients;
@@ -35,7 +35,7 @@ struct bus {
         struct client_memory room;
         atomic_size_t updates_waiting_bytes; /* handed to ZeroMQ and not yet freed by it */
         struct waiting replies_waiting;      /* likewise */
-        uint64_t looked_ns[2];               /* for requesters, subscribers that are stuck */
+        uint64_t looked_ns[DOORS];           /* for those that are stuck */
 };
 
 struct bus_client {
@@ -45,17 +45,18 @@ struct bus_client {
         bool delimiter;         /* a REQ socket: an empty frame comes before the request */
         bool has_id;
         uint64_t id;
-        struct message_sender sender; /* not known who: its number is the client's */
-        unsigned taken;               /* replies */
-        unsigned missed;              /* likewise, that were not taken: send no more */
-        bool later;                   /* the first one was not, and it was for lack of room */
-        bool refused;                 /* an error was sent */
+        uint64_t connection;
+        struct message_sender sender;
+        unsigned taken;  /* replies */
+        unsigned missed; /* likewise, that were not taken: send no more */
+        bool later;      /* the first one was not, and it was for lack of room */
+        bool refused;    /* an error was sent */
         struct principal principal;
         char name[KEY_NAME_MAX + PEER_TEXT + 2];
 };
 
-/* bus.c: memory that others have is waited for: shuts down who reads nothing, but for the one at descriptor `but`. */
-void bus_shut_stuck(struct bus *bus, bool subscribers, int but);
+/* bus.c: somebody waits for memory that others have: closes connections that read nothing, except `but` (0: none). */
+void bus_close_stuck(struct bus *bus, enum front_door door, uint64_t but);
 
 /* bus_message.c: packs into a message that counts as waiting until it is delivered or dropped. Returns 0 or -ENOMEM. */
 int bus_pack(struct bus *bus, struct waiting_client *client, const ProtobufCMessage *message, size_t size,

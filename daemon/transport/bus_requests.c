@@ -6,7 +6,10 @@
  */
 #include "daemon/transport/bus_private.h"
 
+#include <string.h>
+
 #include "daemon/log.h"
+#include "daemon/loop/watchdog.h"
 #include "daemon/transport/limits.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
@@ -82,18 +85,18 @@ static void take_request(struct bus_client *client, const void *bytes, size_t si
         hw_request_destroy(&request);
 }
 
-/* frames[0] is the identity that ROUTER puts there itself. */
+/* frames[0] is the identity that the front gave it. */
 static void take_message(struct bus *bus, zmq_msg_t *frames, size_t n)
 {
         struct bus_client client = { .bus = bus, .identity = &frames[0] };
+        struct front_identity identity;
 
+        memcpy(&identity, zmq_msg_data(&frames[0]), sizeof(identity));
+        client.sender = identity.sender;
+        client.connection = identity.connection;
         client.delimiter = n > 1 && zmq_msg_size(&frames[1]) == 0;
         size_t payload = client.delimiter ? 2 : 1;
         admission_who(bus->admission, &frames[n - 1], &client.principal);
-        const char *address = zmq_msg_gets(&frames[n - 1], "Peer-Address");
-        address_sender(address ? address : "", &client.sender);
-        if (client.sender.who == 0)
-                client.sender.who = bus_client_number(&client);
         if (n != payload + 1)
                 refuse_request(&client, "a request is one frame");
         else
@@ -101,29 +104,41 @@ static void take_message(struct bus *bus, zmq_msg_t *frames, size_t n)
         bus_client_count_missed(&client);
 }
 
+/* All frames of a message. False: there is none. */
+static bool receive_frames(struct bus *bus, void *socket, zmq_msg_t frames[MAX_FRAMES], size_t *ret_n)
+{
+        size_t n = 0, size = 0;
+        bool more = true, whole = true;
+
+        while (more && whole) {
+                zmq_msg_t frame;
+                (void)zmq_msg_init(&frame);
+                whole = zmq_msg_recv(&frame, socket, ZMQ_DONTWAIT) >= 0;
+                more = zmq_msg_more(&frame);
+                size += n > 0 ? zmq_msg_size(&frame) + MESSAGE_OVERHEAD_BYTES : 0;
+                if (whole && n < MAX_FRAMES)
+                        (void)zmq_msg_init(&frames[n++]);
+                if (whole)
+                        (void)zmq_msg_move(&frames[n - 1], &frame); /* beyond MAX_FRAMES the last one is kept */
+                (void)zmq_msg_close(&frame);
+        }
+        if (n > 0 && zmq_msg_size(&frames[0]) == sizeof(struct front_identity))
+                front_count_read(bus->front, ((struct front_identity *)zmq_msg_data(&frames[0]))->connection, size);
+        *ret_n = n;
+        return whole && zmq_msg_size(&frames[0]) == sizeof(struct front_identity);
+}
+
 int bus_receive_request(void *ctx, void *socket)
 {
         zmq_msg_t frames[MAX_FRAMES];
         size_t n = 0;
-        bool more = true, whole = true;
 
-        while (more) {
-                zmq_msg_t frame;
-                (void)zmq_msg_init(&frame);
-                if (zmq_msg_recv(&frame, socket, ZMQ_DONTWAIT) < 0) {
-                        (void)zmq_msg_close(&frame);
-                        whole = false;
-                        break;
-                }
-                more = zmq_msg_more(&frame);
-                connections_read(zmq_msg_get(&frame, ZMQ_SRCFD), zmq_msg_size(&frame));
-                if (n < MAX_FRAMES)
-                        (void)zmq_msg_init(&frames[n++]);
-                (void)zmq_msg_move(&frames[n - 1], &frame); /* beyond MAX_FRAMES the last one is kept */
-        }
+        watchdog_begin(WATCHDOG_REQUEST);
+        const bool whole = receive_frames(ctx, socket, frames, &n);
         if (whole)
                 take_message(ctx, frames, n);
         for (size_t i = 0; i < n; i++)
                 (void)zmq_msg_close(&frames[i]);
+        watchdog_end();
         return whole;
 }

@@ -7,7 +7,7 @@
  * Whether a socket file is stale is found by connecting to it: only a refused
  * connection means that nobody listens. Two daemons that start at the same time
  * would both find no socket, and the second bind would silently steal the
- * first one's name (libzmq unlinks before it binds). An flock on the directory
+ * first one's name. An flock on the directory
  * makes check and bind one step.
  */
 #include "daemon/transport/endpoint.h"
@@ -19,6 +19,8 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -32,6 +34,7 @@
 #include <unistd.h>
 
 #define LOCK_TRIES 200 /* of 10 ms each */
+#define BACKLOG    128
 
 /* ---------------------------------------------------------------- tcp */
 
@@ -63,7 +66,7 @@ static int prepare_tcp(struct endpoint *e, const char *text, struct error *error
         if (!colon || !is_port(colon + 1) || (size_t)(colon - rest) >= sizeof(host))
                 return error_code(error, -EINVAL, "%s: expected tcp://HOST:PORT with a port of 1 to 65535", text);
         memcpy(host, rest, (size_t)(colon - rest));
-        if (!strcmp(host, "localhost")) /* libzmq does not resolve names to bind */
+        if (!strcmp(host, "localhost")) /* a name may become something else */
                 (void)snprintf(host, sizeof(host), "127.0.0.1");
         if (!is_loopback(host))
                 return error_code(error, -EACCES,
@@ -159,6 +162,83 @@ int endpoint_prepare(struct endpoint *e, const char *text, struct error *error)
         if (!strncmp(text, "tcp://", 6))
                 return prepare_tcp(e, text, error);
         return error_code(error, -EINVAL, "%s: expected ipc:///DIRECTORY/NAME or tcp://127.0.0.1:PORT", text);
+}
+
+static int listen_ipc(const char *path)
+{
+        struct sockaddr_un a = { .sun_family = AF_UNIX };
+        const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+        (void)snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
+        if (fd >= 0 && bind(fd, (struct sockaddr *)&a, sizeof(a)) == 0 && listen(fd, BACKLOG) == 0)
+                return fd;
+        const int status = -errno;
+        if (fd >= 0)
+                (void)close(fd);
+        return status;
+}
+
+static int listen_tcp(const struct addrinfo *at)
+{
+        const int fd = socket(at->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), yes = 1;
+
+        if (fd >= 0)
+                (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+        if (fd >= 0 && bind(fd, at->ai_addr, at->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0)
+                return fd;
+        const int status = -errno;
+        if (fd >= 0)
+                (void)close(fd);
+        return status;
+}
+
+/* "tcp://HOST:PORT", of numbers. NULL with a sentence. */
+static struct addrinfo *resolve_tcp(const char *address, struct error *error)
+{
+        const struct addrinfo hints = { .ai_flags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV,
+                                        .ai_socktype = SOCK_STREAM };
+        const char *rest = address + strlen("tcp://"), *colon = strrchr(rest, ':');
+        const bool brackets = *rest == '[' && colon[-1] == ']';
+        struct addrinfo *at = NULL;
+        char host[64];
+
+        (void)snprintf(host, sizeof(host), "%.*s", (int)(colon - rest) - 2 * brackets, rest + brackets);
+        if (getaddrinfo(!strcmp(host, "*") ? "0.0.0.0" : host, colon + 1, &hints, &at) == 0)
+                return at;
+        (void)error_set(error, "%s: '%s' is no address; expected tcp://ADDRESS:PORT, such as tcp://0.0.0.0:7700",
+                        address, host);
+        return NULL;
+}
+
+int endpoint_listen(const char *address, struct error *error)
+{
+        const bool ipc = !strncmp(address, "ipc://", 6);
+        struct addrinfo *at = ipc ? NULL : resolve_tcp(address, error);
+
+        if (!ipc && !at)
+                return -1;
+        const int fd = ipc ? listen_ipc(address + strlen("ipc://")) : listen_tcp(at);
+        if (at)
+                freeaddrinfo(at);
+        if (fd < 0)
+                (void)error_set(error, "%s: cannot listen there: %s", address, strerror(-fd));
+        return fd;
+}
+
+bool endpoint_split(const char *listen, char ret_addresses[2][ENDPOINT_MAX], struct error *error)
+{
+        const char *rest = strncmp(listen, "tcp://", 6) ? NULL : listen + 6, *colon = rest ? strrchr(rest, ':') : NULL;
+
+        if (!colon || !is_port(colon + 1) || !strcmp(colon + 1, "65535") || colon == rest || colon - rest >= 60)
+                return error_set(
+                        error,
+                        "--listen: '%.80s'; expected tcp://ADDRESS:PORT with a port of 1 to 65534 (requests are "
+                        "answered at the next one)",
+                        listen);
+        (void)snprintf(ret_addresses[0], ENDPOINT_MAX, "%s", listen);
+        (void)snprintf(ret_addresses[1], ENDPOINT_MAX, "%.*s%lu", (int)(colon + 1 - listen), listen,
+                       strtoul(colon + 1, NULL, 10) + 1);
+        return true;
 }
 
 void endpoint_bound(struct endpoint *e, bool success)

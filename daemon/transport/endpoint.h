@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * endpoint.h - where the daemon may listen, checked before ZeroMQ binds.
+ * endpoint.h - where the daemon may listen, checked, and the listening sockets.
  *
  * Allowed: ipc in a directory of ours that nobody else can enter, and tcp on
- * loopback. ZeroMQ itself would accept any address, and would replace the
- * socket file of a running daemon. For start-up only: it may wait a moment for
+ * loopback; the socket file of a running daemon is left alone. With keys, any
+ * address of TCP. For start-up only: it may wait a moment for
  * another daemon that is starting in the same directory.
  */
 #ifndef HW_DAEMON_TRANSPORT_ENDPOINT_H
@@ -19,7 +19,7 @@
 #define ENDPOINT_MAX 256
 
 struct endpoint {
-        char address[ENDPOINT_MAX]; /* for zmq_bind */
+        char address[ENDPOINT_MAX]; /* for endpoint_listen */
         const char *path;           /* of the ipc socket, inside `address`; NULL for tcp */
         int directory;              /* descriptor of its directory, locked until endpoint_bound; -1 */
         dev_t device;               /* of the socket file that we bound */
@@ -34,7 +34,13 @@ struct endpoint {
  */
 int endpoint_prepare(struct endpoint *e, const char *text, struct error *error);
 
-/* After zmq_bind: remembers which file is ours if it succeeded, and unlocks the directory. */
+/* A listening socket at the address of an endpoint, or -1 with a sentence. */
+int endpoint_listen(const char *address, struct error *error);
+
+/* "tcp://ADDRESS:PORT" into the addresses of publishing and of requests, one port above. False with a sentence. */
+bool endpoint_split(const char *listen, char ret_addresses[2][ENDPOINT_MAX], struct error *error);
+
+/* After endpoint_listen: remembers which file is ours if it succeeded, and unlocks the directory. */
 void endpoint_bound(struct endpoint *e, bool success);
 
 /* Before the socket is closed: removes the socket file if it is still ours. */

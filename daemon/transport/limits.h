@@ -15,7 +15,7 @@
 #define SUBSCRIBER_ALL_BURST_BYTES  (2u << 20)
 #define SUBSCRIBER_SMALL_BYTES      (16u << 10)       /* ... who has sent less is not held liable for others */
 #define SUBSCRIBER_CONNECTION_BYTES 2048u             /* what a new connection counts for */
-#define LIMIT_UPDATES_WAITING       65536             /* for the thread that sends them; beyond, updates are dropped */
+#define LIMIT_UPDATES_WAITING       65536             /* for the front; beyond, updates are dropped */
 #define LIMIT_PUMP_NS               5000000u          /* one turn of a socket; then it rests ... */
 #define PUMP_REST                   3u                /* ... for this many times as long while others have work */
 #define LIMIT_UPDATES_WAITING_BYTES ((size_t)8 << 20) /* for slow subscribers; beyond, large updates are left out */
@@ -31,10 +31,11 @@
 #define LIMIT_CONNECTIONS           1024u              /* of each socket; half of them of one peer */
 #define LIMIT_UNREAD_BYTES          (512u << 10)       /* received of a connection, and not yet read as messages */
 #define UNREAD_GROWS                32u                /* in libzmq: 64 bytes for an empty part, which comes as 2 */
+#define RELAY_BYTES                 (16u << 10)        /* for one end of a connection; then the other waits */
 #define MESSAGE_OVERHEAD_BYTES      64u                /* of a message on the wire, at most: framing, CURVE */
 #define HEARTBEAT_BYTES_PER_S       32u                /* of a TCP connection, at most */
 #define QUEUED_MESSAGE_BYTES        128u               /* a place in a subscriber's queue: two frames of libzmq */
-#define CONNECTION_BYTES            (32u << 10)        /* of an idle requester in libzmq; 28.7 kB as measured, ... */
+#define CONNECTION_BYTES            (32u << 10)        /* of an idle requester; 31.7 kB as measured, ... */
 #define SUBSCRIPTION_BYTES          5120u /* ... and 4.3 kB in its trie: test_clients_cost_what_is_reckoned */
 #define LEAST_UNREAD_BYTES          ((size_t)128 << 10)
 #define MOST_UNREAD_BYTES           ((size_t)4 << 20)
@@ -47,6 +48,8 @@
 #define STUCK_KNOWN_NS              UINT64_C(60000000000) /* ... and has so long ... */
 #define STUCK_PART                  4u                    /* ... only this part of the memory for replies */
 #define STUCK_LOOK_NS               UINT64_C(100000000)   /* between two looks for them */
+#define LINGER_MS                   200                   /* to send what is waiting when the daemon ends */
+#define HANDSHAKE_MS                5000                  /* how long a silent connection may hold descriptors */
 #define HEARTBEAT_MS                5000                  /* TCP: a peer is asked for a sign of life so often ... */
 #define HEARTBEAT_LOST_MS           15000                 /* ... and is gone when none came in that time */
 

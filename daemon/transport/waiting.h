@@ -5,7 +5,7 @@
  * A client may have twice as much waiting as is still free for all (a dynamic threshold, as in switches with shared
  * memory). Alone it gets two thirds of the room; one that does not read its replies leaves a third to the others, and
  * several of them leave something, too: at least a small reply for each, as of `status`. A large one then has to wait
- * until those who read nothing are shut down (connections.h). A client is a process or a TCP address, however many
+ * until those who read nothing are shut down (front.h). A client is a process or a TCP address, however many
  * connections it has.
  *
  * The owner's thread takes, any thread gives back.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * zap.h - what libzmq asks before it lets a peer in, RFC 27 (ZAP): read and checked. Pure.
+ * zap.h - what libzmq asks before it lets a peer in, RFC 27 (ZAP): read, checked and answered. zap_read is pure.
  *
  *      frames: version "1.0", id of the request, domain, address, identity, mechanism, credentials (CURVE: the key)
  */
@@ -13,6 +13,7 @@
 
 #include "proto/keys/key.h"
 
+#define ZAP_ENDPOINT   "inproc://zeromq.zap.01"
 #define ZAP_FRAMES_MAX 8u
 #define ZAP_ID_MAX     255u
 
@@ -24,7 +25,7 @@ struct zap_frame {
 struct zap_request {
         const void *id; /* borrowed from its frame: goes back with the answer */
         size_t n_id;
-        char address[64]; /* of the peer: printable ASCII, no port */
+        uint64_t connection; /* the identity: ZMQ_ROUTING_ID of our socket, when it was connected */
         uint8_t public[KEY_BYTES];
 };
 
@@ -33,5 +34,11 @@ struct zap_request {
  * could be read, else NULL.
  */
 const char *zap_read(const struct zap_frame *frames, size_t n, struct zap_request *ret);
+
+/* Whether it may come in; `wrong`: why the question is none, or NULL. */
+typedef bool zap_judge(void *ctx, const struct zap_request *request, const char *wrong);
+
+/* Receives one question of libzmq from a ROUTER bound to ZAP_ENDPOINT, and answers it. 0: there was none. */
+int zap_serve(void *socket, zap_judge *judge, void *ctx);
 
 #endif

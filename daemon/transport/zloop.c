@@ -22,7 +22,6 @@
 #include <stdlib.h>
 #include <zmq.h>
 
-#include "daemon/loop/watchdog.h"
 #include "daemon/transport/limits.h"
 #include "daemon/transport/rest.h"
 #include "proto/base/clock.h"
@@ -51,7 +50,6 @@ static void pump(void *arg)
         struct zloop *z = arg;
 
         z->pumping = true;
-        watchdog_begin(WATCHDOG_REQUEST);
         while (can_receive(z)) {
                 const uint64_t spent_ns = clock_mono_ns() - begin_ns;
                 if (spent_ns >= LIMIT_PUMP_NS) {
@@ -60,7 +58,6 @@ static void pump(void *arg)
                 }
                 (void)z->receive(z->ctx, z->socket); /* 0: ZMQ_EVENTS will show that too */
         }
-        watchdog_end();
         z->pumping = false;
 }
 

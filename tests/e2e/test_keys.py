@@ -248,20 +248,31 @@ def test_revoked(keyed):
         sub.subscribe(b"hw1/")
         sub.connect(keyed.tcp)
         assert sub.poll(30000)
+        kept = zmq.Context.instance().socket(zmq.SUB)
+        kept.linger = 0
+        kept.curve_publickey, kept.curve_secretkey = raw(keyed.files["read"])
+        kept.curve_serverkey = bytes.fromhex(keyed.server)
+        kept.subscribe(b"hw1/daemon/")
+        kept.connect(keyed.tcp)
+        assert kept.poll(30000)
         before = keyed.state()
         keyed.keys_("revoke", "control")
         keyed.reload()
         wait_for(lambda: not s.poll(0, zmq.POLLOUT), "the connection to end")
         state = wait_for(lambda: keyed.state().handshakes_refused > before.handshakes_refused and keyed.state(),
                          "its next handshake to be refused")
-        assert state.connections_shut >= 2 and state.authorized_keys == 2
+        assert state.connections_shut == before.connections_shut + 2 and state.authorized_keys == 2
         while sub.poll(0):
             sub.recv_multipart()
         assert not sub.poll(2500), "it is still published to"        # the heartbeat comes once a second
         sub.close()
         admitted = keyed.state().handshakes_admitted
         assert ask(other, pb.Request(status=pb.StatusRequest())).status
-        assert keyed.state().handshakes_admitted == admitted, "the other had to connect again"
+        while kept.poll(0):
+            kept.recv_multipart()
+        assert kept.poll(30000)
+        assert keyed.state().handshakes_admitted == admitted == before.handshakes_admitted, "the other had to connect again"
+        kept.close()
     assert "revoked key=control" in keyed.log.read_text()
     done = keyed.by(keyed.files["control"], "ctl", "status")
     assert done.returncode == 2 and b"does not let your key in" in done.stderr

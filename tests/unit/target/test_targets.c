@@ -197,7 +197,7 @@ static void heartbeats(void **state)
         uint64_t last = 0;
 
         assert_int_equal(zmq_setsockopt(socket, ZMQ_SUBSCRIBE, "", 0), 0);
-        TURN_UNTIL(f->base, bus_stats(f->bus)->subscriptions == 1);
+        TURN_UNTIL(f->base, bus_stats(f->bus)->clients.subscriptions == 1);
         assert_int_equal(add(f, "a", "file:/nowhere/a"), 0);
         while (beats < 2 || states < 2) {
                 uint8_t bytes[4096];

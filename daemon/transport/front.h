@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * front.h - the daemon's side of every connection by a client: what it may cost, who is at the other end.
+ *
+ * It runs on a thread of its own, which also sends updates to all subscribers: what clients send, how they connect and
+ * how they end costs the loop that reads the programs' logs nothing but their requests. Functions are for the loop's
+ * thread unless they say otherwise.
+ *
+ * Each door has a number of places, half of which one peer may take (a process, or a TCP address); further connections
+ * are closed at once. So is one over ipc by another user, whatever the mode of the socket's directory has become. The
+ * rate of what subscribers send is limited (subscriber_quota.h), and so are their subscriptions, and what any
+ * connection has sent that was not read as messages yet. A connection that sends too much is closed, and so is one
+ * that reads nothing while others wait for the memory that its messages have.
+ */
+#ifndef HW_DAEMON_TRANSPORT_FRONT_H
+#define HW_DAEMON_TRANSPORT_FRONT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <zmq.h>
+
+#include "daemon/transport/address.h"
+#include "proto/keys/key.h"
+
+struct admission;
+struct front;
+
+enum front_door { DOOR_PUBLISH, DOOR_REQUEST, DOORS };
+
+struct front_options {
+        void *context;               /* of ZeroMQ */
+        void *request;               /* the ROUTER: it stays the loop's */
+        struct admission *admission; /* NULL: no keys */
+        unsigned places[DOORS];      /* connections */
+        size_t unread;               /* bytes of all connections of a door; beyond, those above their part close */
+        unsigned subscriptions;      /* of all connections */
+        int high_water_mark;         /* messages a subscriber */
+};
+
+/* NULL: out of memory or descriptors. */
+struct front *front_new(const struct front_options *options);
+
+/* Before front_start: connections to this listening socket, which becomes the front's. False: out of memory. */
+bool front_listen(struct front *f, enum front_door door, int listener, bool keyed);
+
+/* False: no thread. */
+bool front_start(struct front *f);
+
+/* Never blocks. 0: takes ownership of the message; else -errno, and the caller keeps it. */
+int front_send(struct front *f, const char *topic, size_t topic_size, zmq_msg_t *message);
+
+/* A socket with orders for the ROUTER; front_execute receives and carries out one. 0: there is none. */
+void *front_orders(const struct front *f);
+int front_execute(struct front *f);
+
+/* The first frame of each message of the ROUTER: who sent it. */
+struct front_identity {
+        uint64_t connection;
+        struct message_sender sender;
+};
+
+/* A message of `size` bytes, or a part of one, was read that came by this connection, which may have ended. */
+void front_count_read(struct front *f, uint64_t connection, size_t size);
+
+/*
+ * Somebody waits for memory: closes the connections to a door that have taken nothing for STUCK_NS of what waits for
+ * them; not `but`. To be called again and again meanwhile: who is stuck is seen by comparing.
+ */
+void front_close_stuck(struct front *f, enum front_door door, uint64_t but);
+
+/* Whether a connection of this process or address was closed so within STUCK_KNOWN_NS. */
+bool front_was_stuck(struct front *f, uint64_t who);
+
+/* Closes all connections to keyed listeners whose key is not known to hold; returns how many. */
+size_t front_close_keyed(struct front *f, bool (*holds)(const void *ctx, const uint8_t public[KEY_BYTES]),
+                         const void *ctx);
+
+/* Sends what is queued, for a short time, and ends the thread, if it runs. After the ROUTER was closed. */
+void front_stop(struct front *f);
+
+/* NULL is allowed. */
+void front_destroy(struct front **f);
+
+struct front_stats {
+        uint64_t subscriptions; /* now, of all connections */
+        uint64_t strangers;     /* connections over ipc by other users */
+        uint64_t refused;       /* connections closed for want of a place, for their requests or unread replies */
+        uint64_t disconnected;  /* subscribers closed for what they sent or did not read */
+};
+
+struct front_stats front_stats(const struct front *f);
+
+#endif

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * front_libzmq.c - DESIGN: the side of the front (front.c) that libzmq is on: its sockets, what they report, and orders
+ * to connect. All but orders for the ROUTER, and what the loop sends, is the front's thread.
+ *
+ * The loop pushes each update, topic and body, into an inproc pipe, from which it goes to the XPUB. ZeroMQ looks up the
+ * subscribers of a message in a trie of all subscriptions, and walks the whole trie whenever a connection ends: clients
+ * decide how large it is, and the loop must not pay for it. The pipe holds far more than a second's updates; it is full
+ * only while the thread is stuck. Then the update is dropped for everybody, and subscribers see the gap and ask for a
+ * snapshot.
+ *
+ * XPUB gives the descriptor by which each subscription came, which is libzmq's end of a private connection: the address
+ * of the other end has its number. A descriptor may be another connection's by then, so this only counts.
+ */
+#include "daemon/transport/front_private.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "daemon/log.h"
+#include "daemon/transport/admission.h"
+#include "daemon/transport/zap.h"
+#include "daemon/transport/zloop.h"
+
+#define FEED             "inproc://updates"
+#define ORDERS           "inproc://orders"
+#define PRIVATE_ENDPOINT "ipc://@" PRIVATE_NAME
+#define NEVER_MS         86400000 /* libzmq would connect again after a day */
+
+/* ------------------------------------------------------------------- orders */
+
+static bool set_int(void *socket, int option, int value)
+{
+        return zmq_setsockopt(socket, option, &value, sizeof(value)) == 0;
+}
+
+static bool set_bytes(void *socket, int option, const void *bytes, size_t size)
+{
+        return zmq_setsockopt(socket, option, bytes, size) == 0;
+}
+
+/* For what is connected from now on. */
+static bool set_options(struct front *f, void *socket, const struct order *o)
+{
+        if (socket == f->request && !set_bytes(socket, ZMQ_CONNECT_ROUTING_ID, &o->identity, sizeof(o->identity)))
+                return false;
+        if (!f->admission)
+                return true;
+        if (!o->keyed)
+                return set_int(socket, ZMQ_CURVE_SERVER, 0) && set_int(socket, ZMQ_HEARTBEAT_IVL, 0);
+        return admission_set_key(f->admission, socket) &&
+               set_bytes(socket, ZMQ_ROUTING_ID, &o->identity.connection, sizeof(o->identity.connection)) &&
+               set_int(socket, ZMQ_HEARTBEAT_IVL, HEARTBEAT_MS) &&
+               set_int(socket, ZMQ_HEARTBEAT_TIMEOUT, HEARTBEAT_LOST_MS);
+}
+
+/* Messages of the CURVE handshake are longer than a subscription. */
+static bool set_longest(struct front *f, void *socket, bool keyed)
+{
+        const int64_t longest = keyed ? LIMIT_KEYED_SUBSCRIPTION : LIMIT_SUBSCRIPTION_BYTES;
+
+        return socket != f->publish || set_bytes(socket, ZMQ_MAXMSGSIZE, &longest, sizeof(longest));
+}
+
+/* On the thread that owns the socket. */
+static void execute(struct front *f, void *socket, const struct order *o)
+{
+        char endpoint[64];
+
+        (void)snprintf(endpoint, sizeof(endpoint), PRIVATE_ENDPOINT "%016" PRIx64, o->identity.connection);
+        if (!o->connect)
+                (void)zmq_disconnect(socket, endpoint);
+        else if (!set_longest(f, socket, o->keyed) || !set_options(f, socket, o) || zmq_connect(socket, endpoint) != 0)
+                log_warning("connection=%016" PRIx64 ": cannot be made: %s", o->identity.connection,
+                            zmq_strerror(errno)); /* it stays pending for a while, and is closed */
+}
+
+bool front_give_order(struct front *f, enum front_door door, const struct order *o)
+{
+        if (door == DOOR_REQUEST)
+                return zmq_send(f->ask, o, sizeof(*o), ZMQ_DONTWAIT) >= 0;
+        if (f->publish) {
+                execute(f, f->publish, o);
+                zloop_pump(f->publish_loop); /* its descriptor may have been read meanwhile */
+        }
+        return true;
+}
+
+void *front_orders(const struct front *f)
+{
+        return f->orders;
+}
+
+int front_execute(struct front *f)
+{
+        struct order o;
+
+        if (zmq_recv(f->orders, &o, sizeof(o), ZMQ_DONTWAIT) != (int)sizeof(o))
+                return 0;
+        execute(f, f->request, &o);
+        return 1;
+}
+
+/* ------------------------------------------------------------ subscriptions */
+
+/* By the address that libzmq's end of the connection is connected to; NULL: it has ended. */
+static struct connection *connection_behind(const struct front *f, int fd)
+{
+        struct sockaddr_un a = { .sun_family = AF_UNSPEC };
+        socklen_t size = sizeof(a) - 1;
+
+        if (fd < 0 || getpeername(fd, (struct sockaddr *)&a, &size) != 0 || a.sun_family != AF_UNIX ||
+            strncmp(a.sun_path + 1, PRIVATE_NAME, strlen(PRIVATE_NAME)) != 0)
+                return NULL;
+        return front_find(f, strtoull(a.sun_path + 1 + strlen(PRIVATE_NAME), NULL, 16));
+}
+
+static void add_subscription(struct front *f, struct connection *c)
+{
+        const uint64_t all = atomic_fetch_add(&f->subscriptions, 1) + 1;
+        char why[160];
+
+        log_debug("subscriptions=%llu added", (unsigned long long)all);
+        if (!c || (++c->subscriptions <= LIMIT_SUBSCRIPTIONS_OF_ONE && all <= f->most_subscriptions))
+                return;
+        (void)snprintf(why, sizeof(why), "it has %u subscriptions of %llu in all; the limits are %u and %u",
+                       c->subscriptions, (unsigned long long)all, LIMIT_SUBSCRIPTIONS_OF_ONE, f->most_subscriptions);
+        front_report(c, why);
+        front_close(c);
+}
+
+/* At the end of a connection c is NULL. */
+static void remove_subscription(struct front *f, struct connection *c)
+{
+        if (c && c->subscriptions > 0)
+                c->subscriptions--;
+        if (atomic_load(&f->subscriptions) > 0)
+                atomic_fetch_sub(&f->subscriptions, 1);
+        log_debug("subscriptions=%llu removed", (unsigned long long)atomic_load(&f->subscriptions));
+}
+
+/* With ZMQ_XPUB_VERBOSER each is reported, at the end of a connection too. Other messages are ignored. */
+static int receive_subscription(void *ctx, void *socket)
+{
+        struct front *f = ctx;
+        zmq_msg_t msg;
+
+        (void)zmq_msg_init(&msg);
+        const bool some = zmq_msg_recv(&msg, socket, ZMQ_DONTWAIT) >= 0;
+        const size_t size = some ? zmq_msg_size(&msg) : 0;
+        const uint8_t *data = zmq_msg_data(&msg);
+        struct connection *c = some ? connection_behind(f, zmq_msg_get(&msg, ZMQ_SRCFD)) : NULL;
+        if (c)
+                front_count_read(f, c->identity.connection, size);
+        if (size > 0 && data[0] == 1)
+                add_subscription(f, c);
+        else if (size > 0 && data[0] == 0)
+                remove_subscription(f, c);
+        (void)zmq_msg_close(&msg);
+        return some;
+}
+
+/* ------------------------------------------------------------------ updates */
+
+/* A message of one frame is the command to end. */
+static int receive_update(void *ctx, void *socket)
+{
+        struct front *f = ctx;
+        zmq_msg_t topic, body;
+
+        (void)zmq_msg_init(&topic);
+        if (zmq_msg_recv(&topic, socket, ZMQ_DONTWAIT) < 0) {
+                (void)zmq_msg_close(&topic);
+                return 0;
+        }
+        if (!zmq_msg_more(&topic)) {
+                (void)zmq_msg_close(&topic);
+                f->stopping = true;
+                (void)event_base_loopbreak(f->base);
+                return 0;
+        }
+        (void)zmq_msg_init(&body);
+        (void)zmq_msg_recv(&body, socket, 0); /* all parts of a message arrive at once */
+        if (zmq_msg_send(&topic, f->publish, ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0 ||
+            zmq_msg_send(&body, f->publish, ZMQ_DONTWAIT) < 0) { /* out of memory: XPUB itself never refuses */
+                (void)zmq_msg_close(&topic);
+                (void)zmq_msg_close(&body);
+        }
+        zloop_pump(f->publish_loop); /* sending may have read its descriptor */
+        return 1;
+}
+
+int front_send(struct front *f, const char *topic, size_t topic_size, zmq_msg_t *message)
+{
+        if (zmq_send(f->feed, topic, topic_size, ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0 ||
+            zmq_msg_send(message, f->feed, ZMQ_DONTWAIT) < 0)
+                return -errno;
+        return 0;
+}
+
+/* --------------------------------------------------------------- handshakes */
+
+/* libzmq asks about a key. */
+static bool judge(void *ctx, const struct zap_request *r, const char *wrong)
+{
+        struct front *f = ctx;
+        struct connection *c = front_find(f, r->connection);
+        const bool welcome = c && admission_judge(f->admission, r, wrong, c->identity.sender.name);
+
+        if (welcome) {
+                (void)pthread_mutex_lock(&f->lock);
+                c->has_key = true;
+                memcpy(c->public, r->public, KEY_BYTES);
+                (void)pthread_mutex_unlock(&f->lock);
+        }
+        return welcome;
+}
+
+static int receive_question(void *ctx, void *socket)
+{
+        return zap_serve(socket, judge, ctx);
+}
+
+static void note_event(struct front_monitor *m, uint16_t event, uint64_t number)
+{
+        struct front *f = m->front;
+        const struct order disconnect = { .identity.connection = number };
+        const struct connection *c = front_find(f, number);
+
+        if (event == ZMQ_EVENT_DISCONNECTED)
+                (void)front_give_order(f, m->door, &disconnect);
+        else if (c && c->keyed)
+                admission_count_failed(f->admission, c->address, event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL);
+}
+
+/* Two frames: event (u16) and value (u32), then the endpoint. */
+static int receive_event(void *ctx, void *socket)
+{
+        static const size_t prefix = sizeof(PRIVATE_ENDPOINT) - 1;
+        uint8_t number[6];
+        char endpoint[64] = "";
+        uint16_t event;
+
+        if (zmq_recv(socket, number, sizeof(number), ZMQ_DONTWAIT) < 0)
+                return 0;
+        const int n = zmq_recv(socket, endpoint, sizeof(endpoint) - 1, ZMQ_DONTWAIT);
+        memcpy(&event, number, sizeof(event));
+        if (n > (int)prefix && !memcmp(endpoint, PRIVATE_ENDPOINT, prefix))
+                note_event(ctx, event, strtoull(endpoint + prefix, NULL, 16));
+        return 1;
+}
+
+static bool open_monitor(struct front *f, enum front_door door, void *context, void *watched)
+{
+        const int events =
+                ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL;
+        struct front_monitor *m = &f->monitors[door];
+        char endpoint[32];
+
+        *m = (struct front_monitor){ .front = f, .door = door, .socket = zmq_socket(context, ZMQ_PAIR) };
+        (void)snprintf(endpoint, sizeof(endpoint), "inproc://monitor-%s", front_door_names[door]);
+        return m->socket && set_int(m->socket, ZMQ_RCVHWM, 0) && /* libzmq's thread would wait */
+               zmq_socket_monitor(watched, endpoint, events) == 0 && zmq_connect(m->socket, endpoint) == 0 &&
+               (m->loop = zloop_new(f->base, m->socket, receive_event, m));
+}
+
+/* ------------------------------------------------------------------ sockets */
+
+static void close_socket(void **socket)
+{
+        if (*socket)
+                (void)zmq_close(*socket);
+        *socket = NULL;
+}
+
+void front_close_sockets(struct front *f)
+{
+        zloop_destroy(&f->updates_loop);
+        zloop_destroy(&f->publish_loop);
+        zloop_destroy(&f->zap_loop);
+        if (f->publish)
+                (void)zmq_socket_monitor(f->publish, NULL, 0);
+        for (unsigned i = 0; i < DOORS; i++) {
+                zloop_destroy(&f->monitors[i].loop);
+                close_socket(&f->monitors[i].socket);
+        }
+        close_socket(&f->updates);
+        close_socket(&f->publish);
+        close_socket(&f->zap);
+        close_socket(&f->ask);
+}
+
+static bool open_sockets(struct front *f, const struct front_options *o)
+{
+        f->feed = zmq_socket(o->context, ZMQ_PUSH);
+        f->updates = zmq_socket(o->context, ZMQ_PULL);
+        f->ask = zmq_socket(o->context, ZMQ_PUSH);
+        f->orders = zmq_socket(o->context, ZMQ_PULL);
+        f->publish = zmq_socket(o->context, ZMQ_XPUB);
+        f->zap = zmq_socket(o->context, ZMQ_ROUTER);
+        return f->feed && f->updates && f->ask && f->orders && f->publish && f->zap &&
+               set_int(f->feed, ZMQ_SNDHWM, LIMIT_UPDATES_WAITING) && set_int(f->updates, ZMQ_RCVHWM, 1) &&
+               set_int(f->ask, ZMQ_SNDHWM, 0) && set_int(f->ask, ZMQ_LINGER, 0) && /* places bound them */
+               set_int(f->orders, ZMQ_RCVHWM, 0) && set_int(f->publish, ZMQ_SNDHWM, o->high_water_mark) &&
+               set_int(f->publish, ZMQ_XPUB_VERBOSER, 1) && set_int(f->publish, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS) &&
+               set_int(f->publish, ZMQ_LINGER, LINGER_MS) && set_int(f->publish, ZMQ_RECONNECT_IVL, NEVER_MS) &&
+               set_int(f->request, ZMQ_RECONNECT_IVL, NEVER_MS) && set_int(f->zap, ZMQ_LINGER, 0) &&
+               zmq_bind(f->updates, FEED) == 0 && zmq_connect(f->feed, FEED) == 0 && zmq_bind(f->orders, ORDERS) == 0 &&
+               zmq_connect(f->ask, ORDERS) == 0 && zmq_bind(f->zap, ZAP_ENDPOINT) == 0;
+}
+
+static bool open_loops(struct front *f, const struct front_options *o)
+{
+        f->updates_loop = zloop_new(f->base, f->updates, receive_update, f);
+        f->publish_loop = zloop_new(f->base, f->publish, receive_subscription, f);
+        f->zap_loop = zloop_new(f->base, f->zap, receive_question, f);
+        return f->updates_loop && f->publish_loop && f->zap_loop &&
+               open_monitor(f, DOOR_PUBLISH, o->context, f->publish) &&
+               open_monitor(f, DOOR_REQUEST, o->context, f->request);
+}
+
+bool front_open_sockets(struct front *f, const struct front_options *o)
+{
+        return open_sockets(f, o) && open_loops(f, o);
+}
