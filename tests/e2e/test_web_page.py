@@ -244,6 +244,22 @@ def test_the_axis_can_be_fixed(browser, files):
         assert tab.chart("bands")["scaleY"]["max"] == 64 * MIB
 
 
+def test_bands_are_compared_with_a_marked_moment(browser, files, logs):
+    labels, found = censuses(logs["cost"])
+    then = len(found) // 2
+    with browser.tab() as tab:
+        tab.go(view(files, "detail", target="cost", range="all", mark=f"{found[then][0] + 0.0001:.6f}"))
+        rows = tab.until("heapwatch.table('bands')?.rows.some((r) => r.sinceMark !== undefined) && heapwatch.table('bands').rows")
+        assert {r["label"]: r["sinceMark"] for r in rows} == {
+            labels[b]: found[-1][1].get(b, 0) - found[then][1].get(b, 0) for b in labels}
+        assert "Since mark" in tab.text(selector="[data-table=bands]")
+        tab.click(selector="button >> text=Remove the mark")
+        tab.until("!location.hash.includes('mark=') && !document.querySelector('[data-table=bands]').innerText.includes('Since mark')")
+        tab.click(selector="button >> text=Mark now")
+        tab.until("location.hash.includes('mark=') && heapwatch.table('bands').rows.every((r) => r.sinceMark === undefined)")
+        assert tab.diagnostics() == []
+
+
 def test_search_sort_and_open_a_band(browser, files, logs):
     labels, found = censuses(logs["cost"])
     with browser.tab() as tab:

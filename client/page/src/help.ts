@@ -54,7 +54,7 @@ const OF_PAGE: Record<string, Words> = {
         "Curve": "The band over the chosen range, from 0.", "Rank": "By the sum over this range.", "Band": "Its label in the heap profile.", "Type": "Of the closures, from the info table.",
         "Module": "That allocates them.", "Source": "Where they are allocated.", "Now": "In the newest census.", "Sum": "Over all censuses of this range, as eventlog2html counts it.",
         "Mean": "Over the censuses of this range.", "Std. dev.": "Over the censuses of this range.", "Intercept": "Of the least-squares line, at the program's start.",
-        "Slope": "Robust slope where the daemon has judged the band, else least squares over this range.", "± 95 %": "Half of the slope's interval: the true slope is within it about 19 times of 20.",
+        "Since mark": "Now, compared with the newest census at the marked moment or before it.", "Slope": "Robust slope where the daemon has judged the band, else least squares over this range.", "± 95 %": "Half of the slope's interval: the true slope is within it about 19 times of 20.",
         "Fit": "R² of the line: 1 is a straight line.", "Norm. slope": "Of bytes / maximum on time / newest time, as in eventlog2html.", "Verdict": "Of this band alone.",
         "now": "In the newest census.", "integrated over time": "Bytes times seconds under the curve.", "mean ± deviation": "Over the censuses of this range.", "slope": "Robust where judged.",
         "intercept": "At the program's start.", "verdict": "Of this band alone.", "growth began": "When its growth began.", "number": "Of the band in this run.", "first seen": "The first census with it.",

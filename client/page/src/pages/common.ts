@@ -82,15 +82,22 @@ export function noteMode(app: App): string {
     return app.route.get("notes", o.traces === false ? "none" : o.traceEvents ? "all" : "markers");
 }
 
-// Notes in the range as lines. The address says which kinds, and substrings to include or exclude.
+// The moment that the reader marked, event seconds; it is part of the address.
+export function markOf(app: App): number | undefined {
+    const at = app.route.number("mark", NaN, 0, Number.MAX_SAFE_INTEGER);
+    return Number.isNaN(at) ? undefined : at;
+}
+
+// Notes in the range as lines, and the mark. The address says which kinds, and substrings to include or exclude.
 export function noteMarkers(app: App, t: Target, r: Span): Marker[] {
-    const mode = noteMode(app);
-    if (mode === "none") return [];
+    const mode = noteMode(app), mark = markOf(app);
+    const marked: Marker[] = mark !== undefined && mark >= r.from && mark <= r.to ? [{ t: mark, text: "mark" }] : [];
+    if (mode === "none") return marked;
     const list = (name: string, fallback: string[] | undefined) => {
         const text = app.route.get(name);
         return (text ? text.split(",") : fallback ?? []).map((s) => s.trim()).filter(Boolean);
     };
-    const include = list("inc", app.options.include), exclude = list("exc", app.options.exclude), out: Marker[] = [];
+    const include = list("inc", app.options.include), exclude = list("exc", app.options.exclude), out = marked;
     for (const n of t.notes) {
         const at = (num(n.timeNs) ?? NaN) / 1e9, text = n.text ?? "";
         if (!(at >= r.from && at <= r.to) || !(n.what === "WHAT_MARKER" || (mode === "all" && n.what === "WHAT_MESSAGE"))) continue;

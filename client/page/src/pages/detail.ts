@@ -3,10 +3,11 @@
  * detail.ts - the table of all bands with their statistics over the range, and one band opened: its curve and its full definition.
  */
 import type { App, Page } from "../app.ts";
-import { h } from "../dom.ts";
+import { h, setAttr, setText } from "../dom.ts";
 import { setName } from "../widgets/name.ts";
 import { verdict } from "../state/judge.ts";
 import { bandStats, censusWindow } from "../state/rank.ts";
+import { lowerBound } from "../state/series.ts";
 import type { Band, Target } from "../state/target.ts";
 import { bandColor } from "../theme.ts";
 import { bytes, BYTES_UNIT, count, plain, signedBytes, slope, UNKNOWN } from "../units.ts";
@@ -15,7 +16,7 @@ import { field } from "../widgets/controls.ts";
 import { pill } from "../widgets/facts.ts";
 import { sparkline } from "../widgets/sparkline.ts";
 import { type Column, Table } from "../widgets/table.ts";
-import { CensusLine, line, majorMarkers, noteMarkers, searching, title, zooming } from "./common.ts";
+import { CensusLine, line, majorMarkers, markOf, noteMarkers, searching, title, zooming } from "./common.ts";
 import { Definition } from "./definition.ts";
 
 interface Row {
@@ -23,6 +24,7 @@ interface Row {
     key: string;
     rank: number;
     now: number;
+    sinceMark?: number;
     sum?: number;
     integrated?: number;
     mean?: number;
@@ -39,7 +41,7 @@ interface Row {
 const num = (id: keyof Row & string, name: string, width: string, text: (x: number | undefined) => string, hint?: string, wide = true): Column<Row> =>
     ({ id, title: name, width, hint, wide, value: (r) => r[id] as number | undefined, text: (r) => text(r[id] as number | undefined) });
 
-function columns(target: () => Target | undefined, span: () => [number, number]): Column<Row>[] {
+function columns(target: () => Target | undefined, span: () => [number, number], isMarked: () => boolean): Column<Row>[] {
     return [
         { id: "curve", title: "Curve", width: "112px", left: true, wide: true, unsaved: true, value: (r) => r.now, draw: (c, r) => {
             const t = target(), [from, to] = span();
@@ -51,6 +53,7 @@ function columns(target: () => Target | undefined, span: () => [number, number])
             draw: (c, r) => pill(c, verdict(r.verdict).text, verdict(r.verdict).tone) },
         ...origin(target),
         num("now", "Now", "92px", bytes, "in the newest census", false),
+        { ...num("sinceMark", "Since mark", "100px", signedBytes, "now, compared with the newest census at the mark or before it", false), hidden: () => !isMarked() },
         num("sum", "Sum", "100px", bytes, "sum over all censuses of this range, as eventlog2html counts it"),
         num("mean", "Mean", "92px", bytes),
         { id: "slope", title: "Slope", width: "120px", wide: true, hint: "robust slope where the daemon has judged it, else least squares over this range",
@@ -83,19 +86,24 @@ function origin(target: () => Target | undefined): Column<Row>[] {
 export function detail(app: App): Page {
     const { route } = app, heading = title("Detail"), filter = field(route, "q", "Bands", "text or /regexp/"), census = new CensusLine(app);
     let drawn: Target | undefined, span: [number, number] = [0, 0]; // of the rows: they may be drawn again (a scroll) before the next update
-    const table = new Table<Row>({ id: "bands", title: "All bands", columns: columns(() => drawn, () => span), key: (r) => r.key, route,
+    const table = new Table<Row>({ id: "bands", title: "All bands", columns: columns(() => drawn, () => span, () => markOf(app) !== undefined), key: (r) => r.key, route,
         sort: "-sum", height: 1200, empty: "No band. A heap profile (+RTS -hT, -hi, -hc …) breaks memory down; a search may hide all of it.",
         onopen: (r) => route.set({ band: route.get("band") === r.key ? undefined : r.key }), opened: () => route.get("band") });
     const chart = new Chart({ ...zooming(app), id: "band", title: "Band", unit: BYTES_UNIT, height: 240 });
     const definition = new Definition((key) => route.set({ iso: key }, "heap"), () => route.set({ band: undefined }));
     const opened = h("div", { class: "beside" }, chart.root, definition.root);
-    const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, heading.root, h("span", { class: "spacer" }), filter.root), census.root, opened, table.root);
+    const mark = h("button", { type: "button", title: "compares every band with now", onclick: () => {
+        route.set({ mark: markOf(app) === undefined ? drawn?.censuses.times.at(-1) : undefined });
+    } });
+    const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, heading.root, h("span", { class: "spacer" }), mark, filter.root), census.root, opened, table.root);
     const rows = new Rows(app);
 
     function update(): void {
         const t = (drawn = app.target());
         heading.set(t);
         filter.update();
+        setText(mark, markOf(app) === undefined ? "Mark now" : "Remove the mark");
+        setAttr(mark, "disabled", t?.censuses.n ? null : "");
         census.show(t);
         const keep = searching(app, "q", filter.root);
         if (!t) {
@@ -132,11 +140,16 @@ class Rows {
 
     of(t: Target, [from, to]: [number, number]): Row[] {
         const sign = [t.key, t.run, from, to, t.censuses.change, t.bands.size,
-            t.trends.ofBands.size, this.app.rangeText].join("|");
+            t.trends.ofBands.size, this.app.rangeText, markOf(this.app)].join("|");
         if (sign === this.sign) return this.rows;
         this.sign = sign;
         const whole = this.app.rangeText === "all";
-        this.rows = [...t.bands.values()].map((b) => row(t, b, from, to, whole));
+        const mark = markOf(this.app), { times } = t.censuses, n = times.length;
+        const then = mark === undefined || !(times[n - 1]! > mark) ? -1 : lowerBound(times, n, mark + 1e-9) - 1; // no census since: nothing to compare
+        this.rows = [...t.bands.values()].map((b) => {
+            const before = then < 0 ? NaN : t.censuses.bytes(b.id, then);
+            return { ...row(t, b, from, to, whole), sinceMark: Number.isNaN(before) ? undefined : b.bytes - before };
+        });
         const by = [...this.rows].sort((a, b) => (b.sum ?? -1) - (a.sum ?? -1));
         by.forEach((r, i) => (r.rank = i + 1));
         return this.rows;

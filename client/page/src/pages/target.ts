@@ -58,7 +58,7 @@ export function target(app: App): Page {
 
     function draw(t: Target): void {
         const range = app.range(t), start = app.clockStart(t), onset = seconds(t.answers?.onsetNs);
-        const began: Marker[] = onset === undefined || onset < range.from ? [] : [{ t: onset, text: "growth began" }];
+        const began: Marker[] = onset === undefined || onset < range.from ? [] : [{ t: onset, text: t.answers?.word === "rising" ? "rise began" : "growth began" }];
         const markers = [...began, ...deployMarkers(t, range), ...majorMarkers(t, range), ...noteMarkers(app, t, range)];
         bands.root.hidden = !t.bands.size;
         bands.show({ ...plots.plot(t, range, "stack", () => true), range, start, markers, stacked: true }, noBands(t));
