@@ -309,7 +309,9 @@ static void append_risen_bands(struct target_answer *a, const struct evidence *e
 /* It rises, and no band can be named for it. */
 static void append_no_risen_band(struct target_answer *a, const struct evidence *e)
 {
-        if (e->early->has_series && e->early->series == HW__SERIES__SERIES_FOREIGN)
+        if (e->process_only)
+                say(a->text, "Not known: the program has no log, its process alone is watched");
+        else if (e->early->has_series && e->early->series == HW__SERIES__SERIES_FOREIGN)
                 say(a->text, "Memory outside the Haskell heap, which has no bands");
         else if (e->early->has_census_time_ns)
                 say(a->text, "No band by itself");
@@ -450,11 +452,14 @@ static void say_sizes(struct target_answer *a, const struct world_target *t, boo
                 say(a->text, "–");
 }
 
+static const char in_resident[] = "In resident memory; where in it is not known";
+
 void answer_where(struct target_answer *a, const struct evidence *e)
 {
         if (e->early && e->early->has_series) {
-                say(a->text, e->early->series == HW__SERIES__SERIES_LIVE ? "In live data"
-                                                                         : "In foreign memory (C code, FFI, malloc)");
+                say(a->text, e->early->series == HW__SERIES__SERIES_LIVE  ? "In live data"
+                             : e->early->series == HW__SERIES__SERIES_RSS ? in_resident
+                                                                          : "In foreign memory (C code, FFI, malloc)");
                 a->tone = ANSWER_WARN;
                 say_sizes(a, e->t, e->over, e->early->series != HW__SERIES__SERIES_LIVE);
                 return;
@@ -474,7 +479,9 @@ void answer_where(struct target_answer *a, const struct evidence *e)
                 break;
         default:
                 if (e->rise)
-                        say(a->text, live_grows(e) ? "In live data" : "In resident memory; where in it is not known");
+                        say(a->text, live_grows(e) ? "In live data" : in_resident);
+                else if (e->process_only && e->grows)
+                        say(a->text, in_resident);
                 else if (e->foreign)
                         say(a->text,
                             "In foreign memory (C code, FFI, malloc); whether live data grow too is not known");

@@ -199,7 +199,7 @@ struct last_rise {
 bool tracker_last_rise(const struct tracker *t, struct last_rise *ret);
 /* What is known within seconds of a rise: of live data, or off the heap. docs/VERDICT.md. */
 struct tracked_early {
-        enum series_id series; /* SERIES_LIVE or SERIES_FOREIGN: the one that runs out first, else that rises */
+        enum series_id series; /* live, foreign or, without a log, RSS: the one that runs out first, else that rises */
         bool rising;           /* provisional: it ends by itself when the rise does */
         bool runs_out;         /* the limit is near, in time or in bytes */
         double level_bytes;    /* the newest sample */

@@ -123,6 +123,14 @@ static struct memory_limit limit_met(const struct tracker *t, const struct early
         return process_limit(t);
 }
 
+/* Of a process without a log no heap is known, so what is "off" it is all of its resident memory. */
+static enum series_id series_of(const struct tracker *t, const struct early_series *s)
+{
+        if (s == &t->early.live)
+                return SERIES_LIVE;
+        return model_run(t->model)->process_only ? SERIES_RSS : SERIES_FOREIGN;
+}
+
 static uint64_t nanoseconds_of(double seconds)
 {
         return seconds > 0 ? (uint64_t)(seconds * 1e9) : 0;
@@ -135,7 +143,7 @@ bool tracker_early(const struct tracker *t, struct tracked_early *ret)
         if (!s)
                 return false;
         *ret = (struct tracked_early){
-                .series = s == &t->early.live ? SERIES_LIVE : SERIES_FOREIGN,
+                .series = series_of(t, s),
                 .rising = s->rise.rising,
                 .runs_out = s->out.warned,
                 .limit = limit_met(t, s),

@@ -2,6 +2,7 @@
 """A process alone (a source pid:N): what is known of a program whose log cannot be read, and what is not."""
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -185,6 +186,23 @@ def test_no_face_shows_what_is_not_known(directory):
         assert "has no log" in told and "+RTS" not in told, told
         sheet = heapwatch(daemon, "pipe", "x", "--format", "openmetrics", "--for", "2s").stdout
         assert "heapwatch_live_bytes{" not in sheet
+
+
+def test_a_rise_is_of_resident_memory(directory):
+    """What rises is not told apart: neither an early warning nor growth is called foreign, or outside of a heap."""
+    with Daemon(directory, args=("--resolution", "1s")) as daemon, running(*GROWS) as program:
+        assert heapwatch(daemon, "attach", "--process-only", program.pid, "--name", "x").returncode == 0
+        for word in ("rising: ", "growing: "):
+            def faces():
+                screen = heapwatch(daemon, "top", "--once", "x").stdout
+                return (screen, heapwatch(daemon, "trend", "x").stdout, heapwatch(daemon, "alerts").stdout) if word in screen else None
+            told = wait_for(faces, word)
+            assert re.search(r"^ where  In resident memory; where in it is not known: RSS ", told[0], re.M), told[0]
+            assert re.search(r"^ grows  Not known: the program has no log, its process alone is watched$", told[0], re.M), told[0]
+            for face in told:
+                assert "Haskell heap" not in face and "foreign memory" not in face, face
+        early = re.search(r"resident memory has risen for ", told[1])
+        assert early or "resident memory grows by" in told[1], told[1]
 
 
 @pytest.mark.parametrize("way, reason", [("sh -c", "it is stripped"), ("env -i sh -c", "environment that had been cleared")])
