@@ -14,9 +14,9 @@
 #include <stddef.h>
 
 #include "daemon/trend/median.h"
+#include "daemon/trend/theil_sen.h"
 #include "proto/base/array.h"
 
-#define PAIRS_MAX       (EARLY_POINTS_MAX * (EARLY_POINTS_MAX - 1) / 2)
 #define MAD_TO_SD       1.4826 /* of a normal distribution */
 #define CLIP_MADS       4.0
 #define SD_RELATIVE     1e-4   /* least scatter: of the level, */
@@ -34,6 +34,8 @@
 #define HOLD_PACE       0.3
 #define LOG_GROWTH      1.4 /* from here on an accelerating rise is tried in logarithms */
 #define LOG_SE_FACTOR   1.5
+
+_Static_assert(EARLY_POINTS_MAX <= THEIL_SEN_MAX, "a window is fitted in one piece");
 
 struct by_points {
         unsigned n;
@@ -66,17 +68,6 @@ double early_fit_interval_factor(unsigned n)
 double early_fit_ratio(const struct early_fit *f)
 {
         return f->slope / f->se;
-}
-
-static double median_slope(const double *t, const double *y, unsigned n)
-{
-        double slopes[PAIRS_MAX];
-        unsigned pairs = 0;
-
-        for (unsigned i = 0; i < n; i++)
-                for (unsigned j = i + 1; j < n; j++)
-                        slopes[pairs++] = (y[j] - y[i]) / (t[j] - t[i]);
-        return median_of(slopes, pairs);
 }
 
 static double median_start(const double *t, const double *y, unsigned n, double slope)
@@ -153,7 +144,7 @@ static void refit_in_logarithms(const double *t, const double *y, unsigned n, st
                         return;
                 logs[i] = log(y[i]);
         }
-        double sxx = sum_of_squares_of_time(t, n), slope = median_slope(t, logs, n);
+        double sxx = sum_of_squares_of_time(t, n), slope = theil_sen_slope_at(t, logs, n);
         double sum = compute_residuals(t, logs, n, slope, median_start(t, logs, n, slope), false, r);
         double sd = sqrt(sum / (n - 2)) + SD_RELATIVE;
         if (slope / slope_error(r, n, sum, sd, sxx) < early_fit_required_ratio(n))
@@ -207,16 +198,16 @@ void early_fit_window(const struct early_point *p, unsigned n, double top_before
                 t[i] = p[i].t_s;
                 y[i] = p[i].value;
         }
-        struct early_fit f = { .n = n, .start_s = t[0], .end_s = t[n - 1], .slope = median_slope(t, y, n) };
+        struct early_fit f = { .n = n, .start_s = t[0], .end_s = t[n - 1], .slope = theil_sen_slope_at(t, y, n) };
         double start = median_start(t, y, n, f.slope);
         double sum = compute_residuals(t, y, n, f.slope, start, true, r);
         f.sd = sqrt(sum / (n - 2)) + SD_RELATIVE * fabs(start) + SD_BYTES;
         f.se = slope_error(r, n, sum, f.sd, sum_of_squares_of_time(t, n));
         f.rise = f.slope * (t[n - 1] - t[0]);
         f.end = start + f.rise;
-        f.slope_old = median_slope(t, y, n - half);
-        f.slope_new = median_slope(t + n - newer, y + n - newer, newer);
-        f.slope_last = median_slope(t + n - last, y + n - last, last);
+        f.slope_old = theil_sen_slope_at(t, y, n - half);
+        f.slope_new = theil_sen_slope_at(t + n - newer, y + n - newer, newer);
+        f.slope_last = theil_sen_slope_at(t + n - last, y + n - last, last);
 
         double ratio = early_fit_ratio(&f);
         f.holds = f.slope > 0 && ratio >= HOLD_RATIO && f.slope_new >= HOLD_PACE * f.slope && f.slope_last > 0;
@@ -237,6 +228,6 @@ void early_line(const struct early_point *p, unsigned n, double *ret_slope, doub
                 t[i] = p[i].t_s;
                 y[i] = p[i].value;
         }
-        *ret_slope = median_slope(t, y, n);
+        *ret_slope = theil_sen_slope_at(t, y, n);
         *ret_start = median_start(t, y, n, *ret_slope);
 }
