@@ -13,10 +13,10 @@
 #include <string.h>
 
 #include "client/cli/absent.h"
-#include "client/ctl/agent.h"
 #include "client/ctl/print.h"
 #include "client/ctl/silence.h"
 #include "client/cli/options.h"
+#include "client/program/agent_census.h"
 #include "heapwatch/requester.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"

@@ -1,1 +1,1 @@
-sources := agent.c ctl.c print.c silence.c
+sources := ctl.c print.c silence.c

@@ -16,6 +16,9 @@
 #include <string.h>
 
 #include "client/cli/say.h"
+#include "client/program/agent_census.h"
+#include "client/state/world.h"
+#include "client/web/worker.h"
 #include "proto/wire/json.h"
 #include "client/serve/answer.h"
 #include "client/web/limits.h"
@@ -111,6 +114,52 @@ static bool make_unsilence(Hw__Request *r, const struct evkeyvalq *form)
         return take_text(&u->rule, form, "rule") && take_text(&u->target, form, "target") && u->rule;
 }
 
+/* A request to the agent in the target's program, not to the daemon. */
+struct census_job {
+        struct worker_job job;
+        struct agent_place place;
+        char target[WORLD_NAME_MAX + 1];
+};
+
+static bool run_census(struct worker_job *job, struct json_out *to, struct error *error)
+{
+        struct census_job *c = (struct census_job *)job;
+        char said[512];
+
+        if (!agent_census(&c->place, said, sizeof(said), error))
+                return false;
+        json_open(to, '{');
+        json_member_text(to, "census", said);
+        json_close(to, '}');
+        return true;
+}
+
+static void queue_census(const struct performed *about, const struct control_parts *parts, size_t daemon,
+                         const struct evkeyvalq *form)
+{
+        const char *name = field(form, "target");
+        const struct world_target *t = name ? world_find_of(parts->world, daemon, name) : NULL;
+        struct census_job *c = t ? calloc(1, sizeof(*c)) : NULL;
+
+        if (!t) {
+                audit(about, "refused");
+                answer_error(about->req, name ? 409 : 400,
+                             name ? "there is no target '%.80s'" : "census: expected target", name);
+                return;
+        }
+        if (c) {
+                c->job.work = run_census;
+                c->place.target = c->target;
+                c->place.known = true;
+                (void)snprintf(c->target, sizeof(c->target), "%s", name);
+                (void)snprintf(c->place.uri, sizeof(c->place.uri), "%s",
+                               t->target && t->target->uri ? t->target->uri : "");
+        }
+        audit(about, "requested");
+        worker_queue(parts->census_worker, c ? &c->job : NULL, about->req);
+}
+
+/* what: NOT_SET for a census. */
 static const struct {
         const char *name, *expected;
         Hw__Request__WhatCase what;
@@ -124,6 +173,7 @@ static const struct {
           "rule", make_silence },
         { "unsilence", "rule, and target if it was given", HW__REQUEST__WHAT_UNSILENCE, ROLE_SILENCE, "rule",
           make_unsilence },
+        { "census", "target", HW__REQUEST__WHAT__NOT_SET, ROLE_CONTROL, "target", NULL },
 };
 
 static void send_request(const struct performed *about, struct hw_requester *requester, size_t daemon,
@@ -142,7 +192,7 @@ static void send_request(const struct performed *about, struct hw_requester *req
                 on_reply(p, r, NULL);
 }
 
-static void perform(struct evhttp_request *req, struct hw_requester *requester, size_t daemon,
+static void perform(struct evhttp_request *req, const struct control_parts *parts, size_t daemon,
                     const struct evkeyvalq *form, const struct guard_token *holder)
 {
         const char *name = field(form, "action"), *object;
@@ -161,17 +211,21 @@ static void perform(struct evhttp_request *req, struct hw_requester *requester, 
                                      role_name(holder->role), role_name(actions[i].role));
                         return;
                 }
+                if (!actions[i].make) {
+                        queue_census(&about, parts, daemon, form);
+                        return;
+                }
                 Hw__Request *request = hw_request_new(actions[i].what);
                 if (!request)
                         answer_error(req, 500, "out of memory");
                 else if (actions[i].make(request, form))
-                        send_request(&about, requester, daemon, request);
+                        send_request(&about, parts->requester, daemon, request);
                 else
                         answer_error(req, 400, "%s: expected %s", name, actions[i].expected);
                 hw_request_destroy(&request);
                 return;
         }
-        answer_error(req, 400, "unknown action; expected add, remove, silence or unsilence");
+        answer_error(req, 400, "unknown action; expected add, remove, silence, unsilence or census");
 }
 
 static char *body_text(struct evhttp_request *req)
@@ -187,8 +241,7 @@ static char *body_text(struct evhttp_request *req)
         return text;
 }
 
-void control_answer(struct evhttp_request *req, struct hw_requester *requester, size_t n_daemons,
-                    const struct guard_token *holder)
+void control_answer(struct evhttp_request *req, const struct control_parts *parts, const struct guard_token *holder)
 {
         struct evkeyvalq form;
         const char *daemon;
@@ -211,10 +264,10 @@ void control_answer(struct evhttp_request *req, struct hw_requester *requester, 
         }
         daemon = evhttp_find_header(&form, "daemon");
         index = daemon ? strtoul(daemon, &end, 10) : 0;
-        if (index >= n_daemons || (daemon && (*end || daemon[0] < '0' || daemon[0] > '9')))
+        if (index >= parts->n_daemons || (daemon && (*end || daemon[0] < '0' || daemon[0] > '9')))
                 answer_error(req, 400, "there is no daemon with that number");
         else
-                perform(req, requester, index, &form, holder);
+                perform(req, parts, index, &form, holder);
         evhttp_clear_headers(&form);
         free(text);
 }

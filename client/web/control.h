@@ -10,11 +10,20 @@
 #include "client/serve/guard.h"
 #include "heapwatch/requester.h"
 
+struct worker;
+struct world;
+
+/* Where requests go. */
+struct control_parts {
+        struct hw_requester *requester; /* outlives the requests; NULL: there is no daemon */
+        size_t n_daemons;
+        const struct world *world;    /* where targets are read from */
+        struct worker *census_worker; /* a program may take seconds to come to its census */
+};
+
 /*
- * Answers now or later, if the role of the token's `holder` allows it; one line of audit either way. The requester
- * outlives the request; NULL: there is no daemon.
+ * Answers now or later, if the role of the token's `holder` allows it; one line of audit either way.
  */
-void control_answer(struct evhttp_request *req, struct hw_requester *requester, size_t n_daemons,
-                    const struct guard_token *holder);
+void control_answer(struct evhttp_request *req, const struct control_parts *parts, const struct guard_token *holder);
 
 #endif

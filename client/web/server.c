@@ -123,7 +123,7 @@ static void dispatch(struct server *s, struct evhttp_request *req, const char *p
         else if (post != control)
                 answer_error(req, 405, control ? "expected POST" : "expected GET or HEAD");
         else if (control)
-                control_answer(req, s->parts.requester, s->parts.n_daemons, holder_of(s, req));
+                control_answer(req, &s->parts.control, holder_of(s, req));
         else if (strcmp(path, "/") && !connections_have_room(s->parts.connections))
                 answer_no_room(req);
         else if (!strcmp(path, "/api/state"))

@@ -14,6 +14,7 @@
 #include "client/web/api_archive.h"
 #include "client/web/api_diff.h"
 #include "client/web/api_history.h"
+#include "client/web/control.h"
 #include "client/serve/listen_address.h"
 #include "client/api/state_json.h"
 #include "client/web/stream.h"
@@ -32,8 +33,7 @@ struct server_parts {
         struct archive_source archive;
         struct diff_parts diff;
         struct connections *connections; /* outlives it */
-        struct hw_requester *requester;  /* NULL: files */
-        size_t n_daemons;
+        struct control_parts control;
 };
 
 struct error;

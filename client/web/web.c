@@ -50,6 +50,7 @@ struct web {
         struct api_history *api_history;
         char archive_path[PATH_MAX];                 /* "": files, or no home for one */
         struct worker *archive_worker, *diff_worker; /* a comparison does not wait for the archive */
+        struct worker *census_worker;                /* nor does anything for a program that comes to no census */
         struct server *server;
         char address[32]; /* of --port */
         int status;
@@ -352,7 +353,7 @@ static bool open_archive(struct web *w)
         else if (w->db)
                 (void)snprintf(w->archive_path, sizeof(w->archive_path), "%s", w->db);
         good = good && (w->archive_worker = worker_new(w->base, &error)) &&
-               (w->diff_worker = worker_new(w->base, &error));
+               (w->diff_worker = worker_new(w->base, &error)) && (w->census_worker = worker_new(w->base, &error));
         if (!good)
                 command_error(&command_web, "%s", error.text);
         return good;
@@ -386,8 +387,7 @@ static bool open_server(struct web *w)
                 .archive = { *w->archive_path ? w->archive_path : NULL, w->feed, w->archive_worker },
                 .diff = { &command_web, w->world, w->feed, &w->files, &w->logs, w->diff_worker },
                 .connections = w->connections,
-                .requester = w->requester,
-                .n_daemons = feed_daemons(w->feed),
+                .control = { w->requester, feed_daemons(w->feed), w->world, w->census_worker },
         };
         struct error error;
 
@@ -418,6 +418,7 @@ static void close_all(struct web *w)
                 streams_destroy(&w->streams);
         worker_destroy(&w->archive_worker);
         worker_destroy(&w->diff_worker);
+        worker_destroy(&w->census_worker);
         server_destroy(&w->server);
         connections_destroy(&w->connections);
         api_history_destroy(&w->api_history);

@@ -10,6 +10,7 @@ import time
 import pytest
 
 import terminal
+import web_browser
 from harness import CLIENT, VALGRIND, Daemon, Programs, client, private_directory, running, wait_for
 
 
@@ -59,6 +60,19 @@ def test_the_console_takes_a_census_and_says_what_it_cost(daemon, held):
         t.keys("C")
         t.wait("of p was taken; the program paused for")
         assert newest(daemon).number > before
+
+
+@pytest.mark.skipif(not web_browser.installed(), reason="needs chromium")
+def test_the_page_takes_a_census_and_says_what_it_cost(daemon, held):
+    with run(daemon, held, 20), web_browser.Web("--connect", daemon.publish, "--allow-control") as web, \
+            contextlib.closing(web_browser.Browser()) as browser, browser.tab() as tab:
+        tab.go(f"{web.url}#/detail?target=p")
+        tab.until("heapwatch.table('bands')?.rows.length > 0")
+        before = newest(daemon).number
+        tab.click(selector="button >> text=Census now")
+        tab.until("/census \\d+ of p was taken; the program paused for .* ms/.test(document.querySelector('main').innerText)")
+        wait_for(lambda: newest(daemon).number > before, "the census")
+        assert tab.diagnostics() == []
 
 
 @pytest.mark.skipif(VALGRIND, reason="censuses of 200 MB take minutes there")

@@ -532,7 +532,10 @@ def test_control():
         assert web.json("/api/control", method="POST", body="action=silence&rule=leak&for=30m&why=known",
                         headers=form)["silences"]["silences"][0]["why"] == "known"
         web.json("/api/control", method="POST", body="action=unsilence&rule=leak", headers=form)
-        for bad in ("action=explode", "action=add", "action=silence&rule=leak", "action=silence&rule=leak&for=long", "daemon=7&action=remove&target=new", "daemon=x", "%", ""):
+        status, _, body = web.ask("/api/control", method="POST", body="action=census&target=new", headers=form)
+        assert status >= 400 and "where there is no agent" in json.loads(body)["error"], body
+        assert web.ask("/api/control", method="POST", body="action=census&target=nobody", headers=form)[0] == 409
+        for bad in ("action=explode", "action=census", "action=add", "action=silence&rule=leak", "action=silence&rule=leak&for=long", "daemon=7&action=remove&target=new", "daemon=x", "%", ""):
             assert web.ask("/api/control", method="POST", body=bad, headers=form)[0] == 400, bad
         web.json("/api/control", method="POST", body="action=remove&target=new", headers=form)
         wait_for(lambda: web.json("/api/targets") == [], "the target's end")

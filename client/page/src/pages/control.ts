@@ -92,6 +92,21 @@ export function targetControl(app: App): { root: HTMLElement; update: () => void
     return { root, update };
 }
 
+// A heap census now, by the agent in the target's program; its outcome says how long that paused the program.
+export function censusControl(app: App): { root: HTMLElement; update: (t: Target | undefined) => void } {
+    const actions = new Actions();
+    let t: Target | undefined;
+    const now = actions.button("Census now", async () => (await control({ action: "census", target: t!.name, daemon: t!.daemon })).census ?? "");
+    const root = h("span", { class: "controls" }, now, actions.root);
+
+    function update(target: Target | undefined): void {
+        if (t?.key !== target?.key) actions.say("", false);
+        t = target;
+        root.hidden = !app.view.server.control || t?.state?.state !== "STATE_RUNNING" || !t.state.uri?.startsWith("unix:");
+    }
+    return { root, update };
+}
+
 // Silencing the rule of an alert for its target, or ending the silence that covers it.
 export function alertControl(app: App): { root: HTMLElement; show: (t: Target, a: Alert) => void } {
     const actions = new Actions(), why = text("why", "Why", "for your colleagues");

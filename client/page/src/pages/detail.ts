@@ -17,6 +17,7 @@ import { pill } from "../widgets/facts.ts";
 import { sparkline } from "../widgets/sparkline.ts";
 import { type Column, Table } from "../widgets/table.ts";
 import { CensusLine, line, majorMarkers, markOf, noteMarkers, searching, title, zooming } from "./common.ts";
+import { censusControl } from "./control.ts";
 import { Definition } from "./definition.ts";
 
 interface Row {
@@ -95,7 +96,8 @@ export function detail(app: App): Page {
     const mark = h("button", { type: "button", title: "compares every band with now", onclick: () => {
         route.set({ mark: markOf(app) === undefined ? drawn?.censuses.times.at(-1) : undefined });
     } });
-    const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, heading.root, h("span", { class: "spacer" }), mark, filter.root), census.root, opened, table.root);
+    const taken = censusControl(app);
+    const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, heading.root, h("span", { class: "spacer" }), mark, filter.root), census.root, taken.root, opened, table.root);
     const rows = new Rows(app);
 
     function update(): void {
@@ -105,6 +107,7 @@ export function detail(app: App): Page {
         setText(mark, markOf(app) === undefined ? "Mark now" : "Remove the mark");
         setAttr(mark, "disabled", t?.censuses.n ? null : "");
         census.show(t);
+        taken.update(t);
         const keep = searching(app, "q", filter.root);
         if (!t) {
             opened.hidden = true;

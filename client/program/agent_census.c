@@ -3,7 +3,7 @@
  * DESIGN - a census is taken at the next step of the program and reaches the agent's thread with the flush after
  * that, so the agent's own count of censuses is polled until it has risen.
  */
-#include "client/ctl/agent.h"
+#include "client/program/agent_census.h"
 
 #include <poll.h>
 #include <stdio.h>

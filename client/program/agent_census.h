@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * agent.h - `heapwatch ctl census` and `ctl agent`: requests to the agent in a target's program (docs/AGENT.md).
+ * agent_census.h - requests to the agent in a target's program (docs/AGENT.md), above all for a census now.
  *
  * The daemon only says where the target is read from. If that is an agent's socket, the request goes to it
  * directly, on a separate connection; it answers the same user and root.
  */
-#ifndef HW_CLIENT_CTL_AGENT_H
-#define HW_CLIENT_CTL_AGENT_H
+#ifndef HW_CLIENT_PROGRAM_AGENT_CENSUS_H
+#define HW_CLIENT_PROGRAM_AGENT_CENSUS_H
 
 #include <stdbool.h>
 #include <stddef.h>
