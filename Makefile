@@ -30,7 +30,7 @@ GEN := $(O)/gen
 
 # Rooms in the order of the flow; each lists its own sources, in that order too, in its sources.mk.
 # Some are in both programs and not in the library, which needs no options, no PCRE2 and no zlib.
-PROTO_ROOMS  := $(addprefix proto/, base eventlog wire follow)
+PROTO_ROOMS  := $(addprefix proto/, base facts eventlog wire follow)
 BOTH_ROOMS   := $(addprefix proto/, cli pattern yaml keys recording texts archive)
 DAEMON_ROOMS := $(addprefix daemon/, buffer loop source image model trend rules record checkpoint publish transport alerting config \
                 rules/file rules/test \
@@ -133,8 +133,8 @@ $(OBJ)/heapwatch.pb-c.o: $(GEN)/heapwatch/heapwatch.pb-c.c $(OBJ)/flags
 	$(Q)$(CC) $(HW_CFLAGS) $(CFLAGS) -Wno-conversion -Wno-pedantic -MMD -MP -c -o $@ $<
 
 # What structs of a target's state look like: checkpoints of another layout are not read. So all headers that may declare some.
-LAYOUT_H := $(sort $(wildcard proto/base/*.h proto/eventlog/*.h include/heapwatch/*.h $(foreach room,source image model trend rules \
-            alerting publish target,daemon/$(room)/*.h)))
+LAYOUT_H := $(sort $(wildcard proto/base/*.h proto/eventlog/*.h proto/facts/facts.* include/heapwatch/*.h \
+            $(foreach room,source image model trend rules alerting publish target,daemon/$(room)/*.h)))
 $(GEN)/heapwatch/layout.h: $(LAYOUT_H)
 	@mkdir -p $(GEN)/heapwatch
 	$(Q)echo "#define LAYOUT_OF_STATE UINT64_C(0x$$(cat $(LAYOUT_H) | sha256sum | cut -c1-16))" > $@

@@ -2,7 +2,7 @@
 /*
  * metric.h - one row of a table of metrics: its name, type, unit, help, the
  * event that it comes from, its labels, and how to get its value. The numbers
- * of a target are not described here but in client/state/facts.def.
+ * of a target are not described here but in proto/facts/facts.def.
  *
  * The tables are in table.c (heapwatch's own names) and set_*.c (names that
  * other tools gave the same numbers). All faces read them: /metrics of the

@@ -39,7 +39,7 @@ const struct metric heapwatch_of_target[] = {
                 "The program.", "PROGRAM_ARGS, RTS_IDENTIFIER, HEAP_PROF_BEGIN"),
         SEVERAL("heapwatch_target_state", GAUGE, NONE, put_state, "state", "1 for the state that a target is in.",
                 "the source"),
-#include "client/state/facts.def"
+#include "proto/facts/facts.def"
         SEVERAL("heapwatch_resident_part_bytes", GAUGE, BYTES, put_resident_parts, "part",
                 "What resident memory is made of, by the words of docs/GLOSSARY.md; what is not known is absent. With "
                 "the part “not known” they add up to RSS.",

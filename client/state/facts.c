@@ -7,20 +7,6 @@
 
 enum { FACT_NAME_MAX = 64 };
 
-#define SUFFIX_COUNT ""
-#define SUFFIX_BYTES "_bytes"
-#define SUFFIX_NS    "_ns"
-#define SUFFIX_SHARE ""
-#define SUFFIX_RATE  "_bps"
-#define SUFFIX_WALL  "_wall_ns"
-
-const struct fact_row fact_rows[FACTS] = {
-#define X(id, stem, u, k, place, src, text)                                                                            \
-        [FACT_##id] = { .name = stem SUFFIX_##u, .source = src, .help = text, .unit = FACT_##u, .kind = FACT_##k },
-#include "client/state/facts.def"
-#undef X
-};
-
 /* ------------------------------------------------- what no message has as it is */
 
 /* Event time, that is since the runtime started. */
@@ -96,11 +82,23 @@ static double census_bands(const struct world_target *t)
         return t->census ? (double)t->census->n_band : NAN;
 }
 
+/* By its key, in the heap message. */
+static double carried(const struct world_target *t, enum fact id)
+{
+        const uint32_t key = facts_key(id);
+
+        for (size_t i = 0; t->heap && i < t->heap->n_fact && i < t->heap->n_fact_value; i++)
+                if (t->heap->fact[i] == key)
+                        return t->heap->fact_value[i];
+        return NAN;
+}
+
 /* ------------------------------------------------------------------------- all */
 
 #define FIELD(m, f)        (t->m && t->m->has_##f ? (double)t->m->f : NAN)
 #define INNER(m, inner, f) (t->m && t->m->inner && t->m->inner->has_##f ? (double)t->m->inner->f : NAN)
 #define CALL(function)     function(t)
+#define CARRIED(fact)      carried(t, FACT_##fact)
 
 double facts_get(const struct world_target *t, enum fact id)
 {
@@ -108,7 +106,7 @@ double facts_get(const struct world_target *t, enum fact id)
 #define X(fact, stem, unit, kind, place, source, help)                                                                 \
         case FACT_##fact:                                                                                              \
                 return place;
-#include "client/state/facts.def"
+#include "proto/facts/facts.def"
 #undef X
         case FACT_NONE:
         case FACTS:
@@ -161,12 +159,4 @@ void facts_print_all(struct json_out *j, const struct world_target *t, const enu
                 camel_case(key, fact_rows[ids[i]].name);
                 facts_print(j, key, t, ids[i]);
         }
-}
-
-enum fact facts_find(const char *name)
-{
-        for (int id = FACT_NONE + 1; id < FACTS; id++)
-                if (!strcmp(fact_rows[id].name, name))
-                        return (enum fact)id;
-        return FACT_NONE;
 }

@@ -37,9 +37,24 @@ void heap_clear(struct model *m)
                 .allocated_bytes = UNKNOWN_U64,
                 .allocation_rate_bps = -1,
         };
+        for (size_t i = 0; i < FACTS; i++)
+                m->heap.facts[i] = NAN;
         memset(&m->heap.process, 0xff, sizeof(m->heap.process)); /* all UNKNOWN_U64 */
         m->heap.process.cgroup[0] = '\0';
         resident_clear(&m->heap.resident);
+}
+
+void model_set_fact(struct model *m, enum fact id, double value)
+{
+        m->heap.facts[id] = value;
+        m->changes |= MODEL_HEAP;
+}
+
+void model_add_fact(struct model *m, enum fact id, double value)
+{
+        const double sum = m->heap.facts[id];
+
+        model_set_fact(m, id, isnan(sum) ? value : sum + value);
 }
 
 static void raise(uint64_t *max, uint64_t value)
@@ -118,6 +133,7 @@ void heap_live(struct model *m, const struct hw_event *e)
                 h->live_bytes = bytes;
         raise(&h->max_live_bytes, bytes);
         h->live_samples++;
+        model_add_fact(m, FACT_LIVE_SUM, (double)bytes);
         h->size_factor = fmax(h->size_factor, size_factor(m));
         model_sample(m, SERIES_LIVE, e->time_ns, bytes);
         m->changes |= MODEL_HEAP;

@@ -7,6 +7,7 @@
 
 #include "daemon/model/resident.h"
 #include "proto/base/process.h"
+#include "proto/facts/facts.h"
 
 struct heap {
         uint64_t live_bytes;     /* after the last major collection */
@@ -24,6 +25,7 @@ struct heap {
         double allocation_rate_bps;    /* over the last 10 s of event time; negative = not known */
         struct process_sample process; /* all UNKNOWN when the process is not watched */
         struct resident resident;      /* the newest account of its resident memory */
+        double facts[FACTS];           /* those that have no member of their own, by id; NAN: not known */
 };
 
 #endif

@@ -22,6 +22,10 @@ void heap_live(struct model *m, const struct hw_event *e);
 void heap_blocks_size(struct model *m, const struct hw_event *e);
 void heap_mem_return(struct model *m, const struct hw_event *e);
 
+/* A fact without a member of its own in struct heap: its newest value, or more of a sum. Both mark the heap changed. */
+void model_set_fact(struct model *m, enum fact id, double value);
+void model_add_fact(struct model *m, enum fact id, double value);
+
 /* Recomputes the allocation rate at `now_ns`; true when it changed. */
 bool heap_refresh(struct model *m, uint64_t now_ns);
 

@@ -16,7 +16,8 @@
 
 static const char impossible[] = "numbers in its model contradict each other";
 
-_Static_assert(sizeof(void *) != 8 || sizeof(struct model) == 21136, "does model_image walk what is new?");
+_Static_assert(sizeof(void *) != 8 || sizeof(struct model) == 21136 + FACTS * sizeof(double),
+               "does model_image walk what is new?");
 
 /* ---------------------------------------------------------------- what it owns */
 

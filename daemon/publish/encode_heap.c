@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DESIGN: gauges one to one. The process part is present as soon as one of its numbers is known. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -96,6 +97,21 @@ static void put_sizing(struct encoder *e, Hw__Heap *out, const struct run *run, 
         out->sizing = encoder_copy(e, sentence_sizing(sentence, sizeof(sentence), run, heap));
 }
 
+/* What is known of the facts that have no field. */
+static bool put_facts(struct encoder *e, Hw__Heap *out, const struct heap *heap)
+{
+        out->fact = encoder_calloc(e, FACTS, sizeof(*out->fact));
+        out->fact_value = encoder_calloc(e, FACTS, sizeof(*out->fact_value));
+        if (!out->fact || !out->fact_value)
+                return false;
+        for (int id = FACT_NONE + 1; id < FACTS; id++)
+                if (!isnan(heap->facts[id])) {
+                        out->fact[out->n_fact++] = facts_key((enum fact)id);
+                        out->fact_value[out->n_fact_value++] = heap->facts[id];
+                }
+        return true;
+}
+
 Hw__Heap *encode_heap(struct encoder *e, const struct run *run, const struct heap *heap)
 {
         Hw__Heap *out = encoder_calloc(e, 1, sizeof(*out));
@@ -121,5 +137,5 @@ Hw__Heap *encode_heap(struct encoder *e, const struct run *run, const struct hea
         if (heap->resident.rss_bytes != UNKNOWN_U64)
                 out->resident = encode_resident(e, &heap->resident, heap->process.wall_ns);
         put_sizing(e, out, run, heap);
-        return out;
+        return put_facts(e, out, heap) ? out : NULL;
 }

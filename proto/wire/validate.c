@@ -96,6 +96,8 @@ static bool id_valid(bool has, uint32_t id)
 
 static const char *check_heap(const Hw__Heap *heap)
 {
+        if (heap->n_fact != heap->n_fact_value)
+                return "heap: keys of facts and their values differ in number";
         for (size_t i = 0; i < heap->n_samples; i++)
                 if (heap->samples[i]->n_times_ns != heap->samples[i]->n_values)
                         return "samples: times and values differ in number";

@@ -448,6 +448,12 @@ def test_openmetrics_has_values_with_their_times(run):
             assert value in [v for t, v in points if at - 0.2 <= t <= at + 1e-6] or value == \
                 [v for t, v in points if t <= at + 1e-6][-1], (name, at, value)
         assert bool(points) == bool(found[name]) and len(found[name][frozenset()]) <= len(times)
+    shared = [c for c in truth.collections if c.get("parallelThreads", 0) > 1]
+    for name, sums in (("heapwatch_live_sum_bytes_total", [v for _, v in truth.samples["SERIES_LIVE"]]), # carried by their keys
+                       ("heapwatch_gc_parallel_copied_bytes_total", [int(c["copiedBytes"]) for c in shared]),
+                       ("heapwatch_gc_parallel_max_copied_bytes_total", [int(c["parallelMaxCopiedBytes"]) for c in shared])):
+        values = [v for _, v in found[name][frozenset()]]
+        assert values == sorted(values) and values[-1:] == [sum(sums)] * bool(sums), name
     pauses = sum(int(c["generation"]) == 0 for c in truth.collections if "pauseNs" in c)
     count = found["heapwatch_gc_pause_duration_seconds_count"][frozenset({("generation", "0")})]
     assert [v for _, v in count] == sorted(v for _, v in count) and count[-1][1] == pauses

@@ -35,6 +35,10 @@ static void test_every_fact_is_described(void **state)
                         fail_msg("the help of %s is no sentence: %s", f->name, f->help);
                 assert_true(f->source[0] != '\0');
         }
+        for (int id = FACT_NONE + 1; id < FACTS; id++)
+                for (int other = FACT_NONE + 1; other < id; other++)
+                        if (facts_key((enum fact)id) == facts_key((enum fact)other))
+                                fail_msg("%s and %s have the same key", fact_rows[id].name, fact_rows[other].name);
         assert_int_equal(facts_find("live_bytes"), FACT_LIVE);
         assert_int_equal(facts_find("none_of_them"), FACT_NONE);
 }
@@ -62,6 +66,28 @@ static void test_nothing_is_known_of_an_empty_target(void **state)
         }
         assert_false(facts_is_known(t, FACT_LIVE));
         assert_int_equal(facts_get_u64(t, FACT_LIVE, UINT64_MAX), UINT64_MAX);
+        free(t);
+}
+
+/* A number that travels by its key; one of a newer version is ignored. */
+static void test_carried_facts(void **state)
+{
+        struct world_target *t = calloc(1, sizeof(*t));
+        Hw__Heap heap = HW__HEAP__INIT;
+        uint32_t keys[] = { 12345, facts_key(FACT_LIVE_SUM) };
+        double values[] = { 1, 0 };
+
+        (void)state;
+        assert_non_null(t);
+        t->heap = &heap;
+        assert_false(facts_is_known(t, FACT_LIVE_SUM));
+        heap.fact = keys;
+        heap.fact_value = values;
+        heap.n_fact = heap.n_fact_value = 2;
+        assert_true(facts_get(t, FACT_LIVE_SUM) == 0);
+        values[1] = 7e9;
+        assert_true(facts_get(t, FACT_LIVE_SUM) == 7e9);
+        assert_false(facts_is_known(t, FACT_GC_PARALLEL_COPIED));
         free(t);
 }
 
@@ -112,6 +138,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_every_fact_is_described),
                 cmocka_unit_test(test_nothing_is_known_of_an_empty_target),
+                cmocka_unit_test(test_carried_facts),
                 cmocka_unit_test(test_zero_is_known),
         };
 

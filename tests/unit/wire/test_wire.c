@@ -161,6 +161,12 @@ static void test_refused(void **state)
         samples.n_values = 1;
         assert_non_null(refusal(&u));
         samples.n_values = 2;
+        heap.fact = bands;
+        heap.n_fact = 1;
+        assert_non_null(refusal(&u)); /* a key without a value */
+        heap.fact_value = (double[]){ 1.5 };
+        heap.n_fact_value = 1;
+        assert_null(refusal(&u));
         u.target = (char[]){ "a/b" };
         assert_non_null(refusal(&u));
         u.target = (char[]){ "\xFF" };

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "proto/facts/facts.h"
+
+#include <string.h>
+
+#define SUFFIX_COUNT ""
+#define SUFFIX_BYTES "_bytes"
+#define SUFFIX_NS    "_ns"
+#define SUFFIX_SHARE ""
+#define SUFFIX_RATE  "_bps"
+#define SUFFIX_WALL  "_wall_ns"
+
+const struct fact_row fact_rows[FACTS] = {
+#define X(id, stem, u, k, place, src, text)                                                                            \
+        [FACT_##id] = { .name = stem SUFFIX_##u, .source = src, .help = text, .unit = FACT_##u, .kind = FACT_##k },
+#include "proto/facts/facts.def"
+#undef X
+};
+
+enum fact facts_find(const char *name)
+{
+        for (int id = FACT_NONE + 1; id < FACTS; id++)
+                if (!strcmp(fact_rows[id].name, name))
+                        return (enum fact)id;
+        return FACT_NONE;
+}
+
+/* FNV-1a. */
+uint32_t facts_key(enum fact id)
+{
+        uint32_t key = UINT32_C(2166136261);
+
+        for (const char *c = fact_rows[id].name; *c; c++)
+                key = (key ^ (unsigned char)*c) * UINT32_C(16777619);
+        return key;
+}

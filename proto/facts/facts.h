@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * facts.h - the numbers that describe a target, each with one identity.
+ *
+ * DESIGN: a number is a row of facts.def: its id, its name, unit and kind, where it is carried, the event, file or
+ * computation that it comes from, and one sentence of help. Whoever shows a number names its id; what is shown of all
+ * numbers (metrics, METRICS.md) is made from the table; a view that shows a chosen few has a row with the id, and takes
+ * name, unit and help from here.
+ *
+ * Unknown is NAN, nothing else, and never 0. A value is in the unit of its name: bytes, nanoseconds, a share from 0 to
+ * 1, bytes per second, a count; bytes beyond 2^53 (9 PB) lose their last digits.
+ *
+ * To add a number that an event carries: its row, with the place CARRIED(ID), and in the model's handler of the event
+ * model_set_fact() or model_add_fact(). It then travels by its key, which a reader that does not have it ignores.
+ * Older numbers have fields of their own in the messages: the client's facts_get() (client/state/facts.h) reads those
+ * places.
+ */
+#ifndef HW_PROTO_FACTS_FACTS_H
+#define HW_PROTO_FACTS_FACTS_H
+
+#include <stdint.h>
+
+enum fact {
+        FACT_NONE,
+#define X(id, stem, unit, kind, place, source, help) FACT_##id,
+#include "proto/facts/facts.def"
+#undef X
+        FACTS
+};
+
+enum fact_unit {
+        FACT_COUNT, /* of things, or a number without unit */
+        FACT_BYTES,
+        FACT_NS,
+        FACT_SHARE,
+        FACT_RATE, /* bytes per second */
+        FACT_WALL, /* Unix time in ns */
+};
+
+enum fact_kind {
+        FACT_GAUGE,
+        FACT_COUNTER, /* rises, and starts again with each run */
+        FACT_HIDDEN,  /* no metric of heapwatch's own: it is the sum of one with labels, or computed from others */
+};
+
+struct fact_row {
+        const char *name; /* with its unit: "live_max_bytes" */
+        const char *source, *help;
+        enum fact_unit unit;
+        enum fact_kind kind;
+};
+
+/* By id, from 1. */
+extern const struct fact_row fact_rows[FACTS];
+
+/* The id of a name, or FACT_NONE. */
+enum fact facts_find(const char *name);
+
+/* What a message calls a number: a hash of its name, the same in every version. */
+uint32_t facts_key(enum fact id);
+
+#endif
