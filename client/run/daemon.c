@@ -140,6 +140,16 @@ void daemon_name_of(const char *path, char name[DAEMON_NAME_MAX])
                 name[0] = '_';
 }
 
+void daemon_name_of_process(pid_t pid, char ret_name[DAEMON_NAME_MAX])
+{
+        char link[64], file[4096];
+
+        snprintf(link, sizeof(link), "/proc/%ld/exe", (long)pid);
+        const ssize_t n = readlink(link, file, sizeof(file) - 1);
+        file[n > 0 ? n : 0] = '\0';
+        daemon_name_of(n > 0 ? file : "child", ret_name);
+}
+
 struct added {
         bool done;
         char name[DAEMON_NAME_MAX];

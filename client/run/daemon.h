@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "client/program/own_daemon.h"
 
@@ -49,6 +50,9 @@ enum daemon_outcome daemon_ensure(const struct daemon_link *link, int start_ms, 
 
 /* A target's name for the program at `path`: its file name, with the characters that a target's name may have. */
 void daemon_name_of(const char *path, char ret_name[DAEMON_NAME_MAX]);
+
+/* The same for the program of a process; "child" when that is not known. */
+void daemon_name_of_process(pid_t pid, char ret_name[DAEMON_NAME_MAX]);
 
 /* Options of a target. */
 struct daemon_wish {

@@ -36,9 +36,9 @@ bool run_end_is_settled(const struct run_facts *facts, bool program_lives)
  * Asks the daemon until it has seen the end of the log, which is on its way: it is asked again soon, then less often.
  * The time is limited only because another program may keep the daemon busy.
  */
-static bool ask_end(const struct program_run *r, struct run_facts *facts)
+static bool ask_end(const struct program_run *r, const struct session_result *result, struct run_facts *facts)
 {
-        bool lives = r->from_inside && inside_owner_lives(r->agent), known = false;
+        bool lives = r->from_inside && (result->alone || inside_owner_lives(r->agent)), known = false;
         uint64_t until = clock_mono_ms() + SEEN_MS;
 
         for (int pause_ms = FIRST_ASK_MS;; pause_ms = pause_ms < LAST_ASK_MS ? 2 * pause_ms : pause_ms) {
@@ -104,22 +104,24 @@ static void add_end(FILE *out, const struct program_run *r, const struct session
                     struct run_facts *facts)
 {
         struct relay_stats relay = r->relay ? relay_stats(r->relay) : (struct relay_stats){ .bytes = UNKNOWN_U64 };
-        bool came = !r->from_inside || inside_claimed(r->agent);
+        bool came = !r->from_inside || result->alone || inside_claimed(r->agent);
         char status[64], took[HW_NUMBER_MAX];
 
         say_status(result, status, sizeof(status));
         fprintf(out, "%s %s after %s%s", r->target, status, hw_duration_text(took, sizeof(took), result->seconds * 1e9),
                 result->ended_hung ? ", because it hung" : "");
-        if (result->target[0] == '\0')
+        if (result->target[0] == '\0' && r->unnamed && !came)
+                ; /* nothing was there to be watched */
+        else if (result->target[0] == '\0')
                 fputs(r->process_only ? "; it ended before its process could be watched"
                                       : "; unwatched: the daemon did not take it",
                       out);
-        else if (came && ask_end(r, facts))
+        else if (came && ask_end(r, result, facts))
                 add_facts(out, facts);
         add_bytes(out, "eventlog", relay.bytes);
         if (relay.bytes == 0)
                 fputs(" (the program ended before its runtime began one)", out);
-        if (result->target[0] != '\0' && !came)
+        if ((result->target[0] != '\0' || r->unnamed) && !came)
                 add_why_unseen(out, r, &result->below);
         if (r->from_inside && !r->o.follow && inside_forked_lives(r->agent) && !inside_owner_lives(r->agent))
                 fputs("; a process that it has forked goes on, unwatched: `heapwatch attach` it, or use --follow", out);

@@ -66,16 +66,9 @@ pid_t follow_next(struct follow *f, const char *socket)
 
 bool follow_add(const struct daemon_link *link, const char *socket, pid_t pid, const struct daemon_wish *wish)
 {
-        char path[64], file[4096], uri[420], name[DAEMON_NAME_MAX], ret_name[DAEMON_NAME_MAX];
-        ssize_t n;
+        char uri[420], name[DAEMON_NAME_MAX], ret_name[DAEMON_NAME_MAX];
 
-        snprintf(path, sizeof(path), "/proc/%ld/exe", (long)pid);
-        n = readlink(path, file, sizeof(file) - 1);
-        if (n <= 0)
-                snprintf(file, sizeof(file), "child");
-        else
-                file[n] = '\0';
-        daemon_name_of(file, name);
+        daemon_name_of_process(pid, name);
         snprintf(uri, sizeof(uri), "unix:%s-%ld", socket, (long)pid);
         return daemon_add(link, name, false, uri, wish, ret_name, NULL) == DAEMON_OK;
 }

@@ -150,7 +150,7 @@ bool inside_forked_lives(const char *socket)
         return lives;
 }
 
-bool inside_has_executed(const char *socket, pid_t pid)
+pid_t inside_owner(const char *socket)
 {
         char text[32] = "";
         int fd = open_claim(socket);
@@ -159,7 +159,12 @@ bool inside_has_executed(const char *socket, pid_t pid)
                 text[0] = '\0';
         if (fd >= 0)
                 (void)close(fd);
-        return strtol(text, NULL, 10) == pid && !inside_owner_lives(socket) && kill(pid, 0) == 0;
+        return (pid_t)strtol(text, NULL, 10);
+}
+
+bool inside_has_executed(const char *socket, pid_t pid)
+{
+        return inside_owner(socket) == pid && !inside_owner_lives(socket) && kill(pid, 0) == 0;
 }
 
 bool inside_owner_lives(const char *socket)

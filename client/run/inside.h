@@ -58,6 +58,9 @@ bool inside_skips(const char *name);
 /* Whether a program has taken the socket; also after its end. */
 bool inside_claimed(const char *socket);
 
+/* The process that has taken it; 0: none, or it has not said so yet. */
+pid_t inside_owner(const char *socket);
+
 /* Whether the process that has taken it lives, and has executed no other program. */
 bool inside_owner_lives(const char *socket);
 

@@ -46,7 +46,7 @@ static bool name_valid(const char *name)
 static const struct option options[] = {
         OPERAND_REST("PROGRAM [ARGUMENT]...", struct run_options, program, COMPLETE_PROGRAM, NULL),
         OPTION_TEXT("name", 0, "NAME", struct run_options, name, COMPLETE_NOTHING,
-                    "name of the target (default: PROGRAM's file name)"),
+                    "name of the target (default: PROGRAM's file name, or that of the program below a wrapper)"),
         OPTION_FLAG("no-top", 0, struct run_options, no_top,
                     "no screen: standard input, output and error stay PROGRAM's own"),
         OPTION_FLAG("plain", 0, struct run_options, plain, "the screen as lines of text, not as a full screen"),
@@ -284,11 +284,17 @@ static bool connect_daemon(struct program_run *r)
                 error_set(&error, "cannot open the relay in %s: %s", r->directory, strerror(-e));
                 return give_up(r, error.text);
         }
-        outcome = r->process_only ? find_daemon(r, &error) : add_target(r, &error);
+        r->unnamed = r->from_inside && r->inside.wrapper && !r->o.name;
+        const bool later = r->process_only || r->unnamed; /* when its process, or the program below, is there */
+        outcome = later ? find_daemon(r, &error) : add_target(r, &error);
         if (outcome == DAEMON_REFUSES)
                 return give_up(r, error.text);
-        r->late = outcome == DAEMON_SILENT || r->process_only; /* a process is added when it is there */
-        if (outcome == DAEMON_SILENT)
+        r->silent = outcome == DAEMON_SILENT;
+        r->late = r->silent || later;
+        if (r->unnamed && !r->o.no_top)
+                notices_say(&r->notices, "the screen opens when a GHC-compiled program is there below %s",
+                            r->o.program[0]);
+        if (r->silent)
                 notices_say(&r->notices, "%s; %s starts, and watching begins as soon as the daemon answers", error.text,
                             r->o.program[0]);
         r->watched = true;
@@ -398,7 +404,9 @@ static int start(struct program_run *r)
                 .socket = r->agent,
                 .target = r->target,
                 .late = r->late,
+                .silent = r->silent,
                 .exact = r->o.name != NULL,
+                .unnamed = r->unnamed,
                 .uri = uri,
                 .wish = r->o.wish,
                 .link = &r->link,

@@ -49,6 +49,8 @@ struct program_run {
         char target[DAEMON_NAME_MAX];
         struct notices notices; /* all that is said before the program starts and after: nothing holds it */
         bool watched;
+        bool unnamed;  /* a wrapper: the target gets the name of the program below it */
+        bool silent;   /* the daemon has not answered yet */
         bool late;     /* the daemon has not answered: watching begins when it does */
         bool mistaken; /* it must not start */
         bool ran;      /* watched, to its end */

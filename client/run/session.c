@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "client/cli/command.h"
+#include "client/program/obstacle.h"
 #include "client/program/own_daemon.h"
 #include "client/program/process_uri.h"
 #include "client/run/adder.h"
@@ -35,10 +36,12 @@
 #include "client/run/notices.h"
 #include "proto/base/array.h"
 #include "proto/base/clock.h"
+#include "proto/base/limits.h"
 
 #define TICK_MS       500
 #define KILL_AFTER_MS 5000 /* from SIGTERM to SIGKILL for a hung program */
 #define LATE_MS       1000 /* after the start; a program that appears later is added to the daemon again */
+#define CLAIM_MS      20   /* from one check to the next whether the program below a wrapper, which waits, is there */
 #define FINISH_MS     3000 /* for the daemon to take the last bytes */
 
 #define FORKED_MS      1000 /* for a process that the program has forked to be served, when that ends */
@@ -59,8 +62,11 @@ struct session {
         struct hung hung;
         bool moved; /* bytes since the last tick */
         struct follow follow;
-        char process[PROCESS_URI_SIZE]; /* with `process_only`: its source; "": it ended too soon */
-        uint64_t followed_ms;           /* when a process of it was last added */
+        char name[DAEMON_NAME_MAX];     /* under which the target is added; "": the program is not known yet */
+        char process[PROCESS_URI_SIZE]; /* its source, if only its process is watched; "": not, or it ended too soon */
+        pid_t alone;                    /* below a wrapper: the process of that source */
+        char alone_reason[PROCESS_REASON_SIZE];
+        uint64_t followed_ms; /* when a process of it was last added */
         struct session_result result;
 };
 
@@ -164,18 +170,28 @@ static void start_screen(struct session *s)
 static void add_target(struct session *s, uint64_t now)
 {
         const struct session_options *o = s->o;
+        struct daemon_wish wish = o->wish;
 
+        if (s->alone)
+                wish.process_only_reason = s->alone_reason;
         adder_start(&s->adder,
                     &(struct adder_task){
                             .link = o->link,
-                            .name = o->target,
-                            .uri = o->process_only ? s->process : o->uri,
+                            .name = s->name,
+                            .uri = o->process_only || s->alone ? s->process : o->uri,
                             .exact = !s->late || o->exact,
                             .replace = !s->late && o->inside,
-                            .wish = o->wish,
+                            .wish = wish,
                             .mask = &s->old_mask,
                     },
                     now);
+}
+
+/* How the program ended, unless it is another process than the one that we have started and is watched from outside. */
+static void end_target(const struct session *s)
+{
+        if (!s->alone || s->alone == s->result.program)
+                daemon_end(s->o->link, s->result.target, s->result.wait_status);
 }
 
 /* The daemon's first answer to a late target. */
@@ -193,13 +209,13 @@ static void on_late_answer(struct session *s, const struct adder_answer *answer)
                 s->claimed = s->o->inside && inside_claimed(s->o->socket);
                 snprintf(text, sizeof(text), "the daemon answers now: the program is watched as %s", answer->name);
         }
-        if (answer->outcome != DAEMON_OK || !s->o->process_only)
+        if (answer->outcome != DAEMON_OK || (!s->o->process_only && s->o->silent))
                 (void)notify_user(s, text);
         if (answer->outcome != DAEMON_OK)
                 return;
         if (s->program == 0)
-                daemon_end(s->o->link, s->result.target, s->result.wait_status);
-        else if (s->o->screen)
+                end_target(s);
+        else if (s->o->screen && s->screen == 0)
                 start_screen(s);
 }
 
@@ -283,7 +299,7 @@ static void watch_inside(struct session *s, uint64_t now)
         bool there = daemon_reachable(s->o->link);
         char text[160];
 
-        if (s->o->inside && !s->claimed && inside_claimed(s->o->socket)) {
+        if (s->o->inside && !s->claimed && !s->o->unnamed && !s->alone && inside_claimed(s->o->socket)) {
                 s->claimed = true;
                 s->gone |= now - s->started_ms > LATE_MS;
         }
@@ -324,9 +340,62 @@ static void watch_daemon(struct session *s, uint64_t now)
                 add_target(s, now);
 }
 
+/* The agent is in a program below the wrapper: it is the target, whatever was found before. */
+static void watch_owner(struct session *s, uint64_t now)
+{
+        const pid_t owner = inside_owner(s->o->socket);
+
+        if (owner <= 0 || s->adder.pid > 0)
+                return;
+        if (s->o->unnamed)
+                daemon_name_of_process(owner, s->name);
+        s->late |= s->alone != 0 && s->o->unnamed; /* else it takes the place of the other */
+        s->alone = 0;
+        s->result.alone = false;
+        s->claimed = true;
+        add_target(s, now);
+}
+
+/* Why the agent is not in what runs below the wrapper is known: the system tells of its process. */
+static void watch_alone(struct session *s, uint64_t now)
+{
+        const struct below *b = &s->result.below;
+        const char *remedy = obstacle_remedy(b->obstacle);
+        char text[PROCESS_REASON_SIZE + 160];
+
+        if (b->pid == s->alone || (s->o->inside->skips && inside_skips(b->program)) || s->adder.pid > 0 ||
+            !process_uri(b->pid, s->process))
+                return; /* what a tool will start is waited for */
+        s->alone = b->pid;
+        s->result.alone = true;
+        obstacle_sentence(b->obstacle, s->alone_reason, sizeof(s->alone_reason));
+        if (s->o->unnamed)
+                daemon_name_of_process(b->pid, s->name);
+        (void)snprintf(text, sizeof(text), "of %s only the process is watched, not its heap: %s%s%s", b->program,
+                       obstacle_reason(b->obstacle), remedy[0] ? "; to see its heap, " : "", remedy);
+        (void)notify_user(s, text);
+        add_target(s, now);
+}
+
+/* Below a wrapper: finds the program, until the agent is in one. */
+static void watch_below(struct session *s)
+{
+        const uint64_t now = clock_mono_ms();
+
+        below_search(&s->result.below, s->program, s->o->inside->skips, now);
+        if (inside_claimed(s->o->socket)) {
+                if (s->o->unnamed || s->alone)
+                        watch_owner(s, now);
+        } else if (s->result.below.pid) {
+                watch_alone(s, now);
+        }
+}
+
 /* `result.target` is "" once the daemon has refused it. */
 static void watch_target(struct session *s, uint64_t now)
 {
+        if (s->name[0] == '\0')
+                return; /* watch_below */
         if (s->late)
                 add_target(s, now);
         else if (s->result.target[0] == '\0')
@@ -383,7 +452,7 @@ static bool going_on(const struct session *s)
 static void program_ended(struct session *s)
 {
         if (s->result.target[0] != '\0')
-                daemon_end(s->o->link, s->result.target, s->result.wait_status);
+                end_target(s);
         if (s->o->relay)
                 relay_finish(s->o->relay, FINISH_MS);
         if (s->screen > 0 && (s->o->close_screen || s->o->plain)) {
@@ -404,11 +473,11 @@ static void turn(struct session *s)
                         fds[i] = (struct pollfd){ .fd = -1 };
         fds[RELAY_POLLFDS] = (struct pollfd){ s->signals, POLLIN, 0 };
         fds[RELAY_POLLFDS + 1] = notices_pollfd(s->o->notices);
-        const bool searches = s->o->inside && s->o->inside->wrapper && ran && !inside_claimed(s->o->socket);
+        const bool searches = s->o->inside && s->o->inside->wrapper && ran && !s->claimed;
         const bool soon = s->o->follow || searches;
         if (searches)
-                below_search(&s->result.below, s->program, s->o->inside->skips, clock_mono_ms());
-        if (poll(fds, RELAY_POLLFDS + 2, soon ? FOLLOW_MS : TICK_MS) < 0)
+                watch_below(s);
+        if (poll(fds, RELAY_POLLFDS + 2, searches && s->o->unnamed ? CLAIM_MS : soon ? FOLLOW_MS : TICK_MS) < 0)
                 return; /* EINTR */
         if (s->o->follow)
                 follow(s);
@@ -463,10 +532,13 @@ int session_run(const struct session_options *options, struct session_result *re
 
         if (!s.late)
                 snprintf(s.result.target, sizeof(s.result.target), "%s", options->target);
+        if (!options->unnamed)
+                snprintf(s.name, sizeof(s.name), "%s", options->target);
 
         if (r == 0)
                 r = start_program(&s);
         if (r == 0) {
+                s.result.program = s.program;
                 hung_init(&s.hung, s.program);
                 if (options->process_only && process_uri(s.program, s.process))
                         add_target(&s, clock_mono_ms());

@@ -26,7 +26,9 @@ struct session_options {
         const char *socket;           /* with `inside`: the agent's */
         const char *target;           /* its name in the daemon */
         bool late;                    /* the daemon has not taken the target yet: it is added meanwhile */
+        bool silent;                  /* with `late`: because the daemon has not answered, which was said */
         bool exact;                   /* with `late`: under no other name */
+        bool unnamed;                 /* with `late`: under the name of the program that is found below a wrapper */
         const char *uri;
         struct daemon_wish wish;
         const struct daemon_link *link;
@@ -42,10 +44,12 @@ struct session_options {
 
 /* How the program ended, and how long it took. */
 struct session_result {
+        pid_t program;   /* the process that was started */
         int wait_status; /* as of waitpid */
         double seconds;
         bool ended_hung;              /* by us */
         char target[DAEMON_NAME_MAX]; /* its name in the daemon; "": the daemon never took it */
+        bool alone;                   /* of a program below a wrapper only the process was watched */
         struct below below;           /* under a wrapper: what the agent is not in, and why */
 };
 

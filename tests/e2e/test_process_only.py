@@ -205,19 +205,44 @@ def test_a_rise_is_of_resident_memory(directory):
         assert early or "resident memory grows by" in told[1], told[1]
 
 
-@pytest.mark.parametrize("way, reason", [("sh -c", "it is stripped"), ("env -i sh -c", "environment that had been cleared")])
-def test_below_a_wrapper_the_reason_is_said(directory, programs, way, reason):
-    """It is searched for ever more rarely: a program that runs for longer is found for sure."""
-    stripped = programs["stripped"][0]
-    path = stripped if way == "sh -c" else stripped.with_name("whole")
+def run_below(directory, *wrapper, name=()):
     env = {**os.environ, "HEAPWATCH_DIR": str(directory)}
+    return running(CLIENT, "run", "--no-top", *name, "--", *wrapper, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=env,
+                   text=True)
 
-    def told(seconds):
-        done = subprocess.run([CLIENT, "run", "--no-top", "--name", "x", "--", *way.split(), f"sleep {seconds} | {path}; exit 3"],
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=DEADLINE_S, env=env)
-        assert done.returncode == 3, done
-        return done.stderr
 
-    with Daemon(directory):
-        err = next((err for err in map(told, (1, 8, 30)) if "was not watched: " in err), "")
-        assert f"{path.name} was not watched: " in err and reason in err, err
+@pytest.mark.parametrize("wrapper", [("timeout", "60"), ("nice",), ("sh", "-c", "exec \"$0\""), ("sh", "-c", "\"$0\"; exit $?")],
+                         ids=lambda wrapper: " ".join(wrapper))
+@pytest.mark.parametrize("kind", ["whole", "stripped"])
+def test_below_a_wrapper_the_target_has_the_programs_name(directory, programs, wrapper, kind):
+    """From inside or, of one that cannot be, its process, as without the wrapper."""
+    stripped, reason, remedy = programs["stripped"]
+    path = stripped.with_name(kind)
+    with Daemon(directory) as daemon, run_below(directory, *wrapper, path) as run:
+        t = daemon.wait_state(kind, "RUNNING")
+        assert {u.target for u in daemon.status().targets} == {kind}
+        assert bool(t.run_info.process_only) == (kind == "stripped")
+        if kind == "stripped":
+            assert t.process_only_reason.startswith(reason) and remedy in t.process_only_reason
+            wait_for(lambda: process(daemon, kind), "a sample of it")
+        _, err = run.communicate(timeout=DEADLINE_S)
+        assert run.returncode == 0 and f"{kind} ended with status 0" in err and "was not watched" not in err, err
+        assert ("only the process is watched, not its heap: " + reason in err) == (kind == "stripped"), err
+        daemon.wait_state(kind, "ENDED")
+
+
+def test_below_a_wrapper_a_name_that_is_given_is_kept(directory, programs):
+    with Daemon(directory) as daemon, run_below(directory, "timeout", "60", programs["stripped"][0], name=("--name", "x")) as run:
+        t = wait_for(lambda: (t := daemon.target("x")) and t.run_info.process_only and t, "the process")
+        assert t.process_only_reason.startswith("it is stripped")
+        run.communicate(timeout=DEADLINE_S)
+        daemon.wait_state("x", "ENDED")
+
+
+def test_below_a_wrapper_with_a_cleared_environment(directory, programs):
+    path = programs["stripped"][0].with_name("whole")
+    with Daemon(directory) as daemon, run_below(directory, "env", "-i", "sh", "-c", f"{path}; exit 3") as run:
+        t = daemon.wait_state("whole", "RUNNING")
+        assert t.run_info.process_only and "environment that had been cleared" in t.process_only_reason
+        _, err = run.communicate(timeout=DEADLINE_S)
+        assert run.returncode == 3 and "heapwatch attach PID" in err, err

@@ -307,7 +307,7 @@ def test_a_daemon_that_answers_late_does_not_hold_up_the_program(daemon, program
         if not relay:
             wait_for(begun.exists, "the program, while the daemon does not answer")
     wait_told(run, "the daemon answers now: the program is watched as ")
-    name = "steady" if relay else "sh"
+    name = "steady"
     wait_for(lambda: pid_of(daemon, name), "the running program")
     wait_for(lambda: daemon.health(name).events > 0, "its events")
     assert {u.target for u in daemon.status().targets} == {name}
