@@ -90,9 +90,8 @@ static void see_file(struct survey *s, const FTSENT *e)
         if (see_pin(s, e))
                 return;
         uint32_t segment = segment_name_read(e->fts_name);
-        char *own = segment || !strcmp(e->fts_name, RUN_DEFINITIONS) || !strcmp(e->fts_name, RUN_END)
-                            ? strdup(e->fts_path)
-                            : NULL;
+        char *own = segment || !strcmp(e->fts_name, RUN_DEFINITIONS) || run_end_is(e->fts_name) ? strdup(e->fts_path)
+                                                                                                : NULL;
 
         if (!own)
                 return;

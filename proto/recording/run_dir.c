@@ -272,7 +272,7 @@ int recorded_run_delete(const char *directory, const struct recorded_run *run)
                 r = -EBUSY;
         while (r == 0 && (entry = readdir(dir)))
                 if ((segment_name_read(entry->d_name) || !strcmp(entry->d_name, RUN_DEFINITIONS) ||
-                     !strcmp(entry->d_name, RUN_END)) &&
+                     run_end_is(entry->d_name)) &&
                     unlinkat(dirfd(dir), entry->d_name, 0) != 0)
                         r = -errno;
         closedir(dir);

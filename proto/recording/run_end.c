@@ -25,6 +25,11 @@ const char *run_end_name(enum run_end_state state)
         return names[state];
 }
 
+bool run_end_is(const char *name)
+{
+        return !strcmp(name, RUN_END) || !strcmp(name, NEW);
+}
+
 /* ----------------------------------------------------------------- writing */
 
 /* One line: what ends it in the words becomes a space. */

@@ -38,6 +38,9 @@ struct run_end {
 /* "crashed"; "" for RUN_END_UNKNOWN. */
 const char *run_end_name(enum run_end_state state);
 
+/* Whether a file of a run's directory has that name, or is what a killed daemon left of writing it. */
+bool run_end_is(const char *name);
+
 /* Replaces that of the run in an open directory. Returns 0 or -errno. */
 int run_end_write(int directory, const struct run_end *end);
 

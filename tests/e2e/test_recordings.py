@@ -301,4 +301,5 @@ def test_a_recording_keeps_how_its_run_ended(directory, record):
     (run,) = recordings(record, "list", "full")
     (record / "full" / run["run"] / "end").write_text("heapwatch end 1\nstate fine\n")
     assert recordings(record, "list", "full")[0]["end"] is None
+    (record / "full" / run["run"] / "end.new").write_text("heapwatch e")       # of a daemon that was killed
     assert client("recordings", "--dir", record, "delete", "full").returncode == 0 and not (record / "full").exists()
