@@ -42,7 +42,7 @@ def number(field, rng):
         return rng.choice([0.1, 1e300, -2.5, 1 / 3, 5e-324, math.inf, -math.inf, math.nan, 0.0, 1e22])
     if field.type in (F.TYPE_UINT64, F.TYPE_FIXED64):
         return rng.choice([0, 1, 2**53 + 1, 2**64 - 1])
-    if field.type == F.TYPE_UINT32:
+    if field.type in (F.TYPE_UINT32, F.TYPE_FIXED32):
         return rng.choice([0, 7, 2**32 - 1])
     if field.type == F.TYPE_BOOL:
         return rng.choice([True, False])
