@@ -26,7 +26,7 @@
 
 struct alerts {
         struct text_list endpoints, files, targets;
-        struct text_list daemon_args; /* how files are judged: passed on */
+        struct judging judging; /* of files */
         bool follow, json;
         int fail_on; /* enum severity */
         int clock;   /* of moments: 0 wall, 1 run; -1: wall of a daemon's alerts, run of a log's */
@@ -53,8 +53,8 @@ static const struct option options[] = {
         OPTION_CHOICE("clock", 0, "wall|run", int, struct alerts, clock, clocks,
                       "moments as the time of day (default, of a daemon) or as the time of the run (of finished logs)"),
         OPTION_CONNECT(struct alerts, endpoints),
-        OPTION_RULES(struct alerts, daemon_args),
-        OPTIONS_OF_TREND(struct alerts, daemon_args),
+        OPTION_RULES(struct alerts, judging),
+        OPTIONS_OF_TREND(struct alerts, judging),
         OPTIONS_END,
 };
 
@@ -64,9 +64,9 @@ static int check(void *filled)
 
         if (a->files.n && a->endpoints.n)
                 return command_usage_error(&command_alerts, "give files or --connect, not both");
-        if (a->daemon_args.n && !a->files.n)
+        if (judging_given(&a->judging) && !a->files.n)
                 return command_usage_error(&command_alerts, "%s is for files; a daemon has its own",
-                                           a->daemon_args.items[0]);
+                                           judging_given(&a->judging));
         return 0;
 }
 
@@ -253,7 +253,7 @@ static struct feed *open_feed(const struct alerts *a, struct error *error)
 
         if (!a->files.n)
                 return feed_connect(&o, error);
-        return feed_files(a->files.items, a->files.n, a->daemon_args.items, error);
+        return feed_files(a->files.items, a->files.n, &a->judging, error);
 }
 
 static int watch(struct alerts *a)

@@ -319,8 +319,7 @@ static bool open_feed(struct archiver *a, struct error *error)
         };
         size_t n;
 
-        a->feed = o->files->n ? feed_files(o->files->items, o->files->n, o->daemon_args->items, error)
-                              : feed_connect(&s, error);
+        a->feed = o->files->n ? feed_files(o->files->items, o->files->n, o->judging, error) : feed_connect(&s, error);
         if (!a->feed)
                 return false;
         n = feed_daemons(a->feed) ? feed_daemons(a->feed) : 1;

@@ -17,9 +17,10 @@
 #include "proto/base/labels.h"
 
 struct request {
-        struct text_list operands, endpoints, labels, keep, daemon_args, targets, files;
+        struct text_list operands, endpoints, labels, keep, targets, files;
         const char *db, *of, *name;
         uint64_t max_bytes, bands, interval_ns;
+        struct judging judging;
         enum log_level level;
         char path[PATH_MAX];
         struct archiver_options options;
@@ -46,7 +47,7 @@ static const struct option options[] = {
         OPTION_DURATION("interval", 'i', struct request, interval_ns, UINT64_C(1000000000), UINT64_C(600000000000),
                         "how often data is written, 1s to 10m; default 10s: this much is lost when it is killed"),
         OPTION_CONNECT(struct request, endpoints),
-        OPTIONS_OF_TREND(struct request, daemon_args),
+        OPTIONS_OF_TREND(struct request, judging),
         OPTION_CHOICE("log-level", 0, "LEVEL", enum log_level, struct request, level, log_level_names,
                       "error, warning, info (default) or debug"),
         OPTIONS_END,
@@ -78,9 +79,9 @@ static int check_sources(struct request *r)
         if (r->name && (!r->files.n || !hw_target_name_valid(r->name)))
                 return command_usage_error(&command_archive, "--target %s: %s", r->name,
                                            r->files.n ? "expected 1 to 64 of A-Z a-z 0-9 . _ ~ -" : "of which log?");
-        if (!r->files.n && r->daemon_args.n)
+        if (!r->files.n && judging_given(&r->judging))
                 return command_usage_error(&command_archive, "%s belongs to logs; a daemon has its own",
-                                           r->daemon_args.items[0]);
+                                           judging_given(&r->judging));
         return 0;
 }
 
@@ -140,7 +141,7 @@ static int run(void *filled)
         r->options.targets = &r->targets;
         r->options.files = &r->files;
         r->options.labels = &r->labels;
-        r->options.daemon_args = &r->daemon_args;
+        r->options.judging = &r->judging;
         r->options.bands = r->bands;
         r->options.interval_ns = r->interval_ns;
         signals_catch();

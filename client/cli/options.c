@@ -22,6 +22,15 @@ const char *options_nth_series(size_t n)
         return NULL;
 }
 
+const char *judging_given(const struct judging *j)
+{
+        return j->rules.n      ? "--rules"
+               : j->resolution ? "--resolution"
+               : j->leak_after ? "--leak-after"
+               : j->limit      ? "--limit"
+                               : NULL;
+}
+
 int options_kinds(const struct command *c, const struct option *o, struct kind_list *list, char *text)
 {
         char meant[512], *part;

@@ -27,18 +27,29 @@ struct kind_list {
                     "daemon"),                                                                                         \
                 OPTIONS_KEYS
 
-/* How a daemon started by the command judges growth. */
+/*
+ * How finished logs are judged, as typed: feed_files checks it, so that a command can report a mistake wherever its
+ * result is expected. NULL: not given.
+ */
+struct judging {
+        const char *resolution, *leak_after, *limit;
+        struct text_list rules; /* files */
+};
+
+/* The first of its options that was given, for messages; NULL: none. */
+const char *judging_given(const struct judging *j);
+
 #define OPTIONS_OF_TREND(T, m)                                                                                         \
-        OPTION_PASSED("resolution", "TIME", T, m, COMPLETE_NOTHING,                                                    \
-                      "of files: step in which growth is judged, 100ms to 1h; default: from the log's length"),        \
-                OPTION_PASSED("leak-after", "TIME", T, m, COMPLETE_NOTHING,                                            \
-                              "of files: growth of this length that does not slow down is a leak"),                    \
-                OPTION_PASSED("limit", "BYTES", T, m, COMPLETE_NOTHING,                                                \
-                              "of files: memory that the program may use, such as 2GiB")
+        OPTION_TEXT("resolution", 0, "TIME", T, m.resolution, COMPLETE_NOTHING,                                        \
+                    "of files: step in which growth is judged, 100ms to 1h; default: from the log's length"),          \
+                OPTION_TEXT("leak-after", 0, "TIME", T, m.leak_after, COMPLETE_NOTHING,                                \
+                            "of files: growth of this length that does not slow down is a leak"),                      \
+                OPTION_TEXT("limit", 0, "BYTES", T, m.limit, COMPLETE_NOTHING,                                         \
+                            "of files: memory that the program may use, such as 2GiB")
 
 #define OPTION_RULES(T, m)                                                                                             \
-        OPTION_PASSED("rules", "FILE", T, m, COMPLETE_FILE,                                                            \
-                      "of files: rules of your own; may be repeated (heapwatch-rules(5))")
+        OPTION_LIST("rules", 0, "FILE", T, m.rules, COMPLETE_FILE,                                                     \
+                    "of files: rules of your own; may be repeated (heapwatch-rules(5))")
 
 /* Parses "a,b", names of kinds of messages. 0, or EXIT_USAGE after a report. */
 int options_kinds(const struct command *c, const struct option *o, struct kind_list *list, char *text);

@@ -49,7 +49,7 @@ static int spawn(struct census_request *r, int out, const char *target, const ch
         return error;
 }
 
-void census_begin(struct console *c)
+void census_request_begin(struct console *c)
 {
         const struct scene *s = &c->scene;
         struct census_request *r = &c->census;
@@ -107,7 +107,7 @@ bool census_poll(struct console *c)
         return true;
 }
 
-void census_done(struct census_request *r)
+void census_request_done(struct census_request *r)
 {
         if (!r->pid)
                 return;

@@ -98,7 +98,7 @@ void console_destroy(struct console **c)
         world_destroy(&(*c)->frozen);
         world_destroy(&(*c)->before);
         recall_destroy(&(*c)->scene.recall);
-        census_done(&(*c)->census);
+        census_request_done(&(*c)->census);
         past_done(&(*c)->band_past);
         free((*c)->scene.answered);
         free(*c);
@@ -363,7 +363,7 @@ static void common_key(struct console *c, int key)
         else if (key == 'M')
                 set_mark(c);
         else if (key == 'C')
-                census_begin(c);
+                census_request_begin(c);
         else if (key == '.' || key == ',')
                 console_step_target(c, key == '.' ? 1 : -1);
         else if (key == SCREEN_ESCAPE && c->has_cursor)

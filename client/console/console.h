@@ -40,9 +40,9 @@ void entry_begin(struct console *c, enum entry what);
 void entry_key(struct console *c, int key);
 
 /* census.c: what `C` does. Poll at least a few times a second; true when there is news to show. */
-void census_begin(struct console *c);
+void census_request_begin(struct console *c);
 bool census_poll(struct console *c);
-void census_done(struct census_request *r);
+void census_request_done(struct census_request *r);
 
 /* save.c: what `s` does. */
 void console_save(struct console *c);

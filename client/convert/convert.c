@@ -148,7 +148,7 @@ static int explain(const struct request *r, uint32_t runs_seen, int status)
         else if (status == -ENODATA)
                 command_error(&command_convert, "%s %s", r->log, r->format->no_data);
         else if (status == -EBADMSG)
-                command_error(&command_convert, "heapwatchd sent events that do not fit their types");
+                command_error(&command_convert, "%s: its events do not fit their types", r->log);
         else if (status < 0 && status != -EINTR)
                 command_error(&command_convert, "cannot write%s%s: %s", r->output ? " " : "",
                               r->output ? r->output : "", strerror(-status));

@@ -49,14 +49,14 @@ static int read_feed(struct run_reader *r, struct feed *feed)
 
 int run_reader_read(struct run_reader *r)
 {
-        static const char *const with_events[] = { "--events", NULL };
         struct error error;
 
         r->world = world_new(NULL);
         if (!r->world)
                 return -ENOMEM;
         r->seen.world = r->world;
-        struct feed *feed = feed_files(&r->log, 1, r->events ? with_events : NULL, &error);
+        struct feed *feed =
+                r->events ? feed_events(r->log, false, false, &error) : feed_files(&r->log, 1, NULL, &error);
         if (!feed) {
                 command_error(r->command, "%s", error.text);
                 return 1;

@@ -2,9 +2,8 @@
 /*
  * events.c - `heapwatch events`: what a finished log contains, event by event.
  *
- * DESIGN: `heapwatchd --once --events` decodes and sends, we select and print.
- * For a count of the whole log no events are sent: the decoder has counted
- * them.
+ * DESIGN: the events of the feed are selected and printed. For a count of the whole log there are none of them: the
+ * decoder has counted them.
  */
 #include "client/cli/command.h"
 
@@ -150,21 +149,18 @@ static int fail(int r)
 {
         if (r == -EPIPE) /* the reader of the pipe has exited */
                 return EXIT_OK;
-        command_error(&command_events, "%s",
-                      r == -EBADMSG ? "heapwatchd sent events that do not fit their types" : strerror(-r));
+        command_error(&command_events, "%s", r == -EBADMSG ? "the log's events do not fit their types" : strerror(-r));
         return EXIT_USAGE;
 }
 
 static int read_log(struct request *r)
 {
-        const char *arguments[3] = { counts_alone(r) ? "--event-counts" : "--events" };
         const Hw__Update *update;
         struct error error;
         int status = 0;
 
-        if (r->show_arguments)
-                arguments[1] = "--show-arguments";
-        struct feed *feed = feed_files(&r->log, 1, arguments, &error);
+        struct feed *feed = feed_events(r->log, counts_alone(r), r->show_arguments, &error);
+
         if (!feed) {
                 command_error(&command_events, "%s", error.text);
                 return EXIT_USAGE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * feed.h - updates for a client command, from running daemons or from finished
- * files (by starting `heapwatchd --once`): the same messages either way.
+ * files, which are read in this process: the same messages either way.
  */
 #ifndef HW_CLIENT_FEED_FEED_H
 #define HW_CLIENT_FEED_FEED_H
@@ -14,17 +14,20 @@
 
 struct error;
 struct feed;
+struct judging;
 
 /* Follows daemons. NULL with a message in `error`. */
 struct feed *feed_connect(const struct hw_subscriber_options *options, struct error *error);
 
-/*
- * Reads finished logs through `heapwatchd --once` (found beside this program,
- * then in PATH). `daemon_args`: more arguments for it, NULL-terminated, or NULL.
- */
-struct feed *feed_files(const char *const *paths, size_t n, const char *const *daemon_args, struct error *error);
+/* Reads finished logs, one after the other. `judging` is borrowed for the call; NULL: by default. */
+struct feed *feed_files(const char *const *paths, size_t n, const struct judging *judging, struct error *error);
 
-/* Stops everything; the daemon it started is ended and waited for. */
+/*
+ * The same of one log with its events, each as it was decoded, or with their counts alone. The program's arguments are
+ * among them only when asked for, its environment never.
+ */
+struct feed *feed_events(const char *path, bool counts_alone, bool show_arguments, struct error *error);
+
 void feed_close(struct feed **feed);
 
 enum feed_event {
@@ -41,7 +44,9 @@ enum feed_event {
 enum feed_event feed_next(struct feed *feed, int timeout_ms, const Hw__Update **ret_update);
 size_t feed_daemon(const struct feed *feed);
 const char *feed_endpoint(const struct feed *feed, size_t daemon); /* for people: the endpoint, or "files" */
-int feed_fd(const struct feed *feed);                              /* readable: call feed_next until NOTHING */
+
+/* Readable: call feed_next until NOTHING. Files do a bounded part of the reading in each call. */
+int feed_fd(const struct feed *feed);
 
 /* Live feeds: every daemon has been READY or is silent, and not all are silent. */
 bool feed_complete(const struct feed *feed);

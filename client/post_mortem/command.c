@@ -16,7 +16,8 @@
 
 struct request {
         const char *what;
-        struct text_list endpoints, daemon_args;
+        struct text_list endpoints;
+        struct judging judging;
         bool json;
 };
 
@@ -24,7 +25,7 @@ static const struct option options[] = {
         OPERAND(OPTION_IS_TEXT, "TARGET|FILE", const char *, 1, 1, struct request, what, COMPLETE_TARGET_OR_FILE, NULL),
         OPTION_JSON(struct request, json, "text (default), or one object per run"),
         OPTION_CONNECT(struct request, endpoints),
-        OPTIONS_OF_TREND(struct request, daemon_args),
+        OPTIONS_OF_TREND(struct request, judging),
         OPTIONS_END,
 };
 
@@ -37,7 +38,7 @@ static struct feed *open_feed(const struct request *r, struct error *error)
                 .n_targets = 1,
         };
 
-        return locate_is_log(r->what) ? feed_files(&r->what, 1, r->daemon_args.items, error) : feed_connect(&o, error);
+        return locate_is_log(r->what) ? feed_files(&r->what, 1, &r->judging, error) : feed_connect(&o, error);
 }
 
 static int take(void *world, size_t daemon, const Hw__Update *update)

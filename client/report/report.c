@@ -2,9 +2,8 @@
 /*
  * report.c - `heapwatch report`: finished logs, or targets as they are now, as one file for the browser.
  *
- * DESIGN: the logs are read as by any client (heapwatchd --once), their past is
- * collected within bounds, then the built page is written with the data in it.
- * Of targets the daemon's snapshot is taken, and what it remembers of the time before.
+ * DESIGN: the logs are read as by any client, their past is collected within bounds, then the built page is written
+ * with the data in it. Of targets the daemon's snapshot is taken, and what it remembers of the time before.
  * The file is written under a temporary name and renamed when it is complete.
  */
 #include "client/cli/command.h"
@@ -37,7 +36,7 @@
 
 struct reporter {
         struct text_list operands, files, targets, endpoints; /* operands: files or targets */
-        struct text_list daemon_args;                         /* how they are judged: passed on */
+        struct judging judging;                               /* of files */
         struct report_options options;
         const char *out; /* NULL: made from the name of the first file or target */
         bool json, force;
@@ -78,8 +77,8 @@ static const struct option options[] = {
                     "draw messages (traceEvent), too, not only markers"),
         OPTION_BYTES("y-axis", 0, struct reporter, options.y_axis_bytes, 1,
                      "fixed top of the heap chart: 512M, 1.5GiB"),
-        OPTION_RULES(struct reporter, daemon_args),
-        OPTIONS_OF_TREND(struct reporter, daemon_args),
+        OPTION_RULES(struct reporter, judging),
+        OPTIONS_OF_TREND(struct reporter, judging),
         OPTION_CONNECT(struct reporter, endpoints),
         OPTIONS_END,
 };
@@ -95,9 +94,9 @@ static int check(void *filled)
         if (r->files.n && (r->targets.n || r->endpoints.n))
                 return command_usage_error(&command_report, "%s is not a file; files and targets exclude each other",
                                            r->targets.n ? r->targets.items[0] : "--connect");
-        if (r->targets.n && r->daemon_args.n)
+        if (r->targets.n && judging_given(&r->judging))
                 return command_usage_error(&command_report, "%s belongs to files; a daemon has its own",
-                                           r->daemon_args.items[0]);
+                                           judging_given(&r->judging));
         if (r->json || page_size())
                 return 0;
         command_error(&command_report, "%s, or use --json", PAGE_MISSING);
@@ -278,7 +277,7 @@ static struct feed *open_feed(struct reporter *r, struct error *error)
         if (r->targets.n)
                 return feed_connect(&o, error);
         progress_begin(&r->progress, command_report.name, r->files.items, r->files.n);
-        return feed_files(r->files.items, r->files.n, r->daemon_args.items, error);
+        return feed_files(r->files.items, r->files.n, &r->judging, error);
 }
 
 static int report(struct reporter *r)

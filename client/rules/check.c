@@ -2,8 +2,8 @@
 /*
  * check.c - `heapwatch check`: rules as an exit status, for CI and for last night's log.
  *
- * DESIGN: heapwatchd --once judges the logs and sends the same alert messages as live;
- * here they are only collected, printed and counted.
+ * DESIGN: the logs are judged as a live run is, with the same alert messages; here they are only collected, printed
+ * and counted.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #include "proto/base/error.h"
 
 struct check {
-        struct text_list daemon_args; /* passed on */
+        struct judging judging;
         struct text_list files;
         int least; /* enum severity */
         const char *junit;
@@ -95,7 +95,7 @@ static int read_all(struct check *c)
 {
         struct error error;
         const Hw__Update *update;
-        struct feed *feed = feed_files(c->files.items, c->files.n, c->daemon_args.items, &error);
+        struct feed *feed = feed_files(c->files.items, c->files.n, &c->judging, &error);
         enum feed_event event;
 
         if (!feed)
@@ -138,14 +138,14 @@ static int judge(struct check *c)
 
 static const struct option options[] = {
         OPERAND_LIST("LOG...", 1, struct check, files, COMPLETE_FILE, NULL),
-        OPTION_RULES(struct check, daemon_args),
+        OPTION_RULES(struct check, judging),
         OPTION_CHOICE("fail-on", 0, "SEVERITY", int, struct check, least, severity_names,
                       "what counts: info, warning (default) or critical"),
         OPTION_TEXT("junit", 0, "FILE", struct check, junit, COMPLETE_FILE,
                     "write the result as JUnit XML, too: a suite for each log and in it a case for each rule that "
                     "fired; after "
                     "bad input an error"),
-        OPTIONS_OF_TREND(struct check, daemon_args),
+        OPTIONS_OF_TREND(struct check, judging),
         OPTIONS_END,
 };
 

@@ -71,8 +71,8 @@ int bands_define(struct target_state *ts, const Hw__Bands *bands);
 int bands_census(struct target_state *ts, const Hw__Census *census);
 bool id_valid(uint32_t id);
 void band_define(struct world_band *b, const Hw__Band *def); /* NULL: none yet */
-struct world_band *bands_entry(struct target_state *ts, uint32_t id);
-void bands_done(struct target_state *ts);
+struct world_band *world_bands_entry(struct target_state *ts, uint32_t id);
+void world_bands_clear(struct target_state *ts);
 
 /* world_lists.c: notes, time profile, ticky */
 void notes_add(struct target_state *ts, const Hw__Notes *notes);

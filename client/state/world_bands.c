@@ -42,7 +42,7 @@ static struct world_band *band_new(uint32_t id)
 }
 
 /* The band of an id within the cap, created if it is new; NULL when out of memory. */
-struct world_band *bands_entry(struct target_state *ts, uint32_t id)
+struct world_band *world_bands_entry(struct target_state *ts, uint32_t id)
 {
         struct world_target *t = &ts->t;
 
@@ -68,7 +68,7 @@ int bands_define(struct target_state *ts, const Hw__Bands *bands)
 
                 if (!def->has_id || !id_valid(def->id))
                         continue;
-                b = bands_entry(ts, def->id);
+                b = world_bands_entry(ts, def->id);
                 if (!b)
                         return -ENOMEM;
                 band_define(b, def);
@@ -88,7 +88,7 @@ static int take_rows(struct target_state *ts, const Hw__Census *c)
 
                 if (!id_valid(c->band[i]))
                         continue;
-                b = bands_entry(ts, c->band[i]);
+                b = world_bands_entry(ts, c->band[i]);
                 if (!b)
                         return -ENOMEM;
                 b->bytes = add_saturating(b->bytes, c->bytes[i]);
@@ -129,7 +129,7 @@ int bands_census(struct target_state *ts, const Hw__Census *c)
         return 0;
 }
 
-void bands_done(struct target_state *ts)
+void world_bands_clear(struct target_state *ts)
 {
         struct world_target *t = &ts->t;
 

@@ -70,7 +70,7 @@ static void forget_run(struct target_state *ts)
         FORGET(t->sched);
         if (ts->history)
                 history_clear(ts->history);
-        bands_done(ts);
+        world_bands_clear(ts);
         lists_done(ts);
         trends_done(ts);
         t->event_time_ns = 0;

@@ -16,7 +16,7 @@ static int keep_band(struct target_state *ts, const Hw__Trend *trend)
 
         if (!id_valid(trend->band))
                 return 0;
-        b = bands_entry(ts, trend->band);
+        b = world_bands_entry(ts, trend->band);
         if (!b)
                 return -ENOMEM;
         KEEP(b->trend, trend);

@@ -30,7 +30,7 @@ struct request {
         uint64_t since_ns;   /* 0: what daemons know now, or files */
         const char *db;
         struct archived_logs archived;
-        struct text_list daemon_args;
+        struct judging judging;
 };
 
 struct reading {
@@ -62,7 +62,7 @@ static const struct option options[] = {
         OPTION_TEXT("db", 0, "FILE", struct request, db, COMPLETE_FILE,
                     "the archive for --since; default: that of `heapwatch archive`"),
         OPTION_CONNECT(struct request, endpoints),
-        OPTIONS_OF_TREND(struct request, daemon_args),
+        OPTIONS_OF_TREND(struct request, judging),
         OPTIONS_END,
 };
 
@@ -85,9 +85,9 @@ static int check(void *filled)
                 return command_usage_error(&command_trend, "--since: expected targets that an archive has");
         if (r->db && !r->since_ns)
                 return command_usage_error(&command_trend, "--db belongs to --since");
-        if (!r->files.n && !r->since_ns && r->daemon_args.n)
+        if (!r->files.n && !r->since_ns && judging_given(&r->judging))
                 return command_usage_error(&command_trend, "%s belongs to files; a daemon has its own",
-                                           r->daemon_args.items[0]);
+                                           judging_given(&r->judging));
         return 0;
 }
 
@@ -189,7 +189,7 @@ static struct feed *open_feed(const struct request *r, struct error *error)
         };
 
         if (r->files.n)
-                return feed_files(r->files.items, r->files.n, r->daemon_args.items, error);
+                return feed_files(r->files.items, r->files.n, &r->judging, error);
         return feed_connect(&o, error);
 }
 
@@ -252,11 +252,9 @@ static bool take_archived(struct request *r, struct error *error)
         for (size_t i = 0; good && i < r->archived.n; i++)
                 (void)text_list_add(&command_trend, &r->files, r->archived.paths[i]);
         if (good)
-                r->targets.n = 0;        /* these are files now */
-        if (good && !r->daemon_args.n) { /* as a live run is judged, where minutes are kept */
-                (void)text_list_add(&command_trend, &r->daemon_args, "--resolution");
-                (void)text_list_add(&command_trend, &r->daemon_args, r->archived.by_hour ? "1h" : "1m");
-        }
+                r->targets.n = 0;                /* these are files now */
+        if (good && !judging_given(&r->judging)) /* as a live run is judged, where minutes are kept */
+                r->judging.resolution = r->archived.by_hour ? "1h" : "1m";
         archived_runs_done(&runs);
         database_close(&d);
         return good;

@@ -33,8 +33,8 @@
 
 struct web {
         struct text_list files, endpoints, hosts;
-        struct text_list logs;        /* the targets of the files, in their order; owned */
-        struct text_list daemon_args; /* how files are judged: passed on */
+        struct text_list logs;  /* the targets of the files, in their order; owned */
+        struct judging judging; /* of files */
         struct server_options options;
         const char *listen, *port, *token_file, *db; /* listen NULL: not given */
         bool no_token, token_made;
@@ -78,8 +78,8 @@ static const struct option options[] = {
         OPTION_TEXT("db", 0, "FILE", struct web, db, COMPLETE_FILE,
                     "the archive that ranges of time reach back into; default: that of `heapwatch archive`, once there "
                     "is one"),
-        OPTION_RULES(struct web, daemon_args),
-        OPTIONS_OF_TREND(struct web, daemon_args),
+        OPTION_RULES(struct web, judging),
+        OPTIONS_OF_TREND(struct web, judging),
         OPTION_FLAG(
                 "allow-control", 0, struct web, options.allow_control,
                 "let /api/control add and remove targets and silence alerts, each token by its role; by default the "
@@ -121,9 +121,9 @@ static int check(void *filled)
 
         if (w->files.n && w->endpoints.n)
                 return command_usage_error(&command_web, "files and --connect exclude each other");
-        if (w->daemon_args.n && !w->files.n)
+        if (judging_given(&w->judging) && !w->files.n)
                 return command_usage_error(&command_web, "%s belongs to files; a daemon has its own",
-                                           w->daemon_args.items[0]);
+                                           judging_given(&w->judging));
         if (w->files.n && w->options.allow_control)
                 return command_usage_error(&command_web, "--allow-control is for daemons, not for files");
         if (w->files.n && w->db)
@@ -279,7 +279,7 @@ static bool open_feed(struct web *w)
         struct error error;
 
         if (w->files.n)
-                w->feed = feed_files(w->files.items, w->files.n, w->daemon_args.items, &error);
+                w->feed = feed_files(w->files.items, w->files.n, &w->judging, &error);
         else
                 w->feed = feed_connect(&o, &error);
         if (!w->feed)

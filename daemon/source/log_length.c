@@ -15,7 +15,6 @@
  */
 #include "daemon/source/log_length.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "proto/archive/log_file.h"
@@ -24,8 +23,10 @@
 #define MARKER_ID    18u
 #define END_ID       0xffffu
 #define HEADER_MOST  131072u /* bytes searched for a header's end */
-#define PIECE        4096u
-#define HOPS_MOST    10000000u
+#define PIECE        LOG_LENGTH_PIECE
+#define HOPS_MAX     10000000u
+#define STEP_HOPS    256u
+#define STEP_BYTES   (UINT64_C(16) << 20)
 
 #define UNPACKED_MOST(packed) ((256u << 20) + 256 * (packed)) /* real logs become 4 to 20 times as small */
 
@@ -38,18 +39,11 @@ static uint64_t number(const uint8_t *p, unsigned bytes)
         return v;
 }
 
-struct piece {
-        struct log_file *file;
-        uint64_t from;
-        size_t n; /* bytes of it, from `from` on */
-        uint8_t bytes[PIECE];
-};
-
 /*
  * The bytes at a place of the file, never before the place last asked for: *ret_n of them, PIECE at most, and fewer
  * than `least` only at the end of the file.
  */
-static const uint8_t *look(struct piece *p, uint64_t at, size_t least, size_t *ret_n)
+static const uint8_t *read_at(struct log_length *p, uint64_t at, size_t least, size_t *ret_n)
 {
         if (at - p->from > p->n) {
                 (void)log_file_skip(p->file, at - p->from - p->n); /* past its end there is nothing to read */
@@ -71,13 +65,13 @@ static const uint8_t *look(struct piece *p, uint64_t at, size_t least, size_t *r
 }
 
 /* The place behind the end of a header that begins at `at`; 0 when there is none. */
-static uint64_t behind_header(struct piece *p, uint64_t at)
+static uint64_t behind_header(struct log_length *p, uint64_t at)
 {
         static const uint8_t end[8] = "hdredatb";
 
         for (uint64_t seen = 0; seen < HEADER_MOST; seen += PIECE - sizeof(end)) {
                 size_t n;
-                const uint8_t *bytes = look(p, at + seen, PIECE, &n);
+                const uint8_t *bytes = read_at(p, at + seen, PIECE, &n);
                 if (n < sizeof(end) || (seen == 0 && memcmp(bytes, "hdrb", 4) != 0))
                         return 0;
                 const uint8_t *found = memmem(bytes, n, end, sizeof(end));
@@ -87,28 +81,59 @@ static uint64_t behind_header(struct piece *p, uint64_t at)
         return 0;
 }
 
-uint64_t log_length_ns(struct log_file *file)
+void log_length_begin(struct log_length *l, struct log_file *file)
 {
-        struct piece p = { .file = file };
         const uint64_t packed = (uint64_t)log_file_stat(file)->st_size;
-        const uint64_t most = log_file_is_packed(file) ? UNPACKED_MOST(packed) : UINT64_MAX;
-        uint64_t at = behind_header(&p, 0), longest = 0;
 
-        for (unsigned hops = 0; at && at < most && hops < HOPS_MOST; hops++) {
-                size_t n;
-                const uint8_t *m = look(&p, at, MARKER_BYTES, &n);
-                if (n >= 2 && number(m, 2) == END_ID) {
-                        at = behind_header(&p, at + 2);
-                        continue;
-                }
-                if (n < MARKER_BYTES || number(m, 2) != MARKER_ID)
-                        break;
-                uint64_t begin = number(m + 2, 8), size = number(m + 10, 4), end = number(m + 14, 8);
-                if (size < MARKER_BYTES || end < begin)
-                        break;
-                if (end > longest)
-                        longest = end;
-                at += size;
+        l->file = file;
+        l->most = log_file_is_packed(file) ? UNPACKED_MOST(packed) : UINT64_MAX;
+        l->from = l->n = l->longest_ns = 0;
+        l->hops = 0;
+        l->at = behind_header(l, 0);
+}
+
+/* Towards a block far away: so many bytes may have to be unpacked. False: the file ends before it. */
+static bool skip_part(struct log_length *l)
+{
+        const bool more = log_file_skip(l->file, STEP_BYTES);
+
+        l->from += l->n + STEP_BYTES;
+        l->n = 0;
+        return more;
+}
+
+/* Goes to the next block. False: there is none. */
+static bool hop(struct log_length *l)
+{
+        size_t n;
+        const uint8_t *m = read_at(l, l->at, MARKER_BYTES, &n);
+
+        if (n >= 2 && number(m, 2) == END_ID) {
+                l->at = behind_header(l, l->at + 2);
+                return true;
         }
-        return longest;
+        if (n < MARKER_BYTES || number(m, 2) != MARKER_ID)
+                return false;
+        uint64_t begin = number(m + 2, 8), size = number(m + 10, 4), end = number(m + 14, 8);
+        if (size < MARKER_BYTES || end < begin)
+                return false;
+        if (end > l->longest_ns)
+                l->longest_ns = end;
+        l->at += size;
+        return true;
+}
+
+bool log_length_step(struct log_length *l)
+{
+        const uint64_t until = l->at + STEP_BYTES;
+
+        for (unsigned i = 0; i < STEP_HOPS && l->at < until; i++) {
+                if (!l->at || l->at >= l->most || l->hops++ == HOPS_MAX)
+                        return false;
+                if (l->at - l->from - l->n > STEP_BYTES && l->at > l->from + l->n)
+                        return skip_part(l);
+                if (!hop(l))
+                        return false;
+        }
+        return true;
 }

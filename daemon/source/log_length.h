@@ -3,17 +3,33 @@
 #ifndef HW_DAEMON_SOURCE_LOG_LENGTH_H
 #define HW_DAEMON_SOURCE_LOG_LENGTH_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct log_file;
 
+#define LOG_LENGTH_PIECE 4096u
+
 /*
- * The latest end among the block markers of the file, in ns since its program
- * began; of the longest run when there are several. Hops from block to block, a
- * few reads per megabyte; a compressed log is unpacked on the way. 0 when
- * unknown (no blocks, damaged before the first); a file damaged later gives
- * what came before. Starts at the file's current position and moves it.
+ * The latest end among the block markers of a file, in ns since its program began; of the longest run when there are
+ * several. Hops from block to block, a few reads per megabyte; a compressed log is unpacked on the way. Starts at the
+ * file's current position and moves it.
  */
-uint64_t log_length_ns(struct log_file *file);
+struct log_length {
+        struct log_file *file; /* borrowed */
+        uint64_t longest_ns;   /* so far; 0: unknown (no blocks, damaged before the first) */
+        uint64_t at;           /* of the next block; 0: there is none */
+        uint64_t most;         /* blocks are not looked for beyond it */
+        unsigned hops;
+        uint64_t from; /* of the piece */
+        size_t n;      /* bytes of the piece */
+        uint8_t bytes[LOG_LENGTH_PIECE];
+};
+
+void log_length_begin(struct log_length *l, struct log_file *file);
+
+/* Some more blocks. False: that was all; a file damaged later gives what came before. */
+bool log_length_step(struct log_length *l);
 
 #endif

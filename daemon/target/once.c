@@ -71,9 +71,13 @@ static uint64_t length_ns(const char *path)
         if (!stretch_is(path) && (stat(path, &st) != 0 || !S_ISREG(st.st_mode)))
                 return 0;
         struct log_file *file = log_file_open(path, NULL);
-        uint64_t length = file ? log_length_ns(file) : 0;
+        struct log_length length = { .longest_ns = 0 };
+        if (file)
+                log_length_begin(&length, file);
+        while (file && log_length_step(&length))
+                ;
         log_file_close(&file);
-        return length;
+        return length.longest_ns;
 }
 
 static int read_file(struct pipeline *p, struct log_file *file, const char *path, uint8_t *buffer,

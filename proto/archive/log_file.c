@@ -390,6 +390,11 @@ bool log_file_is_packed(const struct log_file *f)
         return f->unpack || f->cutout || f->text || text_kind_of(f->input, f->looked ? 0 : f->n);
 }
 
+int log_file_fd(const struct log_file *f)
+{
+        return f->fd;
+}
+
 const struct stat *log_file_stat(const struct log_file *f)
 {
         return &f->stat;

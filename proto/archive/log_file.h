@@ -51,6 +51,9 @@ bool log_file_is_cut(const struct log_file *f);
 /* Whether it is compressed or converted from text: then its size is unknown before its end. */
 bool log_file_is_packed(const struct log_file *f);
 
+/* Its descriptor, to wait for the bytes of a pipe; -1: a recording, which never makes its reader wait. */
+int log_file_fd(const struct log_file *f);
+
 /* Of the file itself. */
 const struct stat *log_file_stat(const struct log_file *f);
 

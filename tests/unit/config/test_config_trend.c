@@ -83,10 +83,13 @@ static uint64_t length_of(const uint8_t *bytes, size_t size)
         close(fd);
         struct log_file *file = log_file_open(path, NULL);
         assert_non_null(file);
-        uint64_t length = log_length_ns(file);
+        struct log_length length;
+        log_length_begin(&length, file);
+        while (log_length_step(&length))
+                ;
         log_file_close(&file);
         unlink(path);
-        return length;
+        return length.longest_ns;
 }
 
 static size_t put(uint8_t *to, uint64_t value, unsigned bytes)

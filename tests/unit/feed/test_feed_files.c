@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The feed of finished logs with a silent reader: a script in PATH named heapwatchd. */
+/* The feed of finished logs: read in this process, in steps, from files and from pipes. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -8,59 +8,228 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/time.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "client/cli/options.h"
 #include "client/feed/feed.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
 
-static char directory[] = "/tmp/hw-feed-XXXXXX", script[64];
+#define LOG      "tests/data/logs/parallel-full-ghc902/run.eventlog"
+#define LOG_SIZE 16384u /* more than it has */
 
-/* A reader that does this and nothing else. */
-static struct feed *feed_of(const char *commands)
+static char directory[] = "/tmp/hw-feed-XXXXXX";
+
+static struct feed *feed_of(const char *const *paths, size_t n)
 {
-        const char *const paths[] = { script }; /* a file that is there; what it holds is not read */
         struct error error = { "" };
-        FILE *f = fopen(script, "w");
+        struct feed *feed = feed_files(paths, n, NULL, &error);
 
-        assert_non_null(f);
-        fprintf(f, "#!/bin/sh\n%s\n", commands);
-        fclose(f);
-        assert_int_equal(chmod(script, 0700), 0);
-        struct feed *feed = feed_files(paths, 1, NULL, &error);
         if (!feed)
                 fail_msg("%s", error.text);
         return feed;
 }
 
-/* Its end comes within the time that a caller gives: NOTHING would mean that it still runs. */
-static void the_end_of_a_silent_reader_is_told(void **state)
+static struct feed *feed_of_one(const char *path)
+{
+        return feed_of(&path, 1);
+}
+
+/* Reads to the end, however that is; counts the updates of targets, and keeps their names, one after the other. */
+static enum feed_event read_all(struct feed *feed, size_t *ret_n, char *names, size_t size)
 {
         const Hw__Update *u;
-        struct feed *feed = feed_of("sleep 0.2; exit 3");
+        enum feed_event event;
+        size_t used = 0;
+
+        *ret_n = 0;
+        if (names)
+                names[0] = '\0';
+        while ((event = feed_next(feed, -1, &u)) == FEED_UPDATE) {
+                if (u->body_case == HW__UPDATE__BODY_DAEMON)
+                        continue;
+                ++*ret_n;
+                const char *last = names ? strrchr(names, ' ') : NULL;
+                if (names && strcmp(last ? last + 1 : names, u->target))
+                        used += (size_t)snprintf(names + used, size - used, "%s%s", used ? " " : "", u->target);
+        }
+        return event;
+}
+
+static bool is_readable(const struct feed *feed)
+{
+        struct pollfd p = { .fd = feed_fd(feed), .events = POLLIN };
+
+        return poll(&p, 1, 0) == 1;
+}
+
+static void a_log_is_read_without_another_process(void **state)
+{
+        struct feed *feed = feed_of_one(LOG);
+        size_t n;
 
         (void)state;
-        assert_int_equal(feed_next(feed, 600000, &u), FEED_FAILED);
-        assert_non_null(strstr(feed_error(feed), "status 3"));
-        assert_int_equal(feed_next(feed, 600000, &u), FEED_FAILED);
+        assert_true(is_readable(feed));
+        assert_int_equal(read_all(feed, &n, NULL, 0), FEED_END);
+        assert_true(n > 3);
+        assert_true(is_readable(feed)); /* to find the end */
+        assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+        assert_int_equal(errno, ECHILD);
         feed_close(&feed);
+        assert_null(feed);
+}
+
+/* Those that can be read are, and the failure is reported after them, each time it is asked for. */
+static void a_log_that_cannot_be_read_is_a_failure_at_the_end(void **state)
+{
+        static const char *const paths[] = { "/nonexistent/a.eventlog", LOG, "/nonexistent/b.eventlog" };
+        struct feed *feed = feed_of(paths, 3);
+        size_t n;
+
+        (void)state;
+        assert_int_equal(read_all(feed, &n, NULL, 0), FEED_FAILED);
+        assert_true(n > 3);
+        assert_string_equal(feed_error(feed),
+                            "/nonexistent/a.eventlog: No such file or directory; 1 other could not be "
+                            "read either");
+        assert_int_equal(read_all(feed, &n, NULL, 0), FEED_FAILED);
+        assert_int_equal(n, 0);
+        feed_close(&feed);
+}
+
+static void logs_that_are_not_there_are_reported_at_once(void **state)
+{
+        static const char *const paths[] = { "/nonexistent/a.eventlog", "api~1" };
+        struct error error;
+
+        (void)state;
+        assert_null(feed_files(paths, 2, NULL, &error));
+        assert_non_null(strstr(error.text, "the others cannot be read either"));
+        assert_null(feed_files(paths + 1, 1, NULL, &error));
+        assert_non_null(strstr(error.text, "recording:api@-2"));
+}
+
+/* Three are called run: their folders tell them apart, then numbers. A '=' is part of a path. */
+static void each_log_has_a_name_of_its_own(void **state)
+{
+        static const char *const files[] = { "a/x/run.eventlog", "b/x/run.eventlog", "run.eventlog", "a=b.eventlog" };
+        char log[PATH_MAX], made[4][64], names[256];
+        const char *paths[6];
+        size_t n;
+
+        (void)state;
+        assert_non_null(realpath(LOG, log));
+        for (size_t i = 0; i < 4; i++) {
+                (void)snprintf(made[i], sizeof(made[i]), "%s/%s", directory, files[i]);
+                for (char *slash = strchr(made[i] + 5, '/'); slash; slash = strchr(slash + 1, '/')) {
+                        *slash = '\0';
+                        assert_true(mkdir(made[i], 0700) == 0 || errno == EEXIST);
+                        *slash = '/';
+                }
+                assert_int_equal(symlink(log, made[i]), 0);
+                paths[i] = made[i];
+        }
+        paths[4] = made[2];
+        paths[5] = LOG;
+        struct feed *feed = feed_of(paths, 6);
+        assert_int_equal(read_all(feed, &n, names, sizeof(names)), FEED_END);
+        char *folder = strrchr(directory, '/') + 1, expected[256];
+        (void)snprintf(expected, sizeof(expected), "x x-2 %s a-b %s-2 parallel-full-ghc902", folder, folder);
+        assert_string_equal(names, expected);
+        feed_close(&feed);
+}
+
+static void how_to_judge_is_checked_before_anything_is_read(void **state)
+{
+        static const char *const path = LOG;
+        struct judging judging = { .resolution = "1m", .leak_after = "5m" };
+        struct error error;
+
+        (void)state;
+        assert_null(feed_files(&path, 1, &judging, &error));
+        assert_non_null(strstr(error.text, "with a resolution of 1m 00s"));
+        judging = (struct judging){ .limit = "much" };
+        assert_null(feed_files(&path, 1, &judging, &error));
+        assert_string_equal(error.text, "--limit: 'much'; expected an amount of memory such as 512MiB or 2GiB");
+        judging = (struct judging){ .rules = { .items = { "/nonexistent/rules.yaml" }, .n = 1 } };
+        assert_string_equal(judging_given(&judging), "--rules");
+        assert_null(feed_files(&path, 1, &judging, &error));
+        assert_non_null(strstr(error.text, "/nonexistent/rules.yaml: cannot be read"));
+}
+
+/* ---------------------------------------------------------------------- pipes */
+
+struct pipe_feed {
+        int ends[2];
+        struct feed *feed;
+};
+
+static struct pipe_feed feed_of_pipe(void)
+{
+        struct pipe_feed f;
+        char path[64];
+
+        assert_int_equal(pipe(f.ends), 0);
+        (void)snprintf(path, sizeof(path), "/dev/fd/%d", f.ends[0]);
+        assert_int_equal(write(f.ends[1], "hdrb", 4), 4); /* it is opened by its first bytes */
+        f.feed = feed_of_one(path);
+        return f;
+}
+
+static void close_pipe(struct pipe_feed *f)
+{
+        feed_close(&f->feed);
+        (void)close(f->ends[0]);
+        if (f->ends[1] >= 0)
+                (void)close(f->ends[1]);
 }
 
 static void nothing_means_that_the_time_is_up(void **state)
 {
         const Hw__Update *u;
-        struct feed *feed = feed_of("exec sleep 600");
+        struct pipe_feed f = feed_of_pipe();
         uint64_t before_ms = clock_mono_ms();
 
         (void)state;
-        assert_int_equal(feed_next(feed, 0, &u), FEED_NOTHING);
-        assert_int_equal(feed_next(feed, 300, &u), FEED_NOTHING);
-        assert_true(clock_mono_ms() - before_ms >= 300);
-        feed_close(&feed);
+        assert_int_equal(feed_next(f.feed, 300, &u), FEED_NOTHING);
+        assert_true(clock_mono_ms() - before_ms >= 299);
+        assert_int_equal(feed_next(f.feed, 0, &u), FEED_NOTHING);
+        close_pipe(&f);
+}
+
+static void a_pipe_makes_the_feed_readable(void **state)
+{
+        uint8_t bytes[LOG_SIZE];
+        const Hw__Update *u;
+        struct pipe_feed f = feed_of_pipe();
+        int fd = open(LOG, O_RDONLY | O_CLOEXEC);
+        ssize_t size = read(fd, bytes, sizeof(bytes));
+        size_t n;
+
+        (void)state;
+        (void)close(fd);
+        assert_true(size > 4 && size < (ssize_t)sizeof(bytes));
+        assert_int_equal(feed_next(f.feed, 100, &u), FEED_NOTHING); /* it has taken the first bytes */
+        assert_false(is_readable(f.feed));
+        assert_int_equal(write(f.ends[1], bytes + 4, (size_t)size - 4), size - 4);
+        assert_true(is_readable(f.feed));
+        assert_int_equal(feed_next(f.feed, -1, &u), FEED_UPDATE);
+        (void)close(f.ends[1]);
+        f.ends[1] = -1;
+        assert_int_equal(read_all(f.feed, &n, NULL, 0), FEED_END);
+        assert_true(n > 3 && is_readable(f.feed));
+        close_pipe(&f);
 }
 
 static void on_alarm(int number)
@@ -73,41 +242,47 @@ static void a_signal_ends_a_wait(void **state)
         struct sigaction action = { .sa_handler = on_alarm }, old;
         struct itimerval often = { { 0, 100000 }, { 0, 100000 } }, never = { { 0, 0 }, { 0, 0 } };
         const Hw__Update *u;
-        struct feed *feed = feed_of("exec sleep 600");
+        struct pipe_feed f = feed_of_pipe();
 
         (void)state;
         assert_int_equal(sigaction(SIGALRM, &action, &old), 0);
         assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
-        assert_int_equal(feed_next(feed, -1, &u), FEED_NOTHING);
+        assert_int_equal(feed_next(f.feed, -1, &u), FEED_NOTHING);
         assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
         assert_int_equal(sigaction(SIGALRM, &old, NULL), 0);
-        feed_close(&feed);
+        close_pipe(&f);
 }
 
 static int setup(void **state)
 {
-        char path[4096];
-
         (void)state;
-        if (!mkdtemp(directory))
-                return -1;
-        snprintf(script, sizeof(script), "%s/heapwatchd", directory);
-        snprintf(path, sizeof(path), "%s:%s", directory, getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin");
-        return setenv("PATH", path, 1);
+        return mkdtemp(directory) ? 0 : -1;
+}
+
+static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *at)
+{
+        (void)st;
+        (void)flag;
+        (void)at;
+        return remove(path);
 }
 
 static int teardown(void **state)
 {
         (void)state;
-        (void)unlink(script);
-        return rmdir(directory);
+        return nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(the_end_of_a_silent_reader_is_told),
+                cmocka_unit_test(a_log_is_read_without_another_process),
+                cmocka_unit_test(a_log_that_cannot_be_read_is_a_failure_at_the_end),
+                cmocka_unit_test(logs_that_are_not_there_are_reported_at_once),
+                cmocka_unit_test(each_log_has_a_name_of_its_own),
+                cmocka_unit_test(how_to_judge_is_checked_before_anything_is_read),
                 cmocka_unit_test(nothing_means_that_the_time_is_up),
+                cmocka_unit_test(a_pipe_makes_the_feed_readable),
                 cmocka_unit_test(a_signal_ends_a_wait),
         };
 

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * log_reader.c - DESIGN: a log goes through three stages. Its length is measured first, which decides the resolution
+ * of its verdicts; then it is opened again and read through a pipeline of its own, piece by piece; at its end the
+ * pipeline reports what it could not know before. Each step does a bounded part of one stage, and nothing is kept
+ * between logs but the failures.
+ */
+#include "daemon/target/log_reader.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "daemon/loop/watchdog.h"
+#include "daemon/rules/file/rulebook.h"
+#include "daemon/source/limits.h"
+#include "daemon/source/log_length.h"
+#include "daemon/target/pipeline.h"
+#include "daemon/trend/tracker.h"
+#include "proto/archive/log_file.h"
+#include "proto/recording/stretch.h"
+
+#define EPOCH 1u /* constant: finished logs give the same messages every time */
+
+struct target {
+        char name[TARGET_NAME_MAX + 1];
+        struct source_uri uri;
+};
+
+enum stage { MEASURING, READING, FINISHED };
+
+struct log_reader {
+        struct log_reader_options options; /* without its rules */
+        struct rulebook rulebook;
+        struct target *targets; /* options.n of them */
+        size_t at;              /* the log that is being read */
+        enum stage stage;
+        struct log_file *file;    /* of that log; NULL: not opened yet */
+        struct log_length length; /* while measuring */
+        struct pipeline *pipeline;
+        struct run_end end; /* as its recording keeps it; lent to the pipeline */
+        uint8_t buffer[READ_BUFFER_BYTES];
+        struct error first_failure; /* of the first log that could not be read */
+        size_t n_failures;
+        char failure[ERROR_TEXT_MAX + 64]; /* of all */
+};
+
+/* ----------------------------------------------------------------------- names */
+
+static bool is_taken(const struct target *targets, size_t n, const char *name)
+{
+        for (size_t i = 0; i < n; i++)
+                if (!strcmp(targets[i].name, name))
+                        return true;
+        return false;
+}
+
+static bool is_shared(const struct target *targets, size_t n, const char *name)
+{
+        size_t count = 0;
+
+        for (size_t i = 0; i < n; i++)
+                count += !strcmp(targets[i].name, name);
+        return count > 1;
+}
+
+/* An equal name gets a number. */
+static void number_name(struct target *targets, size_t i)
+{
+        char base[TARGET_NAME_MAX + 1];
+        unsigned number = 1;
+
+        memcpy(base, targets[i].name, sizeof(base));
+        while (is_taken(targets, i, targets[i].name))
+                (void)snprintf(targets[i].name, sizeof(base), "%.*s-%u", TARGET_NAME_MAX - 8, base, ++number);
+}
+
+/*
+ * Logs may share a base name (before/run.eventlog, after/run.eventlog): the folder tells them apart if there is one;
+ * names that are still equal get numbers.
+ */
+static bool make_names_unique(struct target *targets, size_t n)
+{
+        bool *shared = calloc(n, sizeof(*shared));
+
+        if (!shared)
+                return false;
+        for (size_t i = 0; i < n; i++)
+                shared[i] = is_shared(targets, n, targets[i].name);
+        for (size_t i = 0; i < n; i++)
+                if (shared[i])
+                        target_name_from_folder(source_uri_path(&targets[i].uri), targets[i].name);
+        for (size_t i = 1; i < n; i++)
+                number_name(targets, i);
+        free(shared);
+        return true;
+}
+
+/* A name for each path. A '=' in a path is part of it. */
+static bool name_targets(struct log_reader *r, struct error *error)
+{
+        const size_t n = r->options.n;
+        char spec[SOURCE_PATH_MAX + 8];
+
+        error_set(error, "out of memory");
+        r->targets = calloc(n, sizeof(*r->targets));
+        for (size_t i = 0; r->targets && i < n; i++) {
+                (void)snprintf(spec, sizeof(spec), "file:%s", r->options.paths[i]);
+                if (!target_spec_parse(spec, r->targets[i].name, &r->targets[i].uri, error))
+                        return false;
+        }
+        return r->targets && make_names_unique(r->targets, n);
+}
+
+/* ----------------------------------------------------------------- create, destroy */
+
+static bool load_rules(struct log_reader *r, const struct log_reader_options *options, struct error *error)
+{
+        struct diagnostics diagnostics;
+        const struct error_sink says = diagnostics_gather(&diagnostics);
+
+        return rulebook_open(&r->rulebook, (char *const *)options->rules, options->n_rules, &says) ||
+               error_set(error, "%s", diagnostics.text);
+}
+
+struct log_reader *log_reader_new(const struct log_reader_options *options, struct error *error)
+{
+        struct log_reader *r = calloc(1, sizeof(*r));
+
+        if (!r) {
+                error_set(error, "out of memory");
+                return NULL;
+        }
+        watchdog_quiet(); /* nobody waits for a turn */
+        r->options = *options;
+        if (!config_trend_check(&options->trend, error) || !name_targets(r, error) || !load_rules(r, options, error))
+                log_reader_destroy(&r);
+        return r;
+}
+
+void log_reader_destroy(struct log_reader **o)
+{
+        struct log_reader *r = *o;
+
+        *o = NULL;
+        if (!r)
+                return;
+        pipeline_destroy(&r->pipeline);
+        log_file_close(&r->file);
+        rulebook_close(&r->rulebook);
+        free(r->targets);
+        free(r);
+}
+
+/* ------------------------------------------------------------------------- one log */
+
+static const char *path_of(const struct log_reader *r)
+{
+        return source_uri_path(&r->targets[r->at].uri);
+}
+
+static void note_failure(struct log_reader *r, const char *why)
+{
+        const size_t others = r->n_failures++;
+
+        if (others == 0) {
+                error_set(&r->first_failure, "%s: %s", path_of(r), why);
+                (void)snprintf(r->failure, sizeof(r->failure), "%s", r->first_failure.text);
+        } else {
+                (void)snprintf(r->failure, sizeof(r->failure), "%s; %zu other%s could not be read either",
+                               r->first_failure.text, others, others > 1 ? "s" : "");
+        }
+}
+
+static void close_log(struct log_reader *r)
+{
+        pipeline_destroy(&r->pipeline);
+        log_file_close(&r->file);
+        r->stage = ++r->at < r->options.n ? MEASURING : FINISHED;
+}
+
+/* Whether the file can be read twice: only then it is measured. */
+static bool is_rereadable(const char *path)
+{
+        struct stat st;
+
+        return stretch_is(path) || (stat(path, &st) == 0 && S_ISREG(st.st_mode));
+}
+
+static void measure(struct log_reader *r)
+{
+        if (!r->file) {
+                r->length.longest_ns = 0;
+                r->file = is_rereadable(path_of(r)) ? log_file_open(path_of(r), NULL) : NULL;
+                if (r->file)
+                        log_length_begin(&r->length, r->file);
+        }
+        if (r->file && log_length_step(&r->length))
+                return;
+        log_file_close(&r->file);
+        r->stage = READING;
+}
+
+/* How a recording's run ended. False: not known, or the stretch stops before its end. */
+static bool find_recorded_end(const char *path, struct run_end *ret)
+{
+        struct recorded_run run;
+        struct cutout_range range;
+        struct stretch s;
+        struct error error;
+
+        if (!stretch_is(path) || !stretch_parse(path, &s, &error) ||
+            recorded_run_find(s.directory, s.which, &run, &error) != 0 || !stretch_range(&s, &run, &range, &error))
+                return false;
+        *ret = run.end;
+        return ret->state != RUN_END_UNKNOWN && range.to_ns >= run.end_ns;
+}
+
+static bool open_log(struct log_reader *r, struct error *error)
+{
+        const struct target *target = &r->targets[r->at];
+        struct tracker_config trend = config_trend_tracker(&r->options.trend, r->length.longest_ns);
+        const struct pipeline_options options = {
+                .trend = &trend,
+                .name = target->name,
+                .uri = &target->uri,
+                .epoch = EPOCH,
+                .sink = r->options.sink,
+                .show_arguments = r->options.show_arguments,
+                .events = r->options.events,
+                .rules = r->rulebook.rules,
+                .recorded_end = find_recorded_end(path_of(r), &r->end) ? &r->end : NULL,
+        };
+
+        r->file = log_file_open(path_of(r), error);
+        r->pipeline = r->file ? pipeline_new(&options, error) : NULL;
+        return r->pipeline != NULL;
+}
+
+/* Nothing more of the log is read; `unread`: because of that, NULL: it is over. 0, or the sink's error. */
+static int finish_log(struct log_reader *r, const char *unread)
+{
+        const char *damage = unread ? unread : log_file_damage(r->file);
+        int status = pipeline_finish(r->pipeline, damage, unread || log_file_is_cut(r->file));
+
+        if (!pipeline_has_run(r->pipeline))
+                note_failure(r, damage ? damage : pipeline_why_no_run(r->pipeline));
+        else if (status == 0 && damage)
+                (void)fprintf(stderr, "heapwatch: %s: %s; what could be read is shown\n", path_of(r), damage);
+        return status;
+}
+
+/*
+ * Reads a piece, to the end of the log or until it is mostly damaged: a small archive may unpack to any number of
+ * bytes. 0, or the sink's error.
+ */
+static int read_piece(struct log_reader *r)
+{
+        char unread[PIPELINE_UNREAD_SIZE];
+        struct error error;
+        ssize_t n;
+        int status = 0;
+
+        if (!r->pipeline && !open_log(r, &error)) {
+                note_failure(r, error.text);
+                close_log(r);
+                return 0;
+        }
+        n = log_file_read(r->file, r->buffer, sizeof(r->buffer));
+        if (n > 0) {
+                status = pipeline_bytes(r->pipeline, r->buffer, (size_t)n);
+                if (status < 0 || !pipeline_is_mostly_damaged(r->pipeline, unread))
+                        return status;
+        }
+        if (n < 0)
+                note_failure(r, strerror((int)-n));
+        else
+                status = finish_log(r, n > 0 ? unread : NULL);
+        close_log(r);
+        return status;
+}
+
+/* ------------------------------------------------------------------------ all logs */
+
+static int send_last(const struct log_reader *r)
+{
+        Hw__Update update = HW__UPDATE__INIT;
+        Hw__DaemonState state = HW__DAEMON_STATE__INIT;
+
+        update.has_epoch = update.has_sequence = true;
+        update.epoch = EPOCH;
+        update.sequence = 1;
+        update.target = (char *)"";
+        update.body_case = HW__UPDATE__BODY_DAEMON;
+        update.daemon = &state;
+        state.version = (char *)HEAPWATCH_VERSION;
+        state.has_finished = state.finished = true;
+        return r->options.sink.send(r->options.sink.ctx, &update);
+}
+
+int log_reader_step(struct log_reader *r)
+{
+        int status = 0;
+
+        switch (r->stage) {
+        case MEASURING:
+                measure(r);
+                return 1;
+        case READING:
+                status = read_piece(r);
+                if (status == 0 && r->stage == FINISHED)
+                        status = send_last(r);
+                break;
+        case FINISHED:
+                return 0;
+        }
+        return status < 0 ? status : r->stage != FINISHED;
+}
+
+int log_reader_fd(const struct log_reader *r)
+{
+        return r->stage == READING && r->file ? log_file_fd(r->file) : -1;
+}
+
+const char *log_reader_failure(const struct log_reader *r)
+{
+        return r->failure;
+}

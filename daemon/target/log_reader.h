@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * log_reader.h - finished logs, read in this process through the same stages as a live source: bytes, events, state,
+ * verdicts, alerts, messages.
+ *
+ * It reads in steps of at most a piece of a file, so that its caller can show progress, draw, and stop at any time.
+ * The messages depend on the logs alone, not on when they are read. Files are read one after the other; one that
+ * cannot be read is a failure, and the others are read all the same.
+ */
+#ifndef HW_DAEMON_TARGET_LOG_READER_H
+#define HW_DAEMON_TARGET_LOG_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "daemon/config/config_trend.h"
+#include "daemon/publish/event_stream.h"
+#include "daemon/publish/update_sink.h"
+#include "proto/base/error.h"
+
+struct log_reader;
+
+struct log_reader_options {
+        const char *const *paths; /* n of them, at least 1; borrowed */
+        size_t n;
+        struct config_trend trend; /* what was given; the rest follows from the length of each log */
+        const char *const *rules;  /* n_rules files of rules beside the built-in ones; borrowed until it is made */
+        size_t n_rules;
+        enum event_wish events;
+        bool show_arguments;
+        struct update_sink sink; /* takes all messages; its errors end the reading */
+};
+
+/* Reads the rules, and opens no log yet. NULL with a sentence in `error`; of rules with mistakes a line for each. */
+struct log_reader *log_reader_new(const struct log_reader_options *options, struct error *error);
+void log_reader_destroy(struct log_reader **r);
+
+/* Reads on. 1: call again; 0: all logs have been read and the last message was sent; else the sink's error. */
+int log_reader_step(struct log_reader *r);
+
+/* The descriptor that the next step reads from and may have to wait for; -1: it waits for nothing. */
+int log_reader_fd(const struct log_reader *r);
+
+/* Why a log could not be read: the first of them, and how many more; "": all could be, so far. */
+const char *log_reader_failure(const struct log_reader *r);
+
+#endif
