@@ -225,8 +225,8 @@ $(O)/heapwatchd: $(OBJ)/daemon/main.o $(DAEMON_OBJ) $(O)/libinternal.a
 	$(Q)$(CC) -o $@ $(filter-out %.map,$^) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_DAEMON) $(LIBS_LIB)
 
 # The client reads finished logs itself (daemon/target/log_reader.h): of the daemon it links what that needs, and nothing
-# that sends, above all not the three functions below.
-$(O)/libdaemon.a: $(filter-out $(OBJ)/daemon/transport/% $(patsubst %,$(OBJ)/daemon/loop/%.o,accept receive send),$(DAEMON_OBJ))
+# that sends.
+$(O)/libdaemon.a: $(filter-out $(OBJ)/daemon/transport/%,$(DAEMON_OBJ))
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 $(O)/heapwatch: $(OBJ)/client/main.o $(CLIENT_OBJ) $(O)/libdaemon.a $(O)/libinternal.a

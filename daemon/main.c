@@ -18,7 +18,6 @@
 #include "daemon/log.h"
 #include "daemon/loop/memory.h"
 #include "daemon/loop/watchdog.h"
-#include "daemon/target/once.h"
 #include "daemon/transport/bus.h"
 #include "daemon/control/notifier.h"
 #include "daemon/control/own_life.h"
@@ -327,10 +326,9 @@ static int watch(const struct config *config)
 
         if (!rulebook_open(&rulebook, config->rules, config->n_rules, &diagnostics_to_stderr))
                 return 2;
-        if (!config->once && config->record.directory[0] && !config->record.no_bundles &&
-            !rulebook_keep_bundles(&rulebook))
+        if (config->record.directory[0] && !config->record.no_bundles && !rulebook_keep_bundles(&rulebook))
                 fprintf(stderr, "heapwatchd: out of memory\n");
-        status = config->once ? once_run(config, rulebook.rules) : serve(config, &rulebook);
+        status = serve(config, &rulebook);
         rulebook_close(&rulebook);
         return status;
 }

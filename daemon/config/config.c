@@ -53,46 +53,6 @@ bool config_add_target(struct config *c, const char *name, const char *spec, str
         return true;
 }
 
-static bool is_taken(const struct config *c, size_t n, const char *name)
-{
-        for (size_t i = 0; i < n; i++)
-                if (!strcmp(c->targets[i].name, name))
-                        return true;
-        return false;
-}
-
-static size_t count_of(const struct config *c, const char *name)
-{
-        size_t n = 0;
-
-        for (size_t i = 0; i < c->n_targets; i++)
-                n += !strcmp(c->targets[i].name, name);
-        return n;
-}
-
-/*
- * Files of --once may share a base name (before/run.eventlog, after/run.eventlog): the folder tells them apart if there
- * is one; names that are still equal get numbers.
- */
-static void make_names_unique(struct config *c)
-{
-        bool shared[LIMIT_TARGETS];
-
-        for (size_t i = 0; i < c->n_targets; i++)
-                shared[i] = count_of(c, c->targets[i].name) > 1;
-        for (size_t i = 0; i < c->n_targets; i++)
-                if (shared[i])
-                        target_name_from_folder(source_uri_path(&c->targets[i].uri), c->targets[i].name);
-        for (size_t i = 1; i < c->n_targets; i++) {
-                char base[TARGET_NAME_MAX + 1];
-                unsigned number = 1;
-
-                memcpy(base, c->targets[i].name, sizeof(base));
-                while (is_taken(c, i, c->targets[i].name))
-                        snprintf(c->targets[i].name, sizeof(base), "%.*s-%u", TARGET_NAME_MAX - 8, base, ++number);
-        }
-}
-
 static bool bad_value(struct error *error, const char *value, const char *expected)
 {
         return error_set(error, "'%.40s'; expected %s", value, expected);
@@ -154,7 +114,7 @@ static bool add_rules(struct config *c, const char *path)
 struct arguments {
         struct config *config;
         const char *file;
-        char **words; /* targets, or files */
+        char **words; /* targets, or files of rules */
         size_t n_words;
 };
 
@@ -171,9 +131,7 @@ static int take_word(const struct command *c, const struct option *o, void *fill
 static int take_endpoint(const struct command *c, const struct option *o, void *filled, char *value)
 {
         struct config *config = ((struct arguments *)filled)->config;
-        char *endpoint = o->name[1] == 'e'   ? config->request_endpoint
-                         : o->name[2] == 'b' ? config->publish_endpoint
-                                             : config->push_endpoint;
+        char *endpoint = !strcmp(o->name, "request") ? config->request_endpoint : config->publish_endpoint;
 
         if (strlen(value) >= CONFIG_ENDPOINT_MAX)
                 return option_error(c, o, "an endpoint has at most %d bytes", CONFIG_ENDPOINT_MAX - 1);
@@ -323,11 +281,6 @@ static int take_flag(const struct command *c, const struct option *o, void *fill
                         config->task = tasks[i].task;
         config->show_arguments = config->show_arguments || !strcmp(o->name, "show-arguments");
         config->print_config = config->print_config || !strcmp(o->name, "print-config");
-        config->once = config->once || !strcmp(o->name, "once");
-        if (!strcmp(o->name, "events"))
-                config->events = EVENTS_FULL;
-        else if (!strcmp(o->name, "event-counts") && !config->events)
-                config->events = EVENTS_COUNTED;
         return 0;
 }
 
@@ -354,7 +307,7 @@ static const struct option options[] = {
              "publish the programs' own arguments too; they may hold secrets, so only RTS options are published "
              "otherwise. The programs' environment is never published"),
         OPTION_CALLBACK("resolution", 0, "TIME", take_trend, COMPLETE_NOTHING,
-                        "step in which growth is judged, 100ms to 1h (default 1m; with --once by the log's length)"),
+                        "step in which growth is judged, 100ms to 1h (default 1m)"),
         OPTION_CALLBACK(
                 "leak-after", 0, "TIME", take_trend, COMPLETE_NOTHING,
                 "growth that lasts this long without slowing down is called a leak (default 180 steps, which is 3h; at "
@@ -412,13 +365,6 @@ static const struct option options[] = {
                         "error, which never makes the daemon wait: what is not read is dropped and counted. A message "
                         "that repeats more than 20 times a second is left out and counted"),
         FLAG("print-config", "show the effective configuration and exit"),
-        FLAG("once",
-             "read finished files at full speed, send the messages to the client that listens on --push, losing "
-             "none, and exit; used by the commands of heapwatch that take files"),
-        OPTION_CALLBACK("push", 0, "ENDPOINT", take_endpoint, COMPLETE_NOTHING,
-                        "with --once: the ipc socket of the client that started it"),
-        FLAG("events", "with --once: send every event as decoded, too; the environment is never sent"),
-        FLAG("event-counts", "with --once: send how many events of each type there were, too"),
         FLAG("check-rules", "check the rule FILEs and exit (used by heapwatch rules)"),
         FLAG("list-rules", "list the built-in rules and those of the FILEs"),
         FLAG("explain-rules", "the same in words"),
@@ -450,12 +396,12 @@ static const struct help_section sections[] = {
 
 static const struct command command_heapwatchd = {
         .program = "heapwatchd",
-        .usage = (const char *const[]){ "[OPTION]... [NAME=]URI...", "--once --push ENDPOINT FILE...", NULL },
+        .usage = (const char *const[]){ "[OPTION]... [NAME=]URI...", NULL },
         .about = "Reads the eventlogs of running Haskell programs and publishes what their heaps do.",
         .sections = sections,
         .options = options,
         .status =
-                "0 ended as asked, 1 a file could not be read or a socket not be opened, 2 bad usage or a bad "
+                "0 ended as asked, 1 a socket could not be opened, 2 bad usage or a bad "
                 "configuration.",
         .examples =
                 (const char *const[]){
@@ -481,10 +427,7 @@ static bool parse_targets(struct config *c, const struct arguments *a)
         struct error error;
 
         for (size_t i = 0; i < a->n_words; i++) {
-                /* --once takes plain file names: a '=' in one is not a valid target name. */
-                char spec[SOURCE_PATH_MAX + 8];
-                snprintf(spec, sizeof(spec), "%s%s", c->once ? "file:" : "", a->words[i]);
-                if (!config_add_target(c, NULL, c->once ? spec : a->words[i], &error))
+                if (!config_add_target(c, NULL, a->words[i], &error))
                         return refuse(error.text);
         }
         return true;
@@ -496,16 +439,6 @@ static bool check(struct config *c)
 
         if (!config_trend_check(&c->trend, &error))
                 return refuse(error.text);
-        if (c->once) {
-                make_names_unique(c);
-                if (!c->push_endpoint[0] || c->n_targets == 0)
-                        return refuse("--once needs --push ENDPOINT and at least one file");
-                return true;
-        }
-        if (c->push_endpoint[0])
-                return refuse("--push belongs to --once");
-        if (c->events)
-                return refuse("--events and --event-counts belong to --once");
         for (size_t i = 0; i < c->n_targets; i++) {
                 for (size_t j = 0; j < i; j++) {
                         if (strcmp(c->targets[i].name, c->targets[j].name) != 0)
@@ -550,8 +483,8 @@ static enum config_result fill(struct config *c, const struct arguments *a)
 {
         if (c->task != TASK_WATCH)
                 return parse_rule_files(c, a) ? CONFIG_RUN : CONFIG_BAD;
-        if (!parse_targets(c, a) || (a->file && !config_read_file(c, a->file)) || !check(c) ||
-            (!c->once && (!fill_endpoints(c) || !check_keys(c))))
+        if (!parse_targets(c, a) || (a->file && !config_read_file(c, a->file)) || !check(c) || !fill_endpoints(c) ||
+            !check_keys(c))
                 return CONFIG_BAD;
         if (!c->keep_ended.has_most)
                 c->keep_ended.most = CONFIG_KEEP_ENDED;

@@ -17,7 +17,6 @@
 #include "daemon/config/config_record.h"
 #include "daemon/config/config_trend.h"
 #include "daemon/log.h"
-#include "daemon/publish/event_stream.h"
 #include "daemon/source/allow.h"
 #include "daemon/source/uri.h"
 #include "proto/base/error.h"
@@ -66,9 +65,6 @@ struct config {
         bool print_config;         /* show the effective configuration and exit */
 
         enum config_task task;
-        bool once;                               /* read finished files, then exit */
-        char push_endpoint[CONFIG_ENDPOINT_MAX]; /* once: the client that started us */
-        enum event_wish events;                  /* once: whether the events themselves are wanted */
 };
 
 #define CONFIG_MEMORY_LEAST   (UINT64_C(16) << 20)

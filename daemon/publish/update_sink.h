@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * update_sink.h - where updates leave the process: one interface, two
- * implementations.
- *
- * bus (bus.h): XPUB, for any number of subscribers; never blocks, drops at the
- * high-water mark. push (push.h): PUSH to the one client that started us; loses
- * nothing, but waits.
+ * update_sink.h - where updates leave the stages that make them. A daemon's is the bus (bus.h): XPUB, for any number of
+ * subscribers; never blocks, drops at the high-water mark. Of finished logs it is whoever reads them (log_reader.h).
  */
 #ifndef HW_DAEMON_PUBLISH_UPDATE_SINK_H
 #define HW_DAEMON_PUBLISH_UPDATE_SINK_H
@@ -14,7 +10,7 @@
 
 struct update_sink {
         void *ctx;
-        /* Packs and sends; the update is borrowed. Returns 0, or -errno when no more can be sent (client gone). */
+        /* Packs and sends; the update is borrowed. Returns 0, or -errno when no more can be sent. */
         int (*send)(void *ctx, const Hw__Update *update);
 };
 

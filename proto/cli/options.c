@@ -132,16 +132,6 @@ static int take_words(const struct command *c, const struct option *o, struct te
         return 0;
 }
 
-static int take_passed(const struct command *c, const struct option *o, struct text_list *list, const char *value)
-{
-        static const char *const dashed[] = { "--rules", "--resolution", "--leak-after", "--limit" };
-
-        for (size_t i = 0; i < ARRAY_SIZE(dashed); i++)
-                if (!strcmp(dashed[i] + 2, o->name))
-                        return text_list_add(c, list, dashed[i]) ? EXIT_USAGE : text_list_add(c, list, value);
-        return command_usage_error(c, "--%s cannot be passed on", o->name);
-}
-
 /* Numbers as they are typed, in whole seconds where that is exact. */
 static char *bound_text(char *out, size_t size, const struct option *o, uint64_t bound)
 {
@@ -262,8 +252,6 @@ static int take(const struct parser *p, const struct option *o, char *value)
                 return text_list_add(c, at, value);
         case OPTION_IS_WORDS:
                 return take_words(c, o, at, value);
-        case OPTION_IS_PASSED:
-                return take_passed(c, o, at, value);
         case OPTION_IS_POSITIVE:
                 return take_positive(c, o, at, value);
         case OPTION_IS_CHOICE:

@@ -40,7 +40,6 @@ enum option_type {
         OPTION_IS_TEXT,
         OPTION_IS_LIST,
         OPTION_IS_WORDS,    /* "a,b": the commas are overwritten */
-        OPTION_IS_PASSED,   /* "--name" and its value, for a daemon that is started */
         OPTION_IS_DURATION, /* ns */
         OPTION_IS_SECONDS,  /* ns; a number without a unit is seconds */
         OPTION_IS_BYTES,
@@ -102,7 +101,6 @@ struct option {
         }
 #define OPTION_LIST(n, l, a, T, m, k, t)  OPTION_LISTED(OPTION_IS_LIST, n, l, a, T, m, k, t)
 #define OPTION_WORDS(n, l, a, T, m, k, t) OPTION_LISTED(OPTION_IS_WORDS, n, l, a, T, m, k, t)
-#define OPTION_PASSED(n, a, T, m, k, t)   OPTION_LISTED(OPTION_IS_PASSED, n, 0, a, T, m, k, t)
 #define OPTION_OF_U64(kind, n, l, a, T, m, low, high, t)                                                               \
         {                                                                                                              \
                 .name = n, .letter = l, .argument = a, .text = t, .type = kind, .least = low, .most = high,            \

@@ -3,7 +3,7 @@
  * bench_log - one way of reading eventlogs, measured once.
  *
  *     bench_log WAY LOG...               WAY: read skip decode model publish
- *     bench_log once:HEAPWATCHD LOG...
+ *     bench_log process:HEAPWATCH LOG...
  *     bench_log census LOG
  *
  *     read      read(2) into one buffer of 256 KiB, nothing else
@@ -11,7 +11,7 @@
  *     decode    plus the decoder, every event delivered
  *     model     plus the model
  *     publish   plus the publisher, each message packed
- *     once      the process `heapwatchd --once`, its messages received here
+ *     process   the process `heapwatch summary`: all of it, and the state that a client makes of the messages
  *     census    as publish, each census on its own: from its first byte to its packed message
  *
  * Prints one line of KEY=VALUE: wall and CPU time in ns, peak memory of
@@ -31,7 +31,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <zmq.h>
 
 #include "proto/wire/limits.h"
 #include "proto/eventlog/bytes.h"
@@ -40,8 +39,7 @@
 #include "daemon/target/pipeline.h"
 #include "proto/base/error.h"
 
-#define BATCH        256u /* as pipeline.c */
-#define POLL_MS      20
+#define BATCH        256u          /* as pipeline.c */
 #define BUFFER_BYTES (256u * 1024) /* of each way except the process, which has its own */
 
 extern char **environ;
@@ -356,83 +354,36 @@ static int censuses(const char *path)
         return 0;
 }
 
-/* ---------------------------------------------------------- the process */
+/* --------------------------------------------------------------- a process */
 
-struct client {
-        char dir[32], endpoint[64];
-        void *context, *pull;
-};
-
-static void client_open(struct client *c)
+/* `heapwatch summary`, its output discarded. */
+static struct result process(const char *client, char **paths, int n_paths)
 {
-        snprintf(c->dir, sizeof(c->dir), "/tmp/hw-bench-XXXXXX");
-        if (!mkdtemp(c->dir))
-                die("mkdtemp");
-        snprintf(c->endpoint, sizeof(c->endpoint), "ipc://%s/push", c->dir);
-        c->context = zmq_ctx_new();
-        c->pull = zmq_socket(c->context, ZMQ_PULL);
-        int wait = POLL_MS;
-        zmq_setsockopt(c->pull, ZMQ_RCVTIMEO, &wait, sizeof(wait));
-        if (zmq_bind(c->pull, c->endpoint) != 0)
-                die("bind");
-}
-
-static void client_close(struct client *c)
-{
-        zmq_close(c->pull);
-        zmq_ctx_term(c->context);
-        unlink(c->endpoint + strlen("ipc://"));
-        rmdir(c->dir);
-}
-
-/* Receives until the child has ended and all it sent is here. The time that counts is that of the last message. */
-static int receive_all(struct client *c, pid_t child, struct result *r, struct rusage *usage)
-{
-        uint64_t start = clock_ns(CLOCK_MONOTONIC);
-        zmq_msg_t part;
-        int status = 0;
-        bool over = false;
-
-        zmq_msg_init(&part);
-        for (;;) {
-                int n = zmq_msg_recv(&part, c->pull, 0);
-                if (n >= 0) {
-                        r->messages += !zmq_msg_more(&part);
-                        r->message_bytes += (uint64_t)n;
-                        r->wall_ns = clock_ns(CLOCK_MONOTONIC) - start;
-                } else if (over) {
-                        break;
-                } else if (wait4(child, &status, WNOHANG, usage) == child) {
-                        over = true;
-                }
-        }
-        zmq_msg_close(&part);
-        return status;
-}
-
-static struct result once(const char *daemon, char **paths, int n_paths)
-{
-        struct client c;
+        posix_spawn_file_actions_t files;
         struct rusage usage;
         struct result r = { 0 };
-        char **argv = calloc((size_t)n_paths + 6, sizeof(*argv));
+        char **argv = calloc((size_t)n_paths + 4, sizeof(*argv));
+        char *first[] = { (char *)client, "summary", "--" };
+        int status = -1;
         pid_t child;
 
         if (!argv)
                 die("arguments");
-        client_open(&c);
-        char *first[] = { (char *)daemon, "--once", "--push", c.endpoint, "--" };
         memcpy(argv, first, sizeof(first));
-        memcpy(argv + 5, paths, (size_t)n_paths * sizeof(*argv));
-        if (posix_spawn(&child, daemon, NULL, NULL, argv, environ) != 0)
-                die(daemon);
-        int status = receive_all(&c, child, &r, &usage);
-        if (status != 0)
-                fprintf(stderr, "bench_log: %s: exit status %d\n", daemon, status);
+        memcpy(argv + 3, paths, (size_t)n_paths * sizeof(*argv));
+        if (posix_spawn_file_actions_init(&files) != 0 ||
+            posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) != 0)
+                die("file actions");
+        uint64_t start = clock_ns(CLOCK_MONOTONIC);
+        if (posix_spawn(&child, client, &files, NULL, argv, environ) != 0)
+                die(client);
+        if (wait4(child, &status, 0, &usage) != child || status != 0)
+                fprintf(stderr, "bench_log: %s: exit status %d\n", client, status);
+        r.wall_ns = clock_ns(CLOCK_MONOTONIC) - start;
         r.cpu_ns = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000u +
                    (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000u;
         r.peak_kib = (uint64_t)usage.ru_maxrss;
-        client_close(&c);
+        (void)posix_spawn_file_actions_destroy(&files);
         free(argv);
         return r;
 }
@@ -474,8 +425,8 @@ int main(int argc, char **argv)
 
         if (argc == 3 && !strcmp(argv[1], "census"))
                 return censuses(argv[2]);
-        if (argc > 2 && !strncmp(argv[1], "once:", 5)) {
-                r = once(argv[1] + 5, argv + 2, argc - 2);
+        if (argc > 2 && !strncmp(argv[1], "process:", 8)) {
+                r = process(argv[1] + 8, argv + 2, argc - 2);
                 print(&r);
                 return 0;
         }
@@ -492,7 +443,7 @@ int main(int argc, char **argv)
                 return sink == 42 ? 1 : 0;
         }
         fprintf(stderr,
-                "usage: bench_log read|skip|decode|model|publish|once:HEAPWATCHD LOG...\n"
+                "usage: bench_log read|skip|decode|model|publish|process:HEAPWATCH LOG...\n"
                 "       bench_log census LOG\n");
         return 2;
 }

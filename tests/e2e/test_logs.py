@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every shipped log through `heapwatchd --once`, against the runtime system's own figures."""
+"""Every shipped log, read as finished, against the runtime system's own figures."""
 import collections
 import gzip
 import json

@@ -21,7 +21,6 @@ def daemon(*args):
     (["--log-level", "loud", "/x"], ["loud", "debug"]),
     (["--publish", "ipc:///tmp/x/p", "/x"], ["--request"]),
     (["--publish", "tcp://0.0.0.0:5555", "--request", "tcp://127.0.0.1:5556"], ["0.0.0.0", "loopback"]),
-    (["--once", "/x"], ["--push"]),
     (["--config", "/does/not/exist"], ["/does/not/exist"]),
 ])
 def test_daemon_refuses(args, words):

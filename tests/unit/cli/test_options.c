@@ -17,7 +17,7 @@
 struct filled {
         bool flag, json;
         const char *text, *view;
-        struct text_list list, words, passed, operands;
+        struct text_list list, words, operands;
         uint64_t since_ns, interval_ns, size_bytes;
         unsigned number;
         double speed;
@@ -47,7 +47,6 @@ static const struct option options[] = {
         OPTION_NAME("view", 0, "NAME", struct filled, view, nth_view, "a view"),
         OPTION_LIST("list", 'l', "TEXT", struct filled, list, COMPLETE_TARGET, "one of many"),
         OPTION_WORDS("words", 0, "A,B", struct filled, words, COMPLETE_TARGET, "many in one"),
-        OPTION_PASSED("limit", "BYTES", struct filled, passed, COMPLETE_NOTHING, "passed on"),
         OPTION_DURATION("since", 0, struct filled, since_ns, UINT64_C(100000000), UINT64_C(3600000000000), "a time"),
         OPTION_SECONDS("interval", 0, "S", struct filled, interval_ns, 0, UINT64_C(10000000000), "seconds"),
         OPTION_BYTES("size", 0, struct filled, size_bytes, 1, "a size"),
@@ -132,13 +131,10 @@ static void every_type_goes_to_its_place(void **state)
         assert_int_equal(f.number, 7);
         assert_int_equal(f.choice, 2);
         assert_string_equal(f.called, "me");
-        assert_int_equal(
-                parse(&f, "--view", "memory", "--words", "a,b", "--limit", "2G", "--speed", "2.5", "--format=text"),
-                OPTIONS_GO);
+        assert_int_equal(parse(&f, "--view", "memory", "--words", "a,b", "--speed", "2.5", "--format=text"),
+                         OPTIONS_GO);
         assert_string_equal(f.view, "memory");
         assert_int_equal(f.words.n, 2);
-        assert_string_equal(f.passed.items[0], "--limit");
-        assert_string_equal(f.passed.items[1], "2G");
         assert_true(f.speed > 2.4 && f.speed < 2.6);
         assert_false(f.json);
 }
@@ -156,7 +152,7 @@ static void words_are_read_as_by_getopt(void **state)
         assert_int_equal(f.interval_ns, UINT64_C(2000000000));
         assert_int_equal(f.number, 3);
         assert_true(f.flag);
-        assert_int_equal(parse(&f, "--li", "2"), OPTIONS_BAD); /* list or limit */
+        assert_int_equal(parse(&f, "--si", "2"), OPTIONS_BAD); /* since or size */
 }
 
 static void each_mistake_is_named(void **state)

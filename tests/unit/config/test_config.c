@@ -96,8 +96,7 @@ static void what_holds_without_options(void **state)
         assert_int_equal(o.c.n_targets, 0);
         assert_int_equal(o.c.n_rules, 0);
         assert_int_equal(o.c.log_level.common, LOG_INFO);
-        assert_false(o.c.show_arguments || o.c.once || o.c.print_config);
-        assert_int_equal(o.c.events, EVENTS_OFF);
+        assert_false(o.c.show_arguments || o.c.print_config);
         assert_true(strstr(o.c.publish_endpoint, "ipc://") == o.c.publish_endpoint);
         assert_true(strstr(o.c.request_endpoint, "ipc://") == o.c.request_endpoint);
         assert_string_not_equal(o.c.publish_endpoint, o.c.request_endpoint);
@@ -189,38 +188,6 @@ static void tasks_with_rules(void **state)
         }
 }
 
-static void finished_files(void **state)
-{
-        (void)state;
-        assert_int_equal(parse("--once --push ipc:///x run.eventlog a=b.eventlog d/run.eventlog e/run.eventlog"),
-                         CONFIG_RUN);
-        assert_true(o.c.once);
-        assert_string_equal(o.c.push_endpoint, "ipc:///x");
-        assert_int_equal(o.c.n_targets, 4);
-        assert_string_equal(o.c.targets[0].name, "run");
-        assert_string_equal(o.c.targets[1].uri.text, "file:a=b.eventlog"); /* no NAME= there */
-        assert_string_equal(o.c.targets[2].name, "d"); /* three are called run: their folders tell */
-        assert_string_equal(o.c.targets[3].name, "e");
-        assert_int_equal(
-                parse("--once --push ipc:///x ../a/x//run.eventlog b/x/run.eventlog run.eventlog ../run.eventlog "
-                      "/run.eventlog other.eventlog"),
-                CONFIG_RUN);
-        static const char *const names[] = { "x", "x-2", "run", "run-2", "run-3", "other" };
-        for (size_t i = 0; i < 6; i++)
-                assert_string_equal(o.c.targets[i].name, names[i]);
-        assert_int_equal(parse("--once --push ipc:///x --events a"), CONFIG_RUN);
-        assert_int_equal(o.c.events, EVENTS_FULL);
-        assert_int_equal(parse("--once --push ipc:///x --event-counts a"), CONFIG_RUN);
-        assert_int_equal(o.c.events, EVENTS_COUNTED);
-        assert_int_equal(parse("--once --push ipc:///x --event-counts --events a"), CONFIG_RUN);
-        assert_int_equal(o.c.events, EVENTS_FULL);
-        refused("--once a", "--push");
-        refused("--once --push ipc:///x", "at least one file");
-        refused("--push ipc:///x a", "--once");
-        refused("--events a", "--once");
-        refused("--event-counts a", "--once");
-}
-
 static void texts_that_are_asked_for(void **state)
 {
         (void)state;
@@ -229,10 +196,9 @@ static void texts_that_are_asked_for(void **state)
         assert_int_equal(parse("-V nonsense:x"), CONFIG_DONE);
         assert_int_equal(parse("--help"), CONFIG_DONE);
         assert_non_null(strstr(o.out, "usage: heapwatchd"));
-        static const char *const named[] = { "--config",       "--publish",     "--request",    "--show-arguments",
-                                             "--resolution",   "--leak-after",  "--limit",      "--rules",
-                                             "--log-level",    "--once",        "--push",       "--events",
-                                             "--event-counts", "--check-rules", "--list-rules", "--print-config" };
+        static const char *const named[] = { "--config",     "--publish",     "--request",    "--show-arguments",
+                                             "--resolution", "--leak-after",  "--limit",      "--rules",
+                                             "--log-level",  "--check-rules", "--list-rules", "--print-config" };
         for (size_t i = 0; i < sizeof(named) / sizeof(*named); i++)
                 if (!strstr(o.out, named[i]))
                         fail_msg("--help does not name %s", named[i]);
@@ -361,15 +327,10 @@ static int tear_down(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(what_holds_without_options),
-                cmocka_unit_test(each_option),
-                cmocka_unit_test(a_target_is_recorded),
-                cmocka_unit_test(tasks_with_rules),
-                cmocka_unit_test(finished_files),
-                cmocka_unit_test(texts_that_are_asked_for),
-                cmocka_unit_test(mistakes),
-                cmocka_unit_test(no_more_than_the_limits),
-                cmocka_unit_test(the_command_line_wins),
+                cmocka_unit_test(what_holds_without_options), cmocka_unit_test(each_option),
+                cmocka_unit_test(a_target_is_recorded),       cmocka_unit_test(tasks_with_rules),
+                cmocka_unit_test(texts_that_are_asked_for),   cmocka_unit_test(mistakes),
+                cmocka_unit_test(no_more_than_the_limits),    cmocka_unit_test(the_command_line_wins),
         };
 
         return cmocka_run_group_tests(tests, set_up, tear_down);
