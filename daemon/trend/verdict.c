@@ -28,6 +28,11 @@
 #define RISE_MIDDLE   9    /* points back from the end of the line */
 #define NEW_HIGH      0.25 /* of the rise: what is higher by less is no new high, but may be noise */
 
+#define RELEASE_SHARE  0.05                 /* of the peak: a smaller fall lets no rise go ... */
+#define RELEASE_BYTES  ((double)(1u << 20)) /* ... nor does this one */
+#define RELEASED_SHARE 0.25                 /* of the peak: smaller rises that are let go are noise */
+#define RELEASE_FACTOR 1.5 /* growth must show in a window so many times as long as what was let go before */
+
 void verdict_init(struct verdict *v)
 {
         *v = (struct verdict){
@@ -37,6 +42,8 @@ void verdict_init(struct verdict *v)
                 .last_grew = VERDICT_NEVER,
                 .last_held = VERDICT_NEVER,
                 .top = -INFINITY,
+                .trough = INFINITY,
+                .peak = -INFINITY,
         };
 }
 
@@ -116,6 +123,7 @@ struct verdict_signs verdict_signs(const struct windows *w)
                 signs.rise_middle = r->end - RISE_MIDDLE * r->slope;
                 signs.rise = windows_result(w, shows)->slope * window_points(shows);
                 signs.rise_span = windows_span(w, shows);
+                signs.grows_span = windows_span(w, (unsigned)growing);
         }
         return signs;
 }
@@ -137,8 +145,39 @@ static void note_high(struct verdict *v, const struct verdict_signs *signs, uint
         }
 }
 
-bool verdict_step(struct verdict *v, const struct verdict_signs *signs, const struct ladder *l, uint64_t minute)
+/* A fall of half of a rise lets it go. What rises again for no longer, such as the next batch, is no growth by that. */
+static void note_release(struct verdict *v, double floor, uint64_t minute)
 {
+        const double rise = v->peak - v->trough, fall = v->peak - floor;
+
+        if (isnan(floor))
+                return;
+        if (floor > v->peak && floor >= v->trough) {
+                v->peak = floor;
+                v->peak_at = minute;
+                return;
+        }
+        const bool released = fall >= rise / 2 && fall > fmax(RELEASE_SHARE * v->peak, RELEASE_BYTES);
+        if (!released && floor >= v->trough)
+                return;
+        if (released && rise >= RELEASED_SHARE * v->peak && v->peak_at - v->trough_at > v->longest_released)
+                v->longest_released = v->peak_at - v->trough_at;
+        v->trough = v->peak = floor;
+        v->trough_at = v->peak_at = minute;
+}
+
+/* The widest window that grows is longer than what was let go before, or it may be the same again. */
+static bool outlasts_released(const struct verdict *v, const struct verdict_signs *signs)
+{
+        return (double)signs->grows_span >= RELEASE_FACTOR * (double)v->longest_released;
+}
+
+bool verdict_step(struct verdict *v, const struct verdict_signs *all, const struct ladder *l, uint64_t minute)
+{
+        struct verdict_signs judged = *all, *signs = &judged;
+
+        note_release(v, signs->floor, minute);
+        signs->grows = signs->grows && (signs->leaks || outlasts_released(v, signs));
         since(&v->leaks_since, signs->leaks, minute);
         since(&v->grows_since, signs->grows, minute);
         if (signs->grows) {

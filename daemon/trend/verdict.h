@@ -37,6 +37,11 @@ struct verdict {
         uint64_t rise_span; /* length of the newest such window */
         double top;         /* highest floor while something grows, as far as that is news; -INFINITY: nothing does */
         uint64_t top_at;    /* when it was reached */
+
+        /* The floor's newest rise, and the longest that was let go again: from trough to peak. */
+        double trough, peak;
+        uint64_t trough_at, peak_at;
+        uint64_t longest_released; /* minutes; 0: nothing was */
 };
 
 void verdict_init(struct verdict *v);
@@ -49,6 +54,7 @@ struct verdict_signs {
         double rise_middle;       /* of the widest window that grows */
         double rise;              /* of the widest that leaks, else grows: bytes */
         uint64_t rise_span;       /* and its minutes */
+        uint64_t grows_span;      /* minutes of the widest that grows */
         double floor;             /* of the newest minute; NaN: it has none. Set by the caller */
 };
 

@@ -166,6 +166,32 @@ static double slowing(double m)
         return 1e9 + (m > 300 ? 1e9 * log1p((m - 300) / 300) : 0) + 1e5 * sin(m * m);
 }
 
+/* Batches of an hour, freed at their end, the second and third far larger than the one before; then a leak. */
+static double batches(double m)
+{
+        const double into = fmod(m, 120), size = 3e8 * pow(2.5, fmin(floor(m / 120), 2));
+
+        return 1e8 + 1e4 * sin(m * m) + (m > 600 ? 2e7 * (m - 600) : into < 60 ? size * into / 60 : 0);
+}
+
+static void what_let_go_before_is_no_growth(void **state)
+{
+        unsigned growing[2] = { 0, 0 }, found = 0;
+
+        (void)state;
+        begin();
+        for (unsigned m = 0; m < 1100; m++) {
+                push_every_minute(batches, m, m + 1);
+                if (m < 600)
+                        growing[m >= 120] += verdict() >= TREND_GROWING;
+                else if (!found && verdict() >= TREND_GROWING)
+                        found = m;
+        }
+        assert_true(growing[0] > 0);             /* nothing had been let go yet */
+        assert_int_equal(growing[1], 0);         /* the batches after the first one, although each is a new high */
+        assert_true(found && found < 600 + 300); /* when it is above them, in a window longer than a batch */
+}
+
 static void onset_stays_while_growth_goes_on(void **state)
 {
         uint64_t told = UINT64_MAX;
@@ -738,6 +764,7 @@ int main(void)
                 cmocka_unit_test(configs),
                 cmocka_unit_test(nothing_and_one_point),
                 cmocka_unit_test(all_equal),
+                cmocka_unit_test(what_let_go_before_is_no_growth),
                 cmocka_unit_test(onset_stays_while_growth_goes_on),
                 cmocka_unit_test(onset_stays_when_seen_from_afar),
                 cmocka_unit_test(growth_that_rests_is_one_growth),
