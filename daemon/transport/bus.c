@@ -142,10 +142,7 @@ static int execute_order(void *ctx, void *socket)
         struct bus *bus = ctx;
 
         (void)socket;
-        zloop_pump(bus->request_loop); /* the requests of a connection that has ended are read before it is forgotten */
-        watchdog_begin(WATCHDOG_REQUEST);
-        const int some = front_execute(bus->front);
-        watchdog_end();
+        const int some = front_execute(bus->front, bus->request_loop);
         zloop_pump(bus->request_loop); /* its descriptor may have been read meanwhile */
         return some;
 }

@@ -111,7 +111,11 @@ enum bus_took bus_offer_last(struct bus_client *client, Hw__Reply *reply)
 
 void bus_reply(struct bus_client *client, Hw__Reply *reply)
 {
-        const enum bus_took took = offer(client, reply, waiting_of(client), room_of(client));
+        const struct bus *bus = client->bus;
+        /* What a request changed is reported, also while other connections of its process do not read. */
+        const bool small = !reply->more && hw__reply__get_packed_size(reply) <= LIMIT_SMALL_UPDATE_BYTES &&
+                           atomic_load(&bus->replies_waiting.bytes) / 2 < bus->room.replies;
+        const enum bus_took took = offer(client, reply, waiting_of(client), small ? SIZE_MAX : room_of(client));
 
         client->later = client->later || (took == BUS_TAKES_LATER && client->taken == 0);
         client->taken += took == BUS_TOOK;

@@ -181,7 +181,14 @@ static void end_client(struct connection *c)
                 return;
         }
         enter_state(c, CLIENT_GONE);
+        (void)pthread_mutex_lock(&c->front->lock);
+        const bool all_read = c->unread == 0;
+        (void)pthread_mutex_unlock(&c->front->lock);
         free_client(c);
+        if (all_read) { /* what waits for it is given back before another request of its process comes */
+                const struct order disconnect = { .identity = c->identity, .all_read = true };
+                (void)front_give_order(c->front, c->door, &disconnect);
+        }
         (void)bufferevent_enable(c->libzmq, EV_READ);
         end_for_libzmq(c);
 }

@@ -25,6 +25,7 @@
 
 struct admission;
 struct front;
+struct zloop;
 
 enum front_door { DOOR_PUBLISH, DOOR_REQUEST, DOORS };
 
@@ -50,9 +51,12 @@ bool front_start(struct front *f);
 /* Never blocks. 0: takes ownership of the message; else -errno, and the caller keeps it. */
 int front_send(struct front *f, const char *topic, size_t topic_size, zmq_msg_t *message);
 
-/* A socket with orders for the ROUTER; front_execute receives and carries out one. 0: there is none. */
+/*
+ * A socket with orders for the ROUTER; front_execute receives and carries out one. 0: there is none. `requests` is
+ * pumped before a connection is forgotten that may have sent more.
+ */
 void *front_orders(const struct front *f);
-int front_execute(struct front *f);
+int front_execute(struct front *f, struct zloop *requests);
 
 /* The first frame of each message of the ROUTER: who sent it. */
 struct front_identity {

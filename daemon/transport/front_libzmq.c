@@ -97,12 +97,14 @@ void *front_orders(const struct front *f)
         return f->orders;
 }
 
-int front_execute(struct front *f)
+int front_execute(struct front *f, struct zloop *requests)
 {
         struct order o;
 
         if (zmq_recv(f->orders, &o, sizeof(o), ZMQ_DONTWAIT) != (int)sizeof(o))
                 return 0;
+        if (!o.connect && !o.all_read)
+                zloop_pump(requests);
         execute(f, f->request, &o);
         return 1;
 }

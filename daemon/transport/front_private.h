@@ -101,6 +101,7 @@ void front_close(struct connection *c);
 /* To whom owns the socket: libzmq connects to a private address, or will never do so again. */
 struct order {
         bool connect, keyed;
+        bool all_read; /* of what it sent */
         struct front_identity identity;
 };
 
