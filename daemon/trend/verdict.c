@@ -136,13 +136,18 @@ bool verdict_rests(const struct verdict *v, const struct verdict_signs *signs)
 
 static void note_high(struct verdict *v, const struct verdict_signs *signs, uint64_t minute)
 {
-        if (v->now < TREND_GROWING && !signs->grows) {
-                v->top = -INFINITY;
-                v->rise = 0;
-        } else if (signs->floor > v->top + NEW_HIGH * v->rise) { /* without a floor nothing is known of this minute */
+        if (signs->floor > v->top + NEW_HIGH * v->rise) { /* without a floor nothing is known of this minute */
                 v->top = signs->floor;
                 v->top_at = minute;
         }
+}
+
+/* At once, so that a verdict that rests has nothing left to forget. */
+static void forget_rise(struct verdict *v)
+{
+        v->top = -INFINITY;
+        v->rise = 0;
+        v->top_at = v->rise_span = 0;
 }
 
 /* A fall of half of a rise lets it go. What rises again for no longer, such as the next batch, is no growth by that. */
@@ -193,11 +198,14 @@ bool verdict_step(struct verdict *v, const struct verdict_signs *all, const stru
                 v->last_held = minute;
 
         enum trend_verdict next = decide(v, signs, l, minute);
-        if (next == v->now)
-                return false;
-        v->now = next;
-        v->since = minute;
-        return true;
+        bool changed = next != v->now;
+        if (changed) {
+                v->now = next;
+                v->since = minute;
+        }
+        if (next < TREND_GROWING && !signs->grows)
+                forget_rise(v);
+        return changed;
 }
 
 uint64_t verdict_growing_in(const struct verdict *v, uint64_t minute)
