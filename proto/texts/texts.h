@@ -15,6 +15,7 @@
 #ifndef HW_PROTO_TEXTS_TEXTS_H
 #define HW_PROTO_TEXTS_TEXTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
