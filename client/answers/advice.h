@@ -23,6 +23,9 @@ extern const struct advice advice_of_end[], advice_of_growth[], advice_of_alerts
 /* Of a process alone: why it has no log, and what to do. */
 void append_process_only(char *text, const struct evidence *e);
 
+/* Where to look for memory that no heap profile shows. */
+void append_foreign_advice(char *text, const struct evidence *e);
+
 /* Nothing needs to be done. */
 bool is_nothing(const struct advice *a);
 

@@ -14,6 +14,7 @@
 #include "proto/base/rate.h"
 
 #define GAINED_LEAST 1048576.0 /* a band that gained less carries no growth */
+#define SEEN_LEAST   0.25      /* of a rise, by its last census: less does not show what it is made of */
 
 /* ------------------------------------------------------------------- words */
 
@@ -250,6 +251,15 @@ static bool is_judged_steady(const struct evidence *e, const struct world_band *
                !census_is_stale(e);
 }
 
+/* How much of the rise of live data the newest census has seen: all of it, unless it is old. */
+static double risen_by_census(const struct evidence *e, double rise, double floor)
+{
+        const Hw__Census *c = e->t->census;
+        const double seen = c && c->has_total_bytes ? (double)c->total_bytes - floor : 0;
+
+        return census_is_stale(e) && seen >= SEEN_LEAST * rise ? fmin(seen, rise) : rise;
+}
+
 /*
  * Of few censuses no band has a slope: the one that has gained more than half of what all bands, and live data, have.
  * Its first census may have come late: it cannot have held more before than all live data at its least.
@@ -275,7 +285,7 @@ static void find_gained(struct evidence *e)
                 top = b;
         }
         if (has_floor && h && h->has_max_live_bytes)
-                all = fmax(all, (double)h->max_live_bytes - floor);
+                all = fmax(all, risen_by_census(e, (double)h->max_live_bytes - floor, floor));
         if (top && most >= GAINED_LEAST && most > all / 2)
                 set_likely(e, top);
 }

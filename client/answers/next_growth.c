@@ -287,7 +287,7 @@ static bool foreign(const struct evidence *e)
         return e->foreign;
 }
 
-static void say_foreign(char *text, const struct evidence *e)
+void append_foreign_advice(char *text, const struct evidence *e)
 {
         (void)e;
         say(text,
@@ -330,7 +330,7 @@ const struct advice advice_of_growth[] = {
         { "few-censuses", few_censuses, say_few_censuses },
         { "spread", spread, say_spread },
         { "retention", retained, say_retained },
-        { "foreign", foreign, say_foreign },
+        { "foreign", foreign, append_foreign_advice },
         { "unplaced", growth_unplaced, say_unplaced },
         { NULL, NULL, NULL },
 };

@@ -134,17 +134,22 @@ static bool rises(const struct evidence *e)
 
 static void append_rise_advice(char *text, const struct evidence *e)
 {
-        if (e->early->has_runs_out && e->early->runs_out)
-                say(text,
-                    "Prepare an orderly restart now, and keep what grows: heapwatch ctl census %s, then heapwatch "
-                    "dump %s",
-                    e->t->name, e->t->name);
+        const char *name = e->t->name;
+        const bool runs_out = e->early->has_runs_out && e->early->runs_out;
+
+        if (runs_out)
+                say(text, "Prepare an orderly restart now, and keep what grows: ");
+        if (e->early->has_series && e->early->series == HW__SERIES__SERIES_FOREIGN)
+                append_foreign_advice(text, e);
+        else if (runs_out)
+                say(text, "heapwatch ctl census %s, then heapwatch dump %s", name, name);
+        else if (e->early->n_bands > 0)
+                say(text, "The rise is confirmed or withdrawn as it lasts");
         else
                 say(text,
                     "Take a census to see what rises: heapwatch ctl census %s; the rise is confirmed or withdrawn as "
-                    "it "
-                    "lasts",
-                    e->t->name);
+                    "it lasts",
+                    name);
 }
 
 const struct advice advice_of_waiting[] = {

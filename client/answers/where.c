@@ -335,7 +335,7 @@ void answer_grows(struct target_answer *a, const struct evidence *e)
                 if (e->foreign)
                         say(a->text, "Hardly anything on the Haskell heap: ");
                 else if (e->growing == &e->likely)
-                        say(a->text, "Most likely ");
+                        say(a->text, census_is_stale(e) ? "Up to its last census most likely " : "Most likely ");
                 a->tone = e->foreign                                         ? ANSWER_DIM
                           : e->growing->verdict == HW__VERDICT__VERDICT_LEAK ? ANSWER_BAD
                                                                              : ANSWER_WARN;

@@ -31,7 +31,8 @@ static const struct term terms[] = {
 
 /* ------------------------------------------------------------------- list */
 
-static void print_row(const struct recorded_run *r)
+/* `paused`: nothing is recorded for now. */
+static void print_row(const struct recorded_run *r, bool paused)
 {
         char begin[HW_NUMBER_MAX], length[HW_NUMBER_MAX], size[HW_NUMBER_MAX], lost[HW_NUMBER_MAX];
         char detail[2 * RUN_END_DETAIL_BYTES];
@@ -42,7 +43,7 @@ static void print_row(const struct recorded_run *r)
                      hw_duration_text(length, sizeof(length), (double)sub_sat(r->end_ns, r->begin_ns)),
                      hw_bytes_text(size, sizeof(size), (double)r->bytes),
                      r->lost_bytes ? hw_bytes_text(lost, sizeof(lost), (double)r->lost_bytes) : "-",
-                     r->live ? "being recorded"
+                     r->live ? paused ? "paused" : "being recorded"
                              : hw_time_text(begin, sizeof(begin), r->end_wall_ns ? r->end_wall_ns : r->begin_wall_ns),
                      known ? ", " : "", run_end_name(r->end.state), r->end.detail[0] ? ": " : "", detail);
 }
@@ -78,17 +79,19 @@ static void print_json(const struct recorded_run *r)
         json_newline(j);
 }
 
-static void report_pause(const struct locate *where)
+/* Whether recording is paused; says why. */
+static bool report_pause(const struct locate *where)
 {
         char why[LOCATE_PAUSED_MAX], safe[LOCATE_PAUSED_MAX];
 
         if (!locate_paused(where, why))
-                return;
+                return false;
         (void)hw_terminal_text(safe, sizeof(safe), why);
         command_error(&command_recordings, "recording is paused: %s; it resumes by itself", safe);
+        return true;
 }
 
-static int list(const struct recordings *c, const char *directory, const char *target)
+static int list(const struct recordings *c, const char *directory, const char *target, bool paused)
 {
         struct recorded_run *runs;
         struct error error;
@@ -105,7 +108,7 @@ static int list(const struct recordings *c, const char *directory, const char *t
                 if (c->json)
                         print_json(&runs[i]);
                 else
-                        print_row(&runs[i]);
+                        print_row(&runs[i], paused);
         }
         free(runs);
         if (n == 0 && !c->json)
@@ -156,8 +159,7 @@ static int run(void *filled)
         }
         if (is_delete)
                 return delete_run(directory, c->words.items[1]);
-        report_pause(&c->where);
-        return list(c, directory, c->words.n > 1 ? c->words.items[1] : NULL);
+        return list(c, directory, c->words.n > 1 ? c->words.items[1] : NULL, report_pause(&c->where));
 }
 
 static const struct option options[] = {
@@ -174,8 +176,7 @@ const struct command command_recordings = {
         .summary = "what the flight recorder has kept",
         .usage = (const char *const[]){ "[OPTION]... [VERB [ARGUMENT]]", NULL },
         .about = "Lists the runs that `heapwatchd --record DIR` has kept, with how they ended. Every command that "
-                 "takes a "
-                 "finished log takes recording:TARGET[@RUN] too.",
+                 "takes a finished log takes recording:TARGET[@RUN] too.",
         .sections = (const struct help_section[]){ { "Verbs", terms }, { NULL, NULL } },
         .options = options,
         .verbs = terms,

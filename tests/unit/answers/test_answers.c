@@ -729,6 +729,15 @@ static void a_rise_into_the_limit_is_told_without_a_verdict(void **state)
         says(&a, QUESTION_NEXT, "Before it runs again: ");
         assert_string_not_equal(advice(&m), "heap-exhausted");
 
+        /* the last census saw a part of the rise: what it found that part to be is said to be of then */
+        m.world_band.first_bytes = MIB;
+        m.world_band.bytes = 18 * MIB;
+        m.census.time_ns = 9 * MINUTE + 20 * SECOND;
+        m.census.has_total_bytes = 1;
+        m.census.total_bytes = 20 * MIB;
+        a = asked(&m);
+        says(&a, QUESTION_GROWS, "Up to its last census most likely Main.CartItem with 18.0 MiB");
+
         /* the only censuses are from before the rise: nothing is said to be spread over many bands */
         m.world_band.first_bytes = m.world_band.bytes = MIB;
         m.census.time_ns = 8 * MINUTE;
