@@ -43,6 +43,9 @@ struct target_answer {
 #define ANSWER_MOMENT 96
 char *answer_moment(char out[ANSWER_MOMENT], const struct world_target *t, uint64_t time_ns);
 
+/* The word while there is no verdict and no rise. */
+#define STEADY_SO_FAR "steady so far"
+
 struct answers {
         struct target_answer answer[QUESTIONS];
         /*

@@ -3,6 +3,7 @@
  * views/target_columns.c - the numbers of a target: columns of the list of targets, figures of the overview, and with
  * them the help and the JSON of both.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "client/console/draw/widgets.h"
@@ -85,6 +86,18 @@ static enum tint limit_colour(const struct scene *s, const void *row)
 static struct value verdict(const struct scene *s, const void *row)
 {
         return answered_word(s, target(row));
+}
+
+/* "steady so far" in the width of "steady": its colour tells it from a verdict. */
+static char *verdict_text(char *out, size_t size, const struct scene *s, const void *row)
+{
+        const struct value v = verdict(s, row);
+
+        if (v.is == VALUE_TEXT && !strcmp(v.text, STEADY_SO_FAR)) {
+                (void)snprintf(out, size, "steady");
+                return out;
+        }
+        return value_show(out, size, UNIT_TEXT, v);
 }
 
 static struct value verdict_of_live(const struct scene *s, const void *row)
@@ -223,10 +236,10 @@ static void draw_history(struct canvas *c, struct area area, int row, int column
 const struct column target_columns[] = {
         { .title = "target", .name = "target", .help = "name of the monitored program", .width = -12, .value = name },
         { .title = "verdict", .name = "word", .width = -7, .value = verdict, .order = gravity,
-          .tint = verdict_colour,
-          .help = "steady (so far: without a verdict yet), rising, growing or leak, wherever it grows; how it ended, "
-                  "if badly. The worst comes first: dead, running out of memory, leak, growing, rising; ended ones "
-                  "last" },
+          .text = verdict_text, .tint = verdict_colour,
+          .help = "steady (dim: so far, without a verdict yet), rising, growing or leak, wherever it grows; how it "
+                  "ended, if badly. The worst comes first: dead, running out of memory, leak, growing, rising; ended "
+                  "ones last" },
         { .title = "live", .fact = FACT_LIVE, .width = 8 },
         { .title = "history", .fact = FACT_LIVE_MAX, .width = -7, .rank = 4, .draw = draw_history,
           .help = "live bytes over the window; sorted by maximum residency" },
