@@ -536,9 +536,10 @@ def test_with_few_open_files_the_program_is_left_alone(directory, bare):
             alone = subprocess.run(command, cwd=directory, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=DEADLINE_S)
             with watched(directory, *command) as program:
                 out, err = program.communicate(timeout=DEADLINE_S)
-            assert (program.returncode, out) == (alone.returncode, alone.stdout)
+            # With too few the runtime itself ends, by an abort or with status 1, as its threads happen to run.
+            assert (program.returncode == 0, out) == (alone.returncode == 0, alone.stdout)
             said = [line for line in err.splitlines() if line.startswith("heapwatch-agent")]
-            assert [line for line in err.splitlines() if line not in said] == alone.stderr.splitlines()
+            assert alone.returncode or [line for line in err.splitlines() if line not in said] == alone.stderr.splitlines()
             assert not said or f"its limit of open files is {limit}" in said[0]
     assert not os.path.exists(f"{directory}/agent")
 

@@ -618,7 +618,7 @@ static void test_stuck_clients_give_way(void **state)
 
 /* --------------------------------------------------------------- keys */
 
-static bool keep_connections; /* none is shut down, as none above the table's end can be */
+static _Atomic bool keep_connections; /* none is shut down, as none above the table's end can be */
 
 int shutdown(int fd, int how)
 {
