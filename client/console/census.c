@@ -16,8 +16,6 @@
 
 #include "client/console/console.h"
 
-extern char **environ;
-
 /* The child's output and errors go to `out`. 0 or an errno. */
 static int spawn(struct census_request *r, int out, const char *target, const char *endpoint)
 {

@@ -17,7 +17,7 @@ static void image_results(struct image *im, const struct alerting *a)
         image_plain(im, &n, sizeof(n));
         if (n && !a->hooks.image)
                 image_refuse(im, "it has results of actions");
-        for (uint32_t i = 0; i < n && image_fine(im); i++)
+        for (uint32_t i = 0; a->hooks.image && i < n && image_fine(im); i++)
                 a->hooks.image(a->hooks.ctx, im, im->reads ? 0 : alerts_get(a->alerts, i)->fingerprint);
 }
 
