@@ -3,6 +3,21 @@
 
 #include <stddef.h>
 
+void growing_bands_insert(struct growing_band *list, uint32_t *n, uint32_t most, const struct growing_band *band)
+{
+        uint32_t at = *n;
+
+        if (at == most && !(band->gained_low_bytes > list[at - 1].gained_low_bytes))
+                return;
+        if (at < most)
+                (*n)++;
+        else
+                at--;
+        for (; at > 0 && band->gained_low_bytes > list[at - 1].gained_low_bytes; at--)
+                list[at] = list[at - 1];
+        list[at] = *band;
+}
+
 bool growth_rises(const struct growth_series *s)
 {
         return s->known && s->trend.verdict >= TREND_GROWING;

@@ -72,6 +72,9 @@ struct growth {
         struct growing_band bands[GROWTH_BANDS]; /* growing ones, by gained_low_bytes, largest first */
 };
 
+/* Puts a band into a list of *n, at most `most`, by gained_low_bytes, largest first; a full list loses its last. */
+void growing_bands_insert(struct growing_band *list, uint32_t *n, uint32_t most, const struct growing_band *band);
+
 /* Known, and growing or a leak. */
 bool growth_rises(const struct growth_series *s);
 

@@ -219,16 +219,11 @@ bool tracker_early(const struct tracker *t, struct tracked_early *ret);
 
 /* What the bands of the newest census have gained since the last one before a rise of live data began. */
 #define EARLY_BANDS 5u
-struct early_band {
-        uint32_t band;
-        uint64_t bytes; /* in the newest census */
-        double gained_bytes;
-};
 struct early_bands {
         uint64_t before_ns, census_ns; /* event times of the two censuses */
         double explained;              /* gain of all bands, of the rise up to the newest census; 0 to 1 */
         uint32_t n;
-        struct early_band bands[EARLY_BANDS]; /* that gained most, most first */
+        struct growing_band bands[EARLY_BANDS]; /* that gained most, most first: what they have and gained */
 };
 
 /* False: off the heap, or there are no two such censuses. */

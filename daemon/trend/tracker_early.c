@@ -215,21 +215,6 @@ static double band_before(const struct band *band, uint64_t start_ns, uint64_t w
         return 0;
 }
 
-/* Keeps the EARLY_BANDS that gained most, in order. */
-static void insert_band(struct early_bands *all, struct early_band b)
-{
-        uint32_t at = all->n;
-
-        while (at > 0 && all->bands[at - 1].gained_bytes < b.gained_bytes)
-                at--;
-        if (at == EARLY_BANDS)
-                return;
-        all->n += all->n < EARLY_BANDS;
-        for (uint32_t i = all->n - 1; i > at; i--)
-                all->bands[i] = all->bands[i - 1];
-        all->bands[at] = b;
-}
-
 bool tracker_early_bands(const struct tracker *t, const struct tracked_early *early, struct early_bands *ret)
 {
         const struct census *now = model_census(t->model);
@@ -259,7 +244,11 @@ bool tracker_early_bands(const struct tracker *t, const struct tracked_early *ea
                         continue; /* most bands are small: their histories are not searched */
                 const double more = (double)row->bytes - band_before(band, start_ns, history->fold.width_ns);
                 if (more >= EARLY_PART * gained && more > 0)
-                        insert_band(ret, (struct early_band){ row->band, row->bytes, more });
+                        growing_bands_insert(ret->bands, &ret->n, EARLY_BANDS,
+                                             &(struct growing_band){ .band = row->band,
+                                                                     .bytes = row->bytes,
+                                                                     .gained_bytes = more,
+                                                                     .gained_low_bytes = more });
         }
         return true;
 }

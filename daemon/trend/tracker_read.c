@@ -270,27 +270,6 @@ void tracker_growth(const struct tracker *t, struct growth *g)
                                 (g->live_in_doubt || g->bands_rise);
 }
 
-static bool gained_more(const struct growing_band *a, const struct growing_band *b)
-{
-        return a->gained_low_bytes > b->gained_low_bytes;
-}
-
-/* Insertion into a short sorted list. */
-static void insert_band(struct growth *g, const struct growing_band *band)
-{
-        uint32_t at = g->n_bands;
-
-        if (at == GROWTH_BANDS && !gained_more(band, &g->bands[at - 1]))
-                return;
-        if (at < GROWTH_BANDS)
-                g->n_bands++;
-        else
-                at--;
-        for (; at > 0 && gained_more(band, &g->bands[at - 1]); at--)
-                g->bands[at] = g->bands[at - 1];
-        g->bands[at] = *band;
-}
-
 void tracker_top_bands(const struct tracker *t, struct growth *g)
 {
         const struct bands *bands = model_bands(t->model);
@@ -304,16 +283,17 @@ void tracker_top_bands(const struct tracker *t, struct growth *g)
                 trend_result(&state->trend, &r);
                 if (!r.has_slope)
                         continue;
-                insert_band(g, &(struct growing_band){
-                                       .band = id,
-                                       .verdict = r.verdict,
-                                       .slope = r.slope,
-                                       .gained_bytes = r.slope * ((double)r.evidence.span_ns / 1e9),
-                                       .gained_low_bytes = r.evidence.sure_rise_bytes,
-                                       .span_ns = r.evidence.span_ns,
-                                       .onset_ns = r.onset_ns,
-                                       .bytes = band->bytes,
-                               });
+                growing_bands_insert(g->bands, &g->n_bands, GROWTH_BANDS,
+                                     &(struct growing_band){
+                                             .band = id,
+                                             .verdict = r.verdict,
+                                             .slope = r.slope,
+                                             .gained_bytes = r.slope * ((double)r.evidence.span_ns / 1e9),
+                                             .gained_low_bytes = r.evidence.sure_rise_bytes,
+                                             .span_ns = r.evidence.span_ns,
+                                             .onset_ns = r.onset_ns,
+                                             .bytes = band->bytes,
+                                     });
         }
 }
 
