@@ -58,11 +58,6 @@ static bool has_crashed(const struct evidence *e)
 
 static const char *const verdicts[] = { "unknown", "steady", "growing", "leak" };
 
-static bool runs_out(const struct evidence *e)
-{
-        return e->near && e->near->has_runs_out && e->near->runs_out;
-}
-
 /* The verdict's word is the daemon's everywhere: a normal end does not hide it. */
 static void one_word(struct answers *a, const struct evidence *e)
 {
@@ -75,7 +70,7 @@ static void one_word(struct answers *a, const struct evidence *e)
         }
         if (e->early) {
                 a->word = "rising";
-                a->tone = runs_out(e) ? ANSWER_BAD : ANSWER_WARN;
+                a->tone = early_runs_out(e->near) ? ANSWER_BAD : ANSWER_WARN;
                 return;
         }
         a->word = e->steady_so_far ? STEADY_SO_FAR : verdicts[e->verdict];
@@ -100,7 +95,7 @@ static int kind_rank(const struct answers *a, const struct evidence *e)
                 return died ? 5 : (int)e->verdict;
         if (died)
                 return 95;
-        if (runs_out(e) || (e->grows && !e->over && a->has_limit && a->limit_ns < CRITICAL_NS))
+        if (early_runs_out(e->near) || (e->grows && !e->over && a->has_limit && a->limit_ns < CRITICAL_NS))
                 return 90;
         if (e->verdict == HW__VERDICT__VERDICT_LEAK)
                 return e->over ? 66 : 70;
@@ -294,7 +289,7 @@ static void find_numbers(struct answers *a, const struct evidence *e)
         }
         if (note && may_be_cause(note, e->trend->onset_ns))
                 (void)hw_utf8_clean(a->note, sizeof(a->note), note->text, strlen(note->text));
-        if (e->foreign || (e->early && e->early->has_series && e->early->series == HW__SERIES__SERIES_FOREIGN)) {
+        if (e->foreign || early_is_foreign(e->early)) {
                 (void)snprintf(a->culprit_text, sizeof(a->culprit_text), "foreign");
         } else if (e->growing && e->growing->label) {
                 a->culprit = e->growing->band;

@@ -332,8 +332,8 @@ static void find_near(struct evidence *e)
 
         if (!early_limit_ns(early, &in_ns))
                 return;
-        const bool sooner = early->has_runs_out && early->runs_out && early->has_latest_ns && e->limit &&
-                            e->limit->has_mid_ns && early->latest_ns < e->limit->mid_ns;
+        const bool sooner = early_runs_out(early) && early->has_latest_ns && e->limit && e->limit->has_mid_ns &&
+                            early->latest_ns < e->limit->mid_ns;
         if (e->early || !e->limit || sooner)
                 e->near = early;
 }

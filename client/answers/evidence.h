@@ -44,6 +44,22 @@ struct evidence {
 
 void evidence_of(struct evidence *ret, const struct world_target *t, bool live);
 
+/* What an early warning says; NULL: there is none. */
+static inline bool early_rises(const Hw__EarlyWarning *early)
+{
+        return early && early->has_rising && early->rising;
+}
+
+static inline bool early_runs_out(const Hw__EarlyWarning *early)
+{
+        return early && early->has_runs_out && early->runs_out;
+}
+
+static inline bool early_is_foreign(const Hw__EarlyWarning *early)
+{
+        return early && early->has_series && early->series == HW__SERIES__SERIES_FOREIGN;
+}
+
 /* The middle of the interval in which a rise began, event time; only with one. */
 uint64_t onset_middle(const Hw__EarlyWarning *early);
 

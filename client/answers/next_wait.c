@@ -135,11 +135,11 @@ static bool rises(const struct evidence *e)
 static void append_rise_advice(char *text, const struct evidence *e)
 {
         const char *name = e->t->name;
-        const bool runs_out = e->early->has_runs_out && e->early->runs_out;
+        const bool runs_out = early_runs_out(e->early);
 
         if (runs_out)
                 say(text, "Prepare an orderly restart now, and keep what grows: ");
-        if (e->early->has_series && e->early->series == HW__SERIES__SERIES_FOREIGN)
+        if (early_is_foreign(e->early))
                 append_foreign_advice(text, e);
         else if (runs_out)
                 say(text, "heapwatch ctl census %s, then heapwatch dump %s", name, name);

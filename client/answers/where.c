@@ -14,11 +14,6 @@
 
 /* ------------------------------------------------------------------- since */
 
-static uint64_t apart(uint64_t a, uint64_t b)
-{
-        return a > b ? a - b : b - a;
-}
-
 static bool is_marker(const Hw__Note *note)
 {
         return note && note->has_what && note->what == HW__NOTE__WHAT__WHAT_MARKER;
@@ -38,7 +33,7 @@ static const Hw__Note *nearest(const Hw__Note *before, const Hw__Note *after, ui
                 return before ? before : after;
         if (is_marker(before) != is_marker(after))
                 return is_marker(before) ? before : after;
-        return apart(after->time_ns, onset_ns) < apart(before->time_ns, onset_ns) ? after : before;
+        return sub_abs(after->time_ns, onset_ns) < sub_abs(before->time_ns, onset_ns) ? after : before;
 }
 
 const Hw__Note *note_near(const struct evidence *e)
@@ -65,7 +60,7 @@ static void append_onset_note(struct target_answer *a, const struct evidence *e,
                 say(a->after, e->t->notes_last ? "; no marker or message of the program is near" : "");
                 return;
         }
-        const uint64_t apart_ns = apart(note->time_ns, onset_ns);
+        const uint64_t apart_ns = sub_abs(note->time_ns, onset_ns);
         const char *kind = is_marker(note) ? "marker" : "message";
 
         if (error_ns > 0 && apart_ns <= error_ns) {
@@ -311,7 +306,7 @@ static void append_no_risen_band(struct target_answer *a, const struct evidence 
 {
         if (e->process_only)
                 say(a->text, "Not known: the program has no log, its process alone is watched");
-        else if (e->early->has_series && e->early->series == HW__SERIES__SERIES_FOREIGN)
+        else if (early_is_foreign(e->early))
                 say(a->text, "Memory outside the Haskell heap, which has no bands");
         else if (e->early->has_census_time_ns)
                 say(a->text, "No band by itself");
@@ -329,7 +324,7 @@ void answer_grows(struct target_answer *a, const struct evidence *e)
 
         if (e->early && e->early->n_bands) {
                 append_risen_bands(a, e);
-        } else if (e->early && e->early->has_rising && e->early->rising && !e->growing) {
+        } else if (early_rises(e->early) && !e->growing) {
                 append_no_risen_band(a, e);
         } else if (e->growing) {
                 if (e->foreign)
@@ -627,7 +622,7 @@ static void append_early_limit(struct target_answer *a, const struct evidence *e
 {
         const Hw__EarlyWarning *early = e->near;
 
-        a->tone = early->has_runs_out && early->runs_out ? ANSWER_BAD : ANSWER_WARN;
+        a->tone = early_runs_out(early) ? ANSWER_BAD : ANSWER_WARN;
         say(a->text, "If it continues, in ");
         say_duration(a->text, early->soonest_ns);
         if (early->has_latest_ns && early->latest_ns > early->soonest_ns) {

@@ -185,11 +185,9 @@ static void say_doubt(struct target_answer *a, const struct evidence *e)
 /* Provisional: within seconds, where a verdict takes minutes. */
 static void append_early(struct target_answer *a, const struct evidence *e)
 {
-        const bool runs_out = e->early->has_runs_out && e->early->runs_out;
-        const bool rises = e->early->has_rising && e->early->rising;
-
-        a->tone = runs_out ? ANSWER_BAD : ANSWER_WARN;
-        say(a->text, "%s: %.300s", rises ? "Rising" : "Near its limit", e->early->sentence ? e->early->sentence : "");
+        a->tone = early_runs_out(e->early) ? ANSWER_BAD : ANSWER_WARN;
+        say(a->text, "%s: %.300s", early_rises(e->early) ? "Rising" : "Near its limit",
+            e->early->sentence ? e->early->sentence : "");
 }
 
 static void say_verdict(struct target_answer *a, const struct evidence *e)

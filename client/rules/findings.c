@@ -127,7 +127,7 @@ static void take_alert(struct findings *f, size_t target, const Hw__Alert *a)
                 item->resolved_ns = a->resolved_ns;
 }
 
-static void take_health(struct findings *f, struct unjudged *u, const Hw__Health *h)
+static void note_damage(struct findings *f, struct unjudged *u, const Hw__Health *h)
 {
         u->lost_bytes = h->lost_bytes;
         u->places = h->resyncs;
@@ -143,7 +143,7 @@ void findings_take(struct findings *f, const Hw__Update *update)
                 return;
         target = target_index(f, update->target);
         if (target != SIZE_MAX && update->body_case == HW__UPDATE__BODY_HEALTH)
-                take_health(f, &f->unjudged[target], update->health);
+                note_damage(f, &f->unjudged[target], update->health);
         if (target == SIZE_MAX || update->body_case != HW__UPDATE__BODY_ALERTS)
                 return;
         for (size_t i = 0; i < update->alerts->n_alerts; i++)

@@ -95,7 +95,7 @@ __attribute__((constructor)) static void keep_spare(void)
         spare = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3); /* any file will do */
 }
 
-static void say_refused(void)
+static void report_refused(void)
 {
         unsigned long n = atomic_fetch_add(&n_refused, 1) + 1;
 
@@ -136,6 +136,6 @@ int descriptors_accept(int listener, size_t more)
                 return fd;
         else
                 (void)close(fd);
-        say_refused();
+        report_refused();
         return -1;
 }
