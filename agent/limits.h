@@ -7,6 +7,7 @@
 #define AGENT_QUEUE_BYTES       (16u << 20)  /* waiting for a reader: further whole blocks are dropped and counted */
 #define AGENT_DEFINITIONS_BYTES (64u << 20)  /* kept for late readers: further ones are left out and counted */
 #define AGENT_LABELS_BYTES      (256u << 10) /* of these, thread labels: the older half is dropped */
+#define AGENT_NAMED_TABLES      65536u       /* info tables looked up in the symbol table: later ones stay addresses */
 #define AGENT_HEADER_BYTES      (64u << 10)  /* a longer header is not kept */
 #define AGENT_OWN_LOG_BYTES     (16u << 20)  /* of a log that the program writes itself: the rest is not read */
 #define AGENT_SETTING_BYTES     1100         /* "key=value": a longer one is refused */

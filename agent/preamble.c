@@ -24,6 +24,7 @@ enum event_number {
         EVENT_THREAD_LABEL = 44,
         EVENT_HEAP_LIVE = 51,
         EVENT_CENSUS = 162,
+        EVENT_BAND = 164,
         EVENT_INFO_TABLE = 169,
         EVENT_END = 0xffff,
 };
@@ -48,6 +49,7 @@ void preamble_reset(struct preamble *p)
                 free(p->lists[i].bytes);
         free(p->lists);
         free(p->header);
+        table_names_reset(&p->tables);
         memset(p, 0, sizeof(*p));
         for (unsigned i = 0; i < AGENT_EVENT_TYPES; i++)
                 p->event_size[i] = -1;
@@ -147,6 +149,7 @@ static void keep(struct preamble *p, unsigned type, uint16_t capability, uint64_
                 forget_labels(p, d);
         if (!d || size > AGENT_DEFINITIONS_BYTES - p->bytes || !has_room(d, size)) {
                 p->left_out++;
+                p->tables_left_out |= type == EVENT_INFO_TABLE;
                 return;
         }
         memcpy(d->bytes + d->size, bytes, size);
@@ -198,6 +201,8 @@ static void take_event(struct preamble *p, unsigned type, uint16_t capability, c
                 meter_gc_end(&p->meter, capability, at_ns);
         else if (type == EVENT_CENSUS)
                 meter_census(&p->meter, at_ns);
+        else if (type == EVENT_BAND && size > 21)
+                table_names_see(&p->tables, (const char *)event + 21, size - 21);
         else if (type == EVENT_HEAP_LIVE && size >= 22)
                 meter_live(&p->meter, get_be(event + 14, 8));
         else if (is_definition(type))
@@ -207,7 +212,7 @@ static void take_event(struct preamble *p, unsigned type, uint16_t capability, c
 static void take_block(struct preamble *p, const uint8_t *marker, uint16_t *ret_capability)
 {
         *ret_capability = (uint16_t)get_be(marker + 22, 2);
-        if (*ret_capability == MESSAGES_OF)
+        if (*ret_capability == MESSAGES_OF && get_be(marker + 14, 8) > p->message_ns)
                 p->message_ns = get_be(marker + 14, 8);
 }
 
@@ -237,6 +242,33 @@ void preamble_take(struct preamble *p, const uint8_t *bytes, size_t size)
                         take_event(p, type, capability, bytes + at, n);
                 at += n;
         }
+}
+
+/* ----------------------------------------------------------------- info tables */
+
+static void skip_described(struct preamble *p, const struct definitions *d)
+{
+        size_t n;
+
+        for (size_t at = 0; d->size - at >= 20; at += n) {
+                unsigned type = (unsigned)get_be(d->bytes + at, 2);
+                n = event_bytes(p, d->bytes + at, d->size - at, type);
+                if (n == 0)
+                        return;
+                if (type == EVENT_INFO_TABLE)
+                        table_names_known(&p->tables, get_be(d->bytes + at + 12, 8));
+        }
+}
+
+/* Where definitions of the program's own had no room, it is not known what it describes. */
+bool preamble_has_unnamed(struct preamble *p)
+{
+        if (p->tables.n_pending == 0 || p->tables_left_out || p->event_size[EVENT_INFO_TABLE] < 0)
+                return false;
+        table_names_sort(&p->tables);
+        for (unsigned i = 0; i < p->count; i++)
+                skip_described(p, &p->lists[i]);
+        return true;
 }
 
 /* ------------------------------------------------------------------ for readers */

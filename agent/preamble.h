@@ -5,7 +5,7 @@
  * wall clock, capabilities, labels, HEAP_PROF_BEGIN, cost centres, info
  * tables, ticky counters), kept as the runtime wrote them, by capability.
  *
- * Also reads the times that the census meter needs. One thread only. A chunk
+ * Also reads the times that the census meter needs, and which info tables occur in censuses. One thread only. A chunk
  * that is not understood is passed on to readers, but nothing is kept of it.
  */
 #ifndef HW_AGENT_PREAMBLE_H
@@ -17,6 +17,7 @@
 
 #include "agent/meter.h"
 #include "agent/queue.h"
+#include "agent/table_names.h"
 
 #define BLOCK_MARKER_BYTES 24
 #define EVENT_MESSAGE      16u
@@ -46,6 +47,8 @@ struct preamble {
         uint64_t now_ns;           /* newest time of the log */
         uint64_t message_ns;       /* end of the newest block of MESSAGES_OF */
         bool ended;                /* the end mark was seen */
+        bool tables_left_out;      /* of the definitions left out some are of info tables */
+        struct table_names tables;
         struct meter meter;
 };
 
@@ -54,6 +57,12 @@ void preamble_reset(struct preamble *p);
 
 /* Takes what the runtime wrote in one call: the header, or whole blocks. */
 void preamble_take(struct preamble *p, const uint8_t *bytes, size_t size);
+
+/*
+ * Whether censuses have brought info tables that the program does not describe, which can be looked up: those that it
+ * does describe are not pending any more.
+ */
+bool preamble_has_unnamed(struct preamble *p);
 
 /* Header and definitions as valid blocks; NULL when there is no header or out of memory. */
 struct chunk *preamble_chunk(const struct preamble *p);

@@ -46,6 +46,11 @@ struct runtime_kind runtime_kind;
 typedef void *capability;
 typedef void *task;
 
+static bool is_profiled(const struct rts_symbols *symbols)
+{
+        return symbols->rts_isProfiled.address && ((int (*)(void))(uintptr_t)symbols->rts_isProfiled.address)() != 0;
+}
+
 static bool is_threaded(const struct rts_symbols *symbols)
 {
         if (symbols->rts_isThreaded.address)
@@ -56,7 +61,7 @@ static bool is_threaded(const struct rts_symbols *symbols)
 
 bool runtime_classify(const struct rts_symbols *symbols, struct runtime_kind *ret, struct error *error)
 {
-        struct runtime_kind k = { .threaded = is_threaded(symbols) };
+        struct runtime_kind k = { .threaded = is_threaded(symbols), .profiled = is_profiled(symbols) };
         bool stop = symbols->newBoundTask.address && symbols->boundTaskExiting.address &&
                     symbols->waitForCapability.address && symbols->releaseCapability.address &&
                     symbols->stopAllCapabilitiesWith.address && symbols->releaseAllCapabilities.address &&

@@ -24,10 +24,11 @@
 /* How this runtime is handled, by the symbols that it has. */
 struct runtime_kind {
         bool threaded;
-        bool log;     /* it can write an eventlog */
-        bool flush;   /* its buffers can be flushed */
-        bool recent;  /* 9.2 and later: it flushes them itself, and can be paused */
-        bool buffers; /* before 9.2: its event buffers are understood as soon as there are any */
+        bool profiled; /* linked with -prof */
+        bool log;      /* it can write an eventlog */
+        bool flush;    /* its buffers can be flushed */
+        bool recent;   /* 9.2 and later: it flushes them itself, and can be paused */
+        bool buffers;  /* before 9.2: its event buffers are understood as soon as there are any */
 };
 
 /* False with one plain sentence when nothing can be done with it. */

@@ -18,7 +18,10 @@
 #include "agent/preamble.h"
 #include "agent/queue.h"
 #include "agent/reader.h"
+#include "agent/runtime.h"
+#include "agent/symbols.h"
 #include "agent/syscall_filter.h"
+#include "agent/table_names.h"
 #include "agent/thread.h"
 
 #define IDLE_NS INT64_C(100000000) /* from one look at the sockets to the next */
@@ -37,6 +40,7 @@ static struct {
         int64_t filter_checked_ns;
         int64_t open_at_ns; /* when to listen; 0: it does */
         uint64_t losses_reported;
+        bool unnamed_reported; /* that info tables have no names */
         _Atomic uint64_t pause_ns, known, live_bytes, lives, taken, reader_count, left_out, definitions_left_out,
                 not_understood;
 } s = { .listener = { .socket.fd = -1, .lock.fd = -1 }, .descriptors = PTHREAD_MUTEX_INITIALIZER };
@@ -149,6 +153,27 @@ static void publish_facts(void)
         s.not_understood = s.preamble.not_understood;
 }
 
+static void give_definitions(struct chunk *c)
+{
+        preamble_take(&s.preamble, c->bytes, c->size);
+        give_all(c);
+        chunk_release(c);
+}
+
+/* Names of info tables that a census has brought come before it, of a time that is over (preamble_message). */
+static void name_tables(uint64_t at_ns)
+{
+        struct error error;
+
+        if (s.filtered || !preamble_has_unnamed(&s.preamble) ||
+            table_names_look_up(&s.preamble.tables, SYMBOLS_OWN_FILE, symbols_bias(), runtime_kind.profiled, at_ns,
+                                give_definitions, &error) ||
+            s.unnamed_reported)
+                return;
+        s.unnamed_reported = true;
+        server_say("info tables without a name are shown by their address: %s", error.text);
+}
+
 static void take_chunks(struct chunk *list)
 {
         while (list) {
@@ -159,7 +184,9 @@ static void take_chunks(struct chunk *list)
                 else if (c->kind == CHUNK_MESSAGE)
                         take_message(c);
                 else {
+                        uint64_t before = s.preamble.message_ns;
                         preamble_take(&s.preamble, c->bytes, c->size);
+                        name_tables(before);
                         give_all(c);
                 }
                 chunk_release(c);
@@ -339,7 +366,8 @@ void server_fork_parent(void)
 void server_fork_child(void)
 {
         pthread_mutex_init(&s.descriptors, NULL);
-        s.running = s.came = s.filtered = false;
+        s.running = s.came = s.filtered = s.unnamed_reported = false;
+        table_names_fork_child();
         descriptor_close(&s.listener.socket);
         for (unsigned i = 0; i < AGENT_READERS; i++) {
                 descriptor_close(&s.readers[i].socket);

@@ -205,6 +205,8 @@ bool symbols_ghc_version(const uint8_t *image, size_t size, char *ret, size_t re
 
 /* ------------------------------------------------------------ this process */
 
+static uintptr_t own_bias;
+
 struct search {
         bool first;
         char *version;
@@ -256,6 +258,8 @@ static int each_object(struct dl_phdr_info *info, size_t size, void *ctx)
 
         (void)size;
         if (search->first)
+                own_bias = info->dlpi_addr;
+        if (search->first)
                 scan_file(SYMBOLS_OWN_FILE, info->dlpi_addr, search);
         else if (is_shared_runtime(info->dlpi_name))
                 scan_file(info->dlpi_name, info->dlpi_addr, search);
@@ -276,6 +280,11 @@ bool symbols_runtime_is_shared(void)
 
         (void)dl_iterate_phdr(find_shared_runtime, &found);
         return found;
+}
+
+uintptr_t symbols_bias(void)
+{
+        return own_bias;
 }
 
 bool symbols_find(char *ret_version, size_t version_size)

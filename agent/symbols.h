@@ -28,6 +28,7 @@
         X(start_init_elapsed)                                                                                          \
         X(rtsSupportsBoundThreads)                                                                                     \
         X(pending_sync)                                                                                                \
+        X(rts_isProfiled)                                                                                              \
         X(rts_isThreaded)                                                                                              \
         X(prog_name)                                                                                                   \
         X(all_tasks_mutex)                                                                                             \
@@ -105,6 +106,9 @@ bool symbols_have_runtime(const uint8_t *image, size_t size);
  * False when there is no GHC runtime in it, or a stripped one.
  */
 bool symbols_find(char *ret_version, size_t version_size);
+
+/* From an address of SYMBOLS_OWN_FILE to that in this process; symbols_find has found it. */
+uintptr_t symbols_bias(void);
 
 /* Whether the runtime of this process is a shared library. */
 bool symbols_runtime_is_shared(void);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/state/band_name.h"
 #include "proto/base/hash.h"
 
 #define NAME_BYTES 1024u
@@ -123,10 +124,8 @@ size_t frames_of_stack(struct frames *f, Hw__CostCentre *const *centres, size_t 
 
 size_t frames_of_band(struct frames *f, const Hw__Band *band, uint32_t *numbers, size_t max)
 {
-        const char *source = band->info_table ? band->info_table->source : NULL;
-
         if (band->n_stack)
                 return frames_of_stack(f, band->stack, band->n_stack, numbers, max);
-        numbers[0] = intern(f, band->label && band->label[0] ? band->label : "?", source);
+        numbers[0] = intern(f, band->label && band->label[0] ? band->label : "?", band_source(band));
         return numbers[0] ? 1 : 0;
 }

@@ -28,6 +28,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "client/state/band_name.h"
 #include "proto/base/utf8.h"
 
 #define LABEL_BYTES 1000u
@@ -130,9 +131,8 @@ static void raw_label(const struct hp *h, char *out, const Hw__Band *band)
                 stack_label(out, band);
         else if (table && !h->names && band->has_key)
                 append(out, "0x%" PRIx64, band->key);
-        else if (table && h->names && band->info_table && band->info_table->source && band->info_table->source[0] &&
-                 strcmp(band->info_table->source, ":") != 0) /* ":" is an empty file and an empty span */
-                append(out, "%s:%s", band->label ? band->label : "", band->info_table->source);
+        else if (table && h->names && band_source(band))
+                append(out, "%s:%s", band->label ? band->label : "", band_source(band));
         else
                 append(out, "%s", band->label ? band->label : "");
 }

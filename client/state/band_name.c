@@ -110,15 +110,35 @@ static size_t stable_length(const char *symbol)
         return end;
 }
 
+/* The agent found its name in the program's symbol table (agent/table_names.h). */
+static bool is_from_symbol(const Hw__InfoTable *table)
+{
+        return table->source && !strcmp(table->source, "<symbol table>");
+}
+
+/* As in a profile by closure type: "containers:Data.Map.Internal.Bin". */
+static void put_decoded(struct band_name *n, const Hw__InfoTable *table)
+{
+        char label[BAND_NAME_MAX];
+        const char *module = table->module ? table->module : "";
+
+        (void)snprintf(label, sizeof(label), "%s%s%s", module, *module ? "." : "", table->label);
+        put_label(n, label);
+}
+
 /* Label, module and source of the table's closure. A constructor's table, among others, has only its symbol. */
 static void put_table(struct band_name *n, const Hw__InfoTable *table)
 {
+        if (is_from_symbol(table) && table->label && table->label[0]) {
+                put_decoded(n, table);
+                return;
+        }
         if (table->label && table->label[0])
                 put(n, "", table->label);
         else if (table->name)
                 put_n(n, table->name, stable_length(table->name));
         put(n, " ", table->module);
-        put(n, " ", table->source && strcmp(table->source, ":") != 0 ? table->source : NULL);
+        put(n, " ", table->source && strcmp(table->source, ":") != 0 && !is_from_symbol(table) ? table->source : NULL);
         put(n, " ", table->type);
 }
 
@@ -195,6 +215,10 @@ char *band_place(char *out, size_t size, const Hw__Band *band)
                                                      : NULL,
                    *source = band_source(band);
 
+        if (table && is_from_symbol(table)) { /* which its label has whole */
+                (void)snprintf(out, size, "named by its symbol");
+                return out;
+        }
         module = is_text(module) ? module : NULL;
         (void)snprintf(out, size, "%s%.120s%s%s%.120s%s%.160s", type ? "type " : "", type ? type : "",
                        type && module ? ", " : "", module ? "module " : "", module ? module : "",

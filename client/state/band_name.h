@@ -28,7 +28,10 @@ void band_name(struct band_name *ret, const Hw__Band *band);
 /* Where in the program's source it is; NULL: the log does not say, or there is no band. */
 const char *band_source(const Hw__Band *band);
 
-/* What of it its label does not say: "type Request, module Main, Leaky.hs:31:19-54"; "" if nothing. Returns `out`. */
+/*
+ * What of it its label does not say: "type Request, module Main, Leaky.hs:31:19-54"; "named by its symbol", which
+ * tells no place; "" if nothing. Returns `out`.
+ */
 #define BAND_PLACE_MAX 420u
 char *band_place(char *out, size_t size, const Hw__Band *band);
 

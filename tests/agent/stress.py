@@ -114,8 +114,9 @@ def decoded(heapwatch, log):
 
 
 @contextlib.contextmanager
-def private_daemon(options):
-    """Our own daemon at the default endpoint of our own directory, where the programs see it, too: the environment for it."""
+def private_daemon(options, *more):
+    """Our own daemon at the default endpoint of our own directory, where the programs see it, too: the environment for it.
+    `more` options of it."""
     with tempfile.TemporaryDirectory(prefix="hw", dir=(options.chroot or "") + "/tmp") as folder:
         for name in ("heapwatch", "heapwatchd", "libheapwatch-agent.so"):
             shutil.copy(os.path.join(os.path.dirname(options.heapwatch), name), folder)
@@ -123,7 +124,7 @@ def private_daemon(options):
         env = {k: v for k, v in os.environ.items() if k not in ("LD_PRELOAD", "GHCRTS", "HEAPWATCH_AGENT")}
         env |= {"HEAPWATCH_DIR": folder, "XDG_STATE_HOME": folder + "/state"}
         with subprocess.Popen([options.heapwatch + "d", "--publish", f"ipc://{folder}/publish", "--request",
-                               f"ipc://{folder}/request"], env=env, stderr=subprocess.DEVNULL) as daemon:
+                               f"ipc://{folder}/request", *more], env=env, stderr=subprocess.DEVNULL) as daemon:
             try:
                 while not os.path.exists(folder + "/request"):
                     time.sleep(0.01)

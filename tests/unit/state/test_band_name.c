@@ -66,6 +66,34 @@ static void unnamed_tables_share_a_name(void **state)
         assert_false(band_name_is_shared("ARR_WORDS"));
 }
 
+/* As in a profile by closure type, and no place is claimed. */
+static void tables_named_by_their_symbols(void **state)
+{
+        Hw__InfoTable table = HW__INFO_TABLE__INIT;
+        Hw__Band band = HW__BAND__INIT;
+        struct band_name name;
+        char place[BAND_PLACE_MAX];
+
+        (void)state;
+        table.name = (char *)"containerszm0zi6zi7_DataziMapziInternal_Bin_con_info";
+        table.label = (char *)"Bin";
+        table.module = (char *)"containers-0.6.7:Data.Map.Internal";
+        table.source = (char *)"<symbol table>";
+        band.info_table = &table;
+        band_name(&name, &band);
+        assert_string_equal(name.text, "containers:Data.Map.Internal.Bin");
+        assert_string_equal(band_place(place, sizeof(place), &band), "named by its symbol");
+        assert_null(band_source(&band));
+        table.label = (char *)"ARR_WORDS";
+        table.module = (char *)"";
+        band_name(&name, &band);
+        assert_string_equal(name.text, "ARR_WORDS");
+        table.label = (char *)""; /* it could not be decoded */
+        table.name = (char *)"sat_s37w_info";
+        band_name(&name, &band);
+        assert_string_equal(name.text, "sat");
+}
+
 static void long_names_are_cut(void **state)
 {
         char label[4096];
@@ -125,6 +153,7 @@ int main(void)
                 cmocka_unit_test(labels_lose_the_version_of_their_package),
                 cmocka_unit_test(a_package_is_told_from_a_module),
                 cmocka_unit_test(unnamed_tables_share_a_name),
+                cmocka_unit_test(tables_named_by_their_symbols),
                 cmocka_unit_test(long_names_are_cut),
                 cmocka_unit_test(a_band_has_a_place),
         };
