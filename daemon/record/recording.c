@@ -252,8 +252,14 @@ uint64_t recording_begin_ns(const struct recording *r)
         return r->run ? recorder_run_begin_ns(r->run) : r->begin_ns;
 }
 
-void recording_recall(struct recording *r, uint64_t begin_ns)
+const char *recording_target(const struct recording *r)
 {
+        return r->target;
+}
+
+void recording_recall(struct recording *r, const char *target, uint64_t begin_ns)
+{
+        (void)snprintf(r->target, sizeof(r->target), "%s", target);
         r->begin_ns = begin_ns;
 }
 
@@ -332,6 +338,15 @@ struct recording *recording_new(struct recorder *recorder, const char *target)
                         r->definition_ids[r->n_definition_ids++] = id;
         snprintf(r->target, sizeof(r->target), "%s", target);
         return r;
+}
+
+struct recording *recording_leave(const struct recording *r)
+{
+        struct recording *left = recording_new(r->recorder, r->target);
+
+        if (left)
+                left->begin_ns = r->begin_ns;
+        return left;
 }
 
 void recording_destroy(struct recording **rp)

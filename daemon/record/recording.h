@@ -33,9 +33,16 @@ void recording_begin(struct recording *r, const struct hw_eventlog *log, uint64_
  */
 void recording_go_on(struct recording *r, const struct hw_eventlog *log, bool same_stream, uint64_t wall_ns);
 
-/* Which recording is that of the current run, or of the previous one; 0: none. And to make it the previous one's. */
+/*
+ * Which recording is that of the current run, or of the previous one: under which target, and when it began; 0: there
+ * is none. And to make it the previous one's.
+ */
+const char *recording_target(const struct recording *r);
 uint64_t recording_begin_ns(const struct recording *r);
-void recording_recall(struct recording *r, uint64_t begin_ns);
+void recording_recall(struct recording *r, const char *target, uint64_t begin_ns);
+
+/* Of the previous run alone: how it ended may become known while the next one is recorded. NULL: out of memory. */
+struct recording *recording_leave(const struct recording *r);
 
 /* Records what the decoder has delivered from `piece`, which is kept (read_buffer_keep), and from its own copies. */
 void recording_events(struct recording *r, const struct hw_eventlog *log, const struct read_piece *piece,

@@ -27,7 +27,8 @@ struct kept {
         struct source_position position;
         struct publisher_run published;
         struct hw_eventlog_stats left_stats;
-        uint64_t recorded; /* recording_begin_ns */
+        uint64_t recorded;                     /* recording_begin_ns */
+        char recorded_as[TARGET_NAME_MAX + 1]; /* recording_target */
         bool has_decoder;
 };
 
@@ -54,9 +55,19 @@ static struct kept keep(const struct pipeline *p)
         };
 
         memcpy(k.detail, p->detail, sizeof(k.detail));
+        if (p->recording)
+                (void)snprintf(k.recorded_as, sizeof(k.recorded_as), "%s", recording_target(p->recording));
         if (p->source)
                 source_position(p->source, &k.position);
         return k;
+}
+
+/* NAME itself, or as NAME~1 a previous run, which was recorded under the name. */
+static bool is_recorded_as(const struct pipeline *p, const char name[TARGET_NAME_MAX + 1])
+{
+        size_t n = strnlen(name, TARGET_NAME_MAX + 1);
+
+        return n > 0 && n <= TARGET_NAME_MAX && !strncmp(p->name, name, n) && (!p->name[n] || p->name[n] == '~');
 }
 
 static void take(struct pipeline *p, const struct kept *k)
@@ -84,17 +95,15 @@ static void take(struct pipeline *p, const struct kept *k)
                 p->damages.places[i].reason = "it was before the daemon was started again";
         p->position = k->position;
         p->left_stats = k->left_stats;
-        if (p->recording)
-                recording_recall(p->recording, k->recorded);
+        if (p->recording && is_recorded_as(p, k->recorded_as))
+                recording_recall(p->recording, k->recorded_as, k->recorded);
 }
 
-/* A run set aside (run_before.c) is no longer read, judged or recorded. */
+/* A run set aside (run_before.c) is no longer read or judged. */
 static void leave_out(struct pipeline *p, const struct kept *k)
 {
         if (!k->has_decoder)
                 hw_eventlog_destroy(&p->decoder);
-        if (k->kept)
-                recording_destroy(&p->recording);
         if (k->has_alerting || !p->alerting)
                 return;
         if (k->kept) {

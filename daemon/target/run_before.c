@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/record/recording.h"
 #include "daemon/target/pipeline_internal.h"
 
 static bool has_seen_any(const struct pipeline *p)
@@ -42,7 +43,8 @@ static struct pipeline *beside(const struct pipeline *p, const char *name)
         memcpy(left->process_only_reason, p->process_only_reason, sizeof(left->process_only_reason));
         left->labels = p->labels ? strdup(p->labels) : NULL;
         left->publisher = publisher_new_of_run(p->publisher, name);
-        if (!left->publisher || (p->labels && !left->labels))
+        left->recording = p->recording ? recording_leave(p->recording) : NULL;
+        if (!left->publisher || (p->labels && !left->labels) || (p->recording && !left->recording))
                 pipeline_destroy(&left);
         return left;
 }

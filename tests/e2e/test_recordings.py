@@ -303,3 +303,30 @@ def test_a_recording_keeps_how_its_run_ended(directory, record):
     assert recordings(record, "list", "full")[0]["end"] is None
     (record / "full" / run["run"] / "end.new").write_text("heapwatch e")       # of a daemon that was killed
     assert client("recordings", "--dir", record, "delete", "full").returncode == 0 and not (record / "full").exists()
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_an_end_that_is_known_late_is_recorded(directory, record, restarted):
+    """Another run of the target has begun meanwhile, and the daemon may have been started again."""
+    path = directory / "api.eventlog"
+    LiveLog(path).live(5 << 20)
+    args = ["--record", record, "--checkpoint", directory / "checkpoint"]
+
+    def end_late(daemon):
+        daemon.ask(pb.Request(end_target=pb.EndTargetRequest(name="api~1", exit_signal=9)))
+        wait_for(lambda: "killed" in daemon.target("api~1").detail, "how it ended")
+        first = wait_for(lambda: [r for r in recordings(record) if r["end"] and r["end"]["state"] == "crashed"], "its end on disk")
+        assert len(first) == 1 and "killed by signal 9 (SIGKILL)" in first[0]["end"]["detail"]
+        assert len(recordings(record)) == 2 and first[0] == min(recordings(record), key=lambda r: r["run"])
+
+    with Daemon(directory, f"api={path}", args=args) as daemon:
+        wait_for(lambda: daemon.snapshot("api").get("heap"), "the first run")
+        path.unlink()
+        LiveLog(path).live(6 << 20)
+        wait_for(lambda: daemon.target("api~1"), "the second run")
+        if not restarted:
+            end_late(daemon)
+    if restarted:
+        with Daemon(directory, args=args) as daemon:
+            wait_for(lambda: daemon.target("api~1"), "the run before")
+            end_late(daemon)

@@ -615,7 +615,7 @@ static void start_recording(struct restart *d, uint64_t begin_ns)
         d->r = open_recorder((struct budget){ 0 });
         d->t.recording = recording_new(d->r, "a");
         assert_non_null(d->t.recording);
-        recording_recall(d->t.recording, begin_ns);
+        recording_recall(d->t.recording, "a", begin_ns);
 }
 
 static void on_restart(void *ctx, const struct hw_eventlog *log, const struct hw_event *events, size_t n)
@@ -680,7 +680,7 @@ static void play_again(struct bytes b, uint64_t begin_ns, bool same_stream)
         struct joining j = { .t = { .recording = recording_new(r, "a"), .wall_ns = START_NS + 7000000000 },
                              .same_stream = same_stream };
 
-        recording_recall(j.t.recording, begin_ns);
+        recording_recall(j.t.recording, "a", begin_ns);
         (void)content_placed(b.p, b.size, 4096, on_joined, &j, on_joined_piece);
         recording_destroy(&j.t.recording);
         recorder_destroy(&r);
