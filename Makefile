@@ -132,13 +132,6 @@ $(OBJ)/heapwatch.pb-c.o: $(GEN)/heapwatch/heapwatch.pb-c.c $(OBJ)/flags
 	$(call SAY,CC,$<)
 	$(Q)$(CC) $(HW_CFLAGS) $(CFLAGS) -Wno-conversion -Wno-pedantic -MMD -MP -c -o $@ $<
 
-# What structs of a target's state look like: checkpoints of another layout are not read. So all headers that may declare some.
-LAYOUT_H := $(sort $(wildcard proto/base/*.h proto/eventlog/*.h proto/facts/facts.* include/heapwatch/*.h \
-            $(foreach room,source image model trend rules alerting publish target,daemon/$(room)/*.h)))
-$(GEN)/heapwatch/layout.h: $(LAYOUT_H)
-	@mkdir -p $(GEN)/heapwatch
-	$(Q)echo "#define LAYOUT_OF_STATE UINT64_C(0x$$(cat $(LAYOUT_H) | sha256sum | cut -c1-16))" > $@
-$(OBJ)/daemon/checkpoint/file.o: $(GEN)/heapwatch/layout.h
 
 # Protobuf formats of other tools: the generated code is at the path of its .proto, below $(GEN).
 PB := $(patsubst %.proto,%,$(wildcard client/*/*.proto))
@@ -351,13 +344,19 @@ check-fleet:
 unit-programs: $(UNIT_BIN)
 
 #: style       checks sources and documents without building
-style:
+style: $(GEN)/heapwatch/heapwatch.pb-c.h $(PB:%=$(GEN)/%.pb-c.h)
 	$(Q)scripts/check-style
 	$(Q)scripts/check-docs
 	$(Q)scripts/draw-house --check
 	$(Q)scripts/metrics --check
 	$(Q)scripts/dashboards --check
+	$(Q)BUILD='$(BUILD)' scripts/layouts --check
 .PHONY: style
+
+#: layouts     writes the definitions of structs that checkpoints hold, after one has changed; needs clang
+layouts: $(GEN)/heapwatch/heapwatch.pb-c.h $(PB:%=$(GEN)/%.pb-c.h)
+	$(Q)BUILD='$(BUILD)' scripts/layouts
+.PHONY: layouts
 
 #: abi         whether programs built with the last release still run with this libheapwatch.so
 abi: $(O)/libheapwatch.so
@@ -365,7 +364,7 @@ abi: $(O)/libheapwatch.so
 .PHONY: abi
 
 #: tidy        clang-tidy over the sources, with the list of .clang-tidy
-tidy: $(GEN)/heapwatch/heapwatch.pb-c.h $(GEN)/heapwatch/layout.h $(PB:%=$(GEN)/%.pb-c.h)
+tidy: $(GEN)/heapwatch/heapwatch.pb-c.h $(PB:%=$(GEN)/%.pb-c.h)
 	$(Q)BUILD='$(BUILD)' MODE='$(MODE)' scripts/tidy
 .PHONY: tidy
 

@@ -7,7 +7,7 @@
 #include "daemon/image/containers.h"
 #include "daemon/rules/alerts_image.h"
 
-_Static_assert(sizeof(void *) != 8 || sizeof(struct alerting) == 6576, "does alerting_image walk what is new?");
+#include "daemon/alerting/alerting_layouts.inc"
 
 /* The results of the alerts' actions, which are not kept here. */
 static void image_results(struct image *im, const struct alerting *a)
@@ -21,11 +21,25 @@ static void image_results(struct image *im, const struct alerting *a)
                 a->hooks.image(a->hooks.ctx, im, im->reads ? 0 : alerts_get(a->alerts, i)->fingerprint);
 }
 
+static void image_gauges(struct image *im, struct alerting *a, const struct rule_gauge *fresh)
+{
+        struct image_entries e = image_entries(im, IMAGE_NAMES(rule_series), GAUGES);
+
+        while (image_next(im, &e))
+                image_pyramid(im, &a->gauges[e.i].series.pyramid, &series_shape, IMAGE_TYPE(bucket), NULL);
+        for (uint32_t i = 0; im->reads && i < GAUGES; i++) {
+                if (image_lacks(&e, i))
+                        a->gauges[i].series = (struct series){ .late = 0 };
+                memcpy(a->gauges[i].cells, fresh[i].cells,
+                       sizeof(a->gauges[i].cells)); /* the rules may be others now */
+        }
+}
+
 void alerting_image(struct image *im, struct alerting *a)
 {
         const struct alerting fresh = *a;
 
-        image_plain(im, a, sizeof(*a));
+        image_struct(im, a, IMAGE_TYPE(alerting));
         if (im->reads) {
                 a->model = fresh.model;
                 a->tracker = fresh.tracker;
@@ -39,11 +53,7 @@ void alerting_image(struct image *im, struct alerting *a)
                 a->end_words[sizeof(a->end_words) - 1] = '\0';
                 a->pause[0] = '\0';
         }
-        for (unsigned i = 0; i < GAUGES; i++) {
-                if (im->reads) /* the rules may be others now */
-                        memcpy(a->gauges[i].cells, fresh.gauges[i].cells, sizeof(a->gauges[i].cells));
-                image_pyramid(im, &a->gauges[i].series.pyramid, &series_shape, NULL);
-        }
+        image_gauges(im, a, fresh.gauges);
         alerts_image(im, a->alerts);
         image_results(im, a);
 }

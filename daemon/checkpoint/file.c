@@ -9,20 +9,14 @@
 #include <zstd.h>
 
 #include "daemon/image/image.h"
-#include "heapwatch/layout.h"
 #include "proto/base/whole_file.h"
 
-static const char magic[8] = "HWCHECK1";
+static const char magic[8] = "HWCHECK2";
 
 struct head {
         char magic[8];
-        uint64_t layout, wall_ns, raw;
+        uint64_t wall_ns, raw;
 };
-
-uint64_t checkpoint_layout(void)
-{
-        return LAYOUT_OF_STATE;
-}
 
 static int path_of(char path[CHECKPOINT_PATH_MAX], const char *directory, const char *target)
 {
@@ -34,7 +28,7 @@ static int path_of(char path[CHECKPOINT_PATH_MAX], const char *directory, const 
 /* The whole file, to free(). NULL when out of memory. */
 static char *pack(const struct checkpoint *c, size_t *ret_size)
 {
-        struct head head = { .layout = LAYOUT_OF_STATE, .wall_ns = c->wall_ns, .raw = c->n };
+        struct head head = { .wall_ns = c->wall_ns, .raw = c->n };
         size_t most = ZSTD_compressBound(c->n), n = 0;
         char *file = malloc(sizeof(head) + most);
         ZSTD_CCtx *zstd = ZSTD_createCCtx();
@@ -75,8 +69,6 @@ static int unpack(const char *file, size_t size, struct checkpoint *ret, struct 
         if (size < sizeof(head) || memcmp(file, magic, sizeof(magic)) != 0)
                 return error_code(error, -EBADMSG, "it is not a checkpoint");
         memcpy(&head, file, sizeof(head));
-        if (head.layout != LAYOUT_OF_STATE)
-                return error_code(error, -ESTALE, "it was made by another version of heapwatchd");
         if (head.raw == 0 || head.raw > IMAGE_BYTES_MAX)
                 return error_code(error, -EBADMSG, "it is damaged");
         ret->image = malloc(head.raw);

@@ -4,7 +4,7 @@
  * to a temporary file and renamed, so that it is always a whole one, new or
  * old. May wait for the disk.
  *
- *     "HWCHECK1"  u64 layout  u64 wall_ns  u64 raw     in this machine's byte order
+ *     "HWCHECK2"  u64 wall_ns  u64 raw     in this machine's byte order
  *     a zstd frame with a checksum
  */
 #ifndef HW_DAEMON_CHECKPOINT_FILE_H
@@ -28,14 +28,11 @@ struct checkpoint {
 int checkpoint_write(const char *directory, const char *target, const struct checkpoint *c);
 
 /*
- * Returns 0; -ENOENT; or with a sentence -ESTALE: from another build, -EBADMSG: damaged, another -errno.
+ * Returns 0; -ENOENT; or with a sentence -EBADMSG: damaged, another -errno.
  */
 int checkpoint_read(const char *directory, const char *target, struct checkpoint *ret, struct error *error);
 
 /* Removes it, if it is there. */
 void checkpoint_remove(const char *directory, const char *target);
-
-/* Identifies the layout of structs in this build: checkpoints of another layout cannot be read. */
-uint64_t checkpoint_layout(void);
 
 #endif

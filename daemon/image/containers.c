@@ -4,23 +4,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/image/containers_layouts.inc"
+
 static const char too_many[] = "it has more of something than there can be";
 static const char impossible[] = "numbers in it contradict each other";
 
 /* -------------------------------------------------------------------- pool */
 
-void image_pool(struct image *im, struct pool *p, struct pool shape, uint32_t most)
+void image_pool(struct image *im, struct pool *p, struct pool shape, const struct image_type *type, uint32_t most)
 {
-        const size_t object_bytes = shape.object_bytes;
         const unsigned chunk_shift = shape.chunk_shift;
-        const size_t chunk = object_bytes << chunk_shift;
+        const uint32_t chunk = UINT32_C(1) << chunk_shift;
         uint32_t n = p->n_chunks, count = p->count;
 
         if (im->reads) {
-                if (p->object_bytes != object_bytes || p->chunk_shift != chunk_shift || count > most ||
-                    n > (most >> chunk_shift) + 2 || count > (uint64_t)n << chunk_shift)
+                if (p->chunk_shift != chunk_shift || count > most || n > (most >> chunk_shift) + 2 ||
+                    count > (uint64_t)n << chunk_shift)
                         image_refuse(im, too_many);
-                pool_init(p, object_bytes, chunk_shift);
+                pool_init(p, shape.object_bytes, chunk_shift);
                 p->chunks = image_fine(im) && n ? calloc(n, sizeof(*p->chunks)) : NULL;
                 if (n && image_fine(im) && !p->chunks)
                         image_refuse(im, "out of memory");
@@ -28,8 +29,7 @@ void image_pool(struct image *im, struct pool *p, struct pool shape, uint32_t mo
         }
         for (uint32_t i = 0; i < n && image_fine(im); i++) {
                 uint64_t first = (uint64_t)i << chunk_shift, left = count > first ? count - first : 0;
-                size_t used = (left < 1u << chunk_shift ? (size_t)left : (size_t)1 << chunk_shift) * object_bytes;
-                image_block(im, &p->chunks[i], used, chunk);
+                image_structs(im, &p->chunks[i], left < chunk ? (uint32_t)left : chunk, chunk, type);
                 if (im->reads && image_fine(im))
                         p->n_chunks++;
         }
@@ -69,6 +69,7 @@ void image_arena(struct image *im, struct arena *a, size_t max_bytes)
                 if (b == a->current)
                         current = n;
         }
+        image_expect(im, &(uint64_t){ sizeof(struct arena_block) }, sizeof(uint64_t));
         image_plain(im, &n, sizeof(n));
         image_plain(im, &current, sizeof(current));
         if (im->reads)
@@ -77,7 +78,7 @@ void image_arena(struct image *im, struct arena *a, size_t max_bytes)
                 struct arena_block head = { 0 };
                 if (!im->reads)
                         head = **end;
-                image_plain(im, &head, sizeof(head));
+                image_struct(im, &head, IMAGE_TYPE(arena_block));
                 if (im->reads && (head.size > IMAGE_BYTES_MAX || head.used > head.size))
                         image_refuse(im, impossible);
                 image_block(im, end, sizeof(head) + head.used, sizeof(head) + head.size);
@@ -116,8 +117,10 @@ static bool slots_are_sound(const struct strings *s)
 
 void image_strings(struct image *im, struct strings *s, size_t max_bytes)
 {
+        static const uint32_t form[] = { STRINGS_PIECE_BYTES, sizeof(struct strings_head) };
         uint32_t n_slots = s->n_slots, n_pieces = s->n_pieces + (s->pieces_room > 0);
 
+        image_expect(im, form, sizeof(form));
         image_arena(im, &s->arena, max_bytes);
         if (im->reads && ((n_slots & (n_slots - 1)) != 0 || s->n_used > n_slots / 4 * 3))
                 image_refuse(im, impossible);
@@ -210,26 +213,26 @@ static void image_store(struct image *im, struct pyramid_store *s, size_t size)
         s->room = (uint16_t)room;
 }
 
-static void image_packed(struct image *im, struct pyramid_ring *r, const struct pyramid_shape *shape, uint64_t width_ns,
-                         uint32_t most)
+static void image_packed(struct image *im, struct pyramid_ring *r, const struct pyramid_shape *shape,
+                         const struct image_type *type, uint64_t width_ns, uint32_t most)
 {
-        uint32_t n = r->capacity;
-        size_t open = r->open ? shape->cell.size : 0;
+        uint32_t n = r->capacity, open = r->open ? 1 : 0;
 
         image_array(im, &r->places, &n, &r->capacity, sizeof(*r->places), most);
         for (unsigned small = 0; small < 2; small++)
                 image_store(im, &r->stores[small], shape->packing.sizes[small]);
-        image_block(im, &r->open, open, open);
+        image_structs(im, &r->open, open, open, type);
         if (im->reads && image_fine(im))
                 check_places(im, r, shape, width_ns);
 }
 
 static void image_plain_cells(struct image *im, struct pyramid_ring *r, const struct pyramid_shape *shape,
-                              uint64_t width_ns, uint32_t most, void (*each)(struct image *im, void *cell))
+                              const struct image_type *type, uint64_t width_ns, uint32_t most,
+                              void (*each)(struct image *im, void *cell))
 {
         uint32_t n = r->capacity;
 
-        image_array(im, &r->cells, &n, &r->capacity, shape->cell.size, most);
+        image_struct_array(im, &r->cells, &n, &r->capacity, type, most);
         for (uint32_t k = 0; each && k < r->capacity; k++)
                 each(im, r->cells + k * shape->cell.size);
         if (im->reads)
@@ -237,8 +240,9 @@ static void image_plain_cells(struct image *im, struct pyramid_ring *r, const st
 }
 
 void image_pyramid(struct image *im, struct pyramid *p, const struct pyramid_shape *shape,
-                   void (*each)(struct image *im, void *cell))
+                   const struct image_type *type, void (*each)(struct image *im, void *cell))
 {
+        image_expect(im, shape->levels, sizeof(shape->levels));
         for (unsigned i = 0; i < PYRAMID_LEVELS; i++) {
                 struct pyramid_ring *r = &p->levels[i];
                 uint32_t most = i < shape->n_levels ? shape->levels[i].most : 0;
@@ -246,9 +250,9 @@ void image_pyramid(struct image *im, struct pyramid *p, const struct pyramid_sha
                 if (im->reads && !ring_is_sound(r, width_ns, most))
                         image_refuse(im, impossible);
                 if (pyramid_packs(shape))
-                        image_packed(im, r, shape, width_ns, most);
+                        image_packed(im, r, shape, type, width_ns, most);
                 else
-                        image_plain_cells(im, r, shape, width_ns, most, each);
+                        image_plain_cells(im, r, shape, type, width_ns, most, each);
                 if (im->reads && !image_fine(im))
                         r->in_use = false;
         }
@@ -258,6 +262,7 @@ void image_sketch(struct image *im, struct sketch *s, unsigned n_cells)
 {
         uint32_t n = s->n, room = s->room;
 
+        image_expect(im, &n_cells, sizeof(n_cells));
         image_array(im, &s->counts, &n, &room, sizeof(*s->counts), UINT16_MAX);
         if (!im->reads)
                 return;

@@ -12,8 +12,8 @@
 #include "proto/base/sketch.h"
 #include "proto/base/strings.h"
 
-/* At most `most` objects; `shape` is a pool of the same object and chunk size, and may be *p itself. */
-void image_pool(struct image *im, struct pool *p, struct pool shape, uint32_t most);
+/* At most `most` objects of a type; `shape` is a pool of the same object and chunk size, and may be *p itself. */
+void image_pool(struct image *im, struct pool *p, struct pool shape, const struct image_type *type, uint32_t most);
 
 /* Ids up to that of the newest object. Comes after the pool. */
 void image_idtable(struct image *im, struct idtable *t, uint32_t newest);
@@ -21,9 +21,9 @@ void image_idtable(struct image *im, struct idtable *t, uint32_t newest);
 void image_arena(struct image *im, struct arena *a, size_t max_bytes);
 void image_strings(struct image *im, struct strings *s, size_t max_bytes);
 
-/* `each` walks what a cell owns; NULL: nothing. */
+/* Of cells of a type. `each` walks what a cell owns; NULL: nothing. */
 void image_pyramid(struct image *im, struct pyramid *p, const struct pyramid_shape *shape,
-                   void (*each)(struct image *im, void *cell));
+                   const struct image_type *type, void (*each)(struct image *im, void *cell));
 
 /* Cell numbers must be below n_cells. */
 void image_sketch(struct image *im, struct sketch *s, unsigned n_cells);

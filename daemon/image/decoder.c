@@ -6,8 +6,7 @@
 #include "proto/eventlog/internal.h"
 #include "proto/eventlog/limits.h"
 
-/* Everything between the cursor and the tables by id. */
-#define MIDDLE_BYTES (offsetof(struct hw_eventlog, kinds) - offsetof(struct hw_eventlog, stage))
+#include "daemon/image/decoder_layouts.inc"
 
 /* The event cut by the end of the input. A decoder that searches for a run starts over. */
 static void image_carry(struct image *im, struct hw_eventlog *log)
@@ -44,7 +43,7 @@ void image_decoder(struct image *im, struct hw_eventlog *log)
         static const char before[] = "it was before the daemon was started again";
 
         image_carry(im, log);
-        image_plain(im, &log->stage, MIDDLE_BYTES);
+        image_struct(im, log, IMAGE_TYPE(hw_eventlog)); /* all between the cursor and the tables by id */
         if (im->reads) {
                 log->damage.reason = before;
                 if (!is_sound(log))

@@ -1,1 +1,1 @@
-sources := image.c containers.c decoder.c
+sources := image.c definitions.c containers.c decoder.c

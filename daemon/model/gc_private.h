@@ -25,7 +25,7 @@ struct gc_census_cell {
 
 struct gc_censuses {
         struct gc_census_cell cells[GC_CENSUS_RINGS][GC_CENSUS_CELLS];
-        struct {
+        struct gc_census_collection {
                 uint64_t from_ns, to_ns; /* to_ns 0: free, or already counted */
         } collections[GC_CENSUSES];
         uint64_t times_ns[GC_CENSUSES]; /* of censuses that wait; UNKNOWN_U64: free */

@@ -12,12 +12,11 @@
 #include "daemon/model/state.h"
 #include "proto/base/limits.h"
 
+#include "daemon/model/model_layouts.inc"
+
 #define ROWS_MAX (1u << 24)
 
 static const char impossible[] = "numbers in its model contradict each other";
-
-_Static_assert(sizeof(void *) != 8 || sizeof(struct model) == 21136 + FACTS * sizeof(double),
-               "does model_image walk what is new?");
 
 /* ---------------------------------------------------------------- what it owns */
 
@@ -25,8 +24,8 @@ static void image_caps(struct image *im, struct model *m)
 {
         uint32_t n = m->sched.n_caps, room = m->caps_room;
 
-        image_array(im, &m->sched.caps, &n, &room, sizeof(*m->sched.caps), 2 * LIMIT_CAPS);
-        image_array(im, &m->caps, &m->sched.n_caps, &m->caps_room, sizeof(*m->caps), 2 * LIMIT_CAPS);
+        image_struct_array(im, &m->sched.caps, &n, &room, IMAGE_TYPE(sched_cap), 2 * LIMIT_CAPS);
+        image_struct_array(im, &m->caps, &m->sched.n_caps, &m->caps_room, IMAGE_TYPE(cap_state), 2 * LIMIT_CAPS);
         for (unsigned i = 0; i < SCHED_STATUSES; i++)
                 if (m->stop_status[i] >= SCHED_STATUSES)
                         image_refuse(im, impossible);
@@ -36,8 +35,8 @@ static void image_gc(struct image *im, struct model *m)
 {
         uint32_t room = GC_MAX_GENERATIONS;
 
-        image_array(im, &m->gc.generations, &m->gc.n_generations, &room, sizeof(*m->gc.generations),
-                    GC_MAX_GENERATIONS);
+        image_struct_array(im, &m->gc.generations, &m->gc.n_generations, &room, IMAGE_TYPE(generation),
+                           GC_MAX_GENERATIONS);
         for (uint32_t i = 0; i < m->gc.n_generations; i++)
                 image_sketch(im, &m->gc.generations[i].pauses.cells, HISTOGRAM_CELLS);
         if (m->gc.nonmoving.n_census > NONMOVING_SIZES || m->gc.n_last > GC_LAST)
@@ -46,7 +45,7 @@ static void image_gc(struct image *im, struct model *m)
 
 static void image_rows(struct image *im, struct census_rows *rows, uint32_t n, uint32_t bands)
 {
-        image_array(im, &rows->rows, &n, &rows->room, sizeof(*rows->rows), ROWS_MAX);
+        image_struct_array(im, &rows->rows, &n, &rows->room, IMAGE_TYPE(census_row), ROWS_MAX);
         for (uint32_t i = 0; im->reads && i < n; i++)
                 if (rows->rows[i].band == 0 || rows->rows[i].band > bands)
                         image_refuse(im, impossible);
@@ -70,16 +69,20 @@ static void image_census(struct image *im, struct census_state *c, uint32_t band
 
 static void image_bands(struct image *im, struct bands *b, const struct bands *shape)
 {
-        image_pool(im, &b->entries, shape->entries, LIMIT_BANDS);
+        const uint64_t form[] = { BAND_STRIDE, band_history.capacity, band_history.cell.size,
+                                  band_history_thin.capacity, band_history_thin.cell.size };
+
+        image_expect(im, form, sizeof(form)); /* of the points */
+        image_pool(im, &b->entries, shape->entries, IMAGE_TYPE(band_entry), LIMIT_BANDS);
         image_idtable(im, &b->by_key, b->entries.count);
-        image_pool(im, &b->sums, shape->sums, LIMIT_BANDS);
-        image_pool(im, &b->histories, shape->histories, LIMIT_FULL_BANDS);
+        image_pool(im, &b->sums, shape->sums, IMAGE_TYPE(band_sums), LIMIT_BANDS);
+        image_pool(im, &b->histories, shape->histories, IMAGE_TYPE(fold), LIMIT_FULL_BANDS);
         image_arena(im, &b->points, shape->points.max_bytes);
         image_arena(im, &b->stacks, shape->stacks.max_bytes);
         image_strings(im, &b->strings, shape->strings.arena.max_bytes);
-        image_pool(im, &b->centres, shape->centres, LIMIT_COST_CENTRES);
+        image_pool(im, &b->centres, shape->centres, IMAGE_TYPE(cost_centre), LIMIT_COST_CENTRES);
         image_idtable(im, &b->centre_by_id, b->centres.count);
-        image_pool(im, &b->tables, shape->tables, LIMIT_INFO_TABLES);
+        image_pool(im, &b->tables, shape->tables, IMAGE_TYPE(info_table), LIMIT_INFO_TABLES);
         image_idtable(im, &b->table_by_key, b->tables.count);
 }
 
@@ -103,12 +106,13 @@ static void image_notes(struct image *im, struct notes *n)
 {
         uint32_t made = n->made, room = n->slots ? LIMIT_NOTES : 0;
 
-        image_array(im, &n->slots, &made, &room, sizeof(*n->slots), LIMIT_NOTES);
+        image_struct_array(im, &n->slots, &made, &room, IMAGE_TYPE(note), LIMIT_NOTES);
         n->made = made;
         for (uint32_t i = 0; i < n->made; i++) {
                 image_note(im, &n->slots[i]);
         }
-        image_array(im, &n->landmarks, &n->n_landmarks, &n->landmarks_room, sizeof(*n->landmarks), LIMIT_LANDMARKS);
+        image_struct_array(im, &n->landmarks, &n->n_landmarks, &n->landmarks_room, IMAGE_TYPE(landmark),
+                           LIMIT_LANDMARKS);
         for (uint32_t i = 0; im->reads && i < n->n_landmarks; i++) {
                 struct landmark *l = &n->landmarks[i];
                 l->note.text = l->text;
@@ -120,25 +124,6 @@ static void image_notes(struct image *im, struct notes *n)
 }
 
 /* ------------------------------------------------------------------- arguments */
-
-/* Overwrites an interned text in what was written since `begin`. */
-static void blank(struct image *im, size_t begin, const char *text)
-{
-        const struct strings_head head = strings_head(text);
-        const size_t size = strings_size(text);
-        size_t at = begin;
-
-        for (const uint8_t *found; at < im->n; at = (size_t)(found - im->bytes) + 1) {
-                found = memmem(im->bytes + at, im->n - at, text, size + 1);
-                if (!found)
-                        return;
-                if (found - im->bytes < (ptrdiff_t)sizeof(head) ||
-                    memcmp(found - sizeof(head), &head, sizeof(head)) != 0)
-                        continue;
-                memset((uint8_t *)found, '*', size);
-                return;
-        }
-}
 
 struct wanted {
         const char *text;
@@ -152,39 +137,69 @@ static void match_option(void *ctx, const char *option)
         w->found = w->found || option == w->text;
 }
 
-/* Arguments may be secrets, and would outlive the program in the file. */
-static void blank_arguments(struct image *im, size_t begin, const struct run *run)
+static bool is_secret(const struct run *run, uint32_t i)
 {
-        for (uint32_t i = 1; i < run->n_args; i++) {
-                struct wanted w = { .text = run->args[i] };
-                bool marks = !strcmp(w.text, "+RTS") || !strcmp(w.text, "-RTS") || !strcmp(w.text, "--RTS") ||
-                             !strcmp(w.text, "--");
-                run_each_rts_option(run, match_option, &w);
-                if (!marks && !w.found && w.text != run->args[0])
-                        blank(im, begin, w.text);
+        struct wanted w = { .text = run->args[i] };
+
+        run_each_rts_option(run, match_option, &w);
+        return !w.found && w.text != run->args[0] && strcmp(w.text, "+RTS") != 0 && strcmp(w.text, "-RTS") != 0 &&
+               strcmp(w.text, "--RTS") != 0 && strcmp(w.text, "--") != 0;
+}
+
+/*
+ * Arguments may be secrets, and would outlive the program in the file: their texts are asterisks while they are
+ * written.
+ */
+static void write_identity(struct image *im, struct model *m)
+{
+        const struct run *run = &m->run;
+        char *texts[RUN_MAX_ARGS] = { NULL };
+
+        for (uint32_t i = 1; i < run->n_args && image_fine(im); i++) {
+                if (!is_secret(run, i))
+                        continue;
+                texts[i] = strdup(run->args[i]);
+                if (texts[i])
+                        memset((char *)(size_t)run->args[i], '*', strings_size(run->args[i]));
+                else
+                        image_refuse(im, "out of memory");
         }
+        image_strings(im, &m->identity, m->identity.arena.max_bytes);
+        for (uint32_t i = RUN_MAX_ARGS; i-- > 1;) /* the same text may be there twice: its first copy is the true one */
+                if (texts[i])
+                        memcpy((char *)(size_t)run->args[i], texts[i], strlen(texts[i]));
+        for (uint32_t i = 1; i < RUN_MAX_ARGS; i++)
+                free(texts[i]);
+}
+
+static void image_series(struct image *im, struct model *m)
+{
+        struct image_entries e = image_entries(im, IMAGE_NAMES(series_id), SERIES_COUNT);
+
+        while (image_next(im, &e))
+                image_pyramid(im, &m->series[e.i].pyramid, &series_shape, IMAGE_TYPE(bucket), NULL);
+        for (uint32_t i = 0; im->reads && i < SERIES_COUNT; i++)
+                if (image_lacks(&e, i))
+                        m->series[i] = (struct series){ .late = 0 };
 }
 
 static void image_parts(struct image *im, struct model *m, const struct model *shape, bool arguments)
 {
-        size_t begin;
-
         image_caps(im, m);
         image_gc(im, m);
         image_bands(im, &m->bands, &shape->bands);
         image_census(im, &m->census, m->bands.entries.count);
         image_notes(im, &m->notes);
-        image_pool(im, &m->profile.stacks, shape->profile.stacks, LIMIT_STACKS);
+        image_pool(im, &m->profile.stacks, shape->profile.stacks, IMAGE_TYPE(profile_stack), LIMIT_STACKS);
         image_idtable(im, &m->profile.by_stack, m->profile.stacks.count);
         image_arena(im, &m->profile.centres, shape->profile.centres.max_bytes);
-        image_pool(im, &m->ticky.counters, shape->ticky.counters, LIMIT_TICKY);
+        image_pool(im, &m->ticky.counters, shape->ticky.counters, IMAGE_TYPE(ticky_counter), LIMIT_TICKY);
         image_idtable(im, &m->ticky.by_id, m->ticky.counters.count);
-        begin = im->n;
-        image_strings(im, &m->identity, shape->identity.arena.max_bytes);
-        if (!im->reads && image_fine(im) && !arguments)
-                blank_arguments(im, begin, &m->run);
-        for (unsigned i = 0; i < SERIES_COUNT; i++)
-                image_pyramid(im, &m->series[i].pyramid, &series_shape, NULL);
+        if (im->reads || arguments)
+                image_strings(im, &m->identity, shape->identity.arena.max_bytes);
+        else
+                write_identity(im, m);
+        image_series(im, m);
 }
 
 /* -------------------------------------------------------------------- pointers */
@@ -240,8 +255,11 @@ static void relocate_run(struct image *im, struct run *run)
                 image_refuse(im, impossible);
         image_string(im, &run->program);
         image_string(im, &run->rts_identifier);
-        for (uint32_t i = 0; i < run->n_args && i < RUN_MAX_ARGS; i++)
+        for (uint32_t i = 0; i < run->n_args && i < RUN_MAX_ARGS; i++) {
                 image_string(im, &run->args[i]);
+                if (!run->args[i])
+                        image_refuse(im, impossible);
+        }
         run->ghc_version[sizeof(run->ghc_version) - 1] = run->rts_way[sizeof(run->rts_way) - 1] = '\0';
 }
 
@@ -269,7 +287,7 @@ void model_image(struct image *im, struct model *m, bool arguments)
 {
         const struct model fresh = *m;
 
-        image_plain(im, m, sizeof(*m));
+        image_struct(im, m, IMAGE_TYPE(model));
         if (im->reads) {
                 m->sink = fresh.sink;
                 model_keep_finely(m, fresh.finely);

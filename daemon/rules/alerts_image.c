@@ -10,7 +10,7 @@
 #include "daemon/rules/alert_text.h"
 #include "daemon/rules/alerts_private.h"
 
-_Static_assert(sizeof(void *) != 8 || sizeof(struct alert) == 248, "does alerts_image walk what is new?");
+#include "daemon/rules/alerts_layouts.inc"
 
 /* Texts of the rule, by which it is found again, and of the alert. */
 struct texts {
@@ -73,7 +73,7 @@ static void write_alert(struct image *im, const struct alert *alert)
         struct alert plain = *alert;
         struct texts t = texts_of(alert);
 
-        image_plain(im, &plain, sizeof(plain));
+        image_struct(im, &plain, IMAGE_TYPE(alert));
         image_texts(im, &t);
 }
 
@@ -83,7 +83,7 @@ static bool read_alert(struct image *im, struct alerts *a, struct alert *alert)
         struct texts t = { .n = 0 };
         bool good;
 
-        image_plain(im, alert, sizeof(*alert));
+        image_struct(im, alert, IMAGE_TYPE(alert));
         alert->memory = NULL;
         alert->value_text = alert->threshold_text = alert->sentence = NULL;
         alert->annotations = NULL;

@@ -32,6 +32,8 @@ struct kept {
         bool has_decoder;
 };
 
+#include "daemon/target/checkpoint_layouts.inc"
+
 static struct kept keep(const struct pipeline *p)
 {
         struct kept k = {
@@ -149,8 +151,8 @@ uint8_t *pipeline_checkpoint(struct pipeline *p, bool last, size_t *ret_size)
         (void)snprintf(head.labels, sizeof(head.labels), "%s", p->labels ? p->labels : "");
         memcpy(head.process_only_reason, p->process_only_reason, sizeof(head.process_only_reason));
         image_write(&im, expected + expected / 8);
-        image_plain(&im, &head, sizeof(head));
-        image_plain(&im, &k, sizeof(k));
+        image_struct(&im, &head, IMAGE_TYPE(checkpoint_target));
+        image_struct(&im, &k, IMAGE_TYPE(kept));
         image_stages(&im, p, p->alerting != NULL);
         uint8_t *bytes = image_take(&im, ret_size);
         image_done(&im);
@@ -174,13 +176,17 @@ uint64_t pipeline_checkpoint_mono_ns(const struct pipeline *p)
 
 bool checkpoint_target_read(const uint8_t *image, size_t n, struct checkpoint_target *ret)
 {
-        if (n < sizeof(*ret))
-                return false;
-        memcpy(ret, image, sizeof(*ret));
+        struct image im;
+
+        *ret = (struct checkpoint_target){ .last = false };
+        image_read(&im, image, n);
+        image_struct(&im, ret, IMAGE_TYPE(checkpoint_target));
+        bool good = image_fine(&im);
+        image_done(&im);
         ret->uri[sizeof(ret->uri) - 1] = ret->name[sizeof(ret->name) - 1] = '\0';
         ret->labels[sizeof(ret->labels) - 1] = '\0';
         ret->process_only_reason[sizeof(ret->process_only_reason) - 1] = '\0';
-        return target_name_valid(ret->name) || strchr(ret->name, '~');
+        return good && (target_name_valid(ret->name) || strchr(ret->name, '~'));
 }
 
 bool pipeline_is_of(const struct pipeline *p, const uint8_t *image, size_t n, struct error *error)
@@ -203,14 +209,14 @@ bool pipeline_restore(struct pipeline *p, const uint8_t *image, size_t n, bool *
         if (!pipeline_is_of(p, image, n, error))
                 return false;
         image_read(&im, image, n);
-        image_plain(&im, &head, sizeof(head));
-        image_plain(&im, &k, sizeof(k));
+        image_struct(&im, &head, IMAGE_TYPE(checkpoint_target));
+        image_struct(&im, &k, IMAGE_TYPE(kept));
         if (!is_sound(&k))
                 image_refuse(&im, "numbers in it contradict each other");
         if (image_fine(&im))
                 leave_out(p, &k);
         image_stages(&im, p, k.has_alerting);
-        if (image_fine(&im) && k.has_alerting == (p->alerting != NULL) && im.at != n)
+        if (image_fine(&im) && k.has_alerting == (p->alerting != NULL) && im.at != im.n)
                 image_refuse(&im, "there is more after its end");
         if (!image_fine(&im))
                 (void)error_set(error, "%s", im.trouble);

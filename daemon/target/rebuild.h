@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rebuild.h - the state of a target from its recording, when its checkpoint
- * cannot be read: damaged, or of another version.
+ * cannot be read: damaged, or of a version that kept something in another way.
  *
  *     recording ─▶ decoder, model, tracker, alerts     in slices, between the turns of all sources
  *     source ─▶ held (held_stream.h)                   from the first moment: its program does not wait

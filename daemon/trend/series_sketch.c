@@ -4,7 +4,10 @@
  * slices. A slice that replaces another reuses the memory of its sketch.
  */
 #include "daemon/trend/series_sketch.h"
+
 #include "proto/base/time.h"
+
+#include "daemon/trend/series_sketch_layouts.inc"
 
 #define BITS  5u
 #define CELLS SKETCH_CELLS(BITS, 64u)
@@ -51,7 +54,7 @@ static void slice_image(struct image *im, void *cell)
 
 void series_sketch_image(struct image *im, struct series_sketch *s)
 {
-        image_pyramid(im, &s->slices, &shape, slice_image);
+        image_pyramid(im, &s->slices, &shape, IMAGE_TYPE(sketch_slice), slice_image);
         slice_image(im, &s->total);
 }
 

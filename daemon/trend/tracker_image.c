@@ -5,9 +5,9 @@
 #include "daemon/trend/tracker_private.h"
 #include "proto/base/limits.h"
 
-static const char impossible[] = "numbers in its verdicts contradict each other";
+#include "daemon/trend/tracker_layouts.inc"
 
-_Static_assert(sizeof(void *) != 8 || sizeof(struct tracker) == 10992, "does tracker_image walk what is new?");
+static const char impossible[] = "numbers in its verdicts contradict each other";
 
 /* ---------------------------------------------------------------------- parts */
 
@@ -44,6 +44,7 @@ static void check_sketch(struct image *im, const struct band_sketch *s)
 
 static void image_rings(struct image *im, struct rings *r, const struct rings_shape *shape)
 {
+        image_expect(im, shape, sizeof(*shape));
         if (im->reads && !rings_are_sound(shape, r))
                 image_refuse(im, impossible);
         image_block(im, &r->cells, rings_held(r), rings_held(r));
@@ -71,15 +72,14 @@ static void image_band(struct image *im, struct tracker *t, struct band_state *s
 
 static void image_series(struct image *im, struct tracker *t, unsigned id)
 {
-        struct series_state *s = t->series[id];
-        size_t size = s ? sizeof(*s) : 0;
+        uint32_t n = t->series[id] ? 1 : 0;
 
-        image_block(im, &t->series[id], size, size);
-        s = t->series[id];
+        image_structs(im, &t->series[id], n, n, IMAGE_TYPE(series_state));
+        struct series_state *s = t->series[id];
         if (!s)
                 return;
-        size = s->trend ? sizeof(*s->trend) : 0;
-        image_block(im, &s->trend, size, size);
+        n = s->trend ? 1 : 0;
+        image_structs(im, &s->trend, n, n, IMAGE_TYPE(trend));
         series_sketch_image(im, &s->sketch);
         if (s->trend)
                 image_trend(im, t, s->trend);
@@ -97,14 +97,14 @@ static void image_bands(struct image *im, struct tracker *t)
         image_array(im, &t->refused_bytes, &n, &t->n_bands, sizeof(*t->refused_bytes), 2 * LIMIT_BANDS);
         n = t->n_full;
         room = t->full_room;
-        image_array(im, &t->now, &n, &room, sizeof(*t->now), 2 * LIMIT_BANDS);
+        image_struct_array(im, &t->now, &n, &room, IMAGE_TYPE(band_now), 2 * LIMIT_BANDS);
         image_array(im, &t->values, &n, &room, sizeof(*t->values), 2 * LIMIT_BANDS);
-        image_array(im, &t->recent, &n, &room, sizeof(*t->recent), 2 * LIMIT_BANDS);
+        image_struct_array(im, &t->recent, &n, &room, IMAGE_TYPE(band_recent), 2 * LIMIT_BANDS);
         n = t->n_full;
         image_array(im, &t->full, &n, &t->full_room, sizeof(*t->full), 2 * LIMIT_BANDS);
         t->n_full = n;
         for (uint32_t i = 0; i < t->n_full; i++) {
-                image_block(im, &t->full[i], sizeof(**t->full), sizeof(**t->full));
+                image_structs(im, &t->full[i], 1, 1, IMAGE_TYPE(band_state));
                 if (t->full[i])
                         image_band(im, t, t->full[i]);
         }
@@ -117,7 +117,7 @@ void tracker_image(struct image *im, struct tracker *t)
 {
         const struct tracker fresh = *t;
 
-        image_plain(im, t, sizeof(*t));
+        image_struct(im, t, IMAGE_TYPE(tracker));
         if (im->reads) {
                 if (!same_scale(&t->config.trend, &fresh.config.trend) || t->config.tick_ns != fresh.config.tick_ns)
                         image_refuse(im, "growth was judged by another --resolution or --leak-after");
@@ -129,8 +129,12 @@ void tracker_image(struct image *im, struct tracker *t)
                 if (!tracker_early_is_sound(t) || t->waits || t->held_from || t->n_held)
                         image_refuse(im, impossible);
         }
-        for (unsigned i = 0; i < SERIES_COUNT; i++)
-                image_series(im, t, i);
+        struct image_entries e = image_entries(im, IMAGE_NAMES(series_id), SERIES_COUNT);
+        while (image_next(im, &e))
+                image_series(im, t, e.i);
+        for (uint32_t i = 0; im->reads && i < SERIES_COUNT; i++)
+                if (image_lacks(&e, i))
+                        t->series[i] = NULL;
         image_bands(im, t);
         t->scan |= im->reads; /* all of it is new to current subscribers */
 }

@@ -143,7 +143,7 @@ struct hw_eventlog {
 
         bool may_join; /* a run may be joined in its middle */
         bool joined;   /* the current run was: its header is not known */
-        struct {
+        struct join {
                 uint64_t steps;      /* in the whole search */
                 uint32_t at;         /* followed after `p`; 0: nothing yet */
                 uint32_t blocks;     /* markers in these bytes */

@@ -149,7 +149,7 @@ def test_a_fifo_outlives_its_reader(directory, monkeypatch, keeper):
 
 
 def test_a_fifo_goes_on_from_its_recording(directory):
-    """As after an upgrade, when the checkpoint is of another version: its program does not notice that either."""
+    """When the checkpoint is damaged, too: its program does not notice that either."""
     hour, directory = Hour(), pathlib.Path(directory)
     path = directory / "t.fifo"
     os.mkfifo(path, 0o600)

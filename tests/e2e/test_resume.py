@@ -306,7 +306,7 @@ def test_damaged_checkpoint_is_refused():
         good = checkpoint.read_bytes()
         middle = len(good) // 2
         for bad, why in ((good[:middle], "damaged"), (good[:middle] + bytes([good[middle] ^ 1]) + good[middle + 1:], "damaged"),
-                         (good[:8] + bytes([good[8] ^ 1]) + good[9:], "another version"), (b"", "not a checkpoint")):
+                         (b"HWCHECK1" + good[8:], "not a checkpoint"), (b"", "not a checkpoint")):
             checkpoint.write_bytes(bad)
             checkpoint.chmod(0o600)
             with daemon(one, f"t={path}") as d:

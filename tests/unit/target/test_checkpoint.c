@@ -5,6 +5,7 @@
  */
 #include "tests/unit/target/play.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <glob.h>
 #include <unistd.h>
@@ -190,6 +191,55 @@ static void test_cut_anywhere(void **state)
         free(l.bytes);
 }
 
+/* The next name of a type or a member from `at` on; SIZE_MAX: none. */
+static size_t next_name(const struct checkpoint *c, size_t at, size_t *ret_size)
+{
+        for (size_t size = 0; at < c->n; at++) {
+                if (islower(c->image[at]) || c->image[at] == '_') {
+                        size++;
+                        continue;
+                }
+                *ret_size = size;
+                if (c->image[at] == '\0' && size >= 4)
+                        return at - size;
+                size = 0;
+        }
+        return SIZE_MAX;
+}
+
+/*
+ * A name that differs is a member that the writer had and the reader has not, and one that the reader alone has: as if
+ * a version had one more, and one less. Most of these are numbers, and the rest is taken without them.
+ */
+static void test_another_version(void **state)
+{
+        struct log l = log_of("leaky-hi-ghc9103");
+        size_t cut = l.size / 2, size;
+        unsigned taken = 0, all = 0, step = (unsigned)thin(1, "names");
+        struct pipeline *p = make(NULL);
+        uint64_t at;
+
+        (void)state;
+        feed(p, &l, 0, cut);
+        struct checkpoint c = write_down(p);
+        pipeline_destroy(&p);
+        memcpy(&at, c.image, sizeof(at)); /* where the definitions begin */
+        for (unsigned i = 0; (at = next_name(&c, at, &size)) != SIZE_MAX; at += size, i++) {
+                if (i % step)
+                        continue;
+                c.image[at] ^= 1;
+                taken += try(&c, &l, cut);
+                c.image[at] ^= 1;
+                all++;
+        }
+        assert_true(all > 300 / step);
+        if (taken < all / 2)
+                print_message("%u of %u\n", taken, all);
+        assert_true(taken >= all / 2);
+        free(c.image);
+        free(l.bytes);
+}
+
 static void refuses_or_is_well(const struct checkpoint *c, const char *why)
 {
         struct error error;
@@ -212,9 +262,10 @@ static void test_other_targets_are_refused(void **state)
         assert_true(checkpoint_target_read(c.image, c.n, &head));
         assert_string_equal(head.name, "log");
         assert_string_equal(head.uri, "file:/log");
-        snprintf(head.uri, sizeof(head.uri), "file:/other");
-        memcpy(c.image, &head, sizeof(head));
-        refuses_or_is_well(&c, "another source, file:/other");
+        char *uri = memmem(c.image, c.n, head.uri, strlen(head.uri) + 1);
+        assert_non_null(uri);
+        memcpy(uri, "file:/lag", strlen(head.uri));
+        refuses_or_is_well(&c, "another source, file:/lag");
         free(c.image);
 }
 
@@ -273,7 +324,7 @@ static void test_files(void **state)
                 fclose(f);
                 file.bytes[at] ^= 0x10;
                 int r = checkpoint_read(directory, "t", &got, &error);
-                assert_true(r == -EBADMSG || r == -ESTALE || (at >= 16 && at < 24) || r == -ENOMEM);
+                assert_true(r == -EBADMSG || (at >= 8 && at < 16) || r == -ENOMEM);
                 free(got.image);
         }
         checkpoint_remove(directory, "t");
@@ -287,6 +338,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_all_logs),
                 cmocka_unit_test(test_cut_anywhere),
+                cmocka_unit_test(test_another_version),
                 cmocka_unit_test(test_other_targets_are_refused),
                 cmocka_unit_test(test_arguments_are_left_out),
                 cmocka_unit_test(test_files),
