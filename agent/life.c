@@ -49,7 +49,6 @@
 #include "agent/writer.h"
 
 #define ARGUMENTS_MAX 65536
-#define FORKED_NS     INT64_C(200000000) /* a process that is forked only to fork another one and end is not served */
 
 /* Only before a program is started can its own parser say which options it accepts; here a wrong one would end it. */
 #define UNWRAPPED " (`heapwatch run PROGRAM`, without a wrapper around it, tries the options of its runtime)"
@@ -236,7 +235,7 @@ static void serve_child(void)
 
         if (!a.served || a.declined || (!a.setup.settings.follow && a.setup.settings.socket[0]))
                 return;
-        if (!server_prepare(&a.setup.settings, FORKED_NS, &error)) {
+        if (!server_prepare(&a.setup.settings, &error)) {
                 a.declined = true;
                 return;
         }

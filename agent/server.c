@@ -27,6 +27,14 @@
 #define IDLE_NS INT64_C(100000000) /* from one look at the sockets to the next */
 #define BUSY_NS INT64_C(5000000)   /* the same, while a reader has something to take */
 
+/*
+ * When a forked process is served: after that long, if it has had that much processor time, which suffices to fork
+ * another one and end; and at last also one that has only slept.
+ */
+#define FORKED_NS      INT64_C(200000000)
+#define FORKED_CPU_NS  INT64_C(15000000)
+#define FORKED_LAST_NS INT64_C(1000000000)
+
 static struct {
         struct agent_settings settings;
         struct listener listener;
@@ -38,17 +46,19 @@ static struct {
         bool came;     /* there has been a reader */
         bool filtered; /* the program's filter of system calls forbids to serve anybody */
         int64_t filter_checked_ns;
-        int64_t open_at_ns; /* when to listen; 0: it does */
+        int64_t open_at_ns;     /* when to listen; 0: it does */
+        int64_t open_at_cpu_ns; /* after how much processor time of the process */
         uint64_t losses_reported;
         bool unnamed_reported; /* that info tables have no names */
         _Atomic uint64_t pause_ns, known, live_bytes, lives, taken, reader_count, left_out, definitions_left_out,
                 not_understood;
 } s = { .listener = { .socket.fd = -1, .lock.fd = -1 }, .descriptors = PTHREAD_MUTEX_INITIALIZER };
 
-bool server_prepare(const struct agent_settings *settings, int64_t open_in_ns, struct error *error)
+bool server_prepare(const struct agent_settings *settings, struct error *error)
 {
         s.settings = *settings;
-        s.open_at_ns = thread_now_ns() + open_in_ns;
+        s.open_at_ns = thread_now_ns() + FORKED_NS;
+        s.open_at_cpu_ns = thread_process_cpu_ns() + FORKED_CPU_NS;
         if (!listener_choose_path(&s.listener, settings, error))
                 return false;
         preamble_reset(&s.preamble);
@@ -58,7 +68,7 @@ bool server_prepare(const struct agent_settings *settings, int64_t open_in_ns, s
 
 bool server_open(const struct agent_settings *settings, struct error *error)
 {
-        if (!server_prepare(settings, 0, error))
+        if (!server_prepare(settings, error))
                 return false;
         s.open_at_ns = 0;
         return listener_open(&s.listener, error);
@@ -68,8 +78,9 @@ bool server_open(const struct agent_settings *settings, struct error *error)
 static void open_if_due(void)
 {
         struct error unused;
+        const int64_t late_ns = s.open_at_ns && !s.filtered ? thread_now_ns() - s.open_at_ns : -1;
 
-        if (s.open_at_ns == 0 || s.filtered || thread_now_ns() < s.open_at_ns)
+        if (late_ns < 0 || (late_ns < FORKED_LAST_NS - FORKED_NS && thread_process_cpu_ns() < s.open_at_cpu_ns))
                 return;
         s.open_at_ns = 0;
         pthread_mutex_lock(&s.descriptors);

@@ -22,10 +22,10 @@
 #include "proto/base/error.h"
 
 /*
- * Decides on the socket's path, as listener_choose_path; the thread opens it so much later. What is logged until then
- * is kept for the first reader.
+ * Decides on the socket's path, as listener_choose_path. The thread opens it later, so that a process that is forked
+ * only to fork another one and end is not served. What is logged until then is kept for the first reader.
  */
-bool server_prepare(const struct agent_settings *s, int64_t open_in_ns, struct error *error);
+bool server_prepare(const struct agent_settings *s, struct error *error);
 
 /* The same, and opens it at once. */
 bool server_open(const struct agent_settings *s, struct error *error);

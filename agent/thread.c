@@ -46,12 +46,22 @@ void thread_condition_init(pthread_cond_t *c)
         pthread_condattr_destroy(&attributes);
 }
 
-int64_t thread_now_ns(void)
+static int64_t clock_ns(clockid_t clock)
 {
         struct timespec t;
 
-        clock_gettime(CLOCK_MONOTONIC, &t);
+        clock_gettime(clock, &t);
         return (int64_t)t.tv_sec * (int64_t)NS_PER_S + t.tv_nsec;
+}
+
+int64_t thread_now_ns(void)
+{
+        return clock_ns(CLOCK_MONOTONIC);
+}
+
+int64_t thread_process_cpu_ns(void)
+{
+        return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 struct timespec thread_time_after(int64_t ns)

@@ -22,7 +22,8 @@ int thread_start(struct thread *t, const char *name, void (*run)(void));
 /* A condition variable on the monotonic clock. */
 void thread_condition_init(pthread_cond_t *c);
 
-int64_t thread_now_ns(void); /* monotonic */
+int64_t thread_now_ns(void);         /* monotonic */
+int64_t thread_process_cpu_ns(void); /* that the process has had */
 struct timespec thread_time_after(int64_t ns);
 
 #endif

@@ -123,7 +123,9 @@ static void add_end(FILE *out, const struct program_run *r, const struct session
                 fputs(" (the program ended before its runtime began one)", out);
         if ((result->target[0] != '\0' || r->unnamed) && !came)
                 add_why_unseen(out, r, &result->below);
-        if (r->from_inside && !r->o.follow && inside_forked_lives(r->agent) && !inside_owner_lives(r->agent))
+        if (result->left_unserved)
+                fputs("; a process that it has forked goes on, unwatched: `heapwatch attach` it", out);
+        else if (r->from_inside && !r->o.follow && inside_forked_lives(r->agent) && !inside_owner_lives(r->agent))
                 fputs("; a process that it has forked goes on, unwatched: `heapwatch attach` it, or use --follow", out);
         if (relay.left_out_bytes > 0)
                 add_bytes(out, "not delivered, because no daemon read it:", relay.left_out_bytes);

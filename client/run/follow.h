@@ -23,8 +23,16 @@ struct follow {
 /* The process of a socket beside `socket` that was not there at the last check; 0: none. */
 pid_t follow_next(struct follow *f, const char *socket);
 
-/* Adds it to the daemon, which may take some seconds. False: it is not watched. */
+/* Adds it to the daemon, and tries again while that is silent: it may take some seconds. False: it is not watched. */
 bool follow_add(const struct daemon_link *link, const char *socket, pid_t pid, const struct daemon_wish *wish);
+
+/*
+ * Of the processes that the program with the claim on `socket` has forked, and that have executed no other program:
+ * whether one is not among those that follow_next() has found. While it can run, its agent may soon have a socket.
+ */
+enum follow_unserved { UNSERVED_NONE, UNSERVED_SLEEPS, UNSERVED_RUNS };
+
+enum follow_unserved follow_unserved(const struct follow *f, const char *socket);
 
 /* At the end: removes the sockets of programs that were killed. */
 void follow_clean(const char *socket);

@@ -130,14 +130,19 @@ static const char *beside(const char *socket, const char *tail)
         return path;
 }
 
+const char *inside_claim(const char *socket)
+{
+        return beside(socket, INSIDE_CLAIM);
+}
+
 bool inside_claimed(const char *socket)
 {
-        return access(beside(socket, ".pid"), F_OK) == 0;
+        return access(inside_claim(socket), F_OK) == 0;
 }
 
 static int open_claim(const char *socket)
 {
-        return open(beside(socket, ".pid"), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+        return open(inside_claim(socket), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 }
 
 bool inside_forked_lives(const char *socket)
@@ -181,6 +186,6 @@ bool inside_owner_lives(const char *socket)
 void inside_clean(const char *socket)
 {
         (void)unlink(socket);
-        (void)unlink(beside(socket, ".pid"));
+        (void)unlink(inside_claim(socket));
         (void)unlink(beside(socket, ".hp"));
 }

@@ -18,6 +18,8 @@
 #include "client/run/census_options.h"
 #include "proto/base/error.h"
 
+#define INSIDE_CLAIM ".pid" /* behind the path of the socket */
+
 struct inside {
         char preload[4352];  /* value of LD_PRELOAD */
         char settings[1024]; /* value of HEAPWATCH_AGENT */
@@ -69,6 +71,9 @@ bool inside_has_executed(const char *socket, pid_t pid);
 
 /* Whether it or a process that it has forked lives, and has executed no other program. */
 bool inside_forked_lives(const char *socket);
+
+/* The path of the claim, which its owner and the processes that it forks have open. Valid until the next call. */
+const char *inside_claim(const char *socket);
 
 /* Removes what killed programs left beside the socket, and the claim. */
 void inside_clean(const char *socket);

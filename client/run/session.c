@@ -44,8 +44,10 @@
 #define CLAIM_MS      20   /* from one check to the next whether the program below a wrapper, which waits, is there */
 #define FINISH_MS     3000 /* for the daemon to take the last bytes */
 
-#define FORKED_MS      1000 /* for a process that the program has forked to be served, when that ends */
-#define FORKED_STEP_MS 10
+/* When the program ends, for those that it has forked to be served: while they sleep, and at most. */
+#define FORKED_MS      3000
+#define FORKED_MOST_MS 20000
+#define FORKED_STEP_MS 10 /* from one look for them to the next, at first */
 
 struct session {
         const struct session_options *o;
@@ -66,7 +68,6 @@ struct session {
         char process[PROCESS_URI_SIZE]; /* its source, if only its process is watched; "": not, or it ended too soon */
         pid_t alone;                    /* below a wrapper: the process of that source */
         char alone_reason[PROCESS_REASON_SIZE];
-        uint64_t followed_ms; /* when a process of it was last added */
         struct session_result result;
 };
 
@@ -229,16 +230,15 @@ static void on_answer(struct session *s)
                 on_late_answer(s, &answer);
 }
 
-/* In a child, because requests wait: a program that the watched one has started. */
-static void follow(struct session *s)
+/* In a child, because requests wait: a program that the watched one has started. False: there is none. */
+static bool follow(struct session *s)
 {
         pid_t pid = follow_next(&s->follow, s->o->socket);
 
-        if (pid == 0 || (kill(pid, 0) < 0 && errno == ESRCH))
-                return; /* none, or one that has ended already, as a program does that becomes a daemon */
-        s->followed_ms = clock_mono_ms();
-        if (fork() != 0)
-                return;
+        if (pid == 0)
+                return false;
+        if ((kill(pid, 0) < 0 && errno == ESRCH) || fork() != 0)
+                return true; /* it has ended already, as a program does that becomes a daemon, or is being added */
         restore_signals(s);
         _exit(follow_add(s->o->link, s->o->socket, pid, &s->o->wish) ? 0 : 1);
 }
@@ -480,7 +480,7 @@ static void turn(struct session *s)
         if (poll(fds, RELAY_POLLFDS + 2, searches && s->o->unnamed ? CLAIM_MS : soon ? FOLLOW_MS : TICK_MS) < 0)
                 return; /* EINTR */
         if (s->o->follow)
-                follow(s);
+                (void)follow(s);
         if (fds[RELAY_POLLFDS + 1].revents)
                 notices_write(s->o->notices);
         if (ran && s->o->relay)
@@ -495,15 +495,29 @@ static void turn(struct session *s)
         }
 }
 
-/* A program that becomes a daemon ends before the process that it has forked is served: that is waited for, a while. */
+/*
+ * A program that becomes a daemon ends before the process that it has forked is served, which takes long on a busy
+ * machine. One in between, which forks the daemon and ends, may be served too: each is waited for, a while.
+ */
 static void follow_forked(struct session *s)
 {
-        uint64_t ended_ms = clock_mono_ms();
+        const uint64_t ended_ms = clock_mono_ms();
+        uint64_t ran_ms = ended_ms, now_ms;
+        int pause_ms = FORKED_STEP_MS;
+        enum follow_unserved unserved;
 
-        while (s->followed_ms < ended_ms && inside_forked_lives(s->o->socket) &&
-               clock_mono_ms() - ended_ms < FORKED_MS) {
-                follow(s);
-                (void)poll(NULL, 0, FORKED_STEP_MS);
+        while ((unserved = follow_unserved(&s->follow, s->o->socket)) != UNSERVED_NONE) {
+                now_ms = clock_mono_ms();
+                while (follow(s))
+                        unserved = UNSERVED_RUNS;
+                if (unserved == UNSERVED_RUNS)
+                        ran_ms = now_ms;
+                if (now_ms - ran_ms >= FORKED_MS || now_ms - ended_ms >= FORKED_MOST_MS) {
+                        s->result.left_unserved = true;
+                        return;
+                }
+                (void)poll(NULL, 0, pause_ms);
+                pause_ms = pause_ms < FOLLOW_MS ? 2 * pause_ms : pause_ms;
         }
 }
 

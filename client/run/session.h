@@ -49,6 +49,7 @@ struct session_result {
         double seconds;
         bool ended_hung;              /* by us */
         char target[DAEMON_NAME_MAX]; /* its name in the daemon; "": the daemon never took it */
+        bool left_unserved;           /* with `follow`: a process that it has forked goes on unwatched */
         bool alone;                   /* of a program below a wrapper only the process was watched */
         struct below below;           /* under a wrapper: what the agent is not in, and why */
 };

@@ -14,7 +14,7 @@ import threading
 
 import pytest
 
-from harness import BUILD, CLIENT, DEADLINE_S, LOGS, ROOT, VALGRIND, Daemon, Programs, pb, running, wait_for
+from harness import BUILD, CLIENT, DEADLINE_S, LOGS, ROOT, VALGRIND, Daemon, Programs, client, pb, running, wait_for
 
 AGENT = BUILD / "libheapwatch-agent.so"
 BUILDS = {"threaded": ["-threaded"], "plain": [], "threaded-log": ["-threaded", "-eventlog"], "plain-log": ["-eventlog"]}
@@ -414,13 +414,16 @@ def test_readers_are_killed_and_replaced(directory, bare):
         assert program.wait(DEADLINE_S) == 0, program.stderr.read()
 
 
-def daemon_pid(daemon, name):
-    """Of the process that a program has left, once its log has come; it is killed at the end of the test."""
+def name_of_target(daemon, pid):
+    """Of the process that a program has left, once its log has come."""
     def seen():
-        t = daemon.target(name)
-        return t is not None and t.state == pb.Target.STATE_RUNNING and t.run_info.pid
+        for u in daemon.status().targets:
+            if u.WhichOneof("body") == "target_state" and u.target_state.state == pb.Target.STATE_RUNNING \
+                    and u.target_state.run_info.pid == pid:
+                return u.target
+        return None
 
-    return wait_for(seen, f"the daemon of {name} to be watched")
+    return wait_for(seen, f"process {pid} to be watched")
 
 
 @pytest.mark.parametrize("way", ["run --follow", "attach, preloaded before", "attach"])
@@ -436,8 +439,11 @@ def test_a_program_that_becomes_a_daemon(directory, bare, way):
             return done.returncode, done.stdout + done.stderr
 
         def left():
+            """The last process; the one between it and the first leads a session, and will end."""
             out = subprocess.run(["pgrep", "-f", f"^{command[0]} daemon {command[2]}$"], capture_output=True, text=True).stdout.split()
-            return int(out[0]) if len(out) == 1 else None
+            with contextlib.suppress(ProcessLookupError):
+                return int(out[0]) if len(out) == 1 and os.getsid(int(out[0])) != int(out[0]) else None
+            return None
 
         with Daemon(directory) as daemon:
             pid = None
@@ -445,17 +451,17 @@ def test_a_program_that_becomes_a_daemon(directory, bare, way):
                 if way == "run --follow":
                     status, said = heapwatch("run", "--no-top", "--follow", "--name", "first", "--", *command)
                     assert status == 0 and "unwatched" not in said, said
-                    name = build
                 elif way == "attach":
                     subprocess.run(command, check=True, stdin=subprocess.DEVNULL, timeout=DEADLINE_S)
                 else:
                     status, said = heapwatch("run", "--no-top", "--name", "first", "--", *command)
                     assert status == 0 and "a process that it has forked goes on, unwatched" in said, said
+                pid = wait_for(left, "the program to be a daemon")
                 if way != "run --follow":
-                    pid, name = wait_for(left, "the program to be a daemon"), "mine"
-                    status, said = heapwatch("attach", pid, "--name", name)
+                    status, said = heapwatch("attach", pid, "--name", "mine")
                     assert status == 0, said
-                assert daemon_pid(daemon, name) == (pid := wait_for(left, "the program to be a daemon"))
+                name = name_of_target(daemon, pid)
+                assert name.startswith(build if way == "run --follow" else "mine"), name
                 wait_for(lambda: "census" in daemon.snapshot(name), "a census")
                 if way != "run --follow":
                     status, said = heapwatch("detach", pid)
@@ -465,6 +471,20 @@ def test_a_program_that_becomes_a_daemon(directory, bare, way):
                     os.kill(pid or left(), signal.SIGKILL)
 
     of_every_build(directory, check)
+
+
+def test_a_daemon_whose_agent_begins_late(directory, bare):
+    """A runtime without a log is served from its first collection on: while the daemon runs towards it, `run` waits."""
+    with Daemon(directory) as daemon:
+        command = ["run", "--no-top", "--follow", "--name", "first", "--", bare["plain"], "daemon-late", f"0.2{os.getpid()}"]
+        done = client(*command, env={"HEAPWATCH_DIR": str(directory)})
+        assert done.returncode == 0 and b"unwatched" not in done.stderr, done.stderr
+        (pid,) = map(int, subprocess.run(["pgrep", "-f", f"^{bare['plain']} daemon-late {command[-1]}$"], capture_output=True,
+                                         text=True).stdout.split())
+        try:
+            assert name_of_target(daemon, pid) == "plain"
+        finally:
+            os.kill(pid, signal.SIGKILL)
 
 
 FILTER = """import ctypes, os, struct, sys

@@ -9,6 +9,7 @@ import Control.Monad
 import qualified Data.Map.Strict as M
 import Data.IORef
 import Foreign.C
+import Foreign.Ptr
 import System.Environment
 import System.Exit
 import System.IO
@@ -24,6 +25,7 @@ foreign import ccall safe "abort" abortNow :: IO ()
 foreign import ccall safe "sleep" sleepSafe :: CUInt -> IO CUInt
 foreign import ccall unsafe "chroot" chroot :: CString -> IO CInt
 foreign import ccall unsafe "usleep" sleepUnsafe :: CUInt -> IO CInt
+foreign import ccall unsafe "time" unixTime :: Ptr () -> IO CTime
 
 allocate :: Int -> IO ()
 allocate n = do
@@ -42,6 +44,27 @@ forSeconds s = do
         d <- readIORef done
         unless d (threadDelay 500 >> go)
   go
+
+-- Busy, and allocates nothing.
+withoutCollections :: CTime -> IO ()
+withoutCollections s = do
+  began <- unixTime nullPtr
+  let go = do
+        now <- unixTime nullPtr
+        when (now - began < s) go
+  go
+
+-- Forks twice; the last process goes on.
+daemon :: IO () -> IO ()
+daemon act = do
+  _ <- forkProcess $ do
+    _ <- createSession
+    _ <- forkProcess $ do
+      null <- openFd "/dev/null" ReadWrite Nothing defaultFileFlags
+      forM_ [stdInput, stdOutput, stdError] (dupTo null)
+      act
+    exitImmediately ExitSuccess
+  exitImmediately ExitSuccess
 
 each :: Int -> (Int -> IO ()) -> IO ()
 each n act = do
@@ -97,15 +120,8 @@ main = do
           forM_ vs $ \v -> forkOS (allocate 1000 >> putMVar v ())
           mapM_ takeMVar vs
         else each 8 (const (allocate 1000))
-    "daemon" -> do -- forks twice, and allocates for a minute in the last one
-      _ <- forkProcess $ do
-        _ <- createSession
-        _ <- forkProcess $ do
-          null <- openFd "/dev/null" ReadWrite Nothing defaultFileFlags
-          forM_ [stdInput, stdOutput, stdError] (dupTo null)
-          forSeconds 60
-        exitImmediately ExitSuccess
-      exitImmediately ExitSuccess
+    "daemon" -> daemon (forSeconds 60)
+    "daemon-late" -> daemon (withoutCollections 3 >> forSeconds 60)
     "fork" -> do
       p <- forkProcess (allocate 5000)
       st <- getProcessStatus True False p
