@@ -199,7 +199,9 @@ const struct command command_dump = {
         .usage = (const char *const[]){ "TARGET[@RUN] [--from MOMENT] [--to MOMENT] -o FILE", NULL },
         .about = "Writes what `heapwatchd --record` has kept of a target as a valid eventlog: header, what the stretch "
                  "refers to, and its blocks, with up to a second or 128 KiB more at both ends. Times are those of the "
-                 "run. heapwatch, ghc-events and eventlog2html read it.",
+                 "run. Where the stretch reaches the run's end, a log message tells how it ended. heapwatch, "
+                 "ghc-events and "
+                 "eventlog2html read it.",
         .options = options,
         .status = "0 written, 2 usage, no such recording, no daemon, or FILE cannot be written.",
         .examples =

@@ -45,7 +45,8 @@ struct model_sink {
         void (*note)(void *ctx, const struct note *note);
         void (*collection)(void *ctx, const struct collection *collection);
         void (*sample)(void *ctx, enum series_id series, uint64_t time_ns, uint64_t value);
-        void (*watermark)(void *ctx, uint64_t time_ns); /* see above; at most once per block */
+        void (*recorded_end)(void *ctx, const char *text, size_t size); /* RUN_END_MESSAGE and the rest of it */
+        void (*watermark)(void *ctx, uint64_t time_ns);                 /* see above; at most once per block */
         const bool *stop; /* while true, model_events returns after the current event; NULL: never */
 };
 

@@ -212,6 +212,18 @@ static bool is_no_census(struct model *m, const struct hw_event *e)
         return true;
 }
 
+/* What a recording knew of the run's end is no message of the program either. */
+static bool is_recorded_end(struct model *m, const struct hw_event *e)
+{
+        const size_t n = sizeof(RUN_END_MESSAGE) - 1;
+
+        if (e->size < n || memcmp(e->payload, RUN_END_MESSAGE, n) != 0)
+                return false;
+        if (m->sink.recorded_end)
+                m->sink.recorded_end(m->sink.ctx, (const char *)e->payload, e->size);
+        return true;
+}
+
 void note_message(struct model *m, const struct hw_event *e)
 {
         if (!is_answer(e) && !is_no_census(m, e))
@@ -235,7 +247,7 @@ void note_binary(struct model *m, const struct hw_event *e)
 
 void note_log(struct model *m, const struct hw_event *e)
 {
-        if (!is_answer(e) && !is_no_census(m, e))
+        if (!is_answer(e) && !is_no_census(m, e) && !is_recorded_end(m, e))
                 take(m, e, NOTE_LOG, 0);
 }
 

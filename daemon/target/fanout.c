@@ -36,6 +36,11 @@ static void on_sample(void *ctx, enum series_id series, uint64_t time_ns, uint64
         EACH(ctx, sample, series, time_ns, value);
 }
 
+static void on_recorded_end(void *ctx, const char *text, size_t size)
+{
+        EACH(ctx, recorded_end, text, size);
+}
+
 static void on_watermark(void *ctx, uint64_t time_ns)
 {
         EACH(ctx, watermark, time_ns);
@@ -58,6 +63,7 @@ struct model_sink fanout_sink(struct fanout *f)
                 .note = on_note,
                 .collection = on_collection,
                 .sample = on_sample,
+                .recorded_end = on_recorded_end,
                 .watermark = on_watermark,
                 .stop = f->stop,
         };

@@ -41,7 +41,6 @@ struct log_reader {
         struct log_file *file;    /* of that log; NULL: not opened yet */
         struct log_length length; /* while measuring */
         struct pipeline *pipeline;
-        struct run_end end; /* as its recording keeps it; lent to the pipeline */
         uint8_t buffer[READ_BUFFER_BYTES];
         struct error first_failure; /* of the first log that could not be read */
         size_t n_failures;
@@ -204,21 +203,6 @@ static void measure(struct log_reader *r)
         r->stage = READING;
 }
 
-/* How a recording's run ended. False: not known, or the stretch stops before its end. */
-static bool find_recorded_end(const char *path, struct run_end *ret)
-{
-        struct recorded_run run;
-        struct cutout_range range;
-        struct stretch s;
-        struct error error;
-
-        if (!stretch_is(path) || !stretch_parse(path, &s, &error) ||
-            recorded_run_find(s.directory, s.which, &run, &error) != 0 || !stretch_range(&s, &run, &range, &error))
-                return false;
-        *ret = run.end;
-        return ret->state != RUN_END_UNKNOWN && range.to_ns >= run.end_ns;
-}
-
 static bool open_log(struct log_reader *r, struct error *error)
 {
         const struct target *target = &r->targets[r->at];
@@ -232,7 +216,6 @@ static bool open_log(struct log_reader *r, struct error *error)
                 .show_arguments = r->options.show_arguments,
                 .events = r->options.events,
                 .rules = r->rulebook.rules,
-                .recorded_end = find_recorded_end(path_of(r), &r->end) ? &r->end : NULL,
         };
 
         r->file = log_file_open(path_of(r), error);

@@ -26,11 +26,22 @@
 #include "proto/base/error.h"
 #include "heapwatch/text.h"
 
+/* A live run's end is judged here: what its stream says of it may be anything. */
+static void on_recorded_end(void *ctx, const char *text, size_t size)
+{
+        struct pipeline *p = ctx;
+
+        if (!p->live)
+                (void)run_end_parse(text, size, &p->recorded_end);
+}
+
 void pipeline_wire(struct pipeline *p)
 {
+        const struct model_sink own = { .ctx = p, .recorded_end = on_recorded_end };
         struct model_sink sink = publisher_sink(p->publisher);
 
         p->fanout.n = 0;
+        fanout_add(&p->fanout, &own);
         fanout_add(&p->fanout, &sink); /* the publisher first, so that a verdict comes after its samples */
         sink = tracker_sink(p->tracker);
         fanout_add(&p->fanout, &sink);
@@ -93,7 +104,6 @@ static struct pipeline *build(const struct pipeline_options *options)
         p->uri = *options->uri;
         p->live = options->base != NULL;
         p->show_arguments = options->show_arguments;
-        p->recorded_end = options->recorded_end;
         p->one_run = options->one_run || pipeline_is_process(p); /* a process has one life */
         p->next_run = options->next_run;
         p->next_run_ctx = options->next_run_ctx;

@@ -32,7 +32,6 @@ struct recorder;
 struct recording;
 struct pipeline;
 struct ruleset;
-struct run_end;
 struct tracker;
 struct tracker_config;
 
@@ -44,7 +43,6 @@ struct pipeline_options {
         struct update_sink sink; /* copied */
         bool show_arguments;
         enum event_wish events;                /* finished logs only */
-        const struct run_end *recorded_end;    /* the same, borrowed: what a recording keeps of it; NULL: nothing */
         const struct tracker_config *trend;    /* copied; NULL: one minute, no limit known */
         const struct ruleset *rules;           /* borrowed until pipeline_reload or _destroy; NULL: nothing is judged */
         const struct alert_hooks *alert_hooks; /* copied; NULL: none */

@@ -106,10 +106,10 @@ static struct life_evidence gather_evidence(struct pipeline *p, bool marked)
         };
 }
 
-/* A recording that reaches the end of its run: what the daemon knew that recorded it, in its words. */
+/* A log from a recording that reaches the end of its run: what the daemon knew that recorded it, in its words. */
 static enum life_event recall_end(struct pipeline *p, char *detail, size_t size)
 {
-        const struct run_end *end = p->recorded_end;
+        const struct run_end *end = &p->recorded_end;
 
         p->ended = (struct run_exit){
                 .known = end->exit_known, .signal = end->signal, .status = end->status, .oom_killed = end->oom_killed
@@ -123,7 +123,7 @@ static enum life_event recall_end(struct pipeline *p, char *detail, size_t size)
 
 enum life_event pipeline_judge_end(struct pipeline *p, bool marked, const char *why, char *detail, size_t size)
 {
-        if (p->recorded_end)
+        if (p->recorded_end.state != RUN_END_UNKNOWN)
                 return recall_end(p, detail, size);
         look_once(p, model_run(p->model));
         const struct life_evidence e = gather_evidence(p, marked);

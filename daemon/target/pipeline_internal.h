@@ -56,7 +56,7 @@ struct pipeline {
         uint64_t shut_mono_ns;                           /* when it was last open */
         bool kept;                                       /* of a program that has ended; nothing is read any more */
         struct run_exit ended;                           /* of the current run */
-        const struct run_end *recorded_end;              /* NULL: how it ended is judged here */
+        struct run_end recorded_end;                     /* as the log tells; unknown: it is judged here */
         void (*next_run)(void *ctx, struct pipeline *p); /* NULL: not wanted */
         void *next_run_ctx;
 

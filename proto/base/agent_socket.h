@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * agent_socket.h - the names of an agent's socket, by which its clients find it and know that a log comes from one, and
- * how its own messages in that log begin.
+ * how messages of heapwatch's own in a log begin.
  */
 #ifndef HW_PROTO_BASE_AGENT_SOCKET_H
 #define HW_PROTO_BASE_AGENT_SOCKET_H
@@ -11,6 +11,9 @@
 
 #define AGENT_SAYS   "heapwatch-agent: "
 #define AGENT_ANSWER AGENT_SAYS "answer " /* to a request, with its number */
+
+/* How a log message begins that tells how the run ended; it is added where a log is cut from a recording. */
+#define RUN_END_MESSAGE "heapwatch end 1\n"
 
 #define AGENT_NO_CENSUS "no census: " /* after AGENT_SAYS: why none is made, until there is one again */
 

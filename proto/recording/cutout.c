@@ -21,6 +21,12 @@
 
 static const uint8_t end_marker[2] = { 0xff, 0xff };
 
+#define LOG_MESSAGE     16u
+#define BLOCK           18u
+#define BLOCK_BYTES     24u /* of its marker, as an event */
+#define VARIABLE        0xffffu
+#define END_BLOCK_BYTES (BLOCK_BYTES + 12u + RUN_END_TEXT_BYTES)
+
 enum stage { STAGE_SEGMENTS, STAGE_END, STAGE_OVER };
 
 struct cutout {
@@ -37,7 +43,10 @@ struct cutout {
         bool defines;   /* the current definitions have not been looked at */
         struct frame_file definitions, segment;
         enum stage stage;
-        bool gap; /* something is missing before the piece */
+        bool gap;        /* something is missing before the piece */
+        uint8_t *header; /* with the log message declared; NULL: it is as recorded */
+        uint8_t end_block[END_BLOCK_BYTES];
+        size_t end_size; /* of the block that is to come; 0: it is out, or there is none */
         const uint8_t *piece;
         size_t left;
 };
@@ -94,6 +103,104 @@ static bool take_header(struct cutout *c)
         return c->piece && !memcmp(c->piece, "hdrb", 4);
 }
 
+/* ------------------------------------------------------------------ its end */
+
+static uint64_t get_be(const uint8_t *at, size_t n)
+{
+        uint64_t v = 0;
+
+        while (n--)
+                v = v << 8 | *at++;
+        return v;
+}
+
+static void put_be(uint8_t *at, uint64_t v, size_t n)
+{
+        while (n--) {
+                at[n] = (uint8_t)v;
+                v >>= 8;
+        }
+}
+
+/* The size that the header declares for an event; -1: none. *ret_end: where its list ends; 0: the list is not whole. */
+static int declared_size(const uint8_t *header, size_t n, unsigned event, size_t *ret_end)
+{
+        int size = -1;
+        size_t at = 8;
+
+        *ret_end = 0;
+        while (n >= at + 20 && !memcmp(header + at, "etb", 4)) {
+                const uint64_t text = get_be(header + at + 8, 4);
+                if (text > n - at - 20)
+                        return -1;
+                const uint64_t more = get_be(header + at + 12 + text, 4);
+                if (more > n - at - 20 - text)
+                        return -1;
+                if (get_be(header + at + 4, 2) == event)
+                        size = (int)get_be(header + at + 6, 2);
+                at += 20 + text + more;
+        }
+        *ret_end = n >= at + 4 && !memcmp(header + at, "hete", 4) ? at : 0;
+        return size;
+}
+
+/* Declares log messages if the program did not. False: that cannot be done. */
+static bool declare_message(struct cutout *c)
+{
+        static const uint8_t declaration[20] = "etb\0\0\x10\xff\xff\0\0\0\0\0\0\0\0ete";
+        size_t end;
+        const bool blocks = declared_size(c->piece, c->left, BLOCK, &end) == (int)BLOCK_BYTES - 10;
+        const int size = declared_size(c->piece, c->left, LOG_MESSAGE, &end);
+
+        if (!blocks || end == 0 || (size >= 0 && size != (int)VARIABLE))
+                return false;
+        if (size >= 0)
+                return true;
+        c->header = malloc(c->left + sizeof(declaration));
+        if (!c->header)
+                return false;
+        memcpy(c->header, c->piece, end);
+        memcpy(c->header + end, declaration, sizeof(declaration));
+        memcpy(c->header + end + sizeof(declaration), c->piece + end, c->left - end);
+        c->piece = c->header;
+        c->left += sizeof(declaration);
+        return true;
+}
+
+/* An end marker says that a run ended well, and nothing says that nobody knows. */
+static bool says_more_than_the_log(const struct run_end *end)
+{
+        return end->state != RUN_END_UNKNOWN && (end->state != RUN_END_ENDED || end->exit_known);
+}
+
+/* Makes the block that tells how the run ended, but for its times; the header is the current piece. */
+static void make_end(struct cutout *c, const struct recorded_run *run)
+{
+        uint8_t *event = c->end_block + BLOCK_BYTES;
+        char text[RUN_END_TEXT_BYTES];
+
+        if (run->live || c->range.to_ns < run->end_ns || !says_more_than_the_log(&run->end) || !declare_message(c))
+                return;
+        const size_t n = run_end_print(&run->end, text);
+        put_be(event, LOG_MESSAGE, 2);
+        put_be(event + 10, n, 2);
+        memcpy(event + 12, text, n);
+        c->end_size = BLOCK_BYTES + 12 + n;
+        put_be(c->end_block, BLOCK, 2);
+        put_be(c->end_block + 10, c->end_size, 4);
+}
+
+/* Before the first frame, and of its first moment: a block of capability 0, which every run has. */
+static void take_end(struct cutout *c, uint64_t at_ns)
+{
+        put_be(c->end_block + 2, at_ns, 8);
+        put_be(c->end_block + 14, at_ns, 8);
+        put_be(c->end_block + BLOCK_BYTES + 2, at_ns, 8);
+        c->piece = c->end_block;
+        c->left = c->end_size;
+        c->end_size = 0;
+}
+
 struct cutout *cutout_open(const char *directory, const struct recorded_run *run, struct cutout_range range,
                            struct error *error)
 {
@@ -115,6 +222,8 @@ struct cutout *cutout_open(const char *directory, const struct recorded_run *run
                                run->target, run->name);
         if (r != 0)
                 cutout_close(&c);
+        else
+                make_end(c, run);
         return c;
 }
 
@@ -131,6 +240,7 @@ void cutout_close(struct cutout **cp)
                 close(c->directory);
         frame_unpacker_destroy(&c->unpacker);
         free(c->segments);
+        free(c->header);
         free(c);
 }
 
@@ -212,6 +322,10 @@ static bool more_blocks(struct cutout *c)
         while (c->wanted || (c->wanted = find_frame(c))) {
                 if (take_definitions(c, c->segment.head.ordinal))
                         return true;
+                if (c->end_size) {
+                        take_end(c, c->segment.head.begin_ns);
+                        return true;
+                }
                 c->wanted = false;
                 if (take_frame(c))
                         return true;

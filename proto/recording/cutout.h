@@ -2,11 +2,12 @@
 /*
  * cutout.h - a stretch of a recorded run as a valid eventlog.
  *
- *     header | definitions from before the stretch | its blocks | end marker
+ *     header | definitions from before the stretch | how the run ended | its blocks | end marker
  *
  * Definitions of blocks that are missing inside of it come where these were.
  * Where the stretch reaches the run's end, there is an end marker only if the
- * run had one: a crash stays a crash.
+ * run had one: a crash stays a crash. What the recording knows of the end beyond
+ * that is a log message (run_end.h), which the header declares.
  *
  * It is cut between frames, which are a second long or 128 KiB: it has all that
  * overlap the stretch. Times stay as they were in the run. It is read like a file.

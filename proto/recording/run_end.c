@@ -10,10 +10,9 @@
 #include <unistd.h>
 
 #include "heapwatch/text.h"
+#include "proto/base/agent_socket.h"
 
-#define FIRST_LINE "heapwatch end 1"
-#define NEW        RUN_END ".new"
-#define TEXT_MAX   (RUN_END_DETAIL_BYTES + 128u)
+#define NEW RUN_END ".new"
 
 static const char *const names[] = {
         [RUN_END_UNKNOWN] = "",      [RUN_END_LOST] = "lost",       [RUN_END_ENDED] = "ended",
@@ -32,37 +31,33 @@ bool run_end_is(const char *name)
 
 /* ----------------------------------------------------------------- writing */
 
-/* One line: what ends it in the words becomes a space. */
-static void print_detail(FILE *to, const char *detail)
+/* The words are one line: what ends it becomes a space. */
+size_t run_end_print(const struct run_end *end, char ret[RUN_END_TEXT_BYTES])
 {
-        (void)fputs("detail ", to);
-        for (; *detail; detail++)
-                (void)fputc(*detail == '\n' ? ' ' : *detail, to);
-        (void)fputc('\n', to);
+        char exit[32] = "";
+
+        if (end->exit_known)
+                (void)snprintf(exit, sizeof(exit), "%s %" PRIu32 "\n", end->signal ? "signal" : "status",
+                               end->signal ? end->signal : end->status);
+        int n = snprintf(ret, RUN_END_TEXT_BYTES, RUN_END_MESSAGE "state %s\n%s%sdetail ", names[end->state], exit,
+                         end->oom_killed ? "out-of-memory\n" : "");
+        for (const char *detail = end->detail; *detail; detail++)
+                ret[n++] = *detail == '\n' ? ' ' : *detail;
+        ret[n++] = '\n';
+        return (size_t)n;
 }
 
 int run_end_write(int directory, const struct run_end *end)
 {
         const int fd = openat(directory, NEW, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-        FILE *to = fd < 0 ? NULL : fdopen(fd, "w");
-        int r = 0;
+        char text[RUN_END_TEXT_BYTES];
+        const size_t size = run_end_print(end, text);
 
-        if (!to) {
-                r = -errno;
-                if (fd >= 0)
-                        (void)close(fd);
-                return r;
-        }
-        (void)fprintf(to, FIRST_LINE "\nstate %s\n", names[end->state]);
-        if (end->exit_known)
-                (void)fprintf(to, "%s %" PRIu32 "\n", end->signal ? "signal" : "status",
-                              end->signal ? end->signal : end->status);
-        if (end->oom_killed)
-                (void)fputs("out-of-memory\n", to);
-        print_detail(to, end->detail);
-        if (ferror(to))
-                r = -EIO;
-        if (fclose(to) != 0 && r == 0)
+        if (fd < 0)
+                return -errno;
+        const ssize_t n = write(fd, text, size);
+        int r = n < 0 ? -errno : (size_t)n < size ? -ENOSPC : 0;
+        if (close(fd) != 0 && r == 0)
                 r = -errno;
         if (r == 0 && renameat(directory, NEW, directory, RUN_END) != 0)
                 r = -errno;
@@ -110,29 +105,40 @@ static bool read_line(const char *line, struct run_end *ret)
         return true;
 }
 
-static bool read_text(char *text, struct run_end *ret)
+/* Of lines, the first of which was seen. */
+static bool read_lines(char *text, struct run_end *ret)
 {
-        char *rest = text, *line = strsep(&rest, "\n");
+        char *rest = text, *line;
 
-        if (!line || strcmp(line, FIRST_LINE) != 0)
-                return false;
         while ((line = strsep(&rest, "\n")))
                 if (!read_line(line, ret))
                         return false;
         return ret->state != RUN_END_UNKNOWN;
 }
 
+bool run_end_parse(const char *text, size_t size, struct run_end *ret)
+{
+        const size_t first = strlen(RUN_END_MESSAGE);
+        char lines[RUN_END_TEXT_BYTES];
+
+        *ret = (struct run_end){ .state = RUN_END_UNKNOWN };
+        if (size < first || size - first >= sizeof(lines) || memcmp(text, RUN_END_MESSAGE, first) != 0)
+                return false;
+        memcpy(lines, text + first, size - first);
+        lines[size - first] = '\0';
+        if (read_lines(lines, ret))
+                return true;
+        *ret = (struct run_end){ .state = RUN_END_UNKNOWN };
+        return false;
+}
+
 void run_end_read(int directory, struct run_end *ret)
 {
         const int fd = openat(directory, RUN_END, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-        char text[TEXT_MAX + 1];
+        char text[RUN_END_TEXT_BYTES];
+        const ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text));
 
-        *ret = (struct run_end){ .state = RUN_END_UNKNOWN };
-        if (fd < 0)
-                return;
-        const ssize_t n = read(fd, text, TEXT_MAX);
-        (void)close(fd);
-        text[n > 0 ? n : 0] = '\0';
-        if (n <= 0 || !read_text(text, ret))
-                *ret = (struct run_end){ .state = RUN_END_UNKNOWN };
+        if (fd >= 0)
+                (void)close(fd);
+        (void)run_end_parse(text, n > 0 ? (size_t)n : 0, ret);
 }

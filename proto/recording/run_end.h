@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * run_end.h - how a recorded run ended, as the daemon that recorded it knew: a small file in the run's directory.
+ * run_end.h - how a recorded run ended, as the daemon that recorded it knew: a small file in the run's directory, and a
+ * log message with the same text in an eventlog that is cut from the recording (cutout.h).
  *
  *     heapwatch end 1
  *     state crashed
@@ -14,10 +15,12 @@
 #define HW_PROTO_RECORDING_RUN_END_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define RUN_END              "end"
 #define RUN_END_DETAIL_BYTES 512u
+#define RUN_END_TEXT_BYTES   (RUN_END_DETAIL_BYTES + 128u)
 
 enum run_end_state {
         RUN_END_UNKNOWN, /* nothing is known: there is no such file, or it is damaged */
@@ -37,6 +40,12 @@ struct run_end {
 
 /* "crashed"; "" for RUN_END_UNKNOWN. */
 const char *run_end_name(enum run_end_state state);
+
+/* The text above. Returns its length. */
+size_t run_end_print(const struct run_end *end, char ret[RUN_END_TEXT_BYTES]);
+
+/* False, and RUN_END_UNKNOWN, when it is no such text. */
+bool run_end_parse(const char *text, size_t size, struct run_end *ret);
 
 /* Whether a file of a run's directory has that name, or is what a killed daemon left of writing it. */
 bool run_end_is(const char *name);

@@ -289,15 +289,23 @@ def test_a_recording_keeps_how_its_run_ended(directory, record):
         live = {n: json.loads(client("post-mortem", n, "--connect", daemon.publish, "--format", "json").stdout) for n in ends}
     for run in recordings(record):
         assert (run["end"]["state"], run["end"]["detail"]) == (ends[run["target"]][1], live[run["target"]]["detail"])
-    for name, (_, _, words) in ends.items():
-        then = json.loads(client("post-mortem", f"recording:{record}/{name}", "--format", "json").stdout)
-        assert words in then["detail"] and (then["end"], then["detail"]) == (live[name]["end"], live[name]["detail"])
-        assert [r["text"] for r in then["rows"] if r["key"] == "end"] == \
-            [r["text"] for r in live[name]["rows"] if r["key"] == "end"]
-        alerts = client("check", f"recording:{record}/{name}").stdout.decode()
-        assert ("critical: crashed" in alerts) == (name == "full") and ("warning: failed" in alerts) == (name == "fails")
-        part = json.loads(client("post-mortem", f"recording:{record}/{name}?to=100ms", "--format", "json").stdout)
-        assert words not in part["detail"], "a stretch that stops before the end"
+    for name, (_, state, words) in ends.items():
+        for log in (f"recording:{record}/{name}", dump(record, name, directory / f"{name}.dump")):
+            then = json.loads(client("post-mortem", log, "--format", "json").stdout)
+            assert words in then["detail"] and (then["end"], then["detail"]) == (live[name]["end"], live[name]["detail"])
+            assert [r["text"] for r in then["rows"] if r["key"] == "end"] == \
+                [r["text"] for r in live[name]["rows"] if r["key"] == "end"]
+            assert words in client("summary", log).stdout.decode()
+            alerts = client("check", log).stdout.decode()
+            assert ("critical: crashed" in alerts) == (name == "full") and ("warning: failed" in alerts) == (name == "fails")
+        message = json.loads(client("events", directory / f"{name}.dump", "--kind", "16", "--format", "json").stdout)
+        assert message["fields"]["text"].startswith(f"heapwatch end 1\nstate {state}\nstatus ")
+        for part in (f"recording:{record}/{name}?to=100ms", dump(record, name, directory / f"{name}.part", "--to", "100ms")):
+            told = json.loads(client("post-mortem", part, "--format", "json").stdout)
+            assert words not in told["detail"], "a stretch that stops before the end"
+    with Daemon(directory, f"again={directory}/full.dump") as daemon:
+        wait_for(lambda: daemon.target("again").state == pb.Target.STATE_ENDED, "its end: what a stream says of it is not believed")
+        assert not daemon.snapshot("again").get("notes")
     (run,) = recordings(record, "list", "full")
     (record / "full" / run["run"] / "end").write_text("heapwatch end 1\nstate fine\n")
     assert recordings(record, "list", "full")[0]["end"] is None

@@ -89,7 +89,12 @@ static inline void feed_open(struct feed *f)
 {
         memset(f, 0, sizeof(*f));
         struct model_sink sink = {
-                f, told_band, told_census, told_note, told_collection, told_sample, NULL, NULL,
+                .ctx = f,
+                .band = told_band,
+                .census = told_census,
+                .note = told_note,
+                .collection = told_collection,
+                .sample = told_sample,
         };
         f->m = model_new(&sink);
         assert_non_null(f->m);

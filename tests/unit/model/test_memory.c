@@ -13,7 +13,14 @@ static struct feed f;
 /* Makes a model and feeds it the log; returns the number of allocations. */
 static unsigned long tell(unsigned long fail, bool after)
 {
-        struct model_sink sink = { &f, told_band, told_census, told_note, told_collection, told_sample, NULL, NULL };
+        struct model_sink sink = {
+                .ctx = &f,
+                .band = told_band,
+                .census = told_census,
+                .note = told_note,
+                .collection = told_collection,
+                .sample = told_sample,
+        };
 
         memset(&f, 0, sizeof(f));
         calls = 0;

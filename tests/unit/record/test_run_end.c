@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How a run ended as text: what is printed is read back, and nothing else is believed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "proto/recording/run_end.h"
+
+static void test_what_is_printed_is_read_back(void **state)
+{
+        struct run_end ends[] = {
+                { .state = RUN_END_LOST, .detail = "its connection broke" },
+                { .state = RUN_END_ENDED, .exit_known = true },
+                { .state = RUN_END_FAILED, .exit_known = true, .status = 3, .detail = "ended with status 3" },
+                { .state = RUN_END_CRASHED,
+                  .exit_known = true,
+                  .signal = 9,
+                  .oom_killed = true,
+                  .detail = "out of\nmemory" },
+                { .state = RUN_END_CRASHED, .exit_known = true, .status = UINT32_MAX },
+        };
+
+        (void)state;
+        memset(ends[4].detail, 'x', sizeof(ends[4].detail) - 1);
+        for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+                char text[RUN_END_TEXT_BYTES];
+                const size_t n = run_end_print(&ends[i], text);
+                struct run_end got;
+                assert_true(n < sizeof(text));
+                assert_true(run_end_parse(text, n, &got));
+                if (i == 3)
+                        ends[i].detail[strlen("out of")] = ' ';
+                assert_memory_equal(&got, &ends[i], sizeof(got));
+                for (size_t cut = 0; cut < strlen("heapwatch end 1\nstate los"); cut++)
+                        assert_false(run_end_parse(text, cut, &got));
+        }
+}
+
+static void test_what_is_damaged_is_unknown(void **state)
+{
+        static const char *const texts[] = {
+                "",
+                "heapwatch end 1\n",
+                "heapwatch end 2\nstate crashed\n",
+                "heapwatch end 1\nstate fine\n",
+                "heapwatch end 1\nstate crashed\nsignal nine\n",
+                "heapwatch end 1\nstate crashed\nsignal -9\n",
+                "heapwatch end 1\nstate crashed\nstatus 4294967296\n",
+                "heapwatch end 1\nsignal 9\n",
+        };
+        char long_text[4096] = "heapwatch end 1\nstate crashed\ndetail ";
+        struct run_end end;
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+                char *exact = malloc(strlen(texts[i]) + 1); /* so that one byte too far is seen */
+                memcpy(exact, texts[i], strlen(texts[i]));
+                assert_false(run_end_parse(exact, strlen(texts[i]), &end));
+                assert_int_equal(end.state, RUN_END_UNKNOWN);
+                free(exact);
+        }
+        memset(long_text + strlen(long_text), 'x', sizeof(long_text) - strlen(long_text));
+        assert_false(run_end_parse(long_text, sizeof(long_text), &end));
+        assert_true(run_end_parse("heapwatch end 1\nstate crashed\nweather fine\n", 43, &end)); /* of a later version */
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_what_is_printed_is_read_back),
+                cmocka_unit_test(test_what_is_damaged_is_unknown),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
