@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "daemon/alerting/internal.h"
 #include "daemon/log.h"
@@ -70,8 +71,7 @@ static struct rule_moment moment(struct alerting *a, uint64_t time_ns)
         return (struct rule_moment){
                 .time_ns = time_ns,
                 .target_ns = end_of_second(a->target_ns),
-                .wall_ns = time_ns == UNKNOWN_U64 ? (a->live ? a->target_ns : UNKNOWN_U64)
-                                                  : model_wall_time(a->model, time_ns),
+                .wall_ns = model_wall_time(a->model, time_ns),
                 .run = a->run,
         };
 }
@@ -99,10 +99,13 @@ static void on_changed(void *ctx, const struct alert *alert, const struct rule_m
                 a->hooks.changed(a->hooks.ctx, alert, at);
 }
 
+/* A run that begins does not show its Unix time yet: live, our clock does. */
 static void judge_target(struct alerting *a, uint64_t time_ns)
 {
         struct rule_moment at = moment(a, time_ns);
 
+        if (a->live)
+                at.wall_ns = a->target_ns;
         alerting_sample_target(a);
         alerts_judge_target(a->alerts, &at);
 }
@@ -219,12 +222,18 @@ static void set_end(struct alerting *a, enum alerting_end end, const char *why)
         a->failures += end == ALERTING_FAILED && a->end != ALERTING_FAILED;
         a->end = end;
         snprintf(a->end_words, sizeof(a->end_words), "%s", why);
+        if (end == ALERTING_CRASHED)
+                memcpy(a->crash_words, a->end_words, sizeof(a->crash_words));
+        else if (end == ALERTING_FAILED)
+                memcpy(a->failure_words, a->end_words, sizeof(a->failure_words));
 }
 
 void alerting_know_end(struct alerting *a, enum alerting_end end, const char *why)
 {
+        const bool any = model_first_time_ns(a->model) != UNKNOWN_U64;
+
         set_end(a, end, why);
-        judge_target(a, UNKNOWN_U64);
+        judge_target(a, any ? end_of_second(model_time_ns(a->model)) : UNKNOWN_U64);
         if (a->changed)
                 publish(a);
 }

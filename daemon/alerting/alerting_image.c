@@ -51,6 +51,8 @@ void alerting_image(struct image *im, struct alerting *a)
                 a->turn_ends_ns = fresh.turn_ends_ns;
                 a->hurry = a->judging = false;
                 a->end_words[sizeof(a->end_words) - 1] = '\0';
+                a->crash_words[sizeof(a->crash_words) - 1] = '\0';
+                a->failure_words[sizeof(a->failure_words) - 1] = '\0';
                 a->pause[0] = '\0';
         }
         image_gauges(im, a, fresh.gauges);

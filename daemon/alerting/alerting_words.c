@@ -87,7 +87,9 @@ void alerting_words(void *ctx, enum rule_words what, struct rule_subject s, char
         case WORDS_REASON:
                 if (s.id == RULE_RECORDING_PAUSED)
                         snprintf(out, RULE_WORDS_MAX, "%s", a->pause);
-                else if (s.id == RULE_CRASHED || s.id == RULE_FAILED || !a->in_run)
+                else if (s.id == RULE_CRASHED || s.id == RULE_FAILED)
+                        snprintf(out, RULE_WORDS_MAX, "%s", s.id == RULE_CRASHED ? a->crash_words : a->failure_words);
+                else if (!a->in_run)
                         snprintf(out, RULE_WORDS_MAX, "%s", a->end_words);
                 else if (a->live)
                         explain_stall(a, out, RULE_WORDS_MAX);

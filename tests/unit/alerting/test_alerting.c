@@ -263,6 +263,51 @@ static void a_failure_is_shown_after_the_restart(void **state)
         assert_int_equal(state_of("crashed", 17 * 60), ALERT_INACTIVE);
 }
 
+static const struct alert *alert_of(const char *rule)
+{
+        const struct alerts *alerts = alerting_alerts(alerting);
+
+        for (size_t i = 0; i < alerts_count(alerts); i++)
+                if (strcmp(alerts_get(alerts, i)->rule->name, rule) == 0)
+                        return alerts_get(alerts, i);
+        fail_msg("there is no alert %s", rule);
+        return NULL;
+}
+
+/* Another target takes the name over, and its log ends before its parent says how: the crash is the one before. */
+static void a_crash_keeps_its_words(void **state)
+{
+        (void)state;
+        assert_int_equal(state_of("crashed", 10), ALERT_INACTIVE);
+        alerting_end_run(alerting, ALERTING_CRASHED, "killed by signal 9 (SIGKILL)");
+        alerting_know_end(alerting, ALERTING_ENDED, "");
+        alerting_count_restart(alerting);
+        alerting_begin_run(alerting, 1);
+        assert_int_equal(state_of("crashed", 11), ALERT_FIRING);
+        assert_string_equal(alert_of("crashed")->sentence, "t crashed: killed by signal 9 (SIGKILL)");
+        alerting_end_run(alerting, ALERTING_ENDED, "the log ended with its end marker");
+        assert_int_equal(state_of("crashed", 20), ALERT_FIRING);
+        assert_string_equal(alert_of("crashed")->sentence, "t crashed: killed by signal 9 (SIGKILL)");
+        alerting_know_end(alerting, ALERTING_CRASHED, "ended with status 251, heap exhausted at -M400m");
+        assert_int_equal(state_of("crashed", 21), ALERT_FIRING);
+        assert_string_equal(alert_of("crashed")->sentence,
+                            "t crashed: ended with status 251, heap exhausted at -M400m");
+}
+
+/* Its log does not say yet what its Unix time is, nor does that of a run that has ended. */
+static void what_a_start_fires_has_a_time_of_day(void **state)
+{
+        (void)state;
+        for (unsigned i = 0; i < 3; i++) {
+                assert_int_equal(state_of("restart-loop", 10 + i), ALERT_INACTIVE);
+                alerting_end_run(alerting, ALERTING_ENDED, "");
+                alerting_count_restart(alerting);
+                alerting_begin_run(alerting, 1);
+        }
+        assert_int_equal(alert_of("restart-loop")->state.now, ALERT_FIRING);
+        assert_int_equal(alert_of("restart-loop")->fired.wall_ns, BEGAN + 12 * S);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -277,6 +322,8 @@ int main(void)
                 cmocka_unit_test_setup_teardown(a_program_with_an_agent, set_up_agent, tear_down),
                 TEST(a_crash_is_shown_after_the_restart),
                 TEST(a_failure_is_shown_after_the_restart),
+                TEST(a_crash_keeps_its_words),
+                TEST(what_a_start_fires_has_a_time_of_day),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
