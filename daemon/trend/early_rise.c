@@ -8,8 +8,8 @@
  * vanish, and the mean averages noise.
  *
  * A rise begins when a rung has passed twice running, or once by twice the required ratio. It ends at once by a sample
- * below the middle of the rise (live data are never under-reported), by newest points that do not rise any more, and
- * otherwise when nothing has passed or held for a while.
+ * below the middle of the rise (live data are never under-reported), by newest points that have not risen for some of
+ * its age (a program that gets no processor pauses), and otherwise when nothing has passed or held for a while.
  */
 #include "daemon/trend/early_rise.h"
 
@@ -29,7 +29,9 @@
 #define FLAT_GAPS_MAX    10u
 #define FLAT_SCATTERS    4.0
 #define FLAT_SHARE       0.25
-#define QUIET_S          4.0 /* without a pass for the longest of these, a rise ends */
+#define FLAT_AGE         0.03 /* of a rise's age: a pause that is shorter does not end it */
+#define RESUMED_SHARE    0.02 /* a rise that was let go at its height resumes with so much more of it */
+#define QUIET_S          4.0  /* without a pass for the longest of these, a rise ends */
 #define QUIET_GAPS       3.2
 #define QUIET_AGE        0.15
 #define NEXT_COLLECTION  1.1 /* the next natural major collection may come after the data have doubled */
@@ -39,6 +41,7 @@
 #define CURVED           1.6
 #define ABOVE_BASE_SHARE 0.01
 #define BASE_POINTS      8u
+#define BASE_POINTS_MIN  3u /* fewer are no level: the first second of a program, whose heap is filled then */
 #define RISE_POINTS      12u
 #define ONSET_ERROR_AGE  0.03
 #define ONSET_ERROR_MAX  0.1 /* of the age */
@@ -61,8 +64,8 @@ static double rung_width_s(unsigned k)
 
 /* --------------------------------------------------------------- windows */
 
-/* The newest points have stopped rising: on some rung they gained far less than a slope promises. */
-static bool is_flat(const struct early_rise *e, const struct early_fit *f)
+/* The newest points have stopped rising for at_least_s: on some rung they gained far less than a slope promises. */
+static bool is_flat(const struct early_rise *e, const struct early_fit *f, double at_least_s)
 {
         double middle_s = (f->start_s + f->end_s) / 2;
 
@@ -77,7 +80,8 @@ static bool is_flat(const struct early_rise *e, const struct early_fit *f)
                                 span_s = (b[0].t_s + b[-1].t_s - a[0].t_s - a[1].t_s) / 2;
                                 gain = (b[0].value + b[-1].value - a[0].value - a[1].value) / 2;
                         }
-                        if (f->slope * span_s > FLAT_SCATTERS * f->sd && gain < FLAT_SHARE * f->slope * span_s)
+                        if (span_s >= at_least_s && f->slope * span_s > FLAT_SCATTERS * f->sd &&
+                            gain < FLAT_SHARE * f->slope * span_s)
                                 return true;
                 }
         }
@@ -110,7 +114,7 @@ static void evaluate_rung(struct early_rise *e, unsigned k)
                 const struct early_point *p = &r->points[r->n - n];
                 early_fit_window(p, n, n < r->n ? p[-1].top : r->top_before, e->step, &f);
                 answer.holds |= f.holds;
-                if (!f.passes || is_flat(e, &f))
+                if (!f.passes || is_flat(e, &f, 0))
                         continue;
                 answer.required_share = fmax(answer.required_share, early_fit_ratio(&f) / early_fit_required_ratio(n));
                 if (!answer.passes || fit_span_s(&f) > fit_span_s(&answer.widest))
@@ -210,6 +214,12 @@ static void set_onset(struct early_rise *e, double now_s)
                                                  .first = true };
                 return;
         }
+        if (base.n < BASE_POINTS_MIN) {
+                e->onset = (struct early_onset){ .from_s = first[1].t_s,
+                                                 .to_s = first->t_s + tolerance / f->slope,
+                                                 .base = base.level };
+                return;
+        }
         double gap_s = first->t_s - first[1].t_s;
 
         for (unsigned i = 0; i < n_rise; i++)
@@ -264,6 +274,12 @@ static bool fell_back(const struct early_rise *e)
         return e->has_onset && e->last < e->onset.base + (e->end - e->onset.base) / 2;
 }
 
+/* The coarser windows still show a rise that has stopped: it resumes when the series is above where it stopped. */
+static bool is_standing(const struct early_rise *e)
+{
+        return e->has_onset && !fell_back(e) && e->last <= e->end + RESUMED_SHARE * (e->end - e->onset.base);
+}
+
 static void start_rising(struct early_rise *e, double now_s)
 {
         e->rising = true;
@@ -296,7 +312,7 @@ static void note_answers(struct early_rise *e, double now_s, unsigned evaluated)
                 e->passed_s = now_s;
                 e->passed_closed = e->rungs[0].closed;
         }
-        if (!e->rising && starts) {
+        if (!e->rising && starts && !is_standing(e)) {
                 start_rising(e, now_s);
         } else if (e->rising && passes && find_windows(e)) {
                 e->end = fmax(e->end, e->widest.end);
@@ -310,9 +326,10 @@ static void check_end(struct early_rise *e, double now_s)
 
         if (e->rungs[0].closed == e->passed_closed)
                 patience_s = fmax(patience_s, fmin(NEXT_COLLECTION * e->last / e->shortest.slope, 2 * age_s));
-        if (fell_back(e) || is_flat(e, &e->shortest) || now_s - e->passed_s > patience_s) {
+        if (fell_back(e) || is_flat(e, &e->shortest, FLAT_AGE * age_s) || now_s - e->passed_s > patience_s) {
                 e->rising = false;
                 e->ended_s = e->passed_s;
+                e->end = fmax(e->end, e->rungs[0].n ? e->rungs[0].points[e->rungs[0].n - 1].value : e->last);
                 for (unsigned k = 0; k < EARLY_RUNGS; k++) {
                         e->rungs[k].passed = 0;
                         e->rungs[k].answer.passes = false;

@@ -201,6 +201,41 @@ static void a_rise_that_stops_is_withdrawn(void **state)
         assert_false(e.rising);
 }
 
+/* The first second of a program, whose heap is filled then, lies on the line through its later rise by chance. */
+static void a_rise_does_not_begin_with_the_program(void **state)
+{
+        (void)state;
+        struct early_rise e;
+
+        early_rise_init(&e);
+        early_rise_add(&e, 0.01, 1865744);
+        for (double t = 0.2; t<68.5; t += t> 26 && t < 37 ? 4 : 1)
+                early_rise_add(&e, t, 2473200 + fmax(t - 10, 0) * 21500 - fmax(t - 45, 0) * 3000);
+        assert_true(e.rising);
+        assert_true(e.onset.from_s > 0 && e.onset.from_s <= 10 && 10 <= e.onset.to_s);
+}
+
+/* It gets no processor for some seconds: a rise of minutes is not withdrawn for that, and is, once, when it lasts. */
+static void a_pause_does_not_end_a_long_rise(void **state)
+{
+        (void)state;
+        struct early_rise e;
+        double bytes = MIB / 2;
+
+        early_rise_init(&e);
+        for (double t = 0.5; t < 500; t += 1) {
+                bool pauses = (t > 300 && t < 304) || (t > 320 && t < 325) || (t > 340 && t < 450);
+                if (t > 60 && !pauses)
+                        bytes += 95 * 1024;
+                early_rise_add(&e, t, bytes);
+                if (t > 90 && t < 345)
+                        assert_true(e.rising);
+                if (t > 375 && t < 450)
+                        assert_false(e.rising);
+        }
+        assert_true(e.rising);
+}
+
 static void older_samples_are_ignored(void **state)
 {
         (void)state;
@@ -312,6 +347,8 @@ int main(void)
                 cmocka_unit_test(a_step_is_no_rise),
                 cmocka_unit_test(a_level_that_was_held_before_is_no_rise),
                 cmocka_unit_test(a_rise_that_stops_is_withdrawn),
+                cmocka_unit_test(a_rise_does_not_begin_with_the_program),
+                cmocka_unit_test(a_pause_does_not_end_a_long_rise),
                 cmocka_unit_test(older_samples_are_ignored),
                 cmocka_unit_test(samples_that_are_a_moment_late_count),
                 cmocka_unit_test(foreign_memory_is_judged_where_it_is_known),
