@@ -209,6 +209,15 @@ const char *pipeline_name(const struct pipeline *p)
         return p->name;
 }
 
+bool pipeline_is_same_run(const struct pipeline *a, const struct pipeline *b)
+{
+        const uint64_t first_ns = model_first_time_ns(a->model);
+
+        return first_ns != UNKNOWN_U64 && first_ns == model_first_time_ns(b->model) &&
+               model_run(a->model)->start_wall_ns == model_run(b->model)->start_wall_ns &&
+               !strcmp(a->uri.text, b->uri.text);
+}
+
 struct recording *pipeline_recording(const struct pipeline *p)
 {
         return p->rebuild && !p->recording ? rebuild_recording(p->rebuild) : p->recording;

@@ -72,6 +72,7 @@ void pipeline_destroy(struct pipeline **p);
 void pipeline_remove(struct pipeline **p);
 
 const char *pipeline_name(const struct pipeline *p);
+bool pipeline_is_same_run(const struct pipeline *a, const struct pipeline *b); /* of one source, from one event on */
 const struct model *pipeline_model(const struct pipeline *p);
 const struct tracker *pipeline_tracker(const struct pipeline *p);
 

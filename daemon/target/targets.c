@@ -167,16 +167,23 @@ static void look_after_ended(struct targets *t, uint64_t wall_ns)
 
 #define ASIDE_MOST 9999u /* then starts at 1 again */
 
-/* NAME~1, or the number after that of the newest previous run; of a long name the beginning. */
+/* NAME~1, or the number after that of the previous run that ended last; of a long name the beginning. */
 static void name_aside(const struct targets *t, const char *name, char out[TARGET_NAME_MAX + 1])
 {
         unsigned number = 0;
+        uint64_t newest_ns = 0;
         int base = (int)strnlen(name, TARGET_NAME_MAX - 5);
 
         for (size_t i = 0; i < t->n; i++) {
                 const char *other = pipeline_name(t->pipelines[i]);
-                if (!strncmp(other, name, (size_t)base))
-                        (void)sscanf(other + base, "~%4u", &number);
+                const uint64_t ended_ns = pipeline_ended_wall_ns(t->pipelines[i]);
+                unsigned n;
+
+                if (!strncmp(other, name, (size_t)base) && sscanf(other + base, "~%4u", &n) == 1 &&
+                    ended_ns >= newest_ns) {
+                        number = n;
+                        newest_ns = ended_ns;
+                }
         }
         do {
                 number = number % ASIDE_MOST + 1;
@@ -194,17 +201,38 @@ static bool is_run_before(const struct pipeline *p, const char *name)
         return pipeline_is_kept(p) && !strncmp(other, name, n) && other[n] == '~';
 }
 
-/* Removes the oldest previous runs of that name until there is room for one more. They are in order of their runs. */
+/* Removes the previous runs of that name that ended first until there is room for one more. */
 static void forget_oldest_of(struct targets *t, const char *name)
 {
-        size_t kept = 0;
+        for (size_t kept = KEEP_OF_ONE; kept >= KEEP_OF_ONE;) {
+                size_t oldest = 0;
 
-        for (size_t i = t->n; i-- > 0;)
-                if (is_run_before(t->pipelines[i], name) && ++kept >= KEEP_OF_ONE)
-                        remove_at(t, i);
+                kept = 0;
+                for (size_t i = 0; i < t->n; i++) {
+                        if (!is_run_before(t->pipelines[i], name))
+                                continue;
+                        if (kept++ == 0 ||
+                            pipeline_ended_wall_ns(t->pipelines[i]) < pipeline_ended_wall_ns(t->pipelines[oldest]))
+                                oldest = i;
+                }
+                if (kept >= KEEP_OF_ONE)
+                        remove_at(t, oldest);
+        }
 }
 
-/* 0 when the name is free now. *ret_alerting: what judged the name until now, owned; or NULL. */
+/* Set aside already, by a daemon that was killed before it made the first checkpoint of the run after it. */
+static bool is_set_aside(const struct targets *t, const struct pipeline *p)
+{
+        for (size_t i = 0; i < t->n; i++)
+                if (is_run_before(t->pipelines[i], pipeline_name(p)) && pipeline_is_same_run(t->pipelines[i], p))
+                        return true;
+        return false;
+}
+
+/*
+ * 0 when the name is free now. *ret_alerting: what judged the name until now, owned; or NULL. The checkpoint of the
+ * name stays until that of its next target replaces it: a daemon that is killed in between loses no alert and no count.
+ */
 static int make_room(struct targets *t, const char *name, struct alerting **ret_alerting)
 {
         char aside[TARGET_NAME_MAX + 1];
@@ -215,7 +243,7 @@ static int make_room(struct targets *t, const char *name, struct alerting **ret_
         if (!pipeline_is_kept(p) && !pipeline_is_over(p, 0))
                 return -EEXIST;
         *ret_alerting = pipeline_release_alerting(p);
-        if (!pipeline_is_worth_keeping(p) || strlen(name) > TARGET_NAME_MAX || strchr(name, '~'))
+        if (!pipeline_is_worth_keeping(p) || strlen(name) > TARGET_NAME_MAX || strchr(name, '~') || is_set_aside(t, p))
                 return targets_remove(t, name);
         if (!pipeline_is_kept(p))
                 pipeline_keep(p);
@@ -223,8 +251,6 @@ static int make_room(struct targets *t, const char *name, struct alerting **ret_
         name_aside(t, name, aside);
         if (pipeline_set_aside(p, aside) != 0)
                 return -EEXIST;
-        if (t->options.checkpoints)
-                checkpoint_store_forget(t->options.checkpoints, name);
         log_info("target=%s kept as %s", name, aside);
         return 0;
 }

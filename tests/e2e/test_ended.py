@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What remains of a program that has ended: its target with everything seen, on every face, until it is removed."""
+import contextlib
 import itertools
 import json
 import os
@@ -7,6 +8,7 @@ import signal
 import socket
 import subprocess
 import threading
+import time
 
 import pytest
 
@@ -25,6 +27,19 @@ def running_target(daemon, name):
 
 def kept(daemon, name):
     return wait_for(lambda: (t := daemon.target(name)) and t.kept and t, f"{name} kept as it ended")
+
+
+@contextlib.contextmanager
+def one_run(daemon, name, path, log):
+    """A run with a socket of its own, as `heapwatch run` adds it. Its stream is over afterwards."""
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+        server.listen()
+        daemon.ask(pb.Request(add_target=pb.AddTargetRequest(name=name, uri=f"unix:{path}", one_run=True)))
+        with server.accept()[0] as connection:
+            connection.sendall(log.path.read_bytes())
+            yield
+    path.unlink()
 
 
 def leaky(daemon, programs, *more):
@@ -293,6 +308,45 @@ def test_a_restart_loop_pushes_no_other_run_out(directory, programs):
         targets = sorted(d.status().daemon.targets)
         assert targets == ["loop", "loop~2996", "loop~2997", "loop~2998", "loop~2999", "mine"]
         assert d.target("loop~2999").runs == 2999
+
+
+def test_the_newest_previous_runs_are_kept_over_a_restart_of_the_daemon(directory):
+    """The next daemon finds their checkpoints in no order: the oldest is dropped for the next one, and no number is used again."""
+    def runs(d, numbers):
+        for n in numbers:
+            log = LiveLog(directory / f"{n}.eventlog", start_wall_ns=n * 10**9)
+            log.live(n << 20, at_ns=10**9)
+            log.end()
+            with one_run(d, "loop", directory / f"{n}", log):
+                pass
+            d.wait_state("loop", "ENDED")
+            ended = time.time()
+            assert not d.ask(pb.Request(end_target=pb.EndTargetRequest(name="loop", exit_status=0)))[0].HasField("error")
+            kept(d, "loop")
+        wait_for(lambda: (directory / "state" / "loop.checkpoint").stat().st_mtime > ended, "a checkpoint of its end")
+
+    def seen(d):
+        return {t: d.snapshot(t)["heap"][0].heap.live_bytes >> 20 for t in d.status().daemon.targets}
+
+    def alerts():
+        return client("alerts", env={"HEAPWATCH_DIR": str(directory)}).stdout.decode()
+
+    args = ("--checkpoint", directory / "state")
+    with Daemon(directory, args=args) as d:
+        runs(d, range(1, 7))
+        assert seen(d) == {"loop~2": 2, "loop~3": 3, "loop~4": 4, "loop~5": 5, "loop": 6}
+    with Daemon(directory, args=args) as d:
+        assert seen(d) == {"loop~2": 2, "loop~3": 3, "loop~4": 4, "loop~5": 5, "loop": 6}
+        runs(d, range(7, 10))
+        assert seen(d) == {"loop~5": 5, "loop~6": 6, "loop~7": 7, "loop~8": 8, "loop": 9}
+        wait_for(lambda: "has restarted 8 times" in alerts(), "the alert")
+        # Killed as the next one begins, before that has a checkpoint: `heapwatch run`, which adds it again, finds all of the name.
+        d.ask(pb.Request(add_target=pb.AddTargetRequest(name="loop", uri=f"unix:{directory}/10", one_run=True)))
+        d.stop(signal.SIGKILL)
+    with Daemon(directory, args=args) as d:
+        runs(d, range(10, 11))
+        assert seen(d) == {"loop~6": 6, "loop~7": 7, "loop~8": 8, "loop~9": 9, "loop": 10}
+        wait_for(lambda: "has restarted 9 times" in alerts(), "the alert, with its count")
 
 
 @pytest.mark.parametrize("end, rule, cause", [("exit 3", "failed", "ended with status 3"),
