@@ -139,9 +139,9 @@ static void append_steady_since(struct target_answer *a, const struct evidence *
                 e->trend && e->trend->has_since_ns && e->trend->since_ns < from_ns ? e->trend->since_ns : from_ns;
 
         if (run && run->has_first_time_ns && run->first_time_ns <= LATE_NS && since_ns <= step_in_use(e))
-                say(a->text, "Steady since its start");
+                say(a->text, "No lasting growth since its start");
         else
-                at(a, "Steady since ", since_ns < UINT64_MAX, since_ns);
+                at(a, "No lasting growth since ", since_ns < UINT64_MAX, since_ns);
 }
 
 static void answer_rising_since(struct target_answer *a, const struct evidence *e)

@@ -6,6 +6,8 @@
 
 #include "client/state/band_name.h"
 
+#define BELOW_HIGHEST 0.9 /* of the most live data: less is said to be below it */
+
 /* "killed by signal 9 (SIGKILL)" as a sentence. */
 static void say_ending(struct target_answer *a, const struct evidence *e)
 {
@@ -67,6 +69,15 @@ static void append_judged_in(struct target_answer *a, const struct evidence *e)
         say_verdict_in(a->text, e->trend);
 }
 
+/* Live data have been higher: what they do below that is no rise. */
+static bool is_below_its_highest(const struct evidence *e)
+{
+        const Hw__Heap *h = e->t->heap;
+
+        return e->series == HW__SERIES__SERIES_LIVE && h && h->has_live_bytes && h->has_max_live_bytes &&
+               (double)h->live_bytes < BELOW_HIGHEST * (double)h->max_live_bytes;
+}
+
 /* It runs, and a rise would have shown: none has. */
 static void append_steady_so_far(struct target_answer *a, const struct evidence *e)
 {
@@ -76,7 +87,13 @@ static void append_steady_so_far(struct target_answer *a, const struct evidence 
                 say(a->text, "No lasting growth of live data so far; whether other memory grows shows later");
                 return;
         }
-        say(a->text, "No rise of %s so far", series_words(e->series));
+        say(a->text, "No rise of %s ", series_words(e->series));
+        if (is_below_its_highest(e)) {
+                say(a->text, "above ");
+                say_bytes(a->text, t->heap->max_live_bytes);
+                say(a->text, " ");
+        }
+        say(a->text, "so far");
         if (e->series == HW__SERIES__SERIES_LIVE && t->heap && t->heap->has_live_bytes) {
                 say(a->text, " (");
                 say_bytes(a->text, t->heap->live_bytes);
@@ -127,10 +144,8 @@ static void append_too_little(struct target_answer *a, const struct evidence *e)
         else if (!e->trend)
                 say(a->text, ": no major collection has shown yet what is live");
         else if (e->samples && e->series == HW__SERIES__SERIES_LIVE)
-                say(a->text, ": a rise shows after %u major collections, and %s so far", RISE_SAMPLES,
-                    e->samples == 1   ? "there was one"
-                    : e->samples == 2 ? "there were two"
-                                      : "there were three");
+                say(a->text, ": a rise shows after %u major collections, and there %s %u so far", RISE_SAMPLES,
+                    e->samples == 1 ? "was" : "were", (unsigned)e->samples);
         else
                 say(a->text, ": too few major collections");
 }

@@ -91,7 +91,7 @@ WORDS = {
     "unprofiled": {"wrong": "Not known yet: live data may grow, by 10.0 KiB/s (5.00 KiB/s to 20.0 KiB/s) over 2m 00s; slow growth is judged in 6m 00s",
                    "since": "–", "grows": "Not known: there is no heap profile", "where": "live ", "until": "No limit is known",
                    "next": "Part of its log is damaged"},
-    "steady": {"wrong": "No: memory shows no lasting growth", "since": "Steady since", "grows": "No band; the largest is ARR_WORDS with ",
+    "steady": {"wrong": "No: memory shows no lasting growth", "since": "No lasting growth since", "grows": "No band; the largest is ARR_WORDS with ",
                "where": "Nowhere: live ", "until": "No limit is known", "next": "Nothing"},
 }
 

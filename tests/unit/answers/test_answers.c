@@ -223,7 +223,7 @@ static void a_steady_program_has_nothing_wrong(void **state)
         assert_string_equal(a.word, "steady");
         assert_int_equal(a.answer[QUESTION_WRONG].tone, ANSWER_GOOD);
         says(&a, QUESTION_WRONG, "No: memory shows no lasting growth");
-        says(&a, QUESTION_SINCE, "Steady since <T>");
+        says(&a, QUESTION_SINCE, "No lasting growth since <T>");
         says(&a, QUESTION_GROWS, "No band; the largest is Main.CartItem with 40.0 MiB");
         says(&a, QUESTION_WHERE, "Nowhere: live 42.0 MiB, heap 90.0 MiB");
         says(&a, QUESTION_UNTIL, "No limit is known");
@@ -248,12 +248,12 @@ static void a_program_is_steady_since_its_window_began(void **state)
         m.live.has_since_ns = 1;
         m.live.since_ns = 9 * MINUTE;
         a = asked(&m);
-        says(&a, QUESTION_SINCE, "Steady since <T>");
+        says(&a, QUESTION_SINCE, "No lasting growth since <T>");
         assert_int_equal(a.answer[QUESTION_SINCE].time_ns, 4 * MINUTE);
         m.run.has_first_time_ns = 1;
         evidence.span_ns = 10 * MINUTE;
         a = asked(&m);
-        says(&a, QUESTION_SINCE, "Steady since its start");
+        says(&a, QUESTION_SINCE, "No lasting growth since its start");
 }
 
 static void a_leak_is_told_from_end_to_end(void **state)
@@ -387,13 +387,18 @@ static void before_a_verdict_it_says_what_is_known(void **state)
         before_verdict(&m, 2);
         a = asked(&m);
         assert_string_equal(a.word, "unknown");
-        says(&a, QUESTION_WRONG, "Not known yet: a rise shows after 4 major collections, and there were two so far");
+        says(&a, QUESTION_WRONG, "Not known yet: a rise shows after 4 major collections, and there were 2 so far");
         before_verdict(&m, 12);
         a = asked(&m);
         assert_string_equal(a.word, "steady so far");
         assert_string_equal(a.answer[QUESTION_WRONG].text,
                             "No rise of live data so far (42.0 MiB); slow growth is judged in 18m 00s");
         says(&a, QUESTION_NEXT, "Nothing: a rise is reported within seconds to minutes");
+        m.heap_state.has_max_live_bytes = 1;
+        m.heap_state.max_live_bytes = 50 * MIB; /* a sawtooth: it does rise, as it did before */
+        a = asked(&m);
+        says(&a, QUESTION_WRONG, "No rise of live data above 50.0 MiB so far (42.0 MiB); slow growth");
+        m.heap_state.has_max_live_bytes = 0;
         m.of_run.has_p50 = m.of_run.has_max = 1;
         m.of_run.p50 = 3 * MIB; /* far above the usual, and no peak seen before */
         m.of_run.max = 42 * MIB;
