@@ -191,27 +191,30 @@ void tracker_early_refine_onset(const struct tracker *t, enum series_id series, 
         r->onset_error_ns = error_ns;
 }
 
-/* The cell of the newest census that was over when a rise began; NULL: there was none. */
+/*
+ * The cell of the newest census that was over when a rise began, or else the one that it began in: cells get wider
+ * while a run goes on, and then the least of it was before. NULL: there was no census before.
+ */
 static const struct census_cell *cell_before(const struct census_history *h, uint64_t onset_ns, uint64_t *ret_start_ns)
 {
         for (uint32_t i = h->fold.n; i-- > 0;) {
                 const struct census_cell *cell = census_history_at(h, i, ret_start_ns);
 
-                if (cell && cell->last_ns <= onset_ns)
+                if (cell && (cell->last_ns <= onset_ns || (i == 0 && cell->first_ns <= onset_ns)))
                         return cell;
         }
         return NULL;
 }
 
-/* What a band had in the last census of the cell that begins at start_ns; 0 when it was not in it. */
-static double band_before(const struct band *band, uint64_t start_ns, uint64_t width_ns)
+/* What a band had in the last census, or at its least, of the cell that begins at start_ns; 0: it was not in it. */
+static double band_before(const struct band *band, uint64_t start_ns, uint64_t width_ns, bool least)
 {
         const struct fold *f = band->history;
         struct band_point p;
 
         for (uint32_t i = f ? f->n : 0; i-- > 0 && fold_time_ns(f, i) >= start_ns;)
                 if (fold_time_ns(f, i) < start_ns + width_ns && band_point(band, i, &p))
-                        return (double)p.last;
+                        return (double)(least ? p.min : p.last);
         return 0;
 }
 
@@ -225,16 +228,18 @@ bool tracker_early_bands(const struct tracker *t, const struct tracked_early *ea
         if (!early->rising || early->series != SERIES_LIVE || !now->number || now->unfinished ||
             now->time_ns <= early->onset_to_ns)
                 return false;
-        const struct census_cell *before =
-                cell_before(history, early->since_start ? early->onset_to_ns : early->onset_from_ns, &start_ns);
+        const uint64_t onset_ns = early->since_start ? early->onset_to_ns : early->onset_from_ns;
+        const struct census_cell *before = cell_before(history, onset_ns, &start_ns);
         if (!before)
                 return false;
+        const bool least = before->last_ns > onset_ns;
         /* Live data have gone on rising since the census. */
         const double since_s = now->time_ns < early->as_of_ns ? seconds_of(early->as_of_ns - now->time_ns) : 0;
         const double rise = early->level_bytes - early->rate * since_s - early->base_bytes;
-        const double gained = (double)now->total_bytes - before->last;
+        const double gained = (double)now->total_bytes - (least ? before->min : before->last);
 
-        *ret = (struct early_bands){ .before_ns = before->last_ns, .census_ns = now->time_ns };
+        *ret = (struct early_bands){ .before_ns = least ? before->first_ns : before->last_ns,
+                                     .census_ns = now->time_ns };
         ret->explained = rise > 0 && gained > 0 ? fmin(gained / rise, 1) : 0;
         for (uint32_t i = 0; i < now->n_rows; i++) {
                 const struct census_row *row = &now->rows[i];
@@ -242,7 +247,7 @@ bool tracker_early_bands(const struct tracker *t, const struct tracked_early *ea
 
                 if (!band || (double)row->bytes < EARLY_PART * gained)
                         continue; /* most bands are small: their histories are not searched */
-                const double more = (double)row->bytes - band_before(band, start_ns, history->fold.width_ns);
+                const double more = (double)row->bytes - band_before(band, start_ns, history->fold.width_ns, least);
                 if (more >= EARLY_PART * gained && more > 0)
                         growing_bands_insert(ret->bands, &ret->n, EARLY_BANDS,
                                              &(struct growing_band){ .band = row->band,

@@ -1136,6 +1136,19 @@ static void test_bands_of_a_rise(void **state)
         assert_true(gained.explained > 0.95);
         rig_close(&r);
 
+        open_scaled(&r, 60 * SECOND); /* it began in the first cell of the censuses' history, which got wider since */
+        for (uint64_t s = 0; s < 300; s++) {
+                const uint64_t rise = s > 3 ? (s - 3) * 10 * MIB : 0, bytes[] = { MIB, MIB + rise };
+
+                live(&r, s * SECOND, 4 * MIB + rise);
+                census(&r, s * SECOND, bytes, 2);
+                block(&r, 0, s * SECOND, s * SECOND);
+        }
+        assert_true(tracker_early(r.t, &early) && tracker_early_bands(r.t, &early, &gained));
+        assert_true(gained.n == 1 && gained.bands[0].band == 2 && gained.explained > 0.95);
+        assert_true(fabs(gained.bands[0].gained_bytes - 2960.0 * MIB) < 0.01 * MIB);
+        rig_close(&r);
+
         open_scaled(&r, 60 * SECOND); /* no census since it began */
         for (uint64_t s = 0; s < 60; s++) {
                 const uint64_t bytes[] = { MIB };
