@@ -33,7 +33,7 @@ const OF_PAGE: Record<string, Words> = {
     },
     overview: {
         ...SIZES, "targets": "All watched targets, including ended ones that are kept.", "running": "Those whose events arrive.",
-        "live data": "The sum over all targets that have it.", "heap size": "The sum over all targets that have it.",
+        "live data": "The sum over all targets whose program has not ended.", "heap size": "The sum over all targets whose program has not ended.",
         "growing or leaking": "Targets that rise, or whose verdict is growing or leak; how they ended does not hide it.", "alerts firing": "Of all targets; silenced ones and parts of another alert are not counted.",
         "Target": "Its name; the program's own is on Stream health.", "Verdict": "Steady (so far, where slow growth is not judged yet), rising, growing or leak; how it ended, if badly. The worst come first, ended ones last.",
         "Since": "When the growth began.", "What grows": "The band that gained most, or “foreign”.", "Live": "Live data now.",

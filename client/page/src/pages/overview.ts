@@ -84,17 +84,18 @@ export function overview(app: App): Page {
         filter.update();
         change.update();
         const all = app.view.sorted(), keep = searching(app, "qt", filter.root);
-        const sum = (f: (t: Target) => number | undefined) => {
-            const known = all.map(f).filter((x): x is number => x !== undefined);
+        const there = all.filter((t) => !t.state?.kept); // a program that has ended holds no memory
+        const sum = (of: Target[], f: (t: Target) => number | undefined) => {
+            const known = of.map(f).filter((x): x is number => x !== undefined);
             return known.length ? known.reduce((a, b) => a + b, 0) : undefined;
         };
-        const alerts = sum((t) => firing(t.alerts)?.length);
+        const alerts = sum(all, (t) => firing(t.alerts)?.length);
         const growing = all.filter((t) => t.answers?.onsetNs !== undefined || GROWS.has(word(t))).length;
         figures.show([
             { name: all.length === 1 ? "target" : "targets", value: String(all.length) },
             { name: "running", value: String(all.filter((t) => t.state?.state === "STATE_RUNNING").length) },
-            { name: "live data", value: bytes(sum((t) => num(t.heap?.liveBytes))) },
-            { name: "heap size", value: bytes(sum((t) => num(t.heap?.heapSizeBytes))) },
+            { name: "live data", value: bytes(sum(there, (t) => num(t.heap?.liveBytes))) },
+            { name: "heap size", value: bytes(sum(there, (t) => num(t.heap?.heapSizeBytes))) },
             { name: "growing or leaking", value: all.some((t) => t.answers) ? String(growing) : UNKNOWN },
             { name: "alerts firing", value: alerts === undefined ? UNKNOWN : String(alerts) },
         ]);
