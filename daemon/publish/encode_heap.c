@@ -55,7 +55,7 @@ static char *words_of(struct encoder *e, const Hw__Resident *r, uint64_t newest_
         resident_text(text, sizeof(text), r);
         size_t used = strlen(text);
         if (age_ns > NOTED_AGE_NS)
-                (void)snprintf(text + used, sizeof(text) - used, " (%s ago)",
+                (void)snprintf(text + used, sizeof(text) - used, " (%s before RSS was last read)",
                                hw_duration_text(age, sizeof(age), (double)age_ns));
         return encoder_copy(e, text);
 }
