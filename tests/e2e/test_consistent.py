@@ -18,6 +18,7 @@ import web_browser
 from harness import CLIENT, LOGS, Daemon, client, pb, private_directory, running, wait_for
 from live_log import LiveLog
 from terminal import top
+from test_ended import one_run
 
 pytestmark = pytest.mark.xdist_group("consistent")      # its tests share what runs
 
@@ -650,6 +651,115 @@ def test_all_faces_agree_after_an_exhausted_heap(directory, profiled):
         assert "Its limit was met: the heap limit -M (600 MiB)" in said[face], said[face]
         assert "the marker “deploy: feature big enabled”" in said[face] and "The rise began at" in said[face], said[face]
         assert "its censuses ended too early" in said[face] if profiled else "there is no heap profile" in said[face], said[face]
+
+
+# ------------------------------------------------------------------ during a loop of crashes
+
+END = "ended with status 251, heap exhausted at -M600m"
+
+
+def looping_log(path, ended):
+    """Ten seconds flat, then 10 MiB a second up to -M, or not yet."""
+    log = LiveLog(path, start_wall_ns=time.time_ns() - 30 * S)
+    log.heap_info(600 * MIB, at_ns=2)
+    for s in range(1, 30 if ended else 10):
+        log.live(2 * MIB + max(0, s - 10) * 10 * MIB, at_ns=s * S)
+        log.census({"ARR_WORDS": MIB + max(0, s - 10) * 10 * MIB}, at_ns=s * S + 1000)
+    if ended:
+        log.end()
+    return log
+
+
+def test_all_faces_agree_during_a_loop_of_crashes(directory, tmp_path):
+    """Four runs died of -M and the fifth has begun: what each face says of the crash, its time, the restarts and each run is the same."""
+    env = {"HEAPWATCH_DIR": str(directory)}
+    with contextlib.ExitStack() as stack:
+        d = stack.enter_context(Daemon(directory))
+        began = time.time()
+        for n in range(1, 5):
+            with one_run(d, "loop", directory / f"{n}", looping_log(directory / f"{n}.eventlog", ended=True)):
+                d.wait_state("loop", "ENDED")
+            d.ask(pb.Request(end_target=pb.EndTargetRequest(name="loop", exit_status=251)))
+            d.wait_state("loop", "CRASHED")
+        stack.enter_context(one_run(d, "loop", directory / "5", looping_log(directory / "5.eventlog", ended=False)))
+        web = stack.enter_context(web_browser.Web("--connect", f"ipc://{directory}/publish"))
+        wait_for(lambda: (h := d.snapshot("loop").get("heap")) and h[0].heap.live_bytes == 2 * MIB, "the fifth run")
+
+        def firing():
+            all_ = {a.rule: a for u in d.snapshot("loop").get("alerts", []) for a in u.alerts.alerts if a.state == pb.Alert.STATE_FIRING}
+            return set(all_) >= {"crashed", "restart-loop"} and "4 times" in all_["restart-loop"].annotations[0].value and all_
+
+        alerts = wait_for(firing, "the alerts")
+        words = {f"loop crashed: {END}", "loop has restarted 4 times in 15 minutes"}
+        assert {a.annotations[0].value for a in alerts.values()} == words
+        times = {rule: time.strftime("%H:%M:%S", time.gmtime(a.fired_wall_ns // S)) for rule, a in alerts.items()}
+        assert all(began - 1 < a.fired_wall_ns / S < time.time() for a in alerts.values()), alerts
+        said = {" ".join(face): client(*face, env=env).stdout.decode() for face in (
+            ("alerts",), ("trend",), ("trend", "loop"), ("post-mortem", "loop"), ("summary", "loop"), ("ctl", "status"),
+            ("top", "--once", "loop"), ("top", "--once", "--view", "alerts"))}
+        ends = {f"{face[0]} {n}": client(*face, f"loop~{n}", env=env).stdout.decode() for n in range(1, 5) for face in (
+            ("trend",), ("post-mortem",), ("top", "--once"))}
+        if web_browser.installed():
+            browser = web_browser.Browser()
+            stack.callback(browser.close)
+            tab = stack.enter_context(browser.tab())
+            rows = tab.go(f"{web.url}#/overview?range=all").table("targets")["rows"]
+            assert {r["target"]: r["verdict"] for r in rows} == {"loop": rows[0]["verdict"], **{f"loop~{n}": "crashed" for n in range(1, 5)}}
+            # What the fleet holds is what its running programs hold.
+            tab.until("/live data\\s+2.00.MiB/.test(document.querySelector('main').innerText)")
+            tab.go(f"{web.url}#/alerts").until("document.querySelector('main').innerText.includes('4 times')")
+            said["page alerts"] = tab.js("document.querySelector('main').innerText")
+            ends["page"] = tab.go(f"{web.url}#/target?target=loop~4").until("(t => /heap exhausted/.test(t) && t)(document.body.innerText)")
+
+    flat = {face: " ".join(text.split()) for face, text in said.items()}
+    for face in ("alerts", "page alerts", "top --once --view alerts"):
+        assert all(t in said[face] for t in times.values()), (face, times, said[face])
+    assert all(w in flat[face] for face in ("alerts", "page alerts") for w in words), said
+    for face in ("trend", "trend loop", "post-mortem loop", "top --once loop", "top --once --view alerts"):
+        assert f"loop crashed: {END}" in flat[face], said[face]
+    assert not any("crashed: unknown" in text for text in flat.values())
+    assert said["ctl status"].count(f"({END})") == 4
+    lines = [line.split()[:2] for line in said["trend"].splitlines()]
+    assert sorted(name for name, word in lines if word == "crashed") == [f"loop~{n}" for n in range(1, 5)]
+    for face, text in ends.items():
+        assert END in " ".join(text.split()), (face, text)
+        assert " ago" not in " ".join(line for line in text.splitlines() if "RSS " in line), (face, text)
+
+
+# ------------------------------------------------------------------ with old censuses
+
+@pytest.mark.parametrize("stale", [True, False])
+def test_all_faces_agree_on_the_age_of_old_censuses(directory, stale):
+    """The last census is half a minute old: each face that shows its bands says so, and that live data are other now, if they are."""
+    env, path = {"HEAPWATCH_DIR": str(directory)}, directory / "api.eventlog"
+    log = LiveLog(path, start_wall_ns=time.time_ns() - 40 * S)
+    for s in range(1, 41):
+        log.live((20 + (3 * max(0, s - 10) if stale else 0)) * MIB, at_ns=s * S)
+        if s <= 10:
+            log.census({"Main.cache": 15 * MIB, "THUNK": 5 * MIB}, at_ns=s * S + 1000)
+    with Daemon(directory, f"api={path}") as d, web_browser.Web("--connect", f"ipc://{directory}/publish") as web:
+        wait_for(lambda: (h := d.snapshot("api").get("heap")) and h[0].heap.live_time_ns >= 40 * S and d.snapshot("api").get("census"), "the log")
+        said = {" ".join(face): " ".join(client(*face, "api", env=env).stdout.decode().split()) for face in (
+            ("trend",), ("summary",), ("post-mortem",), ("top", "--once"), ("top", "--once", "--view", "bands"))}
+        for face in ("trend", "summary"):
+            answer = json.loads(client(face, "--format", "json", "api", env=env).stdout)
+            census = answer["census"] if face == "trend" else answer["heapProfile"]["census"]
+            assert census["stale"] is stale and census["timeNs"] == str(10 * S + 1000), census
+            said[f"{face} json"] = census["sentence"]
+        if web_browser.installed():
+            browser = web_browser.Browser()
+            try:
+                with browser.tab() as tab:
+                    for page in ("target", "heap", "detail"):
+                        text = tab.go(f"{web.url}#/{page}?target=api&range=all").until(
+                            "(e => e && !e.hidden && /last census/.test(e.innerText) && e.innerText)(document.querySelector('.census-age'))"
+                            if page != "target" else "(t => /last census/.test(t) && t)(document.body.innerText)")
+                        said[f"page {page}"] = " ".join(text.split())
+            finally:
+                browser.close()
+    for face, text in said.items():
+        found = re.search(r"last census ([0-9.]+).s ago at 20\.0.MiB(; live data are 110.MiB now: bands are)?", text)
+        assert found and 29 <= float(found[1]) < 60 and bool(found[2]) is stale, (face, found, text)
 
 
 # ------------------------------------------------------------------ resident memory
