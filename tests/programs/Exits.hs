@@ -60,7 +60,7 @@ daemon act = do
   _ <- forkProcess $ do
     _ <- createSession
     _ <- forkProcess $ do
-      null <- openFd "/dev/null" ReadWrite Nothing defaultFileFlags
+      null <- handleToFd =<< openFile "/dev/null" ReadWriteMode
       forM_ [stdInput, stdOutput, stdError] (dupTo null)
       act
     exitImmediately ExitSuccess
