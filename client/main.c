@@ -17,58 +17,146 @@
 
 static const struct command command_help, command_version;
 
-static const struct command *const commands[] = {
-        &command_run,    &command_attach,  &command_detach,      &command_ps,      &command_top,
-        &command_pipe,   &command_alerts,  &command_check,       &command_rules,   &command_ctl,
-        &command_doctor, &command_replay,  &command_summary,     &command_trend,   &command_diff,
-        &command_web,    &command_report,  &command_events,      &command_convert, &command_plot,
-        &command_notify, &command_export,  &command_archive,     &command_history, &command_recordings,
-        &command_dump,   &command_bundle,  &command_post_mortem, &command_keys,    &command_completion,
-        &command_help,   &command_version,
+#define LIST(...) ((const struct command *const[]){ __VA_ARGS__, NULL })
+
+/* A name of two words is a command that belongs to another one. */
+static const struct group {
+        const char *title;
+        const struct command *const *commands;
+} groups[] = {
+        { "watch", LIST(&command_run, &command_attach, &command_detach, &command_ps, &command_status, &command_top,
+                        &command_web) },
+        { "judge", LIST(&command_trend, &command_alerts, &command_check, &command_post_mortem) },
+        { "compare and convert", LIST(&command_summary, &command_diff, &command_report, &command_plot, &command_convert,
+                                      &command_events, &command_pipe) },
+        { "keep", LIST(&command_recordings, &command_dump, &command_bundle, &command_archive, &command_history) },
+        { "administer", LIST(&command_add, &command_remove, &command_ctl, &command_rules, &command_doctor,
+                             &command_keys, &command_export, &command_notify, &command_replay, &command_completion,
+                             &command_help, &command_version) },
 };
 
-enum { COMMANDS = ARRAY_SIZE(commands) };
+enum { COMMANDS_MAX = 64 };
 
-static void print_help(FILE *to)
+/* All commands, in the order of the groups. */
+static size_t list_commands(const struct command *all[COMMANDS_MAX])
+{
+        size_t n = 0;
+
+        for (size_t g = 0; g < ARRAY_SIZE(groups); g++)
+                for (size_t i = 0; groups[g].commands[i] && n < COMMANDS_MAX; i++)
+                        all[n++] = groups[g].commands[i];
+        return n;
+}
+
+static bool is_part(const struct command *c)
+{
+        return strchr(c->name, ' ') != NULL;
+}
+
+/* `heapwatch --help`: what one screen holds. */
+static void print_short_help(FILE *to)
 {
         (void)fputs(
                 "heapwatch watches the memory of GHC-compiled Haskell programs while they run.\n"
                 "\n"
-                "usage: heapwatch COMMAND [OPTION]...\n"
+                "  heapwatch run -- ./my-server     start a program and watch it\n"
+                "  heapwatch attach my-server       watch one that is already running\n"
+                "  heapwatch trend my-server        does it leak, where, since when, until when\n"
+                "  heapwatchd api=/var/tmp/api.eventlog &   watch a growing eventlog; `heapwatch top` shows it\n"
                 "\n",
                 to);
-        for (size_t i = 0; i < COMMANDS; i++)
-                help_print_term(to, commands[i]->name, 14, commands[i]->summary);
+        for (size_t g = 0; g < ARRAY_SIZE(groups); g++) {
+                (void)fprintf(to, "  %-19s ", groups[g].title);
+                for (size_t i = 0; groups[g].commands[i]; i++)
+                        if (!is_part(groups[g].commands[i]))
+                                (void)fprintf(to, " %s", groups[g].commands[i]->name);
+                (void)fputc('\n', to);
+        }
         (void)fputs(
                 "\n"
+                "  heapwatch help             each command in one line\n"
                 "  heapwatch COMMAND --help   what it does, its options, examples\n"
                 "\n"
-                "Exit status: 0 all well, 1 a finding, 2 usage or bad input.\n"
-                "\n"
-                "Examples:\n"
-                "  heapwatch run -- ./my-server      start a program and watch it\n"
-                "  heapwatchd api-1=/var/tmp/api.eventlog &   watch a growing eventlog\n"
-                "  heapwatch top\n",
+                "Exit status: 0 all well, 1 a finding, 2 usage or bad input.\n",
                 to);
+}
+
+static void print_help(FILE *to)
+{
+        (void)fputs("usage: heapwatch COMMAND [OPTION]...\n", to);
+        for (size_t g = 0; g < ARRAY_SIZE(groups); g++) {
+                (void)fprintf(to, "\n%s\n", groups[g].title);
+                for (size_t i = 0; groups[g].commands[i]; i++)
+                        help_print_term(to, groups[g].commands[i]->name, 18, groups[g].commands[i]->summary);
+        }
+        (void)fputs("\n  heapwatch COMMAND --help   what it does, its options, examples\n", to);
 }
 
 static const struct command *find(const char *name)
 {
-        for (size_t i = 0; i < COMMANDS; i++) {
-                if (!strcmp(commands[i]->name, name))
-                        return commands[i];
-        }
+        const struct command *all[COMMANDS_MAX];
+        size_t n = list_commands(all);
+
+        for (size_t i = 0; i < n; i++)
+                if (!strcmp(all[i]->name, name))
+                        return all[i];
         return NULL;
 }
 
+/* The command of the first words; *ret_words: how many name it. */
+static const struct command *find_words(int n, char **words, int *ret_words)
+{
+        char name[64];
+        const struct command *c = NULL;
+
+        if (n > 1 && snprintf(name, sizeof(name), "%s %s", words[0], words[1]) < (int)sizeof(name))
+                c = find(name);
+        *ret_words = c ? 2 : 1;
+        return c ? c : find(words[0]);
+}
+
+/* Words of other tools for what a command does here. */
+static const char *const meant_by[][2] = {
+        { "dump", "recording dump" },
+        { "bundle", "recording bundle" },
+        { "recordings", "recording" },
+        { "history", "archive history" },
+        { "list", "status" },
+        { "ls", "status" },
+        { "targets", "status" },
+        { "logs", "events" },
+        { "log", "events" },
+        { "stop", "detach" },
+        { "kill", "detach" },
+        { "start", "run" },
+        { "exec", "run" },
+        { "watch", "attach" },
+        { "monitor", "top" },
+        { "show", "top" },
+        { "leak", "trend" },
+        { "verdict", "trend" },
+        { "compare", "diff" },
+        { "metrics", "export" },
+        { "record", "recording" },
+        { "silence", "ctl" },
+        { "census", "ctl" },
+        { "svg", "plot" },
+        { "html", "report" },
+};
+
 static int unknown(const char *name)
 {
-        const char *names[COMMANDS];
-        const char *meant;
+        const struct command *all[COMMANDS_MAX];
+        const char *names[COMMANDS_MAX], *meant = NULL;
+        size_t n = list_commands(all);
 
-        for (size_t i = 0; i < COMMANDS; i++)
-                names[i] = commands[i]->name;
-        meant = nearest(name, names, COMMANDS);
+        for (size_t i = 0; i < ARRAY_SIZE(meant_by) && !meant; i++)
+                if (!strcmp(meant_by[i][0], name))
+                        meant = meant_by[i][1];
+        for (size_t i = 0; i < n; i++)
+                names[i] = all[i]->name;
+        if (!meant)
+                meant = nearest(name, names, n);
         (void)fprintf(stderr, "heapwatch: unknown command '%s'%s%s%s; see `heapwatch --help`\n", name,
                       meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
         return EXIT_USAGE;
@@ -77,21 +165,24 @@ static int unknown(const char *name)
 /* ------------------------------------------------------- help and version */
 
 struct about {
-        const char *command; /* NULL: all of them */
+        struct text_list words; /* of a command's name; none: all commands */
 };
 
 static const char *nth_command(size_t n)
 {
-        return n < COMMANDS ? commands[n]->name : NULL;
+        const struct command *all[COMMANDS_MAX];
+
+        return n < list_commands(all) ? all[n]->name : NULL;
 }
 
 static int run_help(void *filled)
 {
-        const struct about *about = filled;
-        const struct command *c = about->command ? find(about->command) : NULL;
+        struct about *about = filled;
+        int words = 0, n = (int)about->words.n;
+        const struct command *c = n ? find_words(n, (char **)about->words.items, &words) : NULL;
 
-        if (about->command && !c)
-                return unknown(about->command);
+        if (n && (!c || n > words))
+                return unknown(about->words.items[c ? words : 0]);
         if (c)
                 help_print(stdout, c);
         else
@@ -113,10 +204,10 @@ static const struct command command_help = {
         .options =
                 (const struct option[]){
                         { .argument = "COMMAND",
-                          .type = OPTION_IS_TEXT,
-                          .most = 1,
+                          .type = OPTION_IS_LIST,
+                          .most = 2,
                           .nth_word = nth_command,
-                          OPTION_AT(const char *, struct about, command) },
+                          OPTION_AT(struct text_list, struct about, words) },
                         OPTIONS_END,
                 },
         .examples = (const char *const[]){ "heapwatch help top", NULL },
@@ -134,17 +225,36 @@ static const struct command command_version = {
 
 /* ------------------------------------------------------------------- main */
 
+/* Commands of two words, the second of which is being typed; where a command has verbs, they are among these. */
+static void offer_parts(const char *first, const char *word)
+{
+        const struct command *all[COMMANDS_MAX], *c = find(first);
+        struct complete_place second = { .word = word, .prefix = "", .to = stdout };
+        size_t n = list_commands(all), size = strlen(first);
+
+        for (size_t i = 0; i < n && !(c && c->verbs); i++)
+                if (!strncmp(all[i]->name, first, size) && all[i]->name[size] == ' ')
+                        complete_offer(&second, all[i]->name + size + 1, all[i]->summary);
+}
+
 /* `--complete WORD...`, for shells; the first word is the command's name, or its beginning. */
 static int complete(int n, char **words)
 {
-        const struct command *c = n > 1 ? find(words[0]) : NULL;
+        const struct command *all[COMMANDS_MAX], *c = NULL;
         struct complete_place first = { .word = n > 0 ? words[0] : "", .prefix = "", .to = stdout };
+        size_t n_all = list_commands(all);
+        int n_name = 1;
 
+        if (n > 1)
+                c = n > 2 ? find_words(n, words, &n_name) : find(words[0]);
+        if (n == 2)
+                offer_parts(words[0], words[1]);
         if (c) {
-                complete_words(stdout, c, n - 1, words + 1, completion_values);
+                complete_words(stdout, c, n - n_name, words + n_name, completion_values);
         } else if (n <= 1) {
-                for (size_t i = 0; i < COMMANDS; i++)
-                        complete_offer(&first, commands[i]->name, commands[i]->summary);
+                for (size_t i = 0; i < n_all; i++)
+                        if (!is_part(all[i]))
+                                complete_offer(&first, all[i]->name, all[i]->summary);
                 complete_offer(&first, "--help", NULL);
                 complete_offer(&first, "--version", NULL);
         }
@@ -154,29 +264,34 @@ static int complete(int n, char **words)
 /* `--man`: the part of heapwatch(1) about commands. */
 static int print_man(void)
 {
-        for (size_t i = 0; i < COMMANDS; i++)
-                help_print_man(stdout, commands[i]);
+        const struct command *all[COMMANDS_MAX];
+        size_t n = list_commands(all);
+
+        for (size_t i = 0; i < n; i++)
+                help_print_man(stdout, all[i]);
         return EXIT_OK;
 }
 
 static int run(int argc, char **argv)
 {
-        const struct command *c;
+        int words;
 
         if (argc < 2) {
-                print_help(stderr);
+                print_short_help(stderr);
                 return EXIT_USAGE;
         }
-        if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
-                return run_help(&(struct about){ NULL });
+        if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+                print_short_help(stdout);
+                return EXIT_OK;
+        }
         if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
                 return run_version(NULL);
         if (!strcmp(argv[1], "--complete"))
                 return complete(argc - 2, argv + 2);
         if (!strcmp(argv[1], "--man"))
                 return print_man();
-        c = find(argv[1]);
-        return c ? command_main(c, argc - 1, argv + 1) : unknown(argv[1]);
+        const struct command *c = find_words(argc - 1, argv + 1, &words);
+        return c ? command_main(c, argc - words, argv + words) : unknown(argv[1]);
 }
 
 int main(int argc, char **argv)

@@ -13,7 +13,7 @@ static bool cannot_be_read(const struct evidence *e)
 
 static void say_cannot_be_read(char *text, const struct evidence *e)
 {
-        say(text, "Fix what its state says, or watch another source: heapwatch ctl remove %s, then heapwatch ctl add",
+        say(text, "Fix what its state says, or watch another source: heapwatch remove %s, then heapwatch add",
             e->t->name);
 }
 

@@ -97,7 +97,7 @@ static bool kept(const struct evidence *e)
 
 static void say_kept(char *text, const struct evidence *e)
 {
-        say(text, "Nothing. It stays as it ended; to remove it: heapwatch ctl remove %s", e->t->name);
+        say(text, "Nothing. It stays as it ended; to remove it: heapwatch remove %s", e->t->name);
 }
 
 static bool always(const struct evidence *e)
@@ -142,7 +142,7 @@ static void append_rise_advice(char *text, const struct evidence *e)
         if (early_is_foreign(e->early))
                 append_foreign_advice(text, e);
         else if (runs_out)
-                say(text, "heapwatch ctl census %s, then heapwatch dump %s", name, name);
+                say(text, "heapwatch ctl census %s, then heapwatch recording dump %s", name, name);
         else if (e->early->n_bands > 0)
                 say(text, "The rise is confirmed or withdrawn as it lasts");
         else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* history.c - `heapwatch history`: runs of a target, or a series over them, from an archive. */
+/* history.c - `heapwatch archive history`: runs of a target, or a series over them, from an archive. */
 #include "client/cli/command.h"
 
 #include <math.h>
@@ -320,7 +320,7 @@ static int run(void *filled)
 }
 
 const struct command command_history = {
-        .name = "history",
+        .name = "archive history",
         .summary = "runs and series of an archive, over months",
         .usage = (const char *const[]){ "[--db FILE] TARGET [SERIES] [OPTION]...", NULL },
         .about = "Without a series: the runs of a target, oldest first, with build, labels and how each ended. With "
@@ -333,9 +333,9 @@ const struct command command_history = {
         .status = "0, or 2 when there is nothing to read.",
         .examples =
                 (const char *const[]){
-                        "heapwatch history api",
-                        "heapwatch history api live --since 7d --step 1h",
-                        "heapwatch history api rss --since 90d --step 1d --format csv > rss.csv",
+                        "heapwatch archive history api",
+                        "heapwatch archive history api live --since 7d --step 1h",
+                        "heapwatch archive history api rss --since 90d --step 1d --format csv > rss.csv",
                         NULL,
                 },
         .size = sizeof(struct request),

@@ -117,11 +117,9 @@ static void request_names(const char *endpoint, struct names *names)
 
 static void report(const struct command *c, const struct names *names)
 {
-        command_error(
-                c,
-                "the daemon has no target '%s'%s%s%s; `heapwatch ctl targets` lists them, `heapwatch ctl add` adds one",
-                names->typed, names->nearest[0] ? " (did you mean '" : "", names->nearest,
-                names->nearest[0] ? "'?)" : "");
+        command_error(c, "the daemon has no target '%s'%s%s%s; `heapwatch status` lists them, `heapwatch add` adds one",
+                      names->typed, names->nearest[0] ? " (did you mean '" : "", names->nearest,
+                      names->nearest[0] ? "'?)" : "");
 }
 
 int absent_target(const struct command *c, const char *endpoint, const char *name)

@@ -8,6 +8,9 @@
 extern const struct command command_top;
 extern const struct command command_pipe;
 extern const struct command command_ctl;
+extern const struct command command_status;
+extern const struct command command_add;
+extern const struct command command_remove;
 extern const struct command command_alerts;
 extern const struct command command_rules;
 extern const struct command command_check;

@@ -169,13 +169,9 @@ static enum complete after_verb(const char *verb, size_t n)
 {
         bool silence = !strcmp(verb, "silence") || !strcmp(verb, "unsilence");
 
-        if (!strcmp(verb, "add"))
-                return n == 1 ? COMPLETE_FILE : COMPLETE_NOTHING;
         if (!strcmp(verb, "history") && n <= 2)
                 return n == 1 ? COMPLETE_TARGET : COMPLETE_SERIES;
-        if (silence && n <= 2)
-                return n == 1 ? COMPLETE_RULE : COMPLETE_TARGET;
-        return !strcmp(verb, "remove") && n == 1 ? COMPLETE_TARGET : COMPLETE_NOTHING;
+        return silence && n <= 2 ? n == 1 ? COMPLETE_RULE : COMPLETE_TARGET : COMPLETE_NOTHING;
 }
 
 void completion_values(const struct complete_place *p)

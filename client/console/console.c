@@ -195,7 +195,7 @@ static void draw_nothing(const struct console *c, struct canvas *canvas, struct 
                 say_what_there_is(next, sizeof(next), s->world, d);
         } else if (d) {
                 (void)snprintf(line, sizeof(line), "The daemon watches no target.");
-                (void)snprintf(next, sizeof(next), "Add one: heapwatch run -- PROGRAM, or heapwatch ctl add FILE");
+                (void)snprintf(next, sizeof(next), "Add one: heapwatch run -- PROGRAM, or heapwatch add FILE");
         } else {
                 (void)snprintf(line, sizeof(line), "Waiting for a daemon at %s",
                                s->endpoint ? s->endpoint(s->endpoint_ctx, 0) : "?");

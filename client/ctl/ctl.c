@@ -24,10 +24,12 @@
 #define TIMEOUT_MS 5000
 
 struct ctl {
+        const struct command *command;
         const char *endpoint; /* NULL: the default */
         bool json;
         uint64_t from_ns, to_ns, step_ns; /* UINT64_MAX: not given */
         const char *why;                  /* of a silence */
+        char *source;                     /* of `add` and `remove`: the source or the name */
         struct text_list labels;          /* of a target */
         struct text_list given;
         char *words[4]; /* verb and its arguments */
@@ -44,14 +46,14 @@ struct verb {
 
 /* ---------------------------------------------------------------- requests */
 
-static int refuse_timeout(const char *endpoint, int r)
+static int refuse_timeout(const struct ctl *c, const char *endpoint, int r)
 {
         char text[ABSENT_TEXT];
 
         if (r == -ETIMEDOUT)
-                command_error(&command_ctl, "%s", absent_daemon(text, sizeof(text), endpoint));
+                command_error(c->command, "%s", absent_daemon(text, sizeof(text), endpoint));
         else
-                command_error(&command_ctl, "the request to %s failed: %s", endpoint, strerror(-r));
+                command_error(c->command, "the request to %s failed: %s", endpoint, strerror(-r));
         return EXIT_USAGE;
 }
 
@@ -66,20 +68,20 @@ static int exchange(const struct ctl *c, Hw__Request *request, void (*each)(void
 
         if (!endpoint) {
                 if (hw_default_endpoints(publish, ask, sizeof(publish)) < 0) {
-                        command_error(&command_ctl, "the default socket's path is too long; give --connect");
+                        command_error(c->command, "the default socket's path is too long; give --connect");
                         return EXIT_USAGE;
                 }
                 endpoint = publish;
         }
         if (absent_for_good(endpoint, &error)) {
-                command_error(&command_ctl, "%s", error.text);
+                command_error(c->command, "%s", error.text);
                 hw_request_destroy(&request);
                 return EXIT_USAGE;
         }
         if (r == 0)
                 r = hw_request(endpoint, request, TIMEOUT_MS, each, ctx);
         hw_request_destroy(&request);
-        return r < 0 ? refuse_timeout(endpoint, r) : EXIT_OK;
+        return r < 0 ? refuse_timeout(c, endpoint, r) : EXIT_OK;
 }
 
 /* Sends a request and prints its replies. */
@@ -90,13 +92,14 @@ static int send_request(struct ctl *c, Hw__Request *request)
         if (r != EXIT_OK)
                 return r;
         if (c->print.refused)
-                command_error(&command_ctl, "%s", c->print.refusal);
+                command_error(c->command, "%s", c->print.refusal);
         return c->print.refused ? EXIT_FINDING : EXIT_OK;
 }
 
-static int ask_status(struct ctl *c, const struct verb *v)
+static int ask_targets(struct ctl *c, const struct verb *v)
 {
-        c->print.targets_only = !strcmp(v->name, "targets");
+        (void)v;
+        c->print.targets_only = true;
         return send_request(c, hw_request_new(HW__REQUEST__WHAT_STATUS));
 }
 
@@ -144,16 +147,17 @@ static Hw__Request *with_texts(Hw__Request *r, char **field, const char *text, c
         return r;
 }
 
-static int ask_add(struct ctl *c, const struct verb *v)
+static int run_add(void *filled)
 {
+        struct ctl *c = filled;
         Hw__Request *r;
         char *name, *uri;
         int status;
 
-        (void)v;
-        split_name(c->words[1], &name, &uri);
+        c->command = &command_add;
+        split_name(c->source, &name, &uri);
         if (!*uri)
-                return command_usage_error(&command_ctl, "no source after '='; expected [NAME=]URI");
+                return command_usage_error(c->command, "no source after '='; expected [NAME=]URI");
         uri = absolute_uri(uri);
         r = uri ? hw_request_new(HW__REQUEST__WHAT_ADD_TARGET) : NULL;
         r = r ? with_texts(r, &r->add_target->uri, uri, &r->add_target->name, name) : NULL;
@@ -165,12 +169,22 @@ static int ask_add(struct ctl *c, const struct verb *v)
         return status;
 }
 
-static int ask_remove(struct ctl *c, const struct verb *v)
+static int run_remove(void *filled)
 {
+        struct ctl *c = filled;
         Hw__Request *r = hw_request_new(HW__REQUEST__WHAT_REMOVE_TARGET);
 
-        (void)v;
-        return send_request(c, r ? with_texts(r, &r->remove_target->name, c->words[1], NULL, NULL) : NULL);
+        c->command = &command_remove;
+        return send_request(c, r ? with_texts(r, &r->remove_target->name, c->source, NULL, NULL) : NULL);
+}
+
+static int run_status(void *filled)
+{
+        struct ctl *c = filled;
+
+        c->command = &command_status;
+        c->print.json = c->json;
+        return send_request(c, hw_request_new(HW__REQUEST__WHAT_STATUS));
 }
 
 static int ask_reload(struct ctl *c, const struct verb *v)
@@ -179,7 +193,7 @@ static int ask_reload(struct ctl *c, const struct verb *v)
         return send_request(c, hw_request_new(HW__REQUEST__WHAT_RELOAD));
 }
 
-static int parse_series(const char *text, Hw__HistoryRequest *h)
+static int parse_series(const struct ctl *c, const char *text, Hw__HistoryRequest *h)
 {
         static const struct option series = { .nth_word = options_nth_series };
         char *end, meant[512];
@@ -190,14 +204,14 @@ static int parse_series(const char *text, Hw__HistoryRequest *h)
                 h->has_series = 1;
                 if (h->series != HW__SERIES__SERIES_NONE)
                         return 0;
-                return command_usage_error(&command_ctl, "unknown series '%s'; %s", text,
+                return command_usage_error(c->command, "unknown series '%s'; %s", text,
                                            option_meant(&series, text, "expected a series, e.g. live, rss or band:3",
                                                         meant, sizeof(meant)));
         }
         errno = 0;
         id = strtoul(text + 5, &end, 10);
         if (errno || end == text + 5 || *end || text[5] == '-' || id > UINT32_MAX)
-                return command_usage_error(&command_ctl,
+                return command_usage_error(c->command,
                                            "'%s': expected band: and its number, e.g. band:3; 0 is the total", text);
         h->has_band = 1;
         h->band = (uint32_t)id;
@@ -210,7 +224,7 @@ static int ask_history(struct ctl *c, const struct verb *v)
         Hw__HistoryRequest *h = r ? r->history : NULL;
 
         (void)v;
-        if (h && parse_series(c->words[2], h)) {
+        if (h && parse_series(c, c->words[2], h)) {
                 hw_request_destroy(&r);
                 return EXIT_USAGE;
         }
@@ -230,7 +244,7 @@ static int ask_silence(struct ctl *c, const struct verb *v)
         Hw__Request *r;
 
         (void)v;
-        if (silence_parse(&command_ctl, &r, c->words, c->n_words, c->why))
+        if (silence_parse(c->command, &r, c->words, c->n_words, c->why))
                 return EXIT_USAGE;
         return send_request(c, r);
 }
@@ -254,7 +268,7 @@ static int ask_agent_of(struct ctl *c, const struct verb *v)
                 good = agent_ask(&place, request, said, sizeof(said), &error);
         }
         if (!good) {
-                command_error(&command_ctl, "%s", error.text);
+                command_error(c->command, "%s", error.text);
                 return EXIT_FINDING;
         }
         print_agent(said, c->json);
@@ -262,8 +276,7 @@ static int ask_agent_of(struct ctl *c, const struct verb *v)
 }
 
 static const struct verb verbs[] = {
-        { "status", 0, 0, ask_status },   { "targets", 0, 0, ask_status },    { "add", 1, 0, ask_add },
-        { "remove", 1, 0, ask_remove },   { "reload", 0, 0, ask_reload },     { "history", 2, 0, ask_history },
+        { "targets", 0, 0, ask_targets }, { "reload", 0, 0, ask_reload },     { "history", 2, 0, ask_history },
         { "silence", 2, 1, ask_silence }, { "unsilence", 1, 1, ask_silence }, { "silences", 0, 0, ask_silence },
         { "census", 1, 0, ask_agent_of }, { "agent", 2, 1, ask_agent_of },
 };
@@ -271,12 +284,7 @@ static const struct verb verbs[] = {
 enum { VERBS = ARRAY_SIZE(verbs) };
 
 static const struct term terms[] = {
-        { "status", NULL, "the daemon and its targets" },
         { "targets", NULL, "one target per line: name, state, run, source" },
-        { "add", "[NAME=]URI",
-          "watch a source: a file, fifo:PATH, unix:PATH, tcp:HOST:PORT, unix-listen:PATH, tcp-listen:HOST:PORT, "
-          "or pid:PID, a process without a log" },
-        { "remove", "NAME", "stop watching it" },
         { "reload", NULL, "read the rule files again; with a mistake in one of them the old rules stay in force" },
         { "history", "TARGET SERIES",
           "the past of a series: live heap_size blocks_size allocated gc_pause copied slop fragmentation rss pss swap "
@@ -309,8 +317,6 @@ static const struct option options[] = {
         OPTION_DURATION("step", 0, struct ctl, step_ns, 0, 0, "history with points at least this wide"),
         OPTION_TEXT("why", 0, "TEXT", struct ctl, why, COMPLETE_NOTHING,
                     "reason for a silence, shown wherever the silence is"),
-        OPTION_LIST("label", 'l', "NAME=VALUE", struct ctl, labels, COMPLETE_NOTHING,
-                    "a label of the runs of a target that is added, such as version=1.4.2; may be repeated"),
         OPTIONS_END,
 };
 
@@ -318,8 +324,9 @@ static int run(void *filled)
 {
         struct ctl *c = filled;
 
+        c->command = &command_ctl;
         if (!c->given.n)
-                return command_unknown_verb(&command_ctl, NULL);
+                return command_unknown_verb(c->command, NULL);
         for (size_t i = 0; i < c->given.n; i++)
                 c->words[c->n_words++] = (char *)c->given.items[i];
         for (size_t i = 0; i < VERBS; i++) {
@@ -327,16 +334,16 @@ static int run(void *filled)
                         continue;
                 int given = c->n_words - 1 - verbs[i].n_arguments;
                 if (given < 0 || given > verbs[i].n_optional)
-                        return command_verb_usage(&command_ctl, verbs[i].name);
+                        return command_verb_usage(c->command, verbs[i].name);
                 c->print.json = c->json;
                 return verbs[i].ask(c, &verbs[i]);
         }
-        return command_unknown_verb(&command_ctl, c->words[0]);
+        return command_unknown_verb(c->command, c->words[0]);
 }
 
 const struct command command_ctl = {
         .name = "ctl",
-        .summary = "requests to a daemon or an agent: status, targets, add, history, silence, census",
+        .summary = "other requests to a daemon or an agent: history, silence, census, reload",
         .usage = (const char *const[]){ "[OPTION]... VERB [ARGUMENT]...", NULL },
         .about = "Sends a request to a daemon, or to the agent in a program that it watches.",
         .sections = (const struct help_section[]){ { "Verbs", terms }, { NULL, NULL } },
@@ -345,7 +352,6 @@ const struct command command_ctl = {
         .status = "0 done, 1 the daemon refused, 2 usage, or no daemon answered.",
         .examples =
                 (const char *const[]){
-                        "heapwatch ctl add api-1=/var/tmp/api.eventlog",
                         "heapwatch ctl history api-1 live --from 5m --step 10s",
                         "heapwatch ctl silence leak api-1 2h --why 'known, fix is on its way'",
                         "heapwatch ctl census api-1",
@@ -354,4 +360,64 @@ const struct command command_ctl = {
         .size = sizeof(struct ctl),
         .defaults = &(const struct ctl){ .from_ns = UINT64_MAX, .to_ns = UINT64_MAX, .step_ns = UINT64_MAX },
         .run = run,
+};
+
+const struct command command_status = {
+        .name = "status",
+        .summary = "the daemon and its targets",
+        .usage = (const char *const[]){ "[OPTION]...", NULL },
+        .about = "Prints what a daemon says of itself and of each target: its state, since when, its source, how it "
+                 "ended, and what was lost.",
+        .options =
+                (const struct option[]){
+                        OPTION_CONNECT_ONE(struct ctl, endpoint, "the daemon's publish endpoint"),
+                        OPTION_JSON(struct ctl, json, "json: each reply as a line of JSON"),
+                        OPTIONS_END,
+                },
+        .status = "0 done, 1 the daemon refused, 2 usage, or no daemon answered.",
+        .examples = (const char *const[]){ "heapwatch status", "heapwatch status --format json", NULL },
+        .size = sizeof(struct ctl),
+        .run = run_status,
+};
+
+const struct command command_add = {
+        .name = "add",
+        .summary = "have the daemon watch one more source",
+        .usage = (const char *const[]){ "[OPTION]... [NAME=]URI", NULL },
+        .about = "A source is a file, fifo:PATH, unix:PATH, tcp:HOST:PORT, unix-listen:PATH, tcp-listen:HOST:PORT, or "
+                 "pid:PID, a process without a log. Without NAME= it is named after the file or the address.",
+        .options =
+                (const struct option[]){
+                        OPERAND(OPTION_IS_TEXT, "[NAME=]URI", char *, 1, 1, struct ctl, source, COMPLETE_FILE, NULL),
+                        OPTION_CONNECT_ONE(struct ctl, endpoint, "the daemon's publish endpoint"),
+                        OPTION_LIST("label", 'l', "NAME=VALUE", struct ctl, labels, COMPLETE_NOTHING,
+                                    "a label of its runs, such as version=1.4.2; may be repeated"),
+                        OPTIONS_END,
+                },
+        .status = "0 done, 1 the daemon refused, 2 usage, or no daemon answered.",
+        .examples =
+                (const char *const[]){
+                        "heapwatch add api-1=/var/tmp/api.eventlog",
+                        "heapwatch add late=tcp:127.0.0.1:4242 --label version=1.4.2",
+                        NULL,
+                },
+        .size = sizeof(struct ctl),
+        .run = run_add,
+};
+
+const struct command command_remove = {
+        .name = "remove",
+        .summary = "have the daemon forget a target",
+        .usage = (const char *const[]){ "[OPTION]... TARGET", NULL },
+        .about = "Its program goes on; `heapwatch detach` ends what the agent does in it. What was recorded stays.",
+        .options =
+                (const struct option[]){
+                        OPERAND(OPTION_IS_TEXT, "TARGET", char *, 1, 1, struct ctl, source, COMPLETE_TARGET, NULL),
+                        OPTION_CONNECT_ONE(struct ctl, endpoint, "the daemon's publish endpoint"),
+                        OPTIONS_END,
+                },
+        .status = "0 done, 1 the daemon refused, 2 usage, or no daemon answered.",
+        .examples = (const char *const[]){ "heapwatch remove api-1", NULL },
+        .size = sizeof(struct ctl),
+        .run = run_remove,
 };

@@ -283,8 +283,8 @@ static int examine_target(const char *wanted, bool json)
         }
         if (search.name[0] == '\0') {
                 command_error(&command_doctor,
-                              "%s is neither a file nor a target of the daemon: `heapwatch ctl "
-                              "targets` lists these, `heapwatch ctl add %s` adds a source",
+                              "%s is neither a file nor a target of the daemon: `heapwatch "
+                              "status` lists these, `heapwatch add %s` adds a source",
                               wanted, wanted);
                 return EXIT_USAGE;
         }

@@ -217,7 +217,7 @@ static void do_exec(struct job *j)
                 try_again_or_give_up(j, true, error.text);
 }
 
-/* `heapwatch bundle` does it, as a program of its own: it may wait for what is to come, and for a disk. */
+/* `heapwatch recording bundle` does it, as a program of its own: it may wait for what is to come, and for a disk. */
 static void do_dump(struct job *j)
 {
         const struct action_step *s = step_of(j);
@@ -228,6 +228,7 @@ static void do_dump(struct job *j)
 
         sibling_program("heapwatch", self, sizeof(self));
         argv[n++] = self;
+        argv[n++] = "recording";
         argv[n++] = "bundle";
         argv[n++] = j->event->target;
         argv[n++] = "--alert=-";

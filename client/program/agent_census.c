@@ -35,7 +35,7 @@ void agent_find(void *ctx, const Hw__Reply *reply)
 bool agent_ask(const struct agent_place *place, const char *request, char *ret, size_t size, struct error *error)
 {
         if (!place->known)
-                return error_set(error, "there is no target '%s'; `heapwatch ctl targets` lists them", place->target);
+                return error_set(error, "there is no target '%s'; `heapwatch status` lists them", place->target);
         if (strncmp(place->uri, SCHEME, sizeof(SCHEME) - 1) != 0)
                 return error_set(error,
                                  "%s is read from %s, where there is no agent: start the program with "

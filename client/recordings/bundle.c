@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bundle.c - `heapwatch bundle`: what was seen around a moment, in one directory.
+ * bundle.c - `heapwatch recording bundle`: what was seen around a moment, in one directory.
  *
  * DESIGN: a pin holds the segments while what is to come is waited for; then
  * the stretch is written, and `trend` and `report` - this very program - say
@@ -329,11 +329,11 @@ static const struct option options[] = {
 };
 
 const struct command command_bundle = {
-        .name = "bundle",
+        .name = "recording bundle",
         .summary = "keep what was recorded around a moment, with verdict and report",
         .usage = (const char *const[]){ "TARGET[@RUN] [OPTION]...", NULL },
         .about = "Makes a directory of what `heapwatchd --record` has of a target around an alert, or up to now: "
-                 "run.eventlog (as `heapwatch dump` writes it), verdict.json, report.html and, of an alert, "
+                 "run.eventlog (as `heapwatch recording dump` writes it), verdict.json, report.html and, of an alert, "
                  "alert.json. It says where. The action `dump` of rules does this by itself. What it needs of the "
                  "recording stays while it waits, whatever the recorder's budget.",
         .options = options,
@@ -342,8 +342,8 @@ const struct command command_bundle = {
                 "cannot be used.",
         .examples =
                 (const char *const[]){
-                        "heapwatch bundle api --before 30m --after 0s",
-                        "heapwatch bundle api -o ~/bundles",
+                        "heapwatch recording bundle api --before 30m --after 0s",
+                        "heapwatch recording bundle api -o ~/bundles",
                         NULL,
                 },
         .size = sizeof(struct bundle),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dump.c - `heapwatch dump`: a stretch of a recording as an eventlog.
+ * dump.c - `heapwatch recording dump`: a stretch of a recording as an eventlog.
  *
  * DESIGN: the daemon writes out what it still has in memory, then the files are
  * read here, so that a dump costs the daemon nothing.
@@ -194,7 +194,7 @@ static const struct option options[] = {
 };
 
 const struct command command_dump = {
-        .name = "dump",
+        .name = "recording dump",
         .summary = "write a stretch of a recording as an eventlog",
         .usage = (const char *const[]){ "TARGET[@RUN] [--from MOMENT] [--to MOMENT] -o FILE", NULL },
         .about = "Writes what `heapwatchd --record` has kept of a target as a valid eventlog: header, what the stretch "
@@ -206,8 +206,8 @@ const struct command command_dump = {
         .status = "0 written, 2 usage, no such recording, no daemon, or FILE cannot be written.",
         .examples =
                 (const char *const[]){
-                        "heapwatch dump api --from -10m -o now.eventlog",
-                        "heapwatch dump api@-1 -o - | zstd > last-run.eventlog.zst",
+                        "heapwatch recording dump api --from -10m -o now.eventlog",
+                        "heapwatch recording dump api@-1 -o - | zstd > last-run.eventlog.zst",
                         NULL,
                 },
         .size = sizeof(struct dump),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* recordings.c - `heapwatch recordings`: lists and deletes what the flight recorder has. */
+/* recordings.c - `heapwatch recording`: lists and deletes what the flight recorder has. */
 #include "client/cli/command.h"
 
 #include <errno.h>
@@ -26,6 +26,9 @@ static const struct term terms[] = {
         { "delete", "TARGET[@RUN]",
           "removes a finished run: the newest, RUN by the beginning of its name, or -1 for the one "
           "before the newest" },
+        { "dump", "TARGET[@RUN]", "writes a stretch as an eventlog: `heapwatch recording dump --help`" },
+        { "bundle", "TARGET",
+          "keeps what is around a moment, with verdict and report: `heapwatch recording bundle --help`" },
         { NULL, NULL, NULL },
 };
 
@@ -112,7 +115,7 @@ static int list(const struct recordings *c, const char *directory, const char *t
         }
         free(runs);
         if (n == 0 && !c->json)
-                (void)fprintf(stderr, "heapwatch recordings: nothing%s%s is recorded in %s yet\n", target ? " of " : "",
+                (void)fprintf(stderr, "heapwatch recording: nothing%s%s is recorded in %s yet\n", target ? " of " : "",
                               target ? target : "", directory);
         return EXIT_OK;
 }
@@ -132,7 +135,7 @@ static int delete_run(const char *directory, const char *which)
         if (r == 0)
                 (void)printf("%s@%s removed\n", run.target, run.name);
         else if (r == -EBUSY)
-                command_error(&command_recordings, "%s@%s is being recorded; `heapwatch ctl remove %s` ends that",
+                command_error(&command_recordings, "%s@%s is being recorded; `heapwatch remove %s` ends that",
                               run.target, run.name, run.target);
         else
                 command_error(&command_recordings, "%s@%s: %s", run.target, run.name, strerror(-r));
@@ -172,7 +175,7 @@ static const struct option options[] = {
 };
 
 const struct command command_recordings = {
-        .name = "recordings",
+        .name = "recording",
         .summary = "what the flight recorder has kept",
         .usage = (const char *const[]){ "[OPTION]... [VERB [ARGUMENT]]", NULL },
         .about = "Lists the runs that `heapwatchd --record DIR` has kept, with how they ended. Every command that "
@@ -183,7 +186,7 @@ const struct command command_recordings = {
         .status = "0 done, 1 it could not be removed, 2 usage, no such run, or no daemon answered.",
         .examples =
                 (const char *const[]){
-                        "heapwatch recordings",
+                        "heapwatch recording",
                         "heapwatch report recording:api@-1 -o yesterday.html",
                         NULL,
                 },

@@ -330,10 +330,11 @@ static const struct option options[] = {
                         "sources that requests may add, such as /srv/*/log/*.eventlog or unix-listen:/run/heapwatch/*, "
                         "where * does not match a '/'; may be given several times. Without it they may add what the "
                         "daemon's user could read without privileges, and nothing that listens"),
-        OPTION_CALLBACK("record", 0, "DIR", take_record, COMPLETE_FILE,
-                        "keep the streams of all targets in DIR, compressed, within a budget: what was seen outlives "
-                        "program and daemon; see `heapwatch recordings` and `heapwatch dump`. Never the programs' "
-                        "environment, their arguments with --show-arguments only"),
+        OPTION_CALLBACK(
+                "record", 0, "DIR", take_record, COMPLETE_FILE,
+                "keep the streams of all targets in DIR, compressed, within a budget: what was seen outlives "
+                "program and daemon; see `heapwatch recording` and `heapwatch recording dump`. Never the programs' "
+                "environment, their arguments with --show-arguments only"),
         OPTION_CALLBACK("record-budget", 0, "BYTES", take_record, COMPLETE_NOTHING,
                         "disk space for recordings (default 4GiB; of one target 1GiB, see heapwatchd.yaml(5)): the "
                         "oldest go first. Recording pauses where less than 1GiB would be left free"),

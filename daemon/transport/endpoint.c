@@ -115,9 +115,9 @@ static int clear_stale(const char *path, struct error *error)
         if (!S_ISSOCK(st.st_mode))
                 return error_code(error, -EACCES, "%s: exists and is not a socket; it is left alone", path);
         if (!unix_nobody_listens(path))
-                return error_code(
-                        error, -EADDRINUSE,
-                        "%s: another daemon listens there; `heapwatch ctl add NAME=URI` has it watch one more", path);
+                return error_code(error, -EADDRINUSE,
+                                  "%s: another daemon listens there; `heapwatch add NAME=URI` has it watch one more",
+                                  path);
         if (unlink(path) && errno != ENOENT)
                 return error_code(error, -errno, "%s: cannot remove the socket of a dead daemon: %s", path,
                                   strerror(errno));

@@ -235,10 +235,10 @@ int recorded_run_find(const char *directory, const char *which, struct recorded_
         if (run)
                 return 0;
         if (n == 0)
-                return error_code(error, -ENOENT, "nothing of '%s' is recorded in %s; `heapwatch recordings` lists all",
+                return error_code(error, -ENOENT, "nothing of '%s' is recorded in %s; `heapwatch recording` lists all",
                                   target, directory);
         return error_code(error, -ENOENT,
-                          "of the %d recorded runs of '%s' none is '%.40s'; `heapwatch recordings` lists them", n,
+                          "of the %d recorded runs of '%s' none is '%.40s'; `heapwatch recording` lists them", n,
                           target, at + 1);
 }
 

@@ -105,7 +105,7 @@ static const char *wrong_argv(const char *const *argv)
         return n <= ACTION_ARGV_MAX ? NULL : "more than 64 words";
 }
 
-/* Pairs of an option and its value, which `heapwatch bundle` reads: here only that nothing else gets there. */
+/* Pairs of an option and its value, for `heapwatch recording bundle`: here only that nothing else gets there. */
 static const char *wrong_dump(const struct action_step *s)
 {
         static const char *const known[] = { "--before", "--after", "--apart", "--per-day", "--keep", "--directory" };

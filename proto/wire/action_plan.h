@@ -26,7 +26,7 @@ enum action_kind {
         ACTION_WEBHOOK,
         ACTION_ALERTMANAGER,
         ACTION_CENSUS, /* reserved: ask the program for a census; refused by action_plan_add */
-        ACTION_DUMP,   /* a bundle of what the flight recorder has around the alert: `heapwatch bundle` */
+        ACTION_DUMP,   /* a bundle of what the flight recorder has around the alert: `heapwatch recording bundle` */
         ACTION_KINDS
 };
 

@@ -53,7 +53,7 @@ def record(options, folder):
             run.stdin.close()
             run.wait(LIMIT_S)
         log = folder + "/served.eventlog"
-        heapwatch("dump", "served", "-o", log)
+        heapwatch("recording", "dump", "served", "-o", log)
         definitions = [e["fields"] for e in objects("events", log, "--kind", "IPE", "--format", "json")]
         return definitions, objects("convert", "--to", "json", log)
 

@@ -22,7 +22,7 @@ def one_line(done, *words):
     return text
 
 
-@pytest.mark.parametrize("args", [["top", "--once"], ["top", "--once", "x"], ["trend"], ["alerts"], ["ctl", "status"]])
+@pytest.mark.parametrize("args", [["top", "--once"], ["top", "--once", "x"], ["trend"], ["alerts"], ["status"]])
 def test_without_a_daemon_both_ways_to_start_one_are_named(directory, args):
     done = client(*args, env={"HEAPWATCH_DIR": str(directory)})
     one_line(done, "no daemon answers at", "heapwatch run", "heapwatchd")
@@ -30,7 +30,7 @@ def test_without_a_daemon_both_ways_to_start_one_are_named(directory, args):
 
 
 @pytest.mark.parametrize("args", [["top", "--once"], ["top", "--plain"], ["pipe", "--format", "json"], ["trend"], ["alerts"],
-                                  ["alerts", "--follow"], ["ctl", "status"]])
+                                  ["alerts", "--follow"], ["status"]])
 def test_a_directory_that_others_can_enter_is_said_at_once(directory, args):
     (directory / "open").mkdir(mode=0o755)
     (directory / "open").chmod(0o755)
@@ -139,7 +139,7 @@ def test_a_second_daemon_names_the_way_to_add_a_target(directory):
     with Daemon(directory, f"a={LOG}") as d:
         done = subprocess.run([DAEMON, "--publish", d.publish, "--request", d.request_endpoint, "b=/tmp/b"],
                               stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=DEADLINE_S)
-        assert done.returncode == 1 and b"heapwatch ctl add" in done.stderr
+        assert done.returncode == 1 and b"heapwatch add" in done.stderr
 
 
 def test_history_is_exact(directory):
@@ -156,9 +156,9 @@ def test_history_is_exact(directory):
         assert later.returncode == 0 and later.stdout.count(b"\n") == 1 and b"nothing of it was measured" in later.stderr
 
 
-def test_ctl_on_a_full_disk(directory):
+def test_status_on_a_full_disk(directory):
     with Daemon(directory, f"a={LOG}") as d, open("/dev/full", "wb") as full:
-        done = subprocess.run([CLIENT, "ctl", "--connect", d.publish, "status"], stdout=full, stderr=subprocess.PIPE,
+        done = subprocess.run([CLIENT, "status", "--connect", d.publish], stdout=full, stderr=subprocess.PIPE,
                               timeout=DEADLINE_S)
     assert done.returncode == 2 and b"No space left" in done.stderr
 

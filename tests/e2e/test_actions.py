@@ -120,7 +120,7 @@ def test_fires_and_resolves(directory):
         wait_for(lambda: len(hook.bodies) == 2, "the webhook of its end")
         wait_for(lambda: client("alerts", "--connect", d.publish).returncode == 0, "nothing to fire")
         # The server is notified before the daemon has its answer.
-        wait_for(lambda: b"actions done 6  failed 0  dropped 0" in client("ctl", "--connect", d.publish, "status").stdout,
+        wait_for(lambda: b"actions done 6  failed 0  dropped 0" in client("status", "--connect", d.publish).stdout,
                  "all actions to be counted")
         daemon_log = d.log.read_text()
     assert hook.told() == [("firing", "big", "t"), ("resolved", "big", "t")]
@@ -375,7 +375,7 @@ def test_a_killed_notifier_is_started_again(directory):
         os.kill(first.pid, signal.SIGKILL)
         feeder.mib = 70                                                     # fires while no notifier is there, or soon after
         second = running_notifier(d, other_than=first.pid)
-        assert second.restarts >= 1 and b"notifier running  pid" in client("ctl", "--connect", d.publish, "status").stdout
+        assert second.restarts >= 1 and b"notifier running  pid" in client("status", "--connect", d.publish).stdout
         wait_for(lambda: told() == ["done firing", "later firing", "slow begun", "slow begun"], "the rest to be done")
         assert [r.ok for r in results(d, 1, "done")] == [True]              # the daemon did not forget
         hang.unlink()

@@ -105,12 +105,12 @@ def test_an_archived_run_has_the_numbers_of_its_log(directory, name):
 def test_without_db_it_is_in_the_users_state_directory(directory, monkeypatch):
     monkeypatch.delenv("HEAPWATCH_ARCHIVE", raising=False)
     monkeypatch.setenv("XDG_STATE_HOME", str(directory / "state"))
-    for command in (["history", "api"], ["diff", "api@now", "--against", LOG]):
+    for command in (["archive", "history", "api"], ["diff", "api@now", "--against", LOG]):
         done = client(*command)
         assert done.returncode == 2 and b"archive.db" in done.stderr, done
     assert client("archive", "--target", "api", LOG).returncode == 0
     assert (directory / "state" / "heapwatch" / "archive.db").exists()
-    assert client("history", "api").stdout.count(b"\n") == 2
+    assert client("archive", "history", "api").stdout.count(b"\n") == 2
     assert client("diff", "api@run:0", "--against", LOG).returncode == 0
 
 
@@ -137,7 +137,7 @@ def test_a_live_run_has_the_numbers_of_its_log(directory):
 def test_a_daemon_that_reads_its_file_again_adds_nothing(directory):
     daemon = Daemon(directory)
     with daemon as d, Archiver(directory, daemon) as a:
-        assert client("ctl", "--connect", d.publish, "add", f"api={LOG}").returncode == 0
+        assert client("add", "--connect", d.publish, f"api={LOG}").returncode == 0
         wait_for(lambda: has(a.db, "SELECT state FROM runs WHERE end_ns") == "ended", "the run's end")
         d.stop()
         d.targets.append(f"api={LOG}")
@@ -179,7 +179,7 @@ def test_a_full_disk_is_waited_out(directory):
 
     with daemon as d, Archiver(directory, daemon, preexec_fn=small) as a:
         resource.prlimit(a.process.pid, resource.RLIMIT_FSIZE, (4000, resource.RLIM_INFINITY))  # no page has room
-        assert client("ctl", "--connect", d.publish, "add", f"api={PROFILED}").returncode == 0
+        assert client("add", "--connect", d.publish, f"api={PROFILED}").returncode == 0
         wait_for(lambda: "cannot be written" in a.said(), "the archiver to meet the full disk")
         assert query(a.db, "SELECT count(*) FROM series_1m") == [(0,)]
         resource.prlimit(a.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
@@ -206,7 +206,7 @@ def test_a_damaged_file_is_set_aside(directory, damage):
 def test_a_file_that_is_damaged_while_it_is_written(directory):
     daemon = Daemon(directory)
     with daemon as d, Archiver(directory, daemon) as a:
-        assert client("ctl", "--connect", d.publish, "add", f"first={LOG}").returncode == 0
+        assert client("add", "--connect", d.publish, f"first={LOG}").returncode == 0
         wait_for(lambda: has(a.db, "SELECT state FROM runs WHERE end_ns") == "ended", "the first run's end")
         with contextlib.closing(sqlite3.connect(a.db, timeout=60)) as c:    # so that the archiver reads its pages again
             c.execute("INSERT INTO labels VALUES (1, 'by', 'hand')")
@@ -215,7 +215,7 @@ def test_a_file_that_is_damaged_while_it_is_written(directory):
         with open(a.db, "r+b") as file:
             file.seek(4096)
             file.write(b"\xa5" * (a.db.stat().st_size - 4096))
-        assert client("ctl", "--connect", d.publish, "add", f"second={PROFILED}").returncode == 0
+        assert client("add", "--connect", d.publish, f"second={PROFILED}").returncode == 0
         wait_for(lambda: "set aside as" in a.said(), "the damage to be met")
         wait_for(lambda: has(a.db, "SELECT state FROM runs WHERE target = 'second' AND end_ns") == "ended", "the second run's end")
         wait_for(lambda: a.stop() == 0, "the archiver's end")
@@ -320,7 +320,7 @@ def test_runs_are_chosen_by_time_order_and_label(directory):
 def test_a_run_has_the_labels_of_its_target(directory):
     daemon = Daemon(directory)
     with daemon as d, Archiver(directory, daemon, "--label", "stage=live") as a:
-        add = ("ctl", "--connect", d.publish, "add", f"api={LOG}")
+        add = ("add", "--connect", d.publish, f"api={LOG}")
         refused = client(*add, "--label", "version")
         assert refused.returncode != 0 and b"label 'version': expected NAME=VALUE" in refused.stderr, refused
         assert client(*add, "--label", "version=1.4.2", "--label", "stage=test").returncode == 0
@@ -352,7 +352,7 @@ def test_a_finished_log_is_archived_at_its_own_time_wherever_in_the_log_that_is(
 def test_so_is_one_that_a_daemon_reads(directory):
     log = LOGS / "leaky-hc-ghc902" / "run.eventlog"
     with Daemon(directory) as d, Archiver(directory, d) as a:
-        assert client("ctl", "--connect", d.publish, "add", f"api={log}").returncode == 0
+        assert client("add", "--connect", d.publish, f"api={log}").returncode == 0
         wait_for(lambda: has(a.db, "SELECT state FROM runs WHERE end_ns") == "ended", "the run's end")
         assert query(a.db, "SELECT start_ns FROM runs") == [(d.target("api").run_info.start_wall_ns,)]
 
@@ -473,20 +473,20 @@ def test_history_shows_runs_and_series_with_their_gaps(directory):
     db = directory / "a.db"
     archive(db, "--target", "other", "--label", "version=1.0", LOG)
     run = made_up(db, "api", lambda m: None if 30 <= m < 90 else 1e6 * m, 120)
-    lines = client("history", "--db", db, "api", "live", "--format", "csv").stdout.decode().splitlines()
+    lines = client("archive", "history", "--db", db, "api", "live", "--format", "csv").stdout.decode().splitlines()
     assert lines[0] == "time,seconds,run,n,min,mean,max,last,rise" and len(lines) == 61
     assert [float(line.split(",")[6]) for line in lines[1:]] == [1e6 * m for m in [*range(30), *range(90, 120)]]
-    hours = [json.loads(line) for line in client("history", "--db", db, "api", "live", "--step", "2h", "--format", "json").stdout.splitlines()]
+    hours = [json.loads(line) for line in client("archive", "history", "--db", db, "api", "live", "--step", "2h", "--format", "json").stdout.splitlines()]
     assert sum(h["n"] for h in hours) == 60 and max(h["max"] for h in hours) == 119e6 and all(h["run"] == run for h in hours)
-    (shown,) = [json.loads(line) for line in client("history", "--db", db, "other", "--format", "json").stdout.splitlines()]
+    (shown,) = [json.loads(line) for line in client("archive", "history", "--db", db, "other", "--format", "json").stdout.splitlines()]
     assert shown["labels"] == "version=1.0" and shown["program"] == "leaky" and shown["state"] == "ended"
-    assert b"version=1.0" in client("history", "--db", db, "other").stdout
+    assert b"version=1.0" in client("archive", "history", "--db", db, "other").stdout
     for bad in (["api", "rss"], ["none"], ["api", "lives"], ["api", "--since", "1h", "--until", "2h"]):
-        done = client("history", "--db", db, *bad)
+        done = client("archive", "history", "--db", db, *bad)
         assert done.returncode == 2 and not done.stdout and done.stderr.count(b"\n") == 1, done
 
 
 def test_what_reads_an_archive_says_that_there_is_none(directory):
-    for args in (["history", "api"], ["trend", "api", "--since", "1d"], ["diff", "api@now", "api@run:-1"]):
+    for args in (["archive", "history", "api"], ["trend", "api", "--since", "1d"], ["diff", "api@now", "api@run:-1"]):
         done = client(*args, "--db", directory / "none.db")
         assert done.returncode == 2 and b"there is no archive at" in done.stderr, done

@@ -404,7 +404,7 @@ def test_what_cannot_be_attached_to(directory, serving):
     assert "not a GHC-compiled program" in heapwatch(directory, "attach", os.getpid()).stderr
     assert "no GHC-compiled program nobody" in heapwatch(directory, "attach", "nobody").stderr
     assert f"attach --process-only {os.getpid()}" in heapwatch(directory, "attach", os.getpid()).stderr
-    assert "no daemon" in heapwatch(directory, "ctl", "status").stderr      # none was started for that
+    assert "no daemon" in heapwatch(directory, "status").stderr      # none was started for that
     assert "not a GHC-compiled program" in heapwatch(directory, "detach", os.getpid()).stderr
 
 

@@ -695,7 +695,7 @@ def test_all_faces_agree_during_a_loop_of_crashes(directory, tmp_path):
         times = {rule: time.strftime("%H:%M:%S", time.gmtime(a.fired_wall_ns // S)) for rule, a in alerts.items()}
         assert all(began - 1 < a.fired_wall_ns / S < time.time() for a in alerts.values()), alerts
         said = {" ".join(face): client(*face, env=env).stdout.decode() for face in (
-            ("alerts",), ("trend",), ("trend", "loop"), ("post-mortem", "loop"), ("summary", "loop"), ("ctl", "status"),
+            ("alerts",), ("trend",), ("trend", "loop"), ("post-mortem", "loop"), ("summary", "loop"), ("status"),
             ("top", "--once", "loop"), ("top", "--once", "--view", "alerts"))}
         ends = {f"{face[0]} {n}": client(*face, f"loop~{n}", env=env).stdout.decode() for n in range(1, 5) for face in (
             ("trend",), ("post-mortem",), ("top", "--once"))}

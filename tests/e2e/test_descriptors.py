@@ -58,7 +58,7 @@ def test_connections_until_refused(directory, which, room):
         resource.prlimit(pid, resource.RLIMIT_NOFILE, (used + 64, hard))
         wait_for(daemon.answers, "an answer, when they have gone")
         assert daemon.status().daemon.connections_refused > 20
-        said = client("ctl", "status", env={"HEAPWATCH_DIR": str(directory)})
+        said = client("status", env={"HEAPWATCH_DIR": str(directory)})
         assert said.returncode == 0 and b"connections refused" in said.stdout
 
 
@@ -69,7 +69,7 @@ def start_limited(directory, limit, *targets):
                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))
     try:
         def ask():
-            return client("ctl", "status", env={"HEAPWATCH_DIR": str(directory)})
+            return client("status", env={"HEAPWATCH_DIR": str(directory)})
 
         wait_for(lambda: process.poll() is not None or ask().returncode == 0, "its end or an answer")
         if process.poll() is not None:

@@ -138,7 +138,7 @@ def test_a_dump_has_the_rate_of_its_own_minutes(directory):
     run.end()
     with Daemon(directory, f"fast={path}", args=("--record", directory / "record")) as d:
         d.wait_state("fast", "ENDED")
-    done = client("dump", "fast", "--dir", directory / "record", "--from", "-5m", "-o", cut)
+    done = client("recording", "dump", "fast", "--dir", directory / "record", "--from", "-5m", "-o", cut)
     assert done.returncode == 0 and b", 5m 00s of events" in done.stderr, done.stderr
     said, q = numbers(path, cut)
     assert q["allocation_rate"]["baseline"] == pytest.approx(20 * mib, rel=0.01)

@@ -60,7 +60,7 @@ def test_a_killed_program_stays_on_every_face(daemon, programs):
     said = daemon.snapshot("mine")
     assert said["census"] and said["heap"][0].heap.live_bytes > 0 and said["gc"] and said["trends"]
 
-    assert "killed by signal 9" in client("ctl", "status", env=env).stdout.decode()
+    assert "killed by signal 9" in client("status", env=env).stdout.decode()
     done = client("alerts", env=env)
     assert done.returncode == 1 and "crashed" in done.stdout.decode()
     assert "mine crashed: killed by signal 9 (SIGKILL)" in done.stdout.decode()
@@ -74,7 +74,7 @@ def test_a_killed_program_stays_on_every_face(daemon, programs):
     assert len(points.splitlines()) > 1
 
     # Until it is removed.
-    assert client("ctl", "remove", "mine", env=env).returncode == 0
+    assert client("remove", "mine", env=env).returncode == 0
     wait_for(lambda: daemon.target("mine") is None, "the removal")
     assert client("alerts", env=env).returncode == 0
 
@@ -291,7 +291,7 @@ def test_the_run_before_in_the_same_source_stays(directory, kind):
         send(runs[2])
         wait_for(lambda: d.target("api").runs == 3, "the third run")
         assert d.target("api~2").state == pb.Target.STATE_ENDED and d.target("api~1").runs == 1
-        assert client("ctl", "remove", "api~1", env=env).returncode == 0
+        assert client("remove", "api~1", env=env).returncode == 0
         assert sorted(d.status().daemon.targets) == ["api", "api~2"]
 
 
@@ -384,7 +384,7 @@ def test_how_a_program_failed_is_said(daemon, programs):
     assert t.state == pb.Target.STATE_FAILED and t.detail.startswith("ended with status 1"), t
     done = client("alerts", env=env)
     assert done.returncode == 1 and "bad failed: ended with status 1" in done.stdout.decode()
-    assert "failed" in client("ctl", "status", env=env).stdout.decode()
+    assert "failed" in client("status", env=env).stdout.decode()
     run = leaky(daemon, programs)
     os.kill(running_target(daemon, "mine").run_info.pid, signal.SIGTERM)
     finish(run)

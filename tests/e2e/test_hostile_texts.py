@@ -21,7 +21,7 @@ FROM_FILES = {
     "doctor": ["doctor", "{log}"], "report": ["report", "--json", "-o", "-", "{log}"],
 }
 FROM_DAEMONS = {
-    "top": ["top", "--once"], "trend": ["trend", "evil"], "summary": ["summary", "evil"], "alerts": ["alerts"], "status": ["ctl", "status"],
+    "top": ["top", "--once"], "trend": ["trend", "evil"], "summary": ["summary", "evil"], "alerts": ["alerts"], "status": ["status"],
     "history": ["ctl", "history", "evil", "live"], "post-mortem": ["post-mortem", "evil"],
 }
 

@@ -176,7 +176,7 @@ def test_zsh_completes(installed, directory):
         d.wait_state("api-1", "ENDED")
         for begun, whole in WORDS:
             zsh.completes(f"heapwatch {begun}", whole)
-        zsh.completes("heapwatch ctl remove ap", "api-1")
+        zsh.completes("heapwatch remove ap", "api-1")
         zsh.completes("heapwatch ctl silence frag", "fragmentation")
         zsh.completes("heapwatchd --conf", "--config")
 
@@ -185,7 +185,7 @@ def test_fish_completes(installed, directory):
     (directory / "heapwatch").mkdir(mode=0o700)
     with Daemon(directory / "heapwatch", f"api-1={LOGS / 'parallel-ghc9103' / 'run.eventlog'}") as d:
         d.wait_state("api-1", "ENDED")
-        lines = [f"heapwatch {begun}" for begun, _ in WORDS] + ["heapwatch ctl remove ap", "heapwatch ctl silence frag",
+        lines = [f"heapwatch {begun}" for begun, _ in WORDS] + ["heapwatch remove ap", "heapwatch ctl silence frag",
                                                               "heapwatchd --conf"]
         script = installed / "share" / "fish" / "vendor_completions.d" / "heapwatch.fish"
         done = subprocess.run(
@@ -209,10 +209,10 @@ def test_bash_completes_commands_options_and_targets(installed, directory):
     assert "--close" in complete(installed, [client, "run", "--c"], directory)
     assert {"silence", "silences"} <= complete(installed, [client, "ctl", "sil"], directory)
     assert "--config" in complete(installed, [daemon, "--c"], directory)
-    assert complete(installed, [client, "ctl", "remove", ""], directory) == set(), "no daemon, nothing to offer"
+    assert complete(installed, [client, "remove", ""], directory) == set(), "no daemon, nothing to offer"
     (directory / "heapwatch").mkdir(mode=0o700)
     with Daemon(directory / "heapwatch", f"api-1={LOGS / 'parallel-ghc9103' / 'run.eventlog'}"):
-        wait_for(lambda: complete(installed, [client, "ctl", "remove", ""], directory) == {"api-1"}, "the target's name")
+        wait_for(lambda: complete(installed, [client, "remove", ""], directory) == {"api-1"}, "the target's name")
         assert {"leak", "crashed", "restart-loop"} <= complete(installed, [client, "ctl", "silence", ""], directory), "all rules, firing or not"
 
 

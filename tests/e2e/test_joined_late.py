@@ -65,8 +65,8 @@ def test_every_face_says_so(directory):
         t = d.wait_state("late", "RUNNING")
         assert t.joined_late and "joined late, in the middle of its run" in t.detail
         wait_for(lambda: d.health("late").bytes == len(LIVE) - MIDDLE - 2000, "all of it")
-        for verb in ("targets", "status"):
-            assert "joined late" in client("ctl", verb, "--connect", d.publish).stdout.decode()
+        for command in (("ctl", "targets"), ("status",)):
+            assert "joined late" in client(*command, "--connect", d.publish).stdout.decode()
         wide = {"COLUMNS": "200", "LINES": "50"}
         for command in (("top", "--once"), ("top", "--once", "late")):
             shown = client(*command, "--connect", d.publish, env={**os.environ, **wide})

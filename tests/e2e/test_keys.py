@@ -149,22 +149,22 @@ def test_commands_take_a_host(keyed):
     assert b"a " in keyed.by(read, "ctl", "targets").stdout
     assert json.loads(keyed.by(read, "top", "--once", "--format", "json").stdout)
     assert keyed.by(read, "alerts").returncode == 0
-    done = keyed.by(read, "ctl", "add", "b=/nowhere")
+    done = keyed.by(read, "add", "b=/nowhere")
     assert done.returncode == 1 and b"this needs control" in done.stderr
-    assert keyed.by(keyed.files["control"], "ctl", "add", f"b={keyed.directory}/b").returncode == 0
-    done = client("ctl", "status", "--connect", "prod-2", env=keyed.env)
+    assert keyed.by(keyed.files["control"], "add", f"b={keyed.directory}/b").returncode == 0
+    done = client("status", "--connect", "prod-2", env=keyed.env)
     assert done.returncode == 2 and b"did you mean 'prod-1'?" in done.stderr
-    done = client("ctl", "status", "--connect", "tcp://198.51.100.1:7700", env=keyed.env)
+    done = client("status", "--connect", "tcp://198.51.100.1:7700", env=keyed.env)
     assert done.returncode == 2 and b"--server-key" in done.stderr
-    done = client("ctl", "status", "--connect", keyed.tcp, "--server-key", keyed.server, "--key", read, env=keyed.env)
+    done = client("status", "--connect", keyed.tcp, "--server-key", keyed.server, "--key", read, env=keyed.env)
     assert done.returncode == 0, done.stderr
     hosts = keyed.config / "heapwatch" / "hosts"
     hosts.chmod(0o666)
-    done = keyed.by(read, "ctl", "status")
+    done = keyed.by(read, "status")
     assert done.returncode == 2 and b"others may change it" in done.stderr
     hosts.chmod(0o600)
     hosts.write_text("prod-1: { endpoint: here }\n")
-    done = keyed.by(read, "ctl", "status")
+    done = keyed.by(read, "status")
     assert done.returncode == 2 and re.search(rb"hosts:1:9: the host's server_key is missing", done.stderr), done.stderr
 
 
@@ -174,7 +174,7 @@ def test_wrong_key_no_key_wrong_server(keyed):
                                (keyed.files["read"], "ab" * 32, b"has another key than the one")):
         if server:
             keyed.write_hosts([server])
-        done = keyed.by(key, "ctl", "status")
+        done = keyed.by(key, "status")
         assert done.returncode == 2 and words in done.stderr, done.stderr
     keyed.write_hosts([keyed.server])
     with dealer(keyed, None) as s:                   # plain ZMTP
@@ -192,7 +192,7 @@ def test_wrong_key_no_key_wrong_server(keyed):
     assert re.search(r"failed=\d+ handshake from=127\.0\.0\.1:\d+: it is not by CURVE", log), log
     secrets = [raw(f)[1].hex() for f in (stranger, keyed.keys / "server.key", *keyed.files.values())]
     assert not any(secret in log for secret in secrets)
-    status = client("ctl", "status", "--connect", keyed.publish).stdout.decode()
+    status = client("status", "--connect", keyed.publish).stdout.decode()
     assert re.search(rf"listens at {keyed.tcp}  keys 3  handshakes refused \d+  failed \d+", status), status
 
 
@@ -224,7 +224,7 @@ def test_a_replayed_handshake_is_worth_nothing(keyed):
     with dealer(keyed, keyed.files["control"], port=wire.port) as s:
         request = pb.Request(add_target=pb.AddTargetRequest(name="once", uri=f"file:{keyed.directory}/x"))
         assert ask(s, request).WhichOneof("what") == "done"
-    assert client("ctl", "remove", "once", "--connect", keyed.publish).returncode == 0
+    assert client("remove", "once", "--connect", keyed.publish).returncode == 0
     failed = keyed.state().handshakes_failed
     with socket.create_connection(("127.0.0.1", keyed.port + 1)) as s:
         s.sendall(wire.sent)
@@ -274,7 +274,7 @@ def test_revoked(keyed):
         assert keyed.state().handshakes_admitted == admitted == before.handshakes_admitted, "the other had to connect again"
         kept.close()
     assert "revoked key=control" in keyed.log.read_text()
-    done = keyed.by(keyed.files["control"], "ctl", "status")
+    done = keyed.by(keyed.files["control"], "status")
     assert done.returncode == 2 and b"does not let your key in" in done.stderr
 
 
@@ -304,7 +304,7 @@ def test_a_mistake_leaves_the_old_keys(keyed):
     file.write_text(good + "- { name: eve, role: root, public: " + "0" * 64 + " }\n")
     done = client("ctl", "reload", "--connect", keyed.publish)
     assert done.returncode == 1 and re.search(rb"authorized.yaml:4:\d+: unknown role 'root'", done.stderr), done.stderr
-    assert keyed.by(keyed.files["read"], "ctl", "status").returncode == 0
+    assert keyed.by(keyed.files["read"], "status").returncode == 0
     file.write_text(good)
     file.chmod(0o622)
     done = client("ctl", "reload", "--connect", keyed.publish)
@@ -313,7 +313,7 @@ def test_a_mistake_leaves_the_old_keys(keyed):
     file.write_text("")     # a write that was cut short shuts nobody out
     done = client("ctl", "reload", "--connect", keyed.publish)
     assert done.returncode == 1 and b"authorized.yaml is empty, which would shut out all" in done.stderr, done.stderr
-    assert keyed.by(keyed.files["read"], "ctl", "status").returncode == 0
+    assert keyed.by(keyed.files["read"], "status").returncode == 0
     file.unlink()
     keyed.reload()
     assert keyed.state().authorized_keys == 0
@@ -360,7 +360,7 @@ def test_the_servers_key_changes_under_load(keyed):
             assert json.loads(next(lines))
         assert shut == 0
     keyed.write_hosts([old])
-    done = keyed.by(keyed.files["read"], "ctl", "status")
+    done = keyed.by(keyed.files["read"], "status")
     assert done.returncode == 2 and b"has another key" in done.stderr
 
 
@@ -496,14 +496,14 @@ def test_what_was_recorded_is_for_those_with_a_key(directory):
     key, reader = d.guest("control", "control"), d.guest("read", "read")
     with d:
         wait_for(lambda: (h := d.health("t")) and h.recording.bytes > 0, "a recording")
-        done = d.by(key, "bundle", "t", "--after", "0s", "-o", directory / "bundles")
+        done = d.by(key, "recording", "bundle", "t", "--after", "0s", "-o", directory / "bundles")
         assert done.returncode == 0, done.stderr
         bundle = pathlib.Path(done.stdout.decode().strip())
         assert {f.name for f in bundle.iterdir()} == {"run.eventlog", "verdict.json", "report.html"}
-        done = d.by(key, "dump", "t", "-o", directory / "dumped.eventlog")
+        done = d.by(key, "recording", "dump", "t", "-o", directory / "dumped.eventlog")
         assert done.returncode == 0, done.stderr
         assert (directory / "dumped.eventlog").stat().st_size > 500
-        assert b'"target":"t"' in d.by(reader, "recordings", "--format", "json").stdout
+        assert b'"target":"t"' in d.by(reader, "recording", "--format", "json").stdout
         assert d.by(reader, "post-mortem", "t").returncode == 0
-        refused = d.by(reader, "bundle", "t", "--after", "0s")
+        refused = d.by(reader, "recording", "bundle", "t", "--after", "0s")
         assert refused.returncode == 2 and b"control" in refused.stderr, refused.stderr

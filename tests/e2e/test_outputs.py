@@ -17,13 +17,12 @@ SMALL = sorted(p for p in LOGS.glob("*/run.eventlog") if p.stat().st_size < 100_
 # or runs until it is ended.
 COMMANDS = {
     "run": None,            # standard output is the program's
-    "ctl": None,            # asks daemons: test_ctl_on_a_full_disk
+    "ctl": None, "status": None, "add": None, "remove": None,   # requests to daemons: test_status_on_a_full_disk
     "replay": None,         # writes where --to says
     "notify": None, "export": None, "archive": None,     # services
-    "history": None,        # reads an archive
-    "recordings": None,     # asks daemons
+    "recording": None,      # a request to a daemon; its dump and bundle write into a file that is named
     "keys": None,           # writes files of its own: test_keys.py
-    "dump": None, "bundle": None, "plot": None,     # write into a file that is named, as FILES do
+    "plot": None,           # writes into a file that is named, as FILES do
     "attach": None, "detach": None, "ps": None,     # of programs that run
     "top": ["--once", LOG], "pipe": ["--format", "csv", LOG], "alerts": [LOG], "check": [LOG], "rules": ["list"],
     "doctor": [LOG], "summary": [LOG], "trend": [LOG], "diff": [LOG, LOG], "post-mortem": [LOG], "web": ["--listen", "127.0.0.1:0", LOG],

@@ -122,9 +122,9 @@ def test_killed_three_times_it_comes_back_with_all_that_it_watched(own, programs
                 wait_for(lambda: events(own, name) > before[name], f"further events of {name}")
                 assert own.api.target(name).runs == 1, "its run goes on"
                 assert seen_since(own, name) == first[name], "with its history"
-            said = own.heapwatch("ctl", "status").stdout
+            said = own.heapwatch("status").stdout
             assert "the daemon before this one was killed" in said, said
-        recorded = own.heapwatch("recordings").stdout
+        recorded = own.heapwatch("recording").stdout
         assert all(name in recorded for name in names), recorded
         for program in (one, two):
             program.send_signal(signal.SIGTERM)
@@ -144,7 +144,7 @@ def test_a_crash_leaves_its_stack_and_is_told(own, programs):
         assert re.search(r"error heapwatchd \S+ crashed: signal=SIGSEGV address=0x[0-9a-f]+", log), log
         assert len(re.findall(r"heapwatchd\(\S*\+0x[0-9a-f]+\)", log)) > 2, log
         assert re.search(r"the daemon before this one ended by SIGSEGV at \S+; this one was started at \S+",
-                         own.heapwatch("ctl", "status").stdout)
+                         own.heapwatch("status").stdout)
 
 
 def test_one_that_was_asked_to_end_is_not_started_again(own, programs):
@@ -239,8 +239,8 @@ def test_recordings_of_ended_programs_are_found_after_a_restart(own, programs):
     after = own.heapwatch(*command)
     assert after.returncode == 0 and "one" in after.stdout, after
     out = own.sockets / "one.eventlog"
-    assert own.heapwatch("dump", "one", "-o", out).returncode == 0 and out.stat().st_size > 0
-    assert own.heapwatch("ctl", "remove", "one").returncode == 0
+    assert own.heapwatch("recording", "dump", "one", "-o", out).returncode == 0 and out.stat().st_size > 0
+    assert own.heapwatch("remove", "one").returncode == 0
     assert own.heapwatch(*command).returncode == 0, "it needs no target"
-    unknown = own.heapwatch("dump", "two", "-o", own.sockets / "two.eventlog")
+    unknown = own.heapwatch("recording", "dump", "two", "-o", own.sockets / "two.eventlog")
     assert unknown.returncode == 2 and "nothing of 'two' is recorded" in unknown.stderr, unknown

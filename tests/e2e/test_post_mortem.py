@@ -71,7 +71,7 @@ def test_what_is_told(killed):
 def test_the_last_pauses_are_the_newest_of_the_log(killed):
     """By the collections that the recording has."""
     daemon, _ = killed
-    wait_for(lambda: client("dump", "api", "-o", daemon.directory / "api.eventlog", "--force", env=own(daemon)).returncode == 0,
+    wait_for(lambda: client("recording", "dump", "api", "-o", daemon.directory / "api.eventlog", "--force", env=own(daemon)).returncode == 0,
              "its recording")
     seen = []
     for line in client("pipe", daemon.directory / "api.eventlog", "--format", "json").stdout.splitlines():
@@ -95,7 +95,7 @@ def test_the_file_tells_the_same(killed):
     assert out.returncode == 1 and b"ended badly: killed by signal 9 (SIGKILL)" in out.stdout
     # A log that came from elsewhere: the same again.
     path = daemon.directory / "again.eventlog"
-    assert client("dump", "api", "-o", path, env=own(daemon)).returncode == 0
+    assert client("recording", "dump", "api", "-o", path, env=own(daemon)).returncode == 0
     assert about(rows_of(path), *alike) == live
 
 

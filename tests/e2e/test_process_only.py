@@ -20,8 +20,8 @@ while True:
     time.sleep(0.1)"""]
 
 
-def ctl(daemon, *words):
-    return client("ctl", "--connect", daemon.publish, *words)
+def request(daemon, command, *words):
+    return client(command, "--connect", daemon.publish, *words)
 
 
 def process(daemon, name):
@@ -32,7 +32,7 @@ def process(daemon, name):
 
 def test_what_is_known_of_a_process_alone(directory):
     with Daemon(directory) as daemon, running(*WAITS, stdin=subprocess.PIPE) as program:
-        assert ctl(daemon, "add", f"x=pid:{program.pid}").returncode == 0
+        assert request(daemon, "add", f"x=pid:{program.pid}").returncode == 0
         p = wait_for(lambda: process(daemon, "x"), "a sample of it")
         run = daemon.target("x").run_info
         assert run.process_only and run.pid == program.pid and run.parent_pid == os.getpid() and run.local
@@ -58,7 +58,7 @@ def test_its_memory_is_judged(directory):
     grows = ["/bin/sh", "-c", "ulimit -v 8000000; exec \"$@\"", "sh", *GROWS]
     with Daemon(directory, args=("--resolution", "1s", "--leak-after", "20s", "--rules", rules)) as daemon, \
             running(*grows) as program:
-        assert ctl(daemon, "add", f"x=pid:{program.pid}").returncode == 0
+        assert request(daemon, "add", f"x=pid:{program.pid}").returncode == 0
         alert = wait_for(lambda: [a for u in daemon.snapshot("x").get("alerts", []) for a in u.alerts.alerts
                                   if a.rule == "resident-growth" and a.state == pb.Alert.STATE_FIRING], "the alert")[0]
         assert "x grows by" in alert.sentence and "process alone" in alert.sentence
@@ -74,12 +74,12 @@ def test_a_program_that_is_not_there_is_refused(directory):
         start = open(f"/proc/{program.pid}/stat").read().rsplit(")", 1)[1].split()[19]
         for source, why in ((f"pid:{program.pid}@{int(start) + 1}", "started later"),
                             (f"pid:{program.pid}x", "not the number of a process")):
-            done = ctl(daemon, "add", source)
+            done = request(daemon, "add", source)
             assert done.returncode != 0 and why in done.stderr.decode(), done
-        assert ctl(daemon, "add", f"pid:{program.pid}@{start}").returncode == 0
+        assert request(daemon, "add", f"pid:{program.pid}@{start}").returncode == 0
         program.kill()
         program.wait()
-        done = ctl(daemon, "add", f"pid:{program.pid}")
+        done = request(daemon, "add", f"pid:{program.pid}")
         assert done.returncode != 0 and "there is no process" in done.stderr.decode(), done
         daemon.wait_state(f"pid-{program.pid}", "ENDED", "FAILED")
 
@@ -88,7 +88,7 @@ def test_it_survives_a_restart_of_the_daemon(directory):
     args = ("--checkpoint", f"{directory}/state.d", "--checkpoint-every", "100ms")
     daemon = Daemon(directory, args=args).start()
     with running(*WAITS, stdin=subprocess.PIPE) as program:
-        assert ctl(daemon, "add", f"x=pid:{program.pid}").returncode == 0
+        assert request(daemon, "add", f"x=pid:{program.pid}").returncode == 0
         wait_for(lambda: process(daemon, "x"), "a sample of it")
         first_ns = daemon.target("x").run_info.first_time_ns
         wait_newer_checkpoint(directory, "x")

@@ -62,7 +62,7 @@ class Program:
         fired = wait_for(lambda: (a := self.alert()) and a.state == pb.Alert.STATE_FIRING and a, "the alert")
         assert why in fired.sentence, fired
         env = {"HEAPWATCH_DIR": str(self.directory)}
-        for face in (("ctl", "status"), ("alerts",)):
+        for face in (("status"), ("alerts",)):
             assert why in client(*face, env=env).stdout.decode(), face
         assert why in client("top", "--once", "--view", "overview", "t", env={**env, "COLUMNS": "160"}).stdout.decode()
 
@@ -77,7 +77,7 @@ class Program:
         self.write()
         self.is_watched()
         path = self.directory / "dumped.eventlog"
-        out = client("dump", "t", "-o", path, env={"HEAPWATCH_DIR": str(self.directory)})
+        out = client("recording", "dump", "t", "-o", path, env={"HEAPWATCH_DIR": str(self.directory)})
         assert out.returncode == 0, out.stderr
         summary = client("summary", path).stdout.decode()
         assert "nothing lost" in summary
@@ -146,7 +146,7 @@ def test_a_disk_that_others_fill_costs_no_recording(directory, disk):
     reason = program.paused()       # a write that fails may come before the next look at the free space
     assert reason in ("less than 2.00 MiB is free on its disk", "No space left on device")
     program.says_so(reason)
-    listed = client("recordings", env={"HEAPWATCH_DIR": str(directory)})
+    listed = client("recording", env={"HEAPWATCH_DIR": str(directory)})
     assert b"recording is paused: " in listed.stderr and b"; it resumes by itself" in listed.stderr
     assert b"being recorded" not in listed.stdout and b"  paused" in listed.stdout, listed.stdout
     assert all(path.exists() and path.stat().st_size >= size for path, size in kept.items()), "nothing was removed"

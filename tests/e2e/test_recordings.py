@@ -17,13 +17,13 @@ SEED = 20261122
 
 
 def recordings(directory, *more):
-    out = client("recordings", "--dir", directory, "--format", "json", *more)
+    out = client("recording", "--dir", directory, "--format", "json", *more)
     assert out.returncode == 0, out.stderr
     return [json.loads(line) for line in out.stdout.splitlines()]
 
 
 def dump(directory, which, path, *more):
-    out = client("dump", which, "--dir", directory, "-o", path, *more)
+    out = client("recording", "dump", which, "--dir", directory, "-o", path, *more)
     assert out.returncode == 0, out.stderr
     return path
 
@@ -76,16 +76,16 @@ def test_a_recording_outlives_daemon_and_file(directory, record):
     assert client("trend", f"recording:{record}/api").stdout.startswith(b"api, run 1")
     report = pathlib.Path(directory) / "r.html"
     assert client("report", f"recording:{record}/api?from=-1s", "-o", report).returncode == 0
-    out = client("dump", "api", "--dir", record, "-o", again)
+    out = client("recording", "dump", "api", "--dir", record, "-o", again)
     assert out.returncode == 2 and b"--force" in out.stderr
     # Where it cannot be written, and where nobody reads it any more.
     for redirect, status in ((">/dev/full", 2), *([(">&-", 2)] if MAY_CLOSE_OUTPUT else []), ("| true; exit ${PIPESTATUS[0]}", 0)):
-        out = subprocess.run(["bash", "-c", f"'{CLIENT}' dump api --dir '{record}' -o - {redirect}"], stderr=subprocess.PIPE)
+        out = subprocess.run(["bash", "-c", f"'{CLIENT}' recording dump api --dir '{record}' -o - {redirect}"], stderr=subprocess.PIPE)
         assert out.returncode == status and (status == 0 or out.stderr.count(b"\n") == 1), (redirect, out)
         assert status or out.stderr == b"" or b"of events" in out.stderr, out      # the pipe may hold all of it
     out = client("summary", f"recording:{record}/nobody")
     assert out.returncode == 2 and b"nothing of 'nobody'" in out.stderr
-    assert client("recordings", "delete", "api", "--dir", record).returncode == 0
+    assert client("recording", "delete", "api", "--dir", record).returncode == 0
     assert recordings(record) == []
 
 
@@ -100,16 +100,16 @@ def test_a_dump_has_what_was_read_a_moment_ago(directory, record):
     recording = daemon.health("api").recording
     assert recording.active and not recording.paused and recording.lost_bytes == 0
     path = pathlib.Path(directory) / "now.eventlog"
-    out = client("dump", "api", "-o", path, env=env)
+    out = client("recording", "dump", "api", "-o", path, env=env)
     assert out.returncode == 0, out.stderr
     events = daemon.health("api").events
     cut = client("summary", path).stdout.decode()
     assert "nothing lost" in cut
     told = int(cut.split("Log: ")[1].split(" events")[0].replace(",", ""))
     assert abs(told - events) < 64      # block markers of the places where it was cut
-    out = client("recordings", "delete", "api", env=env)
+    out = client("recording", "delete", "api", env=env)
     assert out.returncode == 1 and b"is being recorded" in out.stderr
-    assert client("dump", "nobody", "-o", "-", env=env).returncode == 2
+    assert client("recording", "dump", "nobody", "-o", "-", env=env).returncode == 2
 
 
 def test_how_it_ended_is_in_the_recording(directory, record):
@@ -139,7 +139,7 @@ def test_nothing_is_recorded_unless_asked_for(directory, record):
     ended(daemon, ["a", "b"])
     assert not daemon.health("b").HasField("recording")
     wait_for(lambda: [r["target"] for r in recordings(record)] == ["a"], "a recorded, b not")
-    out = client("dump", "b", "-o", "-", env=env)
+    out = client("recording", "dump", "b", "-o", "-", env=env)
     assert out.returncode == 2 and b"record: false" in out.stderr
 
 
@@ -234,13 +234,13 @@ def test_an_alert_keeps_a_bundle_of_what_was_recorded(directory, record, state):
         assert json.loads((bundle / "verdict.json").read_text())["target"] == "t"
         assert summary(bundle / "run.eventlog")
         # The same rule again, within two hours: words instead of a bundle.
-        again = client("bundle", "t", "--connect", d.publish, "--alert", bundle / "alert.json", "--after", "0s")
+        again = client("recording", "bundle", "t", "--connect", d.publish, "--alert", bundle / "alert.json", "--after", "0s")
         assert again.returncode == 0 and b"not done" in again.stdout and b"2h" in again.stdout
-        by_hand = client("bundle", "t", "--connect", d.publish, "--after", "0s")
+        by_hand = client("recording", "bundle", "t", "--connect", d.publish, "--after", "0s")
         assert by_hand.returncode == 0, by_hand.stderr
         assert (pathlib.Path(by_hand.stdout.decode().strip()) / "report.html").stat().st_size > 10000
         # A budget keeps the newest alone.
-        assert client("bundle", "t", "--connect", d.publish, "--after", "0s", "--keep", "1KiB").returncode == 0
+        assert client("recording", "bundle", "t", "--connect", d.publish, "--after", "0s", "--keep", "1KiB").returncode == 0
         assert len(list(bundle.parent.iterdir())) == 1
         assert not list(record.glob("t/*/pin.*"))
 
@@ -310,7 +310,7 @@ def test_a_recording_keeps_how_its_run_ended(directory, record):
     (record / "full" / run["run"] / "end").write_text("heapwatch end 1\nstate fine\n")
     assert recordings(record, "list", "full")[0]["end"] is None
     (record / "full" / run["run"] / "end.new").write_text("heapwatch e")       # of a daemon that was killed
-    assert client("recordings", "--dir", record, "delete", "full").returncode == 0 and not (record / "full").exists()
+    assert client("recording", "--dir", record, "delete", "full").returncode == 0 and not (record / "full").exists()
 
 
 @pytest.mark.parametrize("restarted", [False, True])
@@ -325,7 +325,8 @@ def test_an_end_that_is_known_late_is_recorded(directory, record, restarted):
         wait_for(lambda: "killed" in daemon.target("api~1").detail, "how it ended")
         first = wait_for(lambda: [r for r in recordings(record) if r["end"] and r["end"]["state"] == "crashed"], "its end on disk")
         assert len(first) == 1 and "killed by signal 9 (SIGKILL)" in first[0]["end"]["detail"]
-        assert len(recordings(record)) == 2 and first[0] == min(recordings(record), key=lambda r: r["run"])
+        wait_for(lambda: len(recordings(record)) == 2, "the recording of the run after it")
+        assert first[0] == min(recordings(record), key=lambda r: r["run"])
 
     with Daemon(directory, f"api={path}", args=args) as daemon:
         wait_for(lambda: daemon.snapshot("api").get("heap"), "the first run")

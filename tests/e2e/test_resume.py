@@ -139,7 +139,7 @@ def what_is_in(log):
 
 def the_recording(directory):
     """There is one, however often the daemon was started again."""
-    out = client("recordings", "--dir", f"{directory}/kept", "--format", "json")
+    out = client("recording", "--dir", f"{directory}/kept", "--format", "json")
     runs = [json.loads(line) for line in out.stdout.splitlines()]
     assert len(runs) == 1, out.stdout.decode()
     return runs[0]

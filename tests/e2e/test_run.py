@@ -92,7 +92,7 @@ def test_labels_reach_the_daemon_and_every_face(daemon, programs):
     wait_for(lambda: pid_of(daemon, "mine"), "the program")
     assert list(daemon.target("mine").labels) == ["version=1.4.2", "stage=test"]
     connect = ("--connect", daemon.publish)
-    for face in (("ctl", *connect, "status"), ("ctl", *connect, "--format", "json", "status"), ("top", "--once", *connect, "mine")):
+    for face in (("status", *connect), ("status", *connect, "--format", "json"), ("top", "--once", *connect, "mine")):
         said = client(*face)
         assert said.returncode == 0 and b"version=1.4.2" in said.stdout, (face, said)
     run.send_signal(signal.SIGTERM)
@@ -626,4 +626,4 @@ def test_doctor_of_logs_and_targets(daemon):
     features = json.loads(client("doctor", "--format", "json", "begun", env=env).stdout)["features"]
     assert features and all(not f["seen"] and f["add"].startswith("not known") for f in features), features
     done = client("doctor", "fifo:/nowhere", env=env)
-    assert done.returncode == 2 and b"heapwatch ctl add fifo:/nowhere" in done.stderr
+    assert done.returncode == 2 and b"heapwatch add fifo:/nowhere" in done.stderr

@@ -237,5 +237,5 @@ def test_the_units_user_and_privileges_are_enough(directory, monkeypatch):
             if not refused:
                 d.ask(pb.Request(remove_target=pb.RemoveTargetRequest(name="x")))
         # root's clients find it where the unit puts it
-        done = client("ctl", "status", env={"HEAPWATCH_DIR": str(run)})
+        done = client("status", env={"HEAPWATCH_DIR": str(run)})
         assert done.returncode == 0, done.stderr

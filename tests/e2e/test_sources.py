@@ -330,7 +330,7 @@ def test_a_request_cannot_make_the_daemon_listen(directory):
         for uri in (f"unix-listen:{socket_path}", f"unix-listen:{allowed}/../s", "tcp-listen:127.0.0.1:4242"):
             assert "sources.allow" in d.ask(add(uri))[0].error, uri
         assert not socket_path.exists() and d.status().daemon.targets == []
-        done = client("ctl", "--connect", d.publish, "add", f"t=unix-listen:{socket_path}")
+        done = client("add", "--connect", d.publish, f"t=unix-listen:{socket_path}")
         assert done.returncode == 1 and b"sources.allow" in done.stderr, done
         assert d.ask(add(f"unix-listen:{allowed}/s"))[0].done.target == "t"
         wait_for((allowed / "s").exists, "the socket")
@@ -386,4 +386,4 @@ def test_targets_are_refused_before_clients_are(directory, limited):
                 break
         assert refused and refused[0] > 10 and "of the 128 descriptors" in refused[1] and "ulimit -Hn" in refused[1]
         for _ in range(20):     # clients still come and go
-            assert client("ctl", "status", "--connect", d.publish).returncode == 0
+            assert client("status", "--connect", d.publish).returncode == 0

@@ -105,7 +105,7 @@ static bool take_exec(struct yaml_file *f, const yaml_node_t *body, struct actio
         return take_argv(f, command, argv) && take_common(f, body, step);
 }
 
-/* A setting as an option of `heapwatch bundle`: checked here, where its line is known. */
+/* A setting as an option of `heapwatch recording bundle`: checked here, where its line is known. */
 static bool take_option(struct yaml_file *f, const yaml_node_t *node, const char *option, bool good,
                         const char *expected, const char ***argv)
 {

@@ -674,7 +674,7 @@ static void how_it_ended_comes_first(void **state)
         a = asked(&m);
         assert_string_equal(a.word, "steady");
         says(&a, QUESTION_WRONG, "memory showed no lasting growth");
-        says(&a, QUESTION_NEXT, "Nothing. It stays as it ended; to remove it: heapwatch ctl remove api");
+        says(&a, QUESTION_NEXT, "Nothing. It stays as it ended; to remove it: heapwatch remove api");
         m.trends.has_limit_bytes = m.trends.has_limit_source = 1;
         m.trends.limit_bytes = 512 * MIB;
         m.trends.limit_source = HW__TIME_TO_LIMIT__SOURCE__SOURCE_MEMORY;

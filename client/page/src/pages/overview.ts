@@ -72,7 +72,7 @@ function drawCurve(app: App, cell: HTMLElement, t: Target): void {
 export function overview(app: App): Page {
     const { route } = app;
     const table = new Table<Target>({ id: "targets", title: "Targets", columns: columns(app), key: (t) => t.key, route, sort: "-verdict",
-        rowHeight: 40, height: 900, empty: "No target yet. “heapwatch run -- PROGRAM” or “heapwatch ctl add SOURCE” adds one.",
+        rowHeight: 40, height: 900, empty: "No target yet. “heapwatch run -- PROGRAM” or “heapwatch add SOURCE” adds one.",
         onopen: (t) => route.set({ target: t.key }, "target") });
     const figures = new Facts("figures"), filter = field(route, "qt", "Search", "name or /regexp/");
     const change = targetControl(app), daemons = h("p", { class: "muted" });

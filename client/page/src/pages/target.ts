@@ -39,7 +39,7 @@ export function target(app: App): Page {
         heading.set(t);
         nothing.hidden = !!t;
         all.hidden = !t;
-        setText(nothing, app.view.targets.size ? "There is no target of this name." : "No target yet. “heapwatch run -- PROGRAM” or “heapwatch ctl add SOURCE” adds one.");
+        setText(nothing, app.view.targets.size ? "There is no target of this name." : "No target yet. “heapwatch run -- PROGRAM” or “heapwatch add SOURCE” adds one.");
         account.show(t, new Set(["but", ...(t?.answers?.answers ?? []).map((a) => a.key)])); // caveats and answers are above
         if (!t) return answers.show(undefined);
         pill(word, t.answers?.word ?? "–", t.answers?.tone ?? "dim");
