@@ -6,6 +6,7 @@
 #define FIXED_NS       500000.0               /* of a census, whatever is alive */
 #define PER_BYTE_NS    (500000.0 / (1 << 20)) /* until one was measured with MEASURED_BYTES alive */
 #define MEASURED_BYTES (UINT64_C(8) << 20)
+#define HELD_UP        2.0 /* times the usual pause: longer ones were held up by other work */
 
 /* ----------------------------------------------------------------- the bucket */
 
@@ -76,16 +77,29 @@ void budget_spend(struct census_budget *b, int64_t now)
 
 /* ------------------------------------------------------------- what one costs */
 
+/*
+ * What is taken out for a pause that is among the costs. On a busy machine a collection of 70 ms may take 2 s, as all
+ * of the program is slow then: to make up for that would leave the program without a census for an hour.
+ */
+static double own_cost(const struct census_budget *b, uint64_t pause_ns)
+{
+        int64_t usual;
+
+        return budget_predict(b, &usual) && (double)pause_ns > HELD_UP * (double)usual ? (double)usual
+                                                                                       : (double)pause_ns;
+}
+
 static void learn_cost(struct census_budget *b, int64_t now, const struct census_facts *f)
 {
         uint64_t n = f->known - b->seen.known;
 
         fill(b, now);
-        b->left_ns = within_limits(b, (double)(b->left_ns + b->charged_ns) - (double)f->pause_ns * (double)n);
-        b->charged_ns = 0;
         b->costs[b->n_costs % BUDGET_COSTS].pause_ns = f->pause_ns;
         b->costs[b->n_costs % BUDGET_COSTS].live_bytes = f->live_bytes;
         b->n_costs++;
+        b->seen.live_bytes = f->live_bytes;
+        b->left_ns = within_limits(b, (double)(b->left_ns + b->charged_ns) - own_cost(b, f->pause_ns) * (double)n);
+        b->charged_ns = 0;
 }
 
 void budget_learn(struct census_budget *b, int64_t now, const struct census_facts *facts)
