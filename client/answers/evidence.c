@@ -99,14 +99,18 @@ void say_census_period(char text[ANSWER_TEXT], const struct world_target *t)
                 say(text, "its -i (use a longer one)");
 }
 
-void say_label(char text[ANSWER_TEXT], const struct evidence *e, const char *label)
+bool is_unnamed_table(const struct evidence *e, const char *label)
 {
         const Hw__Run *run = e->t->target ? e->t->target->run_info : NULL;
-        bool address = run && run->has_breakdown && run->breakdown == HW__BREAKDOWN__BREAKDOWN_INFO_TABLE &&
-                       label[0] == '0' && label[1] == 'x' && label[2 + strspn(label + 2, "0123456789abcdef")] == '\0';
 
+        return run && run->has_breakdown && run->breakdown == HW__BREAKDOWN__BREAKDOWN_INFO_TABLE && label[0] == '0' &&
+               label[1] == 'x' && label[2 + strspn(label + 2, "0123456789abcdef")] == '\0';
+}
+
+void say_label(char text[ANSWER_TEXT], const struct evidence *e, const char *label)
+{
         say(text, "%.160s%s", package_label(label).rest,
-            address ? " (not named in the log; -finfo-table-map gives names)" : "");
+            is_unnamed_table(e, label) ? " (not named in the log; -finfo-table-map gives names)" : "");
 }
 
 /* ----------------------------------------------------------------- ending */

@@ -136,6 +136,9 @@ bool keeps_events(const struct evidence *e);
 #define SOON_NS (UINT64_C(20) * 60 * 1000000000)
 bool limit_is_near(const struct evidence *e);
 
+/* Whether the label of a band by info table is a bare address: the log gives it no name. */
+bool is_unnamed_table(const struct evidence *e, const char *label);
+
 /* A label; for an info table that the log does not name, what it is and how it gets a name. */
 void say_label(char text[ANSWER_TEXT], const struct evidence *e, const char *label);
 

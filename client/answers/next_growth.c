@@ -210,7 +210,7 @@ static void say_retainer(char *text, const struct evidence *e)
 
 static bool addresses_only(const struct evidence *e)
 {
-        return live_grows(e) && e->growing && breakdown(e) == HW__BREAKDOWN__BREAKDOWN_INFO_TABLE;
+        return live_grows(e) && e->growing && is_unnamed_table(e, e->growing->label ? e->growing->label : "");
 }
 
 static void say_addresses(char *text, const struct evidence *e)
@@ -229,7 +229,10 @@ static bool closures_known(const struct evidence *e)
 static void say_closures(char *text, const struct evidence *e)
 {
         say(text, "Find where %.100s are made: ", package_label(e->growing->label).rest);
-        say_place_flags(text, e);
+        if (breakdown(e) == HW__BREAKDOWN__BREAKDOWN_INFO_TABLE)
+                say(text, "no place in the source is known for it, so see what grows beside it");
+        else
+                say_place_flags(text, e);
 }
 
 static bool few_censuses(const struct evidence *e)

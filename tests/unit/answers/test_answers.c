@@ -815,6 +815,7 @@ static void advice_follows_the_profile(void **state)
                 { HW__BREAKDOWN__BREAKDOWN_CLOSURE_DESCRIPTION, "Main.Item", "type", "-hr -hdMain.Item" },
                 { HW__BREAKDOWN__BREAKDOWN_RETAINER, "(8)cache", "retainer", "(8)cache" },
                 { HW__BREAKDOWN__BREAKDOWN_INFO_TABLE, "0x4c20d8", "addresses", "-finfo-table-map" },
+                { HW__BREAKDOWN__BREAKDOWN_INFO_TABLE, "MVAR_CLEAN", "closures", "see what grows beside it" },
         };
 
         (void)state;
