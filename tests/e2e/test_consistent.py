@@ -695,7 +695,7 @@ def test_all_faces_agree_during_a_loop_of_crashes(directory, tmp_path):
         times = {rule: time.strftime("%H:%M:%S", time.gmtime(a.fired_wall_ns // S)) for rule, a in alerts.items()}
         assert all(began - 1 < a.fired_wall_ns / S < time.time() for a in alerts.values()), alerts
         said = {" ".join(face): client(*face, env=env).stdout.decode() for face in (
-            ("alerts",), ("trend",), ("trend", "loop"), ("post-mortem", "loop"), ("summary", "loop"), ("status"),
+            ("alerts",), ("trend",), ("trend", "loop"), ("post-mortem", "loop"), ("summary", "loop"), ("status",),
             ("top", "--once", "loop"), ("top", "--once", "--view", "alerts"))}
         ends = {f"{face[0]} {n}": client(*face, f"loop~{n}", env=env).stdout.decode() for n in range(1, 5) for face in (
             ("trend",), ("post-mortem",), ("top", "--once"))}
@@ -718,7 +718,7 @@ def test_all_faces_agree_during_a_loop_of_crashes(directory, tmp_path):
     for face in ("trend", "trend loop", "post-mortem loop", "top --once loop", "top --once --view alerts"):
         assert f"loop crashed: {END}" in flat[face], said[face]
     assert not any("crashed: unknown" in text for text in flat.values())
-    assert said["ctl status"].count(f"({END})") == 4
+    assert said["status"].count(f"({END})") == 4
     lines = [line.split()[:2] for line in said["trend"].splitlines()]
     assert sorted(name for name, word in lines if word == "crashed") == [f"loop~{n}" for n in range(1, 5)]
     for face, text in ends.items():
