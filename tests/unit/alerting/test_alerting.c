@@ -294,6 +294,20 @@ static void a_crash_keeps_its_words(void **state)
                             "t crashed: ended with status 251, heap exhausted at -M400m");
 }
 
+/* Its process was gone without an end marker, until its parent reported that it had ended with a status. */
+static void a_crash_that_was_a_failure_is_withdrawn(void **state)
+{
+        (void)state;
+        assert_int_equal(state_of("crashed", 10), ALERT_INACTIVE);
+        alerting_end_run(alerting, ALERTING_CRASHED, "process 7 is gone, and its log has no end marker");
+        assert_int_equal(state_of("crashed", 12), ALERT_FIRING);
+        alerting_know_end(alerting, ALERTING_FAILED, "ended with status 1; its log has no end marker");
+        alerting_begin_run(alerting, 2);
+        assert_int_equal(state_of("crashed", 14), ALERT_RESOLVED);
+        assert_int_equal(state_of("failed", 14), ALERT_FIRING);
+        assert_string_equal(alert_of("failed")->sentence, "t failed: ended with status 1; its log has no end marker");
+}
+
 /* Its log does not say yet what its Unix time is, nor does that of a run that has ended. */
 static void what_a_start_fires_has_a_time_of_day(void **state)
 {
@@ -324,6 +338,7 @@ int main(void)
                 TEST(a_failure_is_shown_after_the_restart),
                 TEST(a_crash_keeps_its_words),
                 TEST(what_a_start_fires_has_a_time_of_day),
+                TEST(a_crash_that_was_a_failure_is_withdrawn),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
