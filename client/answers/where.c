@@ -174,7 +174,7 @@ void answer_since(struct target_answer *a, const struct evidence *e)
                 if (a->has_time)
                         append_rise_note(a, e);
         } else if (e->ending >= ENDED_BADLY && e->ending <= LOST) {
-                at(a, "Its newest event is of ", t->event_time_ns > 0, t->event_time_ns);
+                at(a, "Its last event was at ", t->event_time_ns > 0, t->event_time_ns);
         } else if (e->verdict == HW__VERDICT__VERDICT_STEADY) {
                 append_steady_since(a, e, run);
         } else {
@@ -656,7 +656,7 @@ void answer_until(struct target_answer *a, const struct evidence *e)
                     : e->steady_so_far               ? "No growth towards it so far: %s is "
                     : !e->verdict                    ? "Not known yet: %s is "
                     : e->grows                       ? "No time is known: %s is "
-                                                     : "No end in sight: %s is ",
+                                                     : "Not heading for the limit: %s is ",
                     limit_words(s->has_limit_source, s->limit_source));
                 say_bytes(a->text, s->limit_bytes);
                 if (!e->over)

@@ -409,8 +409,7 @@ static void facts_of(const struct plot_picture *p, char *out, size_t size)
 
         out[0] = '\0';
         if (c->n_columns)
-                used = (size_t)snprintf(out, size,
-                                        "%s\xc2\xb7s under all censuses, peak %s (%" PRIu64 " bytes) at %.3f s",
+                used = (size_t)snprintf(out, size, "%s\xc2\xb7s in all, peak %s (%" PRIu64 " bytes) at %.3f s",
                                         hw_bytes_text(area, sizeof(area), c->integral),
                                         hw_bytes_text(peak, sizeof(peak), (double)c->peak_bytes), c->peak_bytes,
                                         (double)c->peak_ns / (double)NS_PER_S);

@@ -101,14 +101,15 @@ static int run(void *filled)
 
 const struct command command_post_mortem = {
         .name = "post-mortem",
-        .summary = "how a program ended, and what its memory did before",
+        .summary = "how a program ended, and its memory until then",
         .usage = (const char *const[]){ "TARGET [--connect EP]...", "FILE [OPTION]...", NULL },
         .about = "How a target ended, or the last run in a finished eventlog or recording, on one screen: exit status, "
                  "signal or killed for memory, as far as its parent or the kernel says; its memory at the end and the "
                  "limit, since when it grew and where, the bands that grew most, the last "
                  "notes and pauses, and what the stream lost. What is unknown is left out.",
         .options = options,
-        .status = "0, 1 when it ended badly, 2 when there is nothing to read, or a daemon of several does not answer.",
+        .status =
+                "0, 1 when it ended badly, 2 when there is nothing to read, or one of several daemons does not answer.",
         .examples =
                 (const char *const[]){
                         "heapwatch post-mortem api",

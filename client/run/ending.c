@@ -147,7 +147,7 @@ void run_sum_up(struct program_run *r, const struct session_result *result)
                 notices_say(&r->notices, "live data of %s: %s", r->target, verdict);
         }
         if (facts.ended)
-                notices_say(&r->notices, "it can still be looked at: heapwatch top %s", r->target);
+                notices_say(&r->notices, "what was seen of it: heapwatch top %s", r->target);
         if (facts.recorded)
                 notices_say(&r->notices, "recorded: heapwatch post-mortem recording:%s", r->target);
 }

@@ -286,7 +286,7 @@ static void on_signals(struct session *s)
 }
 
 static const char lost_text[] =
-        "the daemon is gone; the program goes on unharmed, unwatched until heapwatchd is "
+        "the daemon is gone; the program continues, but is not watched until heapwatchd is "
         "started again";
 static const char back_text[] = "the daemon is back; the program is watched again";
 

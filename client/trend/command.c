@@ -292,7 +292,7 @@ const struct command command_trend = {
                 "which growth began. docs/VERDICT.md explains how a verdict is reached. An argument that names a file "
                 "is one.",
         .options = options,
-        .status = "0, 1 as --fail-on says, 2 when there is nothing to read, or a daemon of several does not answer.",
+        .status = "0, 1 as --fail-on says, 2 when there is nothing to read, or one of several daemons does not answer.",
         .examples =
                 (const char *const[]){
                         "heapwatch trend",

@@ -144,7 +144,8 @@ char *sentence_verdict(char *out, size_t size, const struct trend_result *r)
                 say(&w,
                     TENSE(&w, "; confirmed earlier and still rising", "; confirmed earlier, and it rose to the end"));
         else if (e->basis == TREND_BASIS_RECENT || !r->has_slope)
-                say(&w, TENSE(&w, "; no window shows the growth just now", "; no window showed the growth at its end"));
+                say(&w,
+                    TENSE(&w, "; at present no window shows the growth", "; at its end no window showed the growth"));
         else if (r->verdict == TREND_GROWING && e->missing < TEST_COUNT)
                 say(&w, "; not called a leak: %s", window_test_failure(e->missing));
         return out;
@@ -199,8 +200,8 @@ static void say_retention(struct words *w, const struct growth *g)
 {
         const struct growth_series *s = g->heap.trend.verdict >= TREND_GROWING ? &g->heap : &g->blocks;
 
-        say(w, TENSE(w, "the runtime holds more and more memory while live data does not grow",
-                     "the runtime held more and more memory while live data did not grow"));
+        say(w, TENSE(w, "the runtime keeps more and more memory while live data does not grow",
+                     "the runtime kept more and more memory while live data did not grow"));
         say(w, " (fragmentation, or data that is kept for later): ");
         say(w, TENSE(w, "the heap grows", "the heap grew"));
         say_growing(w, g, s);
@@ -327,8 +328,8 @@ char *sentence_growth(char *out, size_t size, const struct growth *g, const stru
                 say_nowhere(&w, g);
                 break;
         case GROWTH_LIVE:
-                say(&w, TENSE(&w, "the program holds more and more data: live data grows",
-                              "the program held more and more data: live data grew"));
+                say(&w, TENSE(&w, "the program retains more and more data: live data grows",
+                              "the program retained more and more data: live data grew"));
                 say_growing(&w, g, &g->live);
                 say_bands(&w, g, bands);
                 break;

@@ -3,7 +3,7 @@
  * growth.h - where memory grows: from the verdicts of live bytes, heap and RSS.
  *
  *      live    heap, blocks    foreign where
- *      rises   any             any     live data: the program holds more and more
+ *      rises   any             any     live data: the program retains more and more
  *      small   flat or small   rises   foreign: growth outside is certainly eight times as fast
  *      flat    rises           any     retention: the runtime holds memory whose data is gone
  *      flat    flat            rises   foreign: C, FFI, malloc

@@ -408,7 +408,7 @@ const char *window_test_failure(enum window_test test)
                 [TEST_NEW_25] = "hardly a rise in its newer half",
                 [TEST_NEW_40] = "a much slower rise in its newer half",
                 [TEST_LAST] = "no rise in its last third",
-                [TEST_SPAN] = "too short a time for that",
+                [TEST_SPAN] = "not observed for long enough",
                 [TEST_Z7] = "too noisy to be sure",
                 [TEST_SIZE_2] = "a rise below 2 %",
                 [TEST_NEW_OLD] = "slower in its newer half",

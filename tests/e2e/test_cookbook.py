@@ -85,7 +85,7 @@ def until(ask, *words):
 
 @pytest.mark.parametrize("recipe", GROWING)
 def test_what_leaks_is_said_everywhere(kitchen, recipe):
-    until(lambda: says(kitchen, "trend", recipe), "the program holds more and more data", "a leak: grows and does not slow down",
+    until(lambda: says(kitchen, "trend", recipe), "the program retains more and more data", "a leak: grows and does not slow down",
           GROWING[recipe])
     until(lambda: says(kitchen, "top", "--once", recipe), "leak: +")
     until(lambda: says(kitchen, "alerts", "--target", recipe), f"critical  firing    {recipe}", "quick-leak", "          firing  quick-growth (critical)")
@@ -100,7 +100,7 @@ def test_what_c_holds_is_said_to_be_off_the_heap(kitchen):
     """Nothing on the Haskell heap is blamed for it, and the words are the same everywhere."""
     text = until(lambda: says(kitchen, "trend", OFF_HEAP),
                  "foreign memory (C code, FFI, malloc) grows while the heap does not")
-    assert "the program holds more and more data" not in text
+    assert "the program retains more and more data" not in text
     screen = until(lambda: says(kitchen, "top", "--once", OFF_HEAP), "foreign", "In foreign memory (C code, FFI, malloc)", "heap profile can show this")
     assert re.search(r"(leak|growing): \+[0-9.]+ [KM]iB/s since \S+ \(malloc\), foreign", screen), screen
     assert re.search(r"grows +(Nothing|Hardly anything) on the Haskell heap", screen), screen

@@ -438,8 +438,8 @@ const struct console_view view_alerts = {
         .title = "Alerts",
         .brief = "Alert",
         .letter = 'a',
-        .about = "Rules that hold, of all targets; below, in words, why the selected one does, what its target's "
-                 "memory does, and when it reaches its limit.",
+        .about = "Alerts of all targets. Below: why the selected one fires, how its target's memory develops, and when "
+                 "it reaches its limit.",
         .keys = keys,
         .tables = { &table },
         .words = words,

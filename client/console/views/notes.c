@@ -270,7 +270,7 @@ const struct console_view view_notes = {
         .letter = 'l',
         .about = "What the program said: markers, messages, names of threads; and what happened to its stream: damage, "
                  "reconnections, changes of state since this console was opened; and, after a crash, how it ended and "
-                 "what its memory did before. The newest is at the bottom, and the "
+                 "its memory until then. The newest is at the bottom, and the "
                  "list follows it while the last row is selected.",
         .keys = keys,
         .tables = { &table },

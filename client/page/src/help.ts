@@ -32,9 +32,9 @@ const OF_PAGE: Record<string, Words> = {
         ...BANDS,
     },
     overview: {
-        ...SIZES, "targets": "All watched targets, including ended ones that are kept.", "running": "Those whose events arrive.",
+        ...SIZES, "targets": "All watched targets, including ended ones that are kept.", "running": "Targets whose events are arriving.",
         "live data": "The sum over all targets whose program has not ended.", "heap size": "The sum over all targets whose program has not ended.",
-        "growing or leaking": "Targets that rise, or whose verdict is growing or leak; how they ended does not hide it.", "alerts firing": "Of all targets; silenced ones and parts of another alert are not counted.",
+        "growing or leaking": "Targets that rise, or whose verdict is growing or leak; ended ones, too.", "alerts firing": "Of all targets; silenced ones and parts of another alert are not counted.",
         "Target": "Its name; the program's own is on Stream health.", "Verdict": "Steady (so far, where slow growth is not judged yet), rising, growing or leak; how it ended, if badly. The worst come first, ended ones last.",
         "Since": "When the growth began.", "What grows": "The band that gained most, or “foreign”.", "Live": "Live data now.",
         "Trend": "Rate of the rise, or robust slope of the series that the verdict is about.", "Limit in": "When it meets its limit, if it goes on: the middle of the interval.", "Limit": "The smallest of -M, control group, --limit and the machine's memory.",
@@ -45,7 +45,7 @@ const OF_PAGE: Record<string, Words> = {
         ...BANDS, "Live data, blocks, heap and process": `Four curves, one above the other: ${SIZES["Live data"]} Blocks in use: what the collector has handed out. ` +
             `${SIZES["Heap size"]} ${SIZES["RSS"]}`,
         "Is it live data?": "The program's own data, and its share of the blocks.", "Is it fragmentation?": "Heap beyond what the collector's own sizing would hold for the live data.",
-        "Is memory not returned?": "Held by the runtime, but not in use.",
+        "Is it kept by the runtime?": "Held by the runtime, but not in use.",
         "Is it given back?": "Freed by the runtime with MADV_FREE: resident until the kernel needs it. Nothing to do.", "Is it foreign?": "Resident memory of malloc, C code, FFI and stacks.",
         "What resident memory is made of": "RSS in six parts that add up to it: live data; slop and copy reserve, which the runtime needs besides; kept by the runtime, " +
             "heap beyond its need; given back, which the kernel takes when it needs memory; files, of the binary and libraries; foreign, the rest: malloc, C code, stacks.",

@@ -54,7 +54,7 @@ export class Shell {
         setText(theme, `Theme: ${remembered("theme") ?? "auto"}`);
         this.theme = theme;
         this.parts = [
-            h("a", { class: "skip", href: "#main", onclick: (e: Event) => (e.preventDefault(), this.main.focus()) }, "To the content"),
+            h("a", { class: "skip", href: "#main", onclick: (e: Event) => (e.preventDefault(), this.main.focus()) }, "Skip to content"),
             h("header", {},
                 h("div", { class: "top" }, h("h1", {}, h("a", { href: "#/overview" }, "heapwatch")), this.targets, this.state,
                     h("span", { class: "spacer" }), this.ranges, this.pause,
@@ -252,8 +252,8 @@ export class Shell {
         const stale = [...app.view.daemons.values()].filter((d) => d.stale);
         if (stale.length) {
             const heard = Math.min(...stale.map((d) => num(d.heardWallNs) ?? NaN));
-            const old = Number.isFinite(heard) ? `What is shown of it is ${age(now / 1000 - heard / 1e9)} old.` : "It has sent nothing so far.";
-            return [`The daemon is silent${stale.length > 1 ? ` (${stale.length} daemons)` : ""}. The page continues when it is back.`, "bad", old];
+            const old = Number.isFinite(heard) ? `Its data is ${age(now / 1000 - heard / 1e9)} old.` : "It has sent nothing so far.";
+            return [`The daemon is silent${stale.length > 1 ? ` (${stale.length} daemons)` : ""}. The page resumes when it is back.`, "bad", old];
         }
         const name = app.route.get("target");
         if (live?.connected && name && !t) return [`There is no target ${visible(name)} (yet, or any more).`, "warn"];

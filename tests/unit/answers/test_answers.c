@@ -630,7 +630,7 @@ static void how_it_ended_comes_first(void **state)
         assert_string_equal(a.word, "killed");
         assert_int_equal(a.tone, ANSWER_BAD);
         says(&a, QUESTION_WRONG, "It was killed by signal 9 (SIGKILL)");
-        says(&a, QUESTION_SINCE, "Its newest event is of <T>");
+        says(&a, QUESTION_SINCE, "Its last event was at <T>");
         assert_string_equal(advice(&m), "killed");
 
         leak_live(&m);

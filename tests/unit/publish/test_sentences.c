@@ -76,14 +76,14 @@ static void verdicts(void **state)
 #define SLOPE "by 2.00 MiB/s (1.00 MiB/s to 3.00 MiB/s) over the last 1h 00m"
         r = rising(TREND_GROWING, TREND_BASIS_GROWS, TEST_SPAN);
         says(sentence_verdict(out, sizeof(out), &r),
-             "grows to new highs, " SLOPE "; not called a leak: too short a time for that");
+             "grows to new highs, " SLOPE "; not called a leak: not observed for long enough");
         r.evidence.missing = TEST_COUNT;
         says(sentence_verdict(out, sizeof(out), &r), "grows to new highs, " SLOPE);
         r.evidence.basis = TREND_BASIS_RECENT;
         says(sentence_verdict(out, sizeof(out), &r),
-             "grows to new highs, " SLOPE "; no window shows the growth just now");
+             "grows to new highs, " SLOPE "; at present no window shows the growth");
         r.has_slope = false;
-        says(sentence_verdict(out, sizeof(out), &r), "grows to new highs; no window shows the growth just now");
+        says(sentence_verdict(out, sizeof(out), &r), "grows to new highs; at present no window shows the growth");
         r = rising(TREND_LEAK, TREND_BASIS_LEAKS, TEST_COUNT);
         says(sentence_verdict(out, sizeof(out), &r), "a leak: grows and does not slow down, " SLOPE);
         r.evidence.basis = TREND_BASIS_HOLDS;
@@ -167,7 +167,7 @@ static void places(void **state)
         g.live = series((struct trend_result){ .verdict = TREND_STEADY });
         g.heap = series(rising(TREND_GROWING, TREND_BASIS_GROWS, TEST_SPAN));
 #define HELD                                                                                                           \
-        "the runtime holds more and more memory while live data does not grow (fragmentation, or data that is "        \
+        "the runtime keeps more and more memory while live data does not grow (fragmentation, or data that is "        \
         "kept for later): the heap grows " SLOPE ", since 5.00 s into the run"
         says(sentence_growth(out, sizeof(out), &g, bands), HELD);
         g.megablocks_held = 40;
@@ -216,7 +216,7 @@ static void bands_that_grow(void **state)
         feed_open(&f);
         census(&f);
         g.live = series(rising(TREND_LEAK, TREND_BASIS_LEAKS, TEST_COUNT));
-#define LIVE "the program holds more and more data: live data grows " SLOPE ", since 5.00 s into the run"
+#define LIVE "the program retains more and more data: live data grows " SLOPE ", since 5.00 s into the run"
         says(sentence_growth(out, sizeof(out), &g, model_bands(f.m)), LIVE);
         g.n_bands = 4;
         for (uint32_t i = 0; i < 4; i++)
@@ -226,7 +226,8 @@ static void bands_that_grow(void **state)
         g.over = true;
         g.n_bands = 1;
         says(sentence_growth(out, sizeof(out), &g, model_bands(f.m)),
-             "the program held more and more data: live data grew by 2.00 MiB/s (1.00 MiB/s to 3.00 MiB/s) over its "
+             "the program retained more and more data: live data grew by 2.00 MiB/s (1.00 MiB/s to 3.00 MiB/s) over "
+             "its "
              "last 1h 00m, since 5.00 s into the run; what grew most: Main.cache (1.00 MiB/s)");
         g.start_wall_ns = UINT64_C(1764000000000000000);
         assert_non_null(strstr(sentence_growth(out, sizeof(out), &g, model_bands(f.m)),

@@ -24,7 +24,7 @@ export class Questions {
     private readonly verdict = h("span", {});
     private readonly place = h("span", {});
     private readonly sentences = h("div", { class: "sentences" });
-    private readonly rows = ["Is it live data?", "Is it fragmentation?", "Is memory not returned?", "Is it given back?", "Is it foreign?"].map((q) => {
+    private readonly rows = ["Is it live data?", "Is it fragmentation?", "Is it kept by the runtime?", "Is it given back?", "Is it foreign?"].map((q) => {
         const value = h("span", {}), bar = h("span", {}), text = h("p", {});
         return { value, bar, text, root: h("div", { class: "question" }, h("h4", {}, q, value), h("div", { class: "bar", "aria-hidden": "true" }, bar), text) };
     });
