@@ -333,6 +333,15 @@ static void toggle_help(struct console *c)
                 console_show(c, &view_help);
 }
 
+/* From the help or one band to the view before; from a view of one of several targets to their list. */
+static void leave(struct console *c)
+{
+        if (c->shown->class->letter && world_targets(c->scene.world) > 1)
+                console_show(c, &view_targets_list);
+        else
+                console_back(c);
+}
+
 /* Keys with the same meaning in every view. */
 static void common_key(struct console *c, int key)
 {
@@ -340,6 +349,8 @@ static void common_key(struct console *c, int key)
 
         if (v)
                 console_show(c, v);
+        else if (key == 'q' && c->shown->class == &view_help)
+                console_back(c);
         else if (key == 'q')
                 c->quit = true;
         else if (key == ' ')
@@ -369,7 +380,7 @@ static void common_key(struct console *c, int key)
         else if (key == SCREEN_ESCAPE && c->has_cursor)
                 c->has_cursor = false;
         else if (key == SCREEN_ESCAPE)
-                console_back(c);
+                leave(c);
 }
 
 /* Keys go to the view's next table. */

@@ -212,7 +212,7 @@ static int tabs_width(bool brief)
 
 static void draw_tabs(struct console *c, struct canvas *canvas, struct area area, int row)
 {
-        bool brief = tabs_width(false) + 16 > area.width;
+        bool brief = tabs_width(false) + 16 > area.width, is_help = c->shown->class == &view_help;
         int at = 1;
 
         canvas_tint_row(canvas, area, row, TINT_HEADING);
@@ -223,7 +223,8 @@ static void draw_tabs(struct console *c, struct canvas *canvas, struct area area
                         at = draw_tab(c, canvas, area, row, at, i, brief ? v->brief : v->title) + 1;
         }
         if (area.width - at > 14)
-                (void)canvas_put_right(canvas, area, row, at, area.width - at - 1, TINT_HEADING, "? help  q quit");
+                (void)canvas_put_right(canvas, area, row, at, area.width - at - 1, TINT_HEADING,
+                                       is_help ? "? q back" : "? help  q quit");
         else if (area.width - at > 5)
                 (void)canvas_put_right(canvas, area, row, at, area.width - at - 1, TINT_HEADING, "? q");
 }

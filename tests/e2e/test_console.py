@@ -200,11 +200,11 @@ def whole_help(t):
     while said != last:
         last = said
         t.keys("?")
-        said = page = t.wait("Numbers", "q quit")
+        said = page = t.wait("Numbers", "? q back")
         while "more \u2193" in page:
             seen = page
             t.keys("NPage")
-            page = t.wait_screen(lambda s: s != seen and "q quit" in s, "more of the help")
+            page = t.wait_screen(lambda s: s != seen and "? q back" in s, "more of the help")
             said += page
         t.keys("?")
     return said

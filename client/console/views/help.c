@@ -95,9 +95,9 @@ static const struct console_key common[] = {
         { "M", "mark this moment, or that of the cursor: Bands and Memory then show what was gained since mark" },
         { "C", "census now: the agent in the program takes one; how long that paused the program is shown" },
         { "s", "save: tables as CSV, charts as SVG; the screen shows the file names" },
-        { "esc", "back" },
+        { "esc", "back: from the help, from one band, from one of several targets to their list" },
         { "?", "this page, and back" },
-        { "q", "leave" },
+        { "q", "quit; on this page: back" },
         { NULL, NULL },
 };
 

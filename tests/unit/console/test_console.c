@@ -879,6 +879,18 @@ static void help_explains(void **state)
         assert_true(shows(c, "freeze the screen"));
         press(c, '?');
         assert_string_equal(c->shown->class->name, "bands");
+        press(c, '?');
+        assert_true(shows(c, "? q back"));
+        press(c, 'q');
+        assert_string_equal(c->shown->class->name, "bands");
+        assert_false(c->quit);
+        press(c, SCREEN_ESCAPE); /* there is one target: no list to go to */
+        assert_string_equal(c->shown->class->name, "bands");
+        fill(c->live, "api-2");
+        press(c, SCREEN_ESCAPE);
+        assert_string_equal(c->shown->class->name, "targets");
+        press(c, 'q');
+        assert_true(c->quit);
 }
 
 /* Each number has a help text, and a name that files can use, only once in its view. */
