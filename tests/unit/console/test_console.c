@@ -410,6 +410,9 @@ static void send_trend(struct world *w, const char *name, Hw__Verdict verdict, d
         live.slope = live.provisional_slope = slope;
         live.has_provisional_slope = live.has_verdict_in_ns = !live.has_slope;
         live.verdict_in_ns = 350 * SECOND;
+        live.has_provisional_low = live.has_provisional_high = live.has_provisional_slope && slope < 2048;
+        live.provisional_low = -slope;
+        live.provisional_high = 3 * slope;
         growth.has_where = 1;
         growth.where = verdict >= HW__VERDICT__VERDICT_GROWING  ? HW__GROWTH__WHERE__WHERE_LIVE
                        : verdict == HW__VERDICT__VERDICT_STEADY ? HW__GROWTH__WHERE__WHERE_NOWHERE
@@ -435,6 +438,8 @@ static void the_worst_target_stands_first(void **state)
         send_trend(w, "b-steady", HW__VERDICT__VERDICT_STEADY, 0);
         send_trend(w, "c-leaks", HW__VERDICT__VERDICT_LEAK, 4096);
         send_trend(w, "d-grows", HW__VERDICT__VERDICT_GROWING, 8192);
+        fill(w->world, "f-either");
+        send_trend(w, "f-either", HW__VERDICT__VERDICT_UNKNOWN, 1024);
         assert_int_equal(send_state(w->world, 0, "e-killed", 1, HW__TARGET__STATE__STATE_CRASHED), 0);
         press(c, '1');
         assert_true(shows(c, "verdict↓"));
@@ -444,6 +449,7 @@ static void the_worst_target_stands_first(void **state)
         assert_true(place_of(c, "api-1") < place_of(c, "b-steady"));
         assert_true(row_shows(c, "d-grows", "+8.00 KiB/s"));
         assert_true(row_shows(c, "api-1", "~+2.00 KiB/s")); /* provisional */
+        assert_false(row_shows(c, "f-either", "KiB/s"));    /* -1 to 3 KiB/s */
         assert_true(row_shows(c, "api-1", "unknown"));
         press(c, 'r');
         assert_true(shows(c, "verdict↑"));
