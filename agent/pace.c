@@ -36,6 +36,7 @@ static struct {
         _Atomic bool started; /* on the thread that attach borrows; the program's own may be at a point just then */
         bool busy, ending, flush_now, due;
         int64_t report_ns; /* when to report again that no census is made */
+        bool report_knew;  /* how long one would pause the program, when that was last reported */
         bool waiting;      /* the errand waits for the program's own thread */
         _Atomic bool child;
 } p = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -77,13 +78,16 @@ static bool take_request(void)
         return false;
 }
 
-/* Into the log, and once more from time to time for who joins it late. */
+/* Into the log, and once more from time to time for who joins it late, or when the reason is known better. */
 static void report_forbidden_census(int64_t now)
 {
         struct error reason;
+        int64_t cost;
+        const bool known = budget_predict(&p.timetable.budget, &cost);
 
-        if (now < p.report_ns || !requests_forbid_census(&p.timetable.budget, &reason))
+        if ((now < p.report_ns && known == p.report_knew) || !requests_forbid_census(&p.timetable.budget, &reason))
                 return;
+        p.report_knew = known;
         server_say(AGENT_NO_CENSUS "%s", reason.text);
         p.report_ns = now + REPORT_EVERY_NS;
 }
