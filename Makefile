@@ -281,7 +281,7 @@ $(O)/fuzz/%: $(OBJ)/tests/fuzz/%.o $(O)/libunit.a $(O)/libinternal.a
 # ------------------------------------------------------------------ targets
 
 # A line `#: name   what` is one of `make help`; each phony target has one.
-.PHONY: FORCE unit-programs fuzzers
+.PHONY: FORCE unit-programs warnings fuzzers
 
 help:
 	@sed -n '1,/^$$/s/^#\( \|$$\)//p' Makefile
@@ -342,6 +342,14 @@ check-fleet:
 .PHONY: check-fleet
 
 unit-programs: $(UNIT_BIN)
+
+# Only what the compiler says of each source: with MODE, CC and CFLAGS as for `all`, in half the time.
+WARNED := $(patsubst %.c,$(OBJ)/%.warned,$(sort $(LIB_SRC) $(DAEMON_SRC) $(CLIENT_SRC) $(AGENT_SRC) $(AGENT_ACTS) daemon/main.c client/main.c))
+$(WARNED): $(OBJ)/%.warned: %.c $(OBJ)/flags | $(GEN)/heapwatch/heapwatch.pb-c.h $(PB:%=$(GEN)/%.pb-c.h)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(HW_CFLAGS) $(CFLAGS) $(CPPFLAGS) -fsyntax-only $<
+	@touch $@
+warnings: $(WARNED)
 
 #: style       checks sources and documents without building
 style: $(GEN)/heapwatch/heapwatch.pb-c.h $(PB:%=$(GEN)/%.pb-c.h)

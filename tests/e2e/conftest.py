@@ -16,6 +16,7 @@ thinned = set()
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "many: has many cases, of which HEAPWATCH_THIN=N takes every Nth")
+    config.addinivalue_line("markers", "slow: takes half a minute or more by itself: begins early")
     config.addinivalue_line("markers", "long: has a longer form, with HEAPWATCH_LONG=1")
 
 
@@ -29,8 +30,8 @@ def pytest_collection_modifyitems(config, items):
         (kept if keep else dropped).append(item)
     thinned.update(item.path.name for item in dropped)
     config.hook.pytest_deselected(items=dropped)
-    # Groups, each run by one process, are what takes longest: they begin first.
-    items[:] = sorted(kept, key=lambda item: item.get_closest_marker("xdist_group") is None)
+    # What takes longest begins first: groups, each run by one process, then slow tests.
+    items[:] = sorted(kept, key=lambda item: (item.get_closest_marker("xdist_group") is None, item.get_closest_marker("slow") is None))
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -145,6 +145,7 @@ def test_requests(directory, bare):
     of_every_build(directory, check)
 
 
+@pytest.mark.slow
 def test_censuses_are_those_that_were_asked_for(directory, bare):
     """Not by the runtime's own timer, which would take ten a second; by `ctl census`, which says when one was taken."""
     env = {"HEAPWATCH_DIR": str(directory)}
@@ -426,6 +427,7 @@ def name_of_target(daemon, pid):
     return wait_for(seen, f"process {pid} to be watched")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["run --follow", "attach, preloaded before", "attach"])
 def test_a_program_that_becomes_a_daemon(directory, bare, way):
     """It forks twice by forkProcess: what goes on is watched, with bands, under its own number."""

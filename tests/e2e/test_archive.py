@@ -445,6 +445,7 @@ def verdict_of(shown):
     return next(t for t in shown["trends"]["trends"] if t.get("series") == "SERIES_LIVE")["verdict"]
 
 
+@pytest.mark.slow
 def test_trend_judges_what_the_archive_has(directory):
     db = directory / "a.db"
     archive(db, "--target", "api", LOG)

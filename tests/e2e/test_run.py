@@ -427,6 +427,7 @@ executable exits
 """
 
 
+@pytest.mark.slow
 def test_cabal_itself_builds_and_starts_the_program(daemon, tmp_path):
     """`cabal run`, with everything still to be compiled; no package is fetched."""
     if not shutil.which("cabal"):

@@ -151,6 +151,7 @@ def test_the_limit_of_a_control_group(directory, programs):
         assert "may reach its memory limit within" in fires(d, "memory-runs-out-soon").sentence
 
 
+@pytest.mark.slow
 def test_growth_off_the_heap(directory, programs):
     log = directory / "log"
     args = ("--resolution", "1s", "--leak-after", "20s", *sooner(directory, "off-heap-growth"))
@@ -181,6 +182,7 @@ def test_memory_that_the_runtime_holds():
     assert limit["lowNs"] < 93 * 10**9 < limit["highNs"] < 110 * 10**9
 
 
+@pytest.mark.slow
 def test_a_finished_log_says_the_same_as_the_live_run(directory, programs):
     """The newest complete trend of each series of the log, as the daemon published it live."""
     log = directory / "log"
