@@ -209,13 +209,13 @@ const char *pipeline_name(const struct pipeline *p)
         return p->name;
 }
 
-bool pipeline_is_same_run(const struct pipeline *a, const struct pipeline *b)
+bool pipeline_has_run_of(const struct pipeline *p, const struct pipeline *other)
 {
-        const uint64_t first_ns = model_first_time_ns(a->model);
+        const uint64_t first_ns = model_first_time_ns(other->model);
 
-        return first_ns != UNKNOWN_U64 && first_ns == model_first_time_ns(b->model) &&
-               model_run(a->model)->start_wall_ns == model_run(b->model)->start_wall_ns &&
-               !strcmp(a->uri.text, b->uri.text);
+        return first_ns != UNKNOWN_U64 && first_ns == model_first_time_ns(p->model) &&
+               model_run(p->model)->start_wall_ns == model_run(other->model)->start_wall_ns &&
+               model_time_ns(p->model) >= model_time_ns(other->model) && !strcmp(p->uri.text, other->uri.text);
 }
 
 struct recording *pipeline_recording(const struct pipeline *p)

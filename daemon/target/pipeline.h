@@ -72,7 +72,8 @@ void pipeline_destroy(struct pipeline **p);
 void pipeline_remove(struct pipeline **p);
 
 const char *pipeline_name(const struct pipeline *p);
-bool pipeline_is_same_run(const struct pipeline *a, const struct pipeline *b); /* of one source, from one event on */
+/* Whether it has all of the other one's run, of one source and from the same event on. */
+bool pipeline_has_run_of(const struct pipeline *p, const struct pipeline *other);
 const struct model *pipeline_model(const struct pipeline *p);
 const struct tracker *pipeline_tracker(const struct pipeline *p);
 

@@ -224,7 +224,7 @@ static void forget_oldest_of(struct targets *t, const char *name)
 static bool is_set_aside(const struct targets *t, const struct pipeline *p)
 {
         for (size_t i = 0; i < t->n; i++)
-                if (is_run_before(t->pipelines[i], pipeline_name(p)) && pipeline_is_same_run(t->pipelines[i], p))
+                if (is_run_before(t->pipelines[i], pipeline_name(p)) && pipeline_has_run_of(t->pipelines[i], p))
                         return true;
         return false;
 }

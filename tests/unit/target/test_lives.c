@@ -214,11 +214,22 @@ static bool is_there(const struct pipeline *p)
         return false;
 }
 
+/* Another target has all of its run already: of a stream that began again with the same events. */
+static bool is_set_aside(const struct pipeline *p)
+{
+        for (size_t i = 0; i < targets_count(w.targets); i++) {
+                const struct pipeline *other = targets_get(w.targets, i);
+                if (other != p && other->kept && pipeline_has_run_of(other, p))
+                        return true;
+        }
+        return false;
+}
+
 static void add(unsigned k)
 {
         struct pipeline *before = targets_find(w.targets, kinds[k].name);
         const bool over = !before || pipeline_is_kept(before) || pipeline_is_over(before, 0);
-        const bool worth = before && pipeline_is_worth_keeping(before);
+        const bool worth = before && pipeline_is_worth_keeping(before) && !is_set_aside(before);
         const struct target_wish wish = { .one_run = kinds[k].one_run };
         struct source_uri uri;
         struct error error;
