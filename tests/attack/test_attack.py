@@ -317,7 +317,7 @@ def test_m4_memory_stays_within_the_units(directory, what, mib):
         if mib < 256:
             said = "of its 40.0 MiB of memory are in use: "     # below 80 and 95 %: test_memory.c::marks
             assert said in d.log.read_text()
-            for face in (("status"), ("top", "--once", "x0")):
+            for face in (("status",), ("top", "--once", "x0")):
                 shown = " ".join(client(*face, "--connect", d.publish).stdout.decode().split())
                 assert "short of memory" in shown and said in shown, (face, shown)
         held.close()

@@ -62,7 +62,7 @@ class Program:
         fired = wait_for(lambda: (a := self.alert()) and a.state == pb.Alert.STATE_FIRING and a, "the alert")
         assert why in fired.sentence, fired
         env = {"HEAPWATCH_DIR": str(self.directory)}
-        for face in (("status"), ("alerts",)):
+        for face in (("status",), ("alerts",)):
             assert why in client(*face, env=env).stdout.decode(), face
         assert why in client("top", "--once", "--view", "overview", "t", env={**env, "COLUMNS": "160"}).stdout.decode()
 

@@ -172,7 +172,7 @@ def test_memory_that_the_runtime_holds():
     state = trend_json(ROOT / "tests" / "data" / "retention" / "run.eventlog", "--limit", "1GiB")["trends"]
     growth, trends = state["growth"], {t["series"]: t for t in state["trends"] if "series" in t}
     assert growth["where"] == "WHERE_RETENTION" and growth["live"] == "VERDICT_STEADY"
-    assert growth["heap"] in ("VERDICT_GROWING", "VERDICT_LEAK") and "the runtime held more and more" in growth["sentence"]
+    assert growth["heap"] in ("VERDICT_GROWING", "VERDICT_LEAK") and "the runtime kept more and more" in growth["sentence"]
     heap = trends["SERIES_HEAP_SIZE"]
     assert heap["slopeLow"] < 8.5 * 2**20 < heap["slopeHigh"] and heap["onsetNs"] < 2 * 10**9
     assert heap["gainedLowBytes"] > 100 * 2**20
