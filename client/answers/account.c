@@ -316,10 +316,13 @@ static void tell_stream(struct account *a, const struct world_target *t)
         say(r->text, "%s events%s", hw_count_text(number, sizeof(number), h->events),
             lost[0] ? lost : ", nothing lost");
         if (h->recording && h->recording->bytes) {
-                say(r->text, "; recorded ");
-                say_bytes(r->text, h->recording->bytes - h->recording->lost_bytes);
+                const uint64_t recorded = sub_sat(h->recording->bytes, h->recording->lost_bytes);
+                if (recorded) {
+                        say(r->text, "; recorded ");
+                        say_bytes(r->text, recorded);
+                }
                 if (h->recording->lost_bytes) {
-                        say(r->text, ", not recorded ");
+                        say(r->text, recorded ? ", not recorded " : "; not recorded: all ");
                         say_bytes(r->text, h->recording->lost_bytes);
                 }
         }

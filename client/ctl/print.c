@@ -176,7 +176,7 @@ static void print_recording(const Hw__Update *u)
         const Hw__Recording *r = u->health->recording;
         char text[HW_NUMBER_MAX], safe[512];
 
-        if (!r || (!r->active && !r->paused))
+        if (!r || (!r->active && !r->paused && !r->lost_bytes))
                 return;
         (void)printf("%-20s  recorded %s", "", hw_bytes_text(text, sizeof(text), (double)(r->bytes - r->lost_bytes)));
         if (r->lost_bytes)

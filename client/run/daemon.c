@@ -21,6 +21,7 @@
 #include "client/program/own_daemon.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
+#include "proto/base/ckd.h"
 #include "proto/base/error.h"
 #include "proto/base/private_directory.h"
 #include "proto/base/unix_socket.h"
@@ -355,6 +356,15 @@ static void collect_verdict(struct run_facts *f, const Hw__Trend *t)
                  after ? "\"" : "");
 }
 
+static void collect_recording(struct run_facts *f, const Hw__Recording *r)
+{
+        if (!r)
+                return;
+        f->unrecorded_bytes = r->lost_bytes;
+        f->recorded_bytes = sub_sat(r->bytes, r->lost_bytes);
+        snprintf(f->unrecorded_why, sizeof(f->unrecorded_why), "%s", r->detail ? r->detail : "");
+}
+
 static void collect(struct run_facts *f, const struct world_target *t)
 {
         const Hw__Trend *live = t->trends[HW__SERIES__SERIES_LIVE];
@@ -366,7 +376,7 @@ static void collect(struct run_facts *f, const struct world_target *t)
                                                 t->target->state == HW__TARGET__STATE__STATE_FAILED));
         f->waiting = t->target && t->target->state == HW__TARGET__STATE__STATE_WAITING;
         f->runs = t->target ? t->target->runs : 0;
-        f->recorded = t->health && t->health->recording && t->health->recording->bytes > 0;
+        collect_recording(f, t->health ? t->health->recording : NULL);
         f->live_bytes = facts_get_u64(t, FACT_LIVE, UNKNOWN_U64);
         f->live_max_bytes = facts_get_u64(t, FACT_LIVE_MAX, UNKNOWN_U64);
         f->resident_bytes = facts_get_u64(t, FACT_RESIDENT, UNKNOWN_U64);

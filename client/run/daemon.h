@@ -89,11 +89,12 @@ bool daemon_find(const struct daemon_link *link, const char *uri_end, struct dae
 
 /* For the lines at the end of a run. UNKNOWN_U64 where the daemon does not know. */
 struct run_facts {
-        bool target;   /* it knows the target */
-        bool ended;    /* the run is over: ended or crashed */
-        bool waiting;  /* its source is not open */
-        uint32_t runs; /* seen so far */
-        bool recorded;
+        bool target;                               /* it knows the target */
+        bool ended;                                /* the run is over: ended or crashed */
+        bool waiting;                              /* its source is not open */
+        uint32_t runs;                             /* seen so far */
+        uint64_t recorded_bytes, unrecorded_bytes; /* of eventlog; both 0: its stream is not recorded */
+        char unrecorded_why[256];                  /* why recordings are paused; "": they are not */
         bool crashed;
         uint64_t live_bytes, live_max_bytes, resident_bytes;
         uint64_t censuses, lost_bytes, events, collections;

@@ -131,6 +131,23 @@ static void add_end(FILE *out, const struct program_run *r, const struct session
                 add_bytes(out, "not delivered, because no daemon read it:", relay.left_out_bytes);
 }
 
+/* What there is on disk of the run, and what is not. */
+static void say_recorded(struct program_run *r, const struct run_facts *facts)
+{
+        char number[HW_NUMBER_MAX], why[2 * sizeof(facts->unrecorded_why)], lost[sizeof(why) + 64] = "";
+
+        hw_terminal_text(why, sizeof(why), facts->unrecorded_why);
+        if (facts->unrecorded_bytes > 0)
+                snprintf(lost, sizeof(lost), "%s of its eventlog%s%s",
+                         hw_bytes_text(number, sizeof(number), (double)facts->unrecorded_bytes), why[0] ? ": " : "",
+                         why);
+        if (facts->recorded_bytes > 0)
+                notices_say(&r->notices, "recorded: heapwatch post-mortem recording:%s%s%s", r->target,
+                            lost[0] ? "; not recorded: " : "", lost);
+        else if (lost[0])
+                notices_say(&r->notices, "not recorded: %s", lost);
+}
+
 void run_sum_up(struct program_run *r, const struct session_result *result)
 {
         struct run_facts facts = { .verdict = "", .resident_bytes = UNKNOWN_U64 };
@@ -148,8 +165,7 @@ void run_sum_up(struct program_run *r, const struct session_result *result)
         }
         if (facts.ended)
                 notices_say(&r->notices, "what was seen of it: heapwatch top %s", r->target);
-        if (facts.recorded)
-                notices_say(&r->notices, "recorded: heapwatch post-mortem recording:%s", r->target);
+        say_recorded(r, &facts);
 }
 
 void run_say_output(struct program_run *r)

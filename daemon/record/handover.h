@@ -24,8 +24,15 @@ struct shared_run *recorder_run_begin(struct recorder *r, const char *target, co
 /* The Unix time by which its recording is named, so far as the thread knows. */
 uint64_t recorder_run_begin_ns(struct shared_run *run);
 
-/* No more data follows; what waits is still written. `how`: losses since the newest job, and how the run ended. */
+/*
+ * No more data follows; what waits is still written. `how`: losses since the newest job, and how the run ended. The
+ * caller keeps its hold on the run, for recorder_state.
+ */
 void recorder_run_end(struct recorder *r, struct shared_run *run, const struct job *how);
+
+/* A further hold on a run that has ended; each is to be released. NULL is allowed in both. */
+struct shared_run *recorder_run_hold(struct shared_run *run);
+void recorder_run_release(struct shared_run *run);
 
 struct jobs *recorder_jobs(struct recorder *r);
 
@@ -35,7 +42,10 @@ void recorder_tick(struct recorder *r);
 /* The queue has refused events. */
 void recorder_full(struct recorder *r);
 
-/* Adds to `ret` what the thread knows about the run, unless it is NULL, and about the disk. */
+/*
+ * Adds to `ret`, which has what the reading thread knows, what the writing thread knows about the disk and about the
+ * run; NULL: of none.
+ */
 void recorder_state(struct recorder *r, struct shared_run *run, struct recording_state *ret);
 
 #endif

@@ -75,6 +75,14 @@ void pause_look(struct pause *p, size_t waiting, uint64_t done, uint64_t now_ns)
         pthread_mutex_unlock(&p->lock);
 }
 
+bool pause_is_by_disk(struct pause *p)
+{
+        pthread_mutex_lock(&p->lock);
+        const bool refuses = p->disk[0] != '\0';
+        pthread_mutex_unlock(&p->lock);
+        return refuses;
+}
+
 bool pause_reason(struct pause *p, char out[PAUSE_DETAIL_BYTES])
 {
         pthread_mutex_lock(&p->lock);

@@ -39,6 +39,9 @@ void pause_refused(struct pause *p, uint64_t now_ns);
 /* Reading thread, every second: `waiting` jobs, `done` so far. */
 void pause_look(struct pause *p, size_t waiting, uint64_t done, uint64_t now_ns);
 
+/* Whether the disk refuses what is written; false while it is only slow. */
+bool pause_is_by_disk(struct pause *p);
+
 /* Whether recording is paused; then `out` has the reason, else "". */
 bool pause_reason(struct pause *p, char out[PAUSE_DETAIL_BYTES]);
 

@@ -31,6 +31,8 @@ struct shared_run {
         pthread_mutex_t lock; /* guards what follows */
         unsigned holders;
         uint64_t lost_bytes, lost_frames;
+        bool is_written;   /* events of it are on disk */
+        bool is_refused;   /* the disk has refused events or definitions of it */
         uint64_t begin_ns; /* by which its directory is named */
 
         /* used by the writing thread only, once the first job has been added */
@@ -67,8 +69,11 @@ struct recorder {
 #define LOOK_S 10 /* between two looks at the budget, and at a disk that refuses */
 #define STOP_S 5
 
-static void run_release(struct shared_run *run)
+void recorder_run_release(struct shared_run *run)
 {
+        if (!run)
+                return;
+
         pthread_mutex_lock(&run->lock);
         bool last = --run->holders == 0;
         pthread_mutex_unlock(&run->lock);
@@ -151,6 +156,14 @@ static void count_lost(struct shared_run *run, uint64_t bytes)
         pthread_mutex_unlock(&run->lock);
 }
 
+static void note_written(struct shared_run *run, bool good, bool definitions)
+{
+        pthread_mutex_lock(&run->lock);
+        run->is_written = run->is_written || (good && !definitions);
+        run->is_refused = run->is_refused || !good;
+        pthread_mutex_unlock(&run->lock);
+}
+
 struct writing {
         struct recorder *recorder;
         struct shared_run *run;
@@ -183,6 +196,7 @@ static void write_frame(void *ctx, uint32_t segment, const struct frame_head *he
                 else
                         refuse(r, error.text);
         }
+        note_written(job->run, good, definitions);
         if (!good && !definitions)
                 count_lost(job->run, head->raw);
 }
@@ -255,7 +269,11 @@ static void end_run(struct recorder *r, const struct job *job)
         gather_end(&run->gather, job->marked);
         r->gathered += gather_waiting(&run->gather);
         write_run(r, run);
-        run_release(run);
+        if (run_writer_pending_bytes(run->writer)) /* nobody writes its definitions now */
+                count_lost(run, run_writer_pending_bytes(run->writer));
+        run_writer_destroy(&run->writer);
+        gather_done(&run->gather);
+        recorder_run_release(run);
 }
 
 /* If that is not possible, it gets a recording of its own, as any run. */
@@ -349,7 +367,7 @@ struct shared_run *recorder_run_begin(struct recorder *r, const char *target, co
         if (header)
                 run->writer = run_writer_new(r->directory, target, wall_ns, header, size);
         if (!run->writer || !gather_init(&run->gather, log, r->keep_arguments, r->segment_bytes, &r->spare)) {
-                run_release(run);
+                recorder_run_release(run);
                 return NULL;
         }
         run->holders = 2;
@@ -364,7 +382,16 @@ void recorder_run_end(struct recorder *r, struct shared_run *run, const struct j
         job.kind = JOB_END;
         /* Without memory for the job its files stay open until the daemon ends. */
         (void)jobs_add(&r->jobs, &job);
-        run_release(run);
+}
+
+struct shared_run *recorder_run_hold(struct shared_run *run)
+{
+        if (!run)
+                return NULL;
+        pthread_mutex_lock(&run->lock);
+        run->holders++;
+        pthread_mutex_unlock(&run->lock);
+        return run;
 }
 
 uint64_t recorder_run_begin_ns(struct shared_run *run)
@@ -400,8 +427,11 @@ void recorder_state(struct recorder *r, struct shared_run *run, struct recording
         pthread_mutex_unlock(&r->lock);
         if (!run)
                 return;
-        ret->paused = pause_reason(&r->pause, ret->detail);
+        ret->paused = pause_reason(&r->pause, ret->detail) && ret->recording;
         pthread_mutex_lock(&run->lock);
+        /* What waits in memory for a disk that has not yet had anything of the run is not recorded. */
+        if (!run->is_written && (run->is_refused || pause_is_by_disk(&r->pause)))
+                ret->lost_bytes = ret->bytes;
         ret->lost_bytes += run->lost_bytes;
         ret->lost_frames += run->lost_frames;
         pthread_mutex_unlock(&run->lock);

@@ -25,6 +25,7 @@ struct recording {
         struct recorder *recorder;
         char target[RUN_TARGET_MAX + 1];
         struct shared_run *run;       /* NULL: between runs */
+        struct shared_run *ended;     /* between runs: the previous one, for what was lost of it; NULL: unknown */
         uint64_t begin_ns;            /* by which the recording of the previous run is named; 0: none */
         struct run_end end;           /* of the current run, to be written when that is over; UNKNOWN: nothing is */
         bool losing;                  /* the queue was full */
@@ -266,6 +267,8 @@ void recording_recall(struct recording *r, const char *target, uint64_t begin_ns
 void recording_begin(struct recording *r, const struct hw_eventlog *log, uint64_t wall_ns)
 {
         recording_end(r, false);
+        recorder_run_release(r->ended);
+        r->ended = NULL;
         r->run = recorder_run_begin(r->recorder, r->target, log, wall_ns);
         if (!r->run)
                 log_warning("target=%s is not recorded: out of memory", r->target);
@@ -303,6 +306,7 @@ void recording_end(struct recording *r, bool marked)
         r->begin_ns = recorder_run_begin_ns(r->run);
         recorder_run_end(r->recorder, r->run,
                          &(struct job){ .marked = marked, .lost_bytes = r->lost_bytes, .lost_pieces = r->lost_pieces });
+        r->ended = r->run;
         r->run = NULL;
         if (r->end.state != RUN_END_UNKNOWN)
                 send_outcome(r, &r->end);
@@ -321,7 +325,7 @@ void recording_state(struct recording *r, struct recording_state *ret)
         *ret = (struct recording_state){
                 .recording = r->run != NULL, .bytes = r->bytes, .lost_bytes = r->all_lost, .lost_frames = r->all_times
         };
-        recorder_state(r->recorder, r->run, ret);
+        recorder_state(r->recorder, r->run ? r->run : r->ended, ret);
         if (ret->lost_bytes > ret->bytes) /* frames have more block markers than the stream had */
                 ret->lost_bytes = ret->bytes;
 }
@@ -344,8 +348,13 @@ struct recording *recording_leave(const struct recording *r)
 {
         struct recording *left = recording_new(r->recorder, r->target);
 
-        if (left)
-                left->begin_ns = r->begin_ns;
+        if (!left)
+                return NULL;
+        left->begin_ns = r->begin_ns;
+        left->ended = recorder_run_hold(r->ended);
+        left->bytes = r->bytes;
+        left->all_lost = r->all_lost;
+        left->all_times = r->all_times;
         return left;
 }
 
@@ -357,5 +366,6 @@ void recording_destroy(struct recording **rp)
         if (!r)
                 return;
         recording_end(r, false);
+        recorder_run_release(r->ended);
         free(r);
 }

@@ -185,6 +185,11 @@ static void keep(struct run_writer *w, const struct frame_head *head, const uint
         w->pending_bytes += head->raw;
 }
 
+size_t run_writer_pending_bytes(const struct run_writer *w)
+{
+        return w->pending_bytes;
+}
+
 void run_writer_skip(struct run_writer *w, const struct frame_head *head, const uint8_t *blocks, bool definitions)
 {
         if (definitions)

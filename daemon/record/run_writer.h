@@ -51,6 +51,9 @@ bool run_writer_blocks(struct run_writer *w, struct frame_packer *packer, uint32
 bool run_writer_definitions(struct run_writer *w, struct frame_packer *packer, const struct frame_head *head,
                             const uint8_t *blocks, struct error *error);
 
+/* Of definitions that wait for the disk. */
+size_t run_writer_pending_bytes(const struct run_writer *w);
+
 /* Does not try to write, while backing off: blocks are lost, definitions wait. */
 void run_writer_skip(struct run_writer *w, const struct frame_head *head, const uint8_t *blocks, bool definitions);
 

@@ -9,7 +9,7 @@
 struct recording_state {
         bool recording;      /* a run is being recorded */
         bool paused;         /* the disk takes nothing, or not all of it */
-        char detail[256];    /* why; "" */
+        char detail[256];    /* why recording is paused, even when no run is being recorded; "": it is not */
         uint64_t bytes;      /* of eventlog in this run so far */
         uint64_t lost_bytes; /* how many of these were left out */
         uint64_t lost_frames;

@@ -154,6 +154,24 @@ def test_a_disk_that_others_fill_costs_no_recording(directory, disk):
     program.resumes()
 
 
+def test_full_from_the_start_of_a_run(directory, disk, programs):
+    """Nothing of it is on disk, and nobody says that it was; neither while it runs nor once it has ended, on any face."""
+    (disk / "filler").write_bytes(bytes(7 << 20))
+    (pathlib.Path(directory) / "c.yaml").write_text(f"record: {{directory: {disk}/kept, free: 5MiB}}\n")
+    env = {"HEAPWATCH_DIR": str(directory)}
+    with Daemon(directory, args=["--config", pathlib.Path(directory) / "c.yaml"]) as daemon:
+        ran = client("run", "--no-top", "--name", "mine", "--", programs["leaky"], "2", env=env)
+        said = ran.stderr.decode()
+        assert ran.returncode == 0 and "post-mortem" not in said, said
+        assert "not recorded: " in said and "eventlog: less than 5.00 MiB is free on its disk" in said, said
+        status = wait_for(lambda: "not recorded" in (s := client("status", env=env).stdout.decode()) and s, "the loss")
+        assert "recorded 0 B  not recorded " in status, status
+        after = client("post-mortem", "mine", env=env).stdout.decode()
+        assert "not recorded: all " in after and "; recorded" not in after, after
+        health = daemon.health("mine").recording
+        assert health.lost_bytes == health.bytes > 0 and not health.paused
+
+
 SLOW = """
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -528,6 +528,17 @@ static void test_all_is_lost(void **state)
         assert_true(s.paused);
         assert_true(s.bytes > (1u << 19));
         assert_int_equal(s.lost_bytes, s.bytes);
+        recording_end(t.recording, true);
+        wait_written(r, recording_seal(t.recording));
+        struct recording *left = recording_leave(t.recording);
+        recording_state(t.recording, &s);
+        assert_false(s.recording || s.paused);
+        assert_true(s.bytes > (1u << 19) && s.detail[0]);
+        assert_int_equal(s.lost_bytes, s.bytes); /* that is known after its end, too */
+        recording_state(left, &s);
+        assert_true(s.bytes > (1u << 19));
+        assert_int_equal(s.lost_bytes, s.bytes);
+        recording_destroy(&left);
         recording_destroy(&t.recording);
         recorder_destroy(&r);
         free(b.p);
