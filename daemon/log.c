@@ -57,7 +57,7 @@ static const char *const rooms[LOG_ROOMS] = { "",     "alerting", "checkpoint", 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static enum sink sink;
 static int sink_fd = -1;
-static bool to_journal;
+static enum log_sink line_sink;
 static char ring[LOG_BUFFER_BYTES];
 static size_t ring_start, ring_size;
 static unsigned long n_dropped;
@@ -180,10 +180,10 @@ static void open_sink(void)
                 close(sink_fd);
         sink_fd = STDERR_FILENO;
         sink = SINK_PLAIN;
-        to_journal = false;
+        line_sink = LOG_SINK_OTHER;
         if (fstat(STDERR_FILENO, &s) != 0)
                 return;
-        to_journal = log_line_to_journal();
+        line_sink = log_line_sink();
         if (S_ISSOCK(s.st_mode)) {
                 sink = SINK_SOCKET;
         } else if (S_ISFIFO(s.st_mode) || S_ISCHR(s.st_mode)) {
@@ -294,10 +294,10 @@ static size_t finish_line(char *line, int printed)
         return log_line_end(line, printed < 0 ? 0 : (size_t)printed);
 }
 
-/* `level `, or `debug source: `; under journald the priority comes first. */
+/* `level `, or `debug source: `, after what the sink needs (proto/base/log_line.h). */
 static int put_head(char *line, const struct log_site *site)
 {
-        size_t size = log_line_begin(line, site->level, to_journal);
+        size_t size = log_line_begin(line, site->level, line_sink);
 
         if (site->level != LOG_DEBUG)
                 return (int)size;

@@ -21,7 +21,7 @@ __attribute__((format(printf, 2, 0))) static void say(enum log_level level, cons
 
         if (level > wanted)
                 return;
-        size_t size = log_line_begin(line, level, log_line_to_journal());
+        size_t size = log_line_begin(line, level, log_line_sink());
         int body = vsnprintf(line + size, sizeof(line) - size, format, args);
         size = log_line_end(line, size + (body > 0 ? (size_t)body : 0));
         if (poll(&p, 1, 0) != 1 || !(p.revents & POLLOUT))

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 const char *const log_level_names[LOG_LEVELS + 1] = {
@@ -14,20 +15,37 @@ static const char *const priorities[LOG_LEVELS] = {
         [LOG_ERROR] = "<3>", [LOG_WARNING] = "<4>", [LOG_INFO] = "<6>", [LOG_DEBUG] = "<7>"
 };
 
-bool log_line_to_journal(void)
+enum log_sink log_line_sink(void)
 {
         const char *stream = getenv("JOURNAL_STREAM");
         unsigned long long device, inode;
         struct stat s;
 
-        return stream && sscanf(stream, "%llu:%llu", &device, &inode) == 2 && fstat(STDERR_FILENO, &s) == 0 &&
-               device == s.st_dev && inode == s.st_ino;
+        if (fstat(STDERR_FILENO, &s) != 0)
+                return LOG_SINK_OTHER;
+        if (stream && sscanf(stream, "%llu:%llu", &device, &inode) == 2 && device == s.st_dev && inode == s.st_ino)
+                return LOG_SINK_JOURNAL;
+        return S_ISREG(s.st_mode) ? LOG_SINK_FILE : LOG_SINK_OTHER;
 }
 
-size_t log_line_begin(char line[LOG_LINE_BYTES], enum log_level level, bool to_journal)
+static size_t put_time(char line[LOG_LINE_BYTES])
 {
-        return (size_t)snprintf(line, LOG_LINE_BYTES, "%s%s ", to_journal ? priorities[level] : "",
-                                log_level_names[level]);
+        struct timespec now;
+        struct tm utc;
+
+        (void)clock_gettime(CLOCK_REALTIME, &now);
+        if (!gmtime_r(&now.tv_sec, &utc))
+                return 0;
+        const size_t size = strftime(line, LOG_LINE_BYTES, "%Y-%m-%dT%H:%M:%S", &utc);
+        return size + (size_t)snprintf(line + size, LOG_LINE_BYTES - size, ".%03dZ ", (int)(now.tv_nsec / 1000000));
+}
+
+size_t log_line_begin(char line[LOG_LINE_BYTES], enum log_level level, enum log_sink sink)
+{
+        const size_t size = sink == LOG_SINK_FILE ? put_time(line) : 0;
+
+        return size + (size_t)snprintf(line + size, LOG_LINE_BYTES - size, "%s%s ",
+                                       sink == LOG_SINK_JOURNAL ? priorities[level] : "", log_level_names[level]);
 }
 
 size_t log_line_end(char line[LOG_LINE_BYTES], size_t size)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * log_line.h - what a line of a log looks like: `level what key=value`, after a
- * priority where it goes to journald. Shared by heapwatchd and `heapwatch notify`,
+ * priority where it goes to journald, and after the time (UTC) where it goes to a
+ * file: journald, containers and syslog add the time themselves. Shared by heapwatchd and `heapwatch notify`,
  * whose lines usually go to the same place.
  */
 #ifndef HW_PROTO_BASE_LOG_LINE_H
@@ -18,11 +19,14 @@ enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG, LOG_LEVELS };
 /* "error" ..., in order; ended by NULL. */
 extern const char *const log_level_names[LOG_LEVELS + 1];
 
-/* Whether descriptor 2 is the socket that systemd made for journald, not redirected elsewhere. */
-bool log_line_to_journal(void);
+/* JOURNAL: the socket that systemd made for journald, not redirected elsewhere. FILE: a regular file. */
+enum log_sink { LOG_SINK_OTHER, LOG_SINK_JOURNAL, LOG_SINK_FILE };
 
-/* "error ", or "<3>error " for journald. Returns its length. */
-size_t log_line_begin(char line[LOG_LINE_BYTES], enum log_level level, bool to_journal);
+/* What descriptor 2 is. */
+enum log_sink log_line_sink(void);
+
+/* "error ", "<3>error " for journald, "2026-05-01T12:30:59.123Z error " for a file. Returns its length. */
+size_t log_line_begin(char line[LOG_LINE_BYTES], enum log_level level, enum log_sink sink);
 
 /*
  * Ends the line and makes it printable. `size` is as snprintf counts it, so it may be more than fits; the rest is cut.

@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "daemon/log.h"
@@ -376,15 +377,40 @@ static void bounded_file(void **state)
                 assert_int_equal(write(fd, line, sizeof(line)), sizeof(line));
         log_info("first");
         assert_int_equal(fstat(fd, &now), 0);
-        assert_int_equal(now.st_size, strlen("info first\n"));
+        assert_int_equal(now.st_size, strlen("2026-05-01T12:30:59.123Z info first\n"));
         assert_int_equal(stat(older, &before), 0);
         assert_int_equal(before.st_size, LOG_FILE_BYTES);
         log_info("second");
         assert_int_equal(fstat(fd, &now), 0);
-        assert_int_equal(now.st_size, strlen("info first\ninfo second\n"));
+        assert_int_equal(now.st_size, 2 * strlen("2026-05-01T12:30:59.123Z info first\n") + 1);
         log_bound_file("");
         unlink(path);
         unlink(older);
+}
+
+/* In a file each line begins with its time: nobody else adds one. */
+static void time_in_a_file(void **state)
+{
+        char path[] = "/tmp/log-XXXXXX", line[256] = "";
+        int fd = mkstemp(path), ms = -1, end = 0;
+        struct tm utc = { 0 };
+
+        (void)state;
+        assert_true(fd >= 0);
+        const time_t before = time(NULL);
+        assert_int_equal(use(open("/dev/null", O_RDONLY), dup(fd)), 0);
+        log_warning("disk full");
+        assert_true(pread(fd, line, sizeof(line) - 1, 0) > 0);
+        assert_int_equal(sscanf(line, "%4d-%2d-%2dT%2d:%2d:%2d.%3dZ warning disk full\n%n", &utc.tm_year, &utc.tm_mon,
+                                &utc.tm_mday, &utc.tm_hour, &utc.tm_min, &utc.tm_sec, &ms, &end),
+                         7);
+        assert_int_equal(end, strlen(line));
+        utc.tm_year -= 1900;
+        utc.tm_mon--;
+        const time_t then = timegm(&utc);
+        assert_true(then >= before && then <= time(NULL) && ms >= 0);
+        close(fd);
+        unlink(path);
 }
 
 int main(void)
@@ -402,6 +428,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(repeats_are_left_out_and_counted, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(a_timer_writes_what_waits, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(bounded_file, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(time_in_a_file, set_up, tear_down),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
