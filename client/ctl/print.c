@@ -12,6 +12,7 @@
 #include "proto/base/array.h"
 #include "proto/base/decimal.h"
 #include "proto/base/json_out.h"
+#include "proto/base/name_order.h"
 #include "proto/wire/json.h"
 
 #define UNKNOWN "-"
@@ -203,6 +204,15 @@ static void print_recordings(const Hw__Status *s)
         }
 }
 
+/* By name; of one target its state first. */
+static int compare_updates(const void *left, const void *right)
+{
+        const Hw__Update *a = *(Hw__Update *const *)left, *b = *(Hw__Update *const *)right;
+        const int order = name_order(a->target ? a->target : "", b->target ? b->target : "", false);
+
+        return order ? order : (a->body_case > b->body_case) - (a->body_case < b->body_case);
+}
+
 static void print_status(struct print_state *p, const Hw__Status *s)
 {
         char safe[1024];
@@ -215,6 +225,8 @@ static void print_status(struct print_state *p, const Hw__Status *s)
         }
         if (!p->targets_only)
                 print_recordings(s);
+        if (s->n_targets > 1)
+                qsort(s->targets, s->n_targets, sizeof(*s->targets), compare_updates);
         for (size_t i = 0; i < s->n_targets; i++) {
                 if (s->targets[i]->body_case == HW__UPDATE__BODY_TARGET_STATE)
                         print_target(p, s->targets[i]);

@@ -14,6 +14,7 @@
 #include "client/state/world.h"
 #include "client/state/internal.h"
 #include "proto/base/array.h"
+#include "proto/base/name_order.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -88,7 +89,7 @@ void world_set_stale(struct world *w, size_t daemon, bool stale)
 
 int world_target_order(const struct world_target *t, const char *name, size_t daemon)
 {
-        int by_name = strcmp(t->name, name);
+        int by_name = name_order(t->name, name, false);
 
         if (by_name)
                 return by_name;

@@ -11,6 +11,7 @@
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
 #include "proto/base/glyph.h"
+#include "proto/base/name_order.h"
 #include "proto/base/rate.h"
 
 #define NAME_COLUMNS 28
@@ -330,7 +331,7 @@ static int compare_lines(const void *left, const void *right)
         const struct line *a = left, *b = right;
         const int order = descending(a->answers.rank, b->answers.rank);
 
-        return order ? order : strcmp(a->t->name, b->t->name);
+        return order ? order : name_order(a->t->name, b->t->name, false);
 }
 
 static void print_line(FILE *to, const struct line *l, int name_columns, int word_columns)

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "proto/base/decimal.h"
+#include "proto/base/name_order.h"
 
 struct value value_number(bool known, double number)
 {
@@ -134,6 +135,6 @@ int value_compare(struct value a, struct value b)
                 return a.number < b.number ? -1 : a.number > b.number;
         if (a.is == VALUE_NONE)
                 return 0;
-        order = strcasecmp(a.text, b.text);
+        order = name_order(a.text, b.text, true);
         return order ? order : strcmp(a.text, b.text);
 }

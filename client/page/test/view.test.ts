@@ -14,6 +14,12 @@ const apply = (v: View, u: Update, daemon = 0) => v.apply([{ daemon, update: { t
 const census = (n: number, t: number, band: number[], bytes: number[]): Update => ({ census: { number: String(n), timeNs: String(t * 1e9), band,
     bytes: bytes.map(String), totalBytes: String(bytes.reduce((a, b) => a + b, 0)) }, eventTimeNs: String(t * 1e9) });
 
+test("previous runs are in the order of their numbers", () => {
+    const v = new View();
+    for (const target of ["api~10", "api~9", "b", "api", "api~1"]) v.apply([{ daemon: 0, update: { target, run: 1, heap: {} } }]);
+    assert.deepEqual(v.sorted().map((t) => t.name), ["api", "api~1", "api~9", "api~10", "b"]);
+});
+
 test("a newer run clears what belonged to the run before; an older one is ignored", () => {
     const v = new View();
     apply(v, { targetState: { state: "STATE_RUNNING" }, heap: { liveBytes: "5", samples: [{ series: "SERIES_LIVE", timesNs: ["1000000000"], values: ["5"] }] } });

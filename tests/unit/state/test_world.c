@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <cmocka.h>
 
+#include "proto/base/array.h"
 #include "proto/base/limits.h"
+#include "proto/base/name_order.h"
 #include "tests/unit/console/made_up.h"
 
 static const struct history_options kept = { .points = 4096, .columns = 512, .cells = 1 << 20, .keep_recent = true };
@@ -594,6 +596,22 @@ static void frozen_world_shares_and_stays(void **state)
         }
 }
 
+/* Each against each: a total order, that of the array, whatever the names are. */
+static void previous_runs_are_in_order_of_their_numbers(void **state)
+{
+        static const char *const names[] = { "",       "api",     "api9",    "api~",  "api~1", "api~9",
+                                             "api~10", "api~10a", "api~100", "api~x", "b10",   "b9" };
+
+        (void)state;
+        for (int i = 0; i < (int)ARRAY_SIZE(names); i++)
+                for (int j = 0; j < (int)ARRAY_SIZE(names); j++) {
+                        const int order = name_order(names[i], names[j], false);
+                        assert_int_equal((order > 0) - (order < 0), (i > j) - (i < j));
+                }
+        assert_int_equal(name_order("API~9", "api~9", true), 0);
+        assert_true(name_order("API~9", "api~10", true) < 0);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -608,6 +626,7 @@ int main(void)
                 cmocka_unit_test(notes_keep_the_newest),
                 cmocka_unit_test(same_name_in_two_daemons),
                 cmocka_unit_test(targets_go),
+                cmocka_unit_test(previous_runs_are_in_order_of_their_numbers),
                 cmocka_unit_test(number_of_targets_is_bounded),
                 cmocka_unit_test(names_and_daemons_from_outside_are_checked),
                 cmocka_unit_test(pauses_are_derived),

@@ -2,6 +2,7 @@
 /*
  * view.ts - the world, rebuilt from messages: daemons and targets; which update goes where. Mirrors client/state/world.c.
  */
+import { compareTexts } from "../order.ts";
 import { Target } from "./target.ts";
 import type { Answers, DaemonInfo, DaemonState, Diff, HistoryItem, StateMessage, Tagged } from "./wire.ts";
 
@@ -108,7 +109,7 @@ export class View {
     }
 
     sorted(): Target[] {
-        return [...this.targets.values()].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.daemon - b.daemon));
+        return [...this.targets.values()].sort((a, b) => compareTexts(a.name, b.name) || a.daemon - b.daemon);
     }
 }
 

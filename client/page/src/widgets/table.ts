@@ -6,6 +6,7 @@
  * gets the whole by aria-rowcount and aria-rowindex. Keyboard: arrows, Page Up and Down, Home, End move the row; Enter opens it.
  */
 import { h, setAttr, setText } from "../dom.ts";
+import { compareTexts } from "../order.ts";
 import type { Route } from "../route.ts";
 import { known, rate, type RateUnit, rateUnit, UNKNOWN } from "../units.ts";
 import { textWidth } from "./name.ts";
@@ -256,12 +257,8 @@ export function sorted<R>(rows: R[], c: Column<R>, down: boolean): R[] {
     const missing = (v: Value) => v === undefined || (typeof v === "number" && Number.isNaN(v));
     all.sort((a, b) => {
         if (missing(a.v) || missing(b.v)) return Number(missing(a.v)) - Number(missing(b.v)) || a.i - b.i;
-        const by = typeof a.v === "string" || typeof b.v === "string" ? compareText(String(a.v), String(b.v)) : a.v! - (b.v as number);
+        const by = typeof a.v === "string" || typeof b.v === "string" ? compareTexts(String(a.v), String(b.v)) : a.v! - (b.v as number);
         return (down ? -by : by) || a.i - b.i;
     });
     return all.map((x) => x.r);
-}
-
-function compareText(a: string, b: string): number {
-    return a < b ? -1 : a > b ? 1 : 0;
 }
