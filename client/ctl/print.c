@@ -114,6 +114,12 @@ static void print_daemon(const Hw__DaemonState *d)
                 (void)hw_terminal_text(safe, sizeof(safe), d->memory_pressure);
                 (void)printf("short of memory: %s\n", safe);
         }
+        if (d->checkpoint_failure) {
+                (void)hw_terminal_text(safe, sizeof(safe), d->checkpoint_failure);
+                (void)printf(
+                        "checkpoints cannot be written since %s: %s; state since then would not outlive a restart\n",
+                        hw_time_text(text, sizeof(text), d->checkpoint_failure_wall_ns), safe);
+        }
         if (d->before && d->before->text) {
                 (void)hw_terminal_text(safe, sizeof(safe), d->before->text);
                 (void)printf("the daemon before this one %s", safe);

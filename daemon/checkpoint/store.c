@@ -36,7 +36,6 @@ struct checkpoint_store {
         int lock_fd;
         pthread_t thread;
         bool started;
-        char trouble[128]; /* of the writing thread: why the newest could not be written */
 
         pthread_mutex_t lock; /* guards what follows */
         pthread_cond_t more;
@@ -46,18 +45,24 @@ struct checkpoint_store {
         checkpoint_wait *wait; /* NULL: nothing is waited for */
         void *wait_ctx;
         bool waits; /* the thread is in `wait` */
+        struct checkpoint_trouble trouble;
 };
 
 /* ----------------------------------------------------------- writing thread */
 
 static void say(struct checkpoint_store *s, const char *trouble)
 {
-        if (trouble[0] && strcmp(trouble, s->trouble) != 0)
+        pthread_mutex_lock(&s->lock);
+        const bool changed = strcmp(trouble, s->trouble.why) != 0, was_good = !s->trouble.why[0];
+        if (was_good)
+                s->trouble.since_wall_ns = clock_wall_ns();
+        snprintf(s->trouble.why, sizeof(s->trouble.why), "%s", trouble);
+        pthread_mutex_unlock(&s->lock);
+        if (trouble[0] && changed)
                 log_warning("checkpoint=%s cannot be written: %s; trying again with the next one", s->directory,
                             trouble);
-        else if (!trouble[0] && s->trouble[0])
+        else if (!trouble[0] && !was_good)
                 log_info("checkpoint=%s can be written again", s->directory);
-        snprintf(s->trouble, sizeof(s->trouble), "%s", trouble);
 }
 
 static void wait_for(struct checkpoint_store *s, const struct job *job)
@@ -184,6 +189,14 @@ bool checkpoint_store_has_room(struct checkpoint_store *s)
         bool has = s->bytes < CHECKPOINT_QUEUE_BYTES;
         pthread_mutex_unlock(&s->lock);
         return has;
+}
+
+bool checkpoint_store_trouble(struct checkpoint_store *s, struct checkpoint_trouble *ret)
+{
+        pthread_mutex_lock(&s->lock);
+        *ret = s->trouble;
+        pthread_mutex_unlock(&s->lock);
+        return ret->why[0];
 }
 
 const char *checkpoint_store_directory(const struct checkpoint_store *s)

@@ -29,6 +29,14 @@ struct checkpoint_store *checkpoint_store_new(const char *directory, struct erro
 /* Writes what is queued, for a few seconds at most, and ends the thread. Nothing is waited for afterwards. */
 void checkpoint_store_destroy(struct checkpoint_store **s);
 
+struct checkpoint_trouble {
+        char why[128]; /* the newest checkpoint could not be written; "": it could */
+        uint64_t since_wall_ns;
+};
+
+/* Whether checkpoints cannot be written now. */
+bool checkpoint_store_trouble(struct checkpoint_store *s, struct checkpoint_trouble *ret);
+
 /* Whether another image may be made now. */
 bool checkpoint_store_has_room(struct checkpoint_store *s);
 

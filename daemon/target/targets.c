@@ -50,6 +50,7 @@ struct targets {
         Hw__Update update;
         Hw__DaemonState state;
         struct daemon_loop loop; /* of the message, too */
+        struct checkpoint_trouble checkpoint_trouble;
 };
 
 #define PUT(field, value) (t->state.has_##field = 1, t->state.field = (value))
@@ -99,6 +100,11 @@ const Hw__Update *targets_daemon_state(struct targets *t)
         fill_connections(t, stats);
 
         daemon_loop_fill(&t->loop, &t->state);
+        if (t->options.checkpoints && checkpoint_store_trouble(t->options.checkpoints, &t->checkpoint_trouble)) {
+                t->state.checkpoint_failure = t->checkpoint_trouble.why;
+                t->state.has_checkpoint_failure_wall_ns = true;
+                t->state.checkpoint_failure_wall_ns = t->checkpoint_trouble.since_wall_ns;
+        }
         if (t->options.fill_state)
                 t->options.fill_state(t->options.fill_ctx, &t->state);
 

@@ -172,6 +172,32 @@ def test_full_from_the_start_of_a_run(directory, disk, programs):
         assert health.lost_bytes == health.bytes > 0 and not health.paused
 
 
+def test_checkpoints_that_cannot_be_written(directory, disk):
+    """The status says so, since when and why, until one is written again."""
+    env, fillers = {"HEAPWATCH_DIR": str(directory)}, []
+    log = LiveLog(pathlib.Path(directory) / "t.eventlog")
+    log.live(1 << 20, SECOND)
+    with Daemon(directory, f"t={log.path}", args=["--checkpoint", disk / "state", "--checkpoint-every", "100ms"]):
+        status = lambda: client("status", env=env).stdout.decode()
+        wait_for(lambda: list((disk / "state").glob("t.checkpoint")), "a checkpoint")
+        assert "checkpoints cannot" not in status()
+        with pytest.raises(OSError):
+            while True:
+                fillers.append(disk / str(len(fillers)))
+                fillers[-1].touch()
+
+        def is_said():
+            log.live(1 << 20, (len(fillers) + is_said.times) * SECOND)
+            is_said.times += 1
+            return [line for line in status().splitlines() if line.startswith("checkpoints cannot be written since 20")]
+        is_said.times = 0
+        [line] = wait_for(is_said, "the failure", poll_s=0.1)
+        assert ": No space left on device; " in line
+        for filler in fillers[:-1]:
+            filler.unlink()
+        wait_for(lambda: not is_said(), "its end", poll_s=0.1)
+
+
 SLOW = """
 #define _GNU_SOURCE
 #include <dlfcn.h>
