@@ -10,6 +10,7 @@
 #include "client/trend/trend.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
+#include "proto/base/ckd.h"
 #include "proto/base/glyph.h"
 #include "proto/base/name_order.h"
 #include "proto/base/rate.h"
@@ -320,6 +321,22 @@ static void print_census(FILE *to, const struct world_target *t)
                 sentence(to, "bands", census_age_text(line, sizeof(line), &age, t->event_time_ns));
 }
 
+#define OLD_NS (UINT64_C(30) * 1000000000)
+
+/* Of when live data are, where they were not measured lately: what the rows show as now is of then. */
+static void print_live_age(FILE *to, const struct world_target *t)
+{
+        const Hw__Heap *h = t->heap;
+        char line[128], age[HW_NUMBER_MAX];
+
+        if (!h || !h->has_live_bytes || !h->has_live_time_ns || sub_sat(t->event_time_ns, h->live_time_ns) <= OLD_NS)
+                return;
+        (void)snprintf(line, sizeof(line), "measured by the last major collection, %s %s",
+                       hw_duration_text(age, sizeof(age), (double)(t->event_time_ns - h->live_time_ns)),
+                       trend_is_over(t) ? "before the end" : "ago");
+        sentence(to, "live", line);
+}
+
 /* What a line of the list is made of. */
 struct line {
         const struct world_target *t;
@@ -395,6 +412,7 @@ void trend_text(FILE *to, const struct world_target *t, const struct trend_show 
         if (s->early)
                 print_answer(to, t, &answers, QUESTION_UNTIL);
         sentence(to, "live", live ? live->sentence : NULL);
+        print_live_age(to, t);
         sentence(to, "memory", t->heap && t->heap->resident ? t->heap->resident->text : NULL);
         print_answer(to, t, &answers, QUESTION_SINCE);
         print_answer(to, t, &answers, QUESTION_GROWS);

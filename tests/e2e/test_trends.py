@@ -275,3 +275,14 @@ def test_golden_timelines_through_the_whole_chain(directory, series):
     assert all(abs(g - w) <= want["tolerance_s"] for (g, _), (w, _) in zip(got, timeline))
     if want.get("slope_Bps"):
         assert newest["slope"] == pytest.approx(want["slope_Bps"], rel=want["slope_tolerance"])
+
+
+def test_old_live_data_have_their_age(directory):
+    log = LiveLog(pathlib.Path(directory) / "t.eventlog")
+    log.live(50 << 20, 10 * 10**9)
+    log.marker("goes on", 35 * 10**9)
+    said = subprocess.run([CLIENT, "trend", log.path], capture_output=True, text=True, check=True).stdout
+    assert "last major collection" not in said, said
+    log.marker("goes on", 100 * 10**9)
+    said = subprocess.run([CLIENT, "trend", log.path], capture_output=True, text=True, check=True).stdout
+    assert "  live   measured by the last major collection, 1m 30s before the end" in said, said
