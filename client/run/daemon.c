@@ -386,6 +386,7 @@ static void collect(struct run_facts *f, const struct world_target *t)
         f->collections = facts_get_u64(t, FACT_COLLECTIONS, t->gc ? 0 : UNKNOWN_U64);
         if (world_top_bands(t, &top, 1) == 1 && top->bytes > 0) {
                 f->top_band_bytes = top->bytes;
+                f->top_band_age_ns = t->census ? sub_sat(t->event_time_ns, t->census->time_ns) : 0;
                 snprintf(f->top_band, sizeof(f->top_band), "%s", top->def->label);
         }
         if (live && live->sentence)

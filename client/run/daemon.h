@@ -98,7 +98,8 @@ struct run_facts {
         bool crashed;
         uint64_t live_bytes, live_max_bytes, resident_bytes;
         uint64_t censuses, lost_bytes, events, collections;
-        char top_band[80]; /* label of the largest band of the last census, or "" */
+        uint64_t top_band_age_ns; /* of the last census, at the newest event */
+        char top_band[80];        /* label of the largest band of the last census, or "" */
         uint64_t top_band_bytes;
         char verdict[512]; /* on live data, in words, with the note around its onset, or "" */
 };

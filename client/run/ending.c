@@ -13,7 +13,8 @@
 #include "proto/base/process.h"
 
 #define SENTENCE 1024
-#define SEEN_MS  3000 /* for the daemon to notice the end of the log */
+#define NOW_NS   1000000000 /* a census that is not older is one of the end */
+#define SEEN_MS  3000       /* for the daemon to notice the end of the log */
 
 #define FIRST_ASK_MS 2 /* from one question about that to the next */
 #define LAST_ASK_MS  32
@@ -77,8 +78,13 @@ static void add_facts(FILE *out, const struct run_facts *facts)
         add_count(out, "heap census", "heap censuses", facts->censuses);
         if (facts->top_band[0] != '\0') {
                 hw_terminal_text(label, sizeof(label), facts->top_band);
-                fprintf(out, "; largest band at the end: %s, %s", label,
-                        hw_bytes_text(number, sizeof(number), (double)facts->top_band_bytes));
+                fputs("; largest band ", out);
+                if (facts->top_band_age_ns > NOW_NS)
+                        fprintf(out, "at the last census, %s before the end",
+                                hw_duration_text(number, sizeof(number), (double)facts->top_band_age_ns));
+                else
+                        fputs("at the end", out);
+                fprintf(out, ": %s, %s", label, hw_bytes_text(number, sizeof(number), (double)facts->top_band_bytes));
         }
         if (facts->lost_bytes != UNKNOWN_U64 && facts->lost_bytes > 0)
                 add_bytes(out, "damaged and skipped:", facts->lost_bytes);

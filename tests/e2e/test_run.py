@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -360,6 +361,19 @@ def bare():
     """Programs without any flag, and one with a log."""
     return Programs({**{name: (name, name, "-threaded") for name in ("Serve", "Exits", "Launch")},
                      "exits-log": ("exits-log", "Exits", "-eventlog")})
+
+
+def test_the_largest_band_of_an_old_census_is_not_one_of_the_end(daemon, bare):
+    run = start(daemon, "--name", "mine", "--rts", "-i60", "--", bare["Serve"], relay=False)
+
+    def is_old():
+        kinds = daemon.snapshot("mine")
+        return "census" in kinds and "gc" in kinds and \
+            max(u.event_time_ns for u in kinds["gc"]) > max(u.census.time_ns for u in kinds["census"]) + 2 * 10**9
+    wait_for(is_old, "a census of some time ago")
+    status, _, err = finish(run)
+    assert status == 0 and "largest band at the end" not in err, err
+    assert re.search(r"largest band at the last census, \d\.\d+ s before the end: \S", err), err
 
 
 def test_from_inside_nothing_is_needed_of_the_program(daemon, bare):
