@@ -3,6 +3,8 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #define AGAIN_MS 1000
@@ -10,13 +12,12 @@
 
 _Static_assert(sizeof(struct adder_answer) <= PIPE_BUF, "an answer is written in one piece");
 
-/* It may be there and wait for its next attempt. One that has a run goes on, e.g. from a checkpoint. */
-static void remove_idle(const struct adder_task *t)
+static void remove_if(const struct adder_task *t, const char *uri, bool with_run)
 {
         struct daemon_target there;
 
-        if (!daemon_find(t->link, t->uri, &there) || !there.has_run)
-                (void)daemon_remove(t->link, t->name);
+        if (daemon_find(t->link, uri, &there) && there.name[0] && (with_run || !there.has_run))
+                (void)daemon_remove(t->link, there.name);
 }
 
 static _Noreturn void add(const struct adder_task *t, int fd)
@@ -27,8 +28,12 @@ static _Noreturn void add(const struct adder_task *t, int fd)
         (void)sigprocmask(SIG_SETMASK, t->mask, NULL);
         if (!daemon_reachable(t->link))
                 (void)daemon_ensure(t->link, START_MS, started, &answer.reason);
-        if (t->replace)
-                remove_idle(t);
+        answer.life = daemon_life(t->link); /* before: if the next one takes its place meanwhile, that shows later */
+        if (t->former_uri[0] && strcmp(t->former_uri, t->uri) != 0)
+                remove_if(t, t->former_uri, true);
+        if (t->reopen)
+                remove_if(t, t->uri, false); /* one with a run goes on, e.g. from a checkpoint */
+        (void)snprintf(answer.uri, sizeof(answer.uri), "%s", t->uri);
         answer.outcome = daemon_add(t->link, t->name, t->exact, t->uri, &t->wish, answer.name, &answer.reason);
         _exit(write(fd, &answer, sizeof(answer)) == (ssize_t)sizeof(answer) ? 0 : 1);
 }

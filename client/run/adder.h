@@ -23,15 +23,18 @@ struct adder {
 struct adder_task {
         const struct daemon_link *link;
         const char *name, *uri;
-        bool exact;   /* as daemon_add */
-        bool replace; /* a target of that name is ours, and is removed before unless it has a run */
+        const char *former_uri; /* of the target that is ours so far, which this one takes the place of; "": none */
+        bool exact;             /* as daemon_add */
+        bool reopen; /* a target of this uri that has no run yet is removed before, so that its source is opened now */
         struct daemon_wish wish;
         const sigset_t *mask; /* for the child */
 };
 
 struct adder_answer {
         enum daemon_outcome outcome;
-        char name[DAEMON_NAME_MAX]; /* with DAEMON_OK */
+        char name[DAEMON_NAME_MAX]; /* with DAEMON_OK, */
+        char uri[DAEMON_URI_MAX];   /* and its source, */
+        uint64_t life;              /* and the daemon that has it: daemon_life */
         struct error reason;        /* otherwise */
 };
 

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +25,7 @@
 #include "proto/base/ckd.h"
 #include "proto/base/error.h"
 #include "proto/base/private_directory.h"
+#include "proto/base/time.h"
 #include "proto/base/unix_socket.h"
 
 #define WAIT_MS       2000
@@ -58,14 +60,27 @@ bool daemon_link_init(struct daemon_link *link, struct error *error)
 
 /* ------------------------------------------------------------- find, start */
 
-bool daemon_reachable(const struct daemon_link *link)
+/* The path of the socket for requests; NULL: it is another kind. */
+static const char *request_path(const struct daemon_link *link)
 {
         static const char scheme[] = "ipc://";
-        int fd;
 
-        if (strncmp(link->request, scheme, sizeof(scheme) - 1) != 0)
-                return false;
-        fd = unix_connect(link->request + sizeof(scheme) - 1);
+        return strncmp(link->request, scheme, sizeof(scheme) - 1) == 0 ? link->request + sizeof(scheme) - 1 : NULL;
+}
+
+uint64_t daemon_life(const struct daemon_link *link)
+{
+        const char *path = request_path(link);
+        struct stat st;
+
+        return path && stat(path, &st) == 0 ? (uint64_t)st.st_mtim.tv_sec * NS_PER_S + (uint64_t)st.st_mtim.tv_nsec : 0;
+}
+
+bool daemon_reachable(const struct daemon_link *link)
+{
+        const char *path = request_path(link);
+        const int fd = path ? unix_connect(path) : -1;
+
         if (fd >= 0)
                 (void)close(fd);
         return fd >= 0;
@@ -303,9 +318,11 @@ static void on_done(void *ctx, const Hw__Reply *reply)
         (void)reply;
 }
 
-void daemon_end(const struct daemon_link *link, const char *name, int wait_status)
+void daemon_end(const struct daemon_link *link, const char *uri, int wait_status)
 {
-        Hw__Request *r = daemon_reachable(link) ? hw_request_new(HW__REQUEST__WHAT_END_TARGET) : NULL;
+        struct daemon_target there;
+        const bool found = daemon_find(link, uri, &there) && there.name[0];
+        Hw__Request *r = found ? hw_request_new(HW__REQUEST__WHAT_END_TARGET) : NULL;
         Hw__EndTargetRequest *end = r ? r->end_target : NULL;
 
         if (!r)
@@ -317,7 +334,7 @@ void daemon_end(const struct daemon_link *link, const char *name, int wait_statu
         else
                 end->exit_status = (uint32_t)WEXITSTATUS(wait_status);
         /* If this fails, the daemon still notices the end of the log. */
-        if (hw_request_set_text(&end->name, name) < 0)
+        if (hw_request_set_text(&end->name, there.name) < 0)
                 hw_request_destroy(&r);
         else
                 (void)ask(link, r, on_done, NULL);
@@ -415,13 +432,16 @@ static Hw__Request *facts_request(const char *name)
         return r;
 }
 
-bool daemon_ask(const struct daemon_link *link, const char *name, struct run_facts *ret_facts)
+bool daemon_ask(const struct daemon_link *link, const char *name, const char *uri, struct run_facts *ret_facts)
 {
         struct world *world = daemon_reachable(link) ? world_new(NULL) : NULL;
         struct run_facts facts = { .target = false };
+        const struct world_target *t = NULL;
 
-        if (world && ask(link, facts_request(name), on_snapshot, world) == 0 && world_find(world, name))
-                collect(&facts, world_find(world, name));
+        if (world && ask(link, facts_request(name), on_snapshot, world) == 0)
+                t = world_find(world, name);
+        if (t && t->target && t->target->uri && !strcmp(t->target->uri, uri))
+                collect(&facts, t);
         world_destroy(&world);
         if (facts.target)
                 *ret_facts = facts;

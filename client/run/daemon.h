@@ -3,7 +3,7 @@
  * daemon.h - the user's daemon, as `heapwatch run` needs it: find or start it,
  * add a target, ask what it saw, remove the target.
  *
- * All calls but daemon_reachable may wait for some seconds.
+ * All calls but daemon_reachable and daemon_life may wait for some seconds.
  */
 #ifndef HW_CLIENT_RUN_DAEMON_H
 #define HW_CLIENT_RUN_DAEMON_H
@@ -18,7 +18,8 @@
 struct error;
 struct text_list;
 
-#define DAEMON_NAME_MAX 65 /* a target's name, NUL included */
+#define DAEMON_NAME_MAX 65  /* a target's name, NUL included */
+#define DAEMON_URI_MAX  360 /* the uri of a run, NUL included */
 
 struct daemon_link {
         char directory[256]; /* of its sockets; mode 0700 and ours */
@@ -33,6 +34,12 @@ bool daemon_link_init(struct daemon_link *link, struct error *error);
 
 /* Whether somebody listens there. Does not wait. */
 bool daemon_reachable(const struct daemon_link *link);
+
+/*
+ * Which daemon it is: the Unix time in ns at which the socket for requests was made, which each daemon makes anew. 0:
+ * there is none. Does not wait. Of one that was killed it stays until the next daemon begins.
+ */
+uint64_t daemon_life(const struct daemon_link *link);
 
 /* What became of a request to it; `error` says why it is not DAEMON_OK. */
 enum daemon_outcome {
@@ -71,8 +78,8 @@ struct daemon_wish {
 enum daemon_outcome daemon_add(const struct daemon_link *link, const char *name, bool exact, const char *uri,
                                const struct daemon_wish *wish, char ret_name[DAEMON_NAME_MAX], struct error *error);
 
-/* Reports how the program ended to the daemon, which keeps the target in that state. */
-void daemon_end(const struct daemon_link *link, const char *name, int wait_status);
+/* Reports how the program ended to the daemon, which keeps the target of this uri in that state. */
+void daemon_end(const struct daemon_link *link, const char *uri, int wait_status);
 
 /* False when the daemon does not answer. A target that is not there is removed. */
 bool daemon_remove(const struct daemon_link *link, const char *name);
@@ -104,6 +111,7 @@ struct run_facts {
         char verdict[512]; /* on live data, in words, with the note around its onset, or "" */
 };
 
-bool daemon_ask(const struct daemon_link *link, const char *name, struct run_facts *ret_facts);
+/* False: the daemon does not answer, or its target of this name has another uri, and so is another run. */
+bool daemon_ask(const struct daemon_link *link, const char *name, const char *uri, struct run_facts *ret_facts);
 
 #endif

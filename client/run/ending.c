@@ -43,7 +43,7 @@ static bool ask_end(const struct program_run *r, const struct session_result *re
         uint64_t until = clock_mono_ms() + SEEN_MS;
 
         for (int pause_ms = FIRST_ASK_MS;; pause_ms = pause_ms < LAST_ASK_MS ? 2 * pause_ms : pause_ms) {
-                known = daemon_ask(&r->link, r->target, facts);
+                known = daemon_ask(&r->link, r->target, result->uri, facts);
                 if (!known || run_end_is_settled(facts, lives) || clock_mono_ms() >= until)
                         return known;
                 (void)poll(NULL, 0, pause_ms);
@@ -124,6 +124,8 @@ static void add_end(FILE *out, const struct program_run *r, const struct session
                       out);
         else if (came && ask_end(r, result, facts))
                 add_facts(out, facts);
+        else if (came)
+                fputs("; what was seen of it is not known: the daemon was killed, or does not answer", out);
         add_bytes(out, "eventlog", relay.bytes);
         if (relay.bytes == 0)
                 fputs(" (the program ended before its runtime began one)", out);

@@ -245,7 +245,7 @@ static enum daemon_outcome add_target(struct program_run *r, struct error *error
 {
         struct daemon_link impatient = r->link;
         enum daemon_outcome outcome;
-        char uri[360], name[DAEMON_NAME_MAX];
+        char uri[DAEMON_URI_MAX], name[DAEMON_NAME_MAX];
 
         impatient.wait_ms = WAIT_MS;
         snprintf(uri, sizeof(uri), "unix:%s", r->from_inside ? r->agent : r->socket);
@@ -253,6 +253,7 @@ static enum daemon_outcome add_target(struct program_run *r, struct error *error
         if (r->o.name)
                 snprintf(name, sizeof(name), "%s", r->o.name);
         outcome = ensure(r, &impatient, error);
+        r->life = daemon_life(&impatient); /* before: if the next one takes its place meanwhile, that shows later */
         if (outcome == DAEMON_OK)
                 outcome = daemon_add(&impatient, name, r->o.name != NULL, uri, &r->o.wish, r->target, error);
         if (outcome == DAEMON_SILENT)
@@ -380,7 +381,7 @@ static void release(struct program_run *r)
 static int start(struct program_run *r)
 {
         bool screen = !r->o.no_top;
-        char uri[360];
+        char uri[DAEMON_URI_MAX];
         struct session_result result;
 
         snprintf(uri, sizeof(uri), "unix:%s", r->from_inside ? r->agent : r->socket);
@@ -408,6 +409,7 @@ static int start(struct program_run *r)
                 .exact = r->o.name != NULL,
                 .unnamed = r->unnamed,
                 .uri = uri,
+                .life = r->life,
                 .wish = r->o.wish,
                 .link = &r->link,
                 .relay = r->relay,

@@ -55,10 +55,12 @@ struct session {
         sigset_t old_mask;
         pid_t program, screen; /* 0: not running */
         struct adder adder;
-        bool lost_reported, hang_reported, termed;
+        bool return_due; /* the user is told when the program is watched again */
+        bool refusal_reported, hang_reported, termed;
         bool claimed;  /* with `inside`: the agent is there */
         bool executed; /* with `inside`: another program, and that was said */
-        bool gone;     /* with `inside`: the daemon stopped, and does not have the target again yet */
+        bool gone;     /* the daemon stopped, and does not have the target again yet */
+        uint64_t life; /* of the daemon that has the target */
         bool late;     /* the daemon has not had the target yet */
         uint64_t started_ms, term_ms;
         struct hung hung;
@@ -178,10 +180,11 @@ static void add_target(struct session *s, uint64_t now)
         adder_start(&s->adder,
                     &(struct adder_task){
                             .link = o->link,
-                            .name = s->name,
+                            .name = s->late ? s->name : s->result.target,
                             .uri = o->process_only || s->alone ? s->process : o->uri,
-                            .exact = !s->late || o->exact,
-                            .replace = !s->late && o->inside,
+                            .former_uri = s->late ? "" : s->result.uri,
+                            .exact = o->exact,
+                            .reopen = !s->late && o->inside,
                             .wish = wish,
                             .mask = &s->old_mask,
                     },
@@ -192,7 +195,15 @@ static void add_target(struct session *s, uint64_t now)
 static void end_target(const struct session *s)
 {
         if (!s->alone || s->alone == s->result.program)
-                daemon_end(s->o->link, s->result.target, s->result.wait_status);
+                daemon_end(s->o->link, s->result.uri, s->result.wait_status);
+}
+
+static void take_target(struct session *s, const struct adder_answer *answer)
+{
+        memcpy(s->result.target, answer->name, sizeof(s->result.target));
+        memcpy(s->result.uri, answer->uri, sizeof(s->result.uri));
+        s->life = answer->life;
+        s->gone = s->refusal_reported = false;
 }
 
 /* The daemon's first answer to a late target. */
@@ -206,7 +217,7 @@ static void on_late_answer(struct session *s, const struct adder_answer *answer)
         if (answer->outcome != DAEMON_OK) {
                 snprintf(text, sizeof(text), "the program runs unwatched: %s", answer->reason.text);
         } else {
-                memcpy(s->result.target, answer->name, sizeof(s->result.target));
+                take_target(s, answer);
                 s->claimed = s->o->inside && inside_claimed(s->o->socket);
                 snprintf(text, sizeof(text), "the daemon answers now: the program is watched as %s", answer->name);
         }
@@ -220,13 +231,32 @@ static void on_late_answer(struct session *s, const struct adder_answer *answer)
                 start_screen(s);
 }
 
+/* The answer to a target that a daemon had before. What one refuses it may accept later: when its name is free. */
+static void on_further_answer(struct session *s, const struct adder_answer *answer)
+{
+        char text[DAEMON_NAME_MAX + ERROR_TEXT_MAX];
+
+        if (answer->outcome == DAEMON_OK) {
+                if (s->return_due && strcmp(answer->name, s->result.target) != 0) {
+                        snprintf(text, sizeof(text), "the daemon is back; the program is watched again, as %s",
+                                 answer->name);
+                        s->return_due = !notify_user(s, text);
+                }
+                take_target(s, answer);
+        } else if (answer->outcome == DAEMON_REFUSES && !s->refusal_reported) {
+                snprintf(text, sizeof(text), "the program is not watched: %s", answer->reason.text);
+                s->refusal_reported = notify_user(s, text);
+        }
+}
+
 static void on_answer(struct session *s)
 {
         struct adder_answer answer;
 
         adder_ended(&s->adder, &answer);
-        s->gone &= answer.outcome != DAEMON_OK;
-        if (s->late && answer.outcome != DAEMON_SILENT)
+        if (!s->late)
+                on_further_answer(s, &answer);
+        else if (answer.outcome != DAEMON_SILENT)
                 on_late_answer(s, &answer);
 }
 
@@ -290,6 +320,15 @@ static const char lost_text[] =
         "started again";
 static const char back_text[] = "the daemon is back; the program is watched again";
 
+/* The next daemon may answer before anybody has seen that the one before it is gone. */
+static bool has_another_daemon(struct session *s)
+{
+        if (daemon_life(s->o->link) == s->life)
+                return false;
+        s->gone = s->return_due = true;
+        return true;
+}
+
 /*
  * From inside, the daemon reads the agent's socket by itself. A wrapper may take long until its program is there: the
  * daemon's backoff has grown by then, so the target is added again.
@@ -313,29 +352,29 @@ static void watch_inside(struct session *s, uint64_t now)
         }
         if (!there) {
                 s->gone = true;
-                if (!s->lost_reported)
-                        s->lost_reported = notify_user(s, lost_text);
+                if (!s->return_due)
+                        s->return_due = notify_user(s, lost_text);
                 if (own_daemon_is_due(s->o->link->publish))
                         add_target(s, now);
-        } else if (s->gone) {
+        } else if (s->gone || has_another_daemon(s)) {
                 add_target(s, now);
-        } else if (!s->gone && s->lost_reported) {
-                s->lost_reported = !notify_user(s, back_text);
+        } else if (s->return_due) {
+                s->return_due = !notify_user(s, back_text);
         }
 }
 
 /* If the daemon closed its end of the socket: reports it once, and looks for a new daemon. */
 static void watch_daemon(struct session *s, uint64_t now)
 {
-        if (relay_stats(s->o->relay).readers == 0)
-                return;
         if (relay_connected(s->o->relay)) {
-                if (s->lost_reported)
-                        s->lost_reported = !notify_user(s, back_text);
+                if (s->return_due)
+                        s->return_due = !notify_user(s, back_text);
                 return;
         }
-        if (!s->lost_reported)
-                s->lost_reported = notify_user(s, lost_text);
+        if (relay_stats(s->o->relay).readers == 0 && !has_another_daemon(s))
+                return;
+        if (!s->return_due)
+                s->return_due = notify_user(s, lost_text);
         if (daemon_reachable(s->o->link) || own_daemon_is_due(s->o->link->publish))
                 add_target(s, now);
 }
@@ -544,8 +583,11 @@ int session_run(const struct session_options *options, struct session_result *re
         struct session s = { .o = options, .signals = -1, .started_ms = clock_mono_ms(), .late = options->late };
         int r = block_signals(&s);
 
-        if (!s.late)
+        if (!s.late) {
                 snprintf(s.result.target, sizeof(s.result.target), "%s", options->target);
+                snprintf(s.result.uri, sizeof(s.result.uri), "%s", options->uri);
+                s.life = options->life;
+        }
         if (!options->unnamed)
                 snprintf(s.name, sizeof(s.name), "%s", options->target);
 

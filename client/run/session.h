@@ -30,6 +30,7 @@ struct session_options {
         bool exact;                   /* with `late`: under no other name */
         bool unnamed;                 /* with `late`: under the name of the program that is found below a wrapper */
         const char *uri;
+        uint64_t life; /* unless `late`: the daemon that has the target (daemon_life) */
         struct daemon_wish wish;
         const struct daemon_link *link;
         struct relay *relay; /* NULL with `inside` */
@@ -49,6 +50,7 @@ struct session_result {
         double seconds;
         bool ended_hung;              /* by us */
         char target[DAEMON_NAME_MAX]; /* its name in the daemon; "": the daemon never took it */
+        char uri[DAEMON_URI_MAX];     /* and its source there */
         bool left_unserved;           /* with `follow`: a process that it has forked goes on unwatched */
         bool alone;                   /* of a program below a wrapper only the process was watched */
         struct below below;           /* under a wrapper: what the agent is not in, and why */

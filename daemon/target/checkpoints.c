@@ -60,7 +60,7 @@ static void make(struct checkpoints *c, struct pipeline *p, bool last)
         watchdog_end();
 }
 
-/* The target whose checkpoint has been due for longest; NULL: none is due. */
+/* A target whose run has ended since its checkpoint, else the one that has been due for longest; NULL: none is due. */
 static struct pipeline *most_due(const struct checkpoints *c, uint64_t now_ns)
 {
         struct pipeline *oldest = NULL;
@@ -68,6 +68,8 @@ static struct pipeline *most_due(const struct checkpoints *c, uint64_t now_ns)
         for (size_t i = 0; i < targets_count(c->targets); i++) {
                 struct pipeline *p = targets_get(c->targets, i);
                 uint64_t made_ns = pipeline_checkpoint_mono_ns(p);
+                if (pipeline_end_is_dirty(p))
+                        return p;
                 if (sub_sat(now_ns, made_ns) < c->every_ns || !pipeline_is_dirty(p))
                         continue;
                 if (!oldest || made_ns < pipeline_checkpoint_mono_ns(oldest))

@@ -169,6 +169,11 @@ bool pipeline_is_dirty(const struct pipeline *p)
                p->checkpoint_state_ns != p->state_since_wall_ns || p->last_bytes_mono_ns > p->checkpoint_mono_ns;
 }
 
+bool pipeline_end_is_dirty(const struct pipeline *p)
+{
+        return life_is_over(p->life) && p->checkpoint_state_ns != p->state_since_wall_ns && pipeline_is_dirty(p);
+}
+
 uint64_t pipeline_checkpoint_mono_ns(const struct pipeline *p)
 {
         return p->checkpoint_mono_ns;

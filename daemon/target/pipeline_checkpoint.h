@@ -45,6 +45,9 @@ uint8_t *pipeline_checkpoint(struct pipeline *p, bool last, size_t *ret_size);
 /* Whether there is anything new to checkpoint. */
 bool pipeline_is_dirty(const struct pipeline *p);
 
+/* The same, and a daemon that is killed before would take an ended run for one that goes on. */
+bool pipeline_end_is_dirty(const struct pipeline *p);
+
 /* When the newest was made, monotonic; 0: never. */
 uint64_t pipeline_checkpoint_mono_ns(const struct pipeline *p);
 

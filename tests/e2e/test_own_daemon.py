@@ -133,6 +133,30 @@ def test_killed_three_times_it_comes_back_with_all_that_it_watched(own, programs
         assert after.returncode == 0 and "SIGTERM" in after.stdout, after  # as it was asked to
 
 
+def test_a_daemon_that_took_the_place_of_another_gets_the_target_again(own, programs):
+    """Before its `run` has seen that the one before is gone, and before that one has made a checkpoint of it."""
+    with own.run("--name", "one", "--", programs["leaky"], 3000) as one:
+        pid = own.wait_answer()
+        wait_for(lambda: own.api.snapshot("one").get("heap"), "live data")
+        one.send_signal(signal.SIGSTOP)
+        try:
+            own.end(signal.SIGKILL)
+            (own.state / "checkpoints" / "one.checkpoint").unlink()
+            with own.run("--name", "two", "--", programs["leaky"], 3000):
+                own.wait_answer(but=pid)
+                wait_for(lambda: own.api.target("two"), "the second target")
+                assert not own.api.target("one")
+                one.send_signal(signal.SIGCONT)
+                wait_for(lambda: (t := own.api.target("one")) and t.state == t.STATE_RUNNING, "the first one again")
+                wait_for(lambda: own.api.snapshot("one").get("heap"), "its live data")
+        finally:
+            one.send_signal(signal.SIGCONT)
+        one.send_signal(signal.SIGTERM)
+        said = one.communicate(timeout=DEADLINE_S)[1]
+        assert "one was ended by signal 15" in said and "most live" in said, said
+        wait_for(lambda: (t := own.api.target("one")) and t.state == t.STATE_ENDED, "its end")
+
+
 @pytest.mark.skipif(WATCHED, reason="a sanitizer reports crashes itself")
 def test_a_crash_leaves_its_stack_and_is_told(own, programs):
     with own.run("--name", "one", "--", programs["leaky"], 3000):

@@ -419,3 +419,27 @@ def test_targets_of_requests_come_back():
             d.ask(pb.Request(remove_target=pb.RemoveTargetRequest(name="added")))
         with daemon(one, f"t={other}") as d:
             assert not d.target("added")
+
+
+def test_an_end_outlives_a_daemon_that_is_killed_at_once(directory):
+    """An ended run that is restored as a running one would then be called crashed: its process is gone."""
+    hour = Hour()
+    os.mkfifo(directory / "t.fifo", 0o600)
+    hour.written = b""
+    hour.end()
+    log = hour.header + b"".join(hour.pieces[:20]) + hour.written
+    d = Daemon(directory, f"t=fifo:{directory}/t.fifo", args=(*ARGS, "--checkpoint-every", "30s", "--checkpoint", f"{directory}/state.d"))
+    checkpoint = directory / "state.d" / "t.checkpoint"
+    with d:
+        wait_for(checkpoint.exists, "its first checkpoint")
+        with open(directory / "t.fifo", "wb", buffering=0) as f:
+            f.write(log[:-2])
+            wait_for(lambda: census_of(d, "t") == 20, "all of it but the end")
+            wait_for(lambda: d.target("t").state == pb.Target.STATE_RUNNING, "its run")
+            before = checkpoint.stat().st_mtime_ns
+            f.write(log[-2:])
+            d.wait_state("t", "ENDED")
+            wait_for(lambda: checkpoint.stat().st_mtime_ns != before, "a checkpoint of its end", 20)     # long before the next one is due
+        d.stop(signal.SIGKILL)
+        d.start()
+        assert d.target("t").state == pb.Target.STATE_ENDED and not d.health("t").gaps
