@@ -47,7 +47,7 @@ struct program_run {
         int output_fd;
         struct relay *relay;
         char target[DAEMON_NAME_MAX];
-        uint64_t life; /* of the daemon that has it: daemon_life */
+        uint64_t life;          /* of the daemon that has it: daemon_life */
         struct notices notices; /* all that is said before the program starts and after: nothing holds it */
         bool watched;
         bool unnamed;  /* a wrapper: the target gets the name of the program below it */
