@@ -108,8 +108,12 @@ static void print_daemon(const Hw__DaemonState *d)
         if (d->has_memory_budget_bytes)
                 (void)printf(" of %s", hw_bytes_text(text, sizeof(text), (double)d->memory_budget_bytes));
         (void)printf("\nrequests %s", d->has_requests ? hw_count_text(text, sizeof(text), d->requests) : UNKNOWN);
-        (void)printf("  refused %s\n",
+        (void)printf("  refused %s",
                      d->has_bad_requests ? hw_count_text(text, sizeof(text), d->bad_requests) : UNKNOWN);
+        if (d->has_paced_requests)
+                (void)printf("  put off %s (a client sent more at once than one may)",
+                             hw_count_text(text, sizeof(text), d->paced_requests));
+        (void)putchar('\n');
         if (d->memory_pressure) {
                 (void)hw_terminal_text(safe, sizeof(safe), d->memory_pressure);
                 (void)printf("short of memory: %s\n", safe);

@@ -92,6 +92,8 @@ const struct metric heapwatch_of_daemon[] = {
                "the daemon"),
         NUMBER("heapwatch_daemon_bad_requests_total", COUNTER, NONE, of_daemon_bad_requests,
                "Requests refused: malformed or not allowed.", "the daemon"),
+        NUMBER("heapwatch_daemon_paced_requests_total", COUNTER, NONE, of_daemon_paced_requests,
+               "Requests put off: a client sent more at once than one may, and sends them again later.", "the daemon"),
         NUMBER("heapwatch_daemon_connections_refused_total", COUNTER, NONE, of_daemon_refused,
                "Connections closed: too few descriptors or places were left, a request did not end, or replies were "
                "not read.",

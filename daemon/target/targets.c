@@ -96,6 +96,8 @@ const Hw__Update *targets_daemon_state(struct targets *t)
         t->state.has_subscribers_disconnected = stats->clients.disconnected > 0;
         t->state.subscribers_disconnected = stats->clients.disconnected;
         t->state.bad_requests = stats->bad_requests;
+        t->state.has_paced_requests = stats->paced_requests > 0;
+        t->state.paced_requests = stats->paced_requests;
         t->state.before = t->options.before;
         fill_connections(t, stats);
 

@@ -110,7 +110,8 @@ struct admission *bus_admission(const struct bus *bus);
 struct bus_stats {
         uint64_t published, bytes;
         uint64_t requests, bad_requests;
-        uint64_t dropped; /* out of memory, or too much is waiting: subscribers see a gap */
+        uint64_t paced_requests; /* by the quota of a client: to be sent again later */
+        uint64_t dropped;        /* out of memory, or too much is waiting: subscribers see a gap */
         struct front_stats clients;
         uint64_t replies_dropped; /* the client did not take them */
         uint64_t forbidden;       /* requests: the key's role does not allow them */

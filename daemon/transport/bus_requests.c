@@ -37,7 +37,7 @@ static bool may_ask(struct bus_client *client)
 
         if (wait_ns == 0)
                 return true;
-        client->bus->stats.bad_requests++;
+        client->bus->stats.paced_requests++;
         if (why == REQUEST_QUOTA_RATE)
                 error_set(&error, "too many requests from this client: %u per second are allowed; retry in %llu ms",
                           LIMIT_REQUESTS_PER_S, (unsigned long long)wait_ns / 1000000 + 1);

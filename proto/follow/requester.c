@@ -19,7 +19,9 @@
  * it ends that; among several it is unknown whose it was: they time out.
  *
  * A daemon that refuses by its rate limit says when to ask again: the request
- * goes back to the queue, and the line is quiet until then.
+ * goes back to the queue, and the line is quiet until then. From then on one
+ * request is under way at a time, until the queue is empty: if all of N were
+ * sent again at once, all but one would be refused again, N * N / 2 in all.
  *
  * A handler may send, which moves the slots: no pointer to one is kept across a
  * call.
@@ -56,7 +58,8 @@ struct slot {
 struct line {
         void *socket;
         uint32_t first, last; /* of the queue; NONE: empty */
-        size_t n;             /* requests under way, including queued ones */
+        size_t n, n_queued;   /* requests under way, including queued ones; these */
+        bool paced;           /* one at a time: the daemon's rate limit has refused one */
         uint64_t quiet_ns;    /* nothing is sent until then: the daemon's rate limit */
         char *publish;
         int n_keys;         /* of the daemon's, that are tried in turn while nobody takes what waits */
@@ -115,6 +118,7 @@ static void unqueue(struct hw_requester *r, struct slot *s)
 
         if (!s->queued)
                 return;
+        line->n_queued--;
         for (; at != index_of(r, s); at = r->slots[at].next)
                 before = at;
         if (before == NONE)
@@ -176,6 +180,7 @@ static void expire(struct hw_requester *r, uint64_t now_ns)
 static void enqueue(struct hw_requester *r, struct line *line, uint32_t index)
 {
         r->slots[index].queued = true;
+        line->n_queued++;
         r->slots[index].next = NONE;
         if (line->last == NONE)
                 line->first = index;
@@ -192,19 +197,24 @@ static int events_of(const struct line *line)
         return zmq_getsockopt(line->socket, ZMQ_EVENTS, &events, &size) == 0 ? events : 0;
 }
 
-/* Sends what is queued, as long as the connection takes it. */
-static void send_queue(struct hw_requester *r, struct line *line)
+/* Sends what is queued, as long as the connection takes it. Whether anything was sent. */
+static bool send_queue(struct hw_requester *r, struct line *line)
 {
+        bool sent = false;
+
         if (line->quiet_ns && clock_mono_ns() < line->quiet_ns)
-                return;
+                return false;
         line->quiet_ns = 0;
-        while (line->first != NONE) {
+        while (line->first != NONE && (!line->paced || line->n == line->n_queued)) {
                 struct slot *s = &r->slots[line->first];
 
                 if (zparts_send_bytes(line->socket, s->packed, s->n_packed) < 0)
-                        return; /* not connected, or its queue is full: ZMQ_POLLOUT will tell */
+                        return sent; /* not connected, or its queue is full: ZMQ_POLLOUT will tell */
                 unqueue(r, s);
+                sent = true;
         }
+        line->paced = line->paced && line->first != NONE;
+        return sent;
 }
 
 /* The request that waits alone for a reply on this line, or NULL. */
@@ -244,7 +254,7 @@ static void ask_later(struct hw_requester *r, struct line *line, struct slot *s,
 
         if (until_ns > line->quiet_ns)
                 line->quiet_ns = until_ns;
-        s->refused = true;
+        s->refused = line->paced = true;
         enqueue(r, line, index_of(r, s));
 }
 
@@ -329,7 +339,7 @@ static bool pump_line(struct hw_requester *r, struct line *line)
 
                 if (events & ZMQ_POLLOUT) {
                         line->opened_ns = clock_mono_ns(); /* it is answered to */
-                        send_queue(r, line);
+                        (void)send_queue(r, line);
                 }
                 if (!(events & ZMQ_POLLIN))
                         return true;
@@ -363,6 +373,8 @@ size_t hw_requester_pump(struct hw_requester *r)
         for (size_t i = 0; i < r->n_lines; i++)
                 drained = pump_line(r, &r->lines[i]) && drained;
         expire(r, clock_mono_ns());
+        for (size_t i = 0; i < r->n_lines; i++) /* of a paced line, the one under way may have expired */
+                drained = !(r->lines[i].paced && send_queue(r, &r->lines[i])) && drained;
         for (size_t i = 0; i < r->n_lines && drained; i++)
                 drained = !(events_of(&r->lines[i]) & ZMQ_POLLIN); /* a handler may have sent on any of them */
         wakeup_at(&r->wakeup, drained ? next_ns(r) : WAKEUP_NOW);
@@ -411,7 +423,7 @@ int hw_requester_send(struct hw_requester *r, size_t daemon, Hw__Request *reques
         enqueue(r, line, index);
         if (s->due_ns < r->next_due_ns)
                 r->next_due_ns = s->due_ns;
-        send_queue(r, line);
+        (void)send_queue(r, line);
         wakeup_at(&r->wakeup, WAKEUP_NOW);
         if (ret_id)
                 *ret_id = request->id;

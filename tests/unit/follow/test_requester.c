@@ -252,6 +252,46 @@ static void test_asked_too_often(void **state)
         fake_stop(&d);
 }
 
+/* Of several that were refused one is under way at a time: not all of them again at once. */
+static void test_one_at_a_time_after_a_refusal(void **state)
+{
+        struct fake_daemon d;
+        struct heard heard[5] = { { 0 } };
+        Hw__Reply refusal = HW__REPLY__INIT;
+
+        (void)state;
+        fake_start(&d, 77);
+        struct hw_requester *r = requester(&d);
+        refusal.error = (char *)"too many requests";
+        refusal.what_case = HW__REPLY__WHAT_RETRY_AFTER_NS;
+        refusal.retry_after_ns = 1000000;
+        for (unsigned i = 0; i < 5; i++)
+                assert_int_equal(send_status(r, 0, DEADLINE_MS, &heard[i], NULL), 0);
+        for (unsigned i = 0; i < 5; i++) {
+                take_requests(r, &d, 1);
+                fake_reply(&d, &refusal);
+        }
+        for (unsigned i = 0; i < 5; i++) {
+                take_requests(r, &d, 1);
+                const uint64_t until_ms = clock_mono_ms() + 20;
+                while (clock_mono_ms() < until_ms)
+                        turn(r);
+                assert_null(fake_take_request(&d)); /* no other one */
+                if (i == 2) {                       /* again */
+                        fake_reply(&d, &refusal);
+                        take_requests(r, &d, 1);
+                }
+                reply_to(&d, d.id);
+        }
+        for (unsigned i = 0; i < 5; i++)
+                wait_last(r, &heard[i], 1);
+        assert_int_equal(send_status(r, 0, DEADLINE_MS, &heard[0], NULL), 0); /* and then as before */
+        assert_int_equal(send_status(r, 0, DEADLINE_MS, &heard[1], NULL), 0);
+        take_requests(r, &d, 2);
+        hw_requester_destroy(&r);
+        fake_stop(&d);
+}
+
 static void test_queue_is_bounded(void **state)
 {
         const char *nobody = "ipc:///run/hw-nobody/publish";
@@ -387,6 +427,7 @@ int main(void)
                 cmocka_unit_test(test_two_daemons),
                 cmocka_unit_test(test_deadlines),
                 cmocka_unit_test(test_asked_too_often),
+                cmocka_unit_test(test_one_at_a_time_after_a_refusal),
                 cmocka_unit_test(test_queue_is_bounded),
                 cmocka_unit_test(test_reconnect),
                 cmocka_unit_test(test_malformed),

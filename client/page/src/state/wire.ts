@@ -89,7 +89,7 @@ export interface Health {
     lagNs?: U64; lastBytesWallNs?: U64; watermarkNs?: U64; lostBytes?: U64; [other: string]: unknown;
 }
 export interface DaemonState {
-    version?: string; pid?: number; startedWallNs?: U64; targets?: string[]; rssBytes?: U64; requests?: U64; badRequests?: U64;
+    version?: string; pid?: number; startedWallNs?: U64; targets?: string[]; rssBytes?: U64; requests?: U64; badRequests?: U64; pacedRequests?: U64;
     finished?: boolean; memoryPressure?: string;
 }
 
