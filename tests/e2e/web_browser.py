@@ -6,6 +6,7 @@
 import base64
 import fcntl
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -13,6 +14,23 @@ import subprocess
 from harness import BUILD, CLIENT, DEADLINE_S, ROOT, wait_for
 
 SOURCE = ROOT / "tests" / "e2e" / "browser"
+
+
+RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))     # of all workers
+
+
+def install(folder):
+    """Once in a run: without a registry, npm tries for more than a minute, and many tests want it."""
+    failed = folder / "failed"
+    why = failed.read_text() if failed.exists() else ""
+    if not why.startswith(f"{RUN}\n"):
+        done = subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"], cwd=folder, capture_output=True,
+                              text=True, stdin=subprocess.DEVNULL)
+        if done.returncode == 0:
+            return
+        why = f"{RUN}\n{done.stderr}"
+        failed.write_text(why)
+    raise AssertionError(f"npm ci in {folder} failed:\n{why.partition(chr(10))[2]}")
 
 
 def installed():
@@ -26,8 +44,7 @@ def installed():
         for name in ("package.json", "package-lock.json", "browser.mjs"):
             shutil.copy(SOURCE / name, folder / name)
         if not stamp.exists() or stamp.read_bytes() != wanted:
-            subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"], cwd=folder, check=True,
-                           stdin=subprocess.DEVNULL)
+            install(folder)
             stamp.write_bytes(wanted)
     return folder
 
