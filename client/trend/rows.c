@@ -394,6 +394,17 @@ void trend_list(FILE *to, const struct world_target *const *all, size_t n, bool 
         free(lines);
 }
 
+/* Where memory grows by the verdicts; a rise that had none is said as on all faces: "not known" would contradict it. */
+static void print_where(FILE *to, const struct world_target *t, const struct answers *answers, bool over)
+{
+        const Hw__Trends *s = t->trend_state;
+
+        if (over && s->growth && !s->growth->where && (s->rise || (s->early && s->early->has_series)))
+                print_answer(to, t, answers, QUESTION_WHERE);
+        else if (s->growth && (s->growth->where || over))
+                sentence(to, "where", s->growth->sentence);
+}
+
 void trend_text(FILE *to, const struct world_target *t, const struct trend_show *show)
 {
         struct rate_unit unit = unit_of_rows(t);
@@ -406,9 +417,9 @@ void trend_text(FILE *to, const struct world_target *t, const struct trend_show 
         print_answer(to, t, &answers, QUESTION_WRONG);
         if (!s)
                 return;
-        if (s->growth && (s->growth->where || !show->live || trend_is_over(t)))
-                sentence(to, "where", s->growth->sentence);
-        sentence(to, "limit", s->time_to_limit ? s->time_to_limit->sentence : NULL);
+        print_where(to, t, &answers, !show->live || trend_is_over(t));
+        if (!s->early || !trend_is_over(t)) /* else it was met, or nearly, and the next line says how it was */
+                sentence(to, "limit", s->time_to_limit ? s->time_to_limit->sentence : NULL);
         if (s->early)
                 print_answer(to, t, &answers, QUESTION_UNTIL);
         sentence(to, "live", live ? live->sentence : NULL);

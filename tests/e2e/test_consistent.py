@@ -129,7 +129,7 @@ def of_trend(env, *args):
     notes = re.findall(r"^  since  .* the marker “(.*)”", text, re.M)
     if ("onset", "live") in f:
         f.say("note", "live", notes[0] if notes else "none")
-    where = re.search(r"^  where  (?:had it gone on: )?(the program (?:holds|held) more and more data)?", text, re.M)
+    where = re.search(r"^  where  (?:had it gone on: )?(the program (?:retains|retained) more and more data)?", text, re.M)
     f.say("where", "", "live" if where and where[1] else None)
     one_unit(columns)
     assert ("verdict", "live") in f, text
@@ -645,7 +645,7 @@ def test_all_faces_agree_after_an_exhausted_heap(directory, profiled):
         said = words_of("orders", env, web, "Its limit was met")
     for face, text in said.items():
         assert "live data rose from 2.00 MiB to 192 MiB in 18.0 s" in text and "in a straight line" in text, (face, text)
-        for false in ("No limit was met", "raise -M", "Had it gone on", "spread over", "without lasting growth", "Wait for"):
+        for false in ("No limit was met", "raise -M", "Had it gone on", "had it gone on", "spread over", "without lasting growth", "Wait for"):
             assert false not in text, (face, text)
     for face in ("page", "top", "post-mortem"):
         assert "Its limit was met: the heap limit -M (600 MiB)" in said[face], said[face]
