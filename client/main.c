@@ -37,15 +37,21 @@ static const struct group {
 
 enum { COMMANDS_MAX = 64 };
 
-/* All commands, in the order of the groups. */
-static size_t list_commands(const struct command *all[COMMANDS_MAX])
+/* The n-th command in the order of the groups, or NULL. */
+static const struct command *nth_command(size_t n)
 {
-        size_t n = 0;
-
         for (size_t g = 0; g < ARRAY_SIZE(groups); g++)
-                for (size_t i = 0; groups[g].commands[i] && n < COMMANDS_MAX; i++)
-                        all[n++] = groups[g].commands[i];
-        return n;
+                for (size_t i = 0; groups[g].commands[i]; i++)
+                        if (n-- == 0)
+                                return groups[g].commands[i];
+        return NULL;
+}
+
+static const char *nth_name(size_t n)
+{
+        const struct command *c = nth_command(n);
+
+        return c ? c->name : NULL;
 }
 
 static bool is_part(const struct command *c)
@@ -94,13 +100,11 @@ static void print_help(FILE *to)
 
 static const struct command *find(const char *name)
 {
-        const struct command *all[COMMANDS_MAX];
-        size_t n = list_commands(all);
+        const struct command *c;
 
-        for (size_t i = 0; i < n; i++)
-                if (!strcmp(all[i]->name, name))
-                        return all[i];
-        return NULL;
+        for (size_t i = 0; (c = nth_command(i)) && strcmp(c->name, name) != 0; i++)
+                ;
+        return c;
 }
 
 /* The command of the first words; *ret_words: how many name it. */
@@ -146,15 +150,14 @@ static const char *const meant_by[][2] = {
 
 static int unknown(const char *name)
 {
-        const struct command *all[COMMANDS_MAX];
         const char *names[COMMANDS_MAX], *meant = NULL;
-        size_t n = list_commands(all);
+        size_t n = 0;
 
         for (size_t i = 0; i < ARRAY_SIZE(meant_by) && !meant; i++)
                 if (!strcmp(meant_by[i][0], name))
                         meant = meant_by[i][1];
-        for (size_t i = 0; i < n; i++)
-                names[i] = all[i]->name;
+        while (n < COMMANDS_MAX && (names[n] = nth_name(n)))
+                n++;
         if (!meant)
                 meant = nearest(name, names, n);
         (void)fprintf(stderr, "heapwatch: unknown command '%s'%s%s%s; see `heapwatch --help`\n", name,
@@ -167,13 +170,6 @@ static int unknown(const char *name)
 struct about {
         struct text_list words; /* of a command's name; none: all commands */
 };
-
-static const char *nth_command(size_t n)
-{
-        const struct command *all[COMMANDS_MAX];
-
-        return n < list_commands(all) ? all[n]->name : NULL;
-}
 
 static int run_help(void *filled)
 {
@@ -206,7 +202,7 @@ static const struct command command_help = {
                         { .argument = "COMMAND",
                           .type = OPTION_IS_LIST,
                           .most = 2,
-                          .nth_word = nth_command,
+                          .nth_word = nth_name,
                           OPTION_AT(struct text_list, struct about, words) },
                         OPTIONS_END,
                 },
@@ -228,21 +224,20 @@ static const struct command command_version = {
 /* Commands of two words, the second of which is being typed; where a command has verbs, they are among these. */
 static void offer_parts(const char *first, const char *word)
 {
-        const struct command *all[COMMANDS_MAX], *c = find(first);
+        const struct command *c = find(first), *part;
         struct complete_place second = { .word = word, .prefix = "", .to = stdout };
-        size_t n = list_commands(all), size = strlen(first);
+        size_t size = strlen(first);
 
-        for (size_t i = 0; i < n && !(c && c->verbs); i++)
-                if (!strncmp(all[i]->name, first, size) && all[i]->name[size] == ' ')
-                        complete_offer(&second, all[i]->name + size + 1, all[i]->summary);
+        for (size_t i = 0; !(c && c->verbs) && (part = nth_command(i)); i++)
+                if (!strncmp(part->name, first, size) && part->name[size] == ' ')
+                        complete_offer(&second, part->name + size + 1, part->summary);
 }
 
 /* `--complete WORD...`, for shells; the first word is the command's name, or its beginning. */
 static int complete(int n, char **words)
 {
-        const struct command *all[COMMANDS_MAX], *c = NULL;
+        const struct command *c = NULL, *each;
         struct complete_place first = { .word = n > 0 ? words[0] : "", .prefix = "", .to = stdout };
-        size_t n_all = list_commands(all);
         int n_name = 1;
 
         if (n > 1)
@@ -252,9 +247,9 @@ static int complete(int n, char **words)
         if (c) {
                 complete_words(stdout, c, n - n_name, words + n_name, completion_values);
         } else if (n <= 1) {
-                for (size_t i = 0; i < n_all; i++)
-                        if (!is_part(all[i]))
-                                complete_offer(&first, all[i]->name, all[i]->summary);
+                for (size_t i = 0; (each = nth_command(i)); i++)
+                        if (!is_part(each))
+                                complete_offer(&first, each->name, each->summary);
                 complete_offer(&first, "--help", NULL);
                 complete_offer(&first, "--version", NULL);
         }
@@ -264,11 +259,10 @@ static int complete(int n, char **words)
 /* `--man`: the part of heapwatch(1) about commands. */
 static int print_man(void)
 {
-        const struct command *all[COMMANDS_MAX];
-        size_t n = list_commands(all);
+        const struct command *c;
 
-        for (size_t i = 0; i < n; i++)
-                help_print_man(stdout, all[i]);
+        for (size_t i = 0; (c = nth_command(i)); i++)
+                help_print_man(stdout, c);
         return EXIT_OK;
 }
 

@@ -198,7 +198,7 @@ static void end_target(const struct session *s)
                 daemon_end(s->o->link, s->result.uri, s->result.wait_status);
 }
 
-static void take_target(struct session *s, const struct adder_answer *answer)
+static void set_target(struct session *s, const struct adder_answer *answer)
 {
         memcpy(s->result.target, answer->name, sizeof(s->result.target));
         memcpy(s->result.uri, answer->uri, sizeof(s->result.uri));
@@ -217,7 +217,7 @@ static void on_late_answer(struct session *s, const struct adder_answer *answer)
         if (answer->outcome != DAEMON_OK) {
                 snprintf(text, sizeof(text), "the program runs unwatched: %s", answer->reason.text);
         } else {
-                take_target(s, answer);
+                set_target(s, answer);
                 s->claimed = s->o->inside && inside_claimed(s->o->socket);
                 snprintf(text, sizeof(text), "the daemon answers now: the program is watched as %s", answer->name);
         }
@@ -242,7 +242,7 @@ static void on_further_answer(struct session *s, const struct adder_answer *answ
                                  answer->name);
                         s->return_due = !notify_user(s, text);
                 }
-                take_target(s, answer);
+                set_target(s, answer);
         } else if (answer->outcome == DAEMON_REFUSES && !s->refusal_reported) {
                 snprintf(text, sizeof(text), "the program is not watched: %s", answer->reason.text);
                 s->refusal_reported = notify_user(s, text);

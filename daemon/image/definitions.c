@@ -10,7 +10,7 @@
 #define TYPES_MAX  1024u
 #define FIELDS_MAX 4096u
 #define NAMES_MAX  4096u
-#define SIZE_MAX_  (1u << 24) /* bytes of a struct */
+#define STRUCT_MAX (1u << 24) /* bytes */
 #define DEPTH_MAX  16u        /* structs in structs */
 
 static const char contradiction[] = "the definitions in it contradict each other";
@@ -145,16 +145,16 @@ static bool is_size_of(enum image_kind kind, uint32_t size)
         }
 }
 
-/* `parts`: for the numbers of the fields' types. */
+/* *part: the number of its type, if it is a struct. */
 static void read_field(struct image *im, struct image_their_type *t, uint32_t i, uint32_t *part)
 {
         struct image_field *f = &t->fields[i];
 
         f->name = read_name(im);
         f->kind = read_number(im, IMAGE_KINDS - 1);
-        f->offset = read_number(im, SIZE_MAX_);
-        f->size = read_number(im, SIZE_MAX_);
-        f->count = read_number(im, SIZE_MAX_);
+        f->offset = read_number(im, STRUCT_MAX);
+        f->size = read_number(im, STRUCT_MAX);
+        f->count = read_number(im, STRUCT_MAX);
         *part = read_number(im, TYPES_MAX);
         read_names(im, &t->names[i]);
         f->names = t->names[i].n ? &t->names[i] : NULL;
@@ -166,7 +166,7 @@ static void read_field(struct image *im, struct image_their_type *t, uint32_t i,
 static bool read_definition(struct image *im, struct image_their_type *t, uint32_t **ret_parts)
 {
         t->type.name = read_name(im);
-        t->type.size = read_number(im, SIZE_MAX_);
+        t->type.size = read_number(im, STRUCT_MAX);
         uint32_t n = read_number(im, FIELDS_MAX);
         t->fields = calloc(n + 1u, sizeof(*t->fields));
         t->names = calloc(n + 1u, sizeof(*t->names));
