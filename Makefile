@@ -38,19 +38,21 @@ DAEMON_ROOMS := $(addprefix daemon/, buffer loop source image model trend rules 
 CLIENT_ROOMS := $(addprefix client/, hosts cli feed history state program alerts answers \
                 console/draw console/table console/scene console/overview console/views console \
                 metrics page api serve web report pipe archive trend diff ctl rules run attach doctor replay events convert plot summary post notify export \
-                completion recordings post_mortem keys)
+                completion recordings post_mortem keys inspect)
+INSPECT_ROOMS := $(addprefix inspect/, memory ghc process show)
 
 define read_room
 sources :=
 include $(1)/sources.mk
 SRC.$(1) := $$(addprefix $(1)/,$$(sources))
 endef
-$(foreach room,$(PROTO_ROOMS) $(BOTH_ROOMS) $(DAEMON_ROOMS) $(CLIENT_ROOMS) agent,$(eval $(call read_room,$(room))))
+$(foreach room,$(PROTO_ROOMS) $(BOTH_ROOMS) $(DAEMON_ROOMS) $(CLIENT_ROOMS) $(INSPECT_ROOMS) agent,$(eval $(call read_room,$(room))))
 sources_of = $(foreach room,$(1),$(SRC.$(room)))
 
 LIB_SRC     := $(call sources_of,$(PROTO_ROOMS))
 DAEMON_SRC  := $(call sources_of,$(BOTH_ROOMS) $(DAEMON_ROOMS)) daemon/log.c
 CLIENT_SRC  := $(call sources_of,$(BOTH_ROOMS) $(CLIENT_ROOMS))
+INSPECT_SRC := $(call sources_of,$(INSPECT_ROOMS))
 AGENT_SRC   := $(SRC.agent)
 AGENT_ACTS  := $(addprefix agent/,$(acting))
 VERDICT_SRC := $(addprefix daemon/trend/,$(verdict))
@@ -99,10 +101,11 @@ LIB_OBJ    := $(call objects,$(LIB_SRC)) $(OBJ)/heapwatch.pb-c.o
 DAEMON_OBJ := $(call objects,$(DAEMON_SRC))
 CLIENT_OBJ := $(call objects,$(CLIENT_SRC) agent/options.c agent/symbols.c agent/settings.c) $(OBJ)/client/page/assets_page.o \
               $(patsubst %.proto,$(OBJ)/%.pb-c.o,$(wildcard client/*/*.proto))
-AGENT_OBJ  := $(patsubst %.c,$(OBJ)/inside/%.o,proto/base/error.c proto/base/rts_options.c $(AGENT_SRC) $(AGENT_ACTS))
+INSPECT_OBJ := $(call objects,$(INSPECT_SRC))
+AGENT_OBJ  := $(patsubst %.c,$(OBJ)/inside/%.o,proto/base/error.c proto/base/rts_options.c proto/base/haskell_symbol.c $(AGENT_SRC) $(AGENT_ACTS))
 UNIT_BIN   := $(patsubst tests/unit/%.c,$(O)/unit/%,$(UNIT_SRC))
 
-PROGRAMS := $(O)/heapwatchd $(O)/heapwatch
+PROGRAMS := $(O)/heapwatchd $(O)/heapwatch $(O)/heapwatch-inspect
 MAN      := $(addprefix $(O)/man/,heapwatch.1 heapwatchd.8)
 
 AGENT    := $(O)/libheapwatch-agent.so $(O)/libheapwatch-agent.a
@@ -226,6 +229,11 @@ $(O)/heapwatch: $(OBJ)/client/main.o $(CLIENT_OBJ) $(O)/libdaemon.a $(O)/libinte
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -o $@ $(filter-out %.map,$^) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_CLIENT) $(LIBS_LIB)
 
+# What reads other programs' memory links nothing but the C library and what is needed to print.
+$(O)/heapwatch-inspect: $(OBJ)/inspect/main.o $(INSPECT_OBJ) $(call objects,$(SRC.proto/cli)) $(O)/libinternal.a
+	$(call SAY,LD,$@)
+	$(Q)$(CC) -o $@ $(filter-out %.map,$^) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS)
+
 # A name of ours must not take the place of a library's (libkrb5, below ZeroMQ, has a profile_init too).
 $(PROGRAMS): HW_LDFLAGS += -Wl,--version-script=scripts/program.map
 $(PROGRAMS): scripts/program.map
@@ -236,7 +244,7 @@ $(MAN): $(O)/man/%: docs/man/% scripts/man $(PROGRAMS)
 	$(Q)scripts/man $< $(O) > $@
 
 # Unit tests: one program per file, linked with every room of both programs.
-$(O)/libunit.a: $(DAEMON_OBJ) $(filter-out $(DAEMON_OBJ),$(CLIENT_OBJ)) $(filter-out $(CLIENT_OBJ),$(call objects,$(AGENT_SRC)))
+$(O)/libunit.a: $(DAEMON_OBJ) $(INSPECT_OBJ) $(filter-out $(DAEMON_OBJ),$(CLIENT_OBJ)) $(filter-out $(CLIENT_OBJ),$(call objects,$(AGENT_SRC)))
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 $(O)/unit/%: $(OBJ)/tests/unit/%.o $(O)/libunit.a $(O)/libinternal.a
@@ -266,7 +274,7 @@ $(O)/heapwatch-early: $(HEAPWATCH_EARLY_OBJ)
 	$(Q)$(CC) -o $@ $^ $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS)
 
 -include $(patsubst %.o,%.d,$(HEAPWATCH_TREND_OBJ) $(HEAPWATCH_EARLY_OBJ))
--include $(patsubst %.o,%.d,$(LIB_OBJ) $(DAEMON_OBJ) $(CLIENT_OBJ) $(call objects,$(AGENT_SRC) daemon/main.c client/main.c $(UNIT_SRC)))
+-include $(patsubst %.o,%.d,$(LIB_OBJ) $(DAEMON_OBJ) $(CLIENT_OBJ) $(call objects,$(AGENT_SRC) $(INSPECT_SRC) daemon/main.c client/main.c inspect/main.c $(UNIT_SRC)))
 
 # Fuzzers: MODE=fuzz CC=clang for libFuzzer, MODE=afl CC=afl-clang-fast for AFL++, which has a driver of the same name.
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(sort $(wildcard tests/fuzz/*.c)))
@@ -289,7 +297,7 @@ help:
 	@sed -n 's/^#: /  /p' Makefile
 .PHONY: help
 
-#: all         heapwatchd, heapwatch, libheapwatch, libheapwatch-agent (default)
+#: all         heapwatchd, heapwatch, heapwatch-inspect, libheapwatch, libheapwatch-agent (default)
 .PHONY: all
 
 #: demo        install what is missing, build, watch a leaking Haskell program for half a minute
@@ -344,7 +352,7 @@ check-fleet:
 unit-programs: $(UNIT_BIN)
 
 # Only what the compiler says of each source: with MODE, CC and CFLAGS as for `all`, in half the time.
-WARNED := $(patsubst %.c,$(OBJ)/%.warned,$(sort $(LIB_SRC) $(DAEMON_SRC) $(CLIENT_SRC) $(AGENT_SRC) $(AGENT_ACTS) daemon/main.c client/main.c))
+WARNED := $(patsubst %.c,$(OBJ)/%.warned,$(sort $(LIB_SRC) $(DAEMON_SRC) $(CLIENT_SRC) $(AGENT_SRC) $(AGENT_ACTS) $(INSPECT_SRC) daemon/main.c client/main.c inspect/main.c))
 $(WARNED): $(OBJ)/%.warned: %.c $(OBJ)/flags | $(GEN)/heapwatch/heapwatch.pb-c.h $(PB:%=$(GEN)/%.pb-c.h)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HW_CFLAGS) $(CFLAGS) $(CPPFLAGS) -fsyntax-only $<

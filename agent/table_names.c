@@ -20,7 +20,7 @@
 
 #include "agent/bytes.h"
 #include "agent/descriptor.h"
-#include "agent/haskell_symbol.h"
+#include "proto/base/haskell_symbol.h"
 #include "agent/limits.h"
 #include "agent/preamble.h"
 #include "agent/queue.h"

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "agent/bytes.h"
-#include "agent/haskell_symbol.h"
+#include "proto/base/haskell_symbol.h"
 #include "agent/preamble.h"
 #include "agent/queue.h"
 #include "agent/symbols.h"

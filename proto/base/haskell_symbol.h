@@ -9,8 +9,8 @@
  *
  * The same texts as a heap profile by closure type has.
  */
-#ifndef HW_AGENT_HASKELL_SYMBOL_H
-#define HW_AGENT_HASKELL_SYMBOL_H
+#ifndef HW_PROTO_BASE_HASKELL_SYMBOL_H
+#define HW_PROTO_BASE_HASKELL_SYMBOL_H
 
 #include <stdbool.h>
 

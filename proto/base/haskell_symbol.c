@@ -4,7 +4,7 @@
  * is only between them. A part is never longer decoded than encoded, but for characters beyond ASCII: each write checks
  * the room.
  */
-#include "agent/haskell_symbol.h"
+#include "proto/base/haskell_symbol.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/inspect/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "client/cli/signals.h"
+#include "heapwatch/text.h"
+#include "proto/base/clock.h"
+#include "proto/base/sibling.h"
+
+#define REFUSED 3 /* its exit status: inspect/show/request.h */
+#define PIECE   8192
+#define POLL_MS 100
+
+struct child {
+        pid_t pid;
+        int out, err;
+        char said[ERROR_TEXT_MAX]; /* on standard error */
+        size_t n_said;
+        unsigned char before; /* the last byte of its output */
+};
+
+static bool open_pipes(int out[2], int err[2])
+{
+        if (pipe2(out, O_CLOEXEC) < 0)
+                return false;
+        if (pipe2(err, O_CLOEXEC) == 0)
+                return true;
+        (void)close(out[0]);
+        (void)close(out[1]);
+        return false;
+}
+
+/* Signals as they are usually: a key on the terminal ends it as it ends us. 0 or an errno. */
+static int spawn(const char *program, const char *const *arguments, int out, int err, pid_t *ret)
+{
+        posix_spawn_file_actions_t actions;
+        posix_spawnattr_t attributes;
+        sigset_t none, defaults;
+        int r = posix_spawn_file_actions_init(&actions);
+
+        if (r)
+                return r;
+        if ((r = posix_spawnattr_init(&attributes)) != 0) {
+                (void)posix_spawn_file_actions_destroy(&actions);
+                return r;
+        }
+        (void)sigemptyset(&none);
+        (void)sigemptyset(&defaults);
+        (void)sigaddset(&defaults, SIGPIPE);
+        if (!(r = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)) &&
+            !(r = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO)) &&
+            !(r = posix_spawn_file_actions_adddup2(&actions, err, STDERR_FILENO)) &&
+            !(r = posix_spawnattr_setsigmask(&attributes, &none)) &&
+            !(r = posix_spawnattr_setsigdefault(&attributes, &defaults)) &&
+            !(r = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)))
+                r = posix_spawnp(ret, program, &actions, &attributes, (char *const *)arguments, environ);
+        (void)posix_spawnattr_destroy(&attributes);
+        (void)posix_spawn_file_actions_destroy(&actions);
+        return r;
+}
+
+/* ------------------------------------------------------------------------- its output */
+
+/* Lines stay lines; what else may steer a terminal does not come from a program that read hostile memory. */
+static void pass_on(struct child *c, char *piece, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                const unsigned char byte = (unsigned char)piece[i];
+                if ((byte < ' ' && byte != '\n') || byte == 0x7f || (c->before == 0xc2 && byte < 0xa0)) /* C0, C1 */
+                        piece[i] = '?';
+                c->before = byte;
+        }
+        (void)fwrite(piece, 1, n, stdout);
+}
+
+static void keep_said(struct child *c, const char *piece, size_t n)
+{
+        const size_t room = sizeof(c->said) - 1 - c->n_said, k = n < room ? n : room;
+
+        memcpy(c->said + c->n_said, piece, k);
+        c->n_said += k;
+}
+
+/* False: that was the end. */
+static bool read_piece(struct child *c, int fd)
+{
+        char piece[PIECE];
+        const ssize_t n = read(fd, piece, sizeof(piece));
+
+        if (n < 0 && errno == EINTR)
+                return true;
+        if (n <= 0)
+                return false;
+        if (fd == c->out)
+                pass_on(c, piece, (size_t)n);
+        else
+                keep_said(c, piece, (size_t)n);
+        return true;
+}
+
+/* Until both pipes end. False: the time is over, or a signal ends us. */
+static bool relay(struct child *c, uint64_t until_ns)
+{
+        struct pollfd fds[] = { { c->out, POLLIN, 0 }, { c->err, POLLIN, 0 } };
+
+        while (fds[0].fd >= 0 || fds[1].fd >= 0) {
+                if (signals_stop() || clock_mono_ns() >= until_ns)
+                        return false;
+                if (poll(fds, 2, POLL_MS) < 0)
+                        continue;
+                for (size_t i = 0; i < 2; i++)
+                        if (fds[i].fd >= 0 && fds[i].revents && !read_piece(c, fds[i].fd))
+                                fds[i].fd = -1;
+        }
+        return true;
+}
+
+/* ---------------------------------------------------------------------------- its end */
+
+static enum child_end end_of(const struct child *c, int status, struct error *error)
+{
+        char said[ERROR_TEXT_MAX];
+
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+                return CHILD_GOOD;
+        if (WIFEXITED(status) && WEXITSTATUS(status) == REFUSED)
+                return CHILD_REFUSED;
+        (void)hw_terminal_text(said, sizeof(said), c->said);
+        if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL))
+                (void)error_set(error,
+                                "the inspection needed more time or memory than it may (--memory); what it reads "
+                                "may be damaged");
+        else if (WIFSIGNALED(status))
+                (void)error_set(error, "the inspection ended by signal %d; what it reads may be damaged",
+                                WTERMSIG(status));
+        else
+                (void)error_set(error, "%s", said[0] ? said : "the inspection failed without saying why");
+        return CHILD_FAILED;
+}
+
+enum child_end child_run(const char *const *arguments, uint64_t most_ns, struct error *error)
+{
+        struct child c = { .n_said = 0 };
+        char program[PATH_MAX];
+        int out[2], err[2], status = 0;
+
+        sibling_program(arguments[0], program, sizeof(program));
+        if (!open_pipes(out, err)) {
+                (void)error_set(error, "cannot start %s: %s", arguments[0], strerror(errno));
+                return CHILD_FAILED;
+        }
+        const int r = spawn(program, arguments, out[1], err[1], &c.pid);
+        (void)close(out[1]);
+        (void)close(err[1]);
+        c.out = out[0];
+        c.err = err[0];
+        const bool good = r == 0 && relay(&c, clock_mono_ns() + most_ns);
+        if (r == 0 && !good)
+                (void)kill(c.pid, SIGKILL); /* a program that it has stopped is released by that */
+        (void)close(out[0]);
+        (void)close(err[0]);
+        if (r != 0) {
+                (void)error_set(error, "cannot start %s: %s; it is installed with heapwatch", arguments[0],
+                                strerror(r));
+                return CHILD_FAILED;
+        }
+        while (waitpid(c.pid, &status, 0) < 0 && errno == EINTR)
+                ;
+        while (c.n_said > 0 && c.said[c.n_said - 1] == '\n')
+                c.n_said--;
+        c.said[c.n_said] = '\0';
+        return end_of(&c, status, error);
+}

@@ -1,0 +1,1 @@
+sources := subject.c child.c command.c

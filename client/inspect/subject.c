@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/inspect/subject.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "client/attach/permission.h"
+#include "client/attach/processes.h"
+#include "client/feed/locate.h"
+#include "heapwatch/requester.h"
+
+#define TIMEOUT_MS 3000
+
+static void see_reply(void *ctx, const Hw__Reply *reply)
+{
+        const Hw__Update *u = reply->what_case == HW__REPLY__WHAT_UPDATE ? reply->update : NULL;
+        const Hw__Target *t = u && u->body_case == HW__UPDATE__BODY_TARGET_STATE ? u->target_state : NULL;
+
+        if (t && t->run_info && t->run_info->has_pid && t->state == HW__TARGET__STATE__STATE_RUNNING)
+                *(pid_t *)ctx = (pid_t)t->run_info->pid;
+}
+
+/* Of the daemon on this machine: another's processes are not here. 0: no such target runs, or there is no daemon. */
+static pid_t ask_daemon(const char *name)
+{
+        Hw__Request *r = hw_request_new(HW__REQUEST__WHAT_SNAPSHOT);
+        char publish[256], ask[256];
+        pid_t pid = 0;
+
+        if (r && hw_request_add_target(r->snapshot, name) == 0 &&
+            hw_request_add_kind(r->snapshot, HW__KIND__KIND_TARGET) == 0 &&
+            hw_default_endpoints(publish, ask, sizeof(publish)) == 0)
+                (void)hw_request(publish, r, TIMEOUT_MS, see_reply, &pid);
+        hw_request_destroy(&r);
+        return pid;
+}
+
+bool subject_find(struct inspectee *ret, const char *text, struct error *error)
+{
+        *ret = (struct inspectee){ .core = NULL };
+        if (locate_is_log(text)) {
+                ret->core = text;
+                return access(text, R_OK) == 0 || error_set(error, "%s: %s", text, strerror(errno));
+        }
+        if (process_number(text, &ret->pid, error))
+                return true;
+        ret->pid = ask_daemon(text);
+        return ret->pid != 0;
+}
+
+/* The nth number behind a key of /proc/PID/status; -1: not known. */
+static long status_of(pid_t pid, const char *key, unsigned nth)
+{
+        char path[64], line[256];
+        long value = -1;
+
+        (void)snprintf(path, sizeof(path), "/proc/%ld/status", (long)pid);
+        FILE *f = fopen(path, "re");
+        while (f && value < 0 && fgets(line, sizeof(line), f)) {
+                char *at = line + strlen(key);
+                for (unsigned i = 0; !strncmp(line, key, strlen(key)) && i <= nth; i++)
+                        value = strtol(at, &at, 10);
+        }
+        if (f)
+                (void)fclose(f);
+        return value;
+}
+
+void subject_refused(pid_t pid, struct error *ret)
+{
+        const char *missing = permission_missing_here();
+        const long tracer = status_of(pid, "TracerPid:", 0), user = status_of(pid, "Uid:", 1);
+
+        if (tracer > 0)
+                (void)error_set(ret,
+                                "process %ld is traced by process %ld, and the kernel allows one tracer; end that one",
+                                (long)pid, tracer);
+        else if (user >= 0 && (uid_t)user != geteuid() && geteuid() != 0)
+                (void)error_set(ret, "process %ld belongs to user %ld; inspect it as that user or as root", (long)pid,
+                                user);
+        else if (missing)
+                (void)error_set(ret, "process %ld may not be inspected: %s", (long)pid, missing);
+        else
+                (void)error_set(ret,
+                                "the kernel does not let us inspect process %ld: it has rights that we lack, or is in "
+                                "another container; inspect it as root with CAP_SYS_PTRACE, from outside the container",
+                                (long)pid);
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "inspect/ghc/blocks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/base/array.h"
+
+#define CANDIDATES              64u
+#define VOTES_ENOUGH            100000u
+#define BLOCKS_MOST             (UINT32_C(1) << 28)
+#define BLOCKS_WITH_DESCRIPTORS (MEGABLOCK_BLOCKS - FIRST_BLOCK)
+#define STRUCT_LEAST            200u /* bytes of a generation: 232, 368 and 384 are known */
+#define STRUCT_MOST             512u
+#define FREE                    UINT64_MAX /* what a descriptor of a free group has as its end */
+
+static uint64_t u64_at(const uint8_t *bytes, size_t at)
+{
+        uint64_t value;
+
+        memcpy(&value, bytes + at, sizeof(value));
+        return value;
+}
+
+static uint32_t u32_at(const uint8_t *bytes, size_t at)
+{
+        uint32_t value;
+
+        memcpy(&value, bytes + at, sizeof(value));
+        return value;
+}
+
+static struct block_group descriptor(const uint8_t *d)
+{
+        return (struct block_group){
+                .start = u64_at(d, 0),
+                .free = u64_at(d, 8),
+                .link = u64_at(d, 16),
+                .generation = u64_at(d, 32),
+                .generation_number = (uint16_t)u32_at(d, 40),
+                .flags = (uint16_t)(u32_at(d, 44) >> 16),
+                .blocks = u32_at(d, 48),
+        };
+}
+
+/* -------------------------------------------------------------------- megablocks */
+
+static bool is_anonymous(const struct mapping *m)
+{
+        return m->readable && m->writable && !m->file && !m->named;
+}
+
+/*
+ * One megablock. Returns how many megablocks its groups reach over: only the first of a large group has descriptors.
+ * 0: it is none, or the caller has seen enough (*ret_go_on).
+ */
+static uint64_t each_group(const struct program *p, uint64_t megablock, uint8_t *descriptors,
+                           bool (*each)(void *ctx, const struct block_group *g), void *ctx, bool *ret_go_on)
+{
+        uint64_t reach = 1;
+
+        if (!memory_read(p->memory, megablock, descriptors, MEGABLOCK_BLOCKS * DESCRIPTOR_BYTES))
+                return 0;
+        const struct block_group first = descriptor(descriptors + FIRST_BLOCK * DESCRIPTOR_BYTES);
+        if (first.start != megablock + FIRST_BLOCK * BLOCK_BYTES || first.blocks == 0 || first.blocks > BLOCKS_MOST)
+                return 0;
+        for (uint32_t b = FIRST_BLOCK; b < MEGABLOCK_BLOCKS && *ret_go_on;) {
+                const struct block_group g = descriptor(descriptors + (size_t)b * DESCRIPTOR_BYTES);
+                if (g.blocks == 0 || g.blocks > BLOCKS_MOST || g.start != megablock + (uint64_t)b * BLOCK_BYTES) {
+                        b++;
+                        continue;
+                }
+                if (g.blocks > BLOCKS_WITH_DESCRIPTORS)
+                        reach = 1 + ((uint64_t)(g.blocks - BLOCKS_WITH_DESCRIPTORS) * BLOCK_BYTES + MEGABLOCK_BYTES -
+                                     1) / MEGABLOCK_BYTES;
+                if (g.free != FREE)
+                        *ret_go_on = each(ctx, &g);
+                b += g.blocks < MEGABLOCK_BLOCKS ? g.blocks : MEGABLOCK_BLOCKS;
+        }
+        return reach;
+}
+
+void blocks_each(const struct program *p, bool (*each)(void *ctx, const struct block_group *g), void *ctx)
+{
+        uint8_t *descriptors = malloc(MEGABLOCK_BLOCKS * DESCRIPTOR_BYTES);
+        bool go_on = descriptors != NULL;
+
+        for (size_t i = 0; i < p->n_mappings && go_on; i++) {
+                const struct mapping *m = &p->mappings[i];
+                if (!is_anonymous(m))
+                        continue;
+                uint64_t end = m->end;
+                while (i + 1 < p->n_mappings && p->mappings[i + 1].start == end && is_anonymous(&p->mappings[i + 1]))
+                        end = p->mappings[++i].end;
+                uint64_t at = (m->start + MEGABLOCK_BYTES - 1) & ~(MEGABLOCK_BYTES - 1);
+                while (go_on && at < end && end - at >= MEGABLOCK_BYTES) {
+                        const uint64_t reach = each_group(p, at, descriptors, each, ctx, &go_on);
+                        const uint64_t left = (end - at) / MEGABLOCK_BYTES;
+                        at += (reach == 0 ? 1 : reach < left ? reach : left) * MEGABLOCK_BYTES;
+                }
+        }
+        free(descriptors);
+}
+
+/* ------------------------------------------------------------------- generations */
+
+struct votes {
+        uint64_t candidates[CANDIDATES];
+        uint64_t counts[CANDIDATES];
+        unsigned n;
+        uint64_t seen;
+};
+
+static bool vote(void *ctx, const struct block_group *g)
+{
+        struct votes *v = ctx;
+        unsigned i = 0;
+
+        v->seen++;
+        if (g->generation_number != 0 || g->generation < BLOCK_BYTES || (g->generation & 7))
+                return true;
+        while (i < v->n && v->candidates[i] != g->generation)
+                i++;
+        if (i == CANDIDATES)
+                return true;
+        if (i == v->n) {
+                v->candidates[v->n] = g->generation;
+                v->counts[v->n++] = 0;
+        }
+        return ++v->counts[i] < VOTES_ENOUGH;
+}
+
+/* Offsets in struct generation_ of rts/storage/GC.h. */
+enum {
+        AT_NUMBER = 0,
+        AT_BLOCKS = 8,
+        AT_N_BLOCKS = 16,
+        AT_N_WORDS = 24,
+        AT_LARGE_OBJECTS = 32,
+        AT_COMPACT_OBJECTS = 64,
+        AT_THREADS = 104,
+        AT_WEAK_POINTERS = 112,
+        AT_TO = 120,
+        AT_COLLECTIONS = 128,
+        FROM_END_OLD_BLOCKS = 80,
+        FROM_END_OLD_THREADS = 16,
+};
+
+/* The chain of `to`, which ends with the oldest: that leads to itself. */
+static bool chain(struct generations *ret, const struct program *p, uint64_t first)
+{
+        struct generations g = { .n = 0 };
+        uint64_t at = first;
+
+        for (;;) {
+                if (g.n == GENERATIONS_MOST || memory_u32(p->memory, at + AT_NUMBER) != g.n)
+                        return false;
+                g.items[g.n++].at = at;
+                const uint64_t to = memory_u64(p->memory, at + AT_TO);
+                if (to == at)
+                        break;
+                if (g.n == 1 && to > at && to - at >= STRUCT_LEAST && to - at <= STRUCT_MOST)
+                        g.struct_bytes = (unsigned)(to - at);
+                if (g.struct_bytes == 0 || to != at + g.struct_bytes)
+                        return false;
+                at = to;
+        }
+        *ret = g;
+        return true;
+}
+
+bool generations_find(struct generations *ret, const struct program *p, struct error *error)
+{
+        struct votes v = { .n = 0 };
+
+        blocks_each(p, vote, &v);
+        if (v.seen == 0)
+                return error_set(error, "it has no heap of GHC's runtime: no block of memory looks like one of it");
+        while (v.n > 0) {
+                unsigned best = 0;
+                for (unsigned i = 1; i < v.n; i++)
+                        if (v.counts[i] > v.counts[best])
+                                best = i;
+                if (chain(ret, p, v.candidates[best]) && generations_read(ret, p))
+                        return true;
+                v.n--;
+                v.candidates[best] = v.candidates[v.n];
+                v.counts[best] = v.counts[v.n];
+        }
+        return error_set(error,
+                         "its heap is laid out in another way than that of GHC 9.0 to 9.10: no generations found");
+}
+
+bool generations_read(struct generations *g, const struct program *p)
+{
+        for (unsigned i = 0; i < g->n; i++) {
+                struct heap_generation *to = &g->items[i];
+                uint8_t bytes[STRUCT_MOST];
+                const unsigned n = g->struct_bytes ? g->struct_bytes : AT_COLLECTIONS + 4u;
+
+                if (!memory_read(p->memory, to->at, bytes, n))
+                        return false;
+                *to = (struct heap_generation){
+                        .at = to->at,
+                        .blocks = u64_at(bytes, AT_BLOCKS),
+                        .n_blocks = u64_at(bytes, AT_N_BLOCKS),
+                        .n_words = u64_at(bytes, AT_N_WORDS),
+                        .large_objects = u64_at(bytes, AT_LARGE_OBJECTS),
+                        .compact_objects = u64_at(bytes, AT_COMPACT_OBJECTS),
+                        .threads = u64_at(bytes, AT_THREADS),
+                        .weak_pointers = u64_at(bytes, AT_WEAK_POINTERS),
+                        .collections = u32_at(bytes, AT_COLLECTIONS),
+                };
+                if (g->struct_bytes) {
+                        to->old_threads = u64_at(bytes, g->struct_bytes - FROM_END_OLD_THREADS);
+                        to->collecting = u64_at(bytes, g->struct_bytes - FROM_END_OLD_BLOCKS) != 0;
+                }
+        }
+        return true;
+}
+
+bool generations_collecting(const struct generations *g)
+{
+        for (unsigned i = 0; i < g->n; i++)
+                if (g->items[i].collecting)
+                        return true;
+        return false;
+}

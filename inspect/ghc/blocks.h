@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * blocks.h - how GHC's runtime keeps its heap: megablocks of 1 MiB, aligned, each with a descriptor of 64 bytes for
+ * each of its blocks of 4 KiB; groups of neighbouring blocks; and generations, which groups belong to.
+ *
+ * The same from GHC 9.0 to 9.10 but for the size of a generation's struct. Nothing is taken for granted: a megablock
+ * is one whose fifth descriptor says where its block is, and generations are what most descriptors of the youngest
+ * point to, if the number there and the chain of `to` agree.
+ */
+#ifndef HW_INSPECT_GHC_BLOCKS_H
+#define HW_INSPECT_GHC_BLOCKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "inspect/memory/program.h"
+
+#define BLOCK_BYTES      4096u
+#define MEGABLOCK_BYTES  (UINT64_C(1) << 20)
+#define MEGABLOCK_BLOCKS 256u
+#define DESCRIPTOR_BYTES 64u
+#define FIRST_BLOCK      4u /* the descriptors are where the first four would be */
+#define GENERATIONS_MOST 16u
+
+enum block_flag {
+        BLOCK_EVACUATED = 1,
+        BLOCK_LARGE = 2,
+        BLOCK_PINNED = 4,
+        BLOCK_MARKED = 8,
+        BLOCK_COMPACT = 512,
+        BLOCK_NONMOVING = 1024,
+        BLOCK_NONMOVING_SWEEPING = 2048,
+};
+
+/* A group of blocks in use: its first descriptor. */
+struct block_group {
+        uint64_t start, free, link, generation;
+        uint32_t blocks;
+        uint16_t generation_number, flags;
+};
+
+struct heap_generation {
+        uint64_t at;
+        uint64_t blocks, n_blocks, n_words;
+        uint64_t large_objects;
+        uint64_t compact_objects;
+        uint64_t threads;
+        uint64_t weak_pointers;
+        uint32_t collections;
+        uint64_t old_threads; /* which a collection has not come to yet; 0 where the struct's size is not known */
+        bool collecting;
+};
+
+struct generations {
+        struct heap_generation items[GENERATIONS_MOST];
+        unsigned n;
+        unsigned struct_bytes; /* 0: there is one generation, so the size is not known */
+};
+
+/* Calls `each` for the groups in use of all megablocks, in the order of their addresses, until it returns false. */
+void blocks_each(const struct program *p, bool (*each)(void *ctx, const struct block_group *g), void *ctx);
+
+/* False with a sentence: there is no GHC heap, or one that is not understood. */
+bool generations_find(struct generations *ret, const struct program *p, struct error *error);
+
+/* Reads them again. False: they cannot be read. */
+bool generations_read(struct generations *g, const struct program *p);
+
+/* A collection is under way: closures are moving. */
+bool generations_collecting(const struct generations *g);
+
+#endif

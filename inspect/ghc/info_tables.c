@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "inspect/ghc/info_tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "inspect/ghc/closure.h"
+#include "proto/base/hash.h"
+
+#define TABLES_MOST   (UINT32_C(1) << 20)
+#define POINTERS_MOST 4096u
+#define OTHERS_MOST   8192u
+#define SELECTOR_MOST 1024u
+
+void info_tables_init(struct info_tables *t, struct program *program, unsigned header_words)
+{
+        *t = (struct info_tables){ .program = program, .header_words = header_words };
+        pool_init(&t->tables, sizeof(struct closure_table), 10);
+}
+
+void info_tables_done(struct info_tables *t)
+{
+        for (uint32_t id = 1; id <= t->tables.count; id++)
+                free(((struct closure_table *)pool_at(&t->tables, id))->name);
+        pool_done(&t->tables);
+        free(t->places);
+        t->places = NULL;
+        t->n_places = 0;
+        t->newest = NULL;
+}
+
+/* ------------------------------------------------------------------------ checks */
+
+/* "ghc-prim:GHC.Types.:", "main:Main.Session" */
+static bool is_description(const char *text)
+{
+        const char *colon = strchr(text, ':');
+
+        return colon && colon > text && strchr(colon + 1, '.') != NULL;
+}
+
+static bool read_description(struct program *p, uint64_t at, bool profiled, char *ret, size_t size)
+{
+        int32_t offset;
+
+        return memory_read_kept(p->memory, at - (profiled ? 40 : 24), &offset, sizeof(offset)) &&
+               memory_text_kept(p->memory, at + (uint64_t)(int64_t)offset, ret, size) && is_description(ret);
+}
+
+static bool read_raw(struct program *p, uint64_t at, struct closure_table *ret)
+{
+        struct {
+                uint32_t pointers, others, type;
+                int32_t srt;
+        } raw;
+
+        if ((at & 7) || !program_is_code(p, at) || !memory_read_kept(p->memory, at - sizeof(raw), &raw, sizeof(raw)) ||
+            raw.type == 0 || raw.type >= CLOSURE_TYPES)
+                return false;
+        *ret = (struct closure_table){
+                .at = at,
+                .layout = (uint64_t)raw.others << 32 | raw.pointers,
+                .pointers = raw.pointers,
+                .others = raw.others,
+                .srt = raw.srt,
+                .type = (uint8_t)raw.type,
+        };
+        return true;
+}
+
+/* Types that say their layout in their names: from 1_0 to 0_2. */
+static bool has_named_layout(const struct closure_table *i, unsigned first)
+{
+        static const uint8_t pointers[] = { 1, 0, 2, 1, 0 }, others[] = { 0, 1, 0, 1, 2 };
+
+        return i->pointers == pointers[i->type - first] && i->others == others[i->type - first];
+}
+
+static bool is_plausible(const struct closure_table *i)
+{
+        switch (i->type) {
+        case CONSTR:
+        case CONSTR_NOCAF:
+        case FUN:
+        case FUN_STATIC:
+        case THUNK_STATIC:
+        case PRIM:
+        case MUT_PRIM:
+                return i->pointers <= POINTERS_MOST && i->others <= OTHERS_MOST;
+        case THUNK:
+                return i->pointers <= POINTERS_MOST && i->others <= OTHERS_MOST && i->pointers + i->others > 0;
+        case THUNK_SELECTOR:
+                return i->layout <= SELECTOR_MOST;
+        default:
+                if (i->type > CONSTR && i->type <= CONSTR_0_2)
+                        return has_named_layout(i, CONSTR + 1);
+                if (i->type >= FUN_1_0 && i->type <= FUN_0_2)
+                        return has_named_layout(i, FUN_1_0);
+                if (i->type >= THUNK_1_0 && i->type <= THUNK_0_2)
+                        return has_named_layout(i, THUNK_1_0);
+                return true;
+        }
+}
+
+bool info_tables_is_constructor(struct program *program, uint64_t at, bool profiled)
+{
+        char name[PROGRAM_NAME_BYTES];
+        struct closure_table i;
+
+        return read_raw(program, at, &i) && closure_is_constructor(i.type) &&
+               read_description(program, at, profiled, name, sizeof(name));
+}
+
+/* A constructor without a description is a list of closures that the runtime goes through (SRT), never in the heap. */
+static void read_table(struct info_tables *t, uint64_t at, struct closure_table *ret)
+{
+        char name[PROGRAM_NAME_BYTES];
+
+        if (!read_raw(t->program, at, ret) || !is_plausible(ret)) {
+                ret->type = 0;
+                ret->at = at;
+        } else if (closure_is_constructor(ret->type) &&
+                   read_description(t->program, at, t->header_words > 1, name, sizeof(name))) {
+                ret->name = strdup(name);
+        }
+}
+
+/* ---------------------------------------------------------------------- the table */
+
+static uint32_t place_of(const struct info_tables *t, uint64_t at)
+{
+        uint32_t place = (uint32_t)hash_u64(at, 0) & (t->n_places - 1);
+
+        while (t->places[place] && info_tables_nth(t, t->places[place])->at != at)
+                place = (place + 1) & (t->n_places - 1);
+        return place;
+}
+
+static bool make_room(struct info_tables *t)
+{
+        const uint32_t n = t->n_places ? 2 * t->n_places : 4096;
+        uint32_t *places;
+
+        if (2 * t->tables.count < t->n_places)
+                return true;
+        if (t->tables.count >= TABLES_MOST || !(places = calloc(n, sizeof(*places))))
+                return false;
+        free(t->places);
+        t->places = places;
+        t->n_places = n;
+        for (uint32_t id = 1; id <= t->tables.count; id++)
+                t->places[place_of(t, info_tables_nth(t, id)->at)] = id;
+        return true;
+}
+
+const struct closure_table *info_tables_find(struct info_tables *t, uint64_t at)
+{
+        if (t->newest && t->newest->at == at)
+                return t->newest;
+        if ((at & 7) || !program_is_code(t->program, at))
+                return NULL;
+        if (!make_room(t)) {
+                t->full = true;
+                return NULL;
+        }
+        const uint32_t place = place_of(t, at);
+        struct closure_table *i;
+        if (t->places[place]) {
+                i = pool_at(&t->tables, t->places[place]);
+        } else {
+                if (!(i = pool_add(&t->tables)))
+                        return NULL;
+                read_table(t, at, i);
+                i->id = t->places[place] = t->tables.count;
+        }
+        if (i->type == 0)
+                return NULL;
+        t->newest = i;
+        return i;
+}
+
+const struct closure_table *info_tables_of_closure(struct info_tables *t, uint64_t closure)
+{
+        uint64_t at;
+
+        return closure && !(closure & 7) && memory_read(t->program->memory, closure, &at, sizeof(at))
+                       ? info_tables_find(t, at)
+                       : NULL;
+}

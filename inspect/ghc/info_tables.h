@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * info_tables.h - the tables that GHC puts in front of code (x86-64, tables next to code): what a closure or a frame
+ * is. A table is known by the address after it, as closures have it. Each is read and checked once.
+ *
+ *      at - 16   layout: pointers u32 and others u32; a bitmap; or i32 from `at` to a large bitmap
+ *      at - 8    type u32
+ *      at - 4    constructors: the tag; others: i32 from `at` to the closures that the code refers to (SRT), 0: none
+ *      at - 24   constructors: i32 from `at` to "package:Module.Name"; at - 40 in profiled programs
+ */
+#ifndef HW_INSPECT_GHC_INFO_TABLES_H
+#define HW_INSPECT_GHC_INFO_TABLES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "inspect/memory/program.h"
+#include "proto/base/pool.h"
+
+struct closure_table {
+        uint64_t at;
+        uint64_t layout;
+        uint32_t pointers, others; /* of closures that have such a layout */
+        uint32_t id;               /* 1, 2 ...: of those that were read */
+        int32_t srt;
+        uint8_t type; /* enum closure_type; 0: it is none */
+        char *name;   /* of a constructor: "package:Module.Name" */
+};
+
+struct info_tables {
+        struct program *program; /* borrowed */
+        struct pool tables;      /* by id */
+        uint32_t *places;        /* by address; 0: free */
+        uint32_t n_places;
+        unsigned header_words; /* of a closure: 3 where the program is profiled, else 1 */
+        bool full;             /* there were more than can be kept: those that followed count as none */
+        const struct closure_table *newest;
+};
+
+void info_tables_init(struct info_tables *t, struct program *program, unsigned header_words);
+void info_tables_done(struct info_tables *t);
+
+/* NULL when there is none at that address. */
+const struct closure_table *info_tables_find(struct info_tables *t, uint64_t at);
+
+/* By the closure's first word. NULL: it is not one, or cannot be read. */
+const struct closure_table *info_tables_of_closure(struct info_tables *t, uint64_t closure);
+
+/* Whether the address may have a constructor's table in a program that is profiled, or not: for finding out which. */
+bool info_tables_is_constructor(struct program *program, uint64_t at, bool profiled);
+
+static inline uint32_t info_tables_count(const struct info_tables *t)
+{
+        return t->tables.count;
+}
+
+static inline const struct closure_table *info_tables_nth(const struct info_tables *t, uint32_t id)
+{
+        return pool_at(&t->tables, id);
+}
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * layout.h - where fields are, by release of GHC: a table, of which the row is chosen that the program's own threads
+ * fit. The release is not read from the program's file: what counts is what is in memory.
+ */
+#ifndef HW_INSPECT_GHC_LAYOUT_H
+#define HW_INSPECT_GHC_LAYOUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "inspect/ghc/blocks.h"
+#include "inspect/ghc/info_tables.h"
+#include "inspect/memory/program.h"
+
+/* Offsets in a TSO, without the two words that a profiled header has more. */
+struct thread_layout {
+        const char *releases;
+        uint16_t why_blocked, why_blocked_bytes, block_info, id, capability;
+        uint16_t label; /* 0: threads have none in this release */
+        uint16_t blocked_exceptions, blocking_queue, allocation_limit;
+        uint16_t words; /* of a TSO */
+};
+
+/* The same in all of them. */
+enum {
+        THREAD_LINK = 16, /* to the next of its generation's list */
+        THREAD_STACK = 24,
+        THREAD_WHAT_NEXT = 32,
+        STACK_SIZE = 8, /* u32, in words */
+        STACK_POINTER = 16,
+        STACK_WORDS = 24,          /* where they begin */
+        CAPABILITY_REGISTERS = 24, /* BaseReg, r13 while Haskell runs, points here */
+        CAPABILITY_CURRENT_THREAD = 896,
+        CAPABILITY_NURSERY = 904,
+        CAPABILITY_CURRENT_NURSERY = 912,
+};
+
+struct ghc {
+        struct program *program; /* borrowed */
+        struct generations generations;
+        struct info_tables tables;
+        struct thread_layout thread;
+        bool profiled;
+        unsigned header_words; /* of a closure */
+        unsigned shift;        /* bytes that a profiled header has more */
+};
+
+/* Finds out all of it. False with a sentence: what does not fit. ghc_done() is needed only after true. */
+bool ghc_find(struct ghc *ret, struct program *program, struct error *error);
+void ghc_done(struct ghc *g);
+
+/* Calls `each` for the threads of all lists until it returns false. False: a list was cut off by something else. */
+bool ghc_each_thread(struct ghc *g, bool (*each)(void *ctx, uint64_t tso), void *ctx);
+
+#endif

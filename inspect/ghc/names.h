@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * names.h - what code is called in the source. A wrong name is worse than none: it comes from a symbol, or there is
+ * none.
+ */
+#ifndef HW_INSPECT_GHC_NAMES_H
+#define HW_INSPECT_GHC_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "inspect/memory/program.h"
+
+enum name_kind {
+        NAME_EXACT, /* of the symbol that the address is in */
+        NAME_LOCAL, /* it has none; what is returned is its module: "Main" */
+        NAME_NONE   /* the file and the place in it: "server+0x4012f0" */
+};
+
+/* "Main.$wloop", "base:GHC.Conc.Sync.fork"; always a text without control characters. */
+enum name_kind name_of_code(const struct program *p, uint64_t address, char *ret, size_t size);
+
+/* Of a closure that does not move: "Main.sessions". */
+enum name_kind name_of_static(const struct program *p, uint64_t address, char *ret, size_t size);
+
+/* The same without its package. Borrowed from `name`. */
+const char *name_without_package(const char *name);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * threads.h - Haskell's threads: what each does or waits for, and its stack.
+ *
+ * In two steps, so that a program is stopped for the first only: threads_copy() copies what the threads are and the
+ * used part of their stacks; threads_walk() finds the frames in the copy.
+ */
+#ifndef HW_INSPECT_GHC_THREADS_H
+#define HW_INSPECT_GHC_THREADS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "inspect/ghc/layout.h"
+
+#define THREAD_LABEL_BYTES 96u
+#define THREAD_FRAMES      64u /* that are kept of a stack, from its top */
+
+enum thread_state {
+        THREAD_RUNNABLE, /* and waits for a capability */
+        THREAD_RUNNING,
+        THREAD_IN_C, /* it called C and its capability waits: `unsafe` */
+        THREAD_MVAR,
+        THREAD_MVAR_READ,
+        THREAD_BLACK_HOLE,
+        THREAD_READ,
+        THREAD_WRITE,
+        THREAD_DELAY,
+        THREAD_STM,
+        THREAD_FOREIGN,
+        THREAD_FOREIGN_INTERRUPTIBLE,
+        THREAD_THROW_TO,
+        THREAD_MIGRATING,
+        THREAD_IO,
+        THREAD_UNKNOWN,
+        THREAD_STATES
+};
+
+/* A stack is a chain of chunks; the copy has the used words of each. */
+struct stack_chunk {
+        size_t first; /* index of its words in threads.words */
+        uint32_t n;
+        uint32_t n_before; /* of these, above the stack pointer: that of a running thread is found by trying */
+};
+
+struct haskell_thread {
+        uint64_t tso, id;
+        enum thread_state state;
+        uint64_t waits_for;             /* the closure or descriptor that it waits for; 0: none */
+        uint64_t owner;                 /* of a black hole: the id of the thread that computes it; 0: not known */
+        uint64_t allocated;             /* bytes, ever */
+        int os_thread;                  /* that runs it; 0: none */
+        char label[THREAD_LABEL_BYTES]; /* "": none, or this release does not keep it */
+        size_t first_chunk;             /* in threads.chunks */
+        uint32_t n_chunks;
+        bool stale; /* it runs, and its stack pointer was not found: the stack is as when it last stopped */
+        bool cut;   /* more of the stack was not copied: a limit, or it could not be read */
+
+        /* by threads_walk() */
+        uint64_t n_frames, stack_words;
+        uint64_t frames[THREAD_FRAMES]; /* return addresses, from the top */
+        uint32_t n_kept;
+        bool whole; /* its last frame is the one that ends a stack */
+};
+
+struct threads {
+        struct haskell_thread *items;
+        size_t n, capacity;
+        struct stack_chunk *chunks;
+        size_t n_chunks, chunks_capacity;
+        uint64_t *words;
+        size_t n_words, words_capacity;
+        uint64_t finished; /* threads that have ended, but are still listed */
+        bool list_cut;     /* a list of threads did not end as lists do */
+        bool out_of_memory;
+        bool out_of_time;
+        bool collecting; /* closures were being moved meanwhile */
+};
+
+/* Copies all. `expired` says whether the time for it is over. */
+void threads_copy(struct threads *ret, struct ghc *g, bool (*expired)(void *ctx), void *ctx);
+
+void threads_walk(struct threads *t, struct ghc *g);
+void threads_done(struct threads *t);
+
+/* "blocked on an MVar" */
+const char *thread_state_text(enum thread_state s);
+/* "mvar": for programs */
+const char *thread_state_word(enum thread_state s);
+
+/* How many words a frame at `words` has, of `n` that there are; 0: there is no frame. *ret: its table. */
+size_t frame_words(struct ghc *g, const uint64_t *words, size_t n, const struct closure_table **ret);
+
+#endif

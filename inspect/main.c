@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * main.c - heapwatch-inspect: what `heapwatch threads` and its like start. It reads another program's memory, which
+ * may hold anything, in a process of its own with limits of memory and time: whatever happens to it, happens to nobody
+ * else.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "inspect/ghc/threads.h"
+#include "inspect/process/core.h"
+#include "inspect/process/live.h"
+#include "inspect/process/stop.h"
+#include "inspect/show/request.h"
+#include "inspect/show/threads.h"
+#include "proto/base/array.h"
+#include "proto/base/error.h"
+#include "proto/cli/command.h"
+#include "proto/cli/options.h"
+
+#define FIND_TRIES  100 /* while a collection moves what is looked for, or the program is just beginning */
+#define FIND_NS     5000000L
+#define QUIET_TRIES 40 /* until no collection is under way */
+
+struct words {
+        const char *what;
+        struct inspect_request request;
+        uint64_t pid;
+        uint64_t time_ns; /* CPU time that the inspection may need */
+};
+
+static const struct command command;
+
+static bool never(void *ctx)
+{
+        (void)ctx;
+        return false;
+}
+
+static bool is_late(void *ctx)
+{
+        (void)ctx;
+        return stop_is_over();
+}
+
+static void pause_briefly(void)
+{
+        const struct timespec t = { 0, FIND_NS };
+
+        (void)nanosleep(&t, NULL);
+}
+
+/* ----------------------------------------------------------------------- commands */
+
+static int show(struct inspect_subject *s, struct threads *t)
+{
+        threads_walk(t, s->ghc);
+        s->late |= t->out_of_time;
+        return show_threads(s, t) ? EXIT_OK : EXIT_USAGE;
+}
+
+static int threads_of_core(struct inspect_subject *s, struct error *error)
+{
+        struct threads t = { 0 };
+
+        (void)error;
+        threads_copy(&t, s->ghc, never, NULL);
+        const int status = show(s, &t);
+        threads_done(&t);
+        return status;
+}
+
+/* Stopped between two collections if that can be had, else during one: then lists lead to both old and new places. */
+static int threads_of_process(struct inspect_subject *s, struct error *error)
+{
+        struct threads t = { 0 };
+        enum stopped stopped = STOPPED;
+
+        for (int tries = 0; tries < QUIET_TRIES; tries++) {
+                if (!s->request->no_stop) {
+                        stopped = stop_begin(s->pid, s->request->max_pause_ns, s->program, error);
+                        if (stopped != STOPPED)
+                                return stopped == STOPPED_REFUSED ? INSPECT_REFUSED : EXIT_USAGE;
+                }
+                const bool wait = generations_read(&s->ghc->generations, s->program) &&
+                                  generations_collecting(&s->ghc->generations) && tries + 1 < QUIET_TRIES;
+                if (!wait)
+                        threads_copy(&t, s->ghc, s->request->no_stop ? never : is_late, NULL);
+                if (!s->request->no_stop) {
+                        s->late = stop_is_over();
+                        s->stopped_ns = stop_end();
+                }
+                if (!wait)
+                        break;
+                pause_briefly();
+        }
+        const uint32_t before = s->ghc->generations.items[0].collections;
+        s->torn = s->request->no_stop && (!generations_read(&s->ghc->generations, s->program) ||
+                                          s->ghc->generations.items[0].collections != before);
+        const int status = show(s, &t);
+        threads_done(&t);
+        return status;
+}
+
+static const struct verb {
+        const char *name;
+        int (*process)(struct inspect_subject *s, struct error *error);
+        int (*core)(struct inspect_subject *s, struct error *error);
+} verbs[] = {
+        { "threads", threads_of_process, threads_of_core },
+};
+
+/* ------------------------------------------------------------------------- subjects */
+
+/* A program that runs is tried several times: what is looked for may be moving. */
+static bool find(struct ghc *g, struct program *p, const char *what, bool live, struct error *error)
+{
+        struct error why = { "" };
+
+        for (int tries = 0; !ghc_find(g, p, &why); tries++) {
+                if (!live || tries == FIND_TRIES)
+                        return error_set(error, "%.300s: %.600s", what, why.text);
+                pause_briefly();
+        }
+        return true;
+}
+
+static int inspect_core(const struct inspect_request *r, const struct verb *v, struct error *error)
+{
+        struct core c;
+        struct ghc g;
+        struct inspect_subject s = { .request = r, .ghc = &g };
+        int status = EXIT_USAGE;
+
+        if (!core_open(&c, r->core, error))
+                return EXIT_USAGE;
+        s.program = &c.program;
+        s.pid = c.pid;
+        s.missing = c.missing;
+        if (find(&g, &c.program, r->core, false, error)) {
+                status = v->core(&s, error);
+                ghc_done(&g);
+        }
+        core_close(&c);
+        return status;
+}
+
+static int inspect_process(const struct inspect_request *r, const struct verb *v, struct error *error)
+{
+        struct live l;
+        struct ghc g;
+        struct inspect_subject s = { .request = r, .ghc = &g, .pid = r->pid };
+        const enum opened opened = live_open(&l, r->pid, error);
+        char name[32];
+        int status = EXIT_USAGE;
+
+        if (opened != OPENED)
+                return opened == OPENED_REFUSED ? INSPECT_REFUSED : EXIT_USAGE;
+        s.program = &l.program;
+        (void)snprintf(name, sizeof(name), "process %ld", (long)r->pid);
+        if (find(&g, &l.program, name, true, error)) {
+                status = v->process(&s, error);
+                ghc_done(&g);
+        }
+        live_close(&l);
+        return status;
+}
+
+/* ---------------------------------------------------------------------------- main */
+
+static void set_limits(const struct words *w)
+{
+        const rlim_t seconds = (rlim_t)(w->time_ns / 1000000000u) + 1;
+        const struct rlimit memory = { w->request.memory_bytes, w->request.memory_bytes };
+        const struct rlimit cpu = { seconds, seconds + 1 }, none = { 0, 0 };
+
+        (void)setrlimit(RLIMIT_CPU, &cpu);
+        (void)setrlimit(RLIMIT_CORE, &none); /* it holds another program's data */
+        (void)prctl(PR_SET_DUMPABLE, 0);
+#if !defined(__SANITIZE_ADDRESS__)
+        (void)setrlimit(RLIMIT_AS, &memory);
+#else
+        (void)memory; /* its shadow is larger than any limit */
+#endif
+}
+
+static int run(void *filled)
+{
+        struct words *w = filled;
+        struct error error = { "" };
+        const struct verb *v = NULL;
+
+        for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
+                if (!strcmp(verbs[i].name, w->what))
+                        v = &verbs[i];
+        if (!v || !!w->pid == !!w->request.core)
+                return command_usage_error(&command, "expected a verb, and --pid or --core");
+        w->request.pid = (pid_t)w->pid;
+        w->request.to = stdout;
+        set_limits(w);
+        const int status =
+                w->request.core ? inspect_core(&w->request, v, &error) : inspect_process(&w->request, v, &error);
+        if (status != EXIT_OK)
+                (void)fprintf(stderr, "%s\n", error.text[0] ? error.text : "out of memory");
+        return status;
+}
+
+static const struct option options[] = {
+        OPERAND_TEXT("threads", struct words, what, COMPLETE_NOTHING, NULL),
+        OPTION_NUMBER("pid", 0, uint64_t, struct words, pid, 1, INT32_MAX, "a process of this machine"),
+        OPTION_TEXT("core", 0, "FILE", struct words, request.core, COMPLETE_FILE, "a core file"),
+        OPTION_JSON(struct words, request.json, "text (default), or one object"),
+        OPTION_FLAG("all", 'a', struct words, request.all, "one by one"),
+        OPTION_FLAG("no-stop", 0, struct words, request.no_stop, "read the program while it runs"),
+        OPTION_NUMBER("frames", 0, unsigned, struct words, request.frames, 0, THREAD_FRAMES, "frames of each stack"),
+        OPTION_DURATION("max-pause", 0, struct words, request.max_pause_ns, 1000000, UINT64_C(60000000000),
+                        "how long the program may be stopped"),
+        OPTION_BYTES("memory", 0, struct words, request.memory_bytes, 64 << 20, "address space that may be needed"),
+        OPTION_DURATION("time", 0, struct words, time_ns, 1000000000, UINT64_C(3600000000000),
+                        "CPU time that may be needed"),
+        OPTIONS_END,
+};
+
+static const struct command command = {
+        .program = "heapwatch-inspect",
+        .summary = "reads the memory of a GHC-compiled program from outside; `heapwatch threads` starts it",
+        .usage = (const char *const[]){ "threads --pid N|--core FILE [OPTION]...", NULL },
+        .options = options,
+        .size = sizeof(struct words),
+        .defaults =
+                &(const struct words){
+                        .request = { .frames = 12, .max_pause_ns = 1000000000, .memory_bytes = UINT64_C(4) << 30 },
+                        .time_ns = UINT64_C(60000000000) },
+        .run = run,
+};
+
+int main(int argc, char **argv)
+{
+        command_standard_descriptors();
+        command_ignore_pipe();
+        return command_exit("heapwatch-inspect", command_main(&command, argc, argv));
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "inspect/memory/elf_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/base/array.h"
+
+#define TABLE_MOST   (UINT64_C(1) << 20) /* segments, sections */
+#define SYMBOLS_MOST (UINT64_C(1) << 29) /* bytes of a symbol table, and of its names */
+#define NOTES_MOST   (UINT64_C(1) << 16) /* bytes of a note section, where a build-id is */
+
+uint8_t *elf_file_bytes(const struct elf_file *f, uint64_t offset, uint64_t size, uint64_t most)
+{
+        uint8_t *bytes;
+
+        if (size > most || offset > f->size || size > f->size - offset || !(bytes = malloc((size_t)size + 1)))
+                return NULL;
+        if (!memory_read(f->file, offset, bytes, (size_t)size)) {
+                free(bytes);
+                return NULL;
+        }
+        bytes[size] = 0;
+        return bytes;
+}
+
+/* ------------------------------------------------------------------------ open */
+
+/* A core file with more segments than the header can count says how many in the first section. */
+static uint64_t count_segments(const struct elf_file *f, const Elf64_Ehdr *h)
+{
+        Elf64_Shdr first;
+
+        if (h->e_phnum != PN_XNUM)
+                return h->e_phnum;
+        return memory_read(f->file, h->e_shoff, &first, sizeof(first)) ? first.sh_info : 0;
+}
+
+bool elf_file_open(struct elf_file *ret, struct memory *file, uint64_t size, struct error *error)
+{
+        struct elf_file f = { .file = file, .size = size };
+        Elf64_Ehdr h;
+
+        if (size < sizeof(h) || !memory_read(file, 0, &h, sizeof(h)) || memcmp(h.e_ident, ELFMAG, SELFMAG) != 0)
+                return error_set(error, "it is not an ELF file");
+        if (h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_machine != EM_X86_64)
+                return error_set(error, "it is of another machine; programs for x86-64 can be inspected");
+        const uint64_t n = count_segments(&f, &h);
+        if (h.e_phentsize != sizeof(Elf64_Phdr) || n == 0 || n > TABLE_MOST ||
+            !(f.segments = (Elf64_Phdr *)(void *)elf_file_bytes(&f, h.e_phoff, n * sizeof(Elf64_Phdr), UINT64_MAX)))
+                return error_set(error, "its program headers are damaged or cut off");
+        f.type = h.e_type;
+        f.n_segments = (size_t)n;
+        if (h.e_type != ET_CORE && h.e_shentsize == sizeof(Elf64_Shdr) && h.e_shnum > 0)
+                f.sections =
+                        (Elf64_Shdr *)(void *)elf_file_bytes(&f, h.e_shoff, h.e_shnum * sizeof(Elf64_Shdr), UINT64_MAX);
+        f.n_sections = f.sections ? h.e_shnum : 0;
+        *ret = f;
+        return true;
+}
+
+void elf_file_close(struct elf_file *f)
+{
+        free(f->segments);
+        free(f->sections);
+        *f = (struct elf_file){ 0 };
+}
+
+/* ----------------------------------------------------------------------- notes */
+
+bool elf_note_next(const uint8_t *notes, size_t n, size_t *at, struct elf_note *ret)
+{
+        Elf64_Nhdr h;
+
+        if (*at > n || n - *at < sizeof(h))
+                return false;
+        memcpy(&h, notes + *at, sizeof(h));
+        const uint64_t from = *at + sizeof(h) + (((uint64_t)h.n_namesz + 3) & ~UINT64_C(3));
+        if (from > n || h.n_descsz > n - from)
+                return false;
+        *ret = (struct elf_note){ h.n_type, notes + from, h.n_descsz };
+        const uint64_t next = from + (((uint64_t)h.n_descsz + 3) & ~UINT64_C(3));
+        *at = next < n ? (size_t)next : n;
+        return true;
+}
+
+size_t elf_file_build_id(const struct elf_file *f, uint8_t ret[ELF_BUILD_ID_BYTES])
+{
+        for (size_t i = 0; i < f->n_segments; i++) {
+                const Elf64_Phdr *p = &f->segments[i];
+                uint8_t *notes = p->p_type == PT_NOTE ? elf_file_bytes(f, p->p_offset, p->p_filesz, NOTES_MOST) : NULL;
+                struct elf_note note;
+                size_t at = 0, found = 0;
+
+                while (notes && !found && elf_note_next(notes, (size_t)p->p_filesz, &at, &note))
+                        if (note.type == NT_GNU_BUILD_ID && note.size > 1 && note.size <= ELF_BUILD_ID_BYTES) {
+                                memcpy(ret, note.bytes, note.size);
+                                found = note.size;
+                        }
+                free(notes);
+                if (found)
+                        return found;
+        }
+        return 0;
+}
+
+/* --------------------------------------------------------------------- symbols */
+
+static const Elf64_Shdr *section_of_type(const struct elf_file *f, uint32_t type)
+{
+        for (size_t i = 0; i < f->n_sections; i++)
+                if (f->sections[i].sh_type == type && f->sections[i].sh_entsize == sizeof(Elf64_Sym) &&
+                    f->sections[i].sh_link < f->n_sections)
+                        return &f->sections[i];
+        return NULL;
+}
+
+static bool is_place(const Elf64_Sym *s)
+{
+        const unsigned type = ELF64_ST_TYPE(s->st_info);
+
+        return s->st_shndx != SHN_UNDEF && s->st_shndx < SHN_LORESERVE && s->st_value != 0 &&
+               (type == STT_FUNC || type == STT_OBJECT || type == STT_NOTYPE);
+}
+
+static bool add_all(struct elf_symbols *s, const Elf64_Sym *symbols, size_t n, const char *names, uint64_t n_names,
+                    uint64_t bias)
+{
+        for (size_t i = 0; i < n; i++) {
+                const Elf64_Sym *from = &symbols[i];
+                if (!is_place(from) || from->st_name >= n_names || names[from->st_name] == '\0')
+                        continue;
+                if (!ARRAY_RESERVE(s->items, s->capacity, s->n + 1))
+                        return false;
+                s->items[s->n++] = (struct elf_symbol){ from->st_value + bias, from->st_size, names + from->st_name };
+        }
+        return true;
+}
+
+bool elf_symbols_add(struct elf_symbols *s, const struct elf_file *f, uint64_t bias)
+{
+        const Elf64_Shdr *table = section_of_type(f, SHT_SYMTAB);
+
+        if (!table && !(table = section_of_type(f, SHT_DYNSYM)))
+                return false;
+        const Elf64_Shdr *strings = &f->sections[table->sh_link];
+        uint8_t *symbols = elf_file_bytes(f, table->sh_offset, table->sh_size, SYMBOLS_MOST);
+        uint8_t *names = symbols ? elf_file_bytes(f, strings->sh_offset, strings->sh_size, SYMBOLS_MOST) : NULL;
+        bool good = names && ARRAY_RESERVE_NEXT(s->strings, s->n_strings);
+
+        if (good) {
+                s->strings[s->n_strings++] = (char *)names;
+                good = add_all(s, (const Elf64_Sym *)(const void *)symbols,
+                               (size_t)(table->sh_size / sizeof(Elf64_Sym)), (const char *)names, strings->sh_size,
+                               bias);
+        } else {
+                free(names);
+        }
+        free(symbols);
+        return good;
+}
+
+static int by_address(const void *a, const void *b)
+{
+        const struct elf_symbol *x = a, *y = b;
+
+        if (x->address != y->address)
+                return x->address < y->address ? -1 : 1;
+        if (x->size != y->size)
+                return x->size > y->size ? -1 : 1;
+        return strcmp(x->name, y->name);
+}
+
+void elf_symbols_sort(struct elf_symbols *s)
+{
+        if (s->n)
+                qsort(s->items, s->n, sizeof(*s->items), by_address);
+}
+
+void elf_symbols_done(struct elf_symbols *s)
+{
+        for (size_t i = 0; i < s->n_strings; i++)
+                free(s->strings[i]);
+        free(s->strings);
+        free(s->items);
+        *s = (struct elf_symbols){ 0 };
+}
+
+size_t elf_symbols_after(const struct elf_symbols *s, uint64_t address)
+{
+        size_t low = 0, high = s->n;
+
+        while (low < high) {
+                const size_t middle = (low + high) / 2;
+                if (s->items[middle].address <= address)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "inspect/memory/program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/base/array.h"
+#include "proto/base/text_out.h"
+
+#define MAPPINGS_MOST (UINT64_C(1) << 20)
+#define FILES_MOST    4096u
+#define DEBUG_FILES   "/usr/lib/debug/.build-id/"
+#define PAGE          4096u
+#define LEAST_OF_CODE 64u /* bytes of a section: .init and .plt have no info tables */
+
+uint32_t program_file(struct program *p, const char *path)
+{
+        /* mappings of a file are neighbours */
+        for (size_t i = p->n_files; i > 0 && i + 8 > p->n_files; i--)
+                if (!strcmp(p->files[i - 1], path))
+                        return (uint32_t)i;
+        if (p->n_files >= FILES_MOST || !ARRAY_RESERVE_NEXT(p->files, p->n_files) ||
+            !(p->files[p->n_files] = strdup(path)))
+                return 0;
+        return (uint32_t)++p->n_files;
+}
+
+bool program_add_mapping(struct program *p, struct mapping m)
+{
+        if (m.start >= m.end || p->n_mappings >= MAPPINGS_MOST ||
+            !ARRAY_RESERVE(p->mappings, p->mappings_capacity, p->n_mappings + 1))
+                return false;
+        p->mappings[p->n_mappings++] = m;
+        return true;
+}
+
+bool program_add_registers(struct program *p, struct registers r)
+{
+        if (!ARRAY_RESERVE(p->registers, p->registers_capacity, p->n_registers + 1))
+                return false;
+        p->registers[p->n_registers++] = r;
+        return true;
+}
+
+void program_done(struct program *p)
+{
+        for (size_t i = 0; i < p->n_files; i++)
+                free(p->files[i]);
+        free(p->files);
+        free(p->mappings);
+        free(p->registers);
+        free(p->code);
+        free(p->data);
+        free(p->variables);
+        elf_symbols_done(&p->symbols);
+        *p = (struct program){ .memory = p->memory };
+}
+
+/* --------------------------------------------------------------------- look-ups */
+
+static int by_start(const void *a, const void *b)
+{
+        const struct mapping *x = a, *y = b;
+
+        return (x->start > y->start) - (x->start < y->start);
+}
+
+static int by_range(const void *a, const void *b)
+{
+        const struct range *x = a, *y = b;
+
+        return (x->start > y->start) - (x->start < y->start);
+}
+
+const struct mapping *program_mapping(const struct program *p, uint64_t address)
+{
+        size_t low = 0, high = p->n_mappings;
+
+        while (low < high) {
+                const size_t middle = (low + high) / 2;
+                if (p->mappings[middle].end <= address)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low < p->n_mappings && p->mappings[low].start <= address ? &p->mappings[low] : NULL;
+}
+
+const char *program_own_file(const struct program *p)
+{
+        const struct mapping *m = p->entry ? program_mapping(p, p->entry) : NULL;
+
+        return m && m->file ? p->files[m->file - 1] : NULL;
+}
+
+bool program_is_code(const struct program *p, uint64_t address)
+{
+        size_t low = 0, high = p->n_code;
+
+        while (low < high) {
+                const size_t middle = (low + high) / 2;
+                if (p->code[middle].end <= address)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low < p->n_code && p->code[low].start <= address;
+}
+
+const struct elf_symbol *program_symbol(const struct program *p, uint64_t address)
+{
+        const size_t after = elf_symbols_after(&p->symbols, address);
+        const struct elf_symbol *s = after ? &p->symbols.items[after - 1] : NULL;
+
+        /* the largest of those that begin together is the first of them */
+        while (s && s > p->symbols.items && s[-1].address == s->address)
+                s--;
+        return s && (address == s->address || address - s->address < s->size) ? s : NULL;
+}
+
+uint64_t program_variable(const struct program *p, const char *name)
+{
+        uint64_t found = 0;
+
+        for (size_t i = 0; i < p->symbols.n; i++)
+                if (!strcmp(p->symbols.items[i].name, name)) {
+                        if (found && found != p->symbols.items[i].address)
+                                return 0;
+                        found = p->symbols.items[i].address;
+                }
+        return found;
+}
+
+/* ------------------------------------------------------------------ one file */
+
+static bool add_range(struct range **ranges, size_t *n, struct range r)
+{
+        if (r.start >= r.end || !ARRAY_RESERVE_NEXT(*ranges, *n))
+                return r.start >= r.end;
+        (*ranges)[(*n)++] = r;
+        return true;
+}
+
+/* What is added to the file's addresses: by the segment that the file's first mapping shows. */
+static bool find_bias(const struct elf_file *f, const struct mapping *m, uint64_t *ret)
+{
+        for (size_t i = 0; i < f->n_segments; i++) {
+                const Elf64_Phdr *s = &f->segments[i];
+                const uint64_t from = s->p_offset & ~(uint64_t)(PAGE - 1);
+                if (s->p_type != PT_LOAD || m->offset < from || m->offset - from >= s->p_filesz + PAGE)
+                        continue;
+                *ret = m->start - (s->p_vaddr - s->p_offset + m->offset);
+                return true;
+        }
+        return false;
+}
+
+/* GHC's code is in sections; a linker may put constants into the same segment, which are not taken for code then. */
+static bool add_code(struct program *p, const struct elf_file *f, uint64_t bias)
+{
+        bool any = false;
+
+        for (size_t i = 0; i < f->n_sections; i++) {
+                const Elf64_Shdr *s = &f->sections[i];
+                const uint64_t start = s->sh_addr + bias;
+                if (s->sh_type != SHT_PROGBITS || !(s->sh_flags & SHF_EXECINSTR) || s->sh_size < LEAST_OF_CODE)
+                        continue;
+                if (!add_range(&p->code, &p->n_code, (struct range){ start, start + s->sh_size }))
+                        return false;
+                any = true;
+        }
+        for (size_t i = 0; !any && i < f->n_segments; i++) {
+                const Elf64_Phdr *s = &f->segments[i];
+                const uint64_t start = s->p_vaddr + bias;
+                if (s->p_type == PT_LOAD && (s->p_flags & PF_X) &&
+                    !add_range(&p->code, &p->n_code, (struct range){ start, start + s->p_filesz }))
+                        return false;
+        }
+        return true;
+}
+
+static bool add_data(struct program *p, const struct elf_file *f, uint64_t bias)
+{
+        for (size_t i = 0; i < f->n_segments; i++) {
+                const Elf64_Phdr *s = &f->segments[i];
+                const uint64_t start = s->p_vaddr + bias, middle = start + s->p_filesz, end = start + s->p_memsz;
+                if (s->p_type != PT_LOAD || !(s->p_flags & PF_W))
+                        continue;
+                if (!add_range(&p->data, &p->n_data, (struct range){ start, middle }) ||
+                    (end > middle && !add_range(&p->variables, &p->n_variables, (struct range){ middle, end })))
+                        return false;
+        }
+        return true;
+}
+
+/* Whether the file is the one that was loaded, as far as its build-id in memory can be read. */
+static bool is_same_file(const struct program *p, const struct elf_file *f, uint64_t bias)
+{
+        uint8_t id[ELF_BUILD_ID_BYTES], notes[1024];
+        const size_t n = elf_file_build_id(f, id);
+
+        for (size_t i = 0; n && i < f->n_segments; i++) {
+                const Elf64_Phdr *s = &f->segments[i];
+                struct elf_note note;
+                size_t at = 0;
+
+                if (s->p_type != PT_NOTE || s->p_filesz > sizeof(notes) ||
+                    !memory_read(p->memory, s->p_vaddr + bias, notes, (size_t)s->p_filesz))
+                        continue;
+                while (elf_note_next(notes, (size_t)s->p_filesz, &at, &note))
+                        if (note.type == NT_GNU_BUILD_ID)
+                                return note.size == n && !memcmp(note.bytes, id, n);
+        }
+        return true;
+}
+
+/* A file of debugging information that was installed apart. */
+static bool add_debug_symbols(struct program *p, const struct elf_file *f, uint64_t bias,
+                              const struct file_opener *opener)
+{
+        static const char digits[] = "0123456789abcdef";
+        uint8_t id[ELF_BUILD_ID_BYTES];
+        const size_t n = elf_file_build_id(f, id);
+        char path[sizeof(DEBUG_FILES) + 2 * sizeof(id) + 16];
+        struct text_out out;
+        struct memory *file;
+        struct elf_file debug;
+        uint64_t size;
+
+        text_out_init(&out, path, sizeof(path));
+        text_put(&out, DEBUG_FILES);
+        for (size_t i = 0; i < n; i++) {
+                const char pair[] = { digits[id[i] >> 4], digits[id[i] & 15], '/' };
+                text_put_n(&out, pair, i == 0 ? 3 : 2);
+        }
+        text_put(&out, ".debug");
+        if (n == 0 || !opener->open(opener->ctx, path, &file, &size, NULL) || !elf_file_open(&debug, file, size, NULL))
+                return false;
+        const bool good = elf_symbols_add(&p->symbols, &debug, bias);
+        elf_file_close(&debug);
+        return good;
+}
+
+static bool has_section(const struct elf_file *f, uint32_t type)
+{
+        for (size_t i = 0; i < f->n_sections; i++)
+                if (f->sections[i].sh_type == type)
+                        return true;
+        return false;
+}
+
+static bool load_file(struct program *p, const struct mapping *m, const struct file_opener *opener, struct error *error)
+{
+        const char *path = p->files[m->file - 1];
+        struct memory *file;
+        struct elf_file f;
+        uint64_t size, bias;
+        bool good;
+
+        if (!opener->open(opener->ctx, path, &file, &size, error) || !elf_file_open(&f, file, size, error))
+                return false;
+        if (!find_bias(&f, m, &bias) || !is_same_file(p, &f, bias)) {
+                good = error_set(error, "it is another file than the one that the program was started from");
+        } else {
+                good = (add_code(p, &f, bias) && add_data(p, &f, bias)) || error_set(error, "out of memory");
+                if (good && has_section(&f, SHT_SYMTAB))
+                        p->has_symbols |= elf_symbols_add(&p->symbols, &f, bias);
+                else if (good && add_debug_symbols(p, &f, bias, opener))
+                        p->has_symbols = true;
+                else if (good)
+                        (void)elf_symbols_add(&p->symbols, &f, bias);
+        }
+        elf_file_close(&f);
+        return good;
+}
+
+/* ----------------------------------------------------------------- all of them */
+
+static bool may_be_haskell(const struct program *p, uint32_t file)
+{
+        const char *path = p->files[file - 1], *own = program_own_file(p), *name = strrchr(path, '/');
+
+        return (own ? !strcmp(path, own) : path[0] == '/') || !strncmp(name ? name + 1 : path, "libHS", 5);
+}
+
+bool program_load(struct program *p, const struct file_opener *opener, struct error *error)
+{
+        struct error why = { "" };
+        uint32_t last = 0;
+
+        if (p->n_mappings)
+                qsort(p->mappings, p->n_mappings, sizeof(*p->mappings), by_start);
+        for (size_t i = 0; i < p->n_mappings; i++) {
+                const struct mapping m = p->mappings[i];
+                if (m.file == 0 || m.file == last || !may_be_haskell(p, m.file))
+                        continue;
+                last = m.file;
+                if (!load_file(p, &m, opener, &why))
+                        (void)error_set(&p->no_symbols, "%.300s: %.500s", p->files[m.file - 1], why.text);
+        }
+        if (p->n_code == 0)
+                return error_set(error, "the program's file cannot be used: %s",
+                                 p->no_symbols.text[0] ? p->no_symbols.text : "it is not known which one it is");
+        qsort(p->code, p->n_code, sizeof(*p->code), by_range);
+        if (p->n_data)
+                qsort(p->data, p->n_data, sizeof(*p->data), by_range);
+        elf_symbols_sort(&p->symbols);
+        return true;
+}

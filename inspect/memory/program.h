@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * program.h - a program as the kernel has it, running or in a core file: its mappings, the files in them that have
+ * Haskell code, the names in these files, and the registers of its threads where they are known.
+ */
+#ifndef HW_INSPECT_MEMORY_PROGRAM_H
+#define HW_INSPECT_MEMORY_PROGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "inspect/memory/elf_file.h"
+#include "inspect/memory/memory.h"
+#include "proto/base/error.h"
+
+#define PROGRAM_NAME_BYTES 512u /* of a function, a type or a file in messages, NUL included */
+
+struct mapping {
+        uint64_t start, end;
+        uint64_t offset; /* in its file */
+        uint32_t file;   /* its number in program.files, plus 1; 0: none */
+        bool readable, writable, executable;
+        bool named; /* [heap], [stack] ...: no file and not anonymous either */
+};
+
+/* Opens files of the program's own file system. */
+struct file_opener {
+        /* False with a sentence. The memory is the opener's and stays until it is closed itself. */
+        bool (*open)(void *ctx, const char *path, struct memory **ret, uint64_t *ret_size, struct error *error);
+        void *ctx;
+};
+
+struct registers {
+        int tid; /* of the operating system */
+        uint64_t rip, rsp, rbp, r12, r13;
+};
+
+struct range {
+        uint64_t start, end;
+};
+
+struct program {
+        struct memory *memory; /* borrowed */
+        struct mapping *mappings;
+        size_t n_mappings, mappings_capacity;
+        char **files; /* paths in the program's file system */
+        size_t n_files;
+        uint64_t entry; /* where it began: its file is the program's own; 0: not known */
+        struct registers *registers;
+        size_t n_registers, registers_capacity;
+
+        /* by program_load() */
+        struct range *code; /* that GHC may have made; sorted */
+        size_t n_code;
+        struct range *data; /* which these files may write: closures that do not move */
+        size_t n_data;
+        struct range *variables; /* .bss after these: the runtime's own variables */
+        size_t n_variables;
+        struct elf_symbols symbols;
+        bool has_symbols;        /* of .symtab: the program is not stripped */
+        struct error no_symbols; /* why a file could not be read or was not used; "" */
+};
+
+/* Adds a file, or finds it; returns its number plus 1, 0: no memory. */
+uint32_t program_file(struct program *p, const char *path);
+bool program_add_mapping(struct program *p, struct mapping m);
+bool program_add_registers(struct program *p, struct registers r);
+
+/* After the last mapping: reads the files that may have Haskell code. False with a sentence: none could be read. */
+bool program_load(struct program *p, const struct file_opener *opener, struct error *error);
+void program_done(struct program *p);
+
+/* The mapping of an address; NULL: none. */
+const struct mapping *program_mapping(const struct program *p, uint64_t address);
+
+/* The program's own file; NULL: not known. */
+const char *program_own_file(const struct program *p);
+
+bool program_is_code(const struct program *p, uint64_t address);
+
+/* The symbol that an address is in. */
+const struct elf_symbol *program_symbol(const struct program *p, uint64_t address);
+
+/* The address of a variable of a unique name; 0: none. */
+uint64_t program_variable(const struct program *p, const char *name);
+
+#endif

@@ -1,0 +1,1 @@
+sources := memory.c elf_file.c program.c

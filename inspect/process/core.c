@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "inspect/process/core.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/procfs.h>
+#include <sys/user.h>
+
+#include "proto/base/array.h"
+
+#define NOTES_MOST (UINT64_C(1) << 26)
+
+struct core_segment {
+        uint64_t start, end;
+        uint64_t offset, in_file; /* where it is in the core file, and how much of it */
+};
+
+struct core_source {
+        struct memory *memory; /* NULL: cannot be read */
+        uint64_t size;
+        bool tried;
+};
+
+/* ------------------------------------------------------------------------ reading */
+
+static const struct core_segment *segment_of(const struct core *c, uint64_t at)
+{
+        size_t low = 0, high = c->n_segments;
+
+        while (low < high) {
+                const size_t middle = (low + high) / 2;
+                if (c->segments[middle].end <= at)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low < c->n_segments && c->segments[low].start <= at ? &c->segments[low] : NULL;
+}
+
+/* What the program has not written is in its files. */
+static bool read_from_file(struct core *c, uint64_t at, void *to, size_t n, size_t *ret_read)
+{
+        const struct mapping *m = program_mapping(&c->program, at);
+        struct core_source *s = m && m->file && c->sources ? &c->sources[m->file - 1] : NULL;
+        const struct file_opener opener = files_opener(&c->files);
+
+        if (!s)
+                return false;
+        if (!s->tried) {
+                s->tried = true;
+                if (!opener.open(opener.ctx, c->program.files[m->file - 1], &s->memory, &s->size, NULL))
+                        s->memory = NULL;
+        }
+        *ret_read = m->end - at < n ? (size_t)(m->end - at) : n;
+        return s->memory && memory_read(s->memory, at - m->start + m->offset, to, *ret_read);
+}
+
+static bool read_core(void *ctx, uint64_t at, void *to, size_t n)
+{
+        struct core *c = ctx;
+        uint8_t *out = to;
+
+        while (n > 0) {
+                const struct core_segment *s = segment_of(c, at);
+                const uint64_t from = s ? at - s->start : 0;
+                size_t k;
+
+                if (s && from < s->in_file) {
+                        k = s->in_file - from < n ? (size_t)(s->in_file - from) : n;
+                        if (!memory_read(c->elf.file, s->offset + from, out, k))
+                                return false;
+                } else if (!read_from_file(c, at, out, n, &k)) {
+                        return false;
+                }
+                out += k;
+                at += k;
+                n -= k;
+        }
+        return true;
+}
+
+/* -------------------------------------------------------------------------- notes */
+
+static uint64_t u64_at(const uint8_t *bytes, size_t i)
+{
+        uint64_t value;
+
+        memcpy(&value, bytes + 8 * i, sizeof(value));
+        return value;
+}
+
+/* count, page size, then start, end and page of each mapping, then their paths. */
+static bool name_mappings(struct core *c, const struct elf_note *n)
+{
+        const uint64_t count = n->size >= 16 ? u64_at(n->bytes, 0) : 0, page = n->size >= 16 ? u64_at(n->bytes, 1) : 0;
+
+        if (count == 0 || count > n->size / 24 || 16 + count * 24 >= n->size || page == 0 || page > 1 << 30)
+                return true;
+        const char *path = (const char *)n->bytes + 16 + count * 24, *end = (const char *)n->bytes + n->size;
+        for (size_t i = 0; i < count && path < end; i++) {
+                const uint64_t start = u64_at(n->bytes, 2 + 3 * i), stop = u64_at(n->bytes, 3 + 3 * i);
+                const uint64_t pages = u64_at(n->bytes, 4 + 3 * i);
+                const size_t length = strnlen(path, (size_t)(end - path));
+                struct mapping m = { .start = start, .end = stop, .offset = pages * page, .readable = true };
+
+                if (path + length == end)
+                        break;
+                const uint32_t file = program_file(&c->program, path);
+                bool known = false;
+                for (size_t k = 0; file && k < c->program.n_mappings; k++) {
+                        struct mapping *o = &c->program.mappings[k];
+                        if (o->start < start || o->end > stop || o->file)
+                                continue;
+                        o->file = file;
+                        o->offset = m.offset + (o->start - start);
+                        known = true;
+                }
+                m.file = file;
+                if (!file || (!known && start < stop && !program_add_mapping(&c->program, m)))
+                        return error_set(NULL, "out of memory");
+                path += length + 1;
+        }
+        return true;
+}
+
+static bool add_thread(struct core *c, const struct elf_note *n)
+{
+        struct elf_prstatus status;
+        struct user_regs_struct r;
+
+        if (n->size < sizeof(status))
+                return true;
+        memcpy(&status, n->bytes, sizeof(status));
+        memcpy(&r, &status.pr_reg, sizeof(r));
+        if (!c->pid)
+                c->pid = status.pr_pid;
+        return program_add_registers(&c->program,
+                                     (struct registers){ status.pr_pid, r.rip, r.rsp, r.rbp, r.r12, r.r13 });
+}
+
+static bool read_notes(struct core *c, const Elf64_Phdr *segment)
+{
+        uint8_t *notes = elf_file_bytes(&c->elf, segment->p_offset, segment->p_filesz, NOTES_MOST);
+        struct elf_note n;
+        size_t at = 0;
+        bool good = true;
+
+        while (notes && good && elf_note_next(notes, (size_t)segment->p_filesz, &at, &n)) {
+                if (n.type == NT_FILE)
+                        good = name_mappings(c, &n);
+                else if (n.type == NT_PRSTATUS)
+                        good = add_thread(c, &n);
+                else if (n.type == NT_AUXV)
+                        for (size_t i = 0; i + 1 < n.size / 8; i += 2)
+                                if (u64_at(n.bytes, i) == AT_ENTRY)
+                                        c->program.entry = u64_at(n.bytes, i + 1);
+        }
+        free(notes);
+        return good;
+}
+
+/* --------------------------------------------------------------------------- open */
+
+static int by_start(const void *a, const void *b)
+{
+        const struct core_segment *x = a, *y = b;
+
+        return (x->start > y->start) - (x->start < y->start);
+}
+
+static bool add_segment(struct core *c, const Elf64_Phdr *p)
+{
+        const uint64_t there = p->p_offset < c->elf.size ? c->elf.size - p->p_offset : 0;
+        const uint64_t in_file = p->p_filesz < p->p_memsz ? p->p_filesz : p->p_memsz;
+        const struct mapping m = {
+                .start = p->p_vaddr,
+                .end = p->p_vaddr + p->p_memsz,
+                .readable = (p->p_flags & PF_R) != 0,
+                .writable = (p->p_flags & PF_W) != 0,
+                .executable = (p->p_flags & PF_X) != 0,
+        };
+
+        if (m.start >= m.end)
+                return true;
+        c->segments[c->n_segments++] =
+                (struct core_segment){ m.start, m.end, p->p_offset, in_file < there ? in_file : there };
+        c->missing += in_file < there ? 0 : in_file - there;
+        return program_add_mapping(&c->program, m);
+}
+
+static bool load(struct core *c, struct error *error)
+{
+        const struct file_opener opener = files_opener(&c->files);
+        bool good = (c->segments = calloc(c->elf.n_segments, sizeof(*c->segments))) != NULL;
+
+        for (size_t i = 0; good && i < c->elf.n_segments; i++)
+                if (c->elf.segments[i].p_type == PT_LOAD)
+                        good = add_segment(c, &c->elf.segments[i]);
+        if (good && c->n_segments)
+                qsort(c->segments, c->n_segments, sizeof(*c->segments), by_start);
+        for (size_t i = 0; good && i < c->elf.n_segments; i++)
+                if (c->elf.segments[i].p_type == PT_NOTE)
+                        good = read_notes(c, &c->elf.segments[i]);
+        if (good && c->program.n_files)
+                good = (c->sources = calloc(c->program.n_files, sizeof(*c->sources))) != NULL;
+        if (!good)
+                return error_set(error, "out of memory");
+        return program_load(&c->program, &opener, error);
+}
+
+bool core_open(struct core *c, const char *path, struct error *error)
+{
+        struct error why = { "" };
+        struct memory *file;
+        uint64_t size;
+        bool good;
+
+        *c = (struct core){ .pid = 0 };
+        c->memory = (struct memory){ .read = read_core, .ctx = c };
+        c->program = (struct program){ .memory = &c->memory };
+        c->files = (struct files){ .program = &c->program };
+        good = files_open(&c->files, path, &file, &size, &why) && elf_file_open(&c->elf, file, size, &why);
+        if (good && c->elf.type != ET_CORE)
+                good = error_set(&why, "it is not a core file");
+        good = good && load(c, &why);
+        if (!good) {
+                (void)error_set(error, "%.400s: %.600s", path, why.text);
+                core_close(c);
+        }
+        return good;
+}
+
+void core_close(struct core *c)
+{
+        program_done(&c->program);
+        elf_file_close(&c->elf);
+        files_close(&c->files);
+        memory_forget(&c->memory);
+        free(c->segments);
+        free(c->sources);
+        c->segments = NULL;
+        c->sources = NULL;
+}

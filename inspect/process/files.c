@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN - a path in /proc/PID/maps is as the program sees it when it is in a container, and as we do when it is in a
+ * chroot. Both are tried; program_load() compares build-ids.
+ */
+#include "inspect/process/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct opened_file {
+        int fd;
+        struct memory memory;
+        struct opened_file *next;
+};
+
+static bool read_file(void *ctx, uint64_t at, void *to, size_t n)
+{
+        const struct opened_file *f = ctx;
+        uint8_t *out = to;
+
+        if (at > INT64_MAX - n)
+                return false;
+        while (n > 0) {
+                const ssize_t k = pread(f->fd, out, n, (off_t)at);
+                if (k <= 0)
+                        return false;
+                out += k;
+                at += (uint64_t)k;
+                n -= (size_t)k;
+        }
+        return true;
+}
+
+static bool add(struct files *f, int fd, struct memory **ret, uint64_t *ret_size, struct error *error)
+{
+        struct opened_file *o = calloc(1, sizeof(*o));
+        struct stat st;
+
+        if (!o || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+                free(o);
+                (void)close(fd);
+                return error_set(error, "it is not a regular file");
+        }
+        *o = (struct opened_file){ .fd = fd, .next = f->opened };
+        o->memory = (struct memory){ .read = read_file, .ctx = o };
+        f->opened = o;
+        *ret = &o->memory;
+        *ret_size = (uint64_t)st.st_size;
+        return true;
+}
+
+bool files_open(struct files *f, const char *path, struct memory **ret, uint64_t *ret_size, struct error *error)
+{
+        /* nonblocking: it may be a FIFO */
+        const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+        return fd < 0 ? error_set(error, "%s", strerror(errno)) : add(f, fd, ret, ret_size, error);
+}
+
+static bool open_of_program(void *ctx, const char *path, struct memory **ret, uint64_t *ret_size, struct error *error)
+{
+        struct files *f = ctx;
+        const char *own = program_own_file(f->program);
+        char inside[PATH_MAX + 32];
+
+        if (f->pid && own && !strcmp(own, path)) {
+                (void)snprintf(inside, sizeof(inside), "/proc/%ld/exe", (long)f->pid);
+                if (files_open(f, inside, ret, ret_size, NULL))
+                        return true;
+        }
+        if (f->pid &&
+            (size_t)snprintf(inside, sizeof(inside), "/proc/%ld/root%s", (long)f->pid, path) < sizeof(inside) &&
+            files_open(f, inside, ret, ret_size, NULL))
+                return true;
+        return files_open(f, path, ret, ret_size, error);
+}
+
+struct file_opener files_opener(struct files *f)
+{
+        return (struct file_opener){ open_of_program, f };
+}
+
+void files_close(struct files *f)
+{
+        while (f->opened) {
+                struct opened_file *o = f->opened;
+                f->opened = o->next;
+                memory_forget(&o->memory);
+                (void)close(o->fd);
+                free(o);
+        }
+}

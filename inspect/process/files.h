@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* files.h - files as memory: their addresses are offsets. */
+#ifndef HW_INSPECT_PROCESS_FILES_H
+#define HW_INSPECT_PROCESS_FILES_H
+
+#include <sys/types.h>
+
+#include "inspect/memory/program.h"
+
+struct opened_file;
+
+struct files {
+        pid_t pid;                     /* whose file system it is; 0: ours */
+        const struct program *program; /* borrowed: its own file is opened as the kernel has it */
+        struct opened_file *opened;
+};
+
+/* Opens one. False with a sentence. It stays open until files_close(). */
+bool files_open(struct files *f, const char *path, struct memory **ret, uint64_t *ret_size, struct error *error);
+
+/* For program_load(): paths of the program. */
+struct file_opener files_opener(struct files *f);
+
+void files_close(struct files *f);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "inspect/process/live.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+static bool read_process(void *ctx, uint64_t at, void *to, size_t n)
+{
+        const struct live *l = ctx;
+        size_t done = 0;
+
+        while (done < n) {
+                struct iovec local = { (uint8_t *)to + done, n - done };
+                struct iovec remote = { (void *)(uintptr_t)(at + done), n - done }; // NOLINT(performance-no-int-to-ptr)
+                const ssize_t k = process_vm_readv(l->pid, &local, 1, &remote, 1, 0);
+                if (k <= 0)
+                        return false;
+                done += (size_t)k;
+        }
+        return true;
+}
+
+static FILE *open_proc(pid_t pid, const char *file)
+{
+        char path[64];
+
+        (void)snprintf(path, sizeof(path), "/proc/%ld/%s", (long)pid, file);
+        return fopen(path, "re");
+}
+
+/* "55d0c2a00000-55d0c2a21000 r-xp 00001000 08:01 1234   /usr/bin/server" */
+static bool add_line(struct program *p, char *line)
+{
+        static const char gone[] = " (deleted)";
+        unsigned long long start, end, offset;
+        struct mapping m;
+        char permissions[5];
+        int path_at = 0;
+
+        if (sscanf(line, "%llx-%llx %4s %llx %*s %*s %n", &start, &end, permissions, &offset, &path_at) < 4)
+                return true;
+        char *path = path_at ? line + path_at : line + strlen(line);
+        path[strcspn(path, "\n")] = '\0';
+        const size_t n = strlen(path), cut = sizeof(gone) - 1;
+        if (n > cut && !strcmp(path + n - cut, gone))
+                path[n - cut] = '\0';
+        m = (struct mapping){
+                .start = start,
+                .end = end,
+                .offset = offset,
+                .readable = permissions[0] == 'r',
+                .writable = permissions[1] == 'w',
+                .executable = permissions[2] == 'x',
+                .named = path[0] && path[0] != '/' && strncmp(path, "[anon", 5) != 0,
+        };
+        if (path[0] == '/' && !(m.file = program_file(p, path)))
+                return false;
+        return program_add_mapping(p, m);
+}
+
+static bool read_maps(struct program *p, FILE *f)
+{
+        char *line = NULL;
+        size_t size = 0;
+        bool good = true;
+
+        while (good && getline(&line, &size, f) > 0)
+                good = add_line(p, line);
+        free(line);
+        return good;
+}
+
+static uint64_t read_entry(pid_t pid)
+{
+        FILE *f = open_proc(pid, "auxv");
+        uint64_t entry = 0, pair[2];
+
+        while (f && fread(pair, sizeof(pair), 1, f) == 1 && pair[0] != AT_NULL)
+                if (pair[0] == AT_ENTRY)
+                        entry = pair[1];
+        if (f)
+                (void)fclose(f);
+        return entry;
+}
+
+static enum opened open_process(struct live *l, struct error *error)
+{
+        FILE *maps = open_proc(l->pid, "maps");
+        uint8_t byte;
+
+        if (!maps) {
+                if (errno == ENOENT)
+                        (void)error_set(error, "there is no process %ld; `heapwatch ps` lists GHC-compiled programs",
+                                        (long)l->pid);
+                else
+                        (void)error_set(error, "process %ld may not be inspected: %s", (long)l->pid, strerror(errno));
+                return errno == ENOENT ? OPENED_BAD : OPENED_REFUSED;
+        }
+        const bool good = read_maps(&l->program, maps);
+        (void)fclose(maps);
+        if (!good || l->program.n_mappings == 0) {
+                (void)error_set(error, "the mappings of process %ld cannot be read: %s", (long)l->pid,
+                                good ? "it has none, or has just ended" : "out of memory");
+                return OPENED_BAD;
+        }
+        l->program.entry = read_entry(l->pid);
+        errno = 0;
+        if (!memory_read(&l->memory, l->program.entry ? l->program.entry : l->program.mappings[0].start, &byte, 1) &&
+            errno == EPERM) {
+                (void)error_set(error, "process %ld may not be inspected: %s", (long)l->pid, strerror(EPERM));
+                return OPENED_REFUSED;
+        }
+        const struct file_opener opener = files_opener(&l->files);
+        return program_load(&l->program, &opener, error) ? OPENED : OPENED_BAD;
+}
+
+enum opened live_open(struct live *l, pid_t pid, struct error *error)
+{
+        *l = (struct live){ .pid = pid };
+        l->memory = (struct memory){ .read = read_process, .ctx = l };
+        l->program = (struct program){ .memory = &l->memory };
+        l->files = (struct files){ .pid = pid, .program = &l->program };
+        const enum opened result = open_process(l, error);
+        if (result != OPENED)
+                live_close(l);
+        return result;
+}
+
+void live_close(struct live *l)
+{
+        program_done(&l->program);
+        files_close(&l->files);
+        memory_forget(&l->memory);
+}

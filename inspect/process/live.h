@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* live.h - a process of this machine as a program: /proc/PID and process_vm_readv(2). It is not stopped by this. */
+#ifndef HW_INSPECT_PROCESS_LIVE_H
+#define HW_INSPECT_PROCESS_LIVE_H
+
+#include <sys/types.h>
+
+#include "inspect/memory/program.h"
+#include "inspect/process/files.h"
+
+struct live {
+        pid_t pid;
+        struct memory memory;
+        struct program program;
+        struct files files;
+};
+
+enum opened { OPENED, OPENED_REFUSED /* the kernel does not let us */, OPENED_BAD };
+
+/* Unless OPENED, there is a sentence and nothing to close. The struct must stay where it is. */
+enum opened live_open(struct live *l, pid_t pid, struct error *error);
+void live_close(struct live *l);
+
+#endif

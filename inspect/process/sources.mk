@@ -1,0 +1,1 @@
+sources := files.c live.c core.c stop.c

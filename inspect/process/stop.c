@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN - PTRACE_SEIZE does not stop, PTRACE_INTERRUPT does, and when the tracer dies, be it by SIGKILL, the kernel
+ * detaches and its threads continue. What could keep them stopped is a tracer that itself does not run: so SIGTSTP,
+ * SIGINT and the like wait until the end of the stop, and SIGALRM releases them from its handler when the time is over,
+ * again and again until none is left.
+ */
+#include "inspect/process/stop.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/ptrace.h>
+#include <sys/time.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "proto/base/clock.h"
+
+#define THREADS_MOST 8192
+#define LOCK_MS      3000
+#define AGAIN_US     10000 /* after the time is over, the timer goes off again */
+
+struct tracee {
+        pid_t tid;
+        int signal; /* that it stopped with: handed on when it continues */
+        bool is_stopped;
+};
+
+/* Read by the handler of SIGALRM. */
+static struct tracee tracees[THREADS_MOST];
+static volatile sig_atomic_t n_tracees, is_over;
+static uint64_t begin_ns, end_ns;
+static int lock = -1;
+static sigset_t signals_before;
+
+static void release_all(void)
+{
+        for (int i = 0; i < n_tracees; i++)
+                (void)ptrace(PTRACE_DETACH, tracees[i].tid, NULL, (void *)(intptr_t)tracees[i].signal);
+}
+
+static void expire(int signal)
+{
+        const int saved = errno;
+
+        (void)signal;
+        release_all();
+        is_over = 1;
+        errno = saved;
+}
+
+/* --------------------------------------------------------------------------- guards */
+
+static void hold_signals(void)
+{
+        static const int held[] = { SIGTSTP, SIGTTIN, SIGTTOU, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
+        sigset_t set;
+
+        sigemptyset(&set);
+        for (size_t i = 0; i < sizeof(held) / sizeof(held[0]); i++)
+                sigaddset(&set, held[i]);
+        (void)sigprocmask(SIG_BLOCK, &set, &signals_before);
+}
+
+static void set_timer(uint64_t ns)
+{
+        const struct sigaction act = { .sa_handler = expire }; /* interrupts waitpid */
+        struct itimerval t = { { 0, 0 }, { 0, 0 } };
+
+        if (ns) {
+                t.it_value = (struct timeval){ (time_t)(ns / 1000000000u), (suseconds_t)(ns / 1000u % 1000000u + 1) };
+                t.it_interval = (struct timeval){ 0, AGAIN_US };
+                (void)sigaction(SIGALRM, &act, NULL);
+        }
+        (void)setitimer(ITIMER_REAL, &t, NULL);
+}
+
+/* The lock goes away with us and with the process, and leaves no file. */
+static bool take_lock(pid_t pid, struct error *error)
+{
+        const struct timespec pause = { 0, 10000000 };
+        char path[64];
+
+        (void)snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
+        lock = open(path, O_RDONLY | O_CLOEXEC);
+        for (int ms = 0; lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) < 0; ms += 10) {
+                if (ms >= LOCK_MS)
+                        return error_set(error, "process %ld is being inspected by another command", (long)pid);
+                (void)nanosleep(&pause, NULL);
+        }
+        return lock >= 0 || error_set(error, "process %ld has ended", (long)pid);
+}
+
+/* ------------------------------------------------------------------------- stopping */
+
+static bool is_traced(pid_t tid)
+{
+        for (int i = 0; i < n_tracees; i++)
+                if (tracees[i].tid == tid)
+                        return true;
+        return false;
+}
+
+/* 0, or the errno of what the kernel refused. A thread that has ended meanwhile is none. */
+static int seize(pid_t tid)
+{
+        if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0)
+                return errno == ESRCH ? 0 : errno;
+        tracees[n_tracees] = (struct tracee){ .tid = tid };
+        n_tracees++;
+        (void)ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
+        return 0;
+}
+
+/* New threads appear while others are being stopped: until a look finds none. */
+static int seize_all(pid_t pid, bool *ret_new)
+{
+        char path[64];
+        DIR *d;
+        const struct dirent *e;
+        int r = 0;
+
+        *ret_new = false;
+        (void)snprintf(path, sizeof(path), "/proc/%ld/task", (long)pid);
+        if (!(d = opendir(path)))
+                return errno;
+        while (r == 0 && !is_over && (e = readdir(d))) {
+                const pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
+                if (tid <= 0 || is_traced(tid))
+                        continue;
+                r = n_tracees < THREADS_MOST ? seize(tid) : E2BIG;
+                *ret_new = true;
+        }
+        (void)closedir(d);
+        return r;
+}
+
+static void wait_all(void)
+{
+        int status;
+
+        for (int i = 0; i < n_tracees && !is_over; i++) {
+                struct tracee *t = &tracees[i];
+                while (!t->is_stopped && !is_over) {
+                        const pid_t r = waitpid(t->tid, &status, __WALL);
+                        if (r < 0 && errno == EINTR)
+                                continue;
+                        if (r < 0 || !WIFSTOPPED(status))
+                                break; /* it has ended */
+                        t->is_stopped = true;
+                        /* a stop by a signal: the signal is handed on */
+                        if (status >> 16 == 0)
+                                t->signal = WSTOPSIG(status);
+                }
+        }
+}
+
+static bool read_registers(struct program *program)
+{
+        struct user_regs_struct r;
+
+        program->n_registers = 0;
+        for (int i = 0; i < n_tracees; i++)
+                if (tracees[i].is_stopped && ptrace(PTRACE_GETREGS, tracees[i].tid, NULL, &r) == 0 &&
+                    !program_add_registers(program,
+                                           (struct registers){ tracees[i].tid, r.rip, r.rsp, r.rbp, r.r12, r.r13 }))
+                        return false;
+        return true;
+}
+
+enum stopped stop_begin(pid_t pid, uint64_t most_ns, struct program *program, struct error *error)
+{
+        bool more = true;
+        int r = 0;
+
+        n_tracees = is_over = 0;
+        end_ns = 0;
+        if (!take_lock(pid, error)) {
+                if (lock >= 0)
+                        (void)close(lock);
+                lock = -1;
+                return STOPPED_NOT;
+        }
+        hold_signals();
+        begin_ns = clock_mono_ns();
+        set_timer(most_ns);
+        while (more && r == 0 && !is_over) {
+                r = seize_all(pid, &more);
+                wait_all();
+        }
+        if (r == 0 && !is_over && n_tracees > 0 && read_registers(program))
+                return STOPPED;
+        const bool late = is_over;
+        (void)stop_end();
+        if (r == EPERM || r == EACCES)
+                (void)error_set(error, "process %ld may not be stopped: %s", (long)pid, strerror(r));
+        else if (late)
+                (void)error_set(error,
+                                "process %ld did not stop within --max-pause; it runs. Give it more time, or --no-stop",
+                                (long)pid);
+        else
+                (void)error_set(error, "process %ld cannot be stopped: %s", (long)pid,
+                                r ? strerror(r) : "it has ended");
+        return r == EPERM || r == EACCES ? STOPPED_REFUSED : STOPPED_NOT;
+}
+
+bool stop_is_over(void)
+{
+        return is_over;
+}
+
+uint64_t stop_end(void)
+{
+        release_all();
+        end_ns = clock_mono_ns();
+        set_timer(0);
+        n_tracees = 0;
+        if (lock >= 0)
+                (void)close(lock);
+        lock = -1;
+        (void)sigprocmask(SIG_SETMASK, &signals_before, NULL);
+        return end_ns - begin_ns;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* head.h - what each output begins with: which program, how it is laid out, what the inspection did to it. */
+#ifndef HW_INSPECT_SHOW_HEAD_H
+#define HW_INSPECT_SHOW_HEAD_H
+
+#include "inspect/show/request.h"
+#include "proto/base/json_out.h"
+
+/* "shop (process 1234): " and, after `what`, how it was read; with a line feed. */
+void head_text(const struct inspect_subject *s, const char *what);
+
+/* Members of an open object. */
+void head_json(struct json_out *j, const struct inspect_subject *s);
+
+/* What may be wrong with the result, a line each; nothing when all is well. */
+void head_cautions(const struct inspect_subject *s);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* request.h - what `heapwatch-inspect` is to find out and print, and of what. */
+#ifndef HW_INSPECT_SHOW_REQUEST_H
+#define HW_INSPECT_SHOW_REQUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "inspect/ghc/layout.h"
+
+/* How heapwatch-inspect ends, beside 0 and 2: the kernel does not let it read or stop the process. */
+enum { INSPECT_REFUSED = 3 };
+
+struct inspect_request {
+        pid_t pid;        /* 0: a core file */
+        const char *core; /* its path */
+        bool json, all, no_stop;
+        unsigned frames;       /* shown of a stack */
+        uint64_t max_pause_ns; /* that it may be stopped for */
+        uint64_t memory_bytes; /* that the inspection may need */
+        FILE *to;
+};
+
+/* What was inspected, in all outputs the same. */
+struct inspect_subject {
+        const struct inspect_request *request;
+        struct program *program;
+        struct ghc *ghc;
+        pid_t pid;           /* 0: not known */
+        uint64_t stopped_ns; /* 0: it was not stopped */
+        bool late;           /* it ran again before all was read */
+        bool torn;           /* collections happened while it was read without stopping it */
+        uint64_t missing;    /* bytes that are not in the core file */
+};
+
+#endif

@@ -1,0 +1,1 @@
+sources := head.c threads.c

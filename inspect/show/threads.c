@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "inspect/show/threads.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heapwatch/text.h"
+#include "inspect/ghc/names.h"
+#include "inspect/show/head.h"
+#include "proto/base/json_out.h"
+
+#define NAMED_MOST 6u /* threads whose labels or numbers are shown of a group, in text */
+
+/* ------------------------------------------------------------------------- groups */
+
+/* Neighbours in the sorted list: those of the same state and the same frames, as far as these are kept. */
+struct group {
+        const struct haskell_thread *first;
+        size_t n;
+};
+
+static int by_stack(const void *a, const void *b)
+{
+        const struct haskell_thread *x = a, *y = b;
+
+        if (x->state != y->state)
+                return x->state < y->state ? -1 : 1;
+        if (x->n_kept != y->n_kept)
+                return x->n_kept < y->n_kept ? -1 : 1;
+        const int frames = memcmp(x->frames, y->frames, x->n_kept * sizeof(x->frames[0]));
+        return frames ? frames : (x->id > y->id) - (x->id < y->id);
+}
+
+static bool is_same(const struct haskell_thread *x, const struct haskell_thread *y)
+{
+        return x->state == y->state && x->n_kept == y->n_kept &&
+               !memcmp(x->frames, y->frames, x->n_kept * sizeof(x->frames[0]));
+}
+
+static int by_size(const void *a, const void *b)
+{
+        const struct group *x = a, *y = b;
+
+        if (x->n != y->n)
+                return x->n > y->n ? -1 : 1;
+        return (x->first->id > y->first->id) - (x->first->id < y->first->id);
+}
+
+static int by_id(const void *a, const void *b)
+{
+        const struct haskell_thread *x = a, *y = b;
+
+        return (x->id > y->id) - (x->id < y->id);
+}
+
+/* One for each thread with --all. NULL: out of memory. */
+static struct group *group(struct threads *t, bool all, size_t *ret_n)
+{
+        struct group *groups = calloc(t->n + 1, sizeof(*groups));
+        size_t n = 0;
+
+        if (groups && t->n)
+                qsort(t->items, t->n, sizeof(*t->items), all ? by_id : by_stack);
+        for (size_t i = 0; groups && i < t->n; i++) {
+                if (!all && n && is_same(groups[n - 1].first, &t->items[i]))
+                        groups[n - 1].n++;
+                else
+                        groups[n++] = (struct group){ &t->items[i], 1 };
+        }
+        if (groups && !all && n)
+                qsort(groups, n, sizeof(*groups), by_size);
+        *ret_n = n;
+        return groups;
+}
+
+struct extent {
+        uint64_t least_frames, most_frames, least_words, most_words, allocated;
+        bool same_cause; /* all wait for the same */
+        bool whole, stale;
+};
+
+static struct extent extent_of(const struct group *g)
+{
+        struct extent e = { UINT64_MAX, 0, UINT64_MAX, 0, 0, g->first->waits_for != 0, true, false };
+
+        for (size_t i = 0; i < g->n; i++) {
+                const struct haskell_thread *h = &g->first[i];
+                e.least_frames = h->n_frames < e.least_frames ? h->n_frames : e.least_frames;
+                e.most_frames = h->n_frames > e.most_frames ? h->n_frames : e.most_frames;
+                e.least_words = h->stack_words < e.least_words ? h->stack_words : e.least_words;
+                e.most_words = h->stack_words > e.most_words ? h->stack_words : e.most_words;
+                e.allocated += h->allocated;
+                e.same_cause &= h->waits_for == g->first->waits_for;
+                e.whole &= h->whole;
+                e.stale |= h->stale;
+        }
+        return e;
+}
+
+/* --------------------------------------------------------------------------- text */
+
+/* Numbers of files in the operating system rather than closures. */
+static bool waits_for_file(enum thread_state s)
+{
+        return s == THREAD_READ || s == THREAD_WRITE;
+}
+
+static bool waits_for_closure(enum thread_state s)
+{
+        return s == THREAD_MVAR || s == THREAD_MVAR_READ || s == THREAD_BLACK_HOLE || s == THREAD_THROW_TO;
+}
+
+static void print_cause(FILE *to, const struct group *g, const struct extent *e)
+{
+        const struct haskell_thread *h = g->first;
+
+        if (h->state == THREAD_BLACK_HOLE && h->owner && g->n == 1)
+                (void)fprintf(to, " (thread %" PRIu64 ")", h->owner);
+        else if (waits_for_file(h->state) && h->waits_for && e->same_cause)
+                (void)fprintf(to, ", file descriptor %" PRIu64, h->waits_for);
+        else if (waits_for_closure(h->state) && g->n > 1)
+                (void)fputs(e->same_cause ? ", all on the same one" : ", on different ones", to);
+        if (h->os_thread && g->n == 1)
+                (void)fprintf(to, ", on OS thread %d", h->os_thread);
+}
+
+static void print_range(FILE *to, uint64_t least, uint64_t most)
+{
+        char a[HW_NUMBER_MAX], b[HW_NUMBER_MAX];
+
+        (void)fprintf(to, "%s%s%s", hw_count_text(a, sizeof(a), least), least == most ? "" : " to ",
+                      least == most ? "" : hw_count_text(b, sizeof(b), most));
+}
+
+static void print_stack(FILE *to, const struct extent *e)
+{
+        char a[HW_NUMBER_MAX], b[HW_NUMBER_MAX];
+
+        (void)fprintf(to, "; stack %s", hw_bytes_text(a, sizeof(a), (double)e->least_words * 8));
+        if (e->least_words != e->most_words)
+                (void)fprintf(to, " to %s", hw_bytes_text(b, sizeof(b), (double)e->most_words * 8));
+        (void)fputs(" in ", to);
+        print_range(to, e->least_frames, e->most_frames);
+        (void)fputs(e->most_frames == 1 ? " frame" : " frames", to);
+        if (e->stale)
+                (void)fputs(", as when it last stopped", to);
+        else if (!e->whole)
+                (void)fputs(", not to its bottom", to);
+        if (e->allocated)
+                (void)fprintf(to, "; %s allocated", hw_bytes_text(a, sizeof(a), (double)e->allocated));
+}
+
+/* Of a group; a single thread is named before its state. */
+static void print_members(FILE *to, const struct group *g)
+{
+        char label[4 * THREAD_LABEL_BYTES];
+
+        for (size_t i = 0; i < g->n && i < NAMED_MOST; i++) {
+                (void)hw_terminal_text(label, sizeof(label), g->first[i].label);
+                (void)fprintf(to, "%s%" PRIu64 "%s%s", i ? ", " : "    threads ", g->first[i].id, label[0] ? " " : "",
+                              label);
+        }
+        (void)fputs(g->n > NAMED_MOST ? ", ...\n" : "\n", to);
+}
+
+static void print_frames(const struct inspect_subject *s, const struct haskell_thread *h)
+{
+        char name[PROGRAM_NAME_BYTES], safe[2 * PROGRAM_NAME_BYTES];
+
+        for (uint32_t i = 0; i < h->n_kept && i < s->request->frames; i++) {
+                const enum name_kind kind = name_of_code(s->program, h->frames[i], name, sizeof(name));
+                (void)hw_terminal_text(safe, sizeof(safe), name_without_package(name));
+                (void)fprintf(s->request->to, "        %s%s\n", safe, kind == NAME_LOCAL ? " (a local function)" : "");
+        }
+        if (h->n_frames > h->n_kept || h->n_kept > s->request->frames) {
+                const uint64_t shown = h->n_kept < s->request->frames ? h->n_kept : s->request->frames;
+                char n[HW_NUMBER_MAX];
+                (void)fprintf(s->request->to, "        ... %s more\n",
+                              hw_count_text(n, sizeof(n), h->n_frames - shown));
+        }
+}
+
+static void print_group(const struct inspect_subject *s, const struct group *g)
+{
+        FILE *to = s->request->to;
+        const struct extent e = extent_of(g);
+        char n[HW_NUMBER_MAX], label[4 * THREAD_LABEL_BYTES];
+
+        if (g->n == 1) {
+                (void)hw_terminal_text(label, sizeof(label), g->first->label);
+                (void)fprintf(to, "\nthread %" PRIu64 "%s%s: ", g->first->id, label[0] ? " " : "", label);
+        } else {
+                (void)fprintf(to, "\n%s threads ", hw_count_text(n, sizeof(n), g->n));
+        }
+        (void)fputs(thread_state_text(g->first->state), to);
+        print_cause(to, g, &e);
+        print_stack(to, &e);
+        (void)fputc('\n', to);
+        if (g->n > 1)
+                print_members(to, g);
+        print_frames(s, g->first);
+}
+
+static void print_text(const struct inspect_subject *s, const struct threads *t, const struct group *groups, size_t n)
+{
+        char what[128], a[HW_NUMBER_MAX], b[HW_NUMBER_MAX];
+
+        (void)snprintf(what, sizeof(what), "%s %s%s%s%s", hw_count_text(a, sizeof(a), t->n),
+                       t->n == 1 ? "thread" : "threads", s->request->all ? "" : " in ",
+                       s->request->all ? "" : hw_count_text(b, sizeof(b), n),
+                       s->request->all ? ""
+                       : n == 1        ? " group"
+                                       : " groups");
+        head_text(s, what);
+        head_cautions(s);
+        if (t->list_cut && !s->late)
+                (void)fputs("incomplete: a list of threads ended as no list does\n", s->request->to);
+        if (t->out_of_memory)
+                (void)fputs("incomplete: the stacks are larger than 512 MiB together\n", s->request->to);
+        for (size_t i = 0; i < n; i++)
+                print_group(s, &groups[i]);
+}
+
+/* --------------------------------------------------------------------------- JSON */
+
+static void json_address(struct json_out *j, const char *key, uint64_t address)
+{
+        char text[24];
+
+        (void)snprintf(text, sizeof(text), "0x%" PRIx64, address);
+        json_member_text(j, key, text);
+}
+
+static void frames_json(struct json_out *j, const struct inspect_subject *s, const struct haskell_thread *h)
+{
+        static const char *const kinds[] = { [NAME_EXACT] = "symbol", [NAME_LOCAL] = "module", [NAME_NONE] = "place" };
+        char name[PROGRAM_NAME_BYTES];
+
+        json_member_open(j, "frames", '[');
+        for (uint32_t i = 0; i < h->n_kept && i < s->request->frames; i++) {
+                const enum name_kind kind = name_of_code(s->program, h->frames[i], name, sizeof(name));
+                json_open(j, '{');
+                json_member_text(j, "name", name);
+                json_member_text(j, "by", kinds[kind]);
+                json_address(j, "at", h->frames[i]);
+                json_close(j, '}');
+        }
+        json_close(j, ']');
+}
+
+static void cause_json(struct json_out *j, const struct haskell_thread *h)
+{
+        if (waits_for_file(h->state) && h->waits_for)
+                json_member_u64(j, "descriptor", h->waits_for);
+        if (waits_for_closure(h->state) && h->waits_for)
+                json_address(j, "waits_for", h->waits_for);
+        if (h->owner)
+                json_member_u64(j, "owner", h->owner);
+}
+
+static void thread_json(struct json_out *j, const struct haskell_thread *h)
+{
+        json_open(j, '{');
+        json_member_u64(j, "id", h->id);
+        if (h->label[0])
+                json_member_text(j, "label", h->label);
+        cause_json(j, h);
+        if (h->os_thread)
+                json_member_i64(j, "os_thread", h->os_thread);
+        if (h->allocated)
+                json_member_u64(j, "allocated_bytes", h->allocated);
+        json_member_u64(j, "stack_bytes", h->stack_words * 8);
+        json_member_u64(j, "stack_frames", h->n_frames);
+        json_member_bool(j, "stack_whole", h->whole && !h->stale);
+        json_close(j, '}');
+}
+
+static void print_json(const struct inspect_subject *s, const struct threads *t, const struct group *groups, size_t n)
+{
+        struct json_out j = { .to = s->request->to };
+
+        json_open(&j, '{');
+        head_json(&j, s);
+        json_member_u64(&j, "threads", t->n);
+        json_member_bool(&j, "list_complete", !t->list_cut && !t->out_of_time && !t->out_of_memory);
+        json_member_open(&j, "groups", '[');
+        for (size_t i = 0; i < n; i++) {
+                json_line(&j);
+                json_open(&j, '{');
+                json_member_u64(&j, "threads", groups[i].n);
+                json_member_text(&j, "state", thread_state_word(groups[i].first->state));
+                frames_json(&j, s, groups[i].first);
+                json_member_open(&j, "members", '[');
+                for (size_t k = 0; k < groups[i].n; k++)
+                        thread_json(&j, &groups[i].first[k]);
+                json_close(&j, ']');
+                json_close(&j, '}');
+        }
+        json_close(&j, ']');
+        json_close(&j, '}');
+        json_newline(&j);
+}
+
+bool show_threads(const struct inspect_subject *s, struct threads *t)
+{
+        size_t n;
+        struct group *groups = group(t, s->request->all, &n);
+
+        if (groups && s->request->json)
+                print_json(s, t, groups, n);
+        else if (groups)
+                print_text(s, t, groups, n);
+        free(groups);
+        return groups != NULL;
+}

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs that were not prepared, read from outside: their threads; what is stopped runs again; who may not is told why."""
+import json
+import os
+import pathlib
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+
+from harness import CLIENT, DEADLINE_S, Programs, client, require_tracing, wait_for
+
+pytestmark = pytest.mark.xdist_group("inside")
+programs = Programs({
+    "plain": ("inside", "Inside"),
+    "threaded": ("inside-threaded", "Inside", "-threaded", "-rtsopts"),
+    "profiled": ("inside-profiled", "Inside", "-threaded", "-prof"),
+})
+
+
+def started(path, *args, **kwargs):
+    """It, once all is there."""
+    program = subprocess.Popen([path, *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, **kwargs)
+    assert program.stdout.readline() == b"ready\n"
+    return program
+
+
+@pytest.fixture(scope="module")
+def threaded():
+    require_tracing()
+    program = started(programs["threaded"])
+    yield program
+    program.kill()
+    program.wait()
+
+
+def inspect(command, what, *args):
+    done = client(command, what, *args, "--format", "json")
+    assert done.returncode == 0, done.stderr.decode()
+    return json.loads(done.stdout)
+
+
+def check_threads(found):
+    assert found["complete"] and found["list_complete"] and found["layout"] == "9.0 to 9.4"
+    waiting = [g for g in found["groups"] if g["threads"] == 40]
+    assert len(waiting) == 1 and waiting[0] is found["groups"][0], "the largest group is the first"
+    assert waiting[0]["state"] == "mvar" and len({m["waits_for"] for m in waiting[0]["members"]}) == 1
+    assert all(m["stack_whole"] for g in found["groups"] for m in g["members"])
+    deep = max((m for g in found["groups"] for m in g["members"]), key=lambda m: m["stack_frames"])
+    assert 20000 < deep["stack_frames"] < 20020 and deep["stack_bytes"] > 20000 * 16
+    states = [g["state"] for g in found["groups"]]
+    assert states.count("stm") == 1 and states.count("delay") <= 1
+    return waiting[0]
+
+
+def test_threads_in_groups(threaded):
+    found = inspect("threads", threaded.pid)
+    waiting = check_threads(found)
+    assert found["program"] == pathlib.Path(programs["threaded"]).name and found["pid"] == threaded.pid and found["stopped_s"] > 0
+    assert found["symbols"] and not found["profiled"]
+    names = [f["name"] for f in waiting["frames"]]
+    assert names[0] == "stg_block_takemvar" and any("waitForReply" in n or n == "Main" for n in names), names
+    deep = next(g for g in found["groups"] if g["members"][0]["stack_frames"] > 20000)
+    assert any("descend" in f["name"] for f in deep["frames"])
+
+
+def test_threads_one_by_one_and_as_text(threaded):
+    found = inspect("threads", threaded.pid, "--all", "--frames", "3")
+    ids = [g["members"][0]["id"] for g in found["groups"]]
+    assert len(ids) == found["threads"] and ids == sorted(ids) and all(len(g["frames"]) <= 3 for g in found["groups"])
+    text = client("threads", threaded.pid).stdout.decode()
+    assert "40 threads blocked on an MVar, all on the same one" in text and " in 20,00" in text
+    assert text.startswith(f"{pathlib.Path(programs['threaded']).name} (process {threaded.pid}): ") and "stopped for" in text
+    assert pathlib.Path(f"/proc/{threaded.pid}/status").read_text().split("State:\t")[1][0] == "S"
+
+
+def test_threads_without_stopping(threaded):
+    found = inspect("threads", threaded.pid, "--no-stop")
+    check_threads(found)
+    assert found["from"] == "running" and "stopped_s" not in found
+
+
+@pytest.mark.parametrize("build", ["plain", "profiled"])
+def test_threads_of_other_builds(build):
+    require_tracing()
+    program = started(programs[build])
+    try:
+        found = inspect("threads", program.pid)
+        check_threads(found)
+        assert found["profiled"] == (build == "profiled")
+    finally:
+        program.kill()
+        program.wait()
+
+
+def test_threads_of_a_stripped_program(directory):
+    require_tracing()
+    path = shutil.copy(programs["threaded"], directory / "stripped")
+    subprocess.run(["strip", path], check=True)
+    program = started(path)
+    try:
+        found = inspect("threads", program.pid)
+        check_threads(found)
+        assert not found["symbols"]
+        assert all(f["name"].startswith("stripped+0x") for g in found["groups"] for f in g["frames"]), "no name is made up"
+    finally:
+        program.kill()
+        program.wait()
+
+
+def test_threads_of_a_core_file(directory):
+    pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text().strip()
+    if pattern.startswith("|") or "/" in pattern:
+        pytest.skip(f"needs core files where a program crashes; kernel.core_pattern is {pattern}")
+    program = started(programs["threaded"], cwd=directory,
+                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY,) * 2))
+    program.send_signal(signal.SIGABRT)
+    program.wait(timeout=DEADLINE_S)
+    [core] = directory.iterdir()
+    found = inspect("threads", core)
+    check_threads(found)
+    assert found["from"] == "core" and found["pid"] == program.pid
+    os.truncate(core, core.stat().st_size // 2)
+    done = client("threads", core)
+    assert done.returncode == 2 or b"incomplete: the core file was cut off" in done.stdout, done.stderr
+
+
+def ticks(pid):
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return int(fields[11]) + int(fields[12])
+
+
+def test_kill_leaves_no_program_stopped():
+    """At whatever moment the inspection is killed, the program goes on."""
+    require_tracing()
+    program = started(programs["threaded"], "busy")
+    tool = pathlib.Path(CLIENT).with_name("heapwatch-inspect")
+    rng = random.Random(7)
+    try:
+        took = []
+        for _ in range(3):
+            begin = time.monotonic()
+            subprocess.run([tool, "threads", "--pid", str(program.pid)], check=True, stdout=subprocess.DEVNULL)
+            took.append(time.monotonic() - begin)
+        for _ in range(200):
+            child = subprocess.Popen([tool, "threads", "--pid", str(program.pid)], stdout=subprocess.DEVNULL)
+            time.sleep(rng.uniform(0, min(took)))       # the moment; nothing waits for it
+            child.kill()
+            child.wait()
+            for task in pathlib.Path(f"/proc/{program.pid}/task").iterdir():
+                status = (task / "status").read_text()
+                wait_for(lambda: (task / "status").read_text().split("State:\t")[1][0] not in "tT", "it to run")
+                assert "TracerPid:\t0" in status or "TracerPid:\t0" in (task / "status").read_text()
+        before = ticks(program.pid)
+        wait_for(lambda: ticks(program.pid) > before + 5, "it to compute")
+    finally:
+        program.kill()
+        program.wait()
+
+
+def test_what_runs_is_running():
+    """The stack of a thread that computes is found by its registers."""
+    require_tracing()
+    program = started(programs["threaded"], "busy")
+    try:
+        def running_thread():
+            found = inspect("threads", program.pid)
+            return [g for g in found["groups"] if g["state"] in ("running", "running_c") and g["members"][0]["stack_whole"]]
+        [g] = wait_for(running_thread, "a moment between collections")
+        assert g["members"][0]["os_thread"] > 0
+    finally:
+        program.kill()
+        program.wait()
+
+
+def test_refused_with_the_reason(directory, threaded):
+    for what, words in (("no-such-program", "no GHC-compiled program no-such-program runs here"),
+                        (2 ** 30, "there is no process"), ("/bin/sh", "it is not a core file"),
+                        (os.getpid(), "no heap of GHC's runtime")):
+        done = client("threads", what)
+        assert done.returncode == 2 and words in done.stderr.decode() and not done.stdout, done.stderr
+    done = client("threads", threaded.pid, "--memory", "64MiB", "--max-pause", "1ms")
+    assert done.returncode in (0, 2) and (done.returncode == 0 or done.stderr.startswith(b"heapwatch threads: ")), done.stderr
+    if os.geteuid() != 0:
+        return
+    for name in ("heapwatch", "heapwatch-inspect"):
+        shutil.copy(pathlib.Path(CLIENT).with_name(name), directory / name)
+    os.chmod(directory, 0o755)
+    done = subprocess.run([directory / "heapwatch", "threads", str(threaded.pid)], user=65534, group=65534, extra_groups=[],
+                          capture_output=True, text=True, timeout=DEADLINE_S)
+    assert done.returncode == 2 and f"process {threaded.pid} belongs to user 0" in done.stderr, done.stderr

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * fuzz_inspect.c - libFuzzer target: byte 0 is what the rest is. 0 to 3: changes of the memory of a made-up program of
+ * that release, before and after it is recognised; 4: an ELF file that is the program's own. What must hold: no read
+ * outside, no endless loop.
+ */
+#include <stdint.h>
+#include <stdio.h>
+
+#include "inspect/ghc/names.h"
+#include "inspect/ghc/threads.h"
+#include "inspect/show/threads.h"
+#include "tests/unit/inspect/draft.h"
+
+#define CHANGE_BYTES 12u
+
+static FILE *nowhere;
+
+static bool fuzz_never(void *ctx)
+{
+        (void)ctx;
+        return false;
+}
+
+/* region and width u8, offset u24, value u64: a byte, two, eight, or the address at that offset of the region */
+static void change(struct draft *d, const uint8_t *c)
+{
+        struct draft_region *const regions[] = { &d->text, &d->data, &d->c, &d->heap };
+        static const uint8_t widths[] = { 1, 2, 8, 8 };
+        const struct draft_region *r = regions[c[0] & 3];
+        const size_t at = ((size_t)c[1] << 16 | (size_t)c[2] << 8 | c[3]) % r->n;
+        uint64_t value;
+
+        memcpy(&value, c + 4, 8);
+        if ((c[0] >> 2 & 3) == 3)
+                value = regions[c[0] >> 4 & 3]->start + value % regions[c[0] >> 4 & 3]->n;
+        if (at + widths[c[0] >> 2 & 3] <= r->n)
+                memcpy(r->bytes + at, &value, widths[c[0] >> 2 & 3]);
+}
+
+static size_t change_all(struct draft *d, const uint8_t *data, size_t size)
+{
+        size_t at = 0;
+
+        for (; size - at >= CHANGE_BYTES; at += CHANGE_BYTES)
+                change(d, data + at);
+        return at;
+}
+
+static struct draft *made_up(uint8_t release)
+{
+        static const struct draft_layout *const layouts[] = { &draft_9_0, &draft_9_6, &draft_9_10, &draft_profiled };
+        struct draft *d = draft_new(layouts[release & 3]);
+        const uint64_t frame = draft_table(d, RET_SMALL, 2, 0, NULL), fun = draft_table(d, RET_FUN, 0, 0, NULL);
+        const uint64_t big = draft_table(d, RET_BIG, 0, 0, NULL), bco = draft_table(d, RET_BCO, 0, 0, NULL);
+        const uint64_t underflow = draft_table(d, UNDERFLOW_FRAME, 1, 0, NULL);
+        const uint64_t just = draft_table(d, CONSTR, 1, 0, "base:GHC.Maybe.Just");
+        const uint64_t hole = draft_table(d, BLACKHOLE, 1, 0, NULL);
+
+        const uint64_t owner = draft_thread(d, 0, 0, (uint64_t[]){ frame, 1, 2 }, 3);
+        const uint64_t value = draft_object(d, 1, (uint64_t[]){ hole, owner }, 2);
+        draft_srt(d, frame, d->end_of_queue);
+        (void)draft_thread(d, 1, draft_object(d, 1, (uint64_t[]){ just, value }, 2),
+                           (uint64_t[]){ fun, 1, 0, 0, frame, 1, 2, big, 0, bco, value }, 11);
+        (void)draft_thread(d, 2, value, (uint64_t[]){ underflow, 0 }, 2);
+        draft_u64(d, DRAFT_CAPABILITY + CAPABILITY_CURRENT_THREAD, owner);
+        (void)program_add_registers(&d->program, (struct registers){ 1, DRAFT_TEXT, DRAFT_C + 0x8000, DRAFT_HEAP, 0,
+                                                                     DRAFT_CAPABILITY + CAPABILITY_REGISTERS });
+        draft_symbol(d, DRAFT_TEXT, 0x100, "Main_zdwloop_info");
+        draft_finish(d);
+        return d;
+}
+
+static void inspect_all(struct draft *d, const uint8_t *more, size_t n)
+{
+        struct inspect_request request = { .frames = 64, .to = nowhere };
+        struct error error;
+        struct ghc g;
+
+        if (!ghc_find(&g, &d->program, &error))
+                return;
+        (void)change_all(d, more, n); /* it runs meanwhile */
+        for (int json = 0; json < 2; json++) {
+                struct threads t = { 0 };
+                request.json = json;
+                threads_copy(&t, &g, fuzz_never, NULL);
+                threads_walk(&t, &g);
+                (void)show_threads(&(struct inspect_subject){ .request = &request, .program = &d->program, .ghc = &g },
+                                   &t);
+                threads_done(&t);
+        }
+        ghc_done(&g);
+}
+
+/* ----------------------------------------------------------------------------- files */
+
+struct bytes {
+        const uint8_t *at;
+        size_t n;
+};
+
+static bool read_bytes(void *ctx, uint64_t at, void *to, size_t n)
+{
+        const struct bytes *b = ctx;
+
+        if (at > b->n || n > b->n - at)
+                return false;
+        memcpy(to, b->at + at, n);
+        return true;
+}
+
+struct opened {
+        struct memory memory;
+        size_t n;
+};
+
+static bool open_bytes(void *ctx, const char *path, struct memory **ret, uint64_t *ret_size, struct error *error)
+{
+        struct opened *o = ctx;
+
+        (void)path;
+        (void)error;
+        *ret = &o->memory;
+        *ret_size = o->n;
+        return true;
+}
+
+static void load(const uint8_t *data, size_t size)
+{
+        struct bytes b = { data, size };
+        struct opened o = { { .read = read_bytes, .ctx = &b }, size };
+        struct memory memory = { .read = read_bytes, .ctx = &b };
+        struct program p = { .memory = &memory, .entry = 0x1000 };
+        const struct file_opener opener = { open_bytes, &o };
+        char name[PROGRAM_NAME_BYTES];
+        struct error error;
+
+        (void)program_add_mapping(&p, (struct mapping){ .start = 0x1000,
+                                                        .end = 0x9000,
+                                                        .file = program_file(&p, "/program"),
+                                                        .readable = true,
+                                                        .executable = true });
+        if (program_load(&p, &opener, &error))
+                for (uint64_t at = 0; at < 0x10000; at += 0x311)
+                        (void)name_of_code(&p, at, name, sizeof(name));
+        program_done(&p);
+        memory_forget(&memory);
+        memory_forget(&o.memory);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        if (size < 1)
+                return 0;
+        if (!nowhere && !(nowhere = fopen("/dev/null", "w")))
+                abort();
+        if (data[0] & 4) {
+                load(data + 1, size - 1);
+                return 0;
+        }
+        const size_t half = (size - 1) / 2 / CHANGE_BYTES * CHANGE_BYTES;
+        struct draft *d = made_up(data[0]);
+        (void)change_all(d, data + 1, half);
+        inspect_all(d, data + 1 + half, size - 1 - half);
+        draft_destroy(d);
+        return 0;
+}

@@ -1,0 +1,71 @@
+-- SPDX-License-Identifier: BSD-3-Clause
+-- | A heap and threads that are known: 40 threads in waitForReply, one 20,000 calls deep, one in STM, one in a delay;
+-- 3,000 sessions in a map that a top-level IORef holds, each with two items; 500 orders that one thread holds. Says
+-- "ready" when all is there.
+-- usage: Inside [busy]   busy: one more thread computes and allocates, until standard input ends
+module Main (main, sessions, waitForReply, descend) where
+
+import Control.Concurrent
+import Control.Concurrent.STM
+import Control.Exception (evaluate)
+import Control.Monad
+import qualified Data.Map.Strict as M
+import Data.IORef
+import Foreign.StablePtr
+import GHC.Conc (labelThread)
+import System.Environment (getArgs)
+import System.IO
+import System.IO.Unsafe (unsafePerformIO)
+import System.Mem (performMajorGC)
+
+data Item = Item !Int !Int
+data Session = Session !Int !Item !Item
+data Order = Order !Int !Double
+
+sessions :: IORef (M.Map Int Session)
+sessions = unsafePerformIO (newIORef M.empty)
+{-# NOINLINE sessions #-}
+
+waitForReply :: MVar Int -> IO Int
+waitForReply m = do { n <- takeMVar m; return $! n + 1 }
+{-# NOINLINE waitForReply #-}
+
+descend :: MVar Int -> Int -> IO Int
+descend m 0 = takeMVar m
+descend m n = do { x <- descend m (n - 1); return $! x + n }
+{-# NOINLINE descend #-}
+
+holdOrders :: [Order] -> MVar Int -> IO ()
+holdOrders orders m = do { n <- takeMVar m; print (sum [ a + n | Order a _ <- orders ]) }
+{-# NOINLINE holdOrders #-}
+
+burn :: IORef Int -> Int -> IO ()
+burn r n = do
+  writeIORef r $! length (show (3 ^ (200 + n `mod` 7) :: Integer))
+  burn r (n + 1)
+
+named :: String -> IO () -> IO ()
+named name io = forkIO io >>= \t -> labelThread t name
+
+main :: IO ()
+main = do
+  args <- getArgs
+  reply <- newEmptyMVar
+  flag <- newTVarIO False
+  _ <- newStablePtr reply
+  _ <- newStablePtr flag
+  writeIORef sessions $! M.fromList [ (i, Session i (Item i 1) (Item i 2)) | i <- [1 .. 3000] ]
+  let orders = [ Order i 1 | i <- [1 .. 500] ]
+  _ <- evaluate (length orders)
+  forM_ [1 .. 40 :: Int] $ \i -> named ("worker-" ++ show i) (void (waitForReply reply))
+  named "deep" (descend reply 20000 >>= print)
+  named "stm" (atomically (readTVar flag >>= check))
+  named "delay" (threadDelay 1000000000)
+  named "orders" (holdOrders orders reply)
+  count <- newIORef 0
+  when (args == ["busy"]) $ named "burn" (burn count 0)
+  threadDelay 200000
+  performMajorGC
+  putStrLn "ready" >> hFlush stdout
+  getContents >>= evaluate . length >>= print
+  readIORef sessions >>= print . M.size

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Threads of made-up programs: layouts of each release, stacks, what is damaged. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "inspect/ghc/names.h"
+#include "inspect/ghc/threads.h"
+#include "proto/base/array.h"
+#include "tests/unit/inspect/draft.h"
+
+static const struct draft_layout *const layouts[] = { &draft_9_0, &draft_9_6, &draft_9_10, &draft_profiled };
+static const char *const releases[] = { "9.0 to 9.4", "9.6", "9.8 to 9.10", "9.0 to 9.4" };
+
+static bool never(void *ctx)
+{
+        (void)ctx;
+        return false;
+}
+
+static bool at_once(void *ctx)
+{
+        (void)ctx;
+        return true;
+}
+
+static struct ghc found(struct draft *d)
+{
+        struct error error = { "" };
+        struct ghc g;
+
+        draft_finish(d);
+        if (!ghc_find(&g, &d->program, &error))
+                fail_msg("%s", error.text);
+        return g;
+}
+
+static struct threads copied(struct ghc *g)
+{
+        struct threads t = { 0 };
+
+        threads_copy(&t, g, never, NULL);
+        threads_walk(&t, g);
+        return t;
+}
+
+static const struct haskell_thread *of_id(const struct threads *t, uint64_t id)
+{
+        for (size_t i = 0; i < t->n; i++)
+                if (t->items[i].id == id)
+                        return &t->items[i];
+        fail_msg("no thread %d", (int)id);
+        return NULL;
+}
+
+/* Each release is recognised by its threads alone, and what a thread waits for is read where it is there. */
+static void test_releases(void **state)
+{
+        (void)state;
+        for (size_t i = 0; i < ARRAY_SIZE(layouts); i++) {
+                struct draft *d = draft_new(layouts[i]);
+                const uint64_t frame = draft_table(d, RET_SMALL, 2, 0, NULL);
+                const uint64_t label = draft_table(d, ARR_WORDS, 0, 0, NULL);
+                static const char text[8] = "worker-7";
+
+                (void)draft_thread(d, 1, 0x1234560, (uint64_t[]){ frame, 1, 2 }, 3);
+                const uint64_t named = draft_thread(d, 5, 0, (uint64_t[]){ frame, 1, 2, frame, 3, 4 }, 6);
+                (void)draft_thread(d, 10, 0, NULL, 0);
+                if (d->layout.label) {
+                        uint64_t words[] = { label, sizeof(text), 0 };
+                        memcpy(&words[2], text, sizeof(text));
+                        draft_u64(d, named + d->layout.label, draft_object(d, 1, words, 3));
+                }
+                struct ghc g = found(d);
+                assert_string_equal(g.thread.releases, releases[i]);
+                assert_int_equal(g.profiled, d->layout.header == 3);
+                struct threads t = copied(&g);
+                assert_int_equal(t.n, 3);
+                assert_false(t.list_cut);
+                assert_int_equal(of_id(&t, 1)->state, THREAD_MVAR);
+                assert_int_equal(of_id(&t, 1)->waits_for, 0x1234560);
+                assert_int_equal(of_id(&t, 1)->allocated, 4096);
+                assert_int_equal(of_id(&t, 2)->state, THREAD_DELAY);
+                assert_int_equal(of_id(&t, 2)->n_frames, 3);
+                assert_int_equal(of_id(&t, 2)->stack_words, 7);
+                assert_int_equal(of_id(&t, 2)->frames[0], frame);
+                assert_true(of_id(&t, 2)->whole);
+                assert_string_equal(of_id(&t, 2)->label, d->layout.label ? "worker-7" : "");
+                assert_int_equal(of_id(&t, 3)->state, THREAD_FOREIGN);
+                assert_int_equal(of_id(&t, 3)->n_frames, 1);
+                threads_done(&t);
+                ghc_done(&g);
+                draft_destroy(d);
+        }
+}
+
+/* A stack may be a chain of chunks. */
+static void test_chunks(void **state)
+{
+        struct draft *d = draft_new(&draft_9_0);
+        const uint64_t frame = draft_table(d, RET_SMALL, 1, 0, NULL);
+        const uint64_t underflow = draft_table(d, UNDERFLOW_FRAME, 1, 0, NULL);
+
+        (void)state;
+        (void)draft_thread(d, 1, 8, (uint64_t[]){ frame, 7, frame, 7, frame, 7 }, 6);
+        const uint64_t below = *(uint64_t *)(void *)draft_at(d, d->threads + 24, 8);
+        (void)draft_thread(d, 1, 8, (uint64_t[]){ frame, 7, underflow }, 3);
+        /* in the place of the frame that ends a stack is the next chunk */
+        const uint64_t stack = *(uint64_t *)(void *)draft_at(d, d->threads + 24, 8);
+        draft_u64(d, stack + 24 + 8 * (8 + 3), below);
+        struct ghc g = found(d);
+        struct threads t = copied(&g);
+        assert_int_equal(of_id(&t, 2)->n_frames, 5);
+        assert_int_equal(of_id(&t, 2)->n_chunks, 2);
+        assert_true(of_id(&t, 2)->whole);
+        /* a chunk that is its own next one ends at a limit */
+        draft_u64(d, stack + 24 + 8 * (8 + 3), stack);
+        threads_done(&t);
+        t = copied(&g);
+        assert_true(of_id(&t, 2)->cut);
+        assert_false(of_id(&t, 2)->whole);
+        threads_done(&t);
+        ghc_done(&g);
+        draft_destroy(d);
+}
+
+/* Its stack pointer is in a register, and arguments may be on top of the first frame. */
+static void test_running(void **state)
+{
+        struct draft *d = draft_new(&draft_9_0);
+        const uint64_t frame = draft_table(d, RET_SMALL, 1, 0, NULL);
+
+        (void)state;
+        const uint64_t tso = draft_thread(d, 0, 0, (uint64_t[]){ frame, 7, frame, 7 }, 4);
+        const uint64_t stack = *(uint64_t *)(void *)draft_at(d, tso + 24, 8), top = stack + 24 + 8 * 8;
+        draft_u64(d, top - 8, 99); /* an argument */
+        draft_u64(d, DRAFT_CAPABILITY + CAPABILITY_CURRENT_THREAD, tso);
+        assert_true(program_add_registers(&d->program, (struct registers){ 4711, DRAFT_TEXT + 8, 0, top - 8, 0,
+                                                                           DRAFT_CAPABILITY + CAPABILITY_REGISTERS }));
+        struct ghc g = found(d);
+        struct threads t = copied(&g);
+        assert_int_equal(t.items[0].state, THREAD_RUNNING);
+        assert_int_equal(t.items[0].os_thread, 4711);
+        assert_int_equal(t.items[0].stack_words, 6);
+        assert_int_equal(t.items[0].n_frames, 3);
+        assert_true(t.items[0].whole);
+        threads_done(&t);
+        /* without registers its stack is as it was last saved, and that is known */
+        d->program.n_registers = 0;
+        t = copied(&g);
+        assert_int_equal(t.items[0].state, THREAD_IN_C);
+        assert_true(t.items[0].stale);
+        threads_done(&t);
+        ghc_done(&g);
+        draft_destroy(d);
+}
+
+/* Of a black hole the thread that computes it is known, also through a queue. */
+static void test_owner(void **state)
+{
+        struct draft *d = draft_new(&draft_9_0);
+        const uint64_t queue = draft_table(d, BLOCKING_QUEUE, 4, 0, NULL), hole = draft_table(d, BLACKHOLE, 1, 0, NULL);
+        const uint64_t message = draft_table(d, PRIM, 3, 0, NULL);
+
+        (void)state;
+        const uint64_t owner = draft_thread(d, 0, 0, NULL, 0);
+        const uint64_t q = draft_object(d, 1, (uint64_t[]){ queue, 0, 0, owner, 0 }, 5);
+        const uint64_t held[] = { owner, q };
+        for (size_t i = 0; i < ARRAY_SIZE(held); i++) {
+                const uint64_t value = draft_object(d, 1, (uint64_t[]){ hole, held[i] }, 2);
+                const uint64_t m = draft_object(d, 1, (uint64_t[]){ message, 0, 0, value }, 4);
+                (void)draft_thread(d, 2, m, NULL, 0);
+        }
+        struct ghc g = found(d);
+        struct threads t = copied(&g);
+        assert_int_equal(of_id(&t, 2)->owner, 1);
+        assert_int_equal(of_id(&t, 3)->owner, 1);
+        threads_done(&t);
+        ghc_done(&g);
+        draft_destroy(d);
+}
+
+/* Lists that lead in a circle, or nowhere, end; and it is known that they did not end as they should. */
+static void test_damaged_lists(void **state)
+{
+        struct draft *d = draft_new(&draft_9_0);
+
+        (void)state;
+        const uint64_t first = draft_thread(d, 1, 8, NULL, 0);
+        (void)draft_thread(d, 1, 8, NULL, 0);
+        struct ghc g = found(d);
+        draft_u64(d, first + 16, 0xdead0);
+        struct threads t = copied(&g);
+        assert_int_equal(t.n, 2);
+        assert_true(t.list_cut);
+        threads_done(&t);
+        threads_copy(&t, &g, at_once, NULL);
+        assert_true(t.out_of_time);
+        assert_int_equal(t.n, 0);
+        threads_done(&t);
+        ghc_done(&g);
+        draft_destroy(d);
+}
+
+/* What does not fit is refused with its reason. */
+static void test_refused(void **state)
+{
+        struct draft *d = draft_new(&draft_9_0);
+        struct error error = { "" };
+        struct ghc g;
+
+        (void)state;
+        draft_finish(d);
+        assert_false(ghc_find(&g, &d->program, &error));
+        assert_non_null(strstr(error.text, "no Haskell thread"));
+        const uint64_t tso = draft_thread(d, 1, 8, NULL, 0);
+        draft_finish(d);
+        draft_u64(d, tso + 96, 8); /* exceptions and queue are not the same any more */
+        assert_false(ghc_find(&g, &d->program, &error));
+        assert_non_null(strstr(error.text, "fit no release"));
+        draft_u64(d, tso + 24, tso);
+        assert_false(ghc_find(&g, &d->program, &error));
+        assert_non_null(strstr(error.text, "do not lead to their stacks"));
+        draft_u64(d, draft_generation(d, 0) + 120, 0x10);
+        assert_false(ghc_find(&g, &d->program, &error));
+        assert_non_null(strstr(error.text, "no generations"));
+        memset(d->heap.bytes, 0, d->heap.n);
+        assert_false(ghc_find(&g, &d->program, &error));
+        assert_non_null(strstr(error.text, "no heap of GHC's runtime"));
+        draft_destroy(d);
+}
+
+/* Names are of symbols: exact, the module alone, or none. */
+static void test_names(void **state)
+{
+        struct draft *d = draft_new(&draft_9_0);
+        char name[PROGRAM_NAME_BYTES];
+
+        (void)state;
+        assert_int_equal(name_of_code(&d->program, DRAFT_TEXT + 0x900, name, sizeof(name)), NAME_NONE);
+        assert_string_equal(name, "0x400900");
+        draft_symbol(d, DRAFT_TEXT + 0x1000, 0x100, "base_GHCziBase_zdfMonadIO_info");
+        draft_symbol(d, DRAFT_TEXT + 0x2000, 0x10, "Main_zdwloop_info");
+        draft_symbol(d, DRAFT_DATA + 0x40, 0x18, "Main_sessions_closure");
+        assert_int_equal(name_of_code(&d->program, DRAFT_TEXT + 0x10ff, name, sizeof(name)), NAME_EXACT);
+        assert_string_equal(name, "base:GHC.Base.$fMonadIO");
+        assert_string_equal(name_without_package(name), "GHC.Base.$fMonadIO");
+        assert_int_equal(name_of_code(&d->program, DRAFT_TEXT + 0x1100, name, sizeof(name)), NAME_LOCAL);
+        assert_string_equal(name, "Main");
+        assert_int_equal(name_of_static(&d->program, DRAFT_DATA + 0x40, name, sizeof(name)), NAME_EXACT);
+        assert_string_equal(name, "Main.sessions");
+        assert_int_equal(name_of_code(&d->program, DRAFT_TEXT + 0x2010, name, sizeof(name)), NAME_NONE);
+        draft_destroy(d);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_releases), cmocka_unit_test(test_chunks),        cmocka_unit_test(test_running),
+                cmocka_unit_test(test_owner),    cmocka_unit_test(test_damaged_lists), cmocka_unit_test(test_refused),
+                cmocka_unit_test(test_names),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
