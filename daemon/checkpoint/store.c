@@ -46,18 +46,27 @@ struct checkpoint_store {
         void *wait_ctx;
         bool waits; /* the thread is in `wait` */
         struct checkpoint_trouble trouble;
+        char failed
+                [NAME_MAX_BYTES]; /* the target whose checkpoint failed last: only its next one can end the trouble */
 };
 
 /* ----------------------------------------------------------- writing thread */
 
-static void say(struct checkpoint_store *s, const char *trouble)
+/* On a full disk the checkpoint of a small target may fit where that of a large one does not. `trouble`: "" none. */
+static void report_written(struct checkpoint_store *s, const char *target, const char *trouble)
 {
         pthread_mutex_lock(&s->lock);
+        const bool concerns = trouble[0] || !strcmp(s->failed, target);
         const bool changed = strcmp(trouble, s->trouble.why) != 0, was_good = !s->trouble.why[0];
-        if (was_good)
-                s->trouble.since_wall_ns = clock_wall_ns();
-        snprintf(s->trouble.why, sizeof(s->trouble.why), "%s", trouble);
+        if (concerns) {
+                if (was_good)
+                        s->trouble.since_wall_ns = clock_wall_ns();
+                snprintf(s->trouble.why, sizeof(s->trouble.why), "%s", trouble);
+                snprintf(s->failed, sizeof(s->failed), "%s", trouble[0] ? target : "");
+        }
         pthread_mutex_unlock(&s->lock);
+        if (!concerns)
+                return;
         if (trouble[0] && changed)
                 log_warning("checkpoint=%s cannot be written: %s; trying again with the next one", s->directory,
                             trouble);
@@ -87,9 +96,10 @@ static void do_job(struct checkpoint_store *s, const struct job *job)
                 wait_for(s, job);
         if (job->checkpoint.image) {
                 int r = checkpoint_write(s->directory, job->target, &job->checkpoint);
-                say(s, r == 0 ? "" : strerror(-r));
+                report_written(s, job->target, r == 0 ? "" : strerror(-r));
         } else {
                 checkpoint_remove(s->directory, job->target);
+                report_written(s, job->target, "");
         }
 }
 
