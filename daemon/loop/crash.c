@@ -11,9 +11,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "proto/base/daemon_life.h"
+#include "proto/base/log_line.h"
 
 #define STACK_BYTES 65536u
 #define FRAMES_MAX  64
@@ -34,6 +36,7 @@ static const struct {
 
 static int life_fd = -1;
 static pid_t daemon_pid;
+static bool is_file; /* stderr, whose lines begin with the time */
 
 static void put(const char *text)
 {
@@ -52,6 +55,44 @@ static void put_address(uintptr_t address)
         put(text);
 }
 
+static void put_decimal(unsigned value, unsigned digits, char after)
+{
+        char text[16];
+
+        text[digits] = after;
+        text[digits + 1] = '\0';
+        while (digits-- > 0) {
+                text[digits] = (char)('0' + value % 10);
+                value /= 10;
+        }
+        put(text);
+}
+
+/*
+ * UTC, as other lines of the log have it (proto/base/log_line.c). gmtime_r(3) may wait for a lock. The date is that of
+ * the proleptic Gregorian calendar, whose days are counted from 1 March of year 0.
+ */
+static void put_time(void)
+{
+        struct timespec now;
+
+        (void)clock_gettime(CLOCK_REALTIME, &now);
+        const unsigned second = (unsigned)(now.tv_sec % 86400), days = (unsigned)(now.tv_sec / 86400) + 719468;
+        const unsigned era = days / 146097, of_era = days % 146097;
+        const unsigned year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+        const unsigned of_year = of_era - (365 * year + year / 4 - year / 100);
+        const unsigned month = (5 * of_year + 2) / 153;
+
+        put_decimal(era * 400 + year + (month >= 10), 4, '-');
+        put_decimal(month < 10 ? month + 3 : month - 9, 2, '-');
+        put_decimal(of_year - (153 * month + 2) / 5 + 1, 2, 'T');
+        put_decimal(second / 3600, 2, ':');
+        put_decimal(second / 60 % 60, 2, ':');
+        put_decimal(second % 60, 2, '.');
+        put_decimal((unsigned)(now.tv_nsec / 1000000), 3, 'Z');
+        put(" ");
+}
+
 static void on_crash(int number, siginfo_t *info, void *context)
 {
         void *frames[FRAMES_MAX];
@@ -59,6 +100,8 @@ static void on_crash(int number, siginfo_t *info, void *context)
         (void)context;
         if (life_fd >= 0 && getpid() == daemon_pid) /* not a child that it has forked */
                 daemon_life_crashed(life_fd, number);
+        if (is_file)
+                put_time();
         put("error heapwatchd " HEAPWATCH_VERSION " crashed: signal=");
         for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
                 if (signals[i].number == number)
@@ -80,6 +123,7 @@ void crash_catch(int life)
                 return;
         life_fd = life;
         daemon_pid = getpid();
+        is_file = log_line_sink() == LOG_SINK_FILE;
         (void)backtrace(&frame, 1);
         if (sigaltstack(&stack, NULL) != 0)
                 free(stack.ss_sp);

@@ -165,7 +165,8 @@ def test_a_crash_leaves_its_stack_and_is_told(own, programs):
         own.end(signal.SIGSEGV)
         own.wait_answer(but=pid)
         log = own.log()
-        assert re.search(r"error heapwatchd \S+ crashed: signal=SIGSEGV address=0x[0-9a-f]+", log), log
+        crash = re.search(r"^(\S+)Z error heapwatchd \S+ crashed: signal=SIGSEGV address=0x[0-9a-f]+", log, re.M)
+        assert crash and crash.group(1)[:13] >= time.strftime("%Y-%m-%dT%H", time.gmtime(time.time() - 3600)), log
         assert len(re.findall(r"heapwatchd\(\S*\+0x[0-9a-f]+\)", log)) > 2, log
         assert re.search(r"the daemon before this one ended by SIGSEGV at \S+; this one was started at \S+",
                          own.heapwatch("status").stdout)
