@@ -24,15 +24,16 @@
 struct recording {
         struct recorder *recorder;
         char target[RUN_TARGET_MAX + 1];
-        struct shared_run *run;       /* NULL: between runs */
-        struct shared_run *ended;     /* between runs: the previous one, for what was lost of it; NULL: unknown */
-        uint64_t begin_ns;            /* by which the recording of the previous run is named; 0: none */
-        struct run_end end;           /* of the current run, to be written when that is over; UNKNOWN: nothing is */
-        bool losing;                  /* the queue was full */
-        uint64_t bytes;               /* of eventlog, of the run */
-        uint64_t lost_bytes;          /* refused by the queue since it last accepted something */
-        uint32_t lost_pieces;         /* how often that began */
-        uint64_t all_lost, all_times; /* the same since the run began */
+        struct shared_run *run;         /* NULL: between runs */
+        struct shared_run *ended;       /* between runs: the previous one, for what was lost of it; NULL: unknown */
+        uint64_t begin_ns;              /* by which the recording of the previous run is named; 0: none */
+        struct run_end end;             /* of the current run, to be written when that is over; UNKNOWN: nothing is */
+        bool losing;                    /* the queue was full */
+        uint64_t bytes;                 /* of eventlog, of the run */
+        uint64_t lost_bytes;            /* refused by the queue since it last accepted something */
+        uint32_t lost_pieces;           /* how often that began */
+        uint64_t all_lost, all_times;   /* the same since the run began */
+        struct recording_counts before; /* of the run, by an earlier process of the daemon */
         struct {
                 bool info_tables, blocks, definitions; /* in the current batch; definitions: exact only while losing */
         } batch;
@@ -242,7 +243,9 @@ void recording_go_on(struct recording *r, const struct hw_eventlog *log, bool sa
 {
         recording_end(r, false);
         const uint64_t begin_ns = r->begin_ns;
+        const struct recording_counts before = r->before;
         recording_begin(r, log, begin_ns ? begin_ns : wall_ns);
+        r->before = before;
         if (r->run && begin_ns) /* out of memory for it: the run gets another recording */
                 (void)jobs_add(recorder_jobs(r->recorder),
                                &(struct job){ .run = r->run, .kind = JOB_GO_ON, .same_stream = same_stream });
@@ -258,10 +261,11 @@ const char *recording_target(const struct recording *r)
         return r->target;
 }
 
-void recording_recall(struct recording *r, const char *target, uint64_t begin_ns)
+void recording_recall(struct recording *r, const char *target, uint64_t begin_ns, struct recording_counts counts)
 {
         (void)snprintf(r->target, sizeof(r->target), "%s", target);
         r->begin_ns = begin_ns;
+        r->before = counts;
 }
 
 void recording_begin(struct recording *r, const struct hw_eventlog *log, uint64_t wall_ns)
@@ -274,6 +278,7 @@ void recording_begin(struct recording *r, const struct hw_eventlog *log, uint64_
                 log_warning("target=%s is not recorded: out of memory", r->target);
         r->losing = false;
         memset(&r->counts, 0, sizeof(r->counts));
+        r->before = (struct recording_counts){ 0 };
         r->bytes = r->lost_bytes = r->all_lost = r->all_times = 0;
         r->lost_pieces = 0;
 }
@@ -326,6 +331,9 @@ void recording_state(struct recording *r, struct recording_state *ret)
                 .recording = r->run != NULL, .bytes = r->bytes, .lost_bytes = r->all_lost, .lost_frames = r->all_times
         };
         recorder_state(r->recorder, r->run ? r->run : r->ended, ret);
+        ret->bytes += r->before.bytes;
+        ret->lost_bytes += r->before.lost_bytes;
+        ret->lost_frames += r->before.lost_frames;
         if (ret->lost_bytes > ret->bytes) /* frames have more block markers than the stream had */
                 ret->lost_bytes = ret->bytes;
 }
@@ -355,6 +363,7 @@ struct recording *recording_leave(const struct recording *r)
         left->bytes = r->bytes;
         left->all_lost = r->all_lost;
         left->all_times = r->all_times;
+        left->before = r->before;
         return left;
 }
 

@@ -35,11 +35,11 @@ void recording_go_on(struct recording *r, const struct hw_eventlog *log, bool sa
 
 /*
  * Which recording is that of the current run, or of the previous one: under which target, and when it began; 0: there
- * is none. And to make it the previous one's.
+ * is none. recording_recall makes it so again in the next process of the daemon, with what this one counted.
  */
 const char *recording_target(const struct recording *r);
 uint64_t recording_begin_ns(const struct recording *r);
-void recording_recall(struct recording *r, const char *target, uint64_t begin_ns);
+void recording_recall(struct recording *r, const char *target, uint64_t begin_ns, struct recording_counts counts);
 
 /* Of the previous run alone: how it ended may become known while the next one is recorded. NULL: out of memory. */
 struct recording *recording_leave(const struct recording *r);

@@ -6,6 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What an earlier daemon process counted of a run. */
+struct recording_counts {
+        uint64_t bytes, lost_bytes, lost_frames;
+};
+
 struct recording_state {
         bool recording;      /* a run is being recorded */
         bool paused;         /* the disk takes nothing, or not all of it */

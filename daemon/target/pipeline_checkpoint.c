@@ -29,6 +29,7 @@ struct kept {
         struct hw_eventlog_stats left_stats;
         uint64_t recorded;                     /* recording_begin_ns */
         char recorded_as[TARGET_NAME_MAX + 1]; /* recording_target */
+        struct recording_counts recorded_counts;
         bool has_decoder;
 };
 
@@ -57,8 +58,13 @@ static struct kept keep(const struct pipeline *p)
         };
 
         memcpy(k.detail, p->detail, sizeof(k.detail));
-        if (p->recording)
+        if (p->recording) {
+                struct recording_state state;
+
                 (void)snprintf(k.recorded_as, sizeof(k.recorded_as), "%s", recording_target(p->recording));
+                recording_state(p->recording, &state);
+                k.recorded_counts = (struct recording_counts){ state.bytes, state.lost_bytes, state.lost_frames };
+        }
         if (p->source)
                 source_position(p->source, &k.position);
         return k;
@@ -98,7 +104,7 @@ static void take(struct pipeline *p, const struct kept *k)
         p->position = k->position;
         p->left_stats = k->left_stats;
         if (p->recording && is_recorded_as(p, k->recorded_as))
-                recording_recall(p->recording, k->recorded_as, k->recorded);
+                recording_recall(p->recording, k->recorded_as, k->recorded, k->recorded_counts);
 }
 
 /* A run set aside (run_before.c) is no longer read or judged. */

@@ -108,7 +108,8 @@ static void be_seen(struct rebuild *r)
         p->next_run = r->next_run;
         r->recording = NULL;
         if (p->recording)
-                recording_recall(p->recording, p->name, recorded_streams_newest(&r->streams)->begin_wall_ns);
+                recording_recall(p->recording, p->name, recorded_streams_newest(&r->streams)->begin_wall_ns,
+                                 (struct recording_counts){ 0 });
         if (p->uri.kind == SOURCE_FIFO)
                 join_fifo(p);
         p->last_bytes_mono_ns = p->shut_mono_ns = clock_mono_ns();

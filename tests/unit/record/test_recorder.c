@@ -626,7 +626,7 @@ static void start_recording(struct restart *d, uint64_t begin_ns)
         d->r = open_recorder((struct budget){ 0 });
         d->t.recording = recording_new(d->r, "a");
         assert_non_null(d->t.recording);
-        recording_recall(d->t.recording, "a", begin_ns);
+        recording_recall(d->t.recording, "a", begin_ns, (struct recording_counts){ 0 });
 }
 
 static void on_restart(void *ctx, const struct hw_eventlog *log, const struct hw_event *events, size_t n)
@@ -691,7 +691,7 @@ static void play_again(struct bytes b, uint64_t begin_ns, bool same_stream)
         struct joining j = { .t = { .recording = recording_new(r, "a"), .wall_ns = START_NS + 7000000000 },
                              .same_stream = same_stream };
 
-        recording_recall(j.t.recording, "a", begin_ns);
+        recording_recall(j.t.recording, "a", begin_ns, (struct recording_counts){ 0 });
         (void)content_placed(b.p, b.size, 4096, on_joined, &j, on_joined_piece);
         recording_destroy(&j.t.recording);
         recorder_destroy(&r);
@@ -801,6 +801,24 @@ static void test_another_stream_of_the_run(void **state)
         free(b.p);
 }
 
+/* What an earlier process of the daemon lost of a run is still said in the next one. */
+static void test_counts_survive_a_restart(void **state)
+{
+        const struct recording_counts before = { .bytes = 1000, .lost_bytes = 300, .lost_frames = 2 };
+        struct recorder *r = open_recorder((struct budget){ 0 });
+        struct recording *recording = recording_new(r, "a");
+        struct recording_state now;
+
+        (void)state;
+        recording_recall(recording, "a", START_NS, before);
+        recording_state(recording, &now);
+        assert_int_equal(now.bytes, 1000);
+        assert_int_equal(now.lost_bytes, 300);
+        assert_int_equal(now.lost_frames, 2);
+        recording_destroy(&recording);
+        recorder_destroy(&r);
+}
+
 static void test_directories_of_others_are_refused(void **state)
 {
         struct recorder_options options = { .directory = root };
@@ -856,6 +874,7 @@ int main(void)
                 cmocka_unit_test(test_what_is_read_again_is_recorded_once),
                 cmocka_unit_test(test_what_was_cut_off_before_it_went_on_is_counted),
                 cmocka_unit_test(test_another_stream_of_the_run),
+                cmocka_unit_test(test_counts_survive_a_restart),
                 cmocka_unit_test(test_directories_of_others_are_refused),
                 cmocka_unit_test(test_runs_are_found_by_name),
         };
