@@ -155,10 +155,13 @@ static bool write_log(const char *directory, const char *path, const struct reco
         return r == 0 || error_set(error, "%s: %s", file, strerror(-r));
 }
 
-/* ------------------------------------------------------------- what says what */
+/* ------------------------------------------------------ verdict and report */
 
-/* This program with other words, its output in a file. Whether it ended well: with 0, or with 1 for what it found. */
-static bool have_said(const char *path, const char *name, const char *const *words)
+/*
+ * Runs another command of this program with its standard output in a file; `quiet` discards its messages, for there is
+ * another way. True if it exited with 0, or with 1 for a finding.
+ */
+static bool run_to_file(const char *path, const char *name, const char *const *words, bool quiet)
 {
         char self[RECORDED_PATH_MAX], file[RECORDED_PATH_MAX + 32];
         int status;
@@ -169,6 +172,9 @@ static bool have_said(const char *path, const char *name, const char *const *wor
         pid_t pid = fork();
         if (pid == 0) {
                 int out = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+                const int null = quiet ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+                if (null >= 0)
+                        (void)dup2(null, STDERR_FILENO);
                 if (out >= 0 && dup2(out, STDOUT_FILENO) >= 0) {
                         (void)execvp(self, (char *const *)words);
                         (void)unlink(file);
@@ -183,8 +189,11 @@ static bool have_said(const char *path, const char *name, const char *const *wor
         return good;
 }
 
-/* The verdict as the daemon has it, over all that it has seen; of a run that is over and gone, from the stretch. */
-static bool write_verdict(const struct bundle *b, const char *path, const char *log)
+/*
+ * The verdict of a run that is still live comes from the daemon, which has seen all of it; of any other run from the
+ * stretch: the daemon may have the next run of that name by now.
+ */
+static bool write_verdict(const struct bundle *b, const struct recorded_run *run, const char *path, const char *log)
 {
         char target[RUN_TARGET_MAX + 1];
         const char *live[7 + ENDPOINTS_WORDS + 1] = {
@@ -194,11 +203,12 @@ static bool write_verdict(const struct bundle *b, const char *path, const char *
 
         snprintf(target, sizeof(target), "%.*s", (int)strcspn(b->which, "@"), b->which);
         live[7 + endpoints_words(live + 7)] = NULL;
-        return (!b->where.directory && have_said(path, "verdict.json", live)) ||
-               have_said(path, "verdict.json", of_log);
+        return (run->live && !b->where.directory && run_to_file(path, "verdict.json", live, true)) ||
+               run_to_file(path, "verdict.json", of_log, false);
 }
 
-static void write_all_else(const struct bundle *b, const struct cause *c, const char *path)
+static void write_all_else(const struct bundle *b, const struct cause *c, const struct recorded_run *run,
+                           const char *path)
 {
         char log[RECORDED_PATH_MAX + 16], report[RECORDED_PATH_MAX + 16], alert[RECORDED_PATH_MAX + 16];
         const char *words[] = { "heapwatch", "report", log, "-o", report, NULL };
@@ -212,11 +222,11 @@ static void write_all_else(const struct bundle *b, const struct cause *c, const 
                         command_error(&command_bundle, "alert.json is not whole: %s", strerror(errno));
                 close(fd);
         }
-        if (!write_verdict(b, path, log))
+        if (!write_verdict(b, run, path, log))
                 command_error(&command_bundle, "no verdict.json: heapwatch trend failed");
-        if (!have_said(path, ".said", words))
+        if (!run_to_file(path, ".output", words, false))
                 command_error(&command_bundle, "no report.html: heapwatch report failed");
-        snprintf(alert, sizeof(alert), "%s/.said", path);
+        snprintf(alert, sizeof(alert), "%s/.output", path);
         (void)unlink(alert);
 }
 
@@ -253,7 +263,7 @@ static bool fill(const struct bundle *b, const struct cause *c, const char *reco
                 wait_until(b, recordings, &run, range.to_ns, error) && write_log(recordings, path, &run, range, error);
         pin_release(&pin);
         if (good && !signals_stop())
-                write_all_else(b, c, path);
+                write_all_else(b, c, &run, path);
         return good;
 }
 

@@ -8,6 +8,7 @@
 #include "proto/wire/json.h"
 #include "client/answers/census.h"
 #include "client/trend/trend.h"
+#include "proto/base/ckd.h"
 
 static void put_labels(struct json_out *j, const struct world_target *t)
 {
@@ -45,6 +46,20 @@ static void put_trends(struct json_out *j, const struct world_target *t)
         free(all);
 }
 
+/* Of when live data are: a program may go long without a major collection. */
+static void put_live(struct json_out *j, const struct world_target *t)
+{
+        const Hw__Heap *h = t->heap;
+
+        if (!h || !h->has_live_bytes || !h->has_live_time_ns)
+                return;
+        json_member_open(j, "live", '{');
+        json_member_u64_string(j, "timeNs", h->live_time_ns);
+        json_member_u64_string(j, "ageNs", sub_sat(t->event_time_ns, h->live_time_ns));
+        json_member_u64_string(j, "bytes", h->live_bytes);
+        json_close(j, '}');
+}
+
 void trend_json(FILE *to, const struct world_target *t)
 {
         struct json_out j = { .to = to };
@@ -59,6 +74,7 @@ void trend_json(FILE *to, const struct world_target *t)
         else
                 json_none(&j);
         put_labels(&j, t);
+        put_live(&j, t);
         census_age_print(&j, t, !trend_is_over(t), true);
         json_close(&j, '}');
         json_newline(&j);

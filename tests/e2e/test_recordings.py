@@ -255,7 +255,10 @@ def test_a_crash_keeps_a_bundle_by_itself(directory, record, state):
         LiveLog(log.path).live(1 << 20)     # another run, and no end marker before it
         done = wait_for(lambda: result_of(d, "crashed"), "the bundle of the crash")
         assert done.ok, done.detail
-        assert summary(pathlib.Path(done.detail) / "run.eventlog")
+        bundle = pathlib.Path(done.detail)
+        assert summary(bundle / "run.eventlog")
+        verdict = json.loads((bundle / "verdict.json").read_text())     # of that run, not of the next one
+        assert int(verdict["live"]["bytes"]) == 10 << 20 and int(verdict["live"]["ageNs"]) >= 0, verdict
 
 
 def test_mistakes_of_dump_are_named(directory):
