@@ -93,6 +93,19 @@ static const char *moment(char out[MOMENT_MAX], const struct world_target *t, bo
         return out;
 }
 
+/* An onset is exact to a step of the verdict, unless it has an error of its own: one in the first step is the start. */
+static const char *onset(char out[MOMENT_MAX], const struct world_target *t, const Hw__Trend *trend)
+{
+        const Hw__TrendScale *scale = t->trend_state ? t->trend_state->scale : NULL;
+        const Hw__Run *run = t->target ? t->target->run_info : NULL;
+        const uint64_t first_ns = run && run->has_first_time_ns ? run->first_time_ns : 0;
+
+        if (trend->has_onset_ns && !trend->has_onset_error_ns && scale && first_ns < scale->resolution_ns &&
+            trend->onset_ns < scale->resolution_ns)
+                return "the start of the run";
+        return moment(out, t, trend->has_onset_ns, trend->onset_ns);
+}
+
 /* `band`: NULL for a series. What its name does not say comes last, where nothing has to be aligned. */
 static void print_row(FILE *to, const struct world_target *of, struct rate_unit unit, const char *name,
                       const Hw__Band *band, const Hw__Trend *t, bool has_now, double now)
@@ -108,7 +121,7 @@ static void print_row(FILE *to, const struct world_target *of, struct rate_unit 
         cell(to, rate(text, unit, t->has_slope_high, t->slope_high), 14);
         cell(to, amount(text, t->has_gained_low_bytes, t->gained_low_bytes), 12);
         cell(to, duration(text, t->evidence && t->evidence->has_span_ns, t->evidence ? t->evidence->span_ns : 0), 10);
-        fprintf(to, "  %s", moment(since, of, t->has_onset_ns, t->onset_ns));
+        fprintf(to, "  %s", onset(since, of, t));
         if (rose_but_is_steady(t))
                 fprintf(to, "  %.100s", t->evidence->missing);
         if (band_place(place, sizeof(place), band)[0]) {
