@@ -209,9 +209,10 @@ static bool handle(struct alerts *a, struct feed *feed, int *ret_status)
                 r = take(a, feed_daemon(feed), update);
                 break;
         case FEED_RESET:
-                known_forget(&a->known, feed_daemon(feed), NULL);
+                known_begin_resync(&a->known, feed_daemon(feed));
                 break;
         case FEED_READY:
+                known_end_resync(&a->known, feed_daemon(feed));
                 if (feed_is_live(feed) && !ready(a, feed_daemon(feed))) {
                         *ret_status = exit_status(a);
                         return false;

@@ -121,13 +121,19 @@ static void sweep(struct known *k, size_t daemon, const char *target)
         k->n = n;
 }
 
+/* Of a target (NULL: of a daemon). */
+static void unlist(struct known *k, size_t daemon, const char *target)
+{
+        for (size_t i = 0; i < k->n; i++)
+                if (is_of(k->alerts[i], daemon, target))
+                        k->alerts[i]->listed = false;
+}
+
 int known_take(struct known *k, size_t daemon, const char *target, const Hw__Alerts *list)
 {
         size_t from = 0;
 
-        for (size_t i = 0; i < k->n; i++)
-                if (is_of(k->alerts[i], daemon, target))
-                        k->alerts[i]->listed = false;
+        unlist(k, daemon, target);
         if (list->has_left_out && list->left_out > k->left_out)
                 k->left_out = list->left_out;
         for (size_t i = 0; i < list->n_alerts; i++)
@@ -139,10 +145,18 @@ int known_take(struct known *k, size_t daemon, const char *target, const Hw__Ale
 
 void known_forget(struct known *k, size_t daemon, const char *target)
 {
-        for (size_t i = 0; i < k->n; i++)
-                if (is_of(k->alerts[i], daemon, target))
-                        k->alerts[i]->listed = false;
+        unlist(k, daemon, target);
         sweep(k, daemon, target);
+}
+
+void known_begin_resync(struct known *k, size_t daemon)
+{
+        unlist(k, daemon, NULL);
+}
+
+void known_end_resync(struct known *k, size_t daemon)
+{
+        sweep(k, daemon, NULL);
 }
 
 /* ------------------------------------------------------------------- order */

@@ -37,8 +37,15 @@ void known_done(struct known *k);
 /* One list. Returns 0 or -ENOMEM. */
 int known_take(struct known *k, size_t daemon, const char *target, const Hw__Alerts *list);
 
-/* A target is gone, or (NULL) all of a daemon's. */
+/* A target is gone. */
 void known_forget(struct known *k, size_t daemon, const char *target);
+
+/*
+ * A daemon sends all its lists again, because it was started again or updates were lost. What it lists as before is no
+ * change; known_end_resync drops what it no longer lists.
+ */
+void known_begin_resync(struct known *k, size_t daemon);
+void known_end_resync(struct known *k, size_t daemon);
 
 /* Worst first: firing before pending before the rest, by severity, then by target, rule and band. */
 void known_sort(struct known *k);

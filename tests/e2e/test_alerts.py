@@ -137,6 +137,9 @@ def test_follow_prints_each_change_once():
         wait_for(lambda: lines(1), "the pending alert")
         now[:] = [alert("leak", ALERT.STATE_FIRING, "critical", sentence="It grows.")]
         wait_for(lambda: lines(2), "the firing alert")
+        fake.epoch += 2     # the daemon is started again, with the alert in its checkpoint
+        ticks = fake.sequences["hw1/alert/api/"] + 3
+        wait_for(lambda: fake.sequences["hw1/alert/api/"] >= ticks, "messages of the next daemon")
         # In one step: the daemon publishes meanwhile.
         now[:] = [alert("leak", ALERT.STATE_RESOLVED, "critical", sentence="It grows.", resolved_ns=200 * 10**9)]
         wait_for(lambda: lines(3), "the resolved alert")
