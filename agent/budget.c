@@ -6,6 +6,7 @@
 #define FIXED_NS       500000.0               /* of a census, whatever is alive */
 #define PER_BYTE_NS    (500000.0 / (1 << 20)) /* until one was measured with MEASURED_BYTES alive */
 #define MEASURED_BYTES (UINT64_C(8) << 20)
+#define FIRST_LOOKS    2   /* censuses of a program that has just begun: what it has at its start, and what it loads */
 #define HELD_UP        2.0 /* times the usual pause: longer ones were held up by other work */
 
 /* ----------------------------------------------------------------- the bucket */
@@ -22,11 +23,6 @@ static double filling(const struct census_budget *b, int64_t from, int64_t to)
         int64_t middle = until < from ? from : until > to ? to : until;
 
         return (double)(middle - from) * share_at(b, from) + (double)(to - middle) * b->share;
-}
-
-static double at_most(const struct census_budget *b)
-{
-        return b->share > BUDGET_RISING ? b->share : BUDGET_RISING;
 }
 
 static int64_t within_limits(const struct census_budget *b, double left)
@@ -171,9 +167,13 @@ static int64_t spread(const struct census_budget *b, double share)
         return ns < (double)LONGEST_NS ? (int64_t)ns : LONGEST_NS;
 }
 
-int64_t budget_spacing(const struct census_budget *b)
+int64_t budget_spacing(const struct census_budget *b, int64_t now)
 {
-        return spread(b, at_most(b));
+        int64_t cost;
+        const bool is_short = budget_predict(b, &cost) && cost <= BUDGET_SHORT_NS;
+        const bool may_hurry = is_short || b->n_costs < FIRST_LOOKS;
+
+        return spread(b, may_hurry && b->share < BUDGET_RISING ? BUDGET_RISING : share_at(b, now));
 }
 
 int64_t budget_period(const struct census_budget *b, int64_t now)

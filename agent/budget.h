@@ -6,7 +6,9 @@
  * census may begin while something is left, also one that costs more: then the next one waits until that is made up
  * for. So the average holds whatever a census costs, and the first one is not held up by its cost. While live data
  * rise the bucket fills faster (BUDGET_RISING), and no census begins before the pause of the last one is within that
- * share of the time since. Pure; times in ns, of the monotonic clock.
+ * share of the time since. What is saved up is for such times: otherwise censuses that pause longer than a collection
+ * of the nursery are spaced by the share itself, after the first two, so that one request in a thousand does not meet
+ * one. Pure; times in ns, of the monotonic clock.
  */
 #ifndef HW_AGENT_BUDGET_H
 #define HW_AGENT_BUDGET_H
@@ -20,6 +22,7 @@
 #define BUDGET_RISING   0.01               /* while live data rise; and at most, over any stretch of time */
 #define BUDGET_SAVED_NS INT64_C(500000000) /* saved up at most: a target that had no heap profile for long */
 #define BUDGET_FIRST_NS INT64_C(100000000) /* at the start: for the first looks at a program */
+#define BUDGET_SHORT_NS INT64_C(5000000)   /* as long as collections of the nursery are in any program */
 #define BUDGET_COSTS    3                  /* censuses whose cost is remembered */
 
 /* What the log has told so far; counts only rise. */
@@ -59,8 +62,8 @@ bool budget_forbids(const struct census_budget *b);
 /* How long until a census may begin; 0: it may. */
 int64_t budget_wait(const struct census_budget *b, int64_t now);
 
-/* From one census to the next at least, for the share over any stretch of time. */
-int64_t budget_spacing(const struct census_budget *b);
+/* From one census to the next at least, whatever is saved up. */
+int64_t budget_spacing(const struct census_budget *b, int64_t now);
 
 /* From census to census in the long run, as things are: by the share of now and the predicted pause. */
 int64_t budget_period(const struct census_budget *b, int64_t now);

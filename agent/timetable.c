@@ -45,7 +45,7 @@ static int64_t census_at(const struct timetable *s, int64_t now)
 {
         int64_t at = longer(s->next_census_ns, now + budget_wait(&s->budget, now));
 
-        return s->censuses > 0 ? longer(at, s->last_census_ns + budget_spacing(&s->budget)) : at;
+        return s->censuses > 0 ? longer(at, s->last_census_ns + budget_spacing(&s->budget, now)) : at;
 }
 
 bool timetable_census_forbidden(const struct timetable *s, int64_t now)

@@ -122,6 +122,21 @@ static void test_no_two_in_succession(void **state)
         assert_int_equal(run_for(&p, 2 * S), 1);
 }
 
+/* What is saved up is not spent on a program that is as it was: long pauses stay rare in every minute. */
+static void test_long_ones_are_spaced_by_the_share(void **state)
+{
+        struct program p = program(100, 400000);
+
+        (void)state;
+        p.now = 100000 * S;
+        (void)run_for(&p, 10 * S); /* the first two looks */
+        assert_int_equal(p.facts.known, 2);
+        for (int64_t last = p.last_ns, i = 0; i < 5; i++, last = p.last_ns) {
+                assert_int_equal(run_for(&p, last + 79 * S - p.now), 0); /* 40 ms: 80 s */
+                assert_int_equal(run_for(&p, 2 * S), 1);
+        }
+}
+
 /* Live data that rise for half a minute are worth a hundredth of the time, until they are flat again. */
 static void test_more_while_live_data_rise(void **state)
 {
@@ -329,6 +344,7 @@ int main(void)
                 cmocka_unit_test(test_the_first_look_is_soon),
                 cmocka_unit_test(test_what_is_saved_up_is_bounded),
                 cmocka_unit_test(test_no_two_in_succession),
+                cmocka_unit_test(test_long_ones_are_spaced_by_the_share),
                 cmocka_unit_test(test_more_while_live_data_rise),
                 cmocka_unit_test(test_a_rise_ends_when_no_collection_tells_of_it),
                 cmocka_unit_test(test_what_is_a_rise),
