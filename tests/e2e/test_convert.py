@@ -582,14 +582,14 @@ def has_data(log):
 
 
 def table(first):
-    """The first column of README's table that begins with this title: what is between backquotes."""
-    rows = (ROOT / "README.md").read_text().split(f"| {first} |")[1].split("\n\n")[0].splitlines()[2:]
+    """The first column of the table of docs/FORMATS.md that begins with this title: what is between backquotes."""
+    rows = (ROOT / "docs" / "FORMATS.md").read_text().split(f"| {first} |")[1].split("\n\n")[0].splitlines()[2:]
     return [re.findall(r"`([^`]+)`", row.split("|")[1]) for row in rows]
 
 
 @pytest.mark.slow
 @pytest.mark.long
-def test_every_row_of_the_readme_with_every_log_that_has_the_data(directory):
+def test_every_row_of_the_formats_with_every_log_that_has_the_data(directory):
     """All formats of the first table, and the picture, of all files of the second; in the short form a third of the pairs."""
     assert {to for row in table("`--to`") for to in row} == set(FORMATS)
     assert [row[0] if row else None for row in table("file")] == [".eventlog", ".hp", "+RTS -S", "+RTS -pj", ".gz", "recording:NAME@-1"]
