@@ -104,6 +104,21 @@ def test_every_page_opens_without_complaint(browser, files, theme, width):
         assert all(r.startswith((files.url, "data:", "blob:")) for r in tab.requests()), "a request went elsewhere"
 
 
+@pytest.mark.parametrize("theme, width", [("light", 1440), ("dark", 390), *(pytest.param(*p, marks=pytest.mark.long)
+                                                                            for p in (("light", 390), ("dark", 1440)))])
+def test_every_page_is_accessible(browser, files, theme, width):
+    with browser.tab(theme=theme, width=width) as tab:
+        found = {}
+        for page in PAGES:
+            tab.go(view(files, page, target="info", range="all"))
+            tab.until(f"document.querySelector('nav [aria-current=page]')?.dataset.page === '{page}' && heapwatch.settled && "
+                      "document.querySelector('main').innerText.length > 40")
+            violations = tab.axe()
+            if violations:
+                found[page] = violations
+        assert not found, json.dumps(found, indent=1)
+
+
 @pytest.mark.parametrize("target", ["info", "cost"])
 def test_the_largest_bands_and_their_values(browser, files, logs, target):
     labels, found = censuses(logs[target])

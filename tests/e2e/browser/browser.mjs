@@ -27,6 +27,7 @@ async function open({ width = 1400, height = 900, theme = "light", offline = fal
 
 const of = (c) => tabs.get(c.tab);
 const at = (c) => of(c).page.locator(c.selector).first();
+const axe = await readFile(new URL("node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 
 const commands = {
     open,
@@ -66,6 +67,13 @@ const commands = {
     },
     errors: async (c) => of(c).errors,
     requests: async (c) => of(c).requests,
+    // What axe-core finds wrong with the page as it is now, by its rules for WCAG and for good practice.
+    axe: async (c) => {
+        const { page } = of(c);
+        if (!(await page.evaluate("!!window.axe"))) await page.evaluate(axe);
+        const { violations } = await page.evaluate("axe.run(document, { resultTypes: ['violations'] })");
+        return violations.map((v) => ({ id: v.id, help: v.help, nodes: v.nodes.map((n) => `${n.target.join(" ")}: ${n.failureSummary}`) }));
+    },
     offline: async (c) => (await of(c).context.setOffline(c.yes), null),
     shot: async (c) => (await of(c).page.screenshot({ path: c.path, fullPage: !!c.full }), null),
     // Clicks what saves a file: its name and its bytes in base64.
