@@ -13,6 +13,7 @@
 #include "heapwatch/subscriber.h"
 
 struct error;
+struct event_list;
 struct feed;
 struct judging;
 
@@ -21,6 +22,9 @@ struct feed *feed_connect(const struct hw_subscriber_options *options, struct er
 
 /* Reads finished logs, one after the other. `judging` is borrowed for the call; NULL: by default. */
 struct feed *feed_files(const char *const *paths, size_t n, const struct judging *judging, struct error *error);
+
+/* The same of runs that an archive has (client/archive/run_events.h), which are borrowed. */
+struct feed *feed_runs(const struct event_list *runs, size_t n, const struct judging *judging, struct error *error);
 
 /*
  * The same of one log with its events, each as it was decoded, or with their counts alone. The program's arguments are

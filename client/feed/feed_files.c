@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -133,6 +134,8 @@ static void step(struct feed_files *f)
 {
         const int status = log_reader_step(f->reader);
 
+        if (log_reader_warning(f->reader)[0])
+                (void)fprintf(stderr, "heapwatch: %s\n", log_reader_warning(f->reader));
         if (status > 0 || signals_stop()) /* a read that a signal interrupted is no failure */
                 return;
         f->over = true;
@@ -260,7 +263,7 @@ static bool open_descriptors(struct feed_files *f, struct error *error)
 static bool open_reader(struct feed_files *f, struct log_reader_options options, struct error *error)
 {
         options.paths = (const char *const *)f->paths;
-        options.n = f->n;
+        options.n = options.lists ? options.n : f->n;
         options.sink = (struct update_sink){ .ctx = &f->packed, .send = add_packed };
         f->reader = log_reader_new(&options, error);
         return f->reader != NULL;
@@ -271,7 +274,7 @@ static struct feed *open_files(const char *const *paths, size_t n, struct log_re
 {
         struct feed_files *f;
 
-        if (!any_file(paths, n, error))
+        if (paths && !any_file(paths, n, error))
                 return NULL;
         f = calloc(1, sizeof(*f));
         if (!f) {
@@ -280,7 +283,7 @@ static struct feed *open_files(const char *const *paths, size_t n, struct log_re
         }
         f->feed.ops = &files_ops;
         f->ready_fd = f->wait_fd = -1;
-        if (locate_all(f, paths, n, error) && open_descriptors(f, error) && open_reader(f, options, error))
+        if ((!paths || locate_all(f, paths, n, error)) && open_descriptors(f, error) && open_reader(f, options, error))
                 return &f->feed;
         files_close(&f->feed);
         return NULL;
@@ -302,9 +305,10 @@ static bool set_trends(struct config_trend *trend, const struct judging *j, stru
                set_trend(trend, "--limit", j->limit, config_trend_limit, error);
 }
 
-struct feed *feed_files(const char *const *paths, size_t n, const struct judging *judging, struct error *error)
+static struct feed *open_judged(const char *const *paths, const struct event_list *lists, size_t n,
+                                const struct judging *judging, struct error *error)
 {
-        struct log_reader_options options = { .n = 0 };
+        struct log_reader_options options = { .lists = lists, .n = n };
 
         if (judging) {
                 options.rules = judging->rules.items;
@@ -313,6 +317,16 @@ struct feed *feed_files(const char *const *paths, size_t n, const struct judging
                         return NULL;
         }
         return open_files(paths, n, options, error);
+}
+
+struct feed *feed_files(const char *const *paths, size_t n, const struct judging *judging, struct error *error)
+{
+        return open_judged(paths, NULL, n, judging, error);
+}
+
+struct feed *feed_runs(const struct event_list *runs, size_t n, const struct judging *judging, struct error *error)
+{
+        return open_judged(NULL, runs, n, judging, error);
 }
 
 struct feed *feed_events(const char *path, bool counts_alone, bool show_arguments, struct error *error)

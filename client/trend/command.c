@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/archive/as_log.h"
+#include "client/archive/run_events.h"
 #include "client/archive/select.h"
 #include "client/cli/command.h"
 #include "client/cli/absent.h"
@@ -29,7 +29,7 @@ struct request {
         Hw__Verdict fail_on; /* UNKNOWN: never */
         uint64_t since_ns;   /* 0: what daemons know now, or files */
         const char *db;
-        struct archived_logs archived;
+        struct run_events archived; /* of --since */
         struct judging judging;
 };
 
@@ -98,7 +98,7 @@ static void print(struct reading *r, const struct world_target *t)
         Hw__Verdict worst = trend_worst(t);
         struct trend_show show = r->request->show;
 
-        show.live = r->request->files.n == 0;
+        show.live = r->request->files.n == 0 && r->request->archived.n == 0;
         if (!t->run)
                 return;
         if (r->printed++ && !r->request->json)
@@ -141,7 +141,7 @@ static void print_list(struct reading *r)
 
 static bool is_list(const struct request *r)
 {
-        return !r->files.n && !r->targets.n && !r->json && !r->all && !r->show.windows;
+        return !r->files.n && !r->archived.n && !r->targets.n && !r->json && !r->all && !r->show.windows;
 }
 
 static void print_all(struct reading *r)
@@ -161,7 +161,7 @@ static int take(void *ctx, size_t daemon, const Hw__Update *u)
 {
         struct reading *r = ctx;
 
-        if (r->request->files.n && u->has_run && u->target) {
+        if ((r->request->files.n || r->request->archived.n) && u->has_run && u->target) {
                 const struct world_target *t = world_find(r->world, u->target);
                 if (t && t->run && u->run > t->run)
                         print(r, t);
@@ -188,6 +188,8 @@ static struct feed *open_feed(const struct request *r, struct error *error)
                 .n_kinds = ARRAY_SIZE(kinds),
         };
 
+        if (r->archived.n)
+                return feed_runs(r->archived.lists, r->archived.n, &r->judging, error);
         if (r->files.n)
                 return feed_files(r->files.items, r->files.n, &r->judging, error);
         return feed_connect(&o, error);
@@ -214,7 +216,8 @@ static int show(const struct request *request)
                 world_destroy(&r.world);
                 return EXIT_USAGE;
         }
-        enum gather_end gathered = gather(feed, &(struct gatherer){ &command_trend, take, reset, &r });
+        enum gather_end gathered =
+                gather(feed, &(struct gatherer){ .command = &command_trend, .take = take, .reset = reset, .ctx = &r });
         bool good = gathered != GATHERED_FAILED;
         print_all(&r);
         if (good && !r.printed && absent_of(request, r.world))
@@ -229,8 +232,8 @@ static int show(const struct request *request)
         return status;
 }
 
-/* Its runs become logs, which are read like any other. */
-static bool take_archived(struct request *r, struct error *error)
+/* Reads the runs of the targets from the archive. */
+static bool read_archived(struct request *r, struct error *error)
 {
         uint64_t now = clock_wall_ns(), from = now > r->since_ns ? now - r->since_ns : 0;
         struct archived_runs runs = { .n = 0 };
@@ -246,14 +249,9 @@ static bool take_archived(struct request *r, struct error *error)
                 if (good && runs.n == before)
                         good = error_set(error, "%s has no run of %s in that time", d.path, r->targets.items[i]);
         }
-        if (good && runs.n >= OPTIONS_MAX)
-                good = error_set(error, "%zu runs are too many at once; give a shorter --since", runs.n);
-        good = good && archived_logs_write(&r->archived, &d, &runs, error);
-        for (size_t i = 0; good && i < r->archived.n; i++)
-                (void)text_list_add(&command_trend, &r->files, r->archived.paths[i]);
-        if (good)
-                r->targets.n = 0;                /* these are files now */
-        if (good && !judging_given(&r->judging)) /* as a live run is judged, where minutes are kept */
+        good = good && run_events_read(&r->archived, &d, &runs, error);
+        r->targets.n = 0;                                     /* names of runs that were set aside have a number */
+        if (!r->judging.resolution && !r->judging.leak_after) /* as a live run is judged, where minutes are kept */
                 r->judging.resolution = r->archived.by_hour ? "1h" : "1m";
         archived_runs_done(&runs);
         database_close(&d);
@@ -267,11 +265,11 @@ static int run(void *filled)
         int status = EXIT_USAGE;
 
         signals_catch();
-        if (!r->since_ns || take_archived(r, &error))
+        if (!r->since_ns || read_archived(r, &error))
                 status = show(r);
         else
                 command_error(&command_trend, "%s", error.text);
-        archived_logs_done(&r->archived);
+        run_events_done(&r->archived);
         signals_die();
         return status;
 }

@@ -3,7 +3,7 @@
  * log_reader.c - DESIGN: a log goes through three stages. Its length is measured first, which decides the resolution
  * of its verdicts; then it is opened again and read through a pipeline of its own, piece by piece; at its end the
  * pipeline reports what it could not know before. Each step does a bounded part of one stage, and nothing is kept
- * between logs but the failures.
+ * between logs but the failures. A list of events goes into its pipeline in blocks, as a program would write them.
  */
 #include "daemon/target/log_reader.h"
 
@@ -32,6 +32,8 @@ struct target {
 
 enum stage { MEASURING, READING, FINISHED };
 
+#define BLOCK_EVENTS 4096u /* of a list */
+
 struct log_reader {
         struct log_reader_options options; /* without its rules */
         struct rulebook rulebook;
@@ -40,11 +42,13 @@ struct log_reader {
         enum stage stage;
         struct log_file *file;    /* of that log; NULL: not opened yet */
         struct log_length length; /* while measuring */
+        size_t events_at;         /* the first event of the list that has not been passed on */
         struct pipeline *pipeline;
         uint8_t buffer[READ_BUFFER_BYTES];
         struct error first_failure; /* of the first log that could not be read */
         size_t n_failures;
         char failure[ERROR_TEXT_MAX + 64]; /* of all */
+        struct error warning;              /* of the log that the newest step finished; "": none */
 };
 
 /* ----------------------------------------------------------------------- names */
@@ -98,6 +102,13 @@ static bool make_names_unique(struct target *targets, size_t n)
         return true;
 }
 
+static void name_list(struct target *target, const char *name)
+{
+        (void)snprintf(target->name, sizeof(target->name), "%s", name);
+        (void)snprintf(target->uri.text, sizeof(target->uri.text), "archive:%s", name);
+        target->uri.path_at = sizeof("archive:") - 1;
+}
+
 /* A name for each path. A '=' in a path is part of it. */
 static bool name_targets(struct log_reader *r, struct error *error)
 {
@@ -107,6 +118,10 @@ static bool name_targets(struct log_reader *r, struct error *error)
         error_set(error, "out of memory");
         r->targets = calloc(n, sizeof(*r->targets));
         for (size_t i = 0; r->targets && i < n; i++) {
+                if (r->options.lists) {
+                        name_list(&r->targets[i], r->options.lists[i].name);
+                        continue;
+                }
                 (void)snprintf(spec, sizeof(spec), "file:%s", r->options.paths[i]);
                 if (!target_spec_parse(spec, r->targets[i].name, &r->targets[i].uri, error))
                         return false;
@@ -193,7 +208,7 @@ static void measure(struct log_reader *r)
 {
         if (!r->file) {
                 r->length.longest_ns = 0;
-                r->file = is_rereadable(path_of(r)) ? log_file_open(path_of(r), NULL) : NULL;
+                r->file = !r->options.lists && is_rereadable(path_of(r)) ? log_file_open(path_of(r), NULL) : NULL;
                 if (r->file)
                         log_length_begin(&r->length, r->file);
         }
@@ -203,7 +218,7 @@ static void measure(struct log_reader *r)
         r->stage = READING;
 }
 
-static bool open_log(struct log_reader *r, struct error *error)
+static bool open_pipeline(struct log_reader *r, struct error *error)
 {
         const struct target *target = &r->targets[r->at];
         struct tracker_config trend = config_trend_tracker(&r->options.trend, r->length.longest_ns);
@@ -218,9 +233,14 @@ static bool open_log(struct log_reader *r, struct error *error)
                 .rules = r->rulebook.rules,
         };
 
-        r->file = log_file_open(path_of(r), error);
-        r->pipeline = r->file ? pipeline_new(&options, error) : NULL;
+        r->pipeline = pipeline_new(&options, error);
         return r->pipeline != NULL;
+}
+
+static bool open_log(struct log_reader *r, struct error *error)
+{
+        r->file = log_file_open(path_of(r), error);
+        return r->file && open_pipeline(r, error);
 }
 
 /* Nothing more of the log is read; `unread`: because of that, NULL: it is over. 0, or the sink's error. */
@@ -232,7 +252,7 @@ static int finish_log(struct log_reader *r, const char *unread)
         if (!pipeline_has_run(r->pipeline))
                 note_failure(r, damage ? damage : pipeline_why_no_run(r->pipeline));
         else if (status == 0 && damage)
-                (void)fprintf(stderr, "heapwatch: %s: %s; what could be read is shown\n", path_of(r), damage);
+                error_set(&r->warning, "%s: %s; what could be read is shown", path_of(r), damage);
         return status;
 }
 
@@ -266,6 +286,52 @@ static int read_piece(struct log_reader *r)
         return status;
 }
 
+/* ------------------------------------------------------------------------ one list */
+
+/* A block that begins with its first event and ends with its last one. */
+static int pass_block(struct log_reader *r, const struct hw_event *events, size_t n)
+{
+        struct hw_event marker = { .time_ns = events[0].time_ns, .offset = events[0].offset, .id = HW_BLOCK_MARKER };
+        uint8_t payload[14] = { 0 }; /* its size as offsets count it, its end, its capability */
+
+        for (int i = 0; i < 4; i++)
+                payload[i] = (uint8_t)(n >> (24 - 8 * i));
+        for (int i = 0; i < 8; i++)
+                payload[4 + i] = (uint8_t)(events[n - 1].time_ns >> (56 - 8 * i));
+        marker.payload = payload;
+        marker.size = sizeof(payload);
+        const int status = pipeline_events(r->pipeline, HW_EVENTLOG_OK, &marker, 1);
+        return status < 0 ? status : pipeline_events(r->pipeline, HW_EVENTLOG_OK, events, n);
+}
+
+/* Passes on the next block of the list; after the last one, its end. 0, or the sink's error. */
+static int read_block(struct log_reader *r)
+{
+        const struct event_list *list = &r->options.lists[r->at];
+        const size_t left = list->n - r->events_at, n = left < BLOCK_EVENTS ? left : BLOCK_EVENTS;
+        struct error error;
+        int status = 0;
+
+        if (!r->pipeline) {
+                r->events_at = 0;
+                if (open_pipeline(r, &error))
+                        return pipeline_events(r->pipeline, HW_EVENTLOG_RUN, NULL, 0);
+                note_failure(r, error.text);
+                close_log(r);
+                return 0;
+        }
+        if (n > 0) {
+                status = pass_block(r, list->events + r->events_at, n);
+                r->events_at += n;
+                return status;
+        }
+        if (list->ended)
+                status = pipeline_events(r->pipeline, HW_EVENTLOG_END, NULL, 0);
+        status = status < 0 ? status : pipeline_finish(r->pipeline, NULL, false);
+        close_log(r);
+        return status;
+}
+
 /* ------------------------------------------------------------------------ all logs */
 
 static int send_last(const struct log_reader *r)
@@ -288,12 +354,13 @@ int log_reader_step(struct log_reader *r)
 {
         int status = 0;
 
+        r->warning.text[0] = '\0';
         switch (r->stage) {
         case MEASURING:
                 measure(r);
                 return 1;
         case READING:
-                status = read_piece(r);
+                status = r->options.lists ? read_block(r) : read_piece(r);
                 if (status == 0 && r->stage == FINISHED)
                         status = send_last(r);
                 break;
@@ -311,4 +378,9 @@ int log_reader_fd(const struct log_reader *r)
 const char *log_reader_failure(const struct log_reader *r)
 {
         return r->failure;
+}
+
+const char *log_reader_warning(const struct log_reader *r)
+{
+        return r->warning.text;
 }

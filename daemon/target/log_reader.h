@@ -5,7 +5,8 @@
  *
  * It reads in steps of at most a piece of a file, so that its caller can show progress, draw, and stop at any time.
  * The messages depend on the logs alone, not on when they are read. Files are read one after the other; one that
- * cannot be read is a failure, and the others are read all the same.
+ * cannot be read is a failure, and the others are read all the same. Events that come from elsewhere than a log go
+ * the same way from there on.
  */
 #ifndef HW_DAEMON_TARGET_LOG_READER_H
 #define HW_DAEMON_TARGET_LOG_READER_H
@@ -16,12 +17,24 @@
 #include "daemon/config/config_trend.h"
 #include "daemon/publish/event_stream.h"
 #include "daemon/publish/update_sink.h"
+#include "daemon/source/uri.h"
+#include "heapwatch/eventlog.h"
 #include "proto/base/error.h"
 
 struct log_reader;
 
+/* A run whose events are at hand already, of one capability and in order of time; `offset` of each is its index. */
+struct event_list {
+        char name[TARGET_NAME_MAX + 1];
+        struct hw_event *events; /* n of them */
+        size_t n;
+        uint8_t *payloads; /* where those of the events are */
+        bool ended;        /* the last one is the end of the run */
+};
+
 struct log_reader_options {
-        const char *const *paths; /* n of them, at least 1; borrowed */
+        const char *const *paths;       /* n of them, at least 1; borrowed */
+        const struct event_list *lists; /* as many, in place of logs at those paths; borrowed; NULL: none */
         size_t n;
         struct config_trend trend; /* what was given; the rest follows from the length of each log */
         const char *const *rules;  /* n_rules files of rules beside the built-in ones; borrowed until it is made */
@@ -43,5 +56,8 @@ int log_reader_fd(const struct log_reader *r);
 
 /* Why a log could not be read: the first of them, and how many more; "": all could be, so far. */
 const char *log_reader_failure(const struct log_reader *r);
+
+/* What of the log that the newest step finished could not be read, though the rest of it could; "": nothing. */
+const char *log_reader_warning(const struct log_reader *r);
 
 #endif

@@ -326,6 +326,12 @@ int pipeline_bytes(struct pipeline *p, const uint8_t *data, size_t size)
         return first_error(p);
 }
 
+int pipeline_events(struct pipeline *p, enum hw_eventlog_status status, const struct hw_event *events, size_t n)
+{
+        pipeline_take_events(p, status, events, n);
+        return first_error(p);
+}
+
 void pipeline_process(struct pipeline *p, uint64_t time_ns, const struct process_sample *sample)
 {
         if (pipeline_in_run(p))

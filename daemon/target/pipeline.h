@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "heapwatch/eventlog.h"
 #include "heapwatch/wire.h"
 #include "daemon/publish/event_stream.h"
 #include "daemon/publish/publisher.h"
@@ -139,6 +140,9 @@ int pipeline_snapshot(struct pipeline *p, struct snapshot *s);
  * was all) and whether its end is not among what was. Both return 0 or the sink's error.
  */
 int pipeline_bytes(struct pipeline *p, const uint8_t *data, size_t size);
+
+/* The same with events that were decoded elsewhere, as hw_eventlog_read delivers them: `status` comes after them. */
+int pipeline_events(struct pipeline *p, enum hw_eventlog_status status, const struct hw_event *events, size_t n);
 
 /* A sample of its process at a time of its log: for synthetic logs, whose process is synthetic too. */
 void pipeline_process(struct pipeline *p, uint64_t time_ns, const struct process_sample *sample);

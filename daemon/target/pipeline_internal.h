@@ -151,6 +151,9 @@ static inline bool pipeline_in_run(const struct pipeline *p)
 bool pipeline_decode(struct pipeline *p, const uint8_t *data, size_t size);
 bool pipeline_go_on(struct pipeline *p);
 
+/* Finished logs: takes events that were decoded elsewhere, and then the status after them. */
+void pipeline_take_events(struct pipeline *p, enum hw_eventlog_status status, const struct hw_event *events, size_t n);
+
 static inline bool pipeline_is_busy(const struct pipeline *p)
 {
         return p->left.open;

@@ -253,6 +253,12 @@ bool pipeline_decode(struct pipeline *p, const uint8_t *data, size_t size)
         return pipeline_go_on(p);
 }
 
+void pipeline_take_events(struct pipeline *p, enum hw_eventlog_status status, const struct hw_event *events, size_t n)
+{
+        (void)take_events(p, events, n); /* all, unless live */
+        (void)take_status(p, status);
+}
+
 void pipeline_lose_run(struct pipeline *p, const char *why)
 {
         hw_eventlog_reset(p->decoder);

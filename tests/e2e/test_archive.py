@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """heapwatch archive: what was seen is there, once, whatever happens to the archiver, the daemon, the disk and the file."""
 import contextlib
+import datetime
 import json
 import os
 import re
@@ -443,6 +444,17 @@ def trend(db, target, *args):
 
 def verdict_of(shown):
     return next(t for t in shown["trends"]["trends"] if t.get("series") == "SERIES_LIVE")["verdict"]
+
+
+def test_times_of_a_part_of_a_run_are_those_of_the_run(directory):
+    """A run of two days, of which the last one is judged: its last event was just now."""
+    db = directory / "a.db"
+    archive(db, "--target", "api", LOG)
+    made_up(db, "steady", lambda m: 1e8 + 1e6 * (m % 7), 2 * 1440)
+    said = client("trend", "--db", db, "steady", "--since", "1d").stdout.decode()
+    last = datetime.datetime.fromisoformat(re.search(r"last event was at (\S+)Z", said)[1]).replace(tzinfo=datetime.timezone.utc)
+    assert abs(time.time() - last.timestamp()) < 300, said
+    assert verdict_of(trend(db, "steady", "--limit", "2GiB")[0]) == verdict_of(trend(db, "steady")[0]) == "VERDICT_STEADY"
 
 
 @pytest.mark.slow
