@@ -37,7 +37,7 @@ DAEMON_ROOMS := $(addprefix daemon/, buffer loop source image model trend rules 
                 target control)
 CLIENT_ROOMS := $(addprefix client/, hosts cli feed history state program alerts answers \
                 console/draw console/table console/scene console/overview console/views console \
-                metrics page api serve web report pipe archive trend diff ctl rules run attach doctor replay events convert plot summary post notify export \
+                metrics page api serve web pipe archive trend diff ctl rules run attach doctor replay events convert report summary post notify export \
                 completion recordings post_mortem keys inspect)
 INSPECT_ROOMS := $(addprefix inspect/, memory ghc process show)
 

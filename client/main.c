@@ -28,8 +28,8 @@ static const struct group {
                         &command_web) },
         { "look inside", LIST(&command_threads) },
         { "judge", LIST(&command_trend, &command_alerts, &command_check, &command_post_mortem) },
-        { "compare and convert", LIST(&command_summary, &command_diff, &command_report, &command_plot, &command_convert,
-                                      &command_events, &command_pipe) },
+        { "compare and convert",
+          LIST(&command_summary, &command_diff, &command_report, &command_convert, &command_events, &command_pipe) },
         { "keep", LIST(&command_recordings, &command_dump, &command_bundle, &command_archive, &command_history) },
         { "administer", LIST(&command_add, &command_remove, &command_ctl, &command_rules, &command_doctor,
                              &command_keys, &command_export, &command_notify, &command_replay, &command_completion,
@@ -145,7 +145,8 @@ static const char *const meant_by[][2] = {
         { "record", "recording" },
         { "silence", "ctl" },
         { "census", "ctl" },
-        { "svg", "plot" },
+        { "svg", "report -o FILE.svg" },
+        { "plot", "report -o FILE.svg" },
         { "html", "report" },
 };
 

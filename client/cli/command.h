@@ -25,7 +25,6 @@ extern const struct command command_web;
 extern const struct command command_report;
 extern const struct command command_events;
 extern const struct command command_convert;
-extern const struct command command_plot;
 extern const struct command command_trend;
 extern const struct command command_diff;
 extern const struct command command_archive;

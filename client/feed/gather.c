@@ -15,7 +15,13 @@ static void say_absent(const struct feed *feed, const struct gatherer *g)
         command_error(g->command, "%s", absent_daemon(text, sizeof(text), feed_endpoint(feed, feed_daemon(feed))));
 }
 
-enum gather_end gather(struct feed *feed, const struct gatherer *g)
+static void end_progress(const struct gatherer *g)
+{
+        if (g->progress)
+                progress_end(g->progress);
+}
+
+static enum gather_end gather_all(struct feed *feed, const struct gatherer *g)
 {
         enum gather_end whole = GATHERED_ALL;
         const Hw__Update *update = NULL;
@@ -25,6 +31,7 @@ enum gather_end gather(struct feed *feed, const struct gatherer *g)
                 case FEED_UPDATE:
                         if (g->take(g->ctx, feed_daemon(feed), update) == 0)
                                 break;
+                        end_progress(g);
                         command_error(g->command, "out of memory");
                         return GATHERED_FAILED;
                 case FEED_RESET:
@@ -51,6 +58,7 @@ enum gather_end gather(struct feed *feed, const struct gatherer *g)
                                 say_absent(feed, g);
                         return GATHERED_FAILED; /* of several each was named when it was silent for long */
                 case FEED_FAILED:
+                        end_progress(g);
                         command_error(g->command, "%s", feed_error(feed));
                         return GATHERED_FAILED;
                 default:
@@ -58,6 +66,14 @@ enum gather_end gather(struct feed *feed, const struct gatherer *g)
                 }
         }
         return GATHERED_FAILED;
+}
+
+enum gather_end gather(struct feed *feed, const struct gatherer *g)
+{
+        const enum gather_end end = gather_all(feed, g);
+
+        end_progress(g);
+        return end;
 }
 
 int gather_status(enum gather_end end, int status)

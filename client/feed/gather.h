@@ -6,14 +6,16 @@
 #ifndef HW_CLIENT_FEED_GATHER_H
 #define HW_CLIENT_FEED_GATHER_H
 
-#include "client/feed/feed.h"
 #include "client/cli/command.h"
+#include "client/cli/progress.h"
+#include "client/feed/feed.h"
 
 struct gatherer {
         const struct command *command;                                   /* in whose name errors are reported */
         int (*take)(void *ctx, size_t daemon, const Hw__Update *update); /* 0; anything else: out of memory */
         void (*reset)(void *ctx, size_t daemon);                         /* forget the targets of that daemon */
         void *ctx;
+        const struct progress *progress; /* shown by `take`; its line is erased at the end; NULL: none */
 };
 
 enum gather_end {

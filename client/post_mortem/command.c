@@ -75,7 +75,9 @@ static int show(const struct request *r)
                 world_destroy(&world);
                 return EXIT_USAGE;
         }
-        enum gather_end gathered = gather(feed, &(struct gatherer){ &command_post_mortem, take, reset, world });
+        enum gather_end gathered = gather(
+                feed,
+                &(struct gatherer){ .command = &command_post_mortem, .take = take, .reset = reset, .ctx = world });
         bool good = gathered != GATHERED_FAILED;
         const struct world_target *t = feed_is_live(feed)     ? world_find(world, r->what)
                                        : world_targets(world) ? world_target(world, 0)

@@ -270,7 +270,7 @@ static void put_options(struct json_out *j, const struct report_options *o)
         json_member_bool(j, "reverse", o->reverse);
         put_list(j, "include", &o->include);
         put_list(j, "exclude", &o->exclude);
-        json_member_bool(j, "traces", !o->no_traces);
+        json_member_bool(j, "traces", !o->no_notes);
         json_member_bool(j, "traceEvents", o->trace_events);
         json_key(j, "yAxis");
         if (o->y_axis_bytes)

@@ -12,11 +12,11 @@
 #include "client/api/state_json.h"
 
 struct report_options {
-        unsigned bands;   /* drawn first; 0: all */
+        uint32_t bands;   /* drawn first; 0: all */
         const char *sort; /* size, stddev, name, number or gradient */
         bool reverse;
         struct text_list include, exclude;
-        bool no_traces, trace_events;
+        bool no_notes, trace_events;
         uint64_t y_axis_bytes; /* 0: automatic */
 };
 

@@ -1,53 +1,74 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * report.c - `heapwatch report`: finished logs, or targets as they are now, as one file for the browser.
+ * report.c - `heapwatch report`: finished logs, or targets as they are now, as one file: a page, its data, a picture.
  *
- * DESIGN: the logs are read as by any client, their past is collected within bounds, then the built page is written
- * with the data in it. Of targets the daemon's snapshot is taken, and what it remembers of the time before.
- * The file is written under a temporary name and renamed when it is complete.
+ * DESIGN: what was selected is read as by any client, into the world and, of a picture, into what is drawn of its run.
+ * Of targets the daemon's snapshot is taken, and what it remembers of the time before. Then the file is written in
+ * its format, under a temporary name, and renamed when it is complete.
  */
-#include "client/cli/command.h"
-#include "client/cli/out_file.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "client/feed/locate.h"
-#include "proto/base/document.h"
-#include "client/report/compose.h"
-#include "client/report/embed.h"
-#include "client/report/notes.h"
-#include "client/report/pair.h"
-#include "client/report/replaceable.h"
-#include "client/report/watched.h"
+#include "client/cli/command.h"
+#include "client/cli/out_file.h"
 #include "client/cli/progress.h"
 #include "client/cli/signals.h"
+#include "client/feed/gather.h"
+#include "client/feed/locate.h"
 #include "client/page/assets.h"
+#include "client/report/compose.h"
+#include "client/report/notes.h"
+#include "client/report/page.h"
+#include "client/report/pair.h"
+#include "client/report/plot.h"
+#include "client/report/watched.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
+#include "proto/base/document.h"
 #include "proto/base/error.h"
 
 #define HISTORY_POINTS  8192 /* of a series, while reading */
 #define HISTORY_COLUMNS 2048
 #define HISTORY_CELLS   ((size_t)4 << 20) /* 128 MiB at most */
 
+#define LEAST_SIZE   300 /* of a picture, in points */
+#define MOST_SIZE    10000
+#define PAGE_BANDS   15
+#define PLOT_LARGEST 20
+#define NOT_GIVEN    UINT32_MAX
+
 struct reporter {
         struct text_list operands, files, targets, endpoints; /* operands: files or targets */
         struct judging judging;                               /* of files */
-        struct report_options options;
-        const char *out; /* NULL: made from the name of the first file or target */
-        bool json, force;
+        const char *out;                                      /* NULL: made from the name of the first file or target */
+        const char *format;                                   /* one of formats[] */
+        bool force;
+        uint32_t bands;                /* NOT_GIVEN: as the format has it */
+        const char *sort;              /* NULL: by size */
+        struct report_options options; /* of a page */
+        struct plot_options plot;      /* of a picture */
+        uint32_t width, height, run;   /* of a picture; 0: not given */
+        const char *save_order;
         struct feed *feed;
         struct world *world;
-        struct report_notes *notes;
-        struct pair *pair; /* NULL: there are not exactly two logs */
+        struct report_notes *notes; /* page */
+        struct pair *pair;          /* page; NULL: there are not exactly two logs */
+        struct plot_data *data;     /* picture */
+        uint32_t runs_seen;         /* picture: of the log */
         struct progress progress;
 };
 
 /* ------------------------------------------------------------------- options */
+
+static const char *const formats[] = { "html", "json", "svg", "png", "pdf", "eps", "ps" };
+
+static const char *nth_format(size_t n)
+{
+        return n < ARRAY_SIZE(formats) ? formats[n] : NULL;
+}
 
 static const char *nth_order(size_t n)
 {
@@ -56,32 +77,196 @@ static const char *nth_order(size_t n)
         return orders[n];
 }
 
+static const char *const themes[] = { "light", "dark", "print", NULL };
+
+static int take_lines(const struct command *c, const struct option *o, void *filled, char *value)
+{
+        static const char *const names[PLOT_LINES] = { "live", "heap", "rss" };
+        struct reporter *r = filled;
+        char *part;
+
+        r->plot.lines_given = true;
+        memset(r->plot.lines, 0, sizeof(r->plot.lines));
+        while ((part = strsep(&value, ","))) {
+                bool known = !strcmp(part, "none");
+                for (int i = 0; i < PLOT_LINES; i++) {
+                        r->plot.lines[i] |= !strcmp(part, names[i]);
+                        known |= !strcmp(part, names[i]);
+                }
+                if (!known)
+                        return option_error(c, o, "unknown '%s'; expected live, heap, rss or none", part);
+        }
+        return 0;
+}
+
+static int take_threshold(const struct command *c, const struct option *o, void *filled, char *value)
+{
+        char *end;
+        double percent = strtod(value, &end);
+
+        if (end == value || *end || !(percent >= 0 && percent <= 100))
+                return option_error(c, o, "'%s': expected percent, 0 to 100", value);
+        ((struct reporter *)filled)->plot.threshold = percent;
+        return 0;
+}
+
 static const struct option options[] = {
         OPERAND_LIST("LOG|TARGET...", 1, struct reporter, operands, COMPLETE_TARGET_OR_FILE, NULL),
         OPTION_TEXT("output", 'o', "FILE", struct reporter, out, COMPLETE_FILE,
-                    "output file (default: LOG or TARGET with .html; - is standard output)"),
+                    "the output file, whose ending is the format: .html, .json, .svg, .png, .pdf, .eps, .ps (default: "
+                    "LOG or TARGET with .html; - is standard output)"),
+        OPTION_NAME("format", 0, "FORMAT", struct reporter, format, nth_format,
+                    "where no ending says so: html (default), json (the page's data alone, docs/WEB.md), svg, png, "
+                    "pdf, eps, ps"),
         OPTION_FLAG("force", 'f', struct reporter, force,
                     "overwrite a file of that name that is not a report of heapwatch"),
-        OPTION_FLAG("json", 'j', struct reporter, json, "the data alone, as JSON (docs/WEB.md)"),
-        OPTION_NUMBER("bands", 'n', unsigned, struct reporter, options.bands, 0, 100000,
-                      "bands drawn at first, the largest (default 15; 0: all)"),
-        OPTION_NAME("sort", 0, "FIELD", struct reporter, options.sort, nth_order,
-                    "their order: size (default), stddev, name, number, gradient"),
-        OPTION_FLAG("reverse", 0, struct reporter, options.reverse, "reverse the order"),
-        OPTION_LIST("include", 'i', "TEXT", struct reporter, options.include, COMPLETE_NOTHING,
-                    "draw only notes that contain TEXT; may be repeated"),
-        OPTION_LIST("exclude", 'x', "TEXT", struct reporter, options.exclude, COMPLETE_NOTHING,
-                    "draw no notes that contain TEXT; may be repeated"),
-        OPTION_FLAG("no-traces", 0, struct reporter, options.no_traces, "draw no notes"),
-        OPTION_FLAG("include-trace-events", 0, struct reporter, options.trace_events,
-                    "draw messages (traceEvent), too, not only markers"),
+        OPTION_NUMBER(
+                "bands", 'n', uint32_t, struct reporter, bands, 0, 100000,
+                "bands drawn at first, the largest (0: all; default 15, in a picture 20 of at most 60; hp2ps -m)"),
+        OPTION_NAME("sort", 0, "FIELD", struct reporter, sort, nth_order,
+                    "their order: size (default), stddev (the most variable first, hp2ps -d), name (hp2ps -i); on the "
+                    "page also number, gradient"),
+        OPTION_FLAG("no-notes", 0, struct reporter, options.no_notes,
+                    "draw none of the program's markers and messages (hp2ps -y)"),
         OPTION_BYTES("y-axis", 0, struct reporter, options.y_axis_bytes, 1,
                      "fixed top of the heap chart: 512M, 1.5GiB"),
+        OPTION_FLAG("reverse", 0, struct reporter, options.reverse, "page: reverse the order"),
+        OPTION_LIST("include", 'i', "TEXT", struct reporter, options.include, COMPLETE_NOTHING,
+                    "page: draw only notes that contain TEXT; may be repeated"),
+        OPTION_LIST("exclude", 'x', "TEXT", struct reporter, options.exclude, COMPLETE_NOTHING,
+                    "page: draw no notes that contain TEXT; may be repeated"),
+        OPTION_FLAG("include-trace-events", 0, struct reporter, options.trace_events,
+                    "page: draw messages (traceEvent), too, not only markers"),
+        OPTION_CALLBACK("threshold", 0, "PERCENT", take_threshold, COMPLETE_NOTHING,
+                        "picture: a band with less of the sum of all censuses is one of (other), on top (default 1; "
+                        "hp2ps -t)"),
+        OPTION_CHOICE("theme", 0, "light|dark|print", int, struct reporter, plot.theme, themes,
+                      "picture: light (default), dark, or print: greys and hatching, for black ink"),
+        OPTION_CALLBACK("lines", 0, "LIST", take_lines, COMPLETE_NOTHING,
+                        "picture: live, heap, rss: which of them are drawn if known (default: live, or all if there "
+                        "are no censuses), or none"),
+        OPTION_FLAG("traces", 0, struct reporter, plot.traces, "picture: each band as a line of its own, not stacked"),
+        OPTION_FLAG("small-title", 0, struct reporter, plot.small_title,
+                    "picture: the title in one small line (hp2ps -s)"),
+        OPTION_NUMBER("width", 0, uint32_t, struct reporter, width, LEAST_SIZE + 300, MOST_SIZE,
+                      "picture: in points, 72 per inch; a PNG has two pixels per point (default 960; hp2ps -e)"),
+        OPTION_NUMBER("height", 0, uint32_t, struct reporter, height, LEAST_SIZE, MOST_SIZE,
+                      "picture: in points (default 540)"),
+        OPTION_TEXT("save-order", 0, "FILE", struct reporter, save_order, COMPLETE_FILE,
+                    "picture: write its scales and order to FILE, as hp2ps does to its .aux"),
+        OPTION_TEXT("order", 0, "FILE", struct reporter, plot.order, COMPLETE_FILE,
+                    "picture: scales and order of another one, so that the two can be compared (hp2ps -p)"),
+        OPTION_NUMBER("run", 0, uint32_t, struct reporter, run, 1, UINT32_MAX,
+                      "picture: the N-th run of a log with several (default: the first)"),
         OPTION_RULES(struct reporter, judging),
         OPTIONS_OF_TREND(struct reporter, judging),
         OPTION_CONNECT(struct reporter, endpoints),
         OPTIONS_END,
 };
+
+static bool is_picture(const struct reporter *r)
+{
+        return plot_is_format(r->format);
+}
+
+/* The file's ending decides, otherwise --format; without either it is a page. */
+static int choose_format(struct reporter *r)
+{
+        const char *slash = r->out ? strrchr(r->out, '/') : NULL, *ending = NULL;
+        const char *dot = r->out ? strrchr(slash ? slash : r->out, '.') : NULL;
+
+        for (size_t i = 0; dot && i < ARRAY_SIZE(formats); i++)
+                if (!strcmp(dot + 1, formats[i]))
+                        ending = formats[i];
+        if (dot && !ending && !r->format)
+                return command_usage_error(&command_report,
+                                           "%s: unknown ending; expected .html, .json, .svg, .png, .pdf, .eps or .ps, "
+                                           "or a --format",
+                                           r->out);
+        if (ending && r->format && strcmp(ending, r->format) != 0)
+                return command_usage_error(&command_report, "%s is not %s by its ending; leave out --format", r->out,
+                                           r->format);
+        if (ending)
+                r->format = ending;
+        else if (!r->format)
+                r->format = formats[0];
+        return 0;
+}
+
+/* The first given option that only a page has, or only a picture; NULL: none. */
+static const char *option_of_page(const struct reporter *r)
+{
+        return r->options.reverse        ? "--reverse"
+               : r->options.include.n    ? "--include"
+               : r->options.exclude.n    ? "--exclude"
+               : r->options.trace_events ? "--include-trace-events"
+               : r->judging.rules.n      ? "--rules"
+                                         : judging_given(&r->judging);
+}
+
+static const char *option_of_picture(const struct reporter *r)
+{
+        return r->plot.threshold >= 0 ? "--threshold"
+               : r->plot.theme >= 0   ? "--theme"
+               : r->plot.lines_given  ? "--lines"
+               : r->plot.traces       ? "--traces"
+               : r->plot.small_title  ? "--small-title"
+               : r->width             ? "--width"
+               : r->height            ? "--height"
+               : r->save_order        ? "--save-order"
+               : r->plot.order        ? "--order"
+               : r->run               ? "--run"
+                                      : NULL;
+}
+
+static int check_picture(struct reporter *r)
+{
+        static const char *const orders[] = { [SORT_SIZE] = "size", [SORT_STDDEV] = "stddev", [SORT_NAME] = "name" };
+        struct plot_options *o = &r->plot;
+
+        if (r->targets.n)
+                return command_usage_error(&command_report,
+                                           "%s is no file, and a picture is drawn from a finished log; if it is "
+                                           "recorded, give recording:%s",
+                                           r->targets.items[0], r->targets.items[0]);
+        if (r->files.n > 1)
+                return command_usage_error(&command_report, "a picture is of one log, not of %zu", r->files.n);
+        if (option_of_page(r))
+                return command_usage_error(&command_report, "%s belongs to a page, not to a picture",
+                                           option_of_page(r));
+        if (r->bands != NOT_GIVEN && r->bands > PLOT_BANDS)
+                return command_usage_error(&command_report, "--bands: a picture has at most %d", PLOT_BANDS);
+        o->bands = r->bands == NOT_GIVEN ? PLOT_LARGEST : r->bands ? r->bands : PLOT_BANDS;
+        for (o->sort = 0; r->sort && strcmp(r->sort, orders[o->sort]) != 0;)
+                if (++o->sort == (int)ARRAY_SIZE(orders))
+                        return command_usage_error(&command_report,
+                                                   "--sort %s belongs to a page; a picture has size, stddev or name",
+                                                   r->sort);
+        o->threshold = o->threshold < 0 ? 1 : o->threshold;
+        o->theme = o->theme < 0 ? THEME_LIGHT : o->theme;
+        o->width = r->width ? r->width : 960;
+        o->height = r->height ? r->height : 540;
+        o->no_notes = r->options.no_notes;
+        o->y_axis_bytes = r->options.y_axis_bytes;
+        r->run = r->run ? r->run : 1;
+        return 0;
+}
+
+static int check_page(struct reporter *r)
+{
+        if (r->targets.n && judging_given(&r->judging))
+                return command_usage_error(&command_report, "%s belongs to files; a daemon has its own",
+                                           judging_given(&r->judging));
+        if (option_of_picture(r))
+                return command_usage_error(&command_report, "%s belongs to a picture: -o FILE.svg",
+                                           option_of_picture(r));
+        r->options.bands = r->bands == NOT_GIVEN ? PAGE_BANDS : r->bands;
+        r->options.sort = r->sort ? r->sort : nth_order(0);
+        if (strcmp(r->format, "html") != 0 || page_size())
+                return 0;
+        command_error(&command_report, "%s, or use --format json", PAGE_MISSING);
+        return EXIT_USAGE;
+}
 
 static int check(void *filled)
 {
@@ -94,16 +279,12 @@ static int check(void *filled)
         if (r->files.n && (r->targets.n || r->endpoints.n))
                 return command_usage_error(&command_report, "%s is not a file; files and targets exclude each other",
                                            r->targets.n ? r->targets.items[0] : "--connect");
-        if (r->targets.n && judging_given(&r->judging))
-                return command_usage_error(&command_report, "%s belongs to files; a daemon has its own",
-                                           judging_given(&r->judging));
-        if (r->json || page_size())
-                return 0;
-        command_error(&command_report, "%s, or use --json", PAGE_MISSING);
-        return EXIT_USAGE;
+        if (choose_format(r))
+                return EXIT_USAGE;
+        return is_picture(r) ? check_picture(r) : check_page(r);
 }
 
-/* ------------------------------------------------------------------ progress */
+/* ------------------------------------------------------------------- reading */
 
 static void show_progress(struct reporter *r)
 {
@@ -114,45 +295,40 @@ static void show_progress(struct reporter *r)
         progress_show(&r->progress, done);
 }
 
-/* ------------------------------------------------------------------- reading */
-
-static bool take(struct reporter *r, const Hw__Update *u)
+/* Of a picture's log, one run; others are only counted. */
+static int take(void *ctx, size_t daemon, const Hw__Update *u)
 {
-        size_t daemon = feed_daemon(r->feed);
+        struct reporter *r = ctx;
+        int status;
 
-        if (world_apply(r->world, daemon, u) < 0 || report_notes_take(r->notes, u) < 0 ||
-            (r->pair && pair_take(r->pair, u) < 0)) {
-                command_error(&command_report, "out of memory");
-                return false;
-        }
+        if (u->has_run && u->run > r->runs_seen)
+                r->runs_seen = u->run;
+        if (r->data && (!u->has_run || u->run != r->run))
+                return 0;
+        status = world_apply(r->world, daemon, u);
+        if (status == 0 && r->data)
+                status = plot_data_take(r->data, u);
+        if (status == 0 && r->notes)
+                status = report_notes_take(r->notes, u);
+        if (status == 0 && r->pair)
+                status = pair_take(r->pair, u);
         show_progress(r);
-        return true;
+        return status;
 }
 
-/* Reads all logs. False after printing a message, or when a signal came. */
-static bool read_logs(struct reporter *r)
+static void reset(void *ctx, size_t daemon)
 {
-        const Hw__Update *update = NULL;
+        world_reset(((struct reporter *)ctx)->world, daemon);
+}
 
-        while (!signals_stop()) {
-                switch (feed_next(r->feed, 500, &update)) {
-                case FEED_UPDATE:
-                        if (!take(r, update))
-                                return false;
-                        break;
-                case FEED_END:
-                        progress_end(&r->progress);
-                        return true;
-                case FEED_FAILED:
-                        progress_end(&r->progress);
-                        command_error(&command_report, "%s", feed_error(r->feed));
-                        return false;
-                default:
-                        break;
-                }
-        }
-        progress_end(&r->progress);
-        return false;
+/* Reads all that was selected. False after printing a message, or when a signal came. */
+static bool read_all(struct reporter *r)
+{
+        const struct gatherer g = { &command_report, take, reset, r, &r->progress };
+
+        if (gather(r->feed, &g) == GATHERED_FAILED || (r->pair && pair_end(r->pair) < 0))
+                return false;
+        return r->targets.n == 0 || watched_complete(r->feed, r->world, &r->targets);
 }
 
 /* What a reader of the report should know before opening it. */
@@ -173,7 +349,7 @@ static void warn(const struct reporter *r)
 
 /* ------------------------------------------------------------------- writing */
 
-static int write_all(const struct reporter *r, FILE *to)
+static int write_page(const struct reporter *r, FILE *to)
 {
         bool watched = r->targets.n > 0;
         struct state_source state = { .world = r->world,
@@ -193,12 +369,65 @@ static int write_all(const struct reporter *r, FILE *to)
                 compose(&(struct json_out){ .to = d.to }, &report);
         if (document_close(&d)) {
                 status = 0;
-                if (r->json)
+                if (!strcmp(r->format, "json"))
                         (void)fwrite(d.text, 1, d.size, to);
                 else
-                        status = embed_data(to, d.text);
+                        status = page_write(to, d.text);
         }
         document_done(&d);
+        return status;
+}
+
+/* 0, -errno, or 1 when what is wrong was printed. */
+static int draw_chart(const struct reporter *r, struct plot_picture *p, struct plot_chart *c, FILE *to)
+{
+        int status = plot_choose(c, r->data, p->t, &r->plot);
+
+        if (status == -ENODATA) {
+                command_error(&command_report,
+                              "%s has neither censuses nor the lines of --lines; run the program with "
+                              "+RTS -l -hT -i1 (or another -h)",
+                              r->files.items[0]);
+                return 1;
+        }
+        if (status == -ENOENT || status == -EACCES) {
+                command_error(&command_report, "%s: %s", r->plot.order, strerror(-status));
+                return 1;
+        }
+        status = status ? status : plot_write(p, r->format, to);
+        if (status == 0 && r->save_order && plot_save_order(c, r->save_order)) {
+                command_error(&command_report, "cannot write %s", r->save_order);
+                return 1;
+        }
+        return status;
+}
+
+static int write_picture(const struct reporter *r, FILE *to)
+{
+        struct plot_picture *p = calloc(1, sizeof(*p));
+        struct plot_chart *c = calloc(1, sizeof(*c));
+        int status = -ENOMEM;
+
+        if (p && c && world_targets(r->world)) {
+                *p = (struct plot_picture){
+                        .options = &r->plot, .data = r->data, .chart = c, .t = world_target(r->world, 0)
+                };
+                status = draw_chart(r, p, c, to);
+                plot_chart_done(c);
+        } else if (p && c) {
+                command_error(&command_report, "%s has %u run%s, not %u", r->files.items[0], r->runs_seen,
+                              r->runs_seen == 1 ? "" : "s", r->run);
+                status = 1;
+        }
+        free(p);
+        free(c);
+        return status;
+}
+
+static int write_all(const struct reporter *r, FILE *to)
+{
+        int status = is_picture(r) ? write_picture(r, to) : write_page(r, to);
+
         if (!status && (fflush(to) || ferror(to)))
                 status = errno ? -errno : -EIO;
         return status;
@@ -221,7 +450,7 @@ static char *out_name(const struct reporter *r)
 
         if (r->out)
                 return strdup(r->out);
-        return asprintf(&name, "%.*s%s", (int)n, log, r->json ? ".json" : ".html") < 0 ? NULL : name;
+        return asprintf(&name, "%.*s.%s", (int)n, log, r->format) < 0 ? NULL : name;
 }
 
 static int write_file(const struct reporter *r, const char *name)
@@ -246,17 +475,17 @@ static int deliver(struct reporter *r)
                 status = EXIT_OK; /* the reader of the pipe has exited */
         else if (status < 0)
                 command_error(&command_report, "cannot write %s: %s", name, strerror(-status));
-        else if (strcmp(name, "-") && stat(name, &st) == 0 && S_ISREG(st.st_mode))
+        else if (status == 0 && strcmp(name, "-") && stat(name, &st) == 0 && S_ISREG(st.st_mode))
                 (void)printf("%s  %s\n", name, hw_bytes_text(text, sizeof(text), (double)st.st_size));
         free(name);
-        return status < 0 ? EXIT_USAGE : EXIT_OK;
+        return status ? EXIT_USAGE : EXIT_OK;
 }
 
 /* A file that was not named with -o and is not ours is kept: LOG.json beside a log may be anything. */
 static bool may_write(const struct reporter *r)
 {
         char *name = r->out || r->force ? NULL : out_name(r);
-        bool good = !name || report_may_replace(name);
+        bool good = !name || page_may_replace(name);
 
         if (!good)
                 command_error(&command_report, "%s exists and is not a report of heapwatch; give -o FILE, or --force",
@@ -280,29 +509,50 @@ static struct feed *open_feed(struct reporter *r, struct error *error)
         return feed_files(r->files.items, r->files.n, &r->judging, error);
 }
 
-static int report(struct reporter *r)
+/* What is filled while reading. False: out of memory, or no room for what a picture keeps on disk. */
+static bool prepare(struct reporter *r)
 {
         static const struct history_options past = {
                 .points = HISTORY_POINTS, .columns = HISTORY_COLUMNS, .cells = HISTORY_CELLS, .collections = true
         };
-        struct error error;
-        int status = EXIT_USAGE;
+        const bool picture = is_picture(r), two = !picture && r->files.n == 2;
+        int status = -ENOMEM;
 
-        if (!may_write(r))
-                return EXIT_USAGE;
-        r->world = world_new(&past);
-        r->notes = report_notes_new();
-        r->pair = r->files.n == 2 ? pair_new(r->files.items[0], r->files.items[1]) : NULL;
-        r->feed = open_feed(r, &error);
-        if (!r->feed)
-                command_error(&command_report, "%s", error.text);
-        else if (r->world && r->notes && (r->pair || r->files.n != 2) &&
-                 (r->targets.n ? watched_read(r->feed, r->world, &r->targets) : read_logs(r)))
-                status = r->pair && pair_end(r->pair) < 0 ? EXIT_USAGE : deliver(r);
+        r->world = world_new(picture ? NULL : &past);
+        r->data = picture ? calloc(1, sizeof(*r->data)) : NULL;
+        r->notes = picture || r->targets.n ? NULL : report_notes_new();
+        r->pair = two ? pair_new(r->files.items[0], r->files.items[1]) : NULL;
+        if (r->world && (r->data || r->notes || r->targets.n) && (r->pair || !two))
+                status = r->data ? plot_data_init(r->data) : 0;
+        if (status)
+                command_error(&command_report, "%s", strerror(-status));
+        return status == 0;
+}
+
+static void finish(struct reporter *r)
+{
         feed_close(&r->feed);
         report_notes_destroy(&r->notes);
         pair_destroy(&r->pair);
+        if (r->data)
+                plot_data_done(r->data);
+        free(r->data);
         world_destroy(&r->world);
+}
+
+static int report(struct reporter *r)
+{
+        struct error error;
+        int status = EXIT_USAGE;
+
+        if (may_write(r) && prepare(r)) {
+                r->feed = open_feed(r, &error);
+                if (!r->feed)
+                        command_error(&command_report, "%s", error.text);
+                else if (read_all(r))
+                        status = deliver(r);
+        }
+        finish(r);
         return status;
 }
 
@@ -316,26 +566,35 @@ static int run(void *filled)
 
 const struct command command_report = {
         .name = "report",
-        .summary = "finished logs, or targets up to now, as one HTML file",
+        .summary = "finished logs, or targets up to now, as one page; a log as a picture",
         .usage = (const char *const[]){ "LOG... [-o FILE] [OPTION]...", "TARGET... [--connect EP]... [OPTION]...",
-                                        NULL },
+                                        "LOG -o FILE.svg|.png|.pdf|.eps|.ps [OPTION]...", NULL },
         .about = "Writes one HTML file with the page of `heapwatch web` and the data of finished eventlogs, or of "
                  "targets up to now as their daemon remembers them. It works from the disk, offline. Several logs can "
                  "be compared in it. Large logs are thinned for display with minima and maxima kept; the file says so. "
-                 "An argument that names a file is one.",
+                 "An argument that names a file is one. "
+                 "As a picture: the heap of a finished log by band over time, as hp2ps draws a .hp file, with live "
+                 "data and the program's notes. The key has the bytes of each band in the census with the most bytes.",
         .options = options,
-        .notes = "These are first settings: the page can change all of them. Its statistics are over all samples, "
-                 "however many are drawn.",
-        .status = "0, or 2 when a log cannot be read, there is no such target, or the file cannot be written.",
+        .notes = "For a page these are first settings: it can change all of them. Its statistics are over all samples, "
+                 "however many are drawn. The colours of a picture are distinguishable with any colour vision. Of more "
+                 "than 4096 censuses it has the largest of each few. For a log without censuses only lines are drawn.",
+        .status =
+                "0, or 2 when a log cannot be read or has nothing to draw, there is no such target, or the file "
+                "cannot be written.",
         .examples =
                 (const char *const[]){
                         "heapwatch report run.eventlog",
                         "heapwatch report before.eventlog after.eventlog -o compare.html",
                         "heapwatch report api -o api-now.html",
+                        "heapwatch report run.eventlog -o run.svg",
+                        "heapwatch report run.hp -o run.pdf --theme print --bands 10 --threshold 2",
+                        "heapwatch report before.eventlog -o before.png --save-order b.aux",
+                        "heapwatch report after.eventlog -o after.png --order b.aux",
                         NULL,
                 },
         .size = sizeof(struct reporter),
-        .defaults = &(const struct reporter){ .options = { .bands = 15, .sort = "size" } },
+        .defaults = &(const struct reporter){ .bands = NOT_GIVEN, .plot = { .threshold = -1, .theme = -1 } },
         .check = check,
         .run = run,
 };

@@ -3,18 +3,7 @@
 #include "client/report/watched.h"
 
 #include "client/cli/absent.h"
-#include "client/feed/gather.h"
 #include "client/state/recall.h"
-
-static int take(void *ctx, size_t daemon, const Hw__Update *u)
-{
-        return world_apply(ctx, daemon, u);
-}
-
-static void reset(void *ctx, size_t daemon)
-{
-        world_reset(ctx, daemon);
-}
 
 static bool all_there(const struct feed *feed, const struct world *world, const struct text_list *targets)
 {
@@ -48,8 +37,7 @@ static bool remember(const struct feed *feed, struct world *world)
         return good;
 }
 
-bool watched_read(struct feed *feed, struct world *world, const struct text_list *targets)
+bool watched_complete(struct feed *feed, struct world *world, const struct text_list *targets)
 {
-        return gather(feed, &(struct gatherer){ &command_report, take, reset, world }) != GATHERED_FAILED &&
-               all_there(feed, world, targets) && remember(feed, world);
+        return all_there(feed, world, targets) && remember(feed, world);
 }

@@ -9,7 +9,7 @@
 #include "client/feed/feed.h"
 #include "client/state/world.h"
 
-/* Fills the world from a feed that follows these targets. False after printing why not, or when a signal came. */
-bool watched_read(struct feed *feed, struct world *world, const struct text_list *targets);
+/* After their snapshot: adds the past of these targets. False after printing which is not there, or what is missing. */
+bool watched_complete(struct feed *feed, struct world *world, const struct text_list *targets);
 
 #endif

@@ -235,7 +235,9 @@ static int ask_targets(const struct request *r)
         int status = EXIT_USAGE;
 
         if (feed)
-                gathered = gather(feed, &(struct gatherer){ &command_summary, take_live, reset, &g });
+                gathered = gather(feed,
+                                  &(struct gatherer){
+                                          .command = &command_summary, .take = take_live, .reset = reset, .ctx = &g });
         else
                 command_error(&command_summary, "%s", error.text);
         if (gathered != GATHERED_FAILED)

@@ -203,7 +203,7 @@ def test_of_several_daemons_all_are_told_and_a_silent_one_is_named(directory):
         both = ["--connect", a.publish, "--connect", b.publish]
         for _ in range(1 if VALGRIND else 5):       # whichever answers first; a slow daemon refuses so many requests
             for command in ("trend", "summary", "report"):
-                done = client(command, "one", "two", *both, *(["--json", "-o", "-"] if command == "report" else []))
+                done = client(command, "one", "two", *both, *(["--format", "json", "-o", "-"] if command == "report" else []))
                 assert done.returncode == 0 and b"one" in done.stdout and b"two" in done.stdout, (command, done.stderr)
         for command in (["trend"], ["trend", "--fail-on", "growing"], ["summary", "one", "two"], ["post-mortem", "one"],
                         ["top", "--once"]):

@@ -519,7 +519,7 @@ def test_all_faces_of_a_log_agree(watched):
     whole = [x for x in client("alerts", log, *JUDGED).stdout.decode().splitlines() if x[0] != " "]
     assert re.search(rf": {len(whole)} alerts?(, with \d+ parts?)?$", checked.splitlines()[0]), (whole, checked)
 
-    data = json.loads(client("report", "--json", "-o", "-", log).stdout)
+    data = json.loads(client("report", "--format", "json", "-o", "-", log).stdout)
     report = from_updates(Facts(), [u["update"] for u in data["state"]["updates"] if "update" in u])
     report = Facts({k: v for k, v in report.items() if k[0] != "alerts"})
     wrong, said = contradictions({"report": report, "trend": of_trend({}, log), "trend json": of_trend_json({}, log),
@@ -575,7 +575,7 @@ def collections(f, generations, count, pauses):
 @pytest.mark.parametrize("name", ["leaky-hT-ghc902", "live-902-hidden-fifo", "crash-kill9-ghc9103", "parallel-ghc902"])
 def test_all_faces_of_a_real_log_agree(name):
     log = LOGS / name / "run.eventlog"
-    updates = [u["update"] for u in json.loads(client("report", "--json", "-o", "-", log).stdout)["state"]["updates"]]
+    updates = [u["update"] for u in json.loads(client("report", "--format", "json", "-o", "-", log).stdout)["state"]["updates"]]
     target = next(u["target"] for u in updates if "target" in u)
     faces = {"report": from_updates(Facts(), updates), "trend": of_trend({}, log), "trend json": of_trend_json({}, log),
              "top overview": of_overview(client("top", "--once", log).stdout.decode()), **of_top_json({}, target, log)}

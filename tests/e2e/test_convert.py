@@ -548,13 +548,13 @@ def test_a_part_of_one_band_is_the_same_number_everywhere(directory):
     assert Perfetto(converted(run, "perfetto")).counters[label][-1] == (time_ns, n)
     exposed = openmetrics(run, "--step", "100ms")["heapwatch_band_bytes"]
     assert [points[-1][1] for labels, points in exposed.items() if ("band", label) in labels] == [n]
-    plot = client("plot", log_of(run), "-o", directory / "x.svg", "--lines", "none", "--bands", "1", "--save-order",
+    plot = client("report", log_of(run), "-o", directory / "x.svg", "--lines", "none", "--bands", "1", "--save-order",
                   directory / "x.aux")
     assert plot.returncode == 0 and f"ORDER {label}\n" in (directory / "x.aux").read_text()
     assert height_of_first_area(directory) == pytest.approx(n, rel=1e-3)
     summary = json.loads(client("summary", log_of(run), "--format", "json").stdout)
     assert [int(b["bytes"]) for b in summary["heapProfile"]["bands"] if b["label"] == label] == [n]
-    report = json.loads(client("report", "--json", "-o", "-", log_of(run)).stdout)["history"]["items"]
+    report = json.loads(client("report", "--format", "json", "-o", "-", log_of(run)).stdout)["history"]["items"]
     values = next(i["last"] for i in report if i.get("band") == band)
     assert values[-1] == n
     held = [c.get(band, 0) for _, c in truth.censuses]
@@ -600,7 +600,7 @@ def test_every_row_of_the_formats_with_every_log_that_has_the_data(directory):
 
     def convert(case):
         if case[1] == "plot":
-            return client("plot", case[0], "-o", directory / f"{logs.index(case[0])}.svg")
+            return client("report", case[0], "-o", directory / f"{logs.index(case[0])}.svg")
         return client("convert", case[0], "--to", case[1])
 
     with concurrent.futures.ThreadPoolExecutor(2) as pool:

@@ -97,9 +97,9 @@ def test_several_runs_against_several(tmp_path):
 
 def test_a_report_of_two_logs_says_the_same():
     said, _ = numbers(log("leaky-hT-ghc902"), log("leaky-hT-ghc9103"))
-    report = json.loads(client("report", "--json", "-o", "-", str(log("leaky-hT-ghc902")), str(log("leaky-hT-ghc9103"))).stdout)
+    report = json.loads(client("report", "--format", "json", "-o", "-", str(log("leaky-hT-ghc902")), str(log("leaky-hT-ghc9103"))).stdout)
     assert report["diff"] == said
-    assert "diff" not in json.loads(client("report", "--json", "-o", "-", str(log("leaky-hT-ghc902"))).stdout)
+    assert "diff" not in json.loads(client("report", "--format", "json", "-o", "-", str(log("leaky-hT-ghc902"))).stdout)
 
 
 def test_what_cannot_be_told_is_a_finding_when_strict(tmp_path):

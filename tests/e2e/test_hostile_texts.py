@@ -18,7 +18,7 @@ FROM_FILES = {
     "trend": ["trend", "{log}"], "summary": ["summary", "{log}"], "alerts": ["alerts", "{log}"], "check": ["check", "{log}"],
     "diff": ["diff", "{log}", "{log}"], "markdown": ["diff", "--format", "markdown", "{log}", "{log}"], "csv": ["pipe", "--format", "csv", "{log}"],
     "json": ["pipe", "--format", "json", "{log}"], "events": ["events", "{log}"], "post-mortem": ["post-mortem", "{log}"],
-    "doctor": ["doctor", "{log}"], "report": ["report", "--json", "-o", "-", "{log}"],
+    "doctor": ["doctor", "{log}"], "report": ["report", "--format", "json", "-o", "-", "{log}"],
 }
 FROM_DAEMONS = {
     "top": ["top", "--once"], "trend": ["trend", "evil"], "summary": ["summary", "evil"], "alerts": ["alerts"], "status": ["status"],

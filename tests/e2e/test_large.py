@@ -72,11 +72,11 @@ def peak(command, note):
 
 def commands(log, directory):
     yield from (["convert", log, "--to", to, "-o", "/dev/null"] for to in FORMATS)
-    yield ["plot", log, "-o", directory / "x.svg"]
+    yield ["report", log, "-o", directory / "x.svg"]
     yield ["summary", log]
     yield ["diff", log, log]
     yield ["trend", log]
-    yield ["report", log, "--json", "-o", directory / "x.json"]
+    yield ["report", log, "-o", directory / "x.json"]
     yield ["archive", "--db", directory / f"{log.stem}.db", log]
 
 

@@ -22,11 +22,10 @@ COMMANDS = {
     "notify": None, "export": None, "archive": None,     # services
     "recording": None,      # a request to a daemon; its dump and bundle write into a file that is named
     "keys": None,           # writes files of its own: test_keys.py
-    "plot": None,           # writes into a file that is named, as FILES do
     "attach": None, "detach": None, "ps": None,     # of programs that run
     "top": ["--once", LOG], "pipe": ["--format", "csv", LOG], "alerts": [LOG], "check": [LOG], "rules": ["list"],
     "doctor": [LOG], "summary": [LOG], "trend": [LOG], "diff": [LOG, LOG], "post-mortem": [LOG], "web": ["--listen", "127.0.0.1:0", LOG],
-    "report": ["--json", "-o", "-", LOG], "events": [LOG], "convert": [LOG, "--to", "hp"], "completion": ["bash"],
+    "report": ["--format", "json", "-o", "-", LOG], "events": [LOG], "convert": [LOG, "--to", "hp"], "completion": ["bash"],
     "help": ["top"], "version": [],
 }
 WRITING = [name for name, args in COMMANDS.items() if args is not None]
@@ -54,7 +53,7 @@ def test_a_full_disk_ends_with_2(command):
     assert b"No space left" in done.stderr or b"cannot write" in done.stderr
 
 
-FILES = ["plot {log} -o a.svg", "report {log} -o a.html", "report --json {log} -o a.json", "convert {log} --to hp -o a.hp",
+FILES = ["report --threshold 1 {log} -o a.svg", "report {log} -o a.html", "report --format json {log} -o a.json", "convert {log} --to hp -o a.hp",
          "archive --db a.db {log}", "replay {log} --to file:a.eventlog"]
 
 
@@ -136,7 +135,7 @@ def test_a_slow_reader_is_nothing_to_report(directory):
     assert reading.returncode == 0
 
 
-@pytest.mark.parametrize("ending, option", [(".html", []), (".json", ["--json"])])
+@pytest.mark.parametrize("ending, option", [(".html", []), (".json", ["--format", "json"])])
 def test_a_report_replaces_reports_only(directory, ending, option):
     log, beside = directory / "run.eventlog", directory / f"run{ending}"
     log.write_bytes(LOG.read_bytes())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`heapwatch plot`: pictures compared by what is in them, not by pixels. The heights of an SVG's areas are bytes."""
+"""`heapwatch report` as a picture, compared by what is in them, not by pixels. The heights of an SVG's areas are bytes."""
 import re
 import xml.etree.ElementTree as ElementTree
 
@@ -13,7 +13,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def plotted(run, out, *args):
-    done = client("plot", log_of(run) if isinstance(run, str) else run, "-o", out, *args)
+    done = client("report", log_of(run) if isinstance(run, str) else run, "-o", out, *args)
     assert done.returncode == 0, done.stderr.decode()
     return out.read_bytes()
 
@@ -108,15 +108,35 @@ def test_what_was_sampled_once_is_a_dot(run, dots, directory):
 
 
 def test_a_log_without_anything_to_draw(directory):
-    done = client("plot", log_of("leaky-useronly-ghc902"), "-o", directory / "x.svg")
+    done = client("report", log_of("leaky-useronly-ghc902"), "-o", directory / "x.svg")
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1 and b"-hT" in done.stderr
     assert not list(directory.iterdir())
 
 
-@pytest.mark.parametrize("args, word", [([], b"-o"), (["-o", "x.gif"], b".svg"), (["-o", "x.svg", "--lines", "all"], b"heap"),
+@pytest.mark.parametrize("args, word", [(["--theme", "dark"], b"-o FILE.svg"), (["-o", "x.gif"], b".svg"),
+                                        (["-o", "x.svg", "--format", "pdf"], b"not pdf"), (["-o", "x.svg", "--reverse"], b"a page"),
+                                        (["-o", "x.svg", "--sort", "gradient"], b"stddev"), (["-o", "x.svg", "--bands", "61"], b"60"),
+                                        (["-o", "x.svg", "--run", "2"], b"has 1 run, not 2"), (["-o", "x.svg", LOGS], b"one log"),
+                                        (["-o", "x.svg", "--lines", "all"], b"heap"),
                                         (["-o", "x.svg", "--threshold", "nan"], b"percent"),
                                         (["-o", "/nowhere/x.svg"], b"cannot write"),
                                         (["-o", "x.svg", "--order", "/nowhere"], b"/nowhere")])
-def test_what_plot_refuses(args, word, directory):
-    done = client("plot", log_of("cc-hc-ghc9103"), *args)
+def test_what_a_picture_refuses(args, word, directory):
+    done = client("report", log_of("cc-hc-ghc9103"), *args)
     assert done.returncode == 2 and word in done.stderr
+
+
+def test_the_ending_is_the_format(directory):
+    log = log_of("cc-hc-ghc9103")
+    assert client("report", log, "-o", directory / "x.json").returncode == 0
+    assert (directory / "x.json").read_bytes().startswith(b'{"state":')
+    done = client("report", log, "-o", "-", "--format", "svg")
+    assert done.returncode == 0 and done.stdout.startswith(b"<?xml")
+    done = client("report", "api", "-o", directory / "x.svg")
+    assert done.returncode == 2 and b"recording:api" in done.stderr
+    assert b"report -o FILE.svg" in client("plot", log).stderr
+    assert [p.name for p in directory.iterdir()] == ["x.json"]
+
+
+def test_the_top_of_the_axis_is_given(directory):
+    assert Picture("leaky-hT-ghc902", directory, "--y-axis", "64MiB").y_bytes == 64 << 20

@@ -29,7 +29,7 @@ page = pytest.mark.skipif(not with_page(), reason="built without the page")
 
 
 def data(*arguments):
-    done = client("report", *arguments, "--json", "-o", "-")
+    done = client("report", *arguments, "--format", "json", "-o", "-")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -165,7 +165,7 @@ def test_nothing_is_lost_when_the_reader_is_slow(tmp_path):
 
 
 def test_several_logs_and_options():
-    report = data(LEAKY, HC, "--bands", "3", "--sort", "stddev", "--reverse", "-i", "a", "-i", "b", "--exclude", "c", "--no-traces",
+    report = data(LEAKY, HC, "--bands", "3", "--sort", "stddev", "--reverse", "-i", "a", "-i", "b", "--exclude", "c", "--no-notes",
                   "--include-trace-events", "--y-axis", "2MiB")
     assert report["meta"]["options"] == {"bands": 3, "sort": "stddev", "reverse": True, "include": ["a", "b"], "exclude": ["c"],
                                          "traces": False, "traceEvents": True, "yAxis": 2 << 20}
@@ -221,23 +221,23 @@ def test_of_a_target_it_has_what_its_daemon_remembers(directory, log):
 
 
 def test_what_cannot_be_done(tmp_path):
-    for arguments, words in (([], "LOG|TARGET... is missing"), (["/nonexistent.eventlog", "--json"], "nonexistent"),
+    for arguments, words in (([], "LOG|TARGET... is missing"), (["/nonexistent.eventlog", "--format", "json"], "nonexistent"),
                              ([LEAKY, "--sort", "szie"], "did you mean 'size'"), ([LEAKY, "--bands", "-1"], "--bands: '-1': expected a whole number"),
-                             ([LEAKY, "--y-axis", "high"], "512M"), ([LEAKY, "--json", "-o", "/nonexistent/x"], "No such file")):
+                             ([LEAKY, "--y-axis", "high"], "512M"), ([LEAKY, "--format", "json", "-o", "/nonexistent/x"], "No such file")):
         done = client("report", *arguments)
         assert done.returncode == 2 and words in done.stderr.decode(), (arguments, done.stderr)
     for arguments, words in (([LEAKY, "api"], "api is not a file"), (["api", "--limit", "1GiB"], "--limit belongs to files")):
         done = client("report", *arguments)
         assert done.returncode == 2 and words in done.stderr.decode(), (arguments, done.stderr)
     (tmp_path / "junk.eventlog").write_bytes(b"this is no eventlog\n" * 50)
-    done = client("report", "--json", tmp_path / "junk.eventlog")
+    done = client("report", "--format", "json", tmp_path / "junk.eventlog")
     assert done.stderr and [p.name for p in tmp_path.iterdir()] == ["junk.eventlog"]
 
 
 def test_progress_on_a_terminal():
     """Only shown on a terminal, and erased at the end."""
     main, terminal = pty.openpty()
-    done = subprocess.run([CLIENT, "report", LEAKY, "--json", "-o", "/dev/null/x"], stdin=subprocess.DEVNULL, stderr=terminal,
+    done = subprocess.run([CLIENT, "report", LEAKY, "--format", "json", "-o", "/dev/null/x"], stdin=subprocess.DEVNULL, stderr=terminal,
                           stdout=subprocess.DEVNULL, timeout=DEADLINE_S)
     os.close(terminal)
     seen = b""

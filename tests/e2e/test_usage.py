@@ -78,7 +78,7 @@ def test_client_refuses(args):
     assert done.stderr and b"help" in done.stderr
 
 
-@pytest.mark.parametrize("command", ["top", "pipe", "ctl", "run", "doctor", "replay", "summary", "events", "convert", "plot",
+@pytest.mark.parametrize("command", ["top", "pipe", "ctl", "run", "doctor", "replay", "summary", "events", "convert",
                                      "trend", "alerts", "check", "rules", "web", "report"])
 def test_every_command_has_help_with_an_example(command):
     done = client(command, "--help")

@@ -2,20 +2,21 @@
 /*
  * plot.h - one run as a picture: its bands stacked over time, live data, heap and RSS as lines, notes.
  *
- * gather.c reads the run, choose.c decides which bands are drawn and in which order, draw.c draws with cairo. Sizes
- * and places are in points (1/72 inch), y downwards.
+ * plot_gather.c collects the run, plot_choose.c decides which bands are drawn and in which order, plot_draw.c draws
+ * with cairo, plot_write.c has the formats. Sizes and places are in points (1/72 inch), y downwards.
  */
-#ifndef HW_CLIENT_PLOT_PLOT_H
-#define HW_CLIENT_PLOT_PLOT_H
+#ifndef HW_CLIENT_REPORT_PLOT_H
+#define HW_CLIENT_REPORT_PLOT_H
 
 #include <cairo.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
-#include "client/convert/format.h"
 #include "client/convert/spool.h"
 #include "client/history/past.h"
+#include "client/state/world.h"
 
 #define PLOT_BANDS   60    /* most that are drawn, besides (other) */
 #define PLOT_COLUMNS 4096u /* most censuses that are drawn: of more, the largest of each few */
@@ -36,7 +37,8 @@ struct plot_options {
         bool small_title, no_notes, traces; /* traces: each band as a line of its own, not stacked */
         bool lines[PLOT_LINES];             /* which are drawn, when known; none: live, or all without censuses */
         bool lines_given;
-        const char *order; /* file with scales and order of another plot; NULL: none */
+        const char *order;     /* file with scales and order of another plot; NULL: none */
+        uint64_t y_axis_bytes; /* the top of the y axis; 0: from what is drawn */
 };
 
 /* --------------------------------------------------------------------- data */
@@ -60,8 +62,8 @@ struct plot_data {
 int plot_data_init(struct plot_data *d);
 void plot_data_done(struct plot_data *d);
 
-/* Takes an update of the run: `take` of a run_reader whose state is the data. */
-int plot_data_take(void *data, const struct format_run *run, const Hw__Update *update);
+/* Takes an update of the run. 0 or -errno. */
+int plot_data_take(struct plot_data *d, const Hw__Update *update);
 
 /* ------------------------------------------------------------------- choice */
 
@@ -109,5 +111,9 @@ struct plot_picture {
 
 /* Draws everything; afterwards the picture says what was drawn where. */
 void plot_draw(struct plot_picture *p, cairo_t *cr);
+
+/* Whether it is one of svg, png, pdf, eps and ps; and the picture in such a format, 0 or -errno. */
+bool plot_is_format(const char *name);
+int plot_write(struct plot_picture *p, const char *format, FILE *to);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * choose.c - DESIGN: as in hp2ps, bands are ranked by their sum over all censuses; those beyond the wanted number or
- * below the threshold become one band, "(other)", on top. The largest is at the bottom, so that it has a flat base. If
- * there are more censuses than columns, each column shows the one of several with the most bytes: peaks stay.
+ * plot_choose.c - DESIGN: as in hp2ps, bands are ranked by their sum over all censuses; those beyond the wanted number
+ * or below the threshold become one band, "(other)", on top. The largest is at the bottom, so that it has a flat base.
+ * If there are more censuses than columns, each column shows the one of several with the most bytes: peaks stay.
  *
  * An order file has the scales and the labels of another plot, lowest first, as hp2ps' .aux:
  *     X_RANGE 12.5 / Y_RANGE 1048576 / ORDER label
  */
-#include "client/plot/plot.h"
+#include "client/report/plot.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -251,6 +251,8 @@ static void find_scales(struct plot_chart *c, const struct plot_data *d, const s
                 c->x_ns = (uint64_t)(order->x_s * (double)NS_PER_S);
         if (order->y_bytes > 0)
                 c->y_bytes = order->y_bytes;
+        if (o->y_axis_bytes > 0)
+                c->y_bytes = o->y_axis_bytes;
 }
 
 int plot_choose(struct plot_chart *c, struct plot_data *d, const struct world_target *t, const struct plot_options *o)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DESIGN: censuses go to a spool on disk, lines are thinned but keep their peaks, the first notes are kept. */
-#include "client/plot/plot.h"
+#include "client/report/plot.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -57,12 +57,10 @@ static int take_note(struct plot_data *d, const Hw__Note *n)
         return d->notes[d->n_notes++].text ? 0 : -ENOMEM;
 }
 
-int plot_data_take(void *data, const struct format_run *run, const Hw__Update *u)
+int plot_data_take(struct plot_data *d, const Hw__Update *u)
 {
-        struct plot_data *d = data;
         int r = 0;
 
-        (void)run;
         if (u->body_case == HW__UPDATE__BODY_CENSUS && !u->census->unfinished) {
                 d->last_ns = u->census->time_ns > d->last_ns ? u->census->time_ns : d->last_ns;
                 r = spool_add(&d->spool, u->census);

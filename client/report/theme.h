@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* theme.h - colours. A band's fill differs from its neighbours' in hue, lightness and, in print, hatching. */
-#ifndef HW_CLIENT_PLOT_THEME_H
-#define HW_CLIENT_PLOT_THEME_H
+#ifndef HW_CLIENT_REPORT_THEME_H
+#define HW_CLIENT_REPORT_THEME_H
 
 #include <cairo.h>
 #include <stdbool.h>

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client/plot/plot.h"
-#include "client/plot/theme.h"
+#include "client/report/plot.h"
+#include "client/report/theme.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
 #include "proto/base/time.h"

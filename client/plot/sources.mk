@@ -1,1 +1,0 @@
-sources := gather.c choose.c theme.c draw.c command.c
