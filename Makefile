@@ -365,6 +365,7 @@ style: $(GEN)/heapwatch/heapwatch.pb-c.h $(PB:%=$(GEN)/%.pb-c.h)
 	$(Q)scripts/check-docs
 	$(Q)scripts/draw-house --check
 	$(Q)scripts/metrics --check
+	$(Q)scripts/page-types --check
 	$(Q)scripts/dashboards --check
 	$(Q)BUILD='$(BUILD)' scripts/layouts --check
 .PHONY: style
@@ -394,10 +395,11 @@ house:
 	$(Q)scripts/draw-house > docs/house.svg.new && mv docs/house.svg.new docs/house.svg
 .PHONY: house
 
-#: metrics     rewrites docs/METRICS.md and docs/dashboards from the tables of metrics
+#: metrics     rewrites docs/METRICS.md, docs/dashboards and types of the page from the tables of metrics and messages
 metrics:
 	$(Q)scripts/metrics
 	$(Q)scripts/dashboards
+	$(Q)scripts/page-types
 .PHONY: metrics
 
 #: format      clang-format over all sources

@@ -8,14 +8,15 @@ import type { Span } from "../range.ts";
 import type { Collection } from "../state/history.ts";
 import { join, peaks, type Points, sums } from "../state/series.ts";
 import type { Target } from "../state/target.ts";
-import { type Gc, type Generation, num, type Segments } from "../state/wire.ts";
+import { NUMBERS } from "../state/numbers.ts";
+import { type Generation, num, type Segments } from "../state/wire.ts";
 import { sketchBounds } from "../stats.ts";
 import { bandColor } from "../theme.ts";
 import { bytes, BYTES_UNIT, count, duration, NS_UNIT, share, SHARE_UNIT, UNKNOWN } from "../units.ts";
 import { Bars, type Group } from "../widgets/bars.ts";
 import { Chart } from "../widgets/chart.ts";
 import type { Line, Plot } from "../widgets/plot.ts";
-import { Facts } from "../widgets/facts.ts";
+import { Facts, number } from "../widgets/facts.ts";
 import { type Column, Table } from "../widgets/table.ts";
 import { deployMarkers, line, noteMarkers, points, POINTS, title, zooming } from "./common.ts";
 
@@ -61,13 +62,12 @@ export function gc(app: App): Page {
         const inside = t.collections.filter((c) => c.t >= range.from && c.t <= range.to);
         const base = { range, start, markers: [...deployMarkers(t, range), ...noteMarkers(app, t, range)] };
         figures.show([
-            { name: "of the last 10 s", value: share(g?.gcShare) }, { name: "of the whole run", value: share(g?.gcShareRun) },
-            { name: "total pause", value: duration(num(g?.pauseTotalNs)) }, { name: "waiting for capabilities", value: duration(num(g?.syncTotalNs)) },
-            { name: "heap censuses, of the pauses", value: censusShare(g) },
-            { name: "copied, total", value: bytes(num(g?.copiedBytes)) }, { name: "slop, last", value: bytes(num(g?.slopBytes)) },
-            { name: "free blocks, last", value: bytes(num(g?.fragmentationBytes)) },
-            { name: "fragmentation", value: bytes(num(t.heap?.unneededBytes)) }, { name: "parallel balance", value: share(g?.parallelBalance) },
-            { name: "megablocks returned, last major", value: count(t.heap?.megablocksReturned) },
+            number(t, NUMBERS.GC_SHARE, "of the last 10 s"), number(t, NUMBERS.GC_SHARE_RUN, "of the whole run"),
+            number(t, NUMBERS.GC_PAUSES, "total pause"), number(t, NUMBERS.GC_SYNC, "waiting for capabilities"),
+            { name: "heap censuses, of the pauses", value: censusShare(t) },
+            number(t, NUMBERS.GC_COPIED, "copied, total"), number(t, NUMBERS.GC_SLOP, "slop, last"), number(t, NUMBERS.GC_FRAGMENTATION, "free blocks, last"),
+            number(t, NUMBERS.UNNEEDED, "fragmentation"), number(t, NUMBERS.GC_BALANCE, "parallel balance"),
+            number(t, NUMBERS.MEGABLOCKS_RETURNED, "megablocks returned, last major"),
         ]);
         pauses.show({ ...pausePoints(t, inside, range), ...base }, "No collection in this range.");
         time.show({ ...shareOfTime(t, range), ...base, markers: [] }, "No collection in this range.");
@@ -83,9 +83,9 @@ export function gc(app: App): Page {
         const n = g?.nonmoving;
         more.hidden = !n;
         nonmoving.show([
-            { name: "cycles", value: count(num(n?.cycles)) }, { name: "marking, concurrent", value: duration(num(n?.markTotalNs)) },
-            { name: "second pause, total", value: duration(num(n?.syncTotalNs)) }, { name: "second pause, longest", value: duration(num(n?.syncMaxNs)) },
-            { name: "sweeping", value: duration(num(n?.sweepTotalNs)) }, { name: "objects marked, last", value: count(num(n?.markedObjects)) },
+            number(t, NUMBERS.NONMOVING_CYCLES, "cycles"), number(t, NUMBERS.NONMOVING_MARK, "marking, concurrent"),
+            number(t, NUMBERS.NONMOVING_SYNC, "second pause, total"), number(t, NUMBERS.NONMOVING_SYNC_MAX, "second pause, longest"),
+            number(t, NUMBERS.NONMOVING_SWEEP, "sweeping"), { name: "objects marked, last", value: count(num(n?.markedObjects)) },
             { name: "segments pruned", value: count(num(n?.prunedSegments)) }, { name: "free segments", value: count(num(n?.freeSegments)) },
         ]);
         segments.show(n?.census ?? []);
@@ -94,8 +94,8 @@ export function gc(app: App): Page {
 }
 
 // Collections that were made for the heap profile only.
-function censusShare(g: Gc | undefined): string {
-    const mine = num(g?.censusPauseNs), all = num(g?.pauseTotalNs);
+function censusShare(t: Target): string {
+    const mine = NUMBERS.GC_CENSUS.get(t), all = NUMBERS.GC_PAUSES.get(t);
     return share(mine === undefined || !all ? undefined : mine / all);
 }
 

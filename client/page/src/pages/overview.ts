@@ -10,19 +10,23 @@ import { slidingWidth } from "../range.ts";
 import { alertState, firing, gravestTone } from "../state/judge.ts";
 import { window as cut } from "../state/series.ts";
 import type { Target } from "../state/target.ts";
+import { NUMBERS, type NumberRow } from "../state/numbers.ts";
 import { num, seconds } from "../state/wire.ts";
 import { bytes, duration, share, slope, UNKNOWN } from "../units.ts";
 import { field } from "../widgets/controls.ts";
-import { Facts, pill, showState, stateText, twoLines } from "../widgets/facts.ts";
+import { Facts, numberText, pill, showState, stateText, twoLines } from "../widgets/facts.ts";
 import { sparkline } from "../widgets/sparkline.ts";
 import { type Column, Table } from "../widgets/table.ts";
 import { searching, when, whenNumber } from "./common.ts";
 import { targetControl } from "./control.ts";
 
-const rss = (t: Target) => num(t.heap?.process?.rssBytes) ?? t.series.get("rss")?.newest;
+const rss = (t: Target) => NUMBERS.RESIDENT.get(t) ?? t.series.get("rss")?.newest;
 const GROWS = new Set(["growing", "leak", "rising"]);
 const word = (t: Target) => t.answers?.word ?? UNKNOWN;
 const said = (t: Target) => t.answers?.answers?.[0]?.text;
+
+const gcShare = (t: Target) => NUMBERS.GC_SHARE.get(t) ?? NUMBERS.GC_SHARE_RUN.get(t);
+const shown = (row: NumberRow) => ({ value: row.get, text: (t: Target) => numberText(t, row), hint: row.help });
 
 const limitIn = (t: Target) => num(t.answers?.limitInNs);
 
@@ -42,15 +46,15 @@ function columns(app: App): Column<Target>[] {
         { id: "since", title: "Since", width: "86px", left: true, wide: true, value: since, by: (t) => whenNumber(app, t, seconds(t.answers?.onsetNs)), hint: "when the growth began" },
         { id: "culprit", title: "What grows", width: "minmax(110px, 2fr)", left: true, wide: true, value: (t) => t.answers?.culprit, draw: (c, t) => setName(c, t.answers?.culprit ?? UNKNOWN),
             hint: "the band that grows most" },
-        { id: "curve", title: "Live data", width: "122px", narrow: "60px", left: true, unsaved: true, value: (t) => num(t.heap?.liveBytes), draw: (c, t) => drawCurve(app, c, t), hint: "live data over the chosen range, from 0" },
-        { id: "live", title: "Live", width: "80px", value: (t) => num(t.heap?.liveBytes), text: (t) => bytes(num(t.heap?.liveBytes)), hint: "after the last major collection" },
+        { id: "curve", title: "Live data", width: "122px", narrow: "60px", left: true, unsaved: true, value: NUMBERS.LIVE.get, draw: (c, t) => drawCurve(app, c, t), hint: "live data over the chosen range, from 0" },
+        { id: "live", title: "Live", width: "80px", ...shown(NUMBERS.LIVE) },
         { id: "trend", title: "Trend", width: "104px", wide: true, value: (t) => (t.answers?.word === "steady" ? undefined : t.answers?.slope), text: (t) => slope(t.answers?.word === "steady" ? undefined : t.answers?.slope),
             hint: "rate of the rise, or robust slope of the series that the verdict is about; none when steady" },
         { id: "limitIn", title: "Limit in", width: "82px", wide: true, value: limitIn, text: (t) => duration(limitIn(t)), hint: "when it meets its limit, if it goes on: the middle of the interval" },
-        { id: "heap", title: "Heap size", width: "84px", wide: true, value: (t) => num(t.heap?.heapSizeBytes), text: (t) => bytes(num(t.heap?.heapSizeBytes)), hint: "held by the runtime in megablocks" },
+        { id: "heap", title: "Heap size", width: "84px", wide: true, ...shown(NUMBERS.HEAP_SIZE) },
         { id: "rss", title: "RSS", width: "84px", wide: true, value: rss, text: (t) => bytes(rss(t)), hint: "resident memory of the process; local programs only" },
         { id: "limit", title: "Limit", width: "84px", wide: true, value: (t) => t.limit()?.bytes, text: (t) => bytes(t.limit()?.bytes), hint: "the smallest of -M, control group, machine and --limit" },
-        { id: "gc", title: "GC share", width: "82px", wide: true, value: (t) => t.gc?.gcShare ?? t.gc?.gcShareRun, text: (t) => share(t.gc?.gcShare ?? t.gc?.gcShareRun),
+        { id: "gc", title: "GC share", width: "82px", wide: true, value: gcShare, text: (t) => share(gcShare(t)),
             hint: "of elapsed time over the last 10 s; of a finished run, over all of it" },
         { id: "alerts", title: "Alerts", width: "92px", left: true, wide: true, first: "desc", value: (t) => firing(t.alerts)?.length, hint: "firing now",
             draw: (c, t) => {
@@ -94,8 +98,8 @@ export function overview(app: App): Page {
         figures.show([
             { name: all.length === 1 ? "target" : "targets", value: String(all.length) },
             { name: "running", value: String(all.filter((t) => t.state?.state === "STATE_RUNNING").length) },
-            { name: "live data", value: bytes(sum(there, (t) => num(t.heap?.liveBytes))) },
-            { name: "heap size", value: bytes(sum(there, (t) => num(t.heap?.heapSizeBytes))) },
+            { name: "live data", value: bytes(sum(there, NUMBERS.LIVE.get)) },
+            { name: "heap size", value: bytes(sum(there, NUMBERS.HEAP_SIZE.get)) },
             { name: "growing or leaking", value: all.some((t) => t.answers) ? String(growing) : UNKNOWN },
             { name: "alerts firing", value: alerts === undefined ? UNKNOWN : String(alerts) },
         ]);

@@ -4,9 +4,10 @@
  */
 import type { App, Page } from "../app.ts";
 import { h, label, replace, setLabel } from "../dom.ts";
+import { NUMBERS, type NumberRow } from "../state/numbers.ts";
 import { num, type Recording, type U64 } from "../state/wire.ts";
 import { bytes, count, duration, UNKNOWN } from "../units.ts";
-import { type Fact, Facts, stateText } from "../widgets/facts.ts";
+import { type Fact, Facts, number, numberText, stateText } from "../widgets/facts.ts";
 import { Table } from "../widgets/table.ts";
 import { title } from "./common.ts";
 
@@ -33,41 +34,46 @@ export function stream(app: App): Page {
         { id: "lost", title: "Lost", width: "110px", value: (d) => num(d.lostBytes), text: (d) => bytes(num(d.lostBytes)) },
         { id: "reason", title: "Reason", width: "minmax(260px, 1fr)", left: true, value: (d) => d.reason, draw: (c, d) => setLabel(c, d.reason ?? UNKNOWN) },
     ] });
+    const all = new Table<NumberRow>({ id: "numbers", title: "All numbers", route: app.route, sort: "name", key: (row) => row.name, height: 320, empty: "Nothing is known yet.", columns: [
+        { id: "name", title: "Number", width: "minmax(180px, 1fr)", left: true, value: (row) => row.name },
+        { id: "value", title: "Value", width: "130px", value: (row) => app.target() && row.get(app.target()!), text: (row) => numberText(app.target(), row) },
+        { id: "what", title: "What it is", width: "minmax(260px, 3fr)", left: true, wide: true, value: (row) => row.help },
+    ] });
     const names = ["Source", "Arrived", "Lost or left out", "Program and daemon"];
     const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, heading.root), adviceCard,
-        h("div", { class: "columns two" }, ...groups.map((g, i) => h("section", { class: "card" }, h("div", { class: "tablehead" }, h("h3", {}, names[i]!)), g.root))), damages.root);
+        h("div", { class: "columns two" }, ...groups.map((g, i) => h("section", { class: "card" }, h("div", { class: "tablehead" }, h("h3", {}, names[i]!)), g.root))), damages.root, all.root);
 
     function update(): void {
         const t = app.target();
         heading.set(t);
         if (!t) return;
         const n = t.health, run = t.state?.runInfo, daemon = app.view.daemons.get(t.daemon);
-        const number = (name: string, key: string, hint?: string): Fact => ({ name, value: count(num(n?.[key] as U64 | undefined)), hint });
-        const size = (name: string, key: string, hint?: string): Fact => ({ name, value: bytes(num(n?.[key] as U64 | undefined)), hint });
+        const the = (row: NumberRow, name: string) => number(t, row, name);
         const wall = (ns: U64 | undefined) => (num(ns) === undefined ? UNKNOWN : new Date(num(ns)! / 1e6).toLocaleString());
         groups[0]!.show([
             { name: "source", value: t.state?.uri ?? UNKNOWN, text: true }, { name: "state", value: stateText(t.state) },
             { name: "because", value: t.state?.detail || UNKNOWN, text: true }, { name: "since", value: wall(t.state?.stateSinceWallNs) },
-            { name: "runs seen", value: count(t.state?.runs) }, number("reconnects", "reconnects"), { name: "missed in gaps", value: n?.gaps ? duration(num(n.gapNs as U64 | undefined)) : UNKNOWN, hint: "event time of this run that passed while its connection was broken" }, { name: "bytes last arrived", value: wall(n?.lastBytesWallNs) },
-            { name: "lag", value: duration(num(n?.lagNs)), hint: "last arrival minus the newest event then" },
+            the(NUMBERS.RUNS, "runs seen"), the(NUMBERS.STREAM_RECONNECTS, "reconnects"), { ...the(NUMBERS.STREAM_GAP, "missed in gaps"), ...(n?.gaps ? {} : { value: UNKNOWN }) }, { name: "bytes last arrived", value: wall(n?.lastBytesWallNs) },
+            the(NUMBERS.STREAM_LAG, "lag"),
         ]);
-        groups[1]!.show([size("bytes", "bytes"), { name: "passed over", value: bytes(num(t.state?.passedBytes)), hint: "joined late: bytes before the first whole block, which could not be decoded" }, number("events", "events"), number("blocks", "blocks"), { name: "event time", value: duration(t.eventTime * 1e9) },
-            { name: "complete up to", value: duration(num(n?.watermarkNs)) }, number("info tables", "infoTables"), ...recorded(n?.recording)]);
-        groups[2]!.show([size("bytes lost", "lostBytes"), number("resynchronised", "resyncs"), number("unknown events", "unknownEvents"), number("truncated events", "shortEvents"),
-            number("late samples", "lateSamples"), number("times out of order", "timeAnomalies"), number("bands beyond the limit", "bandsLeftOut"),
-            number("info tables beyond the limit", "infoTablesLeftOut"), number("cost centres beyond the limit", "costCentresLeftOut")]);
+        groups[1]!.show([the(NUMBERS.STREAM_BYTES, "bytes"), the(NUMBERS.STREAM_PASSED, "passed over"), the(NUMBERS.STREAM_EVENTS, "events"), the(NUMBERS.STREAM_BLOCKS, "blocks"), { name: "event time", value: duration(t.eventTime * 1e9) },
+            { name: "complete up to", value: duration(num(n?.watermarkNs)) }, { name: "info tables", value: count(num(n?.infoTables)) }, ...recorded(n?.recording)]);
+        groups[2]!.show([the(NUMBERS.STREAM_LOST, "bytes lost"), the(NUMBERS.STREAM_RESYNCS, "resynchronised"), the(NUMBERS.STREAM_UNKNOWN, "unknown events"), the(NUMBERS.STREAM_SHORT, "truncated events"),
+            the(NUMBERS.STREAM_LATE, "late samples"), the(NUMBERS.STREAM_ANOMALIES, "times out of order"), the(NUMBERS.BANDS_LEFT_OUT, "bands beyond the limit"),
+            { name: "info tables beyond the limit", value: count(num(n?.infoTablesLeftOut)) }, { name: "cost centres beyond the limit", value: count(num(n?.costCentresLeftOut)) }]);
         groups[3]!.show([
             { name: "program", value: run?.program ?? UNKNOWN, text: true }, { name: "runtime", value: run?.rtsIdentifier ?? UNKNOWN, text: true },
             { name: "labels", value: t.state?.labels?.join(", ") || UNKNOWN, text: true },
             { name: "RTS options", value: run?.rtsOptions?.join(" ") || UNKNOWN, text: true }, { name: "process", value: run?.pid === undefined ? UNKNOWN : String(run.pid) },
-            { name: "started", value: wall(run?.startWallNs) }, { name: "capabilities", value: count(run?.capabilities) },
+            { name: "started", value: wall(run?.startWallNs) }, the(NUMBERS.CAPABILITIES, "capabilities"),
             { name: "daemon", value: daemon?.endpoint ?? UNKNOWN, text: true }, { name: "daemon's version", value: daemon?.state?.version ?? UNKNOWN },
-            { name: "daemon's memory", value: bytes(num(daemon?.state?.rssBytes)) }, size("held for this target", "stateBytes"),
+            { name: "daemon's memory", value: bytes(num(daemon?.state?.rssBytes)) }, the(NUMBERS.STATE_BYTES, "held for this target"),
         ]);
         const list = n?.advice ?? [];
         adviceCard.hidden = !list.length;
         replace(advice, ...list.map((a) => h("li", {}, label(a.text ?? "", "note-long"))));
         damages.show(n?.damages ?? []);
+        all.show(Object.values(NUMBERS).filter((row) => row.get(t) !== undefined));
     }
-    return { root, update, done: () => damages.done() };
+    return { root, update, done: () => [damages, all].forEach((w) => w.done()) };
 }

@@ -5,9 +5,10 @@
 import type { App, Page } from "../app.ts";
 import { h, setAttr, setLabel } from "../dom.ts";
 import { setName } from "../widgets/name.ts";
+import { NUMBERS } from "../state/numbers.ts";
 import { type Capability, type Note, num, seconds } from "../state/wire.ts";
 import { count, duration, share, UNKNOWN } from "../units.ts";
-import { Facts } from "../widgets/facts.ts";
+import { Facts, number } from "../widgets/facts.ts";
 import { type Column, Table } from "../widgets/table.ts";
 import { title, when } from "./common.ts";
 
@@ -59,17 +60,20 @@ export function threads(app: App): Page {
         const t = app.target();
         heading.set(t);
         if (!t) return;
-        const s = t.sched, made = num(s?.threadsCreated), done = num(s?.threadsFinished), p = s?.sparks;
+        const s = t.sched, made = NUMBERS.THREADS_CREATED.get(t), done = NUMBERS.THREADS_FINISHED.get(t);
         figures.show([
-            { name: "threads created", value: count(made) }, { name: "finished", value: count(done) },
+            number(t, NUMBERS.THREADS_CREATED, "threads created"), number(t, NUMBERS.THREADS_FINISHED, "finished"),
             { name: "alive", value: count(made !== undefined && done !== undefined ? Math.max(0, made - done) : undefined), hint: "made and not finished, as far as the log tells" },
-            { name: "moved between capabilities", value: count(num(s?.migrations)) }, { name: "woken", value: count(num(s?.wakeups)) },
+            number(t, NUMBERS.MIGRATIONS, "moved between capabilities"), number(t, NUMBERS.WAKEUPS, "woken"),
         ]);
         const all = (s?.stops ?? []).reduce((n, x) => n + (num(x.count) ?? 0), 0);
         stops.show((s?.stops ?? []).map((x) => ({ ...x, all })));
         uses.show((s?.capabilities ?? []).map((c) => ({ ...c, elapsed: t.eventTime })));
-        sparks.show([["created", p?.created], ["run by an idle capability", p?.converted], ["evaluated before (fizzled)", p?.fizzled], ["dud", p?.dud], ["overflowed", p?.overflowed],
-            ["collected", p?.collected], ["remaining", p?.remaining]].map(([name, v]) => ({ name: name as string, value: count(num(v)) })));
+        sparks.show([
+            number(t, NUMBERS.SPARKS_CREATED, "created"), number(t, NUMBERS.SPARKS_CONVERTED, "run by an idle capability"),
+            number(t, NUMBERS.SPARKS_FIZZLED, "evaluated before (fizzled)"), number(t, NUMBERS.SPARKS_DUD, "dud"), number(t, NUMBERS.SPARKS_OVERFLOWED, "overflowed"),
+            number(t, NUMBERS.SPARKS_COLLECTED, "collected"), number(t, NUMBERS.SPARKS_REMAINING, "remaining"),
+        ]);
         labels.show(t.notes.filter((n) => n.what === "WHAT_THREAD_LABEL"));
     }
     return { root, update, done: () => [stops, uses, labels].forEach((w) => w.done()) };
