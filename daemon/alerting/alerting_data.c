@@ -15,6 +15,7 @@
 #include "daemon/model/sizing.h"
 #include "daemon/publish/label.h"
 #include "daemon/rules/history.h"
+#include "proto/facts/facts.h"
 #include "proto/base/time.h"
 
 #define RECENT_NS (10 * NS_PER_S)  /* of rates and shares */
@@ -167,6 +168,16 @@ static bool gc_events_missing(const struct model *m)
         return false;
 }
 
+/* Times in seconds. */
+static double carried_number(const struct model *m, enum rule_series id)
+{
+        const unsigned fact = (unsigned)id - RULE_SERIES_COUNT;
+
+        if ((unsigned)id < RULE_SERIES_COUNT || fact >= FACTS)
+                return UNKNOWN;
+        return model_heap(m)->facts[fact] / (fact_rows[fact].unit == FACT_NS ? 1e9 : 1);
+}
+
 static double data_fact(void *ctx, enum rule_series id, const struct rule_moment *at)
 {
         struct alerting *a = ctx;
@@ -200,7 +211,7 @@ static double data_fact(void *ctx, enum rule_series id, const struct rule_moment
         case RULE_RUNS_OUT:
                 return a->run > 0 ? runs_out(a) : UNKNOWN;
         default:
-                return UNKNOWN;
+                return a->run > 0 ? carried_number(a->model, id) : UNKNOWN;
         }
 }
 

@@ -37,8 +37,9 @@ enum rule_series {
         RULE_TIME_TO_LIMIT_LATE,
         RULE_RUNS_OUT,
         RULE_BAND,
-        RULE_SERIES_COUNT
+        RULE_SERIES_COUNT /* from here on carried numbers of the table of facts, which are facts of a run */
 };
+#define RULE_OF_FACT(fact) ((enum rule_series)(RULE_SERIES_COUNT + (unsigned)(fact)))
 
 enum series_flag {
         SERIES_HAS_WINDOWS = 1 << 0, /* window functions apply to it */
@@ -52,8 +53,7 @@ struct series_word {
         enum rule_series id;
         struct type type;
         unsigned flags;
-        const char *words;   /* "live bytes": its name in --explain */
-        const char *meaning; /* one sentence for the reference */
+        const char *words; /* "live bytes": its name in --explain */
 };
 
 enum function_id {
@@ -102,13 +102,12 @@ struct function_word {
         unsigned needs;      /* flags that its series must have */
         bool takes_quantile; /* a first argument from 0 to 1 */
         const char *words;   /* "the mean of" */
-        const char *meaning;
 };
 
 const struct series_word *series_word_find(const char *name, size_t size);
 const struct function_word *function_word_find(const char *name, size_t size);
 
-/* By index, for listings; NULL after the last. */
+/* By index, for listings, without carried numbers; NULL after the last. */
 const struct series_word *series_word_at(size_t i);
 const struct function_word *function_word_at(size_t i);
 

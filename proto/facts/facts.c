@@ -3,16 +3,9 @@
 
 #include <string.h>
 
-#define SUFFIX_COUNT ""
-#define SUFFIX_BYTES "_bytes"
-#define SUFFIX_NS    "_ns"
-#define SUFFIX_SHARE ""
-#define SUFFIX_RATE  "_bps"
-#define SUFFIX_WALL  "_wall_ns"
-
 const struct fact_row fact_rows[FACTS] = {
 #define X(id, stem, u, k, place, src, text)                                                                            \
-        [FACT_##id] = { .name = stem SUFFIX_##u, .source = src, .help = text, .unit = FACT_##u, .kind = FACT_##k },
+        [FACT_##id] = { .name = stem FACT_SUFFIX_##u, .source = src, .help = text, .unit = FACT_##u, .kind = FACT_##k },
 #include "proto/facts/facts.def"
 #undef X
 };

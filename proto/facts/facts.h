@@ -43,6 +43,14 @@ enum fact_kind {
         FACT_HIDDEN,  /* no metric of heapwatch's own: it is the sum of one with labels, or computed from others */
 };
 
+/* What follows the stem of a name. */
+#define FACT_SUFFIX_COUNT ""
+#define FACT_SUFFIX_BYTES "_bytes"
+#define FACT_SUFFIX_NS    "_ns"
+#define FACT_SUFFIX_SHARE ""
+#define FACT_SUFFIX_RATE  "_bps"
+#define FACT_SUFFIX_WALL  "_wall_ns"
+
 struct fact_row {
         const char *name; /* with its unit: "live_max_bytes" */
         const char *source, *help;

@@ -46,6 +46,8 @@ static void good_ones_print_in_normal_form(void **state)
                 { "live * 2 > 1e3 MiB", "live * 2 > 1e3MiB" },
                 { "allocation_rate > 100MB/s and\n  gc_share < 5%", "allocation_rate > 100MB/s and gc_share < 5%" },
                 { "fit(live, 1h) > 0.9", "fit(live, 1h) > 0.9" },
+                { "gc_parallel_max_copied_bytes / gc_parallel_copied_bytes > 50%",
+                  "gc_parallel_max_copied_bytes / gc_parallel_copied_bytes > 50%" },
         };
 
         (void)state;
