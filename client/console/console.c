@@ -98,7 +98,7 @@ void console_destroy(struct console **c)
         world_destroy(&(*c)->frozen);
         world_destroy(&(*c)->before);
         recall_destroy(&(*c)->scene.recall);
-        census_request_done(&(*c)->census);
+        (void)census_poll(*c); /* one that is done */
         past_done(&(*c)->band_past);
         free((*c)->scene.answered);
         free(*c);

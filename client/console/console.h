@@ -42,7 +42,6 @@ void entry_key(struct console *c, int key);
 /* census.c: what `C` does. Poll at least a few times a second; true when there is news to show. */
 void census_request_begin(struct console *c);
 bool census_poll(struct console *c);
-void census_request_done(struct census_request *r);
 
 /* save.c: what `s` does. */
 void console_save(struct console *c);

@@ -82,12 +82,8 @@ struct console {
         size_t window;      /* index of scene.window_ns */
         enum entry entry;   /* what is being typed */
         char typed[TABLE_TEXT];
-        char message[256]; /* until the next key */
-        struct census_request {
-                int pid, fd; /* pid 0: none is under way */
-                char said[256];
-                size_t n;
-        } census; /* census.c */
+        char message[256];         /* until the next key */
+        struct census_job *census; /* census.c; NULL: none is under way */
         bool message_bad;
         size_t help_first;
         struct journal journal; /* filled by console_watch */
