@@ -28,7 +28,8 @@ static _Noreturn void add(const struct adder_task *t, int fd)
         (void)sigprocmask(SIG_SETMASK, t->mask, NULL);
         if (!daemon_reachable(t->link))
                 (void)daemon_ensure(t->link, START_MS, started, &answer.reason);
-        answer.life = daemon_life(t->link); /* before: if the next one takes its place meanwhile, that shows later */
+        answer.daemon_started_ns =
+                daemon_started_ns(t->link); /* before: if the next one takes its place meanwhile, that shows later */
         if (t->former_uri[0] && strcmp(t->former_uri, t->uri) != 0)
                 remove_if(t, t->former_uri, true);
         if (t->reopen)

@@ -34,7 +34,7 @@ struct adder_answer {
         enum daemon_outcome outcome;
         char name[DAEMON_NAME_MAX]; /* with DAEMON_OK, */
         char uri[DAEMON_URI_MAX];   /* and its source, */
-        uint64_t life;              /* and the daemon that has it: daemon_life */
+        uint64_t daemon_started_ns; /* and the daemon that has it: daemon_started_ns */
         struct error reason;        /* otherwise */
 };
 

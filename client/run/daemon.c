@@ -68,7 +68,7 @@ static const char *request_path(const struct daemon_link *link)
         return strncmp(link->request, scheme, sizeof(scheme) - 1) == 0 ? link->request + sizeof(scheme) - 1 : NULL;
 }
 
-uint64_t daemon_life(const struct daemon_link *link)
+uint64_t daemon_started_ns(const struct daemon_link *link)
 {
         const char *path = request_path(link);
         struct stat st;

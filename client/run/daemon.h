@@ -3,7 +3,7 @@
  * daemon.h - the user's daemon, as `heapwatch run` needs it: find or start it,
  * add a target, ask what it saw, remove the target.
  *
- * All calls but daemon_reachable and daemon_life may wait for some seconds.
+ * All calls but daemon_reachable and daemon_started_ns may wait for some seconds.
  */
 #ifndef HW_CLIENT_RUN_DAEMON_H
 #define HW_CLIENT_RUN_DAEMON_H
@@ -39,7 +39,7 @@ bool daemon_reachable(const struct daemon_link *link);
  * Which daemon it is: the Unix time in ns at which the socket for requests was made, which each daemon makes anew. 0:
  * there is none. Does not wait. Of one that was killed it stays until the next daemon begins.
  */
-uint64_t daemon_life(const struct daemon_link *link);
+uint64_t daemon_started_ns(const struct daemon_link *link);
 
 /* What became of a request to it; `error` says why it is not DAEMON_OK. */
 enum daemon_outcome {

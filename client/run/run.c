@@ -253,7 +253,8 @@ static enum daemon_outcome add_target(struct program_run *r, struct error *error
         if (r->o.name)
                 snprintf(name, sizeof(name), "%s", r->o.name);
         outcome = ensure(r, &impatient, error);
-        r->life = daemon_life(&impatient); /* before: if the next one takes its place meanwhile, that shows later */
+        r->daemon_started_ns =
+                daemon_started_ns(&impatient); /* before: if the next one takes its place meanwhile, that shows later */
         if (outcome == DAEMON_OK)
                 outcome = daemon_add(&impatient, name, r->o.name != NULL, uri, &r->o.wish, r->target, error);
         if (outcome == DAEMON_SILENT)
@@ -409,7 +410,7 @@ static int start(struct program_run *r)
                 .exact = r->o.name != NULL,
                 .unnamed = r->unnamed,
                 .uri = uri,
-                .life = r->life,
+                .daemon_started_ns = r->daemon_started_ns,
                 .wish = r->o.wish,
                 .link = &r->link,
                 .relay = r->relay,

@@ -47,8 +47,8 @@ struct program_run {
         int output_fd;
         struct relay *relay;
         char target[DAEMON_NAME_MAX];
-        uint64_t life;          /* of the daemon that has it: daemon_life */
-        struct notices notices; /* all that is said before the program starts and after: nothing holds it */
+        uint64_t daemon_started_ns; /* of the daemon that has it: daemon_started_ns */
+        struct notices notices;     /* all that is said before the program starts and after: nothing holds it */
         bool watched;
         bool unnamed;  /* a wrapper: the target gets the name of the program below it */
         bool silent;   /* the daemon has not answered yet */

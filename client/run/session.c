@@ -57,11 +57,11 @@ struct session {
         struct adder adder;
         bool return_due; /* the user is told when the program is watched again */
         bool refusal_reported, hang_reported, termed;
-        bool claimed;  /* with `inside`: the agent is there */
-        bool executed; /* with `inside`: another program, and that was said */
-        bool gone;     /* the daemon stopped, and does not have the target again yet */
-        uint64_t life; /* of the daemon that has the target */
-        bool late;     /* the daemon has not had the target yet */
+        bool claimed;               /* with `inside`: the agent is there */
+        bool executed;              /* with `inside`: another program, and that was said */
+        bool gone;                  /* the daemon stopped, and does not have the target again yet */
+        uint64_t daemon_started_ns; /* of the daemon that has the target */
+        bool late;                  /* the daemon has not had the target yet */
         uint64_t started_ms, term_ms;
         struct hung hung;
         bool moved; /* bytes since the last tick */
@@ -202,7 +202,7 @@ static void set_target(struct session *s, const struct adder_answer *answer)
 {
         memcpy(s->result.target, answer->name, sizeof(s->result.target));
         memcpy(s->result.uri, answer->uri, sizeof(s->result.uri));
-        s->life = answer->life;
+        s->daemon_started_ns = answer->daemon_started_ns;
         s->gone = s->refusal_reported = false;
 }
 
@@ -323,7 +323,7 @@ static const char back_text[] = "the daemon is back; the program is watched agai
 /* The next daemon may answer before anybody has seen that the one before it is gone. */
 static bool has_another_daemon(struct session *s)
 {
-        if (daemon_life(s->o->link) == s->life)
+        if (daemon_started_ns(s->o->link) == s->daemon_started_ns)
                 return false;
         s->gone = s->return_due = true;
         return true;
@@ -586,7 +586,7 @@ int session_run(const struct session_options *options, struct session_result *re
         if (!s.late) {
                 snprintf(s.result.target, sizeof(s.result.target), "%s", options->target);
                 snprintf(s.result.uri, sizeof(s.result.uri), "%s", options->uri);
-                s.life = options->life;
+                s.daemon_started_ns = options->daemon_started_ns;
         }
         if (!options->unnamed)
                 snprintf(s.name, sizeof(s.name), "%s", options->target);

@@ -30,7 +30,7 @@ struct session_options {
         bool exact;                   /* with `late`: under no other name */
         bool unnamed;                 /* with `late`: under the name of the program that is found below a wrapper */
         const char *uri;
-        uint64_t life; /* unless `late`: the daemon that has the target (daemon_life) */
+        uint64_t daemon_started_ns; /* unless `late`: the daemon that has the target (daemon_started_ns) */
         struct daemon_wish wish;
         const struct daemon_link *link;
         struct relay *relay; /* NULL with `inside` */
