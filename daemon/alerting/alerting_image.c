@@ -26,13 +26,12 @@ static void image_gauges(struct image *im, struct alerting *a, const struct rule
         struct image_entries e = image_entries(im, IMAGE_NAMES(rule_series), GAUGES);
 
         while (image_next(im, &e))
-                image_pyramid(im, &a->gauges[e.i].series.pyramid, &series_shape, IMAGE_TYPE(bucket), NULL);
-        for (uint32_t i = 0; im->reads && i < GAUGES; i++) {
-                if (image_lacks(&e, i))
-                        a->gauges[i].series = (struct series){ .late = 0 };
-                memcpy(a->gauges[i].cells, fresh[i].cells,
-                       sizeof(a->gauges[i].cells)); /* the rules may be others now */
-        }
+                if (e.lacks)
+                        a->gauges[e.i].series = (struct series){ .late = 0 };
+                else
+                        image_pyramid(im, &a->gauges[e.i].series.pyramid, &series_shape, IMAGE_TYPE(bucket), NULL);
+        for (uint32_t i = 0; im->reads && i < GAUGES; i++) /* the rules may be others now */
+                memcpy(a->gauges[i].cells, fresh[i].cells, sizeof(a->gauges[i].cells));
 }
 
 void alerting_image(struct image *im, struct alerting *a)

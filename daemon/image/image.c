@@ -378,9 +378,21 @@ static bool read_next(struct image *im, struct image_entries *e)
         return true;
 }
 
+/* The next item without an entry, after an error, too. */
+static bool next_lacking(struct image_entries *e)
+{
+        for (e->i = 0; e->i < e->n && e->seen >> e->i & 1;)
+                e->i++;
+        e->lacks = e->i < e->n;
+        e->seen |= e->lacks ? UINT64_C(1) << e->i : 0;
+        return e->lacks;
+}
+
 bool image_next(struct image *im, struct image_entries *e)
 {
-        return im->reads ? read_next(im, e) : write_next(im, e);
+        if (!im->reads)
+                return write_next(im, e);
+        return (!e->lacks && read_next(im, e)) || next_lacking(e);
 }
 
 /* ---------------------------------------------------------------- pointers */

@@ -98,10 +98,14 @@ void image_text(struct image *im, char **text);
 
 /*
  * One entry for each item of an array of at most 64 that an enum counts, found again by its enumerator. Entries that
- * are not known are passed over; what the writer had no entry for stays as it is.
+ * are not known are passed over. Reading, each item for which the writer had no entry comes after the others, with
+ * `lacks`: nothing that it owns was read, so it is cleared.
  *
  *     for (struct image_entries e = image_entries(im, names, n); image_next(im, &e);)
- *             image_...(im, &array[e.i]);
+ *             if (e.lacks)
+ *                     array[e.i] = (struct item){ 0 };
+ *             else
+ *                     image_...(im, &array[e.i]);
  */
 struct image_entries {
         const struct image_names *names;
@@ -110,16 +114,11 @@ struct image_entries {
         uint32_t left; /* reading: entries that follow */
         uint64_t size; /* reading: of the current entry, in bytes */
         size_t begin;  /* where it begins; 0: none yet */
-        uint64_t seen; /* reading: items that had an entry, as bits */
+        uint64_t seen; /* reading: items that came, as bits */
+        bool lacks;    /* reading: the current one has no entry */
 };
 struct image_entries image_entries(struct image *im, const struct image_names *names, uint32_t n);
 bool image_next(struct image *im, struct image_entries *e);
-
-/* Reading, at the end: whether an item had no entry, so that nothing that it owns was read. */
-static inline bool image_lacks(const struct image_entries *e, uint32_t i)
-{
-        return !(e->seen >> i & 1);
-}
 
 /*
  * Reading: *pointer, to a block or one of its items, becomes where its `size` bytes are now; NULL stays NULL; NULL

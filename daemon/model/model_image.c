@@ -177,10 +177,10 @@ static void image_series(struct image *im, struct model *m)
         struct image_entries e = image_entries(im, IMAGE_NAMES(series_id), SERIES_COUNT);
 
         while (image_next(im, &e))
-                image_pyramid(im, &m->series[e.i].pyramid, &series_shape, IMAGE_TYPE(bucket), NULL);
-        for (uint32_t i = 0; im->reads && i < SERIES_COUNT; i++)
-                if (image_lacks(&e, i))
-                        m->series[i] = (struct series){ .late = 0 };
+                if (e.lacks)
+                        m->series[e.i] = (struct series){ .late = 0 };
+                else
+                        image_pyramid(im, &m->series[e.i].pyramid, &series_shape, IMAGE_TYPE(bucket), NULL);
 }
 
 static void image_parts(struct image *im, struct model *m, const struct model *shape, bool arguments)

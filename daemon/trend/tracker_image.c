@@ -131,10 +131,10 @@ void tracker_image(struct image *im, struct tracker *t)
         }
         struct image_entries e = image_entries(im, IMAGE_NAMES(series_id), SERIES_COUNT);
         while (image_next(im, &e))
-                image_series(im, t, e.i);
-        for (uint32_t i = 0; im->reads && i < SERIES_COUNT; i++)
-                if (image_lacks(&e, i))
-                        t->series[i] = NULL;
+                if (e.lacks)
+                        t->series[e.i] = NULL;
+                else
+                        image_series(im, t, e.i);
         image_bands(im, t);
         t->scan |= im->reads; /* all of it is new to current subscribers */
 }

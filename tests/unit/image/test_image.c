@@ -142,7 +142,8 @@ static void image_old(struct image *im, struct old_whole *w)
         image_struct(im, w, &old_type);
         image_struct_array(im, &w->items, &w->n, &w->room, &old_item_type, 100);
         for (struct image_entries e = image_entries(im, &old_number_names, ARRAY_SIZE(w->numbers)); image_next(im, &e);)
-                image_plain(im, &w->numbers[e.i], sizeof(w->numbers[e.i]));
+                if (!e.lacks)
+                        image_plain(im, &w->numbers[e.i], sizeof(w->numbers[e.i]));
         for (uint32_t i = 0; im->reads && i < w->n; i++)
                 image_pointer(im, &w->items[i].next, sizeof(*w->items));
         if (im->reads)
@@ -155,10 +156,10 @@ static void read_new(struct image *im, struct new_whole *w)
         image_struct_array(im, &w->items, &w->n, &w->room, &new_item_type, 100);
         struct image_entries e = image_entries(im, &new_number_names, ARRAY_SIZE(w->total));
         while (image_next(im, &e))
-                image_plain(im, &w->total[e.i], sizeof(w->total[e.i]));
-        for (uint32_t i = 0; i < 3; i++)
-                if (image_lacks(&e, i))
-                        w->total[i] = 99;
+                if (e.lacks)
+                        w->total[e.i] = 99;
+                else
+                        image_plain(im, &w->total[e.i], sizeof(w->total[e.i]));
         for (uint32_t i = 0; i < w->n; i++)
                 image_pointer(im, &w->items[i].next, sizeof(*w->items));
         image_pointer(im, &w->newest, sizeof(*w->newest));
