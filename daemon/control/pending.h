@@ -2,7 +2,7 @@
 /*
  * pending.h - requests whose answer is not complete, each answered as fast as its client takes it.
  *
- * What a client may have waiting is limited (daemon/transport/waiting.h), and a snapshot may be larger than all the
+ * What a client may have waiting is limited (daemon/transport/quotas.h), and a snapshot may be larger than all the
  * memory for replies. So what is not taken at once is made later, when most of what was sent is gone: one that reads
  * slowly gets all of it, and costs no more memory than one that reads fast. Likewise any other answer for which there
  * was no room, because others do not read theirs: its request is handled again.

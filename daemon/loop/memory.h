@@ -9,7 +9,7 @@
  * share get no new bands (they are counted as left out): one hostile program
  * does not take them from all. Above MEMORY_FULL_PCT no target gets any, and new
  * targets are refused, until it is MEMORY_BACK_PCT lower. What clients may take
- * is a part of it: daemon/transport/client_memory.h. Freed memory goes back to the kernel, at most every
+ * is a part of it: daemon/transport/quotas.h. Freed memory goes back to the kernel, at most every
  * MEMORY_TRIM_NS.
  *
  * One budget per process; called by the loop's thread only.

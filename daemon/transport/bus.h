@@ -41,8 +41,7 @@ struct bus_options {
         int high_water_mark; /* messages per subscriber; 0: 4096 */
         const char *listen;  /* tcp://ADDRESS:PORT, also, for those who have keys; NULL: nowhere */
         const char *keys;    /* the directory of these keys */
-        uint64_t
-                memory; /* the daemon's budget, of which clients get a part (client_memory.h); 0 or UNKNOWN_U64: none */
+        uint64_t memory;     /* the daemon's budget, of which clients get a part (quotas.h); 0 or UNKNOWN_U64: none */
 };
 
 /* Binds both sockets. NULL with a sentence in `error`. */

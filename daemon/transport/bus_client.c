@@ -4,7 +4,7 @@
  * not read. After one reply is dropped, all others to the same request are
  * dropped too: a client must never take a snapshot with a hole for a whole one
  * because its last message got through. Waiting replies are bounded in bytes,
- * of each client and of all (waiting.h), so nobody can make the daemon grow by
+ * of each client and of all (quotas.h), so nobody can make the daemon grow by
  * requesting snapshots and not reading them. An only reply that finds no room
  * is made again when there is some (daemon/control/pending.h); who reads nothing
  * while others wait for that is shut down.
@@ -49,7 +49,7 @@ static int send_envelope(struct bus_client *client)
 }
 
 /* Packs and sends it. */
-static enum bus_took send_reply(struct bus_client *client, struct waiting_client *waiting, const Hw__Reply *reply,
+static enum bus_took send_reply(struct bus_client *client, struct backlog_client *waiting, const Hw__Reply *reply,
                                 size_t size)
 {
         zmq_msg_t msg;
@@ -71,7 +71,7 @@ static size_t room_of(const struct bus_client *client)
         return front_was_stuck(client->bus->front, client->sender.who) ? room / STUCK_PART : room;
 }
 
-static enum bus_took offer(struct bus_client *client, Hw__Reply *reply, struct waiting_client *waiting, size_t room)
+static enum bus_took offer(struct bus_client *client, Hw__Reply *reply, struct backlog_client *waiting, size_t room)
 {
         struct bus *bus = client->bus;
 
@@ -81,25 +81,25 @@ static enum bus_took offer(struct bus_client *client, Hw__Reply *reply, struct w
         const size_t size = hw__reply__get_packed_size(reply);
         if (client->missed > 0)
                 return BUS_GONE;
-        if (!waiting_may(&bus->replies_waiting, waiting, size, room))
+        if (!backlog_accepts(&bus->replies_waiting, waiting, size, room))
                 return BUS_TAKES_LATER;
         return send_reply(client, waiting, reply, size);
 }
 
-static struct waiting_client *waiting_of(const struct bus_client *client)
+static struct backlog_client *waiting_of(const struct bus_client *client)
 {
-        return waiting_find(&client->bus->replies_waiting, client->sender.who);
+        return backlog_find(&client->bus->replies_waiting, client->sender.who);
 }
 
 /* While memory is full those who can wait get little at a time: a large message, or some small ones. */
-static bool is_held_back(const struct waiting_client *waiting)
+static bool is_held_back(const struct backlog_client *waiting)
 {
         return memory_now() == MEMORY_FULL && atomic_load(&waiting->bytes) >= HELD_BACK_BYTES;
 }
 
 enum bus_took bus_offer(struct bus_client *client, Hw__Reply *reply)
 {
-        struct waiting_client *waiting = waiting_of(client);
+        struct backlog_client *waiting = waiting_of(client);
 
         return is_held_back(waiting) ? BUS_TAKES_LATER : offer(client, reply, waiting, room_of(client));
 }
@@ -139,9 +139,9 @@ void bus_pump(struct bus *bus)
 
 bool bus_client_is_ready(const struct bus_client *client)
 {
-        const struct waiting_client *waiting = waiting_of(client);
+        const struct backlog_client *waiting = waiting_of(client);
 
-        return !is_held_back(waiting) && waiting_is_ready(&client->bus->replies_waiting, waiting, room_of(client));
+        return !is_held_back(waiting) && backlog_is_ready(&client->bus->replies_waiting, waiting, room_of(client));
 }
 
 void bus_make_room(struct bus *bus, const struct bus_client *but)

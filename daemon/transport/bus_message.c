@@ -11,7 +11,7 @@
 /* In front of the bytes of each message. */
 struct block {
         size_t size;
-        struct waiting_client *client; /* NULL: an update */
+        struct backlog_client *client; /* NULL: an update */
         max_align_t bytes[];
 };
 
@@ -22,13 +22,13 @@ static void free_packed(void *data, void *ctx)
         struct bus *bus = ctx;
 
         if (block->client)
-                waiting_give_back(&bus->replies_waiting, block->client, block->size);
+                backlog_remove(&bus->replies_waiting, block->client, block->size);
         else
                 atomic_fetch_sub(&bus->updates_waiting_bytes, block->size);
         free(block);
 }
 
-int bus_pack(struct bus *bus, struct waiting_client *client, const ProtobufCMessage *message, size_t size,
+int bus_pack(struct bus *bus, struct backlog_client *client, const ProtobufCMessage *message, size_t size,
              zmq_msg_t *ret_msg)
 {
         struct block *block = malloc(sizeof(*block) + size);
@@ -42,7 +42,7 @@ int bus_pack(struct bus *bus, struct waiting_client *client, const ProtobufCMess
                 return -ENOMEM;
         }
         if (client)
-                waiting_take(&bus->replies_waiting, client, size);
+                backlog_add(&bus->replies_waiting, client, size);
         else
                 atomic_fetch_add(&bus->updates_waiting_bytes, size);
         return 0;

@@ -15,11 +15,9 @@
 
 #include "daemon/transport/admission.h"
 #include "daemon/transport/bus.h"
-#include "daemon/transport/client_memory.h"
+#include "daemon/transport/quotas.h"
 #include "daemon/transport/endpoint.h"
 #include "daemon/transport/front.h"
-#include "daemon/transport/request_quota.h"
-#include "daemon/transport/waiting.h"
 
 struct bus {
         void *context;
@@ -34,7 +32,7 @@ struct bus {
         struct admission *admission; /* NULL: no TCP for others */
         struct client_memory room;
         atomic_size_t updates_waiting_bytes; /* handed to ZeroMQ and not yet freed by it */
-        struct waiting replies_waiting;      /* likewise */
+        struct backlog replies_waiting;      /* likewise */
         uint64_t looked_ns[DOORS];           /* for those that are stuck */
 };
 
@@ -59,7 +57,7 @@ struct bus_client {
 void bus_close_stuck(struct bus *bus, enum front_door door, uint64_t but);
 
 /* bus_message.c: packs into a message that counts as waiting until it is delivered or dropped. Returns 0 or -ENOMEM. */
-int bus_pack(struct bus *bus, struct waiting_client *client, const ProtobufCMessage *message, size_t size,
+int bus_pack(struct bus *bus, struct backlog_client *client, const ProtobufCMessage *message, size_t size,
              zmq_msg_t *ret_msg);
 
 /* bus_client.c: a number of this client's connection; any but 0. */

@@ -2,7 +2,7 @@
 /*
  * DESIGN: a request is one frame after the client's identity (and the empty
  * delimiter frame of a REQ socket). A client that requests too often or too much
- * (request_quota.h) gets an error that says so and when to retry.
+ * (quotas.h) gets an error that says so and when to retry.
  */
 #include "daemon/transport/bus_private.h"
 
@@ -33,7 +33,8 @@ static bool may_ask(struct bus_client *client)
         Hw__Reply reply = HW__REPLY__INIT;
         enum request_quota_why why;
         struct error error;
-        uint64_t wait_ns = request_quota_ask(&client->bus->clients, bus_client_number(client), clock_mono_ns(), &why);
+        uint64_t wait_ns =
+                request_quota_acquire(&client->bus->clients, bus_client_number(client), clock_mono_ns(), &why);
 
         if (wait_ns == 0)
                 return true;

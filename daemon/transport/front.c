@@ -222,7 +222,7 @@ static const char *count_received(struct connection *c, size_t size)
         struct front *f = c->front;
         const uint64_t now_ns = clock_mono_ns(), part = f->unread / f->places[c->door];
         const bool slow =
-                c->door != DOOR_PUBLISH || subscriber_quota_take(&f->quota, c->identity.sender.who, now_ns, size);
+                c->door != DOOR_PUBLISH || subscriber_quota_charge(&f->quota, c->identity.sender.who, now_ns, size);
 
         (void)pthread_mutex_lock(&f->lock);
         discount_heartbeats(c, now_ns);
@@ -499,7 +499,7 @@ static const char *admit(struct front *f, struct connection *c)
                 return "no more connections are taken";
         if (own >= f->places[c->door] / 2)
                 return "half of all connections are its own";
-        if (c->door == DOOR_PUBLISH && !subscriber_quota_connects(&f->quota, c->identity.sender.who, clock_mono_ns()))
+        if (c->door == DOOR_PUBLISH && !subscriber_quota_admit(&f->quota, c->identity.sender.who, clock_mono_ns()))
                 return "it connects and subscribes too often, or all together do";
         return enter_connection(f, c) ? NULL : "no more connections are taken";
 }

@@ -8,7 +8,7 @@
  *
  * Each door has a number of places, half of which one peer may take (a process, or a TCP address); further connections
  * are closed at once. So is one over ipc by another user, whatever the mode of the socket's directory has become. The
- * rate of what subscribers send is limited (subscriber_quota.h), and so are their subscriptions, and what any
+ * rate of what subscribers send is limited (quotas.h), and so are their subscriptions, and what any
  * connection has sent that was not read as messages yet. A connection that sends too much is closed, and so is one
  * that reads nothing while others wait for the memory that its messages have.
  */

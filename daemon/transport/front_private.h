@@ -13,7 +13,7 @@
 
 #include "daemon/transport/front.h"
 #include "daemon/transport/limits.h"
-#include "daemon/transport/subscriber_quota.h"
+#include "daemon/transport/quotas.h"
 
 #define PRIVATE_NAME  "heapwatch-" /* and the number of the connection, in 16 hexadecimal digits */
 #define LISTENERS_MAX 4u

@@ -26,7 +26,7 @@
 #define LIMIT_COST_PERCENT          50u               /* of a processor, for one client's requests; likewise */
 #define LIMIT_COST_BURST_NS         UINT64_C(2000000000)
 #define LIMIT_REPLIES_WAITING       65536 /* messages per client; the rest of the answer is dropped and counted */
-#define LIMIT_REPLIES_WAITING_BYTES ((size_t)64 << 20) /* over all clients; likewise (waiting.h) */
+#define LIMIT_REPLIES_WAITING_BYTES ((size_t)64 << 20) /* over all clients; likewise (quotas.h) */
 #define HELD_BACK_BYTES             (32u << 10)        /* of one client, while memory is full: it gets the next then */
 #define LIMIT_CONNECTIONS           1024u              /* of each socket; half of them of one peer */
 #define LIMIT_UNREAD_BYTES          (512u << 10)       /* received of a connection, and not yet read as messages */

@@ -1,1 +1,1 @@
-sources := rest.c zloop.c endpoint.c peers.c request_quota.c subscriber_quota.c waiting.c client_memory.c zap.c address.c admission.c front_libzmq.c front.c bus_message.c bus_client.c bus_requests.c bus.c
+sources := rest.c zloop.c endpoint.c quotas.c zap.c address.c admission.c front_libzmq.c front.c bus_message.c bus_client.c bus_requests.c bus.c

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/transport/request_quota.h"
+#include "daemon/transport/quotas.h"
 #include "daemon/transport/limits.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -22,7 +22,7 @@ static unsigned asked(uint64_t client, uint64_t from_ns, uint64_t for_ns, unsign
         unsigned answered = 0;
 
         for (unsigned i = 0; i < n; i++)
-                answered += request_quota_ask(&a, client, from_ns + for_ns * i / n, &why) == 0;
+                answered += request_quota_acquire(&a, client, from_ns + for_ns * i / n, &why) == 0;
         return answered;
 }
 
@@ -45,10 +45,10 @@ static void the_wait_is_right(void **state)
         (void)state;
         memset(&a, 0, sizeof(a));
         (void)asked(1, SECOND, 0, LIMIT_REQUESTS_BURST);
-        wait = request_quota_ask(&a, 1, SECOND, &why);
+        wait = request_quota_acquire(&a, 1, SECOND, &why);
         assert_true(wait > 0);
-        assert_true(request_quota_ask(&a, 1, SECOND + wait - 1, &why) > 0);
-        assert_int_equal(request_quota_ask(&a, 1, SECOND + wait, &why), 0);
+        assert_true(request_quota_acquire(&a, 1, SECOND + wait - 1, &why) > 0);
+        assert_int_equal(request_quota_acquire(&a, 1, SECOND + wait, &why), 0);
 }
 
 /* An expensive request is answered whatever it costs; afterwards its client waits accordingly. */
@@ -56,12 +56,12 @@ static void cost_counts(void **state)
 {
         (void)state;
         memset(&a, 0, sizeof(a));
-        assert_int_equal(request_quota_ask(&a, 1, SECOND, &why), 0);
+        assert_int_equal(request_quota_acquire(&a, 1, SECOND, &why), 0);
         request_quota_spend(&a, 1, SECOND, LIMIT_COST_BURST_NS + SECOND / 10);
-        uint64_t wait = request_quota_ask(&a, 1, SECOND, &why);
+        uint64_t wait = request_quota_acquire(&a, 1, SECOND, &why);
         assert_int_equal(wait, SECOND / 10 * 100 / LIMIT_COST_PERCENT);
         assert_int_equal(why, REQUEST_QUOTA_COST);
-        assert_int_equal(request_quota_ask(&a, 1, SECOND + wait, &why), 0);
+        assert_int_equal(request_quota_acquire(&a, 1, SECOND + wait, &why), 0);
 }
 
 static void clients_do_not_know_each_other(void **state)

@@ -8,17 +8,15 @@
 
 #include <cmocka.h>
 
-#include "daemon/transport/subscriber_quota.h"
+#include "daemon/transport/quotas.h"
 #include "daemon/transport/limits.h"
-#include "daemon/transport/client_memory.h"
-#include "daemon/transport/waiting.h"
 #include "proto/base/process.h"
 
 #define SECOND UINT64_C(1000000000)
 #define MIB    (UINT64_C(1) << 20)
 
 static struct subscriber_quota f;
-static struct waiting w;
+static struct backlog w;
 
 /* How many bytes of `peer` are taken, in pieces of 1 KiB, evenly over the time. */
 static size_t sent(uint64_t peer, uint64_t from_ns, uint64_t for_ns, unsigned kib)
@@ -26,7 +24,7 @@ static size_t sent(uint64_t peer, uint64_t from_ns, uint64_t for_ns, unsigned ki
         size_t taken = 0;
 
         for (unsigned i = 0; i < kib; i++)
-                taken += 1024u * subscriber_quota_take(&f, peer, from_ns + for_ns * i / kib, 1024);
+                taken += 1024u * subscriber_quota_charge(&f, peer, from_ns + for_ns * i / kib, 1024);
         return taken;
 }
 
@@ -35,9 +33,9 @@ static void a_burst_then_the_rate(void **state)
         (void)state;
         memset(&f, 0, sizeof(f));
         assert_int_equal(sent(1, SECOND, 0, 1000), SUBSCRIBER_BURST_BYTES);
-        assert_false(subscriber_quota_connects(&f, 1, SECOND));
-        assert_true(subscriber_quota_connects(&f, 2, SECOND)); /* somebody else */
-        assert_true(subscriber_quota_connects(&f, 1, 2 * SECOND));
+        assert_false(subscriber_quota_admit(&f, 1, SECOND));
+        assert_true(subscriber_quota_admit(&f, 2, SECOND)); /* somebody else */
+        assert_true(subscriber_quota_admit(&f, 1, 2 * SECOND));
         assert_int_equal(sent(1, 3 * SECOND, 10 * SECOND, 200), 200 * 1024); /* slower than the rate */
         assert_in_range(sent(1, 20 * SECOND, 10 * SECOND, 4000), 1024,
                         SUBSCRIBER_BURST_BYTES + 10 * SUBSCRIBER_BYTES_PER_S);
@@ -55,7 +53,7 @@ static void all_together(void **state)
                 taken += sent(peer, SECOND, 0, SUBSCRIBER_BURST_BYTES / 1024);
         assert_in_range(taken, SUBSCRIBER_ALL_BURST_BYTES,
                         SUBSCRIBER_ALL_BURST_BYTES + 20 * (SUBSCRIBER_SMALL_BYTES + 1024));
-        assert_true(subscriber_quota_connects(&f, 99, SECOND));
+        assert_true(subscriber_quota_admit(&f, 99, SECOND));
         assert_int_equal(sent(99, SECOND, 0, 4), 4096);
 }
 
@@ -64,8 +62,8 @@ static void a_huge_piece(void **state)
 {
         (void)state;
         memset(&f, 0, sizeof(f));
-        assert_false(subscriber_quota_take(&f, 1, SECOND, SIZE_MAX));
-        assert_true(subscriber_quota_take(&f, 2, 1000 * SECOND, 1024));
+        assert_false(subscriber_quota_charge(&f, 1, SECOND, SIZE_MAX));
+        assert_true(subscriber_quota_charge(&f, 2, 1000 * SECOND, 1024));
 }
 
 static void more_peers_than_are_remembered(void **state)
@@ -73,18 +71,18 @@ static void more_peers_than_are_remembered(void **state)
         (void)state;
         memset(&f, 0, sizeof(f));
         for (uint64_t i = 1; i <= 10 * PEERS_MAX; i++)
-                assert_true(subscriber_quota_take(&f, i, i * SECOND, 1024));
+                assert_true(subscriber_quota_charge(&f, i, i * SECOND, 1024));
         assert_int_equal(f.peers.of[0].who % PEERS_MAX, 1); /* in turn */
 }
 
 /* As much as it may have waiting. */
 static size_t fill(uint64_t client, size_t room)
 {
-        struct waiting_client *c = waiting_find(&w, client);
+        struct backlog_client *c = backlog_find(&w, client);
         size_t n = 0;
 
-        for (; waiting_may(&w, c, 1024, room); n += 1024)
-                waiting_take(&w, c, 1024);
+        for (; backlog_accepts(&w, c, 1024, room); n += 1024)
+                backlog_add(&w, c, 1024);
         return n;
 }
 
@@ -98,7 +96,7 @@ static void one_leaves_room_for_others(void **state)
         assert_in_range(fill(2, room), 6 * MIB, 7 * MIB);
         assert_in_range(fill(3, room), 2 * MIB, 3 * MIB);
         assert_true(fill(4, room) > 0);
-        waiting_give_back(&w, waiting_find(&w, 1), 10 * MIB);
+        backlog_remove(&w, backlog_find(&w, 1), 10 * MIB);
         assert_in_range(fill(5, room), 6 * MIB, 8 * MIB);
 }
 
@@ -107,7 +105,7 @@ static void first_reply_may_be_large(void **state)
         (void)state;
         memset(&w, 0, sizeof(w));
         (void)fill(1, 4 * MIB);
-        assert_true(waiting_may(&w, waiting_find(&w, 2), 16 * MIB, 4 * MIB));
+        assert_true(backlog_accepts(&w, backlog_find(&w, 2), 16 * MIB, 4 * MIB));
 }
 
 /* A place is another client's when nothing of the first waits any more. */
@@ -115,13 +113,13 @@ static void places_are_used_again(void **state)
 {
         (void)state;
         memset(&w, 0, sizeof(w));
-        for (uint64_t i = 1; i <= WAITING_CLIENTS; i++)
-                waiting_take(&w, waiting_find(&w, i), 1);
-        assert_int_equal(waiting_find(&w, 5)->client, 5);
-        assert_ptr_equal(waiting_find(&w, 1000 * WAITING_CLIENTS + 7), &w.of[7]); /* shared */
-        waiting_give_back(&w, waiting_find(&w, 5), 1);
-        assert_int_equal(waiting_find(&w, 5000)->client, 5000);
-        assert_int_equal(atomic_load(&w.bytes), WAITING_CLIENTS - 1);
+        for (uint64_t i = 1; i <= BACKLOG_CLIENTS; i++)
+                backlog_add(&w, backlog_find(&w, i), 1);
+        assert_int_equal(backlog_find(&w, 5)->client, 5);
+        assert_ptr_equal(backlog_find(&w, 1000 * BACKLOG_CLIENTS + 7), &w.of[7]); /* shared */
+        backlog_remove(&w, backlog_find(&w, 5), 1);
+        assert_int_equal(backlog_find(&w, 5000)->client, 5000);
+        assert_int_equal(atomic_load(&w.bytes), BACKLOG_CLIENTS - 1);
 }
 
 static void rooms(void **state)
