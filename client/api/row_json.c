@@ -55,10 +55,6 @@ static void print_heap(struct json_out *j, const struct world_target *t)
 
         COPY(&heap, t->heap, live_bytes);
         COPY(&heap, t->heap, heap_size_bytes);
-        heap.n_fact = t->heap->n_fact; /* numbers without a field of their own */
-        heap.fact = t->heap->fact;
-        heap.n_fact_value = t->heap->n_fact_value;
-        heap.fact_value = t->heap->fact_value;
         if (from) {
                 COPY(&process, from, rss_bytes);
                 COPY(&process, from, cgroup_max_bytes);
