@@ -16,6 +16,7 @@
 #include "inspect/process/core.h"
 #include "inspect/process/live.h"
 #include "inspect/process/stop.h"
+#include "inspect/show/heap.h"
 #include "inspect/show/request.h"
 #include "inspect/show/threads.h"
 #include "proto/base/array.h"
@@ -107,12 +108,74 @@ static int threads_of_process(struct inspect_subject *s, struct error *error)
         return status;
 }
 
+static bool is_same_moment(const struct generations *a, const struct generations *b)
+{
+        bool same = !generations_collecting(b);
+
+        for (unsigned i = 0; i < a->n; i++)
+                same = same && a->items[i].collections == b->items[i].collections;
+        return same;
+}
+
+/*
+ * The heap, between two collections: a program that is not stopped may collect meanwhile, and then it is read again.
+ */
+static int take_snapshot(struct inspect_subject *s, struct heap_snapshot *n, bool with_written, struct error *error)
+{
+        const bool stops = s->pid && !s->request->core && !s->request->no_stop;
+        const unsigned quarters = with_written ? 10 : 5;
+        enum stopped stopped;
+
+        for (int tries = 0; tries < QUIET_TRIES; tries++) {
+                if (!snapshot_prepare(n, s->ghc, s->request->memory_bytes, quarters, error))
+                        return EXIT_USAGE;
+                if (stops && (stopped = stop_begin(s->pid, s->request->max_pause_ns, s->program, error)) != STOPPED) {
+                        snapshot_done(n);
+                        return stopped == STOPPED_REFUSED ? INSPECT_REFUSED : EXIT_USAGE;
+                }
+                struct generations after = s->ghc->generations;
+                bool good = generations_read(&after, s->program) &&
+                            (s->request->core || !generations_collecting(&after)),
+                     copied = good;
+                if (good)
+                        copied = snapshot_copy(n, with_written, stops ? is_late : never, NULL, error);
+                if (stops)
+                        s->stopped_ns = stop_end();
+                good = good && copied && generations_read(&after, s->program) &&
+                       (stops || s->request->core || is_same_moment(&n->generations, &after));
+                if (good && snapshot_index(n) && (stops || s->request->core || n->lost_links == 0))
+                        return EXIT_OK;
+                const bool over = n->expired;
+                snapshot_done(n);
+                if (over || s->request->core)
+                        return EXIT_USAGE;
+                pause_briefly();
+        }
+        if (!error->text[0])
+                (void)error_set(error, "process %ld collects all the time: no moment was found between two collections",
+                                (long)s->pid);
+        return EXIT_USAGE;
+}
+
+static int heap(struct inspect_subject *s, struct error *error)
+{
+        struct heap_snapshot n;
+        int status = take_snapshot(s, &n, false, error);
+
+        if (status != EXIT_OK)
+                return status;
+        status = show_heap(s, &n, error) ? EXIT_OK : EXIT_USAGE;
+        snapshot_done(&n);
+        return status;
+}
+
 static const struct verb {
         const char *name;
         int (*process)(struct inspect_subject *s, struct error *error);
         int (*core)(struct inspect_subject *s, struct error *error);
 } verbs[] = {
         { "threads", threads_of_process, threads_of_core },
+        { "heap", heap, heap },
 };
 
 /* ------------------------------------------------------------------------- subjects */
@@ -210,14 +273,18 @@ static int run(void *filled)
         return status;
 }
 
+static const char *const groupings[] = { "name", "type", NULL };
+
 static const struct option options[] = {
-        OPERAND_TEXT("threads", struct words, what, COMPLETE_NOTHING, NULL),
+        OPERAND_TEXT("threads|heap", struct words, what, COMPLETE_NOTHING, NULL),
         OPTION_NUMBER("pid", 0, uint64_t, struct words, pid, 1, INT32_MAX, "a process of this machine"),
         OPTION_TEXT("core", 0, "FILE", struct words, request.core, COMPLETE_FILE, "a core file"),
         OPTION_JSON(struct words, request.json, "text (default), or one object"),
         OPTION_FLAG("all", 'a', struct words, request.all, "one by one"),
         OPTION_FLAG("no-stop", 0, struct words, request.no_stop, "read the program while it runs"),
         OPTION_NUMBER("frames", 0, unsigned, struct words, request.frames, 0, THREAD_FRAMES, "frames of each stack"),
+        OPTION_CHOICE("by", 0, "name|type", bool, struct words, request.by_type, groupings, "what a band is"),
+        OPTION_NUMBER("top", 0, unsigned, struct words, request.top, 1, 100000, "bands shown"),
         OPTION_DURATION("max-pause", 0, struct words, request.max_pause_ns, 1000000, UINT64_C(60000000000),
                         "how long the program may be stopped"),
         OPTION_BYTES("memory", 0, struct words, request.memory_bytes, 64 << 20, "address space that may be needed"),
@@ -229,13 +296,14 @@ static const struct option options[] = {
 static const struct command command = {
         .program = "heapwatch-inspect",
         .summary = "reads the memory of a GHC-compiled program from outside; `heapwatch threads` starts it",
-        .usage = (const char *const[]){ "threads --pid N|--core FILE [OPTION]...", NULL },
+        .usage = (const char *const[]){ "threads|heap --pid N|--core FILE [OPTION]...", NULL },
         .options = options,
         .size = sizeof(struct words),
-        .defaults =
-                &(const struct words){
-                        .request = { .frames = 12, .max_pause_ns = 1000000000, .memory_bytes = UINT64_C(4) << 30 },
-                        .time_ns = UINT64_C(60000000000) },
+        .defaults = &(const struct words){ .request = { .frames = 12,
+                                                        .top = 25,
+                                                        .max_pause_ns = 1000000000,
+                                                        .memory_bytes = UINT64_C(4) << 30 },
+                                           .time_ns = UINT64_C(60000000000) },
         .run = run,
 };
 

@@ -37,5 +37,6 @@ extern const struct command command_bundle;
 extern const struct command command_post_mortem;
 extern const struct command command_keys;
 extern const struct command command_threads;
+extern const struct command command_heap;
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* command.c - `heapwatch threads`: what another program's memory holds, read by heapwatch-inspect (docs/INSIDE.md). */
+/* command.c - `heapwatch threads` and `heap`: what another program has in memory, read by heapwatch-inspect. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -16,8 +16,8 @@
 struct request {
         const struct command *command;
         const char *what;
-        bool json, all, no_stop;
-        uint64_t frames, max_pause_ns, memory_bytes, time_ns;
+        bool json, all, no_stop, by_type;
+        uint64_t frames, top, max_pause_ns, memory_bytes, time_ns;
 };
 
 #define OPTIONS_OF_LIMITS                                                                                              \
@@ -32,9 +32,11 @@ struct request {
 #define DEFAULTS(c)                                                                                                    \
         &(const struct request)                                                                                        \
         {                                                                                                              \
-                .command = &(c), .frames = 12, .max_pause_ns = 1000000000, .memory_bytes = UINT64_C(4) << 30,          \
-                .time_ns = UINT64_C(60000000000)                                                                       \
+                .command = &(c), .frames = 12, .top = 25, .max_pause_ns = 1000000000,                                  \
+                .memory_bytes = UINT64_C(4) << 30, .time_ns = UINT64_C(60000000000)                                    \
         }
+
+static const char *const groupings[] = { "name", "type", NULL };
 
 /* ------------------------------------------------------------------- its arguments */
 
@@ -74,6 +76,9 @@ static void fill(struct arguments *a, const struct request *r, const struct insp
         if (r->no_stop)
                 add(a, "--no-stop");
         add_number(a, "--frames", r->frames, "");
+        add_number(a, "--top", r->top, "");
+        add(a, "--by");
+        add(a, groupings[r->by_type]);
         add_number(a, "--max-pause", r->max_pause_ns / 1000000, "ms");
         add_number(a, "--memory", r->memory_bytes, "");
         add_number(a, "--time", r->time_ns / 1000000, "ms");
@@ -136,5 +141,43 @@ const struct command command_threads = {
                 },
         .size = sizeof(struct request),
         .defaults = DEFAULTS(command_threads),
+        .run = run,
+};
+
+static const struct option options_of_heap[] = {
+        OPERAND_TEXT("TARGET|PID|CORE", struct request, what, COMPLETE_TARGET_OR_FILE, NULL),
+        OPTION_JSON(struct request, json, "text (default), or one object with all bands"),
+        OPTION_CHOICE("by", 0, "name|type", bool, struct request, by_type, groupings,
+                      "functions and thunks by name (default), or as -hT has them"),
+        OPTION_NUMBER("top", 'n', uint64_t, struct request, top, 1, 100000, "bands shown (default 25)"),
+        OPTIONS_OF_LIMITS,
+        OPTIONS_END,
+};
+
+const struct command command_heap = {
+        .name = "heap",
+        .summary = "what is in the heap of a running program, by type",
+        .usage = (const char *const[]){ "TARGET|PID|CORE [OPTION]...", NULL },
+        .about = "Takes a census of the heap of a program that was not prepared for it: bytes and closures of each "
+                 "type, "
+                 "the largest first, with the full names of constructors also where the program is stripped; and what "
+                 "pinned blocks hold. TARGET is the name of a GHC-compiled program that runs here, or of a target of "
+                 "your daemon; CORE the core file of one that crashed.\n\n"
+                 "The program is stopped while its heap is copied, some 100 ms for 100 MB, or not at all with "
+                 "--no-stop; "
+                 "the inspection needs as much memory as the heap. No contents are shown. docs/INSIDE.md says what is "
+                 "needed and how true it is.",
+        .options = options_of_heap,
+        .status = "0, 2 when the program cannot be inspected.",
+        .examples =
+                (const char *const[]){
+                        "heapwatch heap my-server",
+                        "heapwatch heap 4711 --no-stop --top 50",
+                        "heapwatch heap core.4711 --by type",
+                        "heapwatch heap my-server --format json | jq '.bands[0]'",
+                        NULL,
+                },
+        .size = sizeof(struct request),
+        .defaults = DEFAULTS(command_heap),
         .run = run,
 };

@@ -80,7 +80,6 @@ static bool find_header(struct ghc *g, struct error *error)
 {
         uint64_t tso = 0;
 
-        info_tables_init(&g->tables, g->program, 1);
         (void)ghc_each_thread(g, see_first, &tso);
         if (!tso)
                 return error_set(error,
@@ -97,7 +96,6 @@ static bool find_header(struct ghc *g, struct error *error)
                 info_tables_init(&g->tables, g->program, words);
                 return true;
         }
-        info_tables_done(&g->tables);
         return error_set(error, "its threads do not lead to their stacks where those of GHC 9.0 to 9.10 do");
 }
 
@@ -154,9 +152,9 @@ bool ghc_find(struct ghc *ret, struct program *program, struct error *error)
 {
         struct ghc g = { .program = program };
 
-        if (!generations_find(&g.generations, program, error) || !find_header(&g, error))
-                return false;
-        if (!find_thread_layout(&g, error)) {
+        info_tables_init(&g.tables, program, 1);
+        if (!generations_find(&g.generations, program, error) || !find_header(&g, error) ||
+            !find_thread_layout(&g, error)) {
                 info_tables_done(&g.tables);
                 return false;
         }

@@ -17,7 +17,9 @@ struct inspect_request {
         pid_t pid;        /* 0: a core file */
         const char *core; /* its path */
         bool json, all, no_stop;
+        bool by_type;          /* bands as a heap profile by closure type has them */
         unsigned frames;       /* shown of a stack */
+        unsigned top;          /* bands shown in text */
         uint64_t max_pause_ns; /* that it may be stopped for */
         uint64_t memory_bytes; /* that the inspection may need */
         FILE *to;

@@ -1,1 +1,1 @@
-sources := head.c threads.c
+sources := head.c threads.c heap.c

@@ -16,7 +16,7 @@ from harness import CLIENT, DEADLINE_S, Programs, client, require_tracing, wait_
 
 pytestmark = pytest.mark.xdist_group("inside")
 programs = Programs({
-    "plain": ("inside", "Inside"),
+    "plain": ("inside", "Inside", "-rtsopts"),
     "threaded": ("inside-threaded", "Inside", "-threaded", "-rtsopts"),
     "profiled": ("inside-profiled", "Inside", "-threaded", "-prof"),
 })
@@ -112,21 +112,103 @@ def test_threads_of_a_stripped_program(directory):
         program.wait()
 
 
-def test_threads_of_a_core_file(directory):
+def core_of(directory, path):
+    """Its core file after a crash, and the process that it was."""
     pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text().strip()
     if pattern.startswith("|") or "/" in pattern:
         pytest.skip(f"needs core files where a program crashes; kernel.core_pattern is {pattern}")
-    program = started(programs["threaded"], cwd=directory,
+    program = started(path, cwd=directory,
                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY,) * 2))
     program.send_signal(signal.SIGABRT)
     program.wait(timeout=DEADLINE_S)
     [core] = directory.iterdir()
+    return core, program.pid
+
+
+def test_threads_of_a_core_file(directory):
+    core, pid = core_of(directory, programs["threaded"])
     found = inspect("threads", core)
     check_threads(found)
-    assert found["from"] == "core" and found["pid"] == program.pid
+    assert found["from"] == "core" and found["pid"] == pid
     os.truncate(core, core.stat().st_size // 2)
     done = client("threads", core)
     assert done.returncode == 2 or b"incomplete: the core file was cut off" in done.stdout, done.stderr
+
+
+def check_heap(found):
+    """What Inside.hs keeps, to the object."""
+    bands = {b["name"]: b for b in found["bands"]}
+    assert bands["main:Main.Session"]["closures"] == 3000 and bands["main:Main.Session"]["bytes"] == 3000 * 8 * (4 + found["extra"])
+    assert bands["main:Main.Item"]["closures"] == 6000 and bands["main:Main.Order"]["closures"] == 500
+    [tree] = [b for name, b in bands.items() if name.startswith("containers-") and name.endswith(":Data.Map.Internal.Bin")]
+    assert tree["closures"] == 3000
+    assert found["unknown_bytes"] < found["bytes"] / 1000 and found["complete"]
+    assert found["bytes"] == sum(b["bytes"] for b in found["bands"])
+    assert found["closures"] == sum(b["closures"] for b in found["bands"])
+
+
+def heap(what, *args, extra=0):
+    return {**inspect("heap", what, *args), "extra": extra}
+
+
+def test_heap_to_the_object(threaded):
+    check_heap(heap(threaded.pid))
+    check_heap(heap(threaded.pid, "--no-stop", "--by", "type"))
+    text = client("heap", threaded.pid, "--top", "3").stdout.decode()
+    assert "other types)" in text and "Main.Item" in text and "6,000" in text and "stopped for" in text
+    done = client("heap", threaded.pid, "--memory", "64MiB")
+    assert done.returncode == 2 and b"needs more memory than allowed: --memory " in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("build", ["plain", "profiled"])
+def test_heap_of_other_builds(build):
+    require_tracing()
+    program = started(programs[build])
+    try:
+        check_heap(heap(program.pid, extra=2 if build == "profiled" else 0))
+    finally:
+        program.kill()
+        program.wait()
+
+
+@pytest.mark.parametrize("flags", ["-A16m", "-c", "-G3", "-xn", "-N2"])
+def test_heap_with_other_collectors(flags):
+    require_tracing()
+    program = started(programs["threaded"], "+RTS", flags, "-RTS")
+    try:
+        check_heap(heap(program.pid))
+    finally:
+        program.kill()
+        program.wait()
+
+
+def test_heap_as_the_runtime_counts_it(directory):
+    """Band by band, but for ARR_WORDS: there the runtime counts whole blocks of pinned arrays."""
+    require_tracing()
+    program = started(programs["plain"], "busy", "+RTS", "-hT", "-i0.02", "-RTS", cwd=directory)
+    try:
+        [log] = directory.glob("*.hp")
+        wait_for(lambda: log.read_text().count("END_SAMPLE") > 2, "censuses", 30)
+        found = inspect("heap", program.pid, "--by", "type")
+        bands = {b["name"]: b["bytes"] for b in found["bands"]}
+    finally:
+        program.kill()
+        program.wait()
+    census = {}
+    for line in log.read_text().rsplit("BEGIN_SAMPLE", 2)[1].splitlines():
+        if "\t" in line:
+            name, size = line.rsplit("\t", 1)
+            census[name] = census.get(name, 0) + int(size)
+    assert len(census) > 20
+    kept = [name for name in census if name.startswith("main:Main.") or name.endswith(".Bin")]
+    assert len(kept) == 4 and all(bands[name] == census[name] for name in kept), (bands, census)
+    for name in census:     # one thread computes: some of these come and go
+        if name != "ARR_WORDS":
+            assert abs(bands.get(name, 0) - census[name]) <= 4096 + census[name] / 100, (name, bands.get(name), census[name])
+
+
+def test_heap_of_a_core_file(directory):
+    check_heap(heap(core_of(directory, programs["threaded"])[0]))
 
 
 def ticks(pid):

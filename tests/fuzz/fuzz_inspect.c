@@ -9,6 +9,7 @@
 
 #include "inspect/ghc/names.h"
 #include "inspect/ghc/threads.h"
+#include "inspect/show/heap.h"
 #include "inspect/show/threads.h"
 #include "tests/unit/inspect/draft.h"
 
@@ -71,9 +72,21 @@ static struct draft *made_up(uint8_t release)
         return d;
 }
 
+static void heap(struct program *p, struct ghc *g, const struct inspect_request *request)
+{
+        struct heap_snapshot s;
+        struct error error;
+
+        if (!snapshot_prepare(&s, g, UINT64_C(1) << 30, 5, &error))
+                return;
+        if (snapshot_copy(&s, true, fuzz_never, NULL, &error) && snapshot_index(&s))
+                (void)show_heap(&(struct inspect_subject){ .request = request, .program = p, .ghc = g }, &s, &error);
+        snapshot_done(&s);
+}
+
 static void inspect_all(struct draft *d, const uint8_t *more, size_t n)
 {
-        struct inspect_request request = { .frames = 64, .to = nowhere };
+        struct inspect_request request = { .frames = 64, .top = 100, .to = nowhere };
         struct error error;
         struct ghc g;
 
@@ -88,6 +101,7 @@ static void inspect_all(struct draft *d, const uint8_t *more, size_t n)
                 (void)show_threads(&(struct inspect_subject){ .request = &request, .program = &d->program, .ghc = &g },
                                    &t);
                 threads_done(&t);
+                heap(&d->program, &g, &request);
         }
         ghc_done(&g);
 }

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN - a block is closures one after the other, but there are gaps: a thunk that was evaluated is overwritten by a
+ * shorter indirection, an array may shrink, arrays that must not move are aligned. After an indirection the next word
+ * that has an info table begins the next closure; elsewhere such a gap is counted as not understood.
+ */
+#include "inspect/ghc/census.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "inspect/ghc/closure.h"
+#include "proto/base/array.h"
+
+#define BYTES_MOST        (UINT64_C(1) << 45) /* of an array */
+#define NONMOVING_SEGMENT 32768u
+#define NONMOVING_HEADER  24u
+#define TREC_ENTRIES      16u
+#define TREC_ENTRY_WORDS  4u
+#define COMPACT_WORDS     9u
+
+/* ---------------------------------------------------------------------------- sizes */
+
+static uint64_t word_of(const struct heap_snapshot *s, uint64_t at, unsigned word)
+{
+        return snapshot_word(s, at + 8 * (uint64_t)word);
+}
+
+/* In words; 0: none of the heap. */
+static uint64_t closure_words(const struct heap_snapshot *s, const struct closure_table *t, uint64_t at)
+{
+        const unsigned h = s->ghc->header_words, thunk = h + 1;
+        const uint64_t payload = (uint64_t)t->pointers + t->others;
+        uint64_t n;
+
+        switch (t->type) {
+        case IND:
+        case BLACKHOLE:
+                return h + 1;
+        case THUNK:
+                return thunk + payload;
+        case THUNK_1_0:
+        case THUNK_1_0 + 1:
+        case THUNK_SELECTOR:
+                return thunk + 1;
+        case THUNK_1_0 + 2:
+        case THUNK_1_0 + 3:
+        case THUNK_0_2:
+                return thunk + 2;
+        case AP:
+                return thunk + 2 + (word_of(s, at, thunk) >> 32);
+        case PAP:
+                return h + 2 + (word_of(s, at, h) >> 32);
+        case AP_STACK:
+                return thunk + 2 + word_of(s, at, thunk);
+        case ARR_WORDS:
+                n = word_of(s, at, h);
+                return n < BYTES_MOST ? h + 1 + (n + 7) / 8 : 0;
+        case STACK:
+                return h + 2 + (uint32_t)word_of(s, at, h);
+        case TSO:
+                return s->ghc->thread.words + (s->ghc->profiled ? 3u : 0u);
+        case BCO:
+                n = word_of(s, at, h + 3) >> 32;
+                return n > h + 4 ? n : h + 4;
+        case TREC_CHUNK:
+                return h + 2 + TREC_ENTRIES * TREC_ENTRY_WORDS;
+        case CONTINUATION:
+                return h + 3 + word_of(s, at, h + 2);
+        case COMPACT_NFDATA:
+                return h + COMPACT_WORDS;
+        case FUN_STATIC:
+        case THUNK_STATIC:
+        case IND_STATIC:
+        case WHITEHOLE:
+                return 0;
+        default:
+                if (t->type >= MUT_ARR_PTRS_CLEAN && t->type <= MUT_ARR_PTRS_FROZEN_CLEAN)
+                        return h + 2 + word_of(s, at, h + 1);
+                if (t->type >= SMALL_MUT_ARR_PTRS_CLEAN && t->type <= SMALL_MUT_ARR_PTRS_FROZEN_CLEAN)
+                        return h + 1 + word_of(s, at, h);
+                if (closure_is_frame(t->type) || (closure_is_constructor(t->type) && !t->name))
+                        return 0;
+                return h + (payload ? payload : 1);
+        }
+}
+
+uint64_t closure_bytes(const struct heap_snapshot *s, const struct closure_table *t, uint64_t at, uint64_t end)
+{
+        const uint64_t words = closure_words(s, t, at);
+
+        return words > 0 && at < end && words <= (end - at) / 8 ? words * 8 : 0;
+}
+
+/* --------------------------------------------------------------------------- groups */
+
+struct walking {
+        const struct heap_snapshot *snapshot;
+        void (*each)(void *ctx, const struct closure_table *t, uint64_t at, uint64_t bytes);
+        void *ctx;
+        uint64_t unused, unknown;
+};
+
+static const struct closure_table *table_at(const struct heap_snapshot *s, uint64_t at)
+{
+        return info_tables_find(&s->ghc->tables, snapshot_word(s, at));
+}
+
+static void walk_small(struct walking *w, const struct heap_group *g)
+{
+        bool gap = g->flags & BLOCK_PINNED;
+
+        for (uint64_t at = g->start; at < g->end;) {
+                const struct closure_table *t = table_at(w->snapshot, at);
+                const uint64_t bytes = t ? closure_bytes(w->snapshot, t, at, g->end) : 0;
+                if (bytes) {
+                        w->each(w->ctx, t, at, bytes);
+                        at += bytes;
+                        gap = t->type == IND || t->type == BLACKHOLE || (g->flags & BLOCK_PINNED);
+                        continue;
+                }
+                if (gap || snapshot_word(w->snapshot, at) == 0)
+                        w->unused += 8;
+                else
+                        w->unknown += 8;
+                at += 8;
+        }
+}
+
+/* One closure; there may be words for its alignment before it. Its other megablocks may not have been copied. */
+static void walk_large(struct walking *w, const struct heap_group *g)
+{
+        uint64_t at = g->start;
+
+        while (at < g->end && at < g->start + BLOCK_BYTES && snapshot_word(w->snapshot, at) == 0)
+                at += 8;
+        const struct closure_table *t = table_at(w->snapshot, at);
+        const uint64_t bytes = t ? closure_bytes(w->snapshot, t, at, g->start + (uint64_t)g->blocks * BLOCK_BYTES) : 0;
+        if (bytes)
+                w->each(w->ctx, t, at, bytes);
+        else
+                w->unknown += g->end - g->start;
+}
+
+static void walk_compact(struct walking *w, const struct heap_group *g)
+{
+        /* the first block of a region begins with a header of three words, then the closure that stands for it all */
+        const uint64_t at = g->start + 24;
+        const struct closure_table *t = table_at(w->snapshot, at);
+
+        if (t && t->type == COMPACT_NFDATA)
+                w->each(w->ctx, t, at, word_of(w->snapshot, at, w->snapshot->ghc->header_words) * 8);
+}
+
+/*
+ * A segment has closures of one size, a byte for each that says in which collection it was reached, and which of them
+ * are allocated. The size: a logarithm up to 9.6, then the number of an allocator.
+ */
+static uint32_t nonmoving_size(const struct heap_snapshot *s, const struct heap_group *g)
+{
+        const uint64_t d = g->start / MEGABLOCK_BYTES * MEGABLOCK_BYTES +
+                           g->start % MEGABLOCK_BYTES / BLOCK_BYTES * DESCRIPTOR_BYTES;
+        const uint32_t v = (uint32_t)(snapshot_word(s, d + 8) & 0xffff);
+
+        if (s->ghc->thread.words >= 17)
+                return v < 16 ? 8 * (v + 1) : v < 24 ? 256u << (v - 16) : 0;
+        return (v & 0xff) < 16 ? 1u << (v & 0xff) : 0;
+}
+
+static void walk_nonmoving(struct walking *w, const struct heap_group *g)
+{
+        const struct heap_snapshot *s = w->snapshot;
+        const uint32_t size = nonmoving_size(s, g);
+        const struct megablock *m = snapshot_megablock(s, g->start);
+
+        if (size < 8 || !m || g->start % NONMOVING_SEGMENT != 0)
+                return;
+        const uint32_t n = (NONMOVING_SEGMENT - NONMOVING_HEADER) / (size + 1);
+        const uint64_t marks = g->start + 18, data = (g->start + NONMOVING_HEADER + n + 7) & ~UINT64_C(7);
+        const uint32_t next_free = (uint16_t)snapshot_word(s, g->start + 16);
+        for (uint32_t i = 0; i < n; i++) {
+                const uint64_t at = data + (uint64_t)i * size;
+                if (!m->bytes[(marks + i) % MEGABLOCK_BYTES] && i >= next_free)
+                        continue;
+                const struct closure_table *t = table_at(s, at);
+                const uint64_t bytes = t ? closure_bytes(s, t, at, at + size) : 0;
+                if (bytes)
+                        w->each(w->ctx, t, at, bytes);
+        }
+}
+
+uint64_t group_each(const struct heap_snapshot *s, const struct heap_group *g,
+                    void (*each)(void *ctx, const struct closure_table *t, uint64_t at, uint64_t bytes), void *ctx,
+                    uint64_t *ret_unused)
+{
+        struct walking w = { s, each, ctx, 0, 0 };
+
+        switch (g->kind) {
+        case GROUP_SMALL:
+        case GROUP_YOUNG:
+                walk_small(&w, g);
+                break;
+        case GROUP_LARGE:
+                if (g->flags & BLOCK_PINNED)
+                        walk_small(&w, g);
+                else
+                        walk_large(&w, g);
+                break;
+        case GROUP_COMPACT:
+                walk_compact(&w, g);
+                break;
+        case GROUP_NONMOVING:
+                walk_nonmoving(&w, g);
+                break;
+        default:
+                break;
+        }
+        *ret_unused += w.unused;
+        return w.unknown;
+}
+
+/* --------------------------------------------------------------------------- census */
+
+static bool make_room(struct heap_census *c, uint32_t id)
+{
+        uint32_t bytes_capacity = c->capacity, objects_capacity = c->capacity;
+
+        if (id < c->n)
+                return true;
+        if (!ARRAY_RESERVE_ZEROED(c->bytes, bytes_capacity, id + 1u) ||
+            !ARRAY_RESERVE_ZEROED(c->objects, objects_capacity, id + 1u))
+                return false;
+        c->capacity = bytes_capacity;
+        c->n = id + 1;
+        return true;
+}
+
+static void count(void *ctx, const struct closure_table *t, uint64_t at, uint64_t bytes)
+{
+        struct heap_census *c = ctx;
+
+        (void)at;
+        if (!make_room(c, t->id)) {
+                c->out_of_memory = true;
+                return;
+        }
+        c->bytes[t->id] += bytes;
+        c->objects[t->id]++;
+        c->total_bytes += bytes;
+        c->total_objects++;
+}
+
+void heap_census_take(struct heap_census *c, const struct heap_snapshot *s)
+{
+        for (size_t i = 0; i < s->n_groups; i++) {
+                const struct heap_group *g = &s->groups[i];
+                const uint64_t before = c->total_bytes;
+
+                if (g->kind == GROUP_YOUNG)
+                        c->young_bytes += g->end - g->start;
+                if (g->kind == GROUP_YOUNG || g->kind == GROUP_OTHER)
+                        continue;
+                c->unknown_bytes += group_each(s, g, count, c, &c->unused_bytes);
+                if (g->flags & BLOCK_PINNED) {
+                        c->pinned_blocks += g->blocks;
+                        c->pinned_bytes += c->total_bytes - before;
+                }
+                c->large_objects += g->kind == GROUP_LARGE && !(g->flags & BLOCK_PINNED);
+                if (g->kind == GROUP_COMPACT)
+                        c->compact_bytes += c->total_bytes - before;
+        }
+}
+
+void heap_census_done(struct heap_census *c)
+{
+        free(c->bytes);
+        free(c->objects);
+        *c = (struct heap_census){ 0 };
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * census.h - the closures of a snapshot, one after the other: how many there are of each info table, and how large they
+ * are. As the runtime's own census: what a collection has not come to yet is not in it.
+ */
+#ifndef HW_INSPECT_GHC_CENSUS_H
+#define HW_INSPECT_GHC_CENSUS_H
+
+#include "inspect/ghc/snapshot.h"
+
+struct heap_census {
+        uint64_t *bytes, *objects; /* by closure_table.id; [0] is unused */
+        uint32_t n, capacity;      /* ids that there is room for */
+        uint64_t total_bytes, total_objects;
+        uint64_t unused_bytes;                /* behind closures that have shrunk, between those of pinned blocks */
+        uint64_t unknown_bytes;               /* not understood */
+        uint64_t young_bytes;                 /* in nurseries, not in the census */
+        uint64_t pinned_blocks, pinned_bytes; /* blocks of 4 KiB, and bytes of arrays in them */
+        uint64_t large_objects;
+        uint64_t compact_bytes;
+        bool out_of_memory;
+};
+
+/* Bytes of the closure at `at`, which has this table and ends before `end`; 0: that cannot be one of the heap. */
+uint64_t closure_bytes(const struct heap_snapshot *s, const struct closure_table *t, uint64_t at, uint64_t end);
+
+/*
+ * Calls `each` for all closures of a group. Returns the bytes that are not understood; adds to *ret_unused those that
+ * hold nothing.
+ */
+uint64_t group_each(const struct heap_snapshot *s, const struct heap_group *g,
+                    void (*each)(void *ctx, const struct closure_table *t, uint64_t at, uint64_t bytes), void *ctx,
+                    uint64_t *ret_unused);
+
+void heap_census_take(struct heap_census *c, const struct heap_snapshot *s);
+void heap_census_done(struct heap_census *c);
+
+#endif

@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN - megablocks are copied whole, descriptors and all: one read each, and the same moment for both. Only the
+ * first megablock of a large group has descriptors; of a large array of bytes the others are not needed.
+ */
+#include "inspect/ghc/snapshot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "inspect/ghc/closure.h"
+#include "proto/base/array.h"
+#include "proto/base/text_out.h"
+
+#define SPAN_MOST         (UINT64_C(1) << 42)   /* of addresses that the heap is spread over */
+#define WRITTEN_MOST      (UINT64_C(1) << 28)   /* bytes outside of the heap */
+#define BASE_BYTES        (UINT64_C(160) << 20) /* that an inspection needs without the heap: symbols, tables */
+#define DESCRIPTOR_AREA   (MEGABLOCK_BLOCKS * DESCRIPTOR_BYTES)
+#define CAPABILITIES_MOST 256u
+#define THREADS_MOST      (UINT64_C(1) << 24)
+
+static uint64_t word_in(const struct megablock *m, size_t at)
+{
+        uint64_t value;
+
+        memcpy(&value, m->bytes + at, sizeof(value));
+        return value;
+}
+
+/* ------------------------------------------------------------------------- prepare */
+
+struct size {
+        uint64_t megablocks, last;
+};
+
+static bool see_size(void *ctx, const struct block_group *g)
+{
+        struct size *s = ctx;
+        const uint64_t megablock = g->start / MEGABLOCK_BYTES;
+
+        if (g->blocks > MEGABLOCK_BLOCKS)
+                s->megablocks += g->blocks / MEGABLOCK_BLOCKS;
+        s->megablocks += megablock != s->last;
+        s->last = megablock;
+        return true;
+}
+
+static void put_gib(struct text_out *out, uint64_t bytes)
+{
+        const uint64_t tenths = bytes / ((UINT64_C(1) << 30) / 10) + 1;
+
+        text_put_u64(out, tenths / 10);
+        text_put(out, ".");
+        text_put_u64(out, tenths % 10);
+        text_put(out, "GiB");
+}
+
+bool snapshot_prepare(struct heap_snapshot *s, struct ghc *g, uint64_t most_bytes, unsigned quarters_a_byte,
+                      struct error *error)
+{
+        struct size size = { 0, UINT64_MAX };
+
+        *s = (struct heap_snapshot){ .ghc = g };
+        blocks_each(g->program, see_size, &size);
+        const uint64_t heap = size.megablocks * MEGABLOCK_BYTES, needed = heap / 4 * quarters_a_byte + BASE_BYTES;
+        if (needed > most_bytes) {
+                char text[64], given[64];
+                struct text_out out;
+                text_out_init(&out, text, sizeof(text));
+                put_gib(&out, needed + needed / 8);
+                text_out_init(&out, given, sizeof(given));
+                put_gib(&out, heap);
+                return error_set(error,
+                                 "its heap has %s, and to inspect it needs more memory than allowed: --memory %s",
+                                 given, text);
+        }
+        s->most_bytes = heap + heap / 4 + (UINT64_C(16) << 20);
+        /* an eighth more: it runs, and allocates */
+        s->n_reserve = (size_t)(size.megablocks + size.megablocks / 8 + 2);
+        if (!(s->reserve = malloc(s->n_reserve * MEGABLOCK_BYTES)))
+                return error_set(error, "out of memory");
+        for (size_t at = 0; at < s->n_reserve * MEGABLOCK_BYTES; at += BLOCK_BYTES)
+                s->reserve[at] = 1;
+        return true;
+}
+
+/* ---------------------------------------------------------------------------- copy */
+
+static uint8_t *new_bytes(struct heap_snapshot *s)
+{
+        if (s->used_reserve < s->n_reserve)
+                return s->reserve + s->used_reserve * MEGABLOCK_BYTES;
+        return s->bytes + MEGABLOCK_BYTES <= s->most_bytes ? malloc(MEGABLOCK_BYTES) : NULL;
+}
+
+static void keep(struct heap_snapshot *s, uint64_t at, uint8_t *bytes)
+{
+        s->megablocks[s->n_megablocks++] = (struct megablock){ .at = at, .bytes = bytes };
+        s->used_reserve += s->used_reserve < s->n_reserve;
+        s->bytes += MEGABLOCK_BYTES;
+}
+
+static void drop(const struct heap_snapshot *s, uint8_t *bytes)
+{
+        if (s->used_reserve >= s->n_reserve)
+                free(bytes);
+}
+
+/* How many further megablocks the group of the first block reaches over, which is large then; 0: none. */
+static uint64_t reach_of(const uint8_t *bytes)
+{
+        uint32_t blocks;
+
+        memcpy(&blocks, bytes + FIRST_BLOCK * DESCRIPTOR_BYTES + 48, sizeof(blocks));
+        return blocks <= MEGABLOCK_BLOCKS - FIRST_BLOCK
+                       ? 0
+                       : ((uint64_t)(blocks - (MEGABLOCK_BLOCKS - FIRST_BLOCK)) * BLOCK_BYTES + MEGABLOCK_BYTES - 1) /
+                                 MEGABLOCK_BYTES;
+}
+
+static bool is_megablock(const uint8_t *bytes, uint64_t at)
+{
+        uint64_t start;
+        uint32_t blocks;
+
+        memcpy(&start, bytes + FIRST_BLOCK * DESCRIPTOR_BYTES, sizeof(start));
+        memcpy(&blocks, bytes + FIRST_BLOCK * DESCRIPTOR_BYTES + 48, sizeof(blocks));
+        return start == at + FIRST_BLOCK * BLOCK_BYTES && blocks > 0;
+}
+
+/* None of its groups is in use. */
+static bool is_free(const uint8_t *bytes)
+{
+        uint64_t free_at;
+
+        memcpy(&free_at, bytes + FIRST_BLOCK * DESCRIPTOR_BYTES + 8, sizeof(free_at));
+        uint32_t blocks;
+        memcpy(&blocks, bytes + FIRST_BLOCK * DESCRIPTOR_BYTES + 48, sizeof(blocks));
+        return free_at == UINT64_MAX && blocks >= MEGABLOCK_BLOCKS - FIRST_BLOCK;
+}
+
+static bool is_large_bytes(struct heap_snapshot *s, const uint8_t *bytes)
+{
+        uint64_t first;
+
+        memcpy(&first, bytes + FIRST_BLOCK * BLOCK_BYTES, sizeof(first));
+        const struct closure_table *t = info_tables_find(&s->ghc->tables, first);
+        return t && t->type == ARR_WORDS;
+}
+
+/* One megablock and those that its group reaches over. Returns how many that are; 0: out of memory. */
+static uint64_t copy_megablock(struct heap_snapshot *s, uint64_t at, uint64_t left)
+{
+        const struct memory *m = s->ghc->program->memory;
+        uint8_t *bytes;
+
+        if (!ARRAY_RESERVE(s->megablocks, s->megablocks_capacity, s->n_megablocks + 1) || !(bytes = new_bytes(s)))
+                return 0;
+        if (!memory_read(m, at, bytes, DESCRIPTOR_AREA) || !is_megablock(bytes, at)) {
+                drop(s, bytes);
+                return 1;
+        }
+        uint64_t reach = reach_of(bytes);
+        reach = reach < left ? reach : left - 1;
+        if (is_free(bytes) ||
+            !memory_read(m, at + DESCRIPTOR_AREA, bytes + DESCRIPTOR_AREA, MEGABLOCK_BYTES - DESCRIPTOR_AREA)) {
+                drop(s, bytes);
+                return 1 + reach;
+        }
+        keep(s, at, bytes);
+        for (uint64_t i = 1; i <= reach && !is_large_bytes(s, bytes); i++) {
+                uint8_t *more;
+                if (!ARRAY_RESERVE(s->megablocks, s->megablocks_capacity, s->n_megablocks + 1) ||
+                    !(more = new_bytes(s)))
+                        return 0;
+                if (memory_read(m, at + i * MEGABLOCK_BYTES, more, MEGABLOCK_BYTES))
+                        keep(s, at + i * MEGABLOCK_BYTES, more);
+                else
+                        drop(s, more);
+        }
+        return 1 + reach;
+}
+
+static bool is_anonymous(const struct mapping *m)
+{
+        return m->readable && m->writable && !m->file && !m->named;
+}
+
+static bool copy_heap(struct heap_snapshot *s, bool (*expired)(void *ctx), void *ctx, struct error *error)
+{
+        const struct program *p = s->ghc->program;
+
+        for (size_t i = 0; i < p->n_mappings; i++) {
+                if (!is_anonymous(&p->mappings[i]))
+                        continue;
+                const uint64_t start = p->mappings[i].start;
+                uint64_t end = p->mappings[i].end;
+                while (i + 1 < p->n_mappings && p->mappings[i + 1].start == end && is_anonymous(&p->mappings[i + 1]))
+                        end = p->mappings[++i].end;
+                for (uint64_t at = (start + MEGABLOCK_BYTES - 1) & ~(MEGABLOCK_BYTES - 1);
+                     at < end && end - at >= MEGABLOCK_BYTES;) {
+                        const uint64_t n = copy_megablock(s, at, (end - at) / MEGABLOCK_BYTES);
+                        if (n == 0)
+                                return error_set(error, "its heap grows faster than it is copied");
+                        if ((s->expired = expired(ctx)))
+                                return error_set(error,
+                                                 "its heap was not copied within --max-pause; it runs again. Give "
+                                                 "it more time, or --no-stop");
+                        at += n * MEGABLOCK_BYTES;
+                }
+        }
+        return true;
+}
+
+/* What is not heap and may be written: closures that do not move, the runtime's variables, what it has from malloc. */
+static bool copy_written(struct heap_snapshot *s)
+{
+        const struct program *p = s->ghc->program;
+        const uint64_t high = s->low + s->n_places * MEGABLOCK_BYTES;
+        uint64_t total = 0;
+
+        for (size_t i = 0; i < p->n_mappings; i++) {
+                const struct mapping *m = &p->mappings[i];
+                const uint64_t n = m->end - m->start;
+                uint8_t *bytes;
+                if (!m->writable || !m->readable || (m->start < high && m->end > s->low) || total + n > WRITTEN_MOST)
+                        continue;
+                if (!ARRAY_RESERVE(s->written, s->written_capacity, s->n_written + 1) || !(bytes = malloc((size_t)n)))
+                        return false;
+                if (!memory_read(p->memory, m->start, bytes, (size_t)n)) {
+                        free(bytes);
+                        continue;
+                }
+                s->written[s->n_written++] = (struct written){ m->start, m->end, bytes };
+                total += n;
+        }
+        return true;
+}
+
+/* By address: they were found in that order. */
+static bool make_places(struct heap_snapshot *s, struct error *error)
+{
+        if (s->n_megablocks == 0)
+                return error_set(error, "it has no heap of GHC's runtime: no block of memory looks like one of it");
+        s->low = s->megablocks[0].at;
+        const uint64_t span = s->megablocks[s->n_megablocks - 1].at - s->low;
+        if (span >= SPAN_MOST)
+                return error_set(error, "its heap is spread over more than 4 TiB of addresses");
+        s->n_places = (size_t)(span / MEGABLOCK_BYTES + 1);
+        if (!(s->places = calloc(s->n_places, sizeof(*s->places))))
+                return error_set(error, "out of memory");
+        for (size_t i = 0; i < s->n_megablocks; i++)
+                s->places[(s->megablocks[i].at - s->low) / MEGABLOCK_BYTES] = (uint32_t)i + 1;
+        return true;
+}
+
+bool snapshot_copy(struct heap_snapshot *s, bool with_written, bool (*expired)(void *ctx), void *ctx,
+                   struct error *error)
+{
+        s->generations = s->ghc->generations;
+        if (!generations_read(&s->generations, s->ghc->program))
+                return error_set(error, "its generations cannot be read any more");
+        if (!copy_heap(s, expired, ctx, error) || !make_places(s, error))
+                return false;
+        return !with_written || copy_written(s) || error_set(error, "out of memory");
+}
+
+/* --------------------------------------------------------------------------- index */
+
+static bool add_group(struct heap_snapshot *s, size_t megablock, uint32_t block)
+{
+        struct megablock *m = &s->megablocks[megablock];
+        const size_t d = (size_t)block * DESCRIPTOR_BYTES;
+        const uint64_t start = word_in(m, d), free_at = word_in(m, d + 8);
+        const uint32_t blocks = (uint32_t)word_in(m, d + 48);
+        const uint16_t flags = (uint16_t)(word_in(m, d + 40) >> 48);
+        const uint64_t end = start + (uint64_t)blocks * BLOCK_BYTES;
+
+        if (free_at == UINT64_MAX)
+                return true;
+        if (!ARRAY_RESERVE(s->groups, s->groups_capacity, s->n_groups + 1))
+                return false;
+        s->groups[s->n_groups++] = (struct heap_group){
+                .start = start,
+                .end = (flags & BLOCK_NONMOVING)            ? end
+                       : free_at >= start && free_at <= end ? free_at
+                                                            : start,
+                .blocks = blocks,
+                .flags = flags,
+        };
+        for (uint64_t b = 0; b < blocks; b++) {
+                struct megablock *of = snapshot_megablock(s, start + b * BLOCK_BYTES);
+                if (of)
+                        of->groups[(start + b * BLOCK_BYTES) % MEGABLOCK_BYTES / BLOCK_BYTES] = (uint32_t)s->n_groups;
+                else if (b % MEGABLOCK_BLOCKS == 0 && b > MEGABLOCK_BLOCKS)
+                        break; /* its other megablocks were not copied */
+        }
+        return true;
+}
+
+static bool find_groups(struct heap_snapshot *s)
+{
+        for (size_t i = 0; i < s->n_megablocks; i++) {
+                const struct megablock *m = &s->megablocks[i];
+                if (!is_megablock(m->bytes, m->at) || m->groups[FIRST_BLOCK])
+                        continue; /* it is a further one of a large group */
+                for (uint32_t b = FIRST_BLOCK; b < MEGABLOCK_BLOCKS;) {
+                        const uint64_t start = word_in(m, (size_t)b * DESCRIPTOR_BYTES);
+                        const uint32_t n = (uint32_t)word_in(m, (size_t)b * DESCRIPTOR_BYTES + 48);
+                        if (n == 0 || start != m->at + (uint64_t)b * BLOCK_BYTES) {
+                                b++;
+                                continue;
+                        }
+                        if (!add_group(s, i, b))
+                                return false;
+                        b += n < MEGABLOCK_BLOCKS ? n : MEGABLOCK_BLOCKS;
+                }
+        }
+        return true;
+}
+
+/* By the address of its descriptor. */
+static struct heap_group *group_of_descriptor(const struct heap_snapshot *s, uint64_t descriptor)
+{
+        const struct megablock *m = snapshot_megablock(s, descriptor);
+        const uint32_t g = m ? m->groups[descriptor % MEGABLOCK_BYTES / DESCRIPTOR_BYTES % MEGABLOCK_BLOCKS] : 0;
+
+        return g && descriptor % MEGABLOCK_BYTES < DESCRIPTOR_AREA ? &s->groups[g - 1] : NULL;
+}
+
+static void mark_list(struct heap_snapshot *s, uint64_t descriptor, enum group_kind kind)
+{
+        for (size_t n = 0; descriptor && n <= s->n_groups; n++) {
+                struct heap_group *g = group_of_descriptor(s, descriptor);
+                if (!g || g->kind != GROUP_OTHER) {
+                        s->lost_links += !g;
+                        return;
+                }
+                g->kind = (uint8_t)kind;
+                descriptor = snapshot_word(s, descriptor + 16);
+        }
+}
+
+static uint64_t written_word(const struct heap_snapshot *s, uint64_t at)
+{
+        uint64_t value;
+
+        return snapshot_read(s, at, &value) ? value : memory_u64(s->ghc->program->memory, at);
+}
+
+/*
+ * What follows the current block of a nursery is empty, whatever its descriptor says. A thread that runs has Hp in
+ * r12.
+ */
+static void mark_nursery(struct heap_snapshot *s, uint64_t capability)
+{
+        const uint64_t nursery = written_word(s, capability + CAPABILITY_NURSERY);
+        const uint64_t current = written_word(s, capability + CAPABILITY_CURRENT_NURSERY);
+        uint64_t descriptor = nursery ? written_word(s, nursery) : 0;
+        const struct program *p = s->ghc->program;
+        bool past = false;
+
+        for (size_t n = 0; descriptor && n <= s->n_groups; n++) {
+                struct heap_group *g = group_of_descriptor(s, descriptor);
+                if (!g || g->kind != GROUP_OTHER)
+                        return;
+                g->kind = GROUP_YOUNG;
+                if (past)
+                        g->end = g->start;
+                else if (descriptor == current)
+                        for (size_t i = 0; i < p->n_registers; i++)
+                                if (p->registers[i].r13 == capability + CAPABILITY_REGISTERS &&
+                                    p->registers[i].r12 >= g->start &&
+                                    p->registers[i].r12 + 8 <= g->start + (uint64_t)g->blocks * BLOCK_BYTES)
+                                        g->end = p->registers[i].r12 + 8;
+                past |= descriptor == current;
+                descriptor = snapshot_word(s, descriptor + 16);
+        }
+}
+
+void snapshot_each_thread(const struct heap_snapshot *s, bool (*each)(void *ctx, uint64_t tso), void *ctx)
+{
+        uint64_t count = 0;
+
+        for (unsigned i = 0; i < s->generations.n; i++)
+                for (uint64_t tso = s->generations.items[i].threads; count < THREADS_MOST; count++) {
+                        const struct closure_table *t = info_tables_find(&s->ghc->tables, snapshot_word(s, tso));
+                        if (!t || t->type != TSO)
+                                break;
+                        if (!each(ctx, tso))
+                                return;
+                        tso = snapshot_word(s, tso + s->ghc->shift + THREAD_LINK);
+                }
+}
+
+struct capabilities {
+        const struct heap_snapshot *snapshot;
+        uint64_t items[CAPABILITIES_MOST];
+        size_t n;
+};
+
+static bool see_capability(void *ctx, uint64_t tso)
+{
+        struct capabilities *c = ctx;
+        const struct ghc *g = c->snapshot->ghc;
+        const uint64_t at = snapshot_word(c->snapshot, tso + g->shift + g->thread.capability);
+        size_t i = 0;
+
+        while (i < c->n && c->items[i] != at)
+                i++;
+        if (i == c->n && at)
+                c->items[c->n++] = at;
+        return c->n < CAPABILITIES_MOST;
+}
+
+/*
+ * Large objects and segments of the non-moving collector are on lists of its own: known by their flags. The block that
+ * each collecting thread copies into is on no list: known by its flag and by a closure at its beginning.
+ */
+static void mark_rest(struct heap_snapshot *s)
+{
+        for (size_t i = 0; i < s->n_groups; i++) {
+                struct heap_group *g = &s->groups[i];
+                if (g->kind != GROUP_OTHER)
+                        continue;
+                if (g->flags & BLOCK_NONMOVING)
+                        g->kind = GROUP_NONMOVING;
+                else if (g->flags & BLOCK_COMPACT)
+                        g->kind = GROUP_COMPACT;
+                else if ((g->flags & BLOCK_LARGE) && (g->flags & (BLOCK_MARKED | BLOCK_NONMOVING_SWEEPING)))
+                        g->kind = GROUP_LARGE;
+                else if ((g->flags & BLOCK_EVACUATED) && !(g->flags & (BLOCK_LARGE | BLOCK_PINNED)) &&
+                         g->end > g->start && info_tables_find(&s->ghc->tables, snapshot_word(s, g->start)))
+                        g->kind = GROUP_SMALL;
+        }
+}
+
+bool snapshot_index(struct heap_snapshot *s)
+{
+        struct capabilities c = { .snapshot = s };
+
+        if (!find_groups(s))
+                return false;
+        for (unsigned i = 0; i < s->generations.n; i++) {
+                mark_list(s, s->generations.items[i].blocks, GROUP_SMALL);
+                mark_list(s, s->generations.items[i].large_objects, GROUP_LARGE);
+                mark_list(s, s->generations.items[i].compact_objects, GROUP_COMPACT);
+        }
+        snapshot_each_thread(s, see_capability, &c);
+        for (size_t i = 0; i < c.n; i++)
+                mark_nursery(s, c.items[i]);
+        mark_rest(s);
+        return true;
+}
+
+bool snapshot_read(const struct heap_snapshot *s, uint64_t at, uint64_t *ret)
+{
+        size_t low = 0, high = s->n_written;
+
+        if (at & 7)
+                return false;
+        if (snapshot_megablock(s, at)) {
+                *ret = snapshot_word(s, at);
+                return true;
+        }
+        while (low < high) {
+                const size_t middle = (low + high) / 2;
+                if (s->written[middle].end <= at)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        if (low == s->n_written || s->written[low].start > at || s->written[low].end - at < sizeof(*ret))
+                return false;
+        memcpy(ret, s->written[low].bytes + (at - s->written[low].start), sizeof(*ret));
+        return true;
+}
+
+void snapshot_done(struct heap_snapshot *s)
+{
+        for (size_t i = 0; i < s->n_megablocks; i++) {
+                const uint8_t *bytes = s->megablocks[i].bytes;
+                if (!s->reserve || bytes < s->reserve || bytes >= s->reserve + s->n_reserve * MEGABLOCK_BYTES)
+                        free(s->megablocks[i].bytes);
+                free(s->megablocks[i].marks);
+        }
+        for (size_t i = 0; i < s->n_written; i++)
+                free(s->written[i].bytes);
+        free(s->megablocks);
+        free(s->places);
+        free(s->groups);
+        free(s->written);
+        free(s->reserve);
+        *s = (struct heap_snapshot){ .ghc = s->ghc };
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * snapshot.h - a copy of a program's heap, and of what it has written elsewhere: all of one moment, if the program is
+ * stopped for snapshot_copy(). What is not in it is read from the program: code, which does not change.
+ */
+#ifndef HW_INSPECT_GHC_SNAPSHOT_H
+#define HW_INSPECT_GHC_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "inspect/ghc/layout.h"
+
+enum group_kind {
+        GROUP_OTHER,   /* the runtime's own: lists of what is mutable, blocks in reserve */
+        GROUP_SMALL,   /* closures one after the other */
+        GROUP_LARGE,   /* one closure */
+        GROUP_COMPACT, /* a part of a compact region */
+        GROUP_NONMOVING,
+        GROUP_YOUNG, /* in a nursery: allocated since the last collection */
+};
+
+struct heap_group {
+        uint64_t start, end; /* of what is used */
+        uint32_t blocks;
+        uint16_t flags; /* enum block_flag */
+        uint8_t kind;
+};
+
+struct megablock {
+        uint64_t at;
+        uint8_t *bytes;
+        uint32_t groups[MEGABLOCK_BLOCKS]; /* of each block: index in snapshot.groups, plus 1; 0: none */
+        uint32_t *marks;                   /* one for each word, for who goes through the heap; NULL: none */
+};
+
+struct written {
+        uint64_t start, end;
+        uint8_t *bytes;
+};
+
+struct heap_snapshot {
+        struct ghc *ghc;              /* borrowed */
+        struct megablock *megablocks; /* by address */
+        size_t n_megablocks, megablocks_capacity;
+        uint32_t *places; /* of each MiB from `low` on: index in megablocks, plus 1; 0: none */
+        uint64_t low;
+        size_t n_places;
+        struct heap_group *groups;
+        size_t n_groups, groups_capacity;
+        struct written *written; /* by address */
+        size_t n_written, written_capacity;
+        struct generations generations; /* of that moment */
+        uint8_t *reserve;               /* memory for megablocks, touched before the program is stopped */
+        size_t n_reserve, used_reserve; /* megablocks */
+        uint64_t most_bytes;            /* that the copy may have */
+        uint64_t bytes;                 /* that it has */
+        uint64_t lost_links;            /* lists of blocks that led nowhere */
+        bool expired;
+};
+
+/*
+ * Looks how large the heap is and makes room. `needed_bytes` a byte of heap needs so much in all, in quarters. False
+ * with a sentence: it is larger than `most_bytes` allow.
+ */
+bool snapshot_prepare(struct heap_snapshot *s, struct ghc *g, uint64_t most_bytes, unsigned quarters_a_byte,
+                      struct error *error);
+
+/* Copies. False with a sentence; `expired` says whether the time for it is over. */
+bool snapshot_copy(struct heap_snapshot *s, bool with_written, bool (*expired)(void *ctx), void *ctx,
+                   struct error *error);
+
+/* Afterwards: what each group is. False: out of memory. */
+bool snapshot_index(struct heap_snapshot *s);
+void snapshot_done(struct heap_snapshot *s);
+
+/* Calls `each` for the threads of all generations until it returns false. */
+void snapshot_each_thread(const struct heap_snapshot *s, bool (*each)(void *ctx, uint64_t tso), void *ctx);
+
+/* The megablock of an address; NULL: it is not in the heap. */
+static inline struct megablock *snapshot_megablock(const struct heap_snapshot *s, uint64_t at)
+{
+        const uint64_t place = (at - s->low) / MEGABLOCK_BYTES;
+
+        return at >= s->low && place < s->n_places && s->places[place] ? &s->megablocks[s->places[place] - 1] : NULL;
+}
+
+/* The group of an address; NULL: none. */
+static inline const struct heap_group *snapshot_group(const struct heap_snapshot *s, uint64_t at)
+{
+        const struct megablock *m = snapshot_megablock(s, at);
+        const uint32_t g = m ? m->groups[at % MEGABLOCK_BYTES / BLOCK_BYTES] : 0;
+
+        return g ? &s->groups[g - 1] : NULL;
+}
+
+/* A word of the heap; 0 outside. */
+static inline uint64_t snapshot_word(const struct heap_snapshot *s, uint64_t at)
+{
+        const struct megablock *m = snapshot_megablock(s, at);
+
+        return m && !(at & 7) ? *(const uint64_t *)(const void *)(m->bytes + at % MEGABLOCK_BYTES) : 0;
+}
+
+/* A word of the heap, or of what the program has written elsewhere. False: it is in neither. */
+bool snapshot_read(const struct heap_snapshot *s, uint64_t at, uint64_t *ret);
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The heap of made-up programs: what is counted, what is a gap, what is not understood. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "inspect/ghc/bands.h"
+#include "proto/base/array.h"
+#include "tests/unit/inspect/draft.h"
+
+#define MEMORY (UINT64_C(4) << 30)
+
+static bool never(void *ctx)
+{
+        (void)ctx;
+        return false;
+}
+
+struct taken {
+        struct ghc ghc;
+        struct heap_snapshot snapshot;
+        struct heap_census census;
+        struct heap_bands bands;
+};
+
+static void take(struct taken *t, struct draft *d)
+{
+        struct error error = { "" };
+
+        *t = (struct taken){ .census = { .n = 0 } };
+        (void)draft_thread(d, 1, 8, NULL, 0);
+        draft_finish(d);
+        if (!ghc_find(&t->ghc, &d->program, &error) || !snapshot_prepare(&t->snapshot, &t->ghc, MEMORY, 5, &error) ||
+            !snapshot_copy(&t->snapshot, true, never, NULL, &error))
+                fail_msg("%s", error.text);
+        assert_true(snapshot_index(&t->snapshot));
+        heap_census_take(&t->census, &t->snapshot);
+        assert_true(heap_bands_of(&t->bands, &t->census, &t->ghc, false));
+}
+
+static void done(struct taken *t, struct draft *d)
+{
+        heap_bands_done(&t->bands);
+        heap_census_done(&t->census);
+        snapshot_done(&t->snapshot);
+        ghc_done(&t->ghc);
+        draft_destroy(d);
+}
+
+static struct heap_band band(const struct taken *t, const char *name)
+{
+        for (size_t i = 0; i < t->bands.n; i++)
+                if (!strcmp(t->bands.items[i].name, name))
+                        return t->bands.items[i];
+        return (struct heap_band){ NULL, 0, 0 };
+}
+
+/* Closures of every shape have the size that GHC gives them. */
+static void test_sizes(void **state)
+{
+        struct draft *d = draft_new(&draft_9_0);
+        struct taken t;
+        const struct {
+                unsigned type;
+                uint32_t pointers, others;
+                uint64_t words[6];
+                unsigned n;
+                const char *name, *band;
+        } shapes[] = {
+                { CONSTR, 1, 2, { 0, 1, 2, 3 }, 4, "main:Main.Order", "main:Main.Order" },
+                { CONSTR_0_2, 0, 2, { 0, 1, 2 }, 3, "main:Main.Item", "main:Main.Item" },
+                { BLACKHOLE, 1, 0, { 0, 8 }, 2, NULL, "BLACKHOLE" },
+                { ARR_WORDS, 0, 0, { 0, 17, 1, 2, 3 }, 5, NULL, "ARR_WORDS (ByteArray#)" },
+                { MUT_ARR_PTRS_CLEAN, 0, 0, { 0, 2, 3, 8, 8, 0 }, 6, NULL, "MUT_ARR_PTRS (Array#)" },
+                { SMALL_MUT_ARR_PTRS_CLEAN, 0, 0, { 0, 2, 8, 8 }, 4, NULL, "SMALL_MUT_ARR_PTRS (SmallArray#)" },
+                { MUT_VAR_CLEAN, 1, 0, { 0, 8 }, 2, NULL, "MUT_VAR (IORef, STRef)" },
+                { PAP, 0, 0, { 0, (uint64_t)2 << 32, 8, 8, 8 }, 5, NULL, "PAP" },
+                { AP, 0, 0, { 0, 0, (uint64_t)1 << 32, 8, 8 }, 5, NULL, "AP" },
+                { TVAR, 3, 0, { 0, 8, 8, 8 }, 4, NULL, "TVAR" },
+        };
+
+        (void)state;
+        for (size_t i = 0; i < ARRAY_SIZE(shapes); i++) {
+                uint64_t words[6];
+                memcpy(words, shapes[i].words, sizeof(words));
+                words[0] = draft_table(d, shapes[i].type, shapes[i].pointers, shapes[i].others, shapes[i].name);
+                for (size_t k = 0; k <= i; k++)
+                        (void)draft_object(d, 1, words, shapes[i].n);
+        }
+        take(&t, d);
+        assert_int_equal(t.census.unknown_bytes, 0);
+        for (size_t i = 0; i < ARRAY_SIZE(shapes); i++) {
+                const struct heap_band b = band(&t, shapes[i].band);
+                assert_int_equal(b.objects, i + 1);
+                assert_int_equal(b.bytes, (i + 1) * 8 * shapes[i].n);
+        }
+        assert_int_equal(band(&t, "TSO (thread)").bytes, 15 * 8);
+        assert_int_equal(band(&t, "STACK (of a thread)").bytes, (1 + 2 + 8 + 1) * 8);
+        done(&t, d);
+}
+
+/* Functions and thunks by their symbols; what an evaluated thunk leaves behind is a gap; anything else is not known. */
+static void test_gaps_and_names(void **state)
+{
+        struct draft *d = draft_new(&draft_9_6);
+        const uint64_t hole = draft_table(d, BLACKHOLE, 1, 0, NULL), thunk = draft_table(d, THUNK, 3, 0, NULL);
+        const uint64_t fun = draft_table(d, FUN_1_0, 1, 0, NULL), con = draft_table(d, CONSTR, 2, 1, "p:M.C");
+        struct taken t;
+
+        (void)state;
+        draft_symbol(d, thunk, 16, "Main_total_info");
+        draft_symbol(d, fun, 16, "Main_zdwgo_s4nN_info");
+        (void)draft_object(d, 1, (uint64_t[]){ thunk, 0, 1, 2, 3 }, 5);
+        (void)draft_object(d, 1, (uint64_t[]){ hole, 8, 77, 78, 79 }, 5);
+        (void)draft_object(d, 1, (uint64_t[]){ fun, 8 }, 2);
+        (void)draft_object(d, 1, (uint64_t[]){ con, 8, 8, 1, 99, 0 }, 6);
+        take(&t, d);
+        assert_int_equal(band(&t, "Main.total (thunk)").bytes, 40);
+        assert_int_equal(band(&t, "Main.$wgo (function)").bytes, 16);
+        assert_int_equal(band(&t, "BLACKHOLE").bytes, 16);
+        assert_int_equal(t.census.unused_bytes, 24 + 8);
+        assert_int_equal(t.census.unknown_bytes, 8);
+        done(&t, d);
+}
+
+/* Large closures, pinned arrays, what is young, and blocks that are the runtime's own. */
+static void test_blocks(void **state)
+{
+        struct draft *d = draft_new(&draft_9_0);
+        const uint64_t bytes = draft_table(d, ARR_WORDS, 0, 0, NULL), con = draft_table(d, CONSTR, 1, 0, "p:M.C");
+        uint64_t words[600] = { bytes, 598 * 8 };
+        struct taken t;
+
+        (void)state;
+        (void)draft_append(d, draft_group(d, 1, BLOCK_LARGE, 2), words, 600);
+        const unsigned pinned = draft_group(d, 1, BLOCK_LARGE | BLOCK_PINNED, 1);
+        (void)draft_append(d, pinned, (uint64_t[]){ bytes, 8, 1, 0, bytes, 16, 2, 3 }, 8);
+        (void)draft_append(d, draft_group(d, DRAFT_GENERATIONS, 0, 1), (uint64_t[]){ con, 8 }, 2);
+        take(&t, d);
+        assert_int_equal(t.census.large_objects, 1);
+        assert_int_equal(t.census.pinned_blocks, 1);
+        assert_int_equal(t.census.pinned_bytes, 3 * 8 + 4 * 8);
+        assert_int_equal(band(&t, "ARR_WORDS (ByteArray#)").objects, 3);
+        assert_int_equal(band(&t, "p:M.C").objects, 0);
+        assert_int_equal(t.census.unknown_bytes, 0);
+        done(&t, d);
+}
+
+/* More memory than is allowed is refused before anything is copied. */
+static void test_limit(void **state)
+{
+        struct draft *d = draft_new(&draft_9_0);
+        struct error error = { "" };
+        struct heap_snapshot s;
+        struct ghc g;
+
+        (void)state;
+        (void)draft_thread(d, 1, 8, NULL, 0);
+        draft_finish(d);
+        assert_true(ghc_find(&g, &d->program, &error));
+        assert_false(snapshot_prepare(&s, &g, 1 << 20, 5, &error));
+        assert_non_null(strstr(error.text, "--memory 0."));
+        ghc_done(&g);
+        draft_destroy(d);
+}
+
+/* Links of blocks that lead nowhere, or round in a circle, end. */
+static void test_damaged_links(void **state)
+{
+        struct draft *d = draft_new(&draft_9_0);
+        const uint64_t con = draft_table(d, CONSTR, 1, 0, "p:M.C");
+        struct taken t;
+
+        (void)state;
+        (void)draft_object(d, 1, (uint64_t[]){ con, 8 }, 2);
+        draft_u64(d, draft_descriptor(d->block[1]) + 16, draft_descriptor(d->block[1]));
+        draft_u64(d, draft_generation(d, 0) + 32, DRAFT_HEAP + 0x123450);
+        take(&t, d);
+        assert_int_equal(band(&t, "p:M.C").objects, 1);
+        assert_int_equal(t.snapshot.lost_links, 1);
+        done(&t, d);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_sizes), cmocka_unit_test(test_gaps_and_names), cmocka_unit_test(test_blocks),
+                cmocka_unit_test(test_limit), cmocka_unit_test(test_damaged_links),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
