@@ -18,15 +18,14 @@
 #include "client/alerts/known.h"
 #include "client/alerts/print.h"
 #include "proto/base/severity.h"
-#include "client/feed/feed.h"
+#include "client/feed/selection.h"
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
 
 struct alerts {
-        struct text_list endpoints, files, targets;
-        struct judging judging; /* of files */
+        struct selection from;
         bool follow, json;
         int fail_on; /* enum severity */
         int clock;   /* of moments: 0 wall, 1 run; -1: wall of a daemon's alerts, run of a log's */
@@ -41,33 +40,28 @@ struct alerts {
 static const char *const clocks[] = { "wall", "run", NULL };
 
 static const struct option options[] = {
-        OPERAND_LIST("FILE...", 0, struct alerts, files, COMPLETE_FILE, NULL),
+        OPERAND_LIST("FILE...", 0, struct alerts, from.files, COMPLETE_FILE, NULL),
         OPTION_FLAG("follow", 'f', struct alerts, follow, "then a line for each change, until interrupted"),
         OPTION_CHOICE("format", 0, "text|json", bool, struct alerts, json, option_formats,
                       "json: one alert a line, with its target"),
         OPTION_CHOICE("fail-on", 0, "SEVERITY", int, struct alerts, fail_on, severity_names,
                       "info (default), warning or critical: end with 1 only if an alert of at least this severity "
                       "fires"),
-        OPTION_LIST("target", 't', "NAME", struct alerts, targets, COMPLETE_TARGET,
+        OPTION_LIST("target", 't', "NAME", struct alerts, from.targets, COMPLETE_TARGET,
                     "only this target; may be repeated"),
         OPTION_CHOICE("clock", 0, "wall|run", int, struct alerts, clock, clocks,
                       "moments as the time of day (default, of a daemon) or as the time of the run (of finished logs)"),
-        OPTION_CONNECT(struct alerts, endpoints),
-        OPTION_RULES(struct alerts, judging),
-        OPTIONS_OF_TREND(struct alerts, judging),
+        OPTION_CONNECT(struct alerts, from.endpoints),
+        OPTION_RULES(struct alerts, from.judging),
+        OPTIONS_OF_TREND(struct alerts, from.judging),
         OPTIONS_END,
 };
 
 static int check(void *filled)
 {
-        const struct alerts *a = filled;
+        struct alerts *a = filled;
 
-        if (a->files.n && a->endpoints.n)
-                return command_usage_error(&command_alerts, "give files or --connect, not both");
-        if (judging_given(&a->judging) && !a->files.n)
-                return command_usage_error(&command_alerts, "%s is for files; a daemon has its own",
-                                           judging_given(&a->judging));
-        return 0;
+        return selection_check(&command_alerts, &a->from);
 }
 
 /* ------------------------------------------------------------------ output */
@@ -75,8 +69,8 @@ static int check(void *filled)
 static struct alert_clock clock_of(const struct alerts *a)
 {
         return (struct alert_clock){
-                .wall = a->clock < 0 ? !a->files.n : !a->clock,
-                .now_wall_ns = a->files.n ? 0 : clock_wall_ns(),
+                .wall = a->clock < 0 ? !a->from.files.n : !a->clock,
+                .now_wall_ns = a->from.files.n ? 0 : clock_wall_ns(),
         };
 }
 
@@ -94,7 +88,8 @@ static void print_change(void *ctx, const struct known_alert *k)
 
 static bool is_shown(const struct alerts *a, const struct known_alert *k)
 {
-        return known_fires(k->alert) || k->alert->state == HW__ALERT__STATE__STATE_PENDING || (a->files.n && k->fired);
+        return known_fires(k->alert) || k->alert->state == HW__ALERT__STATE__STATE_PENDING ||
+               (a->from.files.n && k->fired);
 }
 
 /* A part is printed below its whole, whatever the filters. */
@@ -122,7 +117,7 @@ static void print_all(struct alerts *a)
                         print_whole(a, a->known.alerts[i], clock);
         }
         if (!shown && !a->json)
-                (void)printf(a->files.n ? "nothing fired\n" : "nothing fires\n");
+                (void)printf(a->from.files.n ? "nothing fired\n" : "nothing fires\n");
         if (a->known.left_out)
                 command_error(&command_alerts, "%llu alerts are not shown: there are too many",
                               (unsigned long long)a->known.left_out);
@@ -132,7 +127,7 @@ static int exit_status(const struct alerts *a)
 {
         for (size_t i = 0; i < a->known.n; i++) {
                 const struct known_alert *k = a->known.alerts[i];
-                bool counts = a->files.n ? k->fired : known_fires(k->alert);
+                bool counts = a->from.files.n ? k->fired : known_fires(k->alert);
 
                 if (counts && (int)severity_of(k->alert->severity) >= a->fail_on)
                         return EXIT_FINDING;
@@ -144,10 +139,10 @@ static int exit_status(const struct alerts *a)
 
 static bool wanted(const struct alerts *a, const char *target)
 {
-        for (size_t i = 0; i < a->targets.n; i++)
-                if (!strcmp(a->targets.items[i], target))
+        for (size_t i = 0; i < a->from.targets.n; i++)
+                if (!strcmp(a->from.targets.items[i], target))
                         return true;
-        return a->targets.n == 0;
+        return a->from.targets.n == 0;
 }
 
 static int take(struct alerts *a, size_t daemon, const Hw__Update *u)
@@ -173,7 +168,7 @@ static bool all_ready(struct alerts *a)
 
 static bool ready(struct alerts *a, size_t daemon)
 {
-        size_t daemons = a->endpoints.n ? a->endpoints.n : 1;
+        size_t daemons = a->from.endpoints.n ? a->from.endpoints.n : 1;
 
         if (daemon < OPTIONS_MAX && !a->ready[daemon]) {
                 a->ready[daemon] = true;
@@ -243,18 +238,7 @@ static bool handle(struct alerts *a, struct feed *feed, int *ret_status)
 static struct feed *open_feed(const struct alerts *a, struct error *error)
 {
         static const Hw__Kind kinds[] = { HW__KIND__KIND_ALERT };
-        const struct hw_subscriber_options o = {
-                .endpoints = a->endpoints.n ? a->endpoints.items : NULL,
-                .n_endpoints = a->endpoints.n,
-                .targets = a->targets.n ? a->targets.items : NULL,
-                .n_targets = a->targets.n,
-                .kinds = kinds,
-                .n_kinds = 1,
-        };
-
-        if (!a->files.n)
-                return feed_connect(&o, error);
-        return feed_files(a->files.items, a->files.n, &a->judging, error);
+        return selection_open(&a->from, kinds, 1, error);
 }
 
 static int watch(struct alerts *a)
@@ -267,8 +251,8 @@ static int watch(struct alerts *a)
                 command_error(&command_alerts, "%s", error.text);
                 return EXIT_USAGE;
         }
-        a->known.keep = a->files.n > 0;
-        a->started = a->files.n > 0 && a->follow;
+        a->known.keep = a->from.files.n > 0;
+        a->started = a->from.files.n > 0 && a->follow;
         a->known.changed = a->follow ? print_change : NULL;
         a->known.ctx = a;
         while (!signals_stop() && handle(a, feed, &status))

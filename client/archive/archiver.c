@@ -280,7 +280,7 @@ static void on_event(struct archiver *a, enum feed_event event, const Hw__Update
 
         switch (event) {
         case FEED_UPDATE:
-                if (u->body_case == HW__UPDATE__BODY_HEALTH && a->options->files->n == 1)
+                if (u->body_case == HW__UPDATE__BODY_HEALTH && a->options->from->files.n == 1)
                         progress_show(&a->progress, u->health->bytes);
                 if (take(a, u) < 0) {
                         say_error("out of memory");
@@ -310,16 +310,9 @@ static void on_event(struct archiver *a, enum feed_event event, const Hw__Update
 
 static bool open_feed(struct archiver *a, struct error *error)
 {
-        const struct archiver_options *o = a->options;
-        struct hw_subscriber_options s = {
-                .endpoints = o->endpoints->n ? o->endpoints->items : NULL,
-                .n_endpoints = o->endpoints->n,
-                .targets = o->targets->n ? o->targets->items : NULL,
-                .n_targets = o->targets->n,
-        };
         size_t n;
 
-        a->feed = o->files->n ? feed_files(o->files->items, o->files->n, o->judging, error) : feed_connect(&s, error);
+        a->feed = selection_open(a->options->from, NULL, 0, error);
         if (!a->feed)
                 return false;
         n = feed_daemons(a->feed) ? feed_daemons(a->feed) : 1;
@@ -335,7 +328,7 @@ static void loop(struct archiver *a)
         enum feed_event event = FEED_NOTHING;
         const Hw__Update *u = NULL;
 
-        progress_begin(&a->progress, "archive", a->options->files->items, a->options->files->n);
+        progress_begin(&a->progress, "archive", a->options->from->files.items, a->options->from->files.n);
         while (!signals_stop() && !a->failed && event != FEED_END) {
                 event = feed_next(a->feed, WAIT_MS, &u);
                 on_event(a, event, u);

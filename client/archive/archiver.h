@@ -10,14 +10,13 @@
 #define HW_CLIENT_ARCHIVE_ARCHIVER_H
 
 #include "client/archive/keep.h"
-#include "client/cli/options.h"
+#include "client/feed/selection.h"
 
 struct archiver_options {
         const char *path;
-        const char *name;                                    /* of the target for files; NULL: the file's name */
-        const struct text_list *endpoints, *targets, *files; /* files are read to their end */
-        const struct text_list *labels;                      /* "NAME=VALUE", for each run */
-        const struct judging *judging;                       /* of files */
+        const char *name;               /* of the target for files; NULL: the file's name */
+        const struct selection *from;   /* files are read to their end */
+        const struct text_list *labels; /* "NAME=VALUE", for each run */
         struct keep keep;
         uint64_t bands, interval_ns; /* between two transactions */
 };

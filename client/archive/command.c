@@ -11,23 +11,22 @@
 #include "client/cli/options.h"
 #include "client/cli/say.h"
 #include "client/cli/signals.h"
-#include "client/feed/locate.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
 #include "proto/base/labels.h"
 
 struct request {
-        struct text_list operands, endpoints, labels, keep, targets, files;
+        struct selection from;
+        struct text_list labels, keep;
         const char *db, *of, *name;
         uint64_t max_bytes, bands, interval_ns;
-        struct judging judging;
         enum log_level level;
         char path[PATH_MAX];
         struct archiver_options options;
 };
 
 static const struct option options[] = {
-        OPERAND(OPTION_IS_LIST, "TARGET|LOG...", struct text_list, 0, 0, struct request, operands,
+        OPERAND(OPTION_IS_LIST, "TARGET|LOG...", struct text_list, 0, 0, struct request, from.operands,
                 COMPLETE_TARGET_OR_FILE, NULL),
         OPTION_TEXT("db", 0, "FILE", struct request, db, COMPLETE_FILE,
                     "the archive; default: $HEAPWATCH_ARCHIVE, else heapwatch/archive.db below $XDG_STATE_HOME"),
@@ -46,8 +45,8 @@ static const struct option options[] = {
                       "how many of the largest bands are kept for each ten minutes; default 50. For each hour all are"),
         OPTION_DURATION("interval", 'i', struct request, interval_ns, UINT64_C(1000000000), UINT64_C(600000000000),
                         "how often data is written, 1s to 10m; default 10s: this much is lost when it is killed"),
-        OPTION_CONNECT(struct request, endpoints),
-        OPTIONS_OF_TREND(struct request, judging),
+        OPTION_CONNECT(struct request, from.endpoints),
+        OPTIONS_OF_TREND(struct request, from.judging),
         OPTION_CHOICE("log-level", 0, "LEVEL", enum log_level, struct request, level, log_level_names,
                       "error, warning, info (default) or debug"),
         OPTIONS_END,
@@ -62,26 +61,21 @@ static int check_labels(const struct request *r)
                 return command_usage_error(&command_archive, "%s", error.text);
         if (r->of && !r->labels.n)
                 return command_usage_error(&command_archive, "--of needs --label");
-        if (r->of && (r->operands.n || r->endpoints.n))
+        if (r->of && (r->from.operands.n || r->from.endpoints.n))
                 return command_usage_error(&command_archive, "--of only labels; nothing is archived then");
         return 0;
 }
 
 static int check_sources(struct request *r)
 {
-        for (size_t i = 0; i < r->operands.n; i++) {
-                const char *what = r->operands.items[i];
-                (void)text_list_add(&command_archive, locate_is_log(what) ? &r->files : &r->targets, what);
-        }
-        if (r->files.n && (r->targets.n || r->endpoints.n))
-                return command_usage_error(&command_archive, "%s is not a log; logs and targets exclude each other",
-                                           r->targets.n ? r->targets.items[0] : "--connect");
-        if (r->name && (!r->files.n || !hw_target_name_valid(r->name)))
+        const int status = selection_check(&command_archive, &r->from);
+
+        if (status)
+                return status;
+        if (r->name && (!r->from.files.n || !hw_target_name_valid(r->name)))
                 return command_usage_error(&command_archive, "--target %s: %s", r->name,
-                                           r->files.n ? "expected 1 to 64 of A-Z a-z 0-9 . _ ~ -" : "of which log?");
-        if (!r->files.n && judging_given(&r->judging))
-                return command_usage_error(&command_archive, "%s belongs to logs; a daemon has its own",
-                                           judging_given(&r->judging));
+                                           r->from.files.n ? "expected 1 to 64 of A-Z a-z 0-9 . _ ~ -"
+                                                           : "of which log?");
         return 0;
 }
 
@@ -137,16 +131,13 @@ static int run(void *filled)
                 return label(r, path);
         r->options.path = path;
         r->options.name = r->name;
-        r->options.endpoints = &r->endpoints;
-        r->options.targets = &r->targets;
-        r->options.files = &r->files;
+        r->options.from = &r->from;
         r->options.labels = &r->labels;
-        r->options.judging = &r->judging;
         r->options.bands = r->bands;
         r->options.interval_ns = r->interval_ns;
         signals_catch();
         status = archiver_run(&r->options);
-        if (r->files.n) /* for a service, being stopped is a normal end */
+        if (r->from.files.n) /* for a service, being stopped is a normal end */
                 signals_die();
         return status;
 }

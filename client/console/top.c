@@ -13,7 +13,7 @@
 #include "client/console/loop.h"
 #include "client/console/plain.h"
 #include "client/console/screen.h"
-#include "client/feed/locate.h"
+#include "client/feed/selection.h"
 #include "client/program/own_daemon.h"
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
@@ -26,7 +26,7 @@
 #define REPORT_NS  UINT64_C(1000000000) /* --plain: a report a second by default */
 
 struct top {
-        struct text_list operands, endpoints, targets, files; /* operands: targets or files */
+        struct selection from;
         bool plain, once, json;
         int format;            /* -1: not given; else json, or text */
         const char *view_name; /* NULL: the default one */
@@ -47,9 +47,9 @@ static const char *nth_view(size_t n)
 }
 
 static const struct option options[] = {
-        OPERAND(OPTION_IS_LIST, "TARGET|FILE...", struct text_list, 0, 0, struct top, operands, COMPLETE_TARGET_OR_FILE,
-                NULL),
-        OPTION_CONNECT(struct top, endpoints),
+        OPERAND(OPTION_IS_LIST, "TARGET|FILE...", struct text_list, 0, 0, struct top, from.operands,
+                COMPLETE_TARGET_OR_FILE, NULL),
+        OPTION_CONNECT(struct top, from.endpoints),
         OPTION_FLAG("plain", 'p', struct top, plain,
                     "print text instead of drawing; also when standard output is no terminal, or TERM=dumb"),
         OPTION_FLAG("once", '1', struct top, once, "one report, when the state is complete (a FILE: at its end)"),
@@ -70,15 +70,7 @@ static int check(void *filled)
 
         t->json = t->format == 1;
         t->plain = t->plain || t->once || t->format >= 0;
-        for (size_t i = 0; i < t->operands.n; i++)
-                (void)text_list_add(&command_top, locate_is_log(t->operands.items[i]) ? &t->files : &t->targets,
-                                    t->operands.items[i]);
-        if (t->files.n && t->endpoints.n)
-                return command_usage_error(&command_top, "files and --connect exclude each other");
-        if (t->files.n && t->targets.n)
-                return command_usage_error(&command_top, "'%s' is not a file; files and targets exclude each other",
-                                           t->targets.items[0]);
-        return 0;
+        return selection_check(&command_top, &t->from);
 }
 
 /* The user's daemon, if it has died. */
@@ -86,22 +78,8 @@ static void restart_daemon(const struct top *t)
 {
         struct own_daemon started;
 
-        if (t->files.n == 0 && t->endpoints.n == 0 && own_daemon_restart(RESTART_MS, &started))
+        if (t->from.files.n == 0 && t->from.endpoints.n == 0 && own_daemon_restart(RESTART_MS, &started))
                 fprintf(stderr, "heapwatch top: %s\n", started.text);
-}
-
-static struct feed *open_feed(const struct top *t, struct error *error)
-{
-        struct hw_subscriber_options o = {
-                .endpoints = t->endpoints.n ? t->endpoints.items : NULL,
-                .n_endpoints = t->endpoints.n,
-                .targets = t->targets.n ? t->targets.items : NULL,
-                .n_targets = t->targets.n,
-        };
-
-        if (t->files.n)
-                return feed_files(t->files.items, t->files.n, NULL, error);
-        return feed_connect(&o, error);
 }
 
 /* -------------------------------------------------------------------- text */
@@ -123,8 +101,8 @@ static int report(const struct top *t)
 {
         struct plain_options o = {
                 .view = t->view_name,
-                .targets = t->targets.items,
-                .n_targets = t->targets.n,
+                .targets = t->from.targets.items,
+                .n_targets = t->from.targets.n,
                 .brief = feed_is_live(t->feed),
                 .json = t->json,
                 .width = text_width(),
@@ -194,9 +172,9 @@ static void take(const struct top *t, int timeout_ms, struct progress *p)
 /* Looks for the given targets once the state is complete, and reports missing ones. */
 static int find_targets(const struct top *t, int status)
 {
-        for (size_t i = 0; i < t->targets.n; i++)
-                if (!world_find(t->world, t->targets.items[i]))
-                        status = absent_target(&command_top, feed_endpoint(t->feed, 0), t->targets.items[i]);
+        for (size_t i = 0; i < t->from.targets.n; i++)
+                if (!world_find(t->world, t->from.targets.items[i]))
+                        status = absent_target(&command_top, feed_endpoint(t->feed, 0), t->from.targets.items[i]);
         return status;
 }
 
@@ -212,10 +190,10 @@ static bool any_run(const struct top *t)
 /* Whether targets were named and the daemon has none of them: waiting for one is no report. */
 static bool none_found(const struct top *t)
 {
-        for (size_t i = 0; i < t->targets.n; i++)
-                if (world_find(t->world, t->targets.items[i]))
+        for (size_t i = 0; i < t->from.targets.n; i++)
+                if (world_find(t->world, t->from.targets.items[i]))
                         return false;
-        return t->targets.n > 0 && feed_is_live(t->feed);
+        return t->from.targets.n > 0 && feed_is_live(t->feed);
 }
 
 static int plain(const struct top *t)
@@ -287,14 +265,15 @@ static int show(struct top *t)
         restart_daemon(t);
         if (drawn)
                 screen_hold_messages();
-        t->feed = open_feed(t, &error);
+        t->feed = selection_open(&t->from, NULL, 0, &error);
         if (!t->feed) {
                 screen_release_messages();
                 command_error(&command_top, "%s", error.text);
                 return EXIT_USAGE;
         }
         if (drawn)
-                status = console_run(t->feed, t->world, t->view_name, t->targets.n == 1 ? t->targets.items[0] : NULL,
+                status = console_run(t->feed, t->world, t->view_name,
+                                     t->from.targets.n == 1 ? t->from.targets.items[0] : NULL,
                                      t->interval_ns ? t->interval_ns : PICTURE_NS);
         else
                 status = print(t);

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/feed/feed.h"
+#include "client/feed/selection.h"
 #include "client/cli/options.h"
 #include "client/pipe/csv.h"
 #include "client/cli/signals.h"
@@ -23,7 +23,7 @@
 enum format { FORMAT_JSON, FORMAT_CSV, FORMAT_NONE };
 
 struct pipe {
-        struct text_list files, endpoints, targets;
+        struct selection from;
         struct kind_list kinds;    /* to print; empty: all */
         struct kind_list followed; /* to subscribe to; empty: all */
         int format;                /* enum format */
@@ -43,27 +43,25 @@ static int take_kinds(const struct command *c, const struct option *o, void *fil
 static const char *const formats[] = { "json", "csv", NULL };
 
 static const struct option options[] = {
-        OPERAND_LIST("FILE...", 0, struct pipe, files, COMPLETE_FILE, NULL),
+        OPERAND_LIST("FILE...", 0, struct pipe, from.files, COMPLETE_FILE, NULL),
         OPTION_CHOICE("format", 'f', "json|csv", int, struct pipe, format, formats,
                       "json: every update as one JSON object (the messages of heapwatch.proto, in their canonical JSON "
                       "form); csv: one number a row, for spreadsheets and awk (see below)"),
         OPTION_FLAG("numbers", 'n', struct pipe, numbers, "JSON: 64-bit integers as numbers, not as strings"),
         OPTION_CALLBACK_OF("kinds", 'k', "A,B", take_kinds, options_nth_kind,
                            "only these: daemon target heap gc census band note profile ticky sched health trend alert"),
-        OPTION_WORDS("targets", 't', "X,Y", struct pipe, targets, COMPLETE_TARGET, "only these targets"),
-        OPTION_CONNECT(struct pipe, endpoints),
+        OPTION_WORDS("targets", 't', "X,Y", struct pipe, from.targets, COMPLETE_TARGET, "only these targets"),
+        OPTION_CONNECT(struct pipe, from.endpoints),
         OPTIONS_END,
 };
 
 static int check(void *filled)
 {
-        const struct pipe *p = filled;
+        struct pipe *p = filled;
 
         if (p->format == FORMAT_NONE)
                 return command_usage_error(&command_pipe, "which format? add --format json or --format csv");
-        if (p->files.n && p->endpoints.n)
-                return command_usage_error(&command_pipe, "files and --connect exclude each other");
-        return 0;
+        return selection_check(&command_pipe, &p->from);
 }
 
 static bool listed(const struct kind_list *list, Hw__Kind kind)
@@ -84,32 +82,16 @@ static void choose_followed(struct pipe *p)
                 p->followed.items[p->followed.n++] = HW__KIND__KIND_BAND;
 }
 
-static struct feed *open_feed(const struct pipe *p, struct error *error)
-{
-        struct hw_subscriber_options o = {
-                .endpoints = p->endpoints.n ? p->endpoints.items : NULL,
-                .n_endpoints = p->endpoints.n,
-                .targets = p->targets.n ? p->targets.items : NULL,
-                .n_targets = p->targets.n,
-                .kinds = p->followed.n ? p->followed.items : NULL,
-                .n_kinds = p->followed.n,
-        };
-
-        if (p->files.n)
-                return feed_files(p->files.items, p->files.n, NULL, error);
-        return feed_connect(&o, error);
-}
-
 /* ------------------------------------------------------------------ output */
 
 static bool wanted(const struct pipe *p, const Hw__Update *u)
 {
         if (p->kinds.n && !listed(&p->kinds, hw_update_kind(u)))
                 return false;
-        if (!p->targets.n)
+        if (!p->from.targets.n)
                 return true;
-        for (size_t i = 0; u->target && i < p->targets.n; i++) {
-                if (!strcmp(p->targets.items[i], u->target))
+        for (size_t i = 0; u->target && i < p->from.targets.n; i++) {
+                if (!strcmp(p->from.targets.items[i], u->target))
                         return true;
         }
         return false;
@@ -177,9 +159,9 @@ static bool none_found(struct pipe *p, const struct feed *feed)
         if (p->checked || feed_daemons(feed) != 1)
                 return false;
         p->checked = true;
-        for (size_t i = 0; i < p->targets.n; i++)
-                missing += absent_check_target(&command_pipe, feed_endpoint(feed, 0), p->targets.items[i]);
-        return missing > 0 && missing == p->targets.n;
+        for (size_t i = 0; i < p->from.targets.n; i++)
+                missing += absent_check_target(&command_pipe, feed_endpoint(feed, 0), p->from.targets.items[i]);
+        return missing > 0 && missing == p->from.targets.n;
 }
 
 /* One event. Returns false at the end, with the exit status. */
@@ -222,7 +204,7 @@ static bool handle(struct pipe *p, struct feed *feed, int *ret_status)
 static int follow(struct pipe *p)
 {
         struct error error;
-        struct feed *feed = open_feed(p, &error);
+        struct feed *feed = selection_open(&p->from, p->followed.items, p->followed.n, &error);
         int status = EXIT_OK;
 
         if (!feed) {

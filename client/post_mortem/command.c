@@ -9,36 +9,31 @@
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
 #include "client/feed/gather.h"
-#include "client/feed/locate.h"
+#include "client/feed/selection.h"
 #include "client/post_mortem/print.h"
 #include "client/state/world.h"
 #include "proto/base/error.h"
 
 struct request {
         const char *what;
-        struct text_list endpoints;
-        struct judging judging;
+        struct selection from; /* of `what` */
         bool json;
 };
 
 static const struct option options[] = {
         OPERAND(OPTION_IS_TEXT, "TARGET|FILE", const char *, 1, 1, struct request, what, COMPLETE_TARGET_OR_FILE, NULL),
         OPTION_JSON(struct request, json, "text (default), or one object per run"),
-        OPTION_CONNECT(struct request, endpoints),
-        OPTIONS_OF_TREND(struct request, judging),
+        OPTION_CONNECT(struct request, from.endpoints),
+        OPTIONS_OF_TREND(struct request, from.judging),
         OPTIONS_END,
 };
 
-static struct feed *open_feed(const struct request *r, struct error *error)
+static int check(void *filled)
 {
-        struct hw_subscriber_options o = {
-                .endpoints = r->endpoints.n ? r->endpoints.items : NULL,
-                .n_endpoints = r->endpoints.n,
-                .targets = &r->what,
-                .n_targets = 1,
-        };
+        struct request *r = filled;
 
-        return locate_is_log(r->what) ? feed_files(&r->what, 1, &r->judging, error) : feed_connect(&o, error);
+        (void)text_list_add(&command_post_mortem, &r->from.operands, r->what);
+        return selection_check(&command_post_mortem, &r->from);
 }
 
 static int take(void *world, size_t daemon, const Hw__Update *update)
@@ -67,7 +62,7 @@ static int show(const struct request *r)
 {
         struct world *world = world_new(NULL);
         struct error error = { "out of memory" };
-        struct feed *feed = world ? open_feed(r, &error) : NULL;
+        struct feed *feed = world ? selection_open(&r->from, NULL, 0, &error) : NULL;
         int status = EXIT_USAGE;
 
         if (!feed) {
@@ -119,5 +114,6 @@ const struct command command_post_mortem = {
                         NULL,
                 },
         .size = sizeof(struct request),
+        .check = check,
         .run = run,
 };

@@ -17,7 +17,7 @@
 #include "client/cli/progress.h"
 #include "client/cli/signals.h"
 #include "client/feed/gather.h"
-#include "client/feed/locate.h"
+#include "client/feed/selection.h"
 #include "client/page/assets.h"
 #include "client/report/compose.h"
 #include "client/report/notes.h"
@@ -41,10 +41,9 @@
 #define NOT_GIVEN    UINT32_MAX
 
 struct reporter {
-        struct text_list operands, files, targets, endpoints; /* operands: files or targets */
-        struct judging judging;                               /* of files */
-        const char *out;                                      /* NULL: made from the name of the first file or target */
-        const char *format;                                   /* one of formats[] */
+        struct selection from;
+        const char *out;    /* NULL: made from the name of the first file or target */
+        const char *format; /* one of formats[] */
         bool force;
         uint32_t bands;                /* NOT_GIVEN: as the format has it */
         const char *sort;              /* NULL: by size */
@@ -111,7 +110,7 @@ static int take_threshold(const struct command *c, const struct option *o, void 
 }
 
 static const struct option options[] = {
-        OPERAND_LIST("LOG|TARGET...", 1, struct reporter, operands, COMPLETE_TARGET_OR_FILE, NULL),
+        OPERAND_LIST("LOG|TARGET...", 1, struct reporter, from.operands, COMPLETE_TARGET_OR_FILE, NULL),
         OPTION_TEXT("output", 'o', "FILE", struct reporter, out, COMPLETE_FILE,
                     "the output file, whose ending is the format: .html, .json, .svg, .png, .pdf, .eps, .ps (default: "
                     "LOG or TARGET with .html; - is standard output)"),
@@ -158,9 +157,9 @@ static const struct option options[] = {
                     "picture: scales and order of another one, so that the two can be compared (hp2ps -p)"),
         OPTION_NUMBER("run", 0, uint32_t, struct reporter, run, 1, UINT32_MAX,
                       "picture: the N-th run of a log with several (default: the first)"),
-        OPTION_RULES(struct reporter, judging),
-        OPTIONS_OF_TREND(struct reporter, judging),
-        OPTION_CONNECT(struct reporter, endpoints),
+        OPTION_RULES(struct reporter, from.judging),
+        OPTIONS_OF_TREND(struct reporter, from.judging),
+        OPTION_CONNECT(struct reporter, from.endpoints),
         OPTIONS_END,
 };
 
@@ -200,8 +199,7 @@ static const char *option_of_page(const struct reporter *r)
                : r->options.include.n    ? "--include"
                : r->options.exclude.n    ? "--exclude"
                : r->options.trace_events ? "--include-trace-events"
-               : r->judging.rules.n      ? "--rules"
-                                         : judging_given(&r->judging);
+                                         : judging_given(&r->from.judging);
 }
 
 static const char *option_of_picture(const struct reporter *r)
@@ -224,13 +222,13 @@ static int check_picture(struct reporter *r)
         static const char *const orders[] = { [SORT_SIZE] = "size", [SORT_STDDEV] = "stddev", [SORT_NAME] = "name" };
         struct plot_options *o = &r->plot;
 
-        if (r->targets.n)
+        if (r->from.targets.n)
                 return command_usage_error(&command_report,
                                            "%s is no file, and a picture is drawn from a finished log; if it is "
                                            "recorded, give recording:%s",
-                                           r->targets.items[0], r->targets.items[0]);
-        if (r->files.n > 1)
-                return command_usage_error(&command_report, "a picture is of one log, not of %zu", r->files.n);
+                                           r->from.targets.items[0], r->from.targets.items[0]);
+        if (r->from.files.n > 1)
+                return command_usage_error(&command_report, "a picture is of one log, not of %zu", r->from.files.n);
         if (option_of_page(r))
                 return command_usage_error(&command_report, "%s belongs to a page, not to a picture",
                                            option_of_page(r));
@@ -254,9 +252,6 @@ static int check_picture(struct reporter *r)
 
 static int check_page(struct reporter *r)
 {
-        if (r->targets.n && judging_given(&r->judging))
-                return command_usage_error(&command_report, "%s belongs to files; a daemon has its own",
-                                           judging_given(&r->judging));
         if (option_of_picture(r))
                 return command_usage_error(&command_report, "%s belongs to a picture: -o FILE.svg",
                                            option_of_picture(r));
@@ -272,14 +267,7 @@ static int check(void *filled)
 {
         struct reporter *r = filled;
 
-        for (size_t i = 0; i < r->operands.n; i++) {
-                const char *what = r->operands.items[i];
-                (void)text_list_add(&command_report, locate_is_log(what) ? &r->files : &r->targets, what);
-        }
-        if (r->files.n && (r->targets.n || r->endpoints.n))
-                return command_usage_error(&command_report, "%s is not a file; files and targets exclude each other",
-                                           r->targets.n ? r->targets.items[0] : "--connect");
-        if (choose_format(r))
+        if (selection_check(&command_report, &r->from) || choose_format(r))
                 return EXIT_USAGE;
         return is_picture(r) ? check_picture(r) : check_page(r);
 }
@@ -328,7 +316,7 @@ static bool read_all(struct reporter *r)
 
         if (gather(r->feed, &g) == GATHERED_FAILED || (r->pair && pair_end(r->pair) < 0))
                 return false;
-        return r->targets.n == 0 || watched_complete(r->feed, r->world, &r->targets);
+        return r->from.targets.n == 0 || watched_complete(r->feed, r->world, &r->from.targets);
 }
 
 /* What a reader of the report should know before opening it. */
@@ -351,13 +339,13 @@ static void warn(const struct reporter *r)
 
 static int write_page(const struct reporter *r, FILE *to)
 {
-        bool watched = r->targets.n > 0;
+        bool watched = r->from.targets.n > 0;
         struct state_source state = { .world = r->world,
                                       .feed = r->feed,
                                       .n_daemons = watched ? feed_daemons(r->feed) : 1,
                                       .watched = watched,
-                                      .files = watched ? NULL : r->files.items,
-                                      .targets = watched ? r->targets.items : NULL,
+                                      .files = watched ? NULL : r->from.files.items,
+                                      .targets = watched ? r->from.targets.items : NULL,
                                       .put_notes = watched ? NULL : report_notes_put,
                                       .ctx = r->notes };
         struct report report = { .options = &r->options, .state = &state, .pair = r->pair, .watched = watched };
@@ -387,7 +375,7 @@ static int draw_chart(const struct reporter *r, struct plot_picture *p, struct p
                 command_error(&command_report,
                               "%s has neither censuses nor the lines of --lines; run the program with "
                               "+RTS -l -hT -i1 (or another -h)",
-                              r->files.items[0]);
+                              r->from.files.items[0]);
                 return 1;
         }
         if (status == -ENOENT || status == -EACCES) {
@@ -415,7 +403,7 @@ static int write_picture(const struct reporter *r, FILE *to)
                 status = draw_chart(r, p, c, to);
                 plot_chart_done(c);
         } else if (p && c) {
-                command_error(&command_report, "%s has %u run%s, not %u", r->files.items[0], r->runs_seen,
+                command_error(&command_report, "%s has %u run%s, not %u", r->from.files.items[0], r->runs_seen,
                               r->runs_seen == 1 ? "" : "s", r->run);
                 status = 1;
         }
@@ -438,7 +426,7 @@ static char *out_name(const struct reporter *r)
 {
         static const char *const endings[] = { ".gz", ".zst",
                                                ".eventlog" }; /* in the order in which they are removed */
-        const char *log = r->operands.items[0];
+        const char *log = r->from.operands.items[0];
         size_t n = strlen(log);
         char *name = NULL;
 
@@ -494,35 +482,20 @@ static bool may_write(const struct reporter *r)
         return good;
 }
 
-static struct feed *open_feed(struct reporter *r, struct error *error)
-{
-        struct hw_subscriber_options o = {
-                .endpoints = r->endpoints.n ? r->endpoints.items : NULL,
-                .n_endpoints = r->endpoints.n,
-                .targets = r->targets.items,
-                .n_targets = r->targets.n,
-        };
-
-        if (r->targets.n)
-                return feed_connect(&o, error);
-        progress_begin(&r->progress, command_report.name, r->files.items, r->files.n);
-        return feed_files(r->files.items, r->files.n, &r->judging, error);
-}
-
 /* What is filled while reading. False: out of memory, or no room for what a picture keeps on disk. */
 static bool prepare(struct reporter *r)
 {
         static const struct history_options past = {
                 .points = HISTORY_POINTS, .columns = HISTORY_COLUMNS, .cells = HISTORY_CELLS, .collections = true
         };
-        const bool picture = is_picture(r), two = !picture && r->files.n == 2;
+        const bool picture = is_picture(r), two = !picture && r->from.files.n == 2;
         int status = -ENOMEM;
 
         r->world = world_new(picture ? NULL : &past);
         r->data = picture ? calloc(1, sizeof(*r->data)) : NULL;
-        r->notes = picture || r->targets.n ? NULL : report_notes_new();
-        r->pair = two ? pair_new(r->files.items[0], r->files.items[1]) : NULL;
-        if (r->world && (r->data || r->notes || r->targets.n) && (r->pair || !two))
+        r->notes = picture || r->from.targets.n ? NULL : report_notes_new();
+        r->pair = two ? pair_new(r->from.files.items[0], r->from.files.items[1]) : NULL;
+        if (r->world && (r->data || r->notes || r->from.targets.n) && (r->pair || !two))
                 status = r->data ? plot_data_init(r->data) : 0;
         if (status)
                 command_error(&command_report, "%s", strerror(-status));
@@ -546,7 +519,9 @@ static int report(struct reporter *r)
         int status = EXIT_USAGE;
 
         if (may_write(r) && prepare(r)) {
-                r->feed = open_feed(r, &error);
+                if (r->from.files.n)
+                        progress_begin(&r->progress, command_report.name, r->from.files.items, r->from.files.n);
+                r->feed = selection_open(&r->from, NULL, 0, &error);
                 if (!r->feed)
                         command_error(&command_report, "%s", error.text);
                 else if (read_all(r))

@@ -15,7 +15,7 @@
 #include "client/cli/command.h"
 #include "client/feed/feed.h"
 #include "client/feed/gather.h"
-#include "client/feed/locate.h"
+#include "client/feed/selection.h"
 #include "client/cli/options.h"
 #include "client/cli/progress.h"
 #include "client/cli/signals.h"
@@ -23,7 +23,7 @@
 #include "proto/base/error.h"
 
 struct request {
-        struct text_list operands, endpoints, logs, targets; /* operands: logs or targets */
+        struct selection from;
         bool json;
 };
 
@@ -42,10 +42,10 @@ struct gathering {
 /* -------------------------------------------------------------- options */
 
 static const struct option options[] = {
-        OPERAND_LIST("LOG|TARGET...", 1, struct request, operands, COMPLETE_TARGET_OR_FILE, NULL),
+        OPERAND_LIST("LOG|TARGET...", 1, struct request, from.operands, COMPLETE_TARGET_OR_FILE, NULL),
         OPTION_JSON(struct request, json,
                     "for people (default), or one object per line for each run, with exact numbers"),
-        OPTION_CONNECT(struct request, endpoints),
+        OPTION_CONNECT(struct request, from.endpoints),
         OPTIONS_END,
 };
 
@@ -53,14 +53,7 @@ static int check(void *filled)
 {
         struct request *r = filled;
 
-        for (size_t i = 0; i < r->operands.n; i++) {
-                const char *what = r->operands.items[i];
-                (void)text_list_add(&command_summary, locate_is_log(what) ? &r->logs : &r->targets, what);
-        }
-        if (r->logs.n && (r->targets.n || r->endpoints.n))
-                return command_usage_error(&command_summary, "%s is not a file; files and targets exclude each other",
-                                           r->targets.n ? r->targets.items[0] : "--connect");
-        return 0;
+        return selection_check(&command_summary, &r->from);
 }
 
 /* --------------------------------------------------------------- output */
@@ -158,14 +151,14 @@ static int read_logs(const struct request *r)
         const Hw__Update *update;
         struct error error;
         int status = 0;
-        struct feed *feed = feed_files(r->logs.items, r->logs.n, NULL, &error);
+        struct feed *feed = selection_open(&r->from, NULL, 0, &error);
         enum feed_event event = FEED_NOTHING;
 
         if (!feed) {
                 command_error(&command_summary, "%s", error.text);
                 return EXIT_USAGE;
         }
-        progress_begin(&g.progress, command_summary.name, r->logs.items, r->logs.n);
+        progress_begin(&g.progress, command_summary.name, r->from.files.items, r->from.files.n);
         while (!signals_stop() && status == 0 && event != FEED_END && event != FEED_FAILED) {
                 event = feed_next(feed, 500, &update);
                 if (event == FEED_UPDATE)
@@ -202,8 +195,8 @@ static int print_targets(struct gathering *g, const struct feed *feed)
 {
         int status = EXIT_OK;
 
-        for (size_t i = 0; i < g->request->targets.n; i++) {
-                const char *name = g->request->targets.items[i];
+        for (size_t i = 0; i < g->request->from.targets.n; i++) {
+                const char *name = g->request->from.targets.items[i];
                 const struct world_target *t = world_find(g->world, name);
 
                 if (t && t->run) {
@@ -222,15 +215,9 @@ static int print_targets(struct gathering *g, const struct feed *feed)
 
 static int ask_targets(const struct request *r)
 {
-        struct hw_subscriber_options o = {
-                .endpoints = r->endpoints.n ? r->endpoints.items : NULL,
-                .n_endpoints = r->endpoints.n,
-                .targets = r->targets.items,
-                .n_targets = r->targets.n,
-        };
         struct gathering g = { .request = r, .world = world_new(NULL) };
         struct error error = { "out of memory" };
-        struct feed *feed = g.world ? feed_connect(&o, &error) : NULL;
+        struct feed *feed = g.world ? selection_open(&r->from, NULL, 0, &error) : NULL;
         enum gather_end gathered = GATHERED_FAILED;
         int status = EXIT_USAGE;
 
@@ -252,7 +239,7 @@ static int run(void *filled)
         const struct request *r = filled;
 
         signals_catch();
-        int status = r->targets.n ? ask_targets(r) : read_logs(r);
+        int status = r->from.targets.n ? ask_targets(r) : read_logs(r);
         signals_die();
         return status;
 }

@@ -13,7 +13,7 @@
 #include "client/cli/command.h"
 #include "client/cli/absent.h"
 #include "client/feed/gather.h"
-#include "client/feed/locate.h"
+#include "client/feed/selection.h"
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
 #include "client/trend/trend.h"
@@ -22,7 +22,7 @@
 #include "proto/base/error.h"
 
 struct request {
-        struct text_list operands, endpoints, targets, files; /* operands: targets or files */
+        struct selection from;
         struct trend_show show;
         int order, fails; /* as chosen; fails: -1 never */
         bool json, all;
@@ -30,7 +30,6 @@ struct request {
         uint64_t since_ns;   /* 0: what daemons know now, or files */
         const char *db;
         struct run_events archived; /* of --since */
-        struct judging judging;
 };
 
 struct reading {
@@ -46,7 +45,7 @@ static const char *const orders[] = { "gained", "slope", "size", "name", NULL };
 static const char *const verdicts[] = { "growing", "leak", NULL };
 
 static const struct option options[] = {
-        OPERAND(OPTION_IS_LIST, "TARGET|FILE...", struct text_list, 0, 0, struct request, operands,
+        OPERAND(OPTION_IS_LIST, "TARGET|FILE...", struct text_list, 0, 0, struct request, from.operands,
                 COMPLETE_TARGET_OR_FILE, NULL),
         OPTION_JSON(struct request, json, "text (default), or one object a line with all numbers"),
         OPTION_FLAG("all", 'a', struct request, all, "details of each target, as with its name"),
@@ -61,33 +60,27 @@ static const struct option options[] = {
                         "of an archive: each run of these targets in this time, such as 30d (docs/ARCHIVE.md)"),
         OPTION_TEXT("db", 0, "FILE", struct request, db, COMPLETE_FILE,
                     "the archive for --since; default: that of `heapwatch archive`"),
-        OPTION_CONNECT(struct request, endpoints),
-        OPTIONS_OF_TREND(struct request, judging),
+        OPTION_CONNECT(struct request, from.endpoints),
+        OPTIONS_OF_TREND(struct request, from.judging),
         OPTIONS_END,
 };
 
 static int check(void *filled)
 {
         struct request *r = filled;
+        const int status =
+                r->since_ns ? selection_sort(&command_trend, &r->from) : selection_check(&command_trend, &r->from);
 
+        if (status)
+                return status;
         r->show.order = (enum trend_order)r->order;
         r->fail_on = r->fails < 0 ? HW__VERDICT__VERDICT_UNKNOWN
                      : r->fails   ? HW__VERDICT__VERDICT_LEAK
                                   : HW__VERDICT__VERDICT_GROWING;
-        for (size_t i = 0; i < r->operands.n; i++) {
-                const char *what = r->operands.items[i];
-                (void)text_list_add(&command_trend, locate_is_log(what) ? &r->files : &r->targets, what);
-        }
-        if (r->files.n && (r->targets.n || r->endpoints.n))
-                return command_usage_error(&command_trend, "%s is not a file; files and targets exclude each other",
-                                           r->targets.n ? r->targets.items[0] : "--connect");
-        if (r->since_ns && (r->files.n || r->endpoints.n || !r->targets.n))
+        if (r->since_ns && (r->from.files.n || r->from.endpoints.n || !r->from.targets.n))
                 return command_usage_error(&command_trend, "--since: expected targets that an archive has");
         if (r->db && !r->since_ns)
                 return command_usage_error(&command_trend, "--db belongs to --since");
-        if (!r->files.n && !r->since_ns && judging_given(&r->judging))
-                return command_usage_error(&command_trend, "%s belongs to files; a daemon has its own",
-                                           judging_given(&r->judging));
         return 0;
 }
 
@@ -98,7 +91,7 @@ static void print(struct reading *r, const struct world_target *t)
         Hw__Verdict worst = trend_worst(t);
         struct trend_show show = r->request->show;
 
-        show.live = r->request->files.n == 0 && r->request->archived.n == 0;
+        show.live = r->request->from.files.n == 0 && r->request->archived.n == 0;
         if (!t->run)
                 return;
         if (r->printed++ && !r->request->json)
@@ -113,10 +106,10 @@ static void print(struct reading *r, const struct world_target *t)
 
 static bool wanted(const struct request *r, const char *name)
 {
-        for (size_t i = 0; i < r->targets.n; i++)
-                if (!strcmp(r->targets.items[i], name))
+        for (size_t i = 0; i < r->from.targets.n; i++)
+                if (!strcmp(r->from.targets.items[i], name))
                         return true;
-        return r->targets.n == 0;
+        return r->from.targets.n == 0;
 }
 
 /* Without names: what needs care first, and no more of each than a line. */
@@ -141,7 +134,7 @@ static void print_list(struct reading *r)
 
 static bool is_list(const struct request *r)
 {
-        return !r->files.n && !r->archived.n && !r->targets.n && !r->json && !r->all && !r->show.windows;
+        return !r->from.files.n && !r->archived.n && !r->from.targets.n && !r->json && !r->all && !r->show.windows;
 }
 
 static void print_all(struct reading *r)
@@ -161,7 +154,7 @@ static int take(void *ctx, size_t daemon, const Hw__Update *u)
 {
         struct reading *r = ctx;
 
-        if ((r->request->files.n || r->request->archived.n) && u->has_run && u->target) {
+        if ((r->request->from.files.n || r->request->archived.n) && u->has_run && u->target) {
                 const struct world_target *t = world_find(r->world, u->target);
                 if (t && t->run && u->run > t->run)
                         print(r, t);
@@ -179,28 +172,17 @@ static struct feed *open_feed(const struct request *r, struct error *error)
         static const Hw__Kind kinds[] = { HW__KIND__KIND_TARGET, HW__KIND__KIND_BAND,  HW__KIND__KIND_CENSUS,
                                           HW__KIND__KIND_HEAP,   HW__KIND__KIND_TREND, HW__KIND__KIND_HEALTH,
                                           HW__KIND__KIND_ALERT };
-        struct hw_subscriber_options o = {
-                .endpoints = r->endpoints.n ? r->endpoints.items : NULL,
-                .n_endpoints = r->endpoints.n,
-                .targets = r->targets.n ? r->targets.items : NULL,
-                .n_targets = r->targets.n,
-                .kinds = kinds,
-                .n_kinds = ARRAY_SIZE(kinds),
-        };
-
         if (r->archived.n)
-                return feed_runs(r->archived.lists, r->archived.n, &r->judging, error);
-        if (r->files.n)
-                return feed_files(r->files.items, r->files.n, &r->judging, error);
-        return feed_connect(&o, error);
+                return feed_runs(r->archived.lists, r->archived.n, &r->from.judging, error);
+        return selection_open(&r->from, kinds, ARRAY_SIZE(kinds), error);
 }
 
 /* The first given target that no daemon has; NULL: none. */
 static const char *absent_of(const struct request *request, const struct world *world)
 {
-        for (size_t i = 0; i < request->targets.n; i++)
-                if (!world_find(world, request->targets.items[i]))
-                        return request->targets.items[i];
+        for (size_t i = 0; i < request->from.targets.n; i++)
+                if (!world_find(world, request->from.targets.items[i]))
+                        return request->from.targets.items[i];
         return NULL;
 }
 
@@ -243,16 +225,17 @@ static bool read_archived(struct request *r, struct error *error)
                     error_set(error, "there is no home with an archive in it; give --db FILE");
 
         good = good && database_open_to_read(&d, r->db ? r->db : path, error);
-        for (size_t i = 0; good && i < r->targets.n; i++) {
+        for (size_t i = 0; good && i < r->from.targets.n; i++) {
                 size_t before = runs.n;
-                good = select_between(&d, r->targets.items[i], from, now, &runs, error);
+                good = select_between(&d, r->from.targets.items[i], from, now, &runs, error);
                 if (good && runs.n == before)
-                        good = error_set(error, "%s has no run of %s in that time", d.path, r->targets.items[i]);
+                        good = error_set(error, "%s has no run of %s in that time", d.path, r->from.targets.items[i]);
         }
         good = good && run_events_read(&r->archived, &d, &runs, error);
-        r->targets.n = 0;                                     /* names of runs that were set aside have a number */
-        if (!r->judging.resolution && !r->judging.leak_after) /* as a live run is judged, where minutes are kept */
-                r->judging.resolution = r->archived.by_hour ? "1h" : "1m";
+        r->from.targets.n = 0; /* names of runs that were set aside have a number */
+        if (!r->from.judging.resolution &&
+            !r->from.judging.leak_after) /* as a live run is judged, where minutes are kept */
+                r->from.judging.resolution = r->archived.by_hour ? "1h" : "1m";
         archived_runs_done(&runs);
         database_close(&d);
         return good;

@@ -18,6 +18,7 @@
 #include "client/archive/database.h"
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
+#include "client/feed/selection.h"
 #include "client/page/assets.h"
 #include "client/web/server.h"
 #include "proto/base/clock.h"
@@ -32,9 +33,9 @@
 #define HISTORY_FILE_POINTS 8192
 
 struct web {
-        struct text_list files, endpoints, hosts;
-        struct text_list logs;  /* the targets of the files, in their order; owned */
-        struct judging judging; /* of files */
+        struct selection from;
+        struct text_list hosts;
+        struct text_list logs; /* the targets of the files, in their order; owned */
         struct server_options options;
         const char *listen, *port, *token_file, *db; /* listen NULL: not given */
         bool no_token, token_made;
@@ -60,13 +61,13 @@ struct web {
 /* ------------------------------------------------------------------- options */
 
 static const struct option options[] = {
-        OPERAND_LIST("FILE...", 0, struct web, files, COMPLETE_FILE, NULL),
+        OPERAND_LIST("FILE...", 0, struct web, from.files, COMPLETE_FILE, NULL),
         OPTION_TEXT(
                 "listen", 0, "ADDRESS:PORT", struct web, listen, COMPLETE_NOTHING,
                 "where to serve (default 127.0.0.1:8077; port 0: any), or unix:PATH for a proxy of this machine; an "
                 "address that others can reach needs --token-file"),
         OPTION_TEXT("port", 0, "PORT", struct web, port, COMPLETE_NOTHING, "the same as --listen 127.0.0.1:PORT"),
-        OPTION_CONNECT(struct web, endpoints),
+        OPTION_CONNECT(struct web, from.endpoints),
         OPTION_TEXT("token-file", 0, "FILE", struct web, token_file, COMPLETE_FILE,
                     "the token that clients must have: this private file's first line (16 to 512 characters), or lines "
                     "NAME ROLE TOKEN of several, with the roles read, silence and control; open "
@@ -78,8 +79,8 @@ static const struct option options[] = {
         OPTION_TEXT("db", 0, "FILE", struct web, db, COMPLETE_FILE,
                     "the archive that ranges of time reach back into; default: that of `heapwatch archive`, once there "
                     "is one"),
-        OPTION_RULES(struct web, judging),
-        OPTIONS_OF_TREND(struct web, judging),
+        OPTION_RULES(struct web, from.judging),
+        OPTIONS_OF_TREND(struct web, from.judging),
         OPTION_FLAG(
                 "allow-control", 0, struct web, options.allow_control,
                 "let /api/control add and remove targets and silence alerts, each token by its role; by default the "
@@ -119,14 +120,11 @@ static int check(void *filled)
 {
         struct web *w = filled;
 
-        if (w->files.n && w->endpoints.n)
-                return command_usage_error(&command_web, "files and --connect exclude each other");
-        if (judging_given(&w->judging) && !w->files.n)
-                return command_usage_error(&command_web, "%s belongs to files; a daemon has its own",
-                                           judging_given(&w->judging));
-        if (w->files.n && w->options.allow_control)
+        if (selection_check(&command_web, &w->from))
+                return EXIT_USAGE;
+        if (w->from.files.n && w->options.allow_control)
                 return command_usage_error(&command_web, "--allow-control is for daemons, not for files");
-        if (w->files.n && w->db)
+        if (w->from.files.n && w->db)
                 return command_usage_error(&command_web, "--db is for daemons, not for files");
         if (w->listen && w->port)
                 return command_usage_error(&command_web, "--listen and --port exclude each other");
@@ -181,7 +179,7 @@ static bool any_run(const struct web *w)
 /* Files are read one after the other, so targets come in their order. */
 static bool name_log(struct web *w, const char *target)
 {
-        if (!target || w->logs.n == w->files.n || text_list_has(&w->logs, target))
+        if (!target || w->logs.n == w->from.files.n || text_list_has(&w->logs, target))
                 return true;
         w->logs.items[w->logs.n] = strdup(target);
         return w->logs.items[w->logs.n++] != NULL;
@@ -234,7 +232,7 @@ static bool take_event(struct web *w)
                 return false;
         case FEED_FAILED:
                 command_error(&command_web, "%s", feed_error(w->feed));
-                if (w->files.n && any_run(w))
+                if (w->from.files.n && any_run(w))
                         end_files(w);
                 else
                         stop(w, EXIT_USAGE);
@@ -272,16 +270,9 @@ static void on_signal(evutil_socket_t number, short what, void *arg)
 
 static bool open_feed(struct web *w)
 {
-        struct hw_subscriber_options o = {
-                .endpoints = w->endpoints.n ? w->endpoints.items : NULL,
-                .n_endpoints = w->endpoints.n,
-        };
         struct error error;
 
-        if (w->files.n)
-                w->feed = feed_files(w->files.items, w->files.n, &w->judging, &error);
-        else
-                w->feed = feed_connect(&o, &error);
+        w->feed = selection_open(&w->from, NULL, 0, &error);
         if (!w->feed)
                 command_error(&command_web, "%s", error.text);
         return w->feed != NULL;
@@ -312,7 +303,7 @@ static bool open_requester(struct web *w)
 
 static bool open_memory(struct web *w)
 {
-        bool files = w->files.n > 0; /* series of a live target come from its daemon */
+        bool files = w->from.files.n > 0; /* series of a live target come from its daemon */
         struct history_options past = {
                 .points = files ? HISTORY_FILE_POINTS : HISTORY_POINTS,
                 .columns = HISTORY_COLUMNS,
@@ -326,8 +317,8 @@ static bool open_memory(struct web *w)
                 .world = w->world,
                 .feed = w->feed,
                 .n_daemons = w->requester ? feed_daemons(w->feed) : 1,
-                .live = w->files.n == 0,
-                .files = w->files.n ? w->files.items : NULL,
+                .live = w->from.files.n == 0,
+                .files = w->from.files.n ? w->from.files.items : NULL,
                 .control = w->options.allow_control,
         };
         w->connections = connections_new(w->base);
@@ -348,7 +339,7 @@ static bool open_archive(struct web *w)
         bool good = !w->db || database_open_to_read(&d, w->db, &error);
 
         database_close(&d);
-        if (w->files.n || (!w->db && !database_default_path(w->archive_path, sizeof(w->archive_path))))
+        if (w->from.files.n || (!w->db && !database_default_path(w->archive_path, sizeof(w->archive_path))))
                 w->archive_path[0] = '\0';
         else if (w->db)
                 (void)snprintf(w->archive_path, sizeof(w->archive_path), "%s", w->db);
@@ -385,7 +376,7 @@ static bool open_server(struct web *w)
                 .streams = w->streams,
                 .api_history = w->api_history,
                 .archive = { *w->archive_path ? w->archive_path : NULL, w->feed, w->archive_worker },
-                .diff = { &command_web, w->world, w->feed, &w->files, &w->logs, w->diff_worker },
+                .diff = { &command_web, w->world, w->feed, &w->from.files, &w->logs, w->diff_worker },
                 .connections = w->connections,
                 .control = { w->requester, feed_daemons(w->feed), w->world, w->census_worker },
         };
@@ -398,7 +389,7 @@ static bool open_server(struct web *w)
         }
         if (!page_size())
                 command_error(&command_web, "%s; the API works", PAGE_MISSING);
-        if (w->files.n == 0)
+        if (w->from.files.n == 0)
                 announce(w);
         return true;
 }

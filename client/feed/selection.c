@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/feed/selection.h"
+
+#include "client/cli/command.h"
+#include "client/feed/locate.h"
+
+int selection_sort(const struct command *c, struct selection *s)
+{
+        for (size_t i = 0; i < s->operands.n; i++) {
+                const char *what = s->operands.items[i];
+                (void)text_list_add(c, locate_is_log(what) ? &s->files : &s->targets, what);
+        }
+        if (s->files.n && s->endpoints.n)
+                return command_usage_error(c, "files and --connect exclude each other");
+        if (s->operands.n && s->files.n && s->targets.n)
+                return command_usage_error(c, "%s is not a file; files and targets exclude each other",
+                                           s->targets.items[0]);
+        return 0;
+}
+
+int selection_check(const struct command *c, struct selection *s)
+{
+        const char *option = judging_given(&s->judging);
+        const int status = selection_sort(c, s);
+
+        if (status == 0 && !s->files.n && option)
+                return command_usage_error(c, "%s belongs to files; a daemon has its own", option);
+        return status;
+}
+
+struct feed *selection_open(const struct selection *s, const Hw__Kind *kinds, size_t n_kinds, struct error *error)
+{
+        const struct hw_subscriber_options o = {
+                .endpoints = s->endpoints.n ? s->endpoints.items : NULL,
+                .n_endpoints = s->endpoints.n,
+                .targets = s->targets.n ? s->targets.items : NULL,
+                .n_targets = s->targets.n,
+                .kinds = n_kinds ? kinds : NULL,
+                .n_kinds = n_kinds,
+        };
+
+        return s->files.n ? feed_files(s->files.items, s->files.n, &s->judging, error) : feed_connect(&o, error);
+}
