@@ -27,7 +27,7 @@ static attr_t attributes[TINTS];
 static short pairs[TINTS];
 static int held_fd = -1, saved_fd = -1; /* while standard error is held: where it goes, what it was */
 static SCREEN *terminal;
-static struct cell *drawn; /* what was handed to curses, drawn_height * drawn_width cells */
+static struct screen_cell *drawn; /* what was handed to curses, drawn_height * drawn_width cells */
 static int drawn_height, drawn_width;
 static int mouse_row, mouse_column;
 
@@ -169,7 +169,7 @@ void screen_size(int *ret_height, int *ret_width)
         getmaxyx(stdscr, *ret_height, *ret_width);
 }
 
-static void show_cell(int row, int column, const struct cell *cell)
+static void show_cell(int row, int column, const struct screen_cell *cell)
 {
         wchar_t wide[sizeof(cell->text)];
         cchar_t out;
@@ -184,7 +184,7 @@ static void show_cell(int row, int column, const struct cell *cell)
 /* Forgets what is drawn when the size has changed, so that every cell is drawn again. */
 static bool fit(const struct canvas *c)
 {
-        struct cell *cells;
+        struct screen_cell *cells;
 
         if (drawn && c->height == drawn_height && c->width == drawn_width)
                 return true;
@@ -204,8 +204,8 @@ static bool fit(const struct canvas *c)
 /* The row is drawn again from the first difference, because a wide character covers two cells. */
 static void show_row(const struct canvas *c, int row, int width)
 {
-        struct cell *before = &drawn[(size_t)row * (size_t)c->width];
-        const struct cell *now = canvas_cell(c, row, 0);
+        struct screen_cell *before = &drawn[(size_t)row * (size_t)c->width];
+        const struct screen_cell *now = canvas_cell(c, row, 0);
         bool wide = false;
 
         for (int i = 0; i < c->width; i++)

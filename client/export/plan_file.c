@@ -15,12 +15,11 @@
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"
+#include "proto/base/time.h"
 #include "proto/yaml/yaml_file.h"
 
 #define TEXT_MOST   4096u
 #define SERIES_MOST 100000u
-
-enum { NS_PER_S = 1000000000 };
 
 static void to_stderr(void *ctx, const char *line)
 {

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "proto/base/cell.h"
+#include "proto/base/time.h"
 
 struct past_point {
         uint64_t time_ns;  /* start of the interval */

@@ -20,7 +20,7 @@
 
 #define AHEAD_NS UINT64_C(100000000000) /* a census that is newer than the moment by less counts as the newest */
 
-bool alerting_band_span(const struct alerting *a, uint32_t id, struct time_range range, struct bucket *ret)
+bool alerting_band_span(const struct alerting *a, uint32_t id, struct time_range range, struct trend_cell *ret)
 {
         bool known = tracker_band_knows(a->tracker, id, range.from_ns);
         double area;
@@ -30,7 +30,7 @@ bool alerting_band_span(const struct alerting *a, uint32_t id, struct time_range
                tracker_band_span(a->tracker, id, range, ret, &area);
 }
 
-bool alerting_band_oldest(const struct alerting *a, uint32_t id, struct time_range range, struct bucket *ret)
+bool alerting_band_oldest(const struct alerting *a, uint32_t id, struct time_range range, struct trend_cell *ret)
 {
         bool known = tracker_band_knows(a->tracker, id, range.from_ns);
 
@@ -42,7 +42,7 @@ bool alerting_band_oldest(const struct alerting *a, uint32_t id, struct time_ran
 double alerting_band_integral(const struct alerting *a, uint32_t id, struct time_range range)
 {
         bool known = tracker_band_knows(a->tracker, id, range.from_ns);
-        struct bucket b;
+        struct trend_cell b;
         double area;
 
         if (known && tracker_band_span(a->tracker, id, range, &b, &area))
@@ -53,23 +53,18 @@ double alerting_band_integral(const struct alerting *a, uint32_t id, struct time
         return area;
 }
 
-static struct bucket bucket_of(uint64_t time_ns, double value)
+static struct trend_cell sample_of(uint64_t time_ns, double value)
 {
-        struct bucket b = { .min = value, .max = value, .last = value, .last_time_ns = time_ns };
-
-        b.moments.n = 1;
-        b.moments.t_mean = (double)time_ns / 1e9;
-        b.moments.v_mean = value;
-        return b;
+        return (struct trend_cell){ .cell = cell_of(time_ns, value), .t_mean = (double)time_ns / 1e9 };
 }
 
 /* The last sample of the newest slice, in windows or history, that ends before a time. */
-static bool newest_over(const struct alerting *a, uint32_t id, uint64_t before_ns, struct bucket *ret)
+static bool newest_over(const struct alerting *a, uint32_t id, uint64_t before_ns, struct trend_cell *ret)
 {
         bool any = history_band_newest(bands_get(model_bands(a->model), id), before_ns, ret);
-        struct bucket b;
+        struct trend_cell b;
 
-        if (tracker_band_before(a->tracker, id, before_ns, &b) && (!any || b.last_time_ns > ret->last_time_ns)) {
+        if (tracker_band_before(a->tracker, id, before_ns, &b) && (!any || b.cell.last_ns > ret->cell.last_ns)) {
                 *ret = b;
                 any = true;
         }
@@ -95,25 +90,25 @@ uint64_t alerting_band_still(const struct alerting *a, uint32_t id, struct time_
         return edge.after_ns;
 }
 
-bool alerting_band_newest(const struct alerting *a, uint32_t id, uint64_t before_ns, struct bucket *ret)
+bool alerting_band_newest(const struct alerting *a, uint32_t id, uint64_t before_ns, struct trend_cell *ret)
 {
         const struct band *b = bands_get(model_bands(a->model), id);
         const struct census *census = model_census(a->model);
-        struct bucket old;
+        struct trend_cell old;
         uint64_t time_ns;
         double bytes;
 
         if (!b || census->number == 0)
                 return false;
-        *ret = bucket_of(census->time_ns, (double)b->bytes);
+        *ret = sample_of(census->time_ns, (double)b->bytes);
         if (census->time_ns < before_ns)
                 return true;
         if (tracker_band_newest(a->tracker, id, before_ns, &time_ns, &bytes)) {
-                *ret = bucket_of(time_ns, bytes);
+                *ret = sample_of(time_ns, bytes);
                 return true;
         }
-        uint64_t ahead_ns = before_ns >= tracker_watermark_ns(a->tracker) ? ret->last_time_ns - before_ns : UINT64_MAX;
-        if (newest_over(a, id, before_ns, &old) && before_ns - old.last_time_ns <= ahead_ns) {
+        uint64_t ahead_ns = before_ns >= tracker_watermark_ns(a->tracker) ? ret->cell.last_ns - before_ns : UINT64_MAX;
+        if (newest_over(a, id, before_ns, &old) && before_ns - old.cell.last_ns <= ahead_ns) {
                 *ret = old;
                 return true;
         }

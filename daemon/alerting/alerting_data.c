@@ -50,21 +50,24 @@ static const struct series *series_of(const struct alerting *a, enum rule_series
 }
 
 /* From ns, as the model keeps times, to seconds. */
-static void scale(enum rule_series id, struct bucket *b)
+static double unit_of(enum rule_series id)
 {
-        const double k = 1e-9;
-
-        if (id != (enum rule_series)SERIES_GC_PAUSE && id != (enum rule_series)SERIES_CPU)
-                return;
-        b->min *= k;
-        b->max *= k;
-        b->last *= k;
-        b->moments.v_mean *= k;
-        b->moments.m_tv *= k;
-        b->moments.m_vv *= k * k;
+        return id == (enum rule_series)SERIES_GC_PAUSE || id == (enum rule_series)SERIES_CPU ? 1e-9 : 1;
 }
 
-static bool data_span(void *ctx, struct rule_subject s, struct time_range range, struct bucket *ret)
+static void scale(enum rule_series id, struct trend_cell *c)
+{
+        const double k = unit_of(id);
+
+        c->cell.min *= k;
+        c->cell.max *= k;
+        c->cell.last *= k;
+        c->cell.mean *= k;
+        c->m_tv *= k;
+        c->m_vv *= k * k;
+}
+
+static bool data_span(void *ctx, struct rule_subject s, struct time_range range, struct trend_cell *ret)
 {
         struct alerting *a = ctx;
         bool any = s.id == RULE_BAND ? alerting_band_span(a, s.band, range, ret)
@@ -74,7 +77,7 @@ static bool data_span(void *ctx, struct rule_subject s, struct time_range range,
         return any;
 }
 
-static bool data_newest(void *ctx, struct rule_subject s, uint64_t before_ns, struct bucket *ret)
+static bool data_newest(void *ctx, struct rule_subject s, uint64_t before_ns, struct trend_cell *ret)
 {
         struct alerting *a = ctx;
         bool any = s.id == RULE_BAND ? alerting_band_newest(a, s.band, before_ns, ret)
@@ -85,7 +88,7 @@ static bool data_newest(void *ctx, struct rule_subject s, uint64_t before_ns, st
         return any;
 }
 
-static bool data_oldest(void *ctx, struct rule_subject s, struct time_range range, struct bucket *ret)
+static bool data_oldest(void *ctx, struct rule_subject s, struct time_range range, struct trend_cell *ret)
 {
         struct alerting *a = ctx;
         bool any = s.id == RULE_BAND ? alerting_band_oldest(a, s.band, range, ret)
@@ -98,23 +101,17 @@ static bool data_oldest(void *ctx, struct rule_subject s, struct time_range rang
 static double data_integral(void *ctx, struct rule_subject s, struct time_range range)
 {
         struct alerting *a = ctx;
-        struct bucket k = { .last = s.id == RULE_BAND ? alerting_band_integral(a, s.band, range)
-                                                      : history_integral(series_of(a, s.id), range) };
 
-        scale(s.id, &k);
-        return k.last;
+        return unit_of(s.id) * (s.id == RULE_BAND ? alerting_band_integral(a, s.band, range)
+                                                  : history_integral(series_of(a, s.id), range));
 }
 
 /* Of the model's series and of bands; gauges have none. */
 static double data_quantile(void *ctx, struct rule_subject s, struct time_range range, double q)
 {
         struct alerting *a = ctx;
-        struct bucket k = { .last = UNKNOWN };
 
-        if (!is_gauge(s.id))
-                k.last = tracker_quantile(a->tracker, tracked(s), range, q);
-        scale(s.id, &k);
-        return k.last;
+        return is_gauge(s.id) ? UNKNOWN : unit_of(s.id) * tracker_quantile(a->tracker, tracked(s), range, q);
 }
 
 /* -------------------------------------------------------------------- verdicts */
@@ -226,7 +223,7 @@ static uint64_t data_still(void *ctx, struct rule_subject s, struct time_range r
                 return tracker_verdicts_still(a->tracker);
         if (s.id == RULE_BAND)
                 return alerting_band_still(a, s.band, range);
-        bool over = series_of(a, s.id)->total.last_time_ns < range.to_ns;
+        bool over = series_of(a, s.id)->total.cell.last_ns < range.to_ns;
         return over && range.from_ns == range.to_ns ? UINT64_MAX : 0;
 }
 
@@ -305,12 +302,12 @@ static void push(struct alerting *a, enum rule_series id, uint64_t time_ns, doub
 static double allocation_rate(const struct alerting *a, uint64_t time_ns)
 {
         const struct series *s = model_series(a->model, SERIES_ALLOCATED);
-        struct bucket now, before;
+        struct trend_cell now, before;
 
         if (!history_newest(s, time_ns, &now) || !history_newest(s, sub_sat(time_ns, RECENT_NS), &before) ||
-            now.last_time_ns <= before.last_time_ns)
+            now.cell.last_ns <= before.cell.last_ns)
                 return UNKNOWN;
-        return (now.last - before.last) / seconds(now.last_time_ns - before.last_time_ns);
+        return (now.cell.last - before.cell.last) / seconds(now.cell.last_ns - before.cell.last_ns);
 }
 
 static struct time_range before(uint64_t time_ns, uint64_t span_ns)
@@ -322,13 +319,13 @@ static struct time_range before(uint64_t time_ns, uint64_t span_ns)
 static double pauses_in(const struct alerting *a, struct time_range range)
 {
         uint64_t began = model_first_time_ns(a->model);
-        struct bucket b;
+        struct trend_cell b;
 
         if (!model_gc(a->model)->collections || began == UNKNOWN_U64 || sub_sat(range.to_ns, began) < RECENT_NS)
                 return UNKNOWN;
         if (!history_span(model_series(a->model, SERIES_GC_PAUSE), range, &b))
                 return 0;
-        return b.moments.v_mean * (double)b.moments.n;
+        return b.cell.mean * (double)b.cell.n;
 }
 
 /* Without the collections of heap censuses: those are the profile's doing, not the program's. */
@@ -354,24 +351,24 @@ static double census_share(const struct alerting *a, uint64_t time_ns)
 /* What the runtime has given back is in RSS, but the kernel takes it before a limit is met. */
 static double need(const struct alerting *a, uint64_t time_ns)
 {
-        struct bucket b, given_back;
+        struct trend_cell b, given_back;
 
         if (!history_newest(model_series(a->model, SERIES_RSS), time_ns, &b))
-                return history_newest(model_series(a->model, SERIES_HEAP_SIZE), time_ns, &b) ? b.last : UNKNOWN;
+                return history_newest(model_series(a->model, SERIES_HEAP_SIZE), time_ns, &b) ? b.cell.last : UNKNOWN;
         if (!history_newest(model_series(a->model, SERIES_GIVEN_BACK), time_ns, &given_back))
-                return b.last;
-        return fmax(b.last - given_back.last, 0);
+                return b.cell.last;
+        return fmax(b.cell.last - given_back.cell.last, 0);
 }
 
 static double unneeded(const struct alerting *a, uint64_t time_ns)
 {
         struct sizing sizing = sizing_of(model_run(a->model), model_heap(a->model));
-        struct bucket live, heap;
+        struct trend_cell live, heap;
 
         if (!history_newest(model_series(a->model, SERIES_LIVE), time_ns, &live) ||
             !history_newest(model_series(a->model, SERIES_HEAP_SIZE), time_ns, &heap))
                 return UNKNOWN;
-        return number(sizing_beyond(&sizing, (uint64_t)live.last, (uint64_t)heap.last));
+        return number(sizing_beyond(&sizing, (uint64_t)live.cell.last, (uint64_t)heap.cell.last));
 }
 
 void alerting_sample_run(struct alerting *a, uint64_t time_ns)
@@ -392,7 +389,7 @@ void alerting_sample_run(struct alerting *a, uint64_t time_ns)
 static void begin_counters(struct alerting *a)
 {
         const uint64_t before_ns = sub_sat(a->target_ns, HISTORY_STEP_NS);
-        struct bucket b;
+        struct trend_cell b;
 
         if (history_newest(&a->gauges[GAUGE(RULE_LOST_BYTES)].series, a->target_ns, &b))
                 return;

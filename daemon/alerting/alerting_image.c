@@ -29,7 +29,7 @@ static void image_gauges(struct image *im, struct alerting *a, const struct rule
                 if (e.lacks)
                         a->gauges[e.i].series = (struct series){ .late = 0 };
                 else
-                        image_pyramid(im, &a->gauges[e.i].series.pyramid, &series_shape, IMAGE_TYPE(bucket), NULL);
+                        image_pyramid(im, &a->gauges[e.i].series.pyramid, &series_shape, IMAGE_TYPE(trend_cell), NULL);
         for (uint32_t i = 0; im->reads && i < GAUGES; i++) /* the rules may be others now */
                 memcpy(a->gauges[i].cells, fresh[i].cells, sizeof(a->gauges[i].cells));
 }

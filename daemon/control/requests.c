@@ -33,8 +33,8 @@
 
 /* ----------------------------------------------------------------- history */
 
-/* Points of one series as messages: n of them, in one block to free(). */
-static Hw__Point **points_to_messages(const struct series_point *points, size_t n)
+/* Points as messages: n of them, in one block to free(). */
+static Hw__Point **points_to_messages(const struct point *points, size_t n)
 {
         Hw__Point **list = malloc(n * (sizeof(*list) + sizeof(**list)) + 1);
 
@@ -42,74 +42,47 @@ static Hw__Point **points_to_messages(const struct series_point *points, size_t 
                 return NULL;
         Hw__Point *messages = (Hw__Point *)(void *)(list + n);
         for (size_t i = 0; i < n; i++) {
-                const struct bucket *b = &points[i].bucket;
+                const struct cell *c = &points[i].cell;
                 list[i] = &messages[i];
                 hw__point__init(list[i]);
                 list[i]->has_time_ns = list[i]->has_width_ns = list[i]->has_count = true;
                 list[i]->has_min = list[i]->has_max = list[i]->has_mean = list[i]->has_last = true;
                 list[i]->time_ns = points[i].time_ns;
                 list[i]->width_ns = points[i].width_ns;
-                list[i]->count = b->moments.n;
-                list[i]->min = b->min;
-                list[i]->max = b->max;
-                list[i]->mean = b->moments.v_mean;
-                list[i]->last = b->last;
-                list[i]->has_first_time_ns = points[i].first_ns > 0;
-                list[i]->first_time_ns = points[i].first_ns;
-                list[i]->has_last_time_ns = b->last_time_ns > 0;
-                list[i]->last_time_ns = b->last_time_ns;
+                list[i]->count = c->n;
+                list[i]->min = c->min;
+                list[i]->max = c->max;
+                list[i]->mean = c->mean;
+                list[i]->last = c->last;
+                list[i]->has_last_time_ns = c->last_ns > 0;
+                list[i]->last_time_ns = c->last_ns;
         }
         return list;
 }
 
-/* The history that a band keeps, as points in the requested range. */
-static size_t band_points(const struct band *band, const Hw__HistoryRequest *request, struct series_point *points)
+/*
+ * The history that a band keeps, as points of a range; NULL: the totals of all censuses, in the same steps, so that a
+ * band's share of the same census can be computed.
+ */
+static size_t band_points(const struct band *band, const struct census_history *totals, struct time_range range,
+                          struct point *points)
 {
-        const struct fold *h = band->history;
-        uint64_t to_ns = request->has_to_ns ? request->to_ns : UINT64_MAX;
+        const struct fold *h = band ? band->history : &totals->fold;
         size_t n = 0;
 
         for (uint32_t i = 0; h && i < h->n; i++) {
-                struct band_point p;
-                uint64_t time_ns = fold_time_ns(h, i);
-                if (!band_point(band, i, &p) || time_ns < request->from_ns || time_ns >= to_ns)
-                        continue;
-                points[n] = (struct series_point){ .time_ns = time_ns, .width_ns = h->width_ns };
-                points[n].bucket.moments.n = p.count;
-                points[n].bucket.moments.v_mean = (double)p.mean;
-                points[n].bucket.min = (double)p.min;
-                points[n].bucket.max = (double)p.max;
-                points[n].bucket.last = (double)p.last;
-                n++;
+                struct point p = { fold_time_ns(h, i), h->width_ns, { .n = 0 } };
+                if (band)
+                        (void)band_point(band, i, &p.cell);
+                else
+                        p.cell = totals->cells[i];
+                if (p.cell.n && p.time_ns >= range.from_ns && p.time_ns < range.to_ns)
+                        points[n++] = p;
         }
         return n;
 }
 
-/* Census totals in the same steps as bands: so a band's share of the same census can be computed. */
-static size_t total_points(const struct census_history *h, const Hw__HistoryRequest *request,
-                           struct series_point *points)
-{
-        uint64_t to_ns = request->has_to_ns ? request->to_ns : UINT64_MAX, time_ns;
-        size_t n = 0;
-
-        for (uint32_t i = 0; i < h->fold.n; i++) {
-                const struct census_cell *c = census_history_at(h, i, &time_ns);
-                if (!c || time_ns < request->from_ns || time_ns >= to_ns)
-                        continue;
-                points[n] = (struct series_point){ .time_ns = time_ns, .width_ns = h->fold.width_ns };
-                points[n].first_ns = c->first_ns;
-                points[n].bucket.moments.n = c->n;
-                points[n].bucket.moments.v_mean = c->sum / (double)c->n;
-                points[n].bucket.min = c->min;
-                points[n].bucket.max = c->max;
-                points[n].bucket.last = c->last;
-                points[n].bucket.last_time_ns = c->last_ns;
-                n++;
-        }
-        return n;
-}
-
-static void reply_history(const Hw__HistoryRequest *request, const struct model *m, const struct series_point *points,
+static void reply_history(const Hw__HistoryRequest *request, const struct model *m, const struct point *points,
                           size_t n, struct bus_client *client)
 {
         Hw__Reply reply = HW__REPLY__INIT;
@@ -143,25 +116,22 @@ static void handle_history(struct requests *r, const Hw__HistoryRequest *request
                 return;
         }
         const struct model *m = pipeline_model(p);
-        struct series_point *points = calloc(LIMIT_HISTORY_POINTS, sizeof(*points));
+        struct point *points = calloc(LIMIT_HISTORY_POINTS, sizeof(*points));
         if (!points) {
                 reply_error(client, out_of_memory);
                 return;
         }
-        uint64_t to_ns = request->has_to_ns ? request->to_ns : UINT64_MAX;
+        struct time_range range = { request->from_ns, request->has_to_ns ? request->to_ns : UINT64_MAX };
         const struct band *band = request->has_band ? bands_get(model_bands(m), request->band) : NULL;
-        if (request->has_band && !request->band) {
-                reply_history(request, m, points, total_points(model_census_history(m), request, points), client);
-        } else if (request->has_band && !band) {
+        if (request->has_band && request->band && !band) {
                 reply_error(client, "there is no band of that number in the current run");
-        } else if (band) {
-                reply_history(request, m, points, band_points(band, request, points), client);
+        } else if (request->has_band) {
+                reply_history(request, m, points, band_points(band, model_census_history(m), range, points), client);
         } else if (!request->has_series || request->series <= 0 || request->series >= (int)SERIES_COUNT) {
                 reply_error(client, "name a series or a band");
         } else {
-                size_t n = series_history(model_series(m, (enum series_id)request->series),
-                                          (struct time_range){ request->from_ns, to_ns }, request->step_ns, points,
-                                          LIMIT_HISTORY_POINTS);
+                size_t n = series_history(model_series(m, (enum series_id)request->series), range, request->step_ns,
+                                          points, LIMIT_HISTORY_POINTS);
                 reply_history(request, m, points, n, client);
                 pipeline_keep_finely(p, (enum series_id)request->series);
         }

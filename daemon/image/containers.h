@@ -5,10 +5,10 @@
 
 #include "daemon/image/image.h"
 #include "proto/base/arena.h"
-#include "proto/base/fold.h"
+#include "proto/facts/fold.h"
 #include "proto/base/idtable.h"
 #include "proto/base/pool.h"
-#include "proto/base/pyramid.h"
+#include "proto/facts/pyramid.h"
 #include "proto/base/sketch.h"
 #include "proto/base/strings.h"
 

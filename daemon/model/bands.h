@@ -16,8 +16,7 @@
 #include <stdint.h>
 
 #include "daemon/model/limits.h"
-#include "daemon/model/moments.h"
-#include "proto/base/fold.h"
+#include "proto/facts/fold.h"
 #include "proto/base/limits.h"
 
 struct cost_centre {
@@ -35,20 +34,8 @@ struct info_table {
         bool named;    /* the name is not empty */
 };
 
-struct band_point {
-        float min, max, mean, last;
-        uint32_t count; /* of samples; 0: the other fields mean nothing */
-};
-
-/* The same of a band that never had BAND_WHOLE_BYTES. */
-struct band_point_thin {
-        float mean;
-        uint16_t min, max, last;
-        uint16_t count; /* stays at its largest value: later samples count a little more in the mean */
-};
-
 /*
- * History of one band over the whole run: a fold of points. A census adds to the same point of most bands, so the
+ * History of one band over the whole run: a fold of cells, packed. A census adds to the same one of most bands, so the
  * points of BAND_STRIDE bands are interleaved: memory fills up as time goes on.
  *
  * Most bands of most programs are in no picture: beyond the first BAND_WHOLE_FIRST, a band has BAND_POINTS_THIN small
@@ -61,28 +48,6 @@ struct band_point_thin {
 #define BAND_WHOLE_PART     256u
 #define BAND_STRIDE         16u
 #define BAND_FIRST_WIDTH_NS UINT64_C(1000000000)
-
-bool band_point_is_empty(const void *point);
-void band_point_reset(void *point);
-void band_point_merge(void *to, const void *from);
-bool band_point_thin_is_empty(const void *point);
-void band_point_thin_reset(void *point);
-void band_point_thin_merge(void *to, const void *from);
-
-static const struct fold_shape band_history = {
-        { sizeof(struct band_point), band_point_is_empty, band_point_reset, band_point_merge, NULL },
-        BAND_POINTS,
-        BAND_STRIDE,
-        BAND_FIRST_WIDTH_NS,
-};
-
-static const struct fold_shape band_history_thin = {
-        { sizeof(struct band_point_thin), band_point_thin_is_empty, band_point_thin_reset, band_point_thin_merge,
-          NULL },
-        BAND_POINTS_THIN,
-        BAND_STRIDE,
-        BAND_FIRST_WIDTH_NS,
-};
 
 /*
  * What a band had in all its censuses, as sums about its first sample, which struct band has. That costs a handful of
@@ -117,8 +82,8 @@ struct band {
         struct fold *history;           /* NULL before the first sample, and for bands beyond LIMIT_FULL_BANDS */
 };
 
-/* Point i of a band's history; false when there is none, or no sample fell into it. */
-bool band_point(const struct band *band, uint32_t i, struct band_point *ret);
+/* Point i of a band's history, without last_ns; false when there is none, or no sample fell into it. */
+bool band_point(const struct band *band, uint32_t i, struct cell *ret);
 
 struct bands;
 
@@ -130,8 +95,8 @@ uint32_t bands_count(const struct bands *b);
  */
 const struct band *bands_get(const struct bands *b, uint32_t id);
 
-/* The band's samples since it was first seen; moments.n == 0: none. */
-struct bucket band_total(const struct band *band);
+/* The band's samples since it was first seen; may be empty. */
+struct trend_cell band_total(const struct band *band);
 
 /* A cost centre by its id; label is NULL when the log never defined it. */
 struct cost_centre bands_cost_centre(const struct bands *b, uint32_t id);

@@ -17,6 +17,41 @@ struct model;
 
 #define MAX_STACK 255 /* cost centres in one event */
 
+/* A cell of a band's history: there are 64 of each of dozens of bands of each target. */
+struct band_point {
+        float min, max, mean, last;
+        uint32_t count; /* of samples; 0: the other fields mean nothing */
+};
+
+/* The same of a band that never had BAND_WHOLE_BYTES. */
+struct band_point_thin {
+        float mean;
+        uint16_t min, max, last;
+        uint16_t count; /* stays at its largest value: later samples count a little more in the mean */
+};
+
+bool band_point_is_empty(const void *point);
+void band_point_reset(void *point);
+void band_point_merge(void *to, const void *from);
+bool band_point_thin_is_empty(const void *point);
+void band_point_thin_reset(void *point);
+void band_point_thin_merge(void *to, const void *from);
+
+static const struct fold_shape band_history = {
+        { sizeof(struct band_point), band_point_is_empty, band_point_reset, band_point_merge, NULL },
+        BAND_POINTS,
+        BAND_STRIDE,
+        BAND_FIRST_WIDTH_NS,
+};
+
+static const struct fold_shape band_history_thin = {
+        { sizeof(struct band_point_thin), band_point_thin_is_empty, band_point_thin_reset, band_point_thin_merge,
+          NULL },
+        BAND_POINTS_THIN,
+        BAND_STRIDE,
+        BAND_FIRST_WIDTH_NS,
+};
+
 /* What each row needs comes first, in one cache line. */
 struct band_entry {
         struct band_entry *follower; /* of the row that came after this one's; NULL: none yet */

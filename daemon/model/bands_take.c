@@ -111,26 +111,19 @@ static double not_negative(double square)
         return square > 0 ? square : 0;
 }
 
-struct bucket band_total(const struct band *band)
+struct trend_cell band_total(const struct band *band)
 {
         if (!band->sampled)
-                return (struct bucket){ 0 };
+                return (struct trend_cell){ .cell.n = 0 };
         struct band_sums first = first_sums(band);
         const struct band_sums *s = band->sums ? band->sums : &first;
         double n = (double)s->n;
 
-        return (struct bucket){
-                .moments = {
-                        .n = s->n,
-                        .t_mean = (double)band->first_ns / 1e9 + s->t / n,
-                        .v_mean = (double)band->first_bytes + s->v / n,
-                        .m_tt = not_negative(s->tt - s->t * s->t / n),
-                        .m_tv = s->tv - s->t * s->v / n,
-                        .m_vv = not_negative(s->vv - s->v * s->v / n),
-                },
-                .min = s->min,
-                .max = s->max,
-                .last = s->last,
-                .last_time_ns = s->last_ns,
+        return (struct trend_cell){
+                .cell = { s->n, (double)band->first_bytes + s->v / n, s->min, s->max, s->last, s->last_ns },
+                .t_mean = (double)band->first_ns / 1e9 + s->t / n,
+                .m_tt = not_negative(s->tt - s->t * s->t / n),
+                .m_tv = s->tv - s->t * s->v / n,
+                .m_vv = not_negative(s->vv - s->v * s->v / n),
         };
 }

@@ -46,6 +46,16 @@ static void accept(struct model *m)
         c->writing = !c->writing;
 }
 
+static void remember(struct census_history *h, uint64_t time_ns, double total)
+{
+        static const struct fold_shape shape = { CELL_TYPE, BAND_POINTS, 1, BAND_FIRST_WIDTH_NS };
+
+        if (!h->fold.n || time_ns < h->first_ns)
+                h->first_ns = time_ns;
+        h->fold.cells = h->cells;
+        cell_add(fold_cell(&shape, &h->fold, time_ns), time_ns, total);
+}
+
 static void finish(struct model *m, bool unfinished)
 {
         struct census_state *c = &m->census;
@@ -57,7 +67,7 @@ static void finish(struct model *m, bool unfinished)
         c->open.unfinished = unfinished;
         if (!unfinished) {
                 accept(m);
-                census_history_add(&c->history, c->done.time_ns, (double)c->done.total_bytes);
+                remember(&c->history, c->done.time_ns, (double)c->done.total_bytes);
                 model_sample(m, SERIES_CENSUS_TOTAL, c->done.time_ns, c->done.total_bytes);
         }
         if (m->sink.census)

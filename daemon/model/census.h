@@ -3,8 +3,7 @@
 #ifndef HW_DAEMON_MODEL_CENSUS_H
 #define HW_DAEMON_MODEL_CENSUS_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "daemon/model/bands.h"
 
 struct census_row {
         uint32_t band; /* id in bands.h */
@@ -20,5 +19,26 @@ struct census {
         uint64_t rows_left_out, bytes_left_out;
         bool unfinished; /* the log ended inside it */
 };
+
+/*
+ * The totals of all censuses of a run, at the widths at which bands keep their histories.
+ *
+ * Bands appear after the run begins and start with the same width, so a cell here is never narrower than a band's and
+ * begins where one of the band's cells begins: what a band held at the last census of a cell is the `last` of its
+ * newest cell within. So a total and all its bands can be given for exactly the same censuses.
+ *
+ * All bytes 0 is an empty one. Must not be copied: the fold points into it.
+ */
+struct census_history {
+        struct fold fold;
+        struct cell cells[BAND_POINTS];
+        uint64_t first_ns; /* of the oldest census; valid when there is one */
+};
+
+/* Cell i; NULL when it is empty. It begins at fold_time_ns(). */
+static inline const struct cell *census_history_at(const struct census_history *h, uint32_t i)
+{
+        return i < h->fold.n && h->cells[i].n ? &h->cells[i] : NULL;
+}
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "heapwatch/eventlog.h"
 #include "daemon/model/census.h"
-#include "daemon/model/census_history.h"
 
 struct model;
 

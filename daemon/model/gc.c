@@ -278,17 +278,17 @@ bool gc_refresh(struct model *m, uint64_t now_ns)
         const struct series *pauses = &m->series[SERIES_GC_PAUSE];
         double share = m->gc.share, share_run = m->gc.share_run;
         uint64_t first = m->clock.first_ns, from = sub_sat(now_ns, SHARE_SPAN_NS);
-        struct bucket recent = { 0 };
+        struct trend_cell recent = { .cell.n = 0 };
 
         if (!m->gc_state.seen || m->clock.first_ns == UINT64_MAX)
                 return false;
         if (pauses->pyramid.held_bytes) {
-                /* Only buckets that begin in the range count: so start it at a bucket's beginning. */
+                /* Only cells that begin in the range count: so start it at a cell's beginning. */
                 uint64_t width = series_shape.levels[0].width_ns;
                 from += (width - from % width) % width;
-                series_recent(pauses, (struct time_range){ from, now_ns == UINT64_MAX ? now_ns : now_ns + 1 }, &recent);
+                series_span(pauses, (struct time_range){ from, now_ns == UINT64_MAX ? now_ns : now_ns + 1 }, &recent);
         }
-        m->gc.share = share_of((double)recent.moments.n * recent.moments.v_mean, from > first ? from : first, now_ns);
+        m->gc.share = share_of((double)recent.cell.n * recent.cell.mean, from > first ? from : first, now_ns);
         m->gc.share_run = share_of((double)m->gc.pause_total_ns, first, now_ns);
         return m->gc.share < share || m->gc.share > share || m->gc.share_run < share_run || m->gc.share_run > share_run;
 }

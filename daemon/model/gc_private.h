@@ -5,7 +5,7 @@
 
 #include "heapwatch/eventlog.h"
 #include "daemon/model/gc.h"
-#include "proto/base/cell.h"
+#include "proto/base/time.h"
 
 struct model;
 

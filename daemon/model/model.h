@@ -21,7 +21,6 @@
 #include "heapwatch/eventlog.h"
 #include "daemon/model/bands.h"
 #include "daemon/model/census.h"
-#include "daemon/model/census_history.h"
 #include "daemon/model/gc.h"
 #include "daemon/model/heap.h"
 #include "daemon/model/notes.h"

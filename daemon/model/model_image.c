@@ -180,7 +180,7 @@ static void image_series(struct image *im, struct model *m)
                 if (e.lacks)
                         m->series[e.i] = (struct series){ .late = 0 };
                 else
-                        image_pyramid(im, &m->series[e.i].pyramid, &series_shape, IMAGE_TYPE(bucket), NULL);
+                        image_pyramid(im, &m->series[e.i].pyramid, &series_shape, IMAGE_TYPE(trend_cell), NULL);
 }
 
 static void image_parts(struct image *im, struct model *m, const struct model *shape, bool arguments)

@@ -3,17 +3,16 @@
 
 #include <errno.h>
 
-#include "daemon/model/packed_bucket.h"
-#include "proto/base/time.h"
+#include "proto/facts/packed_cell.h"
 
 #define SHAPE(seconds, minutes)                                                                                        \
         {                                                                                                              \
-                BUCKET_CELL, 4,                                                                                        \
+                TREND_CELL_TYPE, 4,                                                                                    \
                         { { NS_PER_S, 4, seconds },                                                                    \
                           { 10 * NS_PER_S, 4, 384 },                                                                   \
                           { 60 * NS_PER_S, 2, minutes },                                                               \
                           { 600 * NS_PER_S, 2, 288 } },                                                                \
-                        PACKED_BUCKET,                                                                                 \
+                        PACKED_CELL,                                                                                   \
         }
 #define FEW_SECONDS  8
 #define SOME_SECONDS 40 /* those of a rate, and half a minute for ticks that are late */
@@ -33,26 +32,26 @@ void series_done(struct series *s)
 void series_clear(struct series *s)
 {
         pyramid_clear(&series_shape, &s->pyramid);
-        s->total = (struct bucket){ 0 };
+        any_cell_reset(&s->total);
         s->late = 0;
 }
 
 static inline int push(struct series *s, const struct pyramid_shape *shape, uint64_t time_ns, double value)
 {
-        struct bucket *b = pyramid_cell(shape, &s->pyramid, 0, time_ns);
+        struct trend_cell *c = pyramid_cell(shape, &s->pyramid, 0, time_ns);
         double t_s = (double)time_ns / 1e9;
 
         if (!s->pyramid.levels[0].in_use)
                 return -ENOMEM;
-        bucket_add_at(&s->total, time_ns, t_s, value);
-        if (b)
-                bucket_add_at(b, time_ns, t_s, value);
+        trend_cell_add_at(&s->total, time_ns, t_s, value);
+        if (c)
+                trend_cell_add_at(c, time_ns, t_s, value);
         else
                 s->late++;
         for (unsigned level = 1; level < series_shape.n_levels; level++) {
-                b = pyramid_cell(shape, &s->pyramid, level, time_ns);
-                if (b) /* NULL: too late for this ring too, and already counted */
-                        bucket_add_at(b, time_ns, t_s, value);
+                c = pyramid_cell(shape, &s->pyramid, level, time_ns);
+                if (c) /* NULL: too late for this ring too, and already counted */
+                        trend_cell_add_at(c, time_ns, t_s, value);
         }
         return 0;
 }
@@ -76,7 +75,7 @@ int series_push_shaped(struct series *s, const struct pyramid_shape *shape, uint
         return push(s, shape, time_ns, value);
 }
 
-size_t series_history(const struct series *s, struct time_range range, uint64_t step_ns, struct series_point *points,
+size_t series_history(const struct series *s, struct time_range range, uint64_t step_ns, struct point *points,
                       size_t max)
 {
         unsigned level = pyramid_level(&series_shape, &s->pyramid, range.from_ns);
@@ -88,22 +87,18 @@ size_t series_history(const struct series *s, struct time_range range, uint64_t 
         if (range.from_ns >= range.to_ns || !pyramid_clip(&s->pyramid, level, &from, &end))
                 return 0;
         for (uint64_t i = from; i < end; i++) {
-                struct bucket room;
-                const struct bucket *b = pyramid_at(&series_shape, &s->pyramid, level, i, &room);
-                if (!b)
+                struct trend_cell room;
+                const struct trend_cell *c = pyramid_at(&series_shape, &s->pyramid, level, i, &room);
+                if (!c)
                         continue;
                 if (n && group_now == i / group) {
-                        bucket_merge(&points[n - 1].bucket, b);
+                        cell_merge(&points[n - 1].cell, &c->cell);
                         continue;
                 }
                 if (n == max)
                         break;
                 group_now = i / group;
-                points[n++] = (struct series_point){
-                        .time_ns = group_now * group * width,
-                        .width_ns = group * width,
-                        .bucket = *b,
-                };
+                points[n++] = (struct point){ group_now * group * width, group * width, c->cell };
         }
         return n;
 }
@@ -116,29 +111,16 @@ static uint64_t first_of(unsigned level, uint64_t time_ns)
         return time_ns / width + (time_ns % width != 0);
 }
 
-void series_span(const struct series *s, struct time_range range, struct bucket *ret)
+void series_span(const struct series *s, struct time_range range, struct trend_cell *ret)
 {
-        *ret = (struct bucket){ 0 };
-        if (!s->total.moments.n)
+        *ret = (struct trend_cell){ .cell.n = 0 };
+        if (!s->total.cell.n)
                 return;
-        if (range.from_ns == 0 && range.to_ns > s->total.last_time_ns) {
+        if (range.from_ns == 0 && range.to_ns > s->total.cell.last_ns) {
                 *ret = s->total;
         } else if (range.from_ns < range.to_ns) {
                 unsigned level = pyramid_level(&series_shape, &s->pyramid, range.from_ns);
                 pyramid_merge(&series_shape, &s->pyramid, level, first_of(level, range.from_ns),
                               first_of(level, range.to_ns), ret);
-        }
-}
-
-void series_recent(const struct series *s, struct time_range range, struct bucket *ret)
-{
-        uint64_t from = first_of(0, range.from_ns), end = first_of(0, range.to_ns);
-
-        *ret = (struct bucket){ 0 };
-        for (uint64_t i = from; pyramid_clip(&s->pyramid, 0, &i, &end) && i < end; i++) {
-                struct bucket room;
-                const struct bucket *b = pyramid_at(&series_shape, &s->pyramid, 0, i, &room);
-                if (b)
-                        bucket_merge(ret, b);
         }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * series.h - one number over time, at four widths: a pyramid (proto/base/pyramid.h) of 5 min in seconds, 64 min in
+ * series.h - one number over time, at four widths: a pyramid (proto/facts/pyramid.h) of 5 min in seconds, 64 min in
  * 10 s, 6 h in minutes, 48 h in 10 min. A young series takes 0.4 kB; one of two days 52 kB with a sample in each
  * second, 21 kB with one a minute.
  *
@@ -12,8 +12,7 @@
 #ifndef HW_DAEMON_MODEL_SERIES_H
 #define HW_DAEMON_MODEL_SERIES_H
 
-#include "daemon/model/moments.h"
-#include "proto/base/pyramid.h"
+#include "proto/facts/pyramid.h"
 
 enum series_id { /* numbers are those of the wire (hw.Series) */
                  SERIES_LIVE = 1,
@@ -40,9 +39,9 @@ enum series_id { /* numbers are those of the wire (hw.Series) */
 };
 
 struct series {
-        struct pyramid pyramid; /* of struct bucket */
-        struct bucket total;    /* since the run began */
-        uint64_t late;          /* samples that came after their finest bucket was dropped */
+        struct pyramid pyramid;  /* of struct trend_cell */
+        struct trend_cell total; /* since the run began */
+        uint64_t late;           /* samples that came after their finest cell was dropped */
 };
 
 /* The series of which all seconds, and all minutes are kept, as bits of their ids. */
@@ -77,29 +76,18 @@ int series_push_kept(struct series *s, enum series_seconds seconds, bool minutes
 /* The same with rings of other sizes: `shape` is series_shape but for the `most` of its levels. */
 int series_push_shaped(struct series *s, const struct pyramid_shape *shape, uint64_t time_ns, double value);
 
-/* One point of a history: an interval that holds samples. */
-struct series_point {
-        uint64_t time_ns; /* start of the interval */
-        uint64_t width_ns;
-        uint64_t first_ns; /* of its first sample; 0: not known */
-        struct bucket bucket;
-};
-
 /*
  * Points of a range in order of time, at most `max` of them, each at least step_ns wide (0: as fine as is kept), from
  * the finest level that reaches back to the range's start, else the widest. Empty intervals give no point. Returns how
  * many there are.
  */
-size_t series_history(const struct series *s, struct time_range range, uint64_t step_ns, struct series_point *points,
+size_t series_history(const struct series *s, struct time_range range, uint64_t step_ns, struct point *points,
                       size_t max);
 
 /*
- * Merge of that level's buckets that begin in a range; ret->moments.n == 0 when there are none. From 0 to a time past
- * the newest sample it is the whole run.
+ * Merge of that level's cells that begin in a range, empty when there are none. From 0 to a time past the newest sample
+ * it is the whole run.
  */
-void series_span(const struct series *s, struct time_range range, struct bucket *ret);
-
-/* Merge of the finest buckets that begin in a range. */
-void series_recent(const struct series *s, struct time_range range, struct bucket *ret);
+void series_span(const struct series *s, struct time_range range, struct trend_cell *ret);
 
 #endif

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/model/moments.h"
+#include "proto/facts/cell.h"
 #include "daemon/rules/matcher.h"
 #include "daemon/rules/vocabulary.h"
 #include "daemon/trend/trend.h"
@@ -56,11 +56,11 @@ struct rule_data {
         void *ctx;
 
         /* Statistics of the samples in the range; false when there are none. */
-        bool (*span)(void *ctx, struct rule_subject s, struct time_range range, struct bucket *ret);
+        bool (*span)(void *ctx, struct rule_subject s, struct time_range range, struct trend_cell *ret);
 
-        /* The newest sample before before_ns, and the oldest in a range (each as a bucket of one or a few). */
-        bool (*newest)(void *ctx, struct rule_subject s, uint64_t before_ns, struct bucket *ret);
-        bool (*oldest)(void *ctx, struct rule_subject s, struct time_range range, struct bucket *ret);
+        /* The newest sample before before_ns, and the oldest in a range (each as a cell of one or a few). */
+        bool (*newest)(void *ctx, struct rule_subject s, uint64_t before_ns, struct trend_cell *ret);
+        bool (*oldest)(void *ctx, struct rule_subject s, struct time_range range, struct trend_cell *ret);
 
         /* Area under the values in unit * s; the q-quantile. NaN when not known. */
         double (*integral)(void *ctx, struct rule_subject s, struct time_range range);

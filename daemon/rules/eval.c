@@ -64,7 +64,7 @@ static uint64_t now_of(const struct eval *e, const struct node *n)
 static double newest(const struct eval *e, const struct node *n)
 {
         uint64_t now = now_of(e, n);
-        struct bucket b;
+        struct trend_cell b;
 
         if (!(n->series->flags & SERIES_HAS_WINDOWS)) {
                 still_for(e, 0);
@@ -73,18 +73,18 @@ static double newest(const struct eval *e, const struct node *n)
         look_at_range(e, n, (struct time_range){ now, now }, false);
         if (now == UNKNOWN_U64 || !e->data->newest(e->data->ctx, subject_of(e, n), now, &b))
                 return UNKNOWN;
-        return b.last;
+        return b.cell.last;
 }
 
 static double age(const struct eval *e, const struct node *n)
 {
         uint64_t now = now_of(e, n);
-        struct bucket b;
+        struct trend_cell b;
 
         still_for(e, 0); /* it grows all the time; compare_age knows more */
         if (now == UNKNOWN_U64 || !e->data->newest(e->data->ctx, subject_of(e, n), now, &b))
                 return UNKNOWN;
-        return (double)sub_sat(now, b.last_time_ns) / (double)NS_PER_S;
+        return (double)sub_sat(now, b.cell.last_ns) / (double)NS_PER_S;
 }
 
 /* ----------------------------------------------------------- window functions */
@@ -108,17 +108,17 @@ static struct time_range range_of(const struct eval *e, const struct node *n)
 static bool start_of_increase(const struct eval *e, const struct node *n, struct time_range s, double *ret_value,
                               uint64_t *ret_time_ns)
 {
-        struct bucket b;
+        struct trend_cell b;
 
         if (s.from_ns > 0 && e->data->newest(e->data->ctx, subject_of(e, n), s.from_ns, &b)) {
-                *ret_value = b.last;
-                *ret_time_ns = b.last_time_ns;
+                *ret_value = b.cell.last;
+                *ret_time_ns = b.cell.last_ns;
                 return true;
         }
         if (!e->data->oldest(e->data->ctx, subject_of(e, n), s, &b))
                 return false;
-        *ret_value = n->series->flags & SERIES_CUMULATIVE ? b.min : b.moments.v_mean;
-        *ret_time_ns = (uint64_t)(b.moments.t_mean * (double)NS_PER_S);
+        *ret_value = n->series->flags & SERIES_CUMULATIVE ? b.cell.min : b.cell.mean;
+        *ret_time_ns = (uint64_t)(b.t_mean * (double)NS_PER_S);
         return true;
 }
 
@@ -127,31 +127,27 @@ static double increase(const struct eval *e, const struct node *n, bool per_seco
         struct time_range s = range_of(e, n);
         uint64_t start_ns;
         double start;
-        struct bucket end;
+        struct trend_cell end;
 
         if (!e->data->newest(e->data->ctx, subject_of(e, n), s.to_ns, &end) ||
             !start_of_increase(e, n, s, &start, &start_ns))
                 return UNKNOWN;
         if (!per_second)
-                return end.last - start;
-        if (end.last_time_ns <= start_ns)
+                return end.cell.last - start;
+        if (end.cell.last_ns <= start_ns)
                 return UNKNOWN;
-        return (end.last - start) / ((double)(end.last_time_ns - start_ns) / (double)NS_PER_S);
+        return (end.cell.last - start) / ((double)(end.cell.last_ns - start_ns) / (double)NS_PER_S);
 }
 
-static double line(const struct moments *m, enum function_id id)
+static double line(const struct trend_cell *c, enum function_id id)
 {
-        double n = (double)m->n, slope, rest, se;
+        double slope = c->cell.n < 3 ? UNKNOWN : trend_cell_slope(c);
 
-        if (m->n < 3 || !(m->m_tt > 0))
-                return UNKNOWN;
-        slope = m->m_tv / m->m_tt;
-        if (id == FN_SLOPE)
+        if (id == FN_SLOPE || isnan(slope))
                 return slope;
         if (id == FN_FIT)
-                return m->m_vv > 0 ? m->m_tv * m->m_tv / (m->m_tt * m->m_vv) : UNKNOWN;
-        rest = fmax(m->m_vv - m->m_tv * slope, 0);
-        se = sqrt(rest / (n - 2) / m->m_tt);
+                return trend_cell_fit(c);
+        double rest = fmax(c->m_vv - c->m_tv * slope, 0), se = sqrt(rest / (double)(c->cell.n - 2) / c->m_tt);
         return id == FN_SLOPE_LOW ? slope - 2 * se : slope + 2 * se;
 }
 
@@ -159,25 +155,25 @@ static double statistic(const struct eval *e, const struct node *n)
 {
         struct time_range s = range_of(e, n);
         enum function_id id = n->function->id;
-        struct bucket b;
+        struct trend_cell b;
 
         if (!e->data->span(e->data->ctx, subject_of(e, n), s, &b))
                 return UNKNOWN;
         switch (id) {
         case FN_LAST:
-                return b.last;
+                return b.cell.last;
         case FN_MIN:
-                return b.min;
+                return b.cell.min;
         case FN_MAX:
-                return b.max;
+                return b.cell.max;
         case FN_MEAN:
-                return b.moments.v_mean;
+                return b.cell.mean;
         case FN_COUNT:
-                return (double)b.moments.n;
+                return (double)b.cell.n;
         case FN_STDDEV:
-                return b.moments.n > 1 ? sqrt(fmax(b.moments.m_vv, 0) / (double)(b.moments.n - 1)) : UNKNOWN;
+                return trend_cell_deviation(&b);
         default:
-                return line(&b.moments, id);
+                return line(&b, id);
         }
 }
 
@@ -193,12 +189,12 @@ static double absent(const struct eval *e, const struct node *n)
 {
         struct time_range s = range_of(e, n);
         uint64_t began = e->data->began_ns(e->data->ctx, n->series->flags & SERIES_OF_TARGET);
-        struct bucket b;
+        struct trend_cell b;
 
         if (now_of(e, n) == UNKNOWN_U64)
                 return UNKNOWN;
-        if (e->data->newest(e->data->ctx, subject_of(e, n), s.to_ns, &b) && b.last_time_ns >= s.from_ns) {
-                still_for(e, b.last_time_ns - s.from_ns + 1);
+        if (e->data->newest(e->data->ctx, subject_of(e, n), s.to_ns, &b) && b.cell.last_ns >= s.from_ns) {
+                still_for(e, b.cell.last_ns - s.from_ns + 1);
                 return 0;
         }
         if (began == UNKNOWN_U64 || (double)sub_sat(s.to_ns, began) < n->window->value * (double)NS_PER_S) {

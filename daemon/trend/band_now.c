@@ -75,28 +75,21 @@ double band_now_sum(const struct band_interval *s, const struct band_now *b)
         return s->n * b->first + b->sum;
 }
 
-static float not_negative(double square)
+static double not_negative(double square)
 {
-        return square > 0 ? (float)square : 0;
+        return square > 0 ? square : 0;
 }
 
-struct band_slice band_now_slice(const struct band_interval *s, const struct band_now *b)
+struct band_samples band_now_samples(const struct band_interval *s, const struct band_now *b)
 {
-        uint64_t index = s->begin_ns / BAND_SLICE_NS;
-        double begin_s = (double)(s->begin_ns - index * BAND_SLICE_NS) / 1e9, n = s->n;
+        double n = s->n;
 
-        return (struct band_slice){
-                .index = (uint32_t)index, /* below 2^28: times have 64 bits */
-                .n = s->n,
-                .v_mean = b->first + b->sum / n,
-                .t_mean = (float)(begin_s + s->t_sum / n),
-                .m_tt = not_negative(s->tt_sum - s->t_sum * s->t_sum / n),
-                .m_tv = (float)(b->tv_sum - s->t_sum * b->sum / n),
-                .m_vv = not_negative(b->vv_sum - b->sum * b->sum / n),
-                .min = (float)b->min,
-                .max = (float)b->max,
-                .last = (float)b->last,
-                .last_t = (float)(begin_s + (double)(s->newest_ns - s->begin_ns) / 1e9),
-                .area = (float)b->area,
+        return (struct band_samples){
+                .cell = { .cell = { s->n, b->first + b->sum / n, b->min, b->max, b->last, s->newest_ns },
+                          .t_mean = (double)s->begin_ns / 1e9 + s->t_sum / n,
+                          .m_tt = not_negative(s->tt_sum - s->t_sum * s->t_sum / n),
+                          .m_tv = b->tv_sum - s->t_sum * b->sum / n,
+                          .m_vv = not_negative(b->vv_sum - b->sum * b->sum / n) },
+                .area = b->area,
         };
 }

@@ -49,8 +49,8 @@ void band_now_init(struct band_now *now);
 void band_now_add(struct band_interval *s, struct band_now *bands, const double *values, uint32_t n, uint64_t time_ns,
                   double gap_s);
 
-/* The samples as a slice of the finest ring. s->n > 0. */
-struct band_slice band_now_slice(const struct band_interval *s, const struct band_now *now);
+/* The samples of an interval, which are of one slice. s->n > 0. */
+struct band_samples band_now_samples(const struct band_interval *s, const struct band_now *now);
 
 /* Their sum. */
 double band_now_sum(const struct band_interval *s, const struct band_now *now);

@@ -37,6 +37,11 @@ static uint64_t width_of(unsigned ring)
         return band_ring_fans[ring] * BAND_SLICE_NS;
 }
 
+static struct trend_cell unpacked(const struct band_slice *s, uint64_t width_ns)
+{
+        return packed_cell_unpack(&s->cell, s->index * width_ns, width_ns);
+}
+
 struct band_reach band_reach(struct time_range range, uint64_t newest)
 {
         uint64_t oldest = range.from_ns / BAND_SLICE_NS;
@@ -53,78 +58,34 @@ struct band_reach band_reach(struct time_range range, uint64_t newest)
         return r;
 }
 
-/* Merges `from`, whose start is `later_s` after that of `s` (Chan, Golub, LeVeque 1979). */
-static void slice_merge(struct band_slice *s, const struct band_slice *from, double later_s)
+void band_windows_add(struct band_windows *w, const struct band_samples *samples)
 {
-        double a = (double)s->n, b = (double)from->n, part = b / (a + b);
-        double dt = (double)from->t_mean + later_s - (double)s->t_mean, dv = from->v_mean - s->v_mean;
-        double last_t = (double)from->last_t + later_s;
+        uint64_t last_ns = samples->cell.cell.last_ns;
 
-        if (!s->n || from->min < s->min)
-                s->min = from->min;
-        if (!s->n || from->max > s->max)
-                s->max = from->max;
-        if (!s->n || last_t >= (double)s->last_t) {
-                s->last = from->last;
-                s->last_t = (float)last_t;
-        }
-        s->n += from->n;
-        s->t_mean = (float)((double)s->t_mean + dt * part);
-        s->v_mean += dv * part;
-        s->m_tt += (float)((double)from->m_tt + dt * dt * a * part);
-        s->m_tv += (float)((double)from->m_tv + dt * dv * a * part);
-        s->m_vv += (float)((double)from->m_vv + dv * dv * a * part);
-        s->area += from->area;
-}
-
-void band_windows_add(struct band_windows *w, const struct band_slice *samples, double area, uint64_t last_ns)
-{
-        uint64_t start_ns = samples->index * BAND_SLICE_NS;
-
-        w->area += area;
+        w->area += samples->area;
         if (last_ns > w->last_ns)
                 w->last_ns = last_ns;
         for (unsigned r = 0; r < BAND_RINGS; r++) {
-                uint32_t index = samples->index / band_ring_fans[r];
+                uint64_t width_ns = width_of(r);
+                uint32_t index = (uint32_t)(last_ns / width_ns); /* below 2^28: times have 64 bits */
                 unsigned place = band_ring_place(&band_windows_shape, &w->slices, r, &w->phases[r], index);
                 struct band_slice *s = rings_reach(&band_windows_shape, &w->slices, r, place);
-                if (!s || (s->n && s->index > index))
+                if (!s || (s->cell.n && s->index > index))
                         continue; /* too late for this ring; the wider ones take it */
-                if (!s->n || s->index < index)
+                if (!s->cell.n || s->index < index)
                         *s = (struct band_slice){ .index = index };
-                slice_merge(s, samples, (double)(start_ns % width_of(r)) / 1e9);
+                struct trend_cell sum = unpacked(s, width_ns);
+                trend_cell_merge(&sum, &samples->cell);
+                s->cell = packed_cell_of(&sum, index * width_ns, width_ns);
+                s->area += (float)samples->area;
         }
-}
-
-/* Time of its last sample. */
-static uint64_t last_of(const struct band_slice *s, uint64_t width_ns)
-{
-        return s->index * width_ns + (uint64_t)((double)s->last_t * 1e9);
-}
-
-static void to_bucket(const struct band_slice *s, uint64_t width_ns, struct bucket *ret)
-{
-        double start_s = (double)(s->index * width_ns) / 1e9;
-
-        *ret = (struct bucket){
-                .moments = { .n = s->n,
-                             .t_mean = start_s + (double)s->t_mean,
-                             .v_mean = s->v_mean,
-                             .m_tt = (double)s->m_tt,
-                             .m_tv = (double)s->m_tv,
-                             .m_vv = (double)s->m_vv },
-                .min = (double)s->min,
-                .max = (double)s->max,
-                .last = (double)s->last,
-                .last_time_ns = last_of(s, width_ns),
-        };
 }
 
 /* ----------------------------------------------------------------- reading */
 
-static uint64_t newest_ns(const struct band_windows *w, const struct band_slice *waiting)
+static uint64_t newest_ns(const struct band_windows *w, const struct band_samples *waiting)
 {
-        uint64_t last_ns = waiting ? last_of(waiting, BAND_SLICE_NS) : 0;
+        uint64_t last_ns = waiting ? waiting->cell.cell.last_ns : 0;
 
         return last_ns > w->last_ns ? last_ns : w->last_ns;
 }
@@ -136,19 +97,11 @@ bool band_windows_reach(const struct band_windows *w, uint64_t from_ns)
         return from_ns / width_ns + BAND_SLICES > w->last_ns / width_ns;
 }
 
-typedef void slice_fn(void *ctx, const struct bucket *b, double area);
-
-static void visit(const struct band_slice *s, uint64_t width_ns, slice_fn *each, void *ctx)
-{
-        struct bucket b;
-
-        to_bucket(s, width_ns, &b);
-        each(ctx, &b, (double)s->area);
-}
+typedef void samples_fn(void *ctx, const struct band_samples *samples);
 
 /* Calls `each` for the slices of an interval, and for what waits to be added to one of them, in no particular order. */
-static void each_slice(const struct band_windows *w, const struct band_slice *waiting, struct time_range range,
-                       slice_fn *each, void *ctx)
+static void each_slice(const struct band_windows *w, const struct band_samples *waiting, struct time_range range,
+                       samples_fn *each, void *ctx)
 {
         uint64_t last_ns = newest_ns(w, waiting);
 
@@ -159,55 +112,52 @@ static void each_slice(const struct band_windows *w, const struct band_slice *wa
         const struct band_slice *slices = slices_of(w, r.ring, &n);
         for (unsigned i = 0; i < n; i++) {
                 const struct band_slice *s = &slices[i];
-                if (s->n && s->index >= r.from && s->index <= r.last && s->index + BAND_SLICES > last_ns / r.width_ns)
-                        visit(s, r.width_ns, each, ctx);
+                if (s->cell.n && s->index >= r.from && s->index <= r.last &&
+                    s->index + BAND_SLICES > last_ns / r.width_ns) {
+                        const struct band_samples of = { unpacked(s, r.width_ns), (double)s->area };
+                        each(ctx, &of);
+                }
         }
         if (waiting) {
-                uint64_t index = waiting->index / band_ring_fans[r.ring];
+                uint64_t index = waiting->cell.cell.last_ns / r.width_ns;
                 if (index >= r.from && index <= r.last)
-                        visit(waiting, BAND_SLICE_NS, each, ctx);
+                        each(ctx, waiting);
         }
 }
 
-struct span {
-        struct bucket *bucket;
-        double area;
-};
-
-static void add_slice(void *ctx, const struct bucket *b, double area)
+static void add_samples(void *ctx, const struct band_samples *samples)
 {
-        struct span *span = ctx;
+        struct band_samples *sum = ctx;
 
-        bucket_merge(span->bucket, b);
-        span->area += area;
+        trend_cell_merge(&sum->cell, &samples->cell);
+        sum->area += samples->area;
 }
 
-bool band_windows_span(const struct band_windows *w, const struct band_slice *waiting, struct time_range range,
-                       struct bucket *ret, double *ret_area)
+bool band_windows_span(const struct band_windows *w, const struct band_samples *waiting, struct time_range range,
+                       struct trend_cell *ret, double *ret_area)
 {
-        struct span span = { .bucket = ret };
+        struct band_samples sum = { .area = 0 };
 
-        *ret = (struct bucket){ 0 };
-        each_slice(w, waiting, range, add_slice, &span);
-        *ret_area = span.area;
-        return ret->moments.n > 0;
+        each_slice(w, waiting, range, add_samples, &sum);
+        *ret = sum.cell;
+        *ret_area = sum.area;
+        return sum.cell.cell.n > 0;
 }
 
-static void keep_oldest(void *ctx, const struct bucket *b, double area)
+static void keep_oldest(void *ctx, const struct band_samples *samples)
 {
-        struct bucket *oldest = ctx;
+        struct trend_cell *oldest = ctx;
 
-        (void)area;
-        if (!oldest->moments.n || b->moments.t_mean < oldest->moments.t_mean)
-                *oldest = *b;
+        if (!oldest->cell.n || samples->cell.t_mean < oldest->t_mean)
+                *oldest = samples->cell;
 }
 
-bool band_windows_oldest(const struct band_windows *w, const struct band_slice *waiting, struct time_range range,
-                         struct bucket *ret)
+bool band_windows_oldest(const struct band_windows *w, const struct band_samples *waiting, struct time_range range,
+                         struct trend_cell *ret)
 {
-        *ret = (struct bucket){ 0 };
+        *ret = (struct trend_cell){ .cell.n = 0 };
         each_slice(w, waiting, range, keep_oldest, ret);
-        return ret->moments.n > 0;
+        return ret->cell.n > 0;
 }
 
 /* Both edges of a slice. */
@@ -217,7 +167,7 @@ static void meet_slice(struct edge *edge, uint64_t index, uint64_t width_ns, str
         edge_meet_range(edge, (index + 1) * width_ns, range);
 }
 
-uint64_t band_windows_still(const struct band_windows *w, const struct band_slice *waiting, struct time_range range)
+uint64_t band_windows_still(const struct band_windows *w, const struct band_samples *waiting, struct time_range range)
 {
         uint64_t last[] = { w->last_ns / BAND_SLICE_NS, newest_ns(w, waiting) / BAND_SLICE_NS };
         struct edge edge = EDGE_NONE;
@@ -226,10 +176,10 @@ uint64_t band_windows_still(const struct band_windows *w, const struct band_slic
                 unsigned n;
                 const struct band_slice *slices = slices_of(w, r, &n);
                 for (unsigned i = 0; i < n; i++)
-                        if (slices[i].n)
+                        if (slices[i].cell.n)
                                 meet_slice(&edge, slices[i].index, width_of(r), range);
                 if (waiting)
-                        meet_slice(&edge, waiting->index / band_ring_fans[r], width_of(r), range);
+                        meet_slice(&edge, waiting->cell.cell.last_ns / width_of(r), width_of(r), range);
                 for (unsigned i = 0; i < 2; i++) /* from here on the ring reaches back far enough */
                         edge_meet_range(&edge, sub_sat(last[i] / band_ring_fans[r], BAND_SLICES - 1) * width_of(r),
                                         range);
@@ -237,34 +187,26 @@ uint64_t band_windows_still(const struct band_windows *w, const struct band_slic
         return edge.after_ns;
 }
 
-/* The slice with the newest last sample among those before a time. */
-struct newest {
-        const struct band_slice *slice;
-        uint64_t width_ns, last_ns;
-};
-
-static void keep_newest(struct newest *newest, const struct band_slice *s, uint64_t width_ns, uint64_t time_ns)
+bool band_windows_before(const struct band_windows *w, const struct band_samples *waiting, uint64_t time_ns,
+                         struct trend_cell *ret)
 {
-        if (!s->n || (s->index + UINT64_C(1)) * width_ns > time_ns)
-                return;
-        if (!newest->slice || last_of(s, width_ns) > newest->last_ns)
-                *newest = (struct newest){ s, width_ns, last_of(s, width_ns) };
-}
+        struct trend_cell newest = { .cell.n = 0 };
 
-bool band_windows_before(const struct band_windows *w, const struct band_slice *waiting, uint64_t time_ns,
-                         struct bucket *ret)
-{
-        struct newest newest = { .slice = NULL };
-
-        if (waiting)
-                keep_newest(&newest, waiting, BAND_SLICE_NS, time_ns);
+        if (waiting && (waiting->cell.cell.last_ns / BAND_SLICE_NS + 1) * BAND_SLICE_NS <= time_ns)
+                newest = waiting->cell;
         for (unsigned r = 0; r < BAND_RINGS; r++) {
+                uint64_t width_ns = width_of(r);
                 unsigned n;
                 const struct band_slice *slices = slices_of(w, r, &n);
-                for (unsigned i = 0; i < n; i++)
-                        keep_newest(&newest, &slices[i], width_of(r), time_ns);
+                for (unsigned i = 0; i < n; i++) {
+                        if (!slices[i].cell.n || (slices[i].index + UINT64_C(1)) * width_ns > time_ns)
+                                continue;
+                        struct trend_cell c = unpacked(&slices[i], width_ns);
+                        if (!newest.cell.n || c.cell.last_ns > newest.cell.last_ns)
+                                newest = c;
+                }
         }
-        if (newest.slice)
-                to_bucket(newest.slice, newest.width_ns, ret);
-        return newest.slice != NULL;
+        if (newest.cell.n)
+                *ret = newest;
+        return newest.cell.n > 0;
 }

@@ -4,22 +4,15 @@
  * four rings of seven slices, a sixth of the window wide each, in 0.6 kB after
  * ten minutes and 1.6 kB after a day.
  *
- * Not a pyramid (proto/base/pyramid.h): its rings have memory of their own and keep
- * doubles, which a thousand bands of 8 kB each have no room for. Slices hold
- * their own index, so a ring has hardly any other state.
- *
- * A slice keeps co-moments about its own start, so single precision is enough
- * for their sums; means and levels are kept or restored in double.
+ * Not a pyramid (proto/facts/pyramid.h): its rings have memory of their own and whole
+ * cells that are open, which a thousand bands of 8 kB each have no room for. Slices
+ * hold their own index, so a ring has hardly any other state.
  */
 #ifndef HW_DAEMON_TREND_BAND_WINDOWS_H
 #define HW_DAEMON_TREND_BAND_WINDOWS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "daemon/model/moments.h"
 #include "daemon/trend/rings.h"
-#include "proto/base/cell.h"
+#include "proto/facts/packed_cell.h"
 
 #define BAND_RINGS    4u
 #define BAND_SLICES   7u
@@ -49,15 +42,16 @@ struct band_reach {
  */
 struct band_reach band_reach(struct time_range range, uint64_t newest);
 
+/* Samples and the area under the lines between them, in unit x s. */
+struct band_samples {
+        struct trend_cell cell;
+        double area;
+};
+
 struct band_slice {
-        uint32_t index; /* time / width; valid when n > 0 */
-        uint32_t n;
-        double v_mean;
-        float t_mean; /* s since the slice's start */
-        float m_tt, m_tv, m_vv;
-        float min, max, last;
-        float last_t; /* as t_mean */
+        uint32_t index; /* time / width; valid unless the cell is empty */
         float area;
+        struct packed_cell cell;
 };
 
 struct band_windows {
@@ -71,8 +65,8 @@ extern const struct rings_shape band_windows_shape;
 
 void band_windows_done(struct band_windows *w);
 
-/* Adds samples of one slice of the finest ring, the newest of them at last_ns. `area`: theirs, in double precision. */
-void band_windows_add(struct band_windows *w, const struct band_slice *samples, double area, uint64_t last_ns);
+/* Adds samples of one slice of the finest ring. */
+void band_windows_add(struct band_windows *w, const struct band_samples *samples);
 
 /* Whether the slices go back as far as from_ns. */
 bool band_windows_reach(const struct band_windows *w, uint64_t from_ns);
@@ -83,20 +77,20 @@ bool band_windows_reach(const struct band_windows *w, uint64_t from_ns);
  * band_windows_span merges the slices that represent a range (band_reach), with *ret_area in unit x s;
  * band_windows_oldest gives the oldest of them. False when there is no sample.
  */
-bool band_windows_span(const struct band_windows *w, const struct band_slice *waiting, struct time_range range,
-                       struct bucket *ret, double *ret_area);
-bool band_windows_oldest(const struct band_windows *w, const struct band_slice *waiting, struct time_range range,
-                         struct bucket *ret);
+bool band_windows_span(const struct band_windows *w, const struct band_samples *waiting, struct time_range range,
+                       struct trend_cell *ret, double *ret_area);
+bool band_windows_oldest(const struct band_windows *w, const struct band_samples *waiting, struct time_range range,
+                         struct trend_cell *ret);
 
 /*
  * A lower bound, in ns, on how long all answers here, and quantiles of a sketch with the same samples, about an
  * interval and about what is before either of its ends, stay the same while both ends advance and nothing is added.
  * UINT64_MAX: forever.
  */
-uint64_t band_windows_still(const struct band_windows *w, const struct band_slice *waiting, struct time_range range);
+uint64_t band_windows_still(const struct band_windows *w, const struct band_samples *waiting, struct time_range range);
 
 /* The newest slice that ends at or before time_ns. False: none is kept. */
-bool band_windows_before(const struct band_windows *w, const struct band_slice *waiting, uint64_t time_ns,
-                         struct bucket *ret);
+bool band_windows_before(const struct band_windows *w, const struct band_samples *waiting, uint64_t time_ns,
+                         struct trend_cell *ret);
 
 #endif

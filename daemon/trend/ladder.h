@@ -10,7 +10,7 @@
  * room for the buckets that it has had (rings.h), in the end 2.7 kB in all. A
  * bucket that finds no memory is empty.
  *
- * Not a pyramid (proto/base/pyramid.h): a bucket is the mean of the lower half
+ * Not a pyramid (proto/facts/pyramid.h): a bucket is the mean of the lower half
  * of its children, which is not a merge of samples, and minutes are closed one
  * by one, so that one counter serves as all ring indices.
  */

@@ -7,7 +7,7 @@
  * the run still grow as fast as it did before? A logarithm (a cache that fills
  * ever more slowly) does not, whatever the run's age; a line does.
  *
- * Not a fold (proto/base/fold.h): pairs are averaged without weights, and only
+ * Not a fold (proto/facts/fold.h): pairs are averaged without weights, and only
  * complete buckets count: the scores in docs/VERDICT.md were measured so.
  */
 #ifndef HW_DAEMON_TREND_LIFE_H

@@ -15,7 +15,7 @@
 #define HW_DAEMON_TREND_SERIES_SKETCH_H
 
 #include "daemon/image/containers.h"
-#include "proto/base/pyramid.h"
+#include "proto/facts/pyramid.h"
 #include "proto/base/sketch.h"
 
 struct sketch_slice {

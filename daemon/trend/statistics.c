@@ -3,36 +3,32 @@
 
 #include <math.h>
 
-static void put_line(const struct bucket *b, double from_s, struct statistics *s)
+static void put_line(const struct trend_cell *c, double from_s, struct statistics *s)
 {
-        const struct moments *m = &b->moments;
-
-        s->slope = m->m_tv / m->m_tt;
-        s->intercept = m->v_mean + s->slope * (from_s - m->t_mean);
-        if (m->m_vv > 0)
-                s->fit = m->m_tv / m->m_tt * (m->m_tv / m->m_vv);
-        if (b->max > 0 && b->last_time_ns > 0) {
-                s->normalised_slope = s->slope * ((double)b->last_time_ns / 1e9) / b->max;
-                s->normalised_intercept = (m->v_mean - s->slope * m->t_mean) / b->max;
+        s->slope = trend_cell_slope(c);
+        s->intercept = c->cell.mean + s->slope * (from_s - c->t_mean);
+        s->fit = trend_cell_fit(c);
+        if (c->cell.max > 0 && c->cell.last_ns > 0) {
+                s->normalised_slope = s->slope * ((double)c->cell.last_ns / 1e9) / c->cell.max;
+                s->normalised_intercept = (c->cell.mean - s->slope * c->t_mean) / c->cell.max;
                 s->normalised_fit = s->fit;
         }
 }
 
-void statistics_of(const struct bucket *bucket, struct time_range range, struct statistics *ret)
+void statistics_of(const struct trend_cell *of, struct time_range range, struct statistics *ret)
 {
-        const struct moments *m = &bucket->moments;
-        double n = (double)m->n;
+        const struct cell *c = &of->cell;
 
         *ret = (struct statistics){
                 .from_ns = range.from_ns,
                 .to_ns = range.to_ns,
-                .count = m->n,
-                .min = bucket->min,
-                .max = bucket->max,
-                .mean = m->v_mean,
-                .last = bucket->last,
-                .stddev = m->n > 1 ? sqrt(fmax(m->m_vv, 0) / (n - 1)) : NAN,
-                .sum = m->v_mean * n,
+                .count = c->n,
+                .min = c->min,
+                .max = c->max,
+                .mean = c->mean,
+                .last = c->last,
+                .stddev = trend_cell_deviation(of),
+                .sum = c->mean * (double)c->n,
                 .p50 = NAN,
                 .p90 = NAN,
                 .p99 = NAN,
@@ -44,6 +40,6 @@ void statistics_of(const struct bucket *bucket, struct time_range range, struct 
                 .normalised_intercept = NAN,
                 .normalised_fit = NAN,
         };
-        if (m->n > 1 && m->m_tt > 0)
-                put_line(bucket, (double)range.from_ns / 1e9, ret);
+        if (!isnan(trend_cell_slope(of)))
+                put_line(of, (double)range.from_ns / 1e9, ret);
 }

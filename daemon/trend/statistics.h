@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * statistics.h - plain statistics from a bucket of moments.
+ * statistics.h - plain statistics from a cell with co-moments.
  *
  * Least squares from co-moments (Chan, Golub, LeVeque 1979): slope = Mtv / Mtt,
  * R^2 = Mtv^2 / (Mtt Mvv). No sum of squares is ever formed, so 20 GB over 48 h
@@ -16,7 +16,7 @@
 
 #include <stdint.h>
 
-#include "daemon/model/moments.h"
+#include "proto/facts/cell.h"
 
 struct statistics {
         uint64_t from_ns, to_ns; /* the range that was requested */
@@ -30,7 +30,7 @@ struct statistics {
         double normalised_slope, normalised_intercept, normalised_fit;
 };
 
-/* All but quantiles and integral, which become NaN. bucket->moments.n > 0. */
-void statistics_of(const struct bucket *bucket, struct time_range range, struct statistics *ret);
+/* All but quantiles and integral, which become NaN. of->cell.n > 0. */
+void statistics_of(const struct trend_cell *of, struct time_range range, struct statistics *ret);
 
 #endif

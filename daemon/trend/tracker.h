@@ -24,8 +24,8 @@
  * one always: at most TRACKER_TICKS_MAX. At tick T, ask for windows [T - span,
  * T) with tracker_statistics() and for verdicts with tracker_verdict(): both
  * are as of T, and the same in every run of the same log. Later samples may be
- * in the series already; they are not in that window, except within the bucket
- * that T cuts when a window is so long that its buckets are wider than a
+ * in the series already; they are not in that window, except within the cell
+ * that T cuts when a window is so long that its cells are wider than a
  * second.
  */
 #ifndef HW_DAEMON_TREND_TRACKER_H
@@ -139,7 +139,7 @@ const struct trend *tracker_trend(const struct tracker *t, struct subject s);
 
 /*
  * Plain statistics of the samples in [from_ns, to_ns), to the width of a
- * bucket: 1 s for the last 5 min of a series, 10 s for the last hour, 1 min for
+ * cell: 1 s for the last 5 min of a series, 10 s for the last hour, 1 min for
  * 6 h, 10 min for 48 h (one that nobody has asked for: 10 s for the last
  * hour, 10 min for 48 h); for a band a sixth of the least of 10 min, 1 h, 6 h, 24
  * h that reaches that far. from_ns 0: since the run began. False: no sample in
@@ -157,10 +157,10 @@ double tracker_quantile(const struct tracker *t, struct subject s, struct time_r
  * A band's windows, for rules: the samples of a range, the oldest slice of these, the newest slice that ends at or
  * before a time. To the width of a slice (above). False when there is none.
  */
-bool tracker_band_span(const struct tracker *t, uint32_t band, struct time_range range, struct bucket *ret,
+bool tracker_band_span(const struct tracker *t, uint32_t band, struct time_range range, struct trend_cell *ret,
                        double *ret_area);
-bool tracker_band_oldest(const struct tracker *t, uint32_t band, struct time_range range, struct bucket *ret);
-bool tracker_band_before(const struct tracker *t, uint32_t band, uint64_t time_ns, struct bucket *ret);
+bool tracker_band_oldest(const struct tracker *t, uint32_t band, struct time_range range, struct trend_cell *ret);
+bool tracker_band_before(const struct tracker *t, uint32_t band, uint64_t time_ns, struct trend_cell *ret);
 
 /*
  * A band's newest sample before a time, which is a whole second or after the newest census. False: not known; only the

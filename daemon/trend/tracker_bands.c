@@ -43,11 +43,11 @@ const struct band_state *tracker_band(const struct tracker *t, uint32_t id)
         return tracker_band_state(t, id);
 }
 
-const struct band_slice *tracker_band_waiting(const struct tracker *t, uint32_t id, struct band_slice *room)
+const struct band_samples *tracker_band_waiting(const struct tracker *t, uint32_t id, struct band_samples *room)
 {
         if (t->interval.n == 0)
                 return NULL;
-        *room = band_now_slice(&t->interval, &t->now[t->places[id - 1] - 1]);
+        *room = band_now_samples(&t->interval, &t->now[t->places[id - 1] - 1]);
         return room;
 }
 
@@ -68,9 +68,9 @@ size_t band_state_held(const struct band_state *s)
 /* Adds an interval's samples to the windows and the ladder. */
 static void take_in(struct band_state *s, const struct band_interval *interval, const struct band_now *now)
 {
-        struct band_slice slice = band_now_slice(interval, now);
+        const struct band_samples samples = band_now_samples(interval, now);
 
-        band_windows_add(&s->windows, &slice, now->area, interval->newest_ns);
+        band_windows_add(&s->windows, &samples);
         (void)trend_push_many(&s->trend, interval->begin_ns, interval->n, now->min,
                               band_now_sum(interval, now)); /* late ones are counted there */
 }
@@ -158,7 +158,7 @@ bool tracker_band_newest(const struct tracker *t, uint32_t id, uint64_t before_n
 uint64_t tracker_band_still(const struct tracker *t, uint32_t id, struct time_range range)
 {
         const struct band_state *s = tracker_band(t, id);
-        struct band_slice room;
+        struct band_samples room;
         struct edge edge = EDGE_NONE;
 
         if (!s)

@@ -195,12 +195,13 @@ void tracker_early_refine_onset(const struct tracker *t, enum series_id series, 
  * The cell of the newest census that was over when a rise began, or else the one that it began in: cells get wider
  * while a run goes on, and then the least of it was before. NULL: there was no census before.
  */
-static const struct census_cell *cell_before(const struct census_history *h, uint64_t onset_ns, uint64_t *ret_start_ns)
+static const struct cell *cell_before(const struct census_history *h, uint64_t onset_ns, uint64_t *ret_start_ns)
 {
         for (uint32_t i = h->fold.n; i-- > 0;) {
-                const struct census_cell *cell = census_history_at(h, i, ret_start_ns);
+                const struct cell *cell = census_history_at(h, i);
 
-                if (cell && (cell->last_ns <= onset_ns || (i == 0 && cell->first_ns <= onset_ns)))
+                *ret_start_ns = fold_time_ns(&h->fold, i);
+                if (cell && (cell->last_ns <= onset_ns || (i == 0 && h->first_ns <= onset_ns)))
                         return cell;
         }
         return NULL;
@@ -210,11 +211,11 @@ static const struct census_cell *cell_before(const struct census_history *h, uin
 static double band_before(const struct band *band, uint64_t start_ns, uint64_t width_ns, bool least)
 {
         const struct fold *f = band->history;
-        struct band_point p;
+        struct cell c;
 
         for (uint32_t i = f ? f->n : 0; i-- > 0 && fold_time_ns(f, i) >= start_ns;)
-                if (fold_time_ns(f, i) < start_ns + width_ns && band_point(band, i, &p))
-                        return (double)(least ? p.min : p.last);
+                if (fold_time_ns(f, i) < start_ns + width_ns && band_point(band, i, &c))
+                        return least ? c.min : c.last;
         return 0;
 }
 
@@ -229,7 +230,7 @@ bool tracker_early_bands(const struct tracker *t, const struct tracked_early *ea
             now->time_ns <= early->onset_to_ns)
                 return false;
         const uint64_t onset_ns = early->since_start ? early->onset_to_ns : early->onset_from_ns;
-        const struct census_cell *before = cell_before(history, onset_ns, &start_ns);
+        const struct cell *before = cell_before(history, onset_ns, &start_ns);
         if (!before)
                 return false;
         const bool least = before->last_ns > onset_ns;
@@ -238,7 +239,7 @@ bool tracker_early_bands(const struct tracker *t, const struct tracked_early *ea
         const double rise = early->level_bytes - early->rate * since_s - early->base_bytes;
         const double gained = (double)now->total_bytes - (least ? before->min : before->last);
 
-        *ret = (struct early_bands){ .before_ns = least ? before->first_ns : before->last_ns,
+        *ret = (struct early_bands){ .before_ns = least ? history->first_ns : before->last_ns,
                                      .census_ns = now->time_ns };
         ret->explained = rise > 0 && gained > 0 ? fmin(gained / rise, 1) : 0;
         for (uint32_t i = 0; i < now->n_rows; i++) {

@@ -119,7 +119,7 @@ const struct band_state *tracker_band(const struct tracker *t, uint32_t id); /* 
 struct band_state *tracker_band_state(const struct tracker *t, uint32_t id); /* the same */
 
 /* Samples not in the band's windows yet, in *room; NULL: none. The band must have a ladder. */
-const struct band_slice *tracker_band_waiting(const struct tracker *t, uint32_t id, struct band_slice *room);
+const struct band_samples *tracker_band_waiting(const struct tracker *t, uint32_t id, struct band_samples *room);
 
 /* tracker_early.c */
 void tracker_early_clear(struct tracker *t);

@@ -39,7 +39,7 @@ uint64_t tracker_newest_ns(const struct tracker *t, struct subject s)
         uint64_t own = 0;
 
         if (!s.band && (unsigned)s.series < SERIES_COUNT)
-                own = model_series(t->model, s.series)->total.last_time_ns;
+                own = model_series(t->model, s.series)->total.cell.last_ns;
         return own > t->newest_ns ? own : t->newest_ns;
 }
 
@@ -100,33 +100,33 @@ static bool band_statistics(const struct tracker *t, uint32_t id, struct time_ra
         static const double quantiles[] = { 0.5, 0.9, 0.99 };
         const struct band_state *state = tracker_band(t, id);
         const struct band *band = bands_get(model_bands(t->model), id);
-        struct bucket b;
-        struct band_slice room;
+        struct trend_cell b;
+        struct band_samples room;
         double area = NAN, q[3] = { NAN, NAN, NAN };
 
         if (!state || !band)
                 return false;
-        const struct band_slice *waiting = tracker_band_waiting(t, id, &room);
+        const struct band_samples *waiting = tracker_band_waiting(t, id, &room);
         if (range.from_ns == 0 && range.to_ns > t->bands_newest_ns) {
                 b = band_total(band); /* also from before the band had a ladder */
-                area = state->windows.area + (waiting ? (double)waiting->area : 0);
-                if (!b.moments.n)
+                area = state->windows.area + (waiting ? waiting->area : 0);
+                if (!b.cell.n)
                         return false;
         } else if (!band_windows_span(&state->windows, waiting, range, &b, &area)) {
                 return false;
         }
         (void)band_sketch_quantiles(&state->sketch, range, quantiles, 3, q); /* without samples they stay */
         statistics_of(&b, range, ret);
-        ret->p50 = clamp(q[0], b.min, b.max);
-        ret->p90 = clamp(q[1], b.min, b.max);
-        ret->p99 = clamp(q[2], b.min, b.max);
+        ret->p50 = clamp(q[0], b.cell.min, b.cell.max);
+        ret->p90 = clamp(q[1], b.cell.min, b.cell.max);
+        ret->p99 = clamp(q[2], b.cell.min, b.cell.max);
         ret->integral = area;
         return true;
 }
 
 bool tracker_statistics(const struct tracker *t, struct subject s, struct time_range range, struct statistics *ret)
 {
-        struct bucket b;
+        struct trend_cell b;
 
         if (s.band)
                 return band_statistics(t, s.band, range, ret);
@@ -134,37 +134,37 @@ bool tracker_statistics(const struct tracker *t, struct subject s, struct time_r
                 return false;
         const struct series_sketch *sketch = &t->series[s.series]->sketch;
         series_span(model_series(t->model, s.series), range, &b);
-        if (!b.moments.n)
+        if (!b.cell.n)
                 return false;
         statistics_of(&b, range, ret);
-        ret->p50 = clamp(series_sketch_quantile(sketch, range, 0.5), b.min, b.max);
-        ret->p90 = clamp(series_sketch_quantile(sketch, range, 0.9), b.min, b.max);
-        ret->p99 = clamp(series_sketch_quantile(sketch, range, 0.99), b.min, b.max);
+        ret->p50 = clamp(series_sketch_quantile(sketch, range, 0.5), b.cell.min, b.cell.max);
+        ret->p90 = clamp(series_sketch_quantile(sketch, range, 0.9), b.cell.min, b.cell.max);
+        ret->p99 = clamp(series_sketch_quantile(sketch, range, 0.99), b.cell.min, b.cell.max);
         ret->integral = series_sketch_area(sketch, range);
         return true;
 }
 
-bool tracker_band_span(const struct tracker *t, uint32_t band, struct time_range range, struct bucket *ret,
+bool tracker_band_span(const struct tracker *t, uint32_t band, struct time_range range, struct trend_cell *ret,
                        double *ret_area)
 {
         const struct band_state *state = tracker_band(t, band);
-        struct band_slice room;
+        struct band_samples room;
 
         return state && band_windows_span(&state->windows, tracker_band_waiting(t, band, &room), range, ret, ret_area);
 }
 
-bool tracker_band_oldest(const struct tracker *t, uint32_t band, struct time_range range, struct bucket *ret)
+bool tracker_band_oldest(const struct tracker *t, uint32_t band, struct time_range range, struct trend_cell *ret)
 {
         const struct band_state *state = tracker_band(t, band);
-        struct band_slice room;
+        struct band_samples room;
 
         return state && band_windows_oldest(&state->windows, tracker_band_waiting(t, band, &room), range, ret);
 }
 
-bool tracker_band_before(const struct tracker *t, uint32_t band, uint64_t time_ns, struct bucket *ret)
+bool tracker_band_before(const struct tracker *t, uint32_t band, uint64_t time_ns, struct trend_cell *ret)
 {
         const struct band_state *state = tracker_band(t, band);
-        struct band_slice room;
+        struct band_samples room;
 
         return state && band_windows_before(&state->windows, tracker_band_waiting(t, band, &room), time_ns, ret);
 }
@@ -333,7 +333,7 @@ struct memory_limit tracker_limit(const struct tracker *t)
 static double heap_over_live(const struct tracker *t)
 {
         struct time_range hour = { sub_sat(t->watermark_ns, NS_PER_HOUR), t->watermark_ns };
-        struct series_point live[HOUR_POINTS], heap[HOUR_POINTS];
+        struct point live[HOUR_POINTS], heap[HOUR_POINTS];
         size_t n = series_history(model_series(t->model, SERIES_LIVE), hour, NS_PER_MINUTE, live, HOUR_POINTS);
         size_t n_heap =
                 series_history(model_series(t->model, SERIES_HEAP_SIZE), hour, NS_PER_MINUTE, heap, HOUR_POINTS);
@@ -341,8 +341,8 @@ static double heap_over_live(const struct tracker *t)
 
         for (size_t i = 0, k = 0; i < n && k < n_heap;) {
                 if (live[i].time_ns == heap[k].time_ns) {
-                        live_sum += live[i].bucket.moments.v_mean;
-                        heap_sum += heap[k].bucket.moments.v_mean;
+                        live_sum += live[i].cell.mean;
+                        heap_sum += heap[k].cell.mean;
                 }
                 if (live[i].time_ns <= heap[k].time_ns)
                         i++;
@@ -504,19 +504,19 @@ const struct note *tracker_note_after(const struct tracker *t, uint64_t time_ns)
 
 /* --------------------------------------------------------------- last rise */
 
-#define RISE_POINTS 384u /* buckets of any level of a series' pyramid */
+#define RISE_POINTS 384u /* cells of any level of a series' pyramid */
 
 static bool rise_of_span(const struct tracker *t, enum series_id series, uint64_t span_ns, struct rise_line *ret)
 {
         const uint64_t newest_ns = tracker_newest_ns(t, subject_series(series));
         const struct time_range range = { sub_sat(newest_ns, span_ns),
                                           newest_ns == UINT64_MAX ? newest_ns : newest_ns + 1 };
-        struct series_point history[RISE_POINTS];
+        struct point history[RISE_POINTS];
         struct rise_point points[RISE_POINTS];
         const size_t n = series_history(model_series(t->model, series), range, 0, history, RISE_POINTS);
 
         for (size_t i = 0; i < n; i++)
-                points[i] = (struct rise_point){ history[i].bucket.last_time_ns, history[i].bucket.max };
+                points[i] = (struct rise_point){ history[i].cell.last_ns, history[i].cell.max };
         return rise_find(points, n, t->newest_ns, ret) &&
                (ret->began_after_ns > points[0].time_ns || range.from_ns == 0);
 }

@@ -6,7 +6,7 @@
 #ifndef HW_PROTO_BASE_EDGE_H
 #define HW_PROTO_BASE_EDGE_H
 
-#include "proto/base/cell.h"
+#include "proto/base/time.h"
 
 struct edge {
         uint64_t after_ns; /* from now until the nearest; UINT64_MAX: there is none */

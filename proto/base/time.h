@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* time.h - spans of time in nanoseconds, the unit of all times here. For a double, cast: (double)NS_PER_S. */
+/* time.h - times and spans of time in nanoseconds, the unit of all times here. For a double, cast: (double)NS_PER_S. */
 #ifndef HW_PROTO_BASE_TIME_H
 #define HW_PROTO_BASE_TIME_H
 
@@ -11,5 +11,10 @@
 #define NS_PER_MINUTE (60 * NS_PER_S)
 #define NS_PER_HOUR   (60 * NS_PER_MINUTE)
 #define NS_PER_DAY    (24 * NS_PER_HOUR)
+
+/* Event times from from_ns on and before to_ns; empty unless from_ns < to_ns. */
+struct time_range {
+        uint64_t from_ns, to_ns;
+};
 
 #endif

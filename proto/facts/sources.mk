@@ -1,1 +1,1 @@
-sources := facts.c
+sources := facts.c cell.c packed_cell.c fold.c pyramid.c

@@ -16,20 +16,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* ------------------------------------------------- data of which nothing is known */
 
-static bool no_span(void *ctx, struct rule_subject s, struct time_range range, struct bucket *ret)
+static bool no_span(void *ctx, struct rule_subject s, struct time_range range, struct trend_cell *ret)
 {
         (void)ctx;
         (void)s;
         (void)range;
-        *ret = (struct bucket){ 0 };
+        *ret = (struct trend_cell){ 0 };
         return false;
 }
 
-static bool one_sample(void *ctx, struct rule_subject s, uint64_t before_ns, struct bucket *ret)
+static bool one_sample(void *ctx, struct rule_subject s, uint64_t before_ns, struct trend_cell *ret)
 {
         (void)ctx;
         (void)s;
-        *ret = (struct bucket){ .min = 5, .max = 5, .last = 5, .last_time_ns = before_ns / 2 };
+        *ret = (struct trend_cell){ .cell = { .min = 5, .max = 5, .last = 5, .last_ns = before_ns / 2 } };
         return true;
 }
 

@@ -55,12 +55,12 @@ struct area area_below(struct area area, int rows)
         return area;
 }
 
-static struct cell *cell_at(const struct canvas *c, int row, int column)
+static struct screen_cell *cell_at(const struct canvas *c, int row, int column)
 {
         return &c->cells[(size_t)row * (size_t)c->width + (size_t)column];
 }
 
-const struct cell *canvas_cell(const struct canvas *c, int row, int column)
+const struct screen_cell *canvas_cell(const struct canvas *c, int row, int column)
 {
         return cell_at(c, row, column);
 }
@@ -99,7 +99,7 @@ size_t text_wrap(const char *text, int width)
 
 /* ----------------------------------------------------------------- drawing */
 
-static void set_cell(struct cell *cell, const char *text, enum tint tint)
+static void set_cell(struct screen_cell *cell, const char *text, enum tint tint)
 {
         size_t n = strlen(text);
 
@@ -108,7 +108,7 @@ static void set_cell(struct cell *cell, const char *text, enum tint tint)
         cell->tint = (uint8_t)tint;
 }
 
-static void join(struct cell *cell, const struct glyph *g)
+static void join(struct screen_cell *cell, const struct glyph *g)
 {
         size_t used = strlen(cell->text), n = strlen(g->bytes);
 

@@ -38,16 +38,16 @@ enum tint {
         TINTS
 };
 
-struct cell {
+struct screen_cell {
         char text[15]; /* one character with its combining marks, UTF-8; "" = right half of a wide one */
         uint8_t tint;
 };
 
 struct canvas {
         int height, width;
-        bool ascii;         /* everything is drawn with ASCII */
-        bool mono;          /* tints are not shown as colours, so lines differ by shape; initially false */
-        struct cell *cells; /* height * width */
+        bool ascii;                /* everything is drawn with ASCII */
+        bool mono;                 /* tints are not shown as colours, so lines differ by shape; initially false */
+        struct screen_cell *cells; /* height * width */
 };
 
 /* A rectangle to draw in; rows and columns of the calls below are relative to it. */
@@ -67,7 +67,7 @@ struct area canvas_area(const struct canvas *c);
 /* `area` without its first `rows` rows. */
 struct area area_below(struct area area, int rows);
 
-const struct cell *canvas_cell(const struct canvas *c, int row, int column);
+const struct screen_cell *canvas_cell(const struct canvas *c, int row, int column);
 
 /*
  * Draws text into at most `width` columns from `column`; text that is too long

@@ -4,7 +4,7 @@
 #define HW_CLIENT_CONSOLE_DRAW_HITS_H
 
 #include "client/console/draw/canvas.h"
-#include "proto/base/cell.h"
+#include "proto/base/time.h"
 
 enum { HITS_MAX = 1024 };
 

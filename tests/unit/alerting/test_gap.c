@@ -64,7 +64,7 @@ static struct rule_data real;
 static struct judge *judging;
 static uint64_t ticks;
 
-static bool count_span(void *ctx, struct rule_subject s, struct time_range range, struct bucket *ret)
+static bool count_span(void *ctx, struct rule_subject s, struct time_range range, struct trend_cell *ret)
 {
         judging->asked++;
         return real.span(ctx, s, range, ret);

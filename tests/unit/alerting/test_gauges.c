@@ -45,32 +45,33 @@ static double value_at(uint64_t second)
         return sin((double)second / 3000) + (double)(second * 7919 % 1009) / 1009;
 }
 
-static void same_bucket(const struct bucket *a, const struct bucket *b)
+static void same_cell(const struct trend_cell *a, const struct trend_cell *b)
 {
-        assert_int_equal(a->moments.n, b->moments.n);
-        assert_true(fabs(a->min - b->min) < 1e-6 && fabs(a->max - b->max) < 1e-6 && fabs(a->last - b->last) < 1e-6);
-        assert_true(a->last_time_ns - b->last_time_ns < 256 || b->last_time_ns - a->last_time_ns < 256);
-        assert_true(fabs(a->moments.v_mean - b->moments.v_mean) < 1e-6);
-        assert_true(fabs(a->moments.m_tv - b->moments.m_tv) <= 1e-6 * (1 + sqrt(b->moments.m_tt * b->moments.m_vv)));
+        assert_int_equal(a->cell.n, b->cell.n);
+        assert_true(fabs(a->cell.min - b->cell.min) < 1e-6 && fabs(a->cell.max - b->cell.max) < 1e-6 &&
+                    fabs(a->cell.last - b->cell.last) < 1e-6);
+        assert_true(a->cell.last_ns - b->cell.last_ns < 256 || b->cell.last_ns - a->cell.last_ns < 256);
+        assert_true(fabs(a->cell.mean - b->cell.mean) < 1e-6);
+        assert_true(fabs(a->m_tv - b->m_tv) <= 1e-6 * (1 + sqrt(b->m_tt * b->m_vv)));
 }
 
 static void same_answers(const struct series *kept, const struct series *whole, uint64_t now_ns, uint64_t window_ns)
 {
         struct time_range range = { now_ns > window_ns ? now_ns - window_ns : 0, now_ns };
-        struct bucket a, b;
+        struct trend_cell a, b;
 
         assert_int_equal(history_span(kept, range, &a), history_span(whole, range, &b));
-        same_bucket(&a, &b);
+        same_cell(&a, &b);
         assert_int_equal(history_newest(kept, now_ns, &a), history_newest(whole, now_ns, &b));
-        same_bucket(&a, &b);
+        same_cell(&a, &b);
         bool any = history_newest(whole, range.from_ns, &b);
         assert_int_equal(history_newest(kept, range.from_ns, &a), any);
         if (any)
-                assert_true(a.last == b.last);
+                assert_true(a.cell.last == b.cell.last);
         if (now_ns < window_ns + LEAST_AGE_NS)
                 return;
         assert_int_equal(history_oldest(kept, range, &a), history_oldest(whole, range, &b));
-        same_bucket(&a, &b);
+        same_cell(&a, &b);
         assert_true(fabs(history_integral(kept, range) - history_integral(whole, range)) <
                     1e-6 * (double)window_ns / S);
 }
@@ -131,7 +132,7 @@ static void a_rule_that_comes_later(void **state)
 {
         static struct rule_gauge gauges[GAUGES];
         struct rule_gauge *g = &gauges[GAUGE(RULE_GC_SHARE)];
-        struct bucket b;
+        struct trend_cell b;
         uint64_t s = 0;
 
         (void)state;
@@ -140,11 +141,11 @@ static void a_rule_that_comes_later(void **state)
                 gauge_push(g, (s + 1) * S - 1, (double)s);
         asked(gauges, "mean(gc_share, 1h) > 50%");
         assert_true(history_span(&g->series, (struct time_range){ (s - 3600) * S, s * S }, &b));
-        assert_true(b.min == 36000 - 3600 && b.max == 35999);
+        assert_true(b.cell.min == 36000 - 3600 && b.cell.max == 35999);
         for (; s < 36000 + 3700; s++)
                 gauge_push(g, (s + 1) * S - 1, (double)s);
         assert_true(history_span(&g->series, (struct time_range){ (s - 3605) * S, s * S }, &b));
-        assert_true(b.min == (double)((s - 3605) / 10 * 10)); /* to 10 s again */
+        assert_true(b.cell.min == (double)((s - 3605) / 10 * 10)); /* to 10 s again */
         gauge_clear(g);
 }
 

@@ -17,7 +17,7 @@
 static inline char *drawn(struct console *c, int height, int width, bool ascii)
 {
         struct canvas *canvas = canvas_new(height, width, ascii);
-        char *all = calloc((size_t)height, (size_t)width * sizeof(struct cell) + 2);
+        char *all = calloc((size_t)height, (size_t)width * sizeof(struct screen_cell) + 2);
 
         assert_non_null(canvas);
         assert_non_null(all);

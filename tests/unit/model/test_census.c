@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Censuses, bands and their names, from synthetic events. */
+#include "daemon/model/bands_private.h"
 #include "daemon/model/limits.h"
 #include "proto/base/limits.h"
 #include "tests/unit/model/events.h"
@@ -49,9 +50,9 @@ static const struct band *band(uint32_t id)
 }
 
 /* Its count is 0 when there is none. */
-static struct band_point point(const struct band *b, uint32_t i)
+static struct cell point(const struct band *b, uint32_t i)
 {
-        struct band_point p = { .count = 0 };
+        struct cell p = { .n = 0 };
 
         (void)band_point(b, i, &p);
         return p;
@@ -87,11 +88,11 @@ static void test_rows_and_bands(void **unused)
         assert_int_equal(f.n_bands, 3);
         assert_int_equal(band(1)->bytes, 0); /* no row in the newest */
         assert_int_equal(band(2)->bytes, 60);
-        assert_int_equal(band_total(band(2)).moments.n, 2);
-        assert_int_equal(point(band(2), 0).count, 1);
-        assert_int_equal(point(band(2), 1).count, 0);
+        assert_int_equal(band_total(band(2)).cell.n, 2);
+        assert_int_equal(point(band(2), 0).n, 1);
+        assert_int_equal(point(band(2), 1).n, 0);
         assert_true(point(band(2), 20).last == 60);
-        assert_int_equal(point(band(2), 21).count, 0);
+        assert_int_equal(point(band(2), 21).n, 0);
         assert_int_equal(f.n_samples[SERIES_CENSUS_TOTAL], 2);
         assert_int_equal(f.newest_sample[SERIES_CENSUS_TOTAL], 61);
         begin(30 * SECOND);
@@ -309,7 +310,7 @@ static void test_many_info_tables(void **unused)
         for (uint32_t i = 0; i < MANY; i++) {
                 const struct band *b = band(i + 1);
                 assert_true(b->key == 0x1000 + i && b->bytes == i && !b->info_table == !(i % 3));
-                assert_int_equal(band_total(b).moments.n, 2);
+                assert_int_equal(band_total(b).cell.n, 2);
         }
 }
 
@@ -326,14 +327,14 @@ static void test_band_of_an_unfinished_census(void **unused)
         row("a", 3);
         end(30);
         assert_int_equal(band(2)->first_seen_ns, 20);
-        assert_int_equal(band_total(band(2)).moments.n, 0);
+        assert_int_equal(band_total(band(2)).cell.n, 0);
         begin(40);
         row("b", 4);
         end(40);
-        struct bucket b = band_total(band(2));
-        assert_true(b.moments.n == 1 && b.min == 4 && b.max == 4 && b.last == 4 && b.last_time_ns == 40);
-        assert_true(b.moments.v_mean == 4 && b.moments.m_tt == 0 && b.moments.m_vv == 0);
-        assert_int_equal(band_total(band(1)).moments.n, 2);
+        struct trend_cell b = band_total(band(2));
+        assert_true(b.cell.n == 1 && b.cell.min == 4 && b.cell.max == 4 && b.cell.last == 4 && b.cell.last_ns == 40);
+        assert_true(b.cell.mean == 4 && b.m_tt == 0 && b.m_vv == 0);
+        assert_int_equal(band_total(band(1)).cell.n, 2);
 }
 
 /* GHC 9.4.3 wrote the address of the code behind the table; the releases around it did not. */
@@ -506,14 +507,14 @@ static void test_history_of_a_band(void **unused)
                                 min = values[k] < min ? (unsigned)values[k] : min;
                                 max = values[k] > max ? (unsigned)values[k] : max;
                         }
-                        const struct band_point at = point(band(1), p);
-                        assert_int_equal(at.count, n);
+                        const struct cell at = point(band(1), p);
+                        assert_int_equal(at.n, n);
                         count += n;
                         if (!n)
                                 continue;
                         assert_true((unsigned)at.min == min && (unsigned)at.max == max);
-                        float mean = (float)sum / (float)n;
-                        assert_true(at.mean > mean - 0.1f && at.mean < mean + 0.1f);
+                        double mean = (double)sum / n;
+                        assert_true(at.mean > mean - 0.1 && at.mean < mean + 0.1);
                 }
                 assert_int_equal(count, i + 1);
         }
@@ -525,9 +526,9 @@ static double held(const struct band *b, uint64_t time_ns)
         double v = 0;
 
         for (uint32_t i = 0; i < b->history->n; i++) {
-                const struct band_point p = point(b, i);
-                if (p.count && (b->history->first + i) * b->history->width_ns <= time_ns)
-                        v = (double)p.last;
+                const struct cell p = point(b, i);
+                if (p.n && (b->history->first + i) * b->history->width_ns <= time_ns)
+                        v = p.last;
         }
         return v;
 }
@@ -562,12 +563,13 @@ static void test_bands_and_total_are_of_one_census(void **unused)
                         continue;
                 const struct census_history *h = model_census_history(f.m);
                 for (uint32_t c = 0; c < h->fold.n; c++) {
-                        const struct census_cell *cell = census_history_at(h, c, &start_ns);
+                        const struct cell *cell = census_history_at(h, c);
                         unsigned k = 0;
 
+                        start_ns = fold_time_ns(&h->fold, c);
                         if (!cell)
                                 continue;
-                        assert_true(start_ns <= cell->first_ns && cell->last_ns < start_ns + h->fold.width_ns);
+                        assert_true(start_ns <= cell->last_ns && cell->last_ns < start_ns + h->fold.width_ns);
                         while (times[k] != cell->last_ns)
                                 k++;
                         total = 0;
@@ -598,7 +600,7 @@ static void test_history_of_hostile_times(void **unused)
         }
         uint64_t count = 0;
         for (unsigned p = 0; p < band(1)->history->n; p++)
-                count += point(band(1), p).count;
+                count += point(band(1), p).n;
         assert_int_equal(count, 5);
 }
 
@@ -607,7 +609,7 @@ static uint64_t samples_kept(const struct band *b)
         uint64_t n = 0;
 
         for (uint32_t i = 0; i < b->history->n; i++)
-                n += point(b, i).count;
+                n += point(b, i).n;
         return n;
 }
 
@@ -662,10 +664,10 @@ static bool about(double a, double b, double scale)
         return a - b <= 1e-6 * scale && b - a <= 1e-6 * scale;
 }
 
-/* Against a bucket that takes the same samples one by one; some come late, in some censuses there is no row. */
+/* Against a cell that takes the same samples one by one; some come late, in some censuses there is no row. */
 static void test_total(void **unused)
 {
-        struct bucket naive = { 0 };
+        struct trend_cell naive = { .cell.n = 0 };
         uint64_t x = 7, t = 30 * UINT64_C(86400) * SECOND;
 
         (void)unused;
@@ -680,14 +682,14 @@ static void test_total(void **unused)
                         row("x", bytes);
                 end(time_ns);
                 if (r % 5)
-                        bucket_add(&naive, time_ns, (double)bytes);
-                if (!naive.moments.n)
+                        trend_cell_add(&naive, time_ns, (double)bytes);
+                if (!naive.cell.n)
                         continue;
-                struct bucket b = band_total(band(1));
-                const struct moments *m = &b.moments, *n = &naive.moments;
-                assert_true(m->n == n->n && b.min == naive.min && b.max == naive.max);
-                assert_true(b.last == naive.last && b.last_time_ns == naive.last_time_ns);
-                assert_true(about(m->t_mean, n->t_mean, n->t_mean) && about(m->v_mean, n->v_mean, n->v_mean));
+                struct trend_cell b = band_total(band(1));
+                const struct trend_cell *m = &b, *n = &naive;
+                assert_true(m->cell.n == n->cell.n && m->cell.min == n->cell.min && m->cell.max == n->cell.max);
+                assert_true(m->cell.last == n->cell.last && m->cell.last_ns == n->cell.last_ns);
+                assert_true(about(m->t_mean, n->t_mean, n->t_mean) && about(m->cell.mean, n->cell.mean, n->cell.mean));
                 assert_true(about(m->m_tt, n->m_tt, n->m_tt + 1e-6) && about(m->m_vv, n->m_vv, n->m_vv + 1));
                 assert_true(about(m->m_tv, n->m_tv, sqrt(n->m_tt * n->m_vv) + 1));
         }

@@ -352,7 +352,7 @@ static void test_heap(void **unused)
         assert_int_equal(h->megablocks_returned, 7);
         ev(&f, HW_MEM_RETURN, 0, 8 * SECOND, "4444", U(0), U(1), U(1), U(1)); /* late */
         assert_int_equal(h->megablocks_held, 43);
-        assert_int_equal(model_series(f.m, SERIES_LIVE)->total.moments.n, 3);
+        assert_int_equal(model_series(f.m, SERIES_LIVE)->total.cell.n, 3);
         ev(&f, HW_CREATE_THREAD, 0, 60 * SECOND, "4", U(1));
         model_take_changes(f.m);
         assert_true(h->allocation_rate_bps >= 0 && h->allocation_rate_bps < 1e-9);
@@ -396,7 +396,7 @@ static void test_process(void **unused)
         assert_int_equal(r->heap_time_ns, 6 * SECOND);
         assert_int_equal(r->parts[RESIDENT_LIVE], 12);
         assert_int_equal(r->parts[RESIDENT_FOREIGN], 20);
-        assert_int_equal(model_series(f.m, SERIES_LIVE_RESIDENT)->total.last, 12);
+        assert_int_equal(model_series(f.m, SERIES_LIVE_RESIDENT)->total.cell.last, 12);
         assert_int_equal(model_take_changes(f.m), MODEL_HEAP);
 }
 
@@ -768,7 +768,7 @@ static void test_advice_that_needs_time(void **unused)
 static void test_clock_that_starts_high(void **unused)
 {
         uint64_t t0 = UINT64_C(3000000) * SECOND;
-        struct series_point p[4];
+        struct point p[4];
 
         (void)unused;
         block(NONE, t0, t0 + SECOND, 24 + 12 + 16);
@@ -820,7 +820,7 @@ static void test_late_samples_are_counted(void **unused)
         assert_int_equal(model_late_samples(f.m), 0);
         ev(&f, HW_HEAP_LIVE, 0, 600 * SECOND, "48", U(0), U(1));
         assert_int_equal(model_late_samples(f.m), 1);
-        assert_int_equal(model_series(f.m, SERIES_LIVE)->total.moments.n, 3);
+        assert_int_equal(model_series(f.m, SERIES_LIVE)->total.cell.n, 3);
 }
 
 static void test_no_callbacks(void **unused)

@@ -153,7 +153,7 @@ static void same_sched(const struct sched *a, const struct sched *b)
 
 static void same_series(const struct series *a, const struct series *b)
 {
-        struct series_point p[400], q[400];
+        struct point p[400], q[400];
 
         assert_int_equal(a->late + b->late, 0);
         size_t n = series_history(a, (struct time_range){ 0, UINT64_MAX }, 0, p, 400),
@@ -161,10 +161,10 @@ static void same_series(const struct series *a, const struct series *b)
         assert_int_equal(n, k);
         for (size_t i = 0; i < n; i++) {
                 assert_int_equal(p[i].time_ns, q[i].time_ns);
-                assert_int_equal(p[i].bucket.moments.n, q[i].bucket.moments.n);
-                assert_true(p[i].bucket.min <= q[i].bucket.min && p[i].bucket.min >= q[i].bucket.min);
-                assert_true(p[i].bucket.max <= q[i].bucket.max && p[i].bucket.max >= q[i].bucket.max);
-                assert_true(p[i].bucket.last <= q[i].bucket.last && p[i].bucket.last >= q[i].bucket.last);
+                assert_int_equal(p[i].cell.n, q[i].cell.n);
+                assert_true(p[i].cell.min <= q[i].cell.min && p[i].cell.min >= q[i].cell.min);
+                assert_true(p[i].cell.max <= q[i].cell.max && p[i].cell.max >= q[i].cell.max);
+                assert_true(p[i].cell.last <= q[i].cell.last && p[i].cell.last >= q[i].cell.last);
         }
 }
 

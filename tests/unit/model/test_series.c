@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Series against naive models that keep every sample; tests/unit/base/test_pyramid.c does that for the rings. */
+/* Series against naive models that keep every sample; tests/unit/facts/test_pyramid.c does that for the rings. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,11 +10,11 @@
 
 #include <cmocka.h>
 
-#include "daemon/model/packed_bucket.h"
 #include "daemon/model/series.h"
+#include "proto/facts/packed_cell.h"
 
 #define SECOND  UINT64_C(1000000000)
-#define BITS_24 (1.0 / (1 << 23)) /* of the distances that packed buckets keep, when two are added */
+#define BITS_24 (1.0 / (1 << 23)) /* of the distances that packed cells keep, when two are added */
 static uint64_t state;
 
 static uint64_t random_u64(void)
@@ -25,32 +25,32 @@ static uint64_t random_u64(void)
 
 static const struct time_range whole = { 0, UINT64_MAX };
 
-static const struct bucket *at_or_empty(const struct series *s, unsigned level, uint64_t interval)
+static const struct trend_cell *at_or_empty(const struct series *s, unsigned level, uint64_t interval)
 {
-        static const struct bucket empty;
-        static struct bucket room;
-        const struct bucket *b = pyramid_at(&series_shape, &s->pyramid, level, interval, &room);
+        static const struct trend_cell empty;
+        static struct trend_cell room;
+        const struct trend_cell *b = pyramid_at(&series_shape, &s->pyramid, level, interval, &room);
 
         return b ? b : &empty;
 }
 
-/* Merged one by one from a level's own buckets. */
-static struct bucket own_buckets(const struct series *s, unsigned level, uint64_t from, uint64_t end)
+/* Merged one by one from a level's own cells. */
+static struct trend_cell own_cells(const struct series *s, unsigned level, uint64_t from, uint64_t end)
 {
-        struct bucket all = { .min = 0 };
+        struct trend_cell all = { .cell.n = 0 };
 
         if (!pyramid_clip(&s->pyramid, level, &from, &end))
                 return all;
         for (uint64_t i = from; i < end; i++)
-                bucket_merge(&all, at_or_empty(s, level, i));
+                trend_cell_merge(&all, at_or_empty(s, level, i));
         return all;
 }
 
-/* 48 h of a value near 20e9 that grows by 3 bytes/s: the slope must come out of merged buckets. */
+/* 48 h of a value near 20e9 that grows by 3 bytes/s: the slope must come out of merged cells. */
 static void test_regression_keeps_its_digits(void **unused)
 {
         struct series s = { 0 };
-        struct bucket all;
+        struct trend_cell all;
         long double n = 0, st = 0, sv = 0, stt = 0, stv = 0, t0 = 86400, v0 = 20e9L;
 
         (void)unused;
@@ -62,13 +62,13 @@ static void test_regression_keeps_its_digits(void **unused)
                 long double x = (long double)t / 1e9L - t0, y = (long double)v - v0;
                 n += 1, st += x, sv += y, stt += x * x, stv += x * y;
         }
-        all = own_buckets(&s, 3, 0, UINT64_MAX);
-        assert_int_equal(all.moments.n, (uint64_t)n);
+        all = own_cells(&s, 3, 0, UINT64_MAX);
+        assert_int_equal(all.cell.n, (uint64_t)n);
         long double slope = (stv - st * sv / n) / (stt - st * st / n);
-        double got = all.moments.m_tv / all.moments.m_tt;
+        double got = all.m_tv / all.m_tt;
         if (fabsl((long double)got - slope) > 1e-7L * fabsl(slope)) /* packed ones have 24 bits */
                 fail_msg("slope %.15g, want %.15Lg", got, slope);
-        assert_int_equal(s.total.moments.n, (uint64_t)n);
+        assert_int_equal(s.total.cell.n, (uint64_t)n);
         assert_int_equal(s.late, 0);
         series_done(&s);
 }
@@ -76,8 +76,8 @@ static void test_regression_keeps_its_digits(void **unused)
 static void test_history(void **unused)
 {
         struct series s = { 0 };
-        struct series_point p[2000];
-        struct bucket b;
+        struct point p[2000];
+        struct trend_cell b;
 
         (void)unused;
         assert_int_equal(series_history(&s, whole, 0, p, 2000), 0);
@@ -90,13 +90,13 @@ static void test_history(void **unused)
         assert_int_equal(p[50].width_ns, SECOND);
         n = series_history(&s, (struct time_range){ 10 * SECOND, 20 * SECOND }, 0, p, 2000);
         assert_int_equal(n, 10);
-        assert_true(p[0].bucket.last == 10 && p[9].bucket.last == 19);
+        assert_true(p[0].cell.last == 10 && p[9].cell.last == 19);
         n = series_history(&s, whole, 7 * SECOND, p, 2000);
         assert_int_equal(n, 29);
         assert_int_equal(p[1].time_ns, 7 * SECOND);
         assert_int_equal(p[1].width_ns, 7 * SECOND);
-        assert_int_equal(p[1].bucket.moments.n, 7);
-        assert_true(p[1].bucket.max == 13);
+        assert_int_equal(p[1].cell.n, 7);
+        assert_true(p[1].cell.max == 13);
         assert_int_equal(series_history(&s, whole, 0, p, 3), 3);
         assert_int_equal(series_history(&s, (struct time_range){ 5, 5 }, 0, p, 3), 0);
         /* after 400 s the finest ring no longer reaches back to 0: the next one answers */
@@ -107,9 +107,9 @@ static void test_history(void **unused)
         assert_int_equal(p[0].width_ns, 10 * SECOND);
         n = series_history(&s, (struct time_range){ 350 * SECOND, UINT64_MAX }, 0, p, 2000);
         assert_int_equal(n, 50);
-        series_recent(&s, (struct time_range){ 389 * SECOND, 399 * SECOND + 1 }, &b);
-        assert_int_equal(b.moments.n, 11); /* those that begin at 389 .. 399 s */
-        assert_true(b.min == 389);
+        series_span(&s, (struct time_range){ 389 * SECOND, 399 * SECOND + 1 }, &b);
+        assert_int_equal(b.cell.n, 11); /* those that begin at 389 .. 399 s */
+        assert_true(b.cell.min == 389);
         series_push(&s, 3 * SECOND, 1);
         assert_int_equal(s.late, 1);
         /* three days on: only the widest ring is left, and it too has rolled */
@@ -124,11 +124,11 @@ static void test_history(void **unused)
         series_done(&s);
 }
 
-/* A fork's child has raw monotonic times: late starts must not look like lost buckets. */
+/* A fork's child has raw monotonic times: late starts must not look like lost cells. */
 static void test_history_of_a_late_start(void **unused)
 {
         struct series s = { 0 };
-        struct series_point p[10];
+        struct point p[10];
 
         (void)unused;
         series_push(&s, UINT64_C(5000000) * SECOND, 1);
@@ -137,13 +137,13 @@ static void test_history_of_a_late_start(void **unused)
         assert_int_equal(p[0].width_ns, SECOND);
         series_push(&s, UINT64_C(4999990) * SECOND, 3); /* late, before the first */
         assert_int_equal(series_history(&s, whole, 0, p, 10), 3);
-        assert_true(p[0].bucket.last == 3);
+        assert_true(p[0].cell.last == 3);
         assert_int_equal(s.late, 0);
         series_done(&s);
 }
 
-/* Merging wider buckets gives the same as the ring's own, also where intervals begin before it. */
-static void test_merge_of_wider_buckets(void **unused)
+/* Merging wider cells gives the same as the ring's own, also where intervals begin before it. */
+static void test_merge_of_wider_cells(void **unused)
 {
         uint64_t time_ns = 7777 * SECOND;
         struct series s = { 0 };
@@ -156,29 +156,29 @@ static void test_merge_of_wider_buckets(void **unused)
                 series_push(&s, time_ns - late, 2e10 + (double)(random_u64() % 1000000));
                 for (unsigned level = 0; i % 7 == 0 && level < series_shape.n_levels; level++) {
                         const struct pyramid_ring *r = &s.pyramid.levels[level];
-                        struct bucket merged = { .min = 0 };
+                        struct trend_cell merged = { .cell.n = 0 };
                         uint64_t n = r->last - r->first + 1, from = r->first + random_u64() % n, end = r->last + 3;
                         from -= from > 2 && random_u64() % 4 == 0 ? 2 : 0;
                         end -= random_u64() % 3 ? 0 : random_u64() % (n + 2);
-                        struct bucket own = own_buckets(&s, level, from, end);
+                        struct trend_cell own = own_cells(&s, level, from, end);
                         pyramid_merge(&series_shape, &s.pyramid, level, from, end, &merged);
-                        if (s.late > 0 && own.moments.n != merged.moments.n)
-                                continue; /* a wide bucket has samples that came too late for a fine one */
-                        assert_int_equal(merged.moments.n, own.moments.n);
-                        if (own.moments.n == 0)
+                        if (s.late > 0 && own.cell.n != merged.cell.n)
+                                continue; /* a wide cell has samples that came too late for a fine one */
+                        assert_int_equal(merged.cell.n, own.cell.n);
+                        if (own.cell.n == 0)
                                 continue;
                         compared++;
-                        double spread = own.max - own.min;
-                        assert_true(fabs(merged.min - own.min) <= spread * BITS_24 && merged.last == own.last);
-                        assert_true(fabs(merged.max - own.max) <= spread * BITS_24);
-                        assert_true(own.last_time_ns - merged.last_time_ns < 256 ||
-                                    merged.last_time_ns - own.last_time_ns < 256);
-                        assert_true(fabs(merged.moments.v_mean / own.moments.v_mean - 1) < 1e-9);
-                        assert_true(fabs(merged.moments.t_mean / own.moments.t_mean - 1) < 1e-9);
-                        assert_true(fabs(merged.moments.m_tt - own.moments.m_tt) <= 1e-6 * own.moments.m_tt);
-                        assert_true(fabs(merged.moments.m_vv - own.moments.m_vv) <= 1e-6 * own.moments.m_vv);
-                        assert_true(fabs(merged.moments.m_tv - own.moments.m_tv) <=
-                                    1e-6 * sqrt(own.moments.m_tt * own.moments.m_vv));
+                        double spread = own.cell.max - own.cell.min;
+                        assert_true(fabs(merged.cell.min - own.cell.min) <= spread * BITS_24 &&
+                                    merged.cell.last == own.cell.last);
+                        assert_true(fabs(merged.cell.max - own.cell.max) <= spread * BITS_24);
+                        assert_true(own.cell.last_ns - merged.cell.last_ns < 256 ||
+                                    merged.cell.last_ns - own.cell.last_ns < 256);
+                        assert_true(fabs(merged.cell.mean / own.cell.mean - 1) < 1e-9);
+                        assert_true(fabs(merged.t_mean / own.t_mean - 1) < 1e-9);
+                        assert_true(fabs(merged.m_tt - own.m_tt) <= 1e-6 * own.m_tt);
+                        assert_true(fabs(merged.m_vv - own.m_vv) <= 1e-6 * own.m_vv);
+                        assert_true(fabs(merged.m_tv - own.m_tv) <= 1e-6 * sqrt(own.m_tt * own.m_vv));
                 }
         }
         assert_true(compared > 2500);
@@ -197,9 +197,9 @@ static void test_memory_of_a_series(void **unused)
         for (uint64_t t = 0; t < 4 * 86400; t += 1)
                 (void)series_push(&s, t * SECOND, (double)t);
         assert_true(s.pyramid.held_bytes <= (300 + 4) * (sizeof(struct packed_sample) + 2) +
-                                                    (384 + 360 + 288) * (sizeof(struct packed_bucket) + 2) +
+                                                    (384 + 360 + 288) * (sizeof(struct packed_cell) + 2) +
                                                     (4 + 4 + 4) * sizeof(struct packed_sample) +
-                                                    4 * sizeof(struct bucket));
+                                                    4 * sizeof(struct trend_cell));
         assert_true(s.pyramid.held_bytes <= 52500);
         series_done(&s);
         assert_int_equal(s.pyramid.held_bytes, 0);
@@ -213,8 +213,8 @@ static void test_memory_of_a_series(void **unused)
 static void test_coarse_series(void **unused)
 {
         struct series fine = { 0 }, coarse = { 0 };
-        struct series_point points[400];
-        struct bucket a, b;
+        struct point points[400];
+        struct trend_cell a, b;
         const uint64_t end = 2 * 86400;
 
         (void)unused;
@@ -231,12 +231,13 @@ static void test_coarse_series(void **unused)
                 assert_true(n > 0 && points[0].width_ns == (back == 3600 ? 10 : 600) * SECOND);
                 series_span(&fine, range, &a);
                 series_span(&coarse, range, &b);
-                assert_int_equal(a.moments.n, b.moments.n);
-                assert_true(a.min == b.min && a.max == b.max && fabs(a.moments.v_mean - b.moments.v_mean) < 0.01);
+                assert_int_equal(a.cell.n, b.cell.n);
+                assert_true(a.cell.min == b.cell.min && a.cell.max == b.cell.max &&
+                            fabs(a.cell.mean - b.cell.mean) < 0.01);
         }
         size_t n = series_history(&coarse, (struct time_range){ (end - 8) * SECOND, end * SECOND }, 0, points, 400);
         assert_true(n == 8 && points[7].width_ns == SECOND &&
-                    points[7].bucket.last == (double)((end - 1) * 7919 % 10007));
+                    points[7].cell.last == (double)((end - 1) * 7919 % 10007));
 
         for (uint64_t t = end; t < end + 300; t++) /* some seconds reach as far as the newest half minute */
                 (void)series_push_kept(&coarse, SERIES_SOME_SECONDS, false, t * SECOND, 1);
@@ -253,88 +254,11 @@ static void test_coarse_series(void **unused)
         series_done(&coarse);
 }
 
-static struct bucket through(struct bucket b, uint64_t start_ns, uint64_t width_ns)
-{
-        struct packed_bucket packed;
-        struct bucket back;
-
-        bool single = packed_bucket_pack(&packed, &b, start_ns, width_ns);
-        assert_true(single == (b.moments.n == 1));
-        packed_bucket_unpack(&back, &packed, single, start_ns, width_ns);
-        return back;
-}
-
-/* A bucket of one sample loses nothing but what its time has below the unit of a wide interval. */
-static void test_packing_of_one_sample(void **unused)
-{
-        static const uint64_t widths_ns[] = { SECOND, 10 * SECOND, 60 * SECOND, 600 * SECOND };
-
-        (void)unused;
-        state = 5;
-        for (unsigned i = 0; i < 1000; i++) {
-                uint64_t width_ns = widths_ns[i % 4], start_ns = random_u64() % (1u << 30) * width_ns;
-                struct bucket b = { .min = 0 };
-                bucket_add(&b, start_ns + random_u64() % width_ns, (double)random_u64() / 3);
-                struct bucket back = through(b, start_ns, width_ns);
-                assert_int_equal(back.moments.n, 1);
-                assert_true(back.min == b.last && back.max == b.last && back.last == b.last);
-                assert_true(back.moments.v_mean == b.last);
-                assert_true(back.moments.m_tt == 0 && back.moments.m_tv == 0 && back.moments.m_vv == 0);
-                assert_true(b.last_time_ns - back.last_time_ns <= (width_ns <= SECOND ? 0 : width_ns >> 31));
-                assert_true(fabs(back.moments.t_mean * 1e9 / (double)back.last_time_ns - 1) < 1e-15);
-        }
-}
-
-/* What a packed bucket loses, for intervals of all widths: nothing of whole values near each other. */
-static void test_packing(void **unused)
-{
-        static const uint64_t widths_ns[] = { SECOND, 10 * SECOND, 60 * SECOND, 600 * SECOND };
-
-        (void)unused;
-        state = 3;
-        for (unsigned i = 0; i < 4000; i++) {
-                uint64_t width_ns = widths_ns[i % 4], start_ns = random_u64() % (1u << 30) * width_ns;
-                struct bucket b = { .min = 0 };
-                for (uint64_t n = 1 + random_u64() % 50; n > 0; n--)
-                        bucket_add(&b, start_ns + random_u64() % width_ns, 5e12 + (double)(random_u64() % (1u << 23)));
-                struct bucket back = through(b, start_ns, width_ns);
-                assert_int_equal(back.moments.n, b.moments.n);
-                assert_true(back.min == b.min && back.max == b.max && back.last == b.last);
-                assert_true(b.last_time_ns - back.last_time_ns < width_ns >> 31 || b.last_time_ns == back.last_time_ns);
-                assert_true(back.last_time_ns >= start_ns && back.last_time_ns - start_ns < width_ns);
-                assert_true(fabs(back.moments.v_mean - b.moments.v_mean) <= BITS_24 * (1u << 23));
-                assert_true(fabs(back.moments.t_mean - b.moments.t_mean) <= 1e-6 * (1 + b.moments.t_mean * 1e-9));
-                assert_true(fabs(back.moments.m_tt - b.moments.m_tt) <= BITS_24 * b.moments.m_tt);
-                assert_true(fabs(back.moments.m_vv - b.moments.m_vv) <= BITS_24 * b.moments.m_vv);
-                assert_true(fabs(back.moments.m_tv - b.moments.m_tv) <= BITS_24 * fabs(b.moments.m_tv));
-        }
-        assert_int_equal(through((struct bucket){ .min = 5 }, 0, SECOND).moments.n, 0);
-}
-
-/* Values that only a hostile log has stay numbers. */
-static void test_packing_of_extremes(void **unused)
-{
-        struct bucket b = { .min = 0 };
-
-        (void)unused;
-        bucket_add(&b, 0, 0);
-        bucket_add(&b, 600 * SECOND - 1, 18446744073709551615.0);
-        b.moments.n = UINT64_MAX;
-        b.moments.m_vv *= 1e9;
-        struct bucket back = through(b, 0, 600 * SECOND);
-        assert_int_equal(back.moments.n, UINT32_MAX);
-        assert_true(back.max == b.max && back.last == b.last && back.min <= 0);
-        assert_true(isfinite(back.moments.m_vv) && isfinite(back.moments.m_tv) && isfinite(back.moments.v_mean));
-}
-
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_packing),
-                cmocka_unit_test(test_packing_of_one_sample),
-                cmocka_unit_test(test_packing_of_extremes),
                 cmocka_unit_test(test_regression_keeps_its_digits),
-                cmocka_unit_test(test_merge_of_wider_buckets),
+                cmocka_unit_test(test_merge_of_wider_cells),
                 cmocka_unit_test(test_history),
                 cmocka_unit_test(test_history_of_a_late_start),
                 cmocka_unit_test(test_memory_of_a_series),

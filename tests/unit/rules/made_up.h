@@ -36,25 +36,25 @@ struct made_up {
         const char *note;
 };
 
-static inline bool made_span(void *ctx, struct rule_subject s, struct time_range range, struct bucket *ret)
+static inline bool made_span(void *ctx, struct rule_subject s, struct time_range range, struct trend_cell *ret)
 {
         struct made_up *m = ctx;
 
         return s.id != RULE_BAND && m->born[s.id] && history_span(&m->series[s.id], range, ret);
 }
 
-static inline bool made_newest(void *ctx, struct rule_subject s, uint64_t before_ns, struct bucket *ret)
+static inline bool made_newest(void *ctx, struct rule_subject s, uint64_t before_ns, struct trend_cell *ret)
 {
         struct made_up *m = ctx;
 
         if (s.id == RULE_BAND) {
-                *ret = (struct bucket){ .last = m->bands[s.band] };
+                *ret = (struct trend_cell){ .cell.last = m->bands[s.band] };
                 return !isnan(m->bands[s.band]);
         }
         return m->born[s.id] && history_newest(&m->series[s.id], before_ns, ret);
 }
 
-static inline bool made_oldest(void *ctx, struct rule_subject s, struct time_range range, struct bucket *ret)
+static inline bool made_oldest(void *ctx, struct rule_subject s, struct time_range range, struct trend_cell *ret)
 {
         struct made_up *m = ctx;
 
@@ -71,10 +71,10 @@ static inline double made_integral(void *ctx, struct rule_subject s, struct time
 /* The largest sample is every quantile here: enough to check that it is called. */
 static inline double made_quantile(void *ctx, struct rule_subject s, struct time_range range, double q)
 {
-        struct bucket b;
+        struct trend_cell b;
 
         (void)q;
-        return made_span(ctx, s, range, &b) ? b.max : (double)NAN;
+        return made_span(ctx, s, range, &b) ? b.cell.max : (double)NAN;
 }
 
 static inline double made_fact(void *ctx, enum rule_series id, const struct rule_moment *at)

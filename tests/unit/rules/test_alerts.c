@@ -399,12 +399,12 @@ static bool any_band(void *ctx, uint32_t id, struct band_texts *ret)
         return true;
 }
 
-static bool five_mib(void *ctx, struct rule_subject s, uint64_t before_ns, struct bucket *ret)
+static bool five_mib(void *ctx, struct rule_subject s, uint64_t before_ns, struct trend_cell *ret)
 {
         (void)ctx;
         (void)s;
         (void)before_ns;
-        *ret = (struct bucket){ .last = 5 * MIB };
+        *ret = (struct trend_cell){ .cell.last = 5 * MIB };
         return true;
 }
 
@@ -454,7 +454,7 @@ static uint32_t six_hundred(void *ctx)
         return MANY_BANDS;
 }
 
-static bool count_judged(void *ctx, struct rule_subject s, uint64_t before_ns, struct bucket *ret)
+static bool count_judged(void *ctx, struct rule_subject s, uint64_t before_ns, struct trend_cell *ret)
 {
         struct counted *c = ctx;
 

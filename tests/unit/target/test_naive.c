@@ -23,7 +23,7 @@ static size_t n_samples[SERIES_COUNT];
 static uint64_t pauses[GENERATIONS][MAX_SAMPLES];
 static size_t n_pauses[GENERATIONS];
 static uint64_t copied, total_pause;
-static struct series_point points[MAX_POINTS];
+static struct point points[MAX_POINTS];
 static size_t points_compared, buckets_compared;
 
 static void keep_samples(const Hw__Heap *heap)
@@ -130,7 +130,7 @@ static size_t compare_points(const struct series *s, unsigned id, uint64_t step_
 
         assert_true(n < MAX_POINTS);
         for (size_t i = 0; i < n; i++) {
-                const struct bucket *b = &points[i].bucket;
+                const struct cell *c = &points[i].cell;
                 double min = INFINITY, max = -INFINITY, sum = 0;
                 size_t count = 0;
                 for (size_t k = 0; k < n_samples[id]; k++) {
@@ -142,10 +142,10 @@ static size_t compare_points(const struct series *s, unsigned id, uint64_t step_
                         sum += (double)x->value;
                         count++;
                 }
-                assert_int_equal(b->moments.n, count);
+                assert_int_equal(c->n, count);
                 double rounded = (max - min) / (1 << 22); /* packed ones keep 24 bits of distances */
-                assert_true(fabs(b->min - min) <= rounded && fabs(b->max - max) <= rounded);
-                assert_true(fabs(b->moments.v_mean - sum / (double)count) <= rounded + 1e-9 * sum);
+                assert_true(fabs(c->min - min) <= rounded && fabs(c->max - max) <= rounded);
+                assert_true(fabs(c->mean - sum / (double)count) <= rounded + 1e-9 * sum);
                 inside += count;
                 points_compared++;
         }
@@ -162,7 +162,7 @@ static void compare_series(void *ctx, const struct model *m)
                 if (!n_samples[id])
                         continue;
                 assert_int_equal(s->late, 0);
-                assert_int_equal(s->total.moments.n, n_samples[id]);
+                assert_int_equal(s->total.cell.n, n_samples[id]);
                 for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
                         assert_int_equal(compare_points(s, id, steps[i]), n_samples[id]);
         }

@@ -24,10 +24,10 @@ static inline void one_band_init(struct one_band *b)
 
 static inline void one_band_end(struct band_windows *w, const struct band_interval *s, const struct band_now *now)
 {
-        struct band_slice slice = band_now_slice(s, now);
+        const struct band_samples samples = band_now_samples(s, now);
 
         if (s->n)
-                band_windows_add(w, &slice, now->area, s->newest_ns);
+                band_windows_add(w, &samples);
 }
 
 static inline void one_band_push(struct one_band *b, uint64_t time_ns, double value)

@@ -22,14 +22,14 @@ static void near(double is, double wanted, double scale)
 }
 
 struct all {
-        struct bucket bucket;
+        struct trend_cell cell;
         double sum, area, last;
         bool any;
 };
 
 static void keep(struct all *a, uint64_t time_ns, double v, double gap_s)
 {
-        bucket_add(&a->bucket, time_ns, v);
+        trend_cell_add(&a->cell, time_ns, v);
         a->sum += v;
         a->area += a->any ? (a->last + v) / 2 * gap_s : 0;
         a->last = v;
@@ -38,21 +38,17 @@ static void keep(struct all *a, uint64_t time_ns, double v, double gap_s)
 
 static void check(const struct band_interval *s, const struct band_now *now, const struct all *a)
 {
-        struct band_slice slice = band_now_slice(s, now);
-        const struct moments *m = &a->bucket.moments;
-        double slice_s = (double)slice.index * 100;
+        const struct band_samples samples = band_now_samples(s, now);
+        const struct trend_cell *got = &samples.cell, *m = &a->cell;
 
-        assert_int_equal(slice.n, m->n);
-        assert_int_equal(slice.index, s->begin_ns / BAND_SLICE_NS);
-        near(slice_s + (double)slice.t_mean, m->t_mean, 100);
-        near(slice.v_mean, m->v_mean, fabs(m->v_mean));
-        near((double)slice.m_tt, m->m_tt, m->m_tt + 1e-6);
-        near((double)slice.m_vv, m->m_vv, m->m_vv + 1);
-        near((double)slice.m_tv, m->m_tv, sqrt(m->m_tt * m->m_vv) + 1);
-        near((double)slice.min, a->bucket.min, a->bucket.min);
-        near((double)slice.max, a->bucket.max, a->bucket.max);
-        near((double)slice.last, a->last, a->last);
-        near(slice_s + (double)slice.last_t, (double)s->newest_ns / 1e9, 100);
+        assert_int_equal(got->cell.n, m->cell.n);
+        near(got->t_mean, m->t_mean, 100);
+        near(got->cell.mean, m->cell.mean, fabs(m->cell.mean));
+        near(got->m_tt, m->m_tt, m->m_tt + 1e-6);
+        near(got->m_vv, m->m_vv, m->m_vv + 1);
+        near(got->m_tv, m->m_tv, sqrt(m->m_tt * m->m_vv) + 1);
+        assert_true(got->cell.min == m->cell.min && got->cell.max == m->cell.max && got->cell.last == a->last);
+        assert_true(got->cell.last_ns == s->newest_ns && samples.area == now->area);
         near(now->area, a->area, a->area);
         near(band_now_sum(s, now), a->sum, a->sum);
 }
@@ -96,8 +92,8 @@ static void like_all_kept(void **state)
                         before_ns = time_ns;
                         time_ns += random_next(&r) % (2 * step_ns);
                 }
-                struct band_slice slice = band_now_slice(&s, &now[0]);
-                assert_true(time_ns / MINUTE > s.begin_ns / MINUTE || time_ns / BAND_SLICE_NS > slice.index);
+                assert_true(time_ns / MINUTE > s.begin_ns / MINUTE ||
+                            time_ns / BAND_SLICE_NS > s.begin_ns / BAND_SLICE_NS);
                 for (unsigned b = 0; b < BANDS; b++)
                         check(&s, &now[b], &all[b]);
         }

@@ -44,21 +44,22 @@ static void near(double is, double wanted, double scale)
         assert_true(fabs(is - wanted) <= 1e-4 * scale);
 }
 
-static void compare(const struct bucket *b, const struct sample *samples, unsigned n, uint64_t from_ns, uint64_t to_ns)
+static void compare(const struct trend_cell *b, const struct sample *samples, unsigned n, uint64_t from_ns,
+                    uint64_t to_ns)
 {
-        struct bucket all = { 0 };
+        struct trend_cell all = { .cell.n = 0 };
 
         for (unsigned i = 0; i < n; i++)
                 if (samples[i].time_ns >= from_ns && samples[i].time_ns < to_ns)
-                        bucket_add(&all, samples[i].time_ns, samples[i].value);
-        assert_true(b->moments.n == all.moments.n);
-        near(b->moments.t_mean, all.moments.t_mean, 1e5);
-        near(b->moments.v_mean, all.moments.v_mean, 1e9);
-        near(b->moments.m_tt, all.moments.m_tt, all.moments.m_tt);
-        near(b->moments.m_vv, all.moments.m_vv, all.moments.m_vv);
-        near(b->moments.m_tv, all.moments.m_tv, sqrt(all.moments.m_tt * all.moments.m_vv));
-        near(b->min, all.min, 1e8);
-        near(b->max, all.max, 1e8);
+                        trend_cell_add(&all, samples[i].time_ns, samples[i].value);
+        assert_true(b->cell.n == all.cell.n);
+        near(b->t_mean, all.t_mean, 1e5);
+        near(b->cell.mean, all.cell.mean, 1e9);
+        near(b->m_tt, all.m_tt, all.m_tt);
+        near(b->m_vv, all.m_vv, all.m_vv);
+        near(b->m_tv, all.m_tv, sqrt(all.m_tt * all.m_vv));
+        near(b->cell.min, all.cell.min, 1e8);
+        near(b->cell.max, all.cell.max, 1e8);
 }
 
 /* Everything of the newest 24 h slices that begin at or after from_ns. */
@@ -66,11 +67,11 @@ static void check(const struct one_band *band, const struct sample *samples, uns
                   uint64_t to_ns)
 {
         struct band_windows w = one_band_windows(band);
-        struct bucket b;
+        struct trend_cell b;
         double area;
 
         assert_true(w.last_ns + 1 == to_ns);
-        struct band_slice waiting = band_now_slice(&band->interval, &band->now);
+        const struct band_samples waiting = band_now_samples(&band->interval, &band->now);
         assert_true(band_windows_span(&band->windows, &waiting, (struct time_range){ from_ns, to_ns }, &b, &area));
         compare(&b, samples, n, from_ns, to_ns);
         assert_true(band_windows_span(&w, NULL, (struct time_range){ from_ns, to_ns }, &b, &area));
@@ -104,31 +105,31 @@ static void test_before_and_oldest(void **state)
 {
         (void)state;
         struct one_band band;
-        struct bucket b;
+        struct trend_cell b;
 
         one_band_init(&band);
         assert_false(band_windows_before(&band.windows, NULL, UINT64_MAX, &b));
         for (uint64_t s = 1000; s < 200000; s += 50)
                 one_band_push(&band, s * SECOND, (double)s);
         struct band_windows w = one_band_windows(&band);
-        struct band_slice waiting = band_now_slice(&band.interval, &band.now);
-        assert_true(band_windows_before(&band.windows, &waiting, 300000 * SECOND, &b) && b.last == 199950);
+        const struct band_samples waiting = band_now_samples(&band.interval, &band.now);
+        assert_true(band_windows_before(&band.windows, &waiting, 300000 * SECOND, &b) && b.cell.last == 199950);
         assert_true(band_windows_before(&w, NULL, 300000 * SECOND, &b));
-        assert_true(b.last == 199950 && b.last_time_ns / SECOND == 199950);
+        assert_true(b.cell.last == 199950 && b.cell.last_ns / SECOND == 199950);
         for (uint64_t t = 199000; t > 116000; t -= 970) { /* at most a slice older, as wide as the window is far */
                 uint64_t ago = 200000 - t, width = ago <= 500 ? 100 : ago <= 3000 ? 600 : ago <= 18000 ? 3600 : 14400;
                 assert_true(band_windows_before(&w, NULL, t * SECOND, &b));
-                assert_true(b.last < (double)t && b.last + (double)width + 50 >= (double)t);
+                assert_true(b.cell.last < (double)t && b.cell.last + (double)width + 50 >= (double)t);
         }
         assert_true(band_windows_oldest(&w, NULL, (struct time_range){ 199100 * SECOND, 200000 * SECOND }, &b));
-        assert_true(b.min >= 199100 && b.min < 199800);
+        assert_true(b.cell.min >= 199100 && b.cell.min < 199800);
         assert_true(band_windows_reach(&w, 115200 * SECOND) && !band_windows_reach(&w, 90000 * SECOND));
 
         /* A pause of hours: what was before it is not lost behind newer slices. */
         one_band_push(&band, 250000 * SECOND, 7);
         band_windows_done(&w);
         w = one_band_windows(&band);
-        assert_true(band_windows_before(&w, NULL, 249000 * SECOND, &b) && b.last == 199950);
+        assert_true(band_windows_before(&w, NULL, 249000 * SECOND, &b) && b.cell.last == 199950);
         band_windows_done(&w);
         one_band_done(&band);
 }

@@ -66,7 +66,7 @@ static void least_squares(size_t n, long double from_s, long double *slope, long
 static void test_line_of_48_hours(void **state)
 {
         struct series s = { 0 };
-        struct bucket b;
+        struct trend_cell b;
         struct statistics st;
         long double slope, intercept, fit;
         double c0, c1, cov00, cov01, cov11, sumsq;
@@ -87,7 +87,7 @@ static void test_line_of_48_hours(void **state)
         near(st.stddev, gsl_stats_sd(values, 1, POINTS), 1e-10);
         near(st.normalised_slope, st.slope * times[POINTS - 1] / st.max, 1e-12);
         series_span(&s, (struct time_range){ 24 * HOUR, UINT64_MAX },
-                    &b); /* merged of 10 min buckets, which are packed */
+                    &b); /* merged of 10 min cells, which are packed */
         statistics_of(&b, (struct time_range){ 24 * HOUR, UINT64_MAX }, &st);
         size_t first = 0;
         while (times_ns[first] < 24 * HOUR)
@@ -101,7 +101,7 @@ static void test_line_of_48_hours(void **state)
 /* What eventlog2html does, by its own way: scale both axes, then fit. */
 static void test_normalised(void **state)
 {
-        struct bucket b = { .min = 0 };
+        struct trend_cell b = { .cell.n = 0 };
         struct statistics st;
         double x[50], y[50], c0, c1, cov00, cov01, cov11, sumsq, top = 0;
 
@@ -110,7 +110,7 @@ static void test_normalised(void **state)
                 x[i] = 10 + (double)i * 2;
                 y[i] = 1000 + (double)(i * i % 97) * 10;
                 top = fmax(top, y[i]);
-                bucket_add(&b, (uint64_t)x[i] * SECOND, y[i]);
+                trend_cell_add(&b, (uint64_t)x[i] * SECOND, y[i]);
         }
         for (size_t i = 0; i < 50; i++) {
                 x[i] /= 108;
@@ -126,17 +126,17 @@ static void test_normalised(void **state)
 
 static void test_one_equal_zero(void **state)
 {
-        struct bucket one = { .min = 0 }, equal = { .min = 0 }, zero = { .min = 0 };
+        struct trend_cell one = { .cell.n = 0 }, equal = { .cell.n = 0 }, zero = { .cell.n = 0 };
         struct statistics st;
 
         (void)state;
-        bucket_add(&one, SECOND, 5);
+        trend_cell_add(&one, SECOND, 5);
         statistics_of(&one, (struct time_range){ 0, 2 * SECOND }, &st);
         assert_int_equal(st.count, 1);
         assert_true(isnan(st.stddev) && isnan(st.slope) && isnan(st.fit) && isnan(st.normalised_slope));
         for (uint64_t i = 0; i < 10; i++) {
-                bucket_add(&equal, i * SECOND, 20e9);
-                bucket_add(&zero, i * SECOND, 0);
+                trend_cell_add(&equal, i * SECOND, 20e9);
+                trend_cell_add(&zero, i * SECOND, 0);
         }
         statistics_of(&equal, (struct time_range){ 0, 10 * SECOND }, &st);
         assert_true(st.slope == 0 && st.stddev == 0 && isnan(st.fit) && st.intercept == 20e9);
@@ -206,7 +206,7 @@ static void test_band_windows(void **state)
 {
         struct band_windows w = { .area = 0 };
         struct one_band band;
-        struct bucket b, exact = { .min = 0 };
+        struct trend_cell b, exact = { .cell.n = 0 };
         struct statistics got, wanted;
         double area;
 
@@ -217,7 +217,7 @@ static void test_band_windows(void **state)
                 double v = 20e9 + (double)s * 100 + (double)(s * 7919 % 1000) * 1000;
                 one_band_push(&band, s * SECOND, v);
                 if (s >= 7 * 3600)
-                        bucket_add(&exact, s * SECOND, v);
+                        trend_cell_add(&exact, s * SECOND, v);
         }
         w = one_band_windows(&band);
         assert_true(band_windows_span(&w, NULL, (struct time_range){ 7 * HOUR, 8 * HOUR }, &b, &area));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* values.h - a cell of whole numbers, and a list of all samples to compare stores of such cells with. */
-#ifndef HW_TESTS_UNIT_BASE_VALUES_H
-#define HW_TESTS_UNIT_BASE_VALUES_H
+#ifndef HW_TESTS_UNIT_FACTS_VALUES_H
+#define HW_TESTS_UNIT_FACTS_VALUES_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,11 +11,11 @@
 
 #include <cmocka.h>
 
-#include "proto/base/cell.h"
+#include "proto/facts/cell.h"
 
 #define MAX_SAMPLES 8000
 
-struct cell {
+struct values {
         uint64_t n, sum, min, max, times;
 };
 
@@ -34,22 +34,22 @@ static inline uint64_t random_u64(void)
         return random_state >> 11 ^ random_state << 21;
 }
 
-static inline bool cell_is_empty(const void *cell)
+static inline bool values_is_empty(const void *cell)
 {
-        return ((const struct cell *)cell)->n == 0;
+        return ((const struct values *)cell)->n == 0;
 }
 
 /* Leaves noise behind: only n tells whether a cell is empty. */
-static inline void cell_reset(void *cell)
+static inline void values_reset(void *cell)
 {
-        memset(cell, 0xa5, sizeof(struct cell));
-        ((struct cell *)cell)->n = 0;
+        memset(cell, 0xa5, sizeof(struct values));
+        ((struct values *)cell)->n = 0;
 }
 
-static inline void cell_merge(void *to, const void *from)
+static inline void values_merge(void *to, const void *from)
 {
-        struct cell *a = to;
-        const struct cell *b = from;
+        struct values *a = to;
+        const struct values *b = from;
 
         if (!b->n)
                 return;
@@ -64,25 +64,25 @@ static inline void cell_merge(void *to, const void *from)
         a->max = b->max > a->max ? b->max : a->max;
 }
 
-static inline void cell_add(struct cell *c, struct sample s)
+static inline void values_add(struct values *c, struct sample s)
 {
-        cell_merge(c, &(struct cell){ 1, s.value, s.value, s.value, s.time_ns });
+        values_merge(c, &(struct values){ 1, s.value, s.value, s.value, s.time_ns });
 }
 
 /* Of all kept samples of intervals from .. end - 1. */
-static inline struct cell naive(uint64_t width_ns, uint64_t from, uint64_t end)
+static inline struct values naive(uint64_t width_ns, uint64_t from, uint64_t end)
 {
-        struct cell c = { 0 };
+        struct values c = { 0 };
 
         for (size_t i = 0; i < n_kept; i++) {
                 uint64_t interval = kept[i].time_ns / width_ns;
                 if (interval >= from && interval < end)
-                        cell_add(&c, kept[i]);
+                        values_add(&c, kept[i]);
         }
         return c;
 }
 
-static inline void same(const struct cell *a, const struct cell *b)
+static inline void same(const struct values *a, const struct values *b)
 {
         assert_int_equal(a->n, b->n);
         if (b->n)

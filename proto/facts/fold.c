@@ -4,7 +4,7 @@
  * ten minutes has cells of 16 s, a run of a month cells of 18 h. Doubling touches each cell once, and happens once in
  * each doubling of the run's age.
  */
-#include "proto/base/fold.h"
+#include "proto/facts/fold.h"
 
 #include <string.h>
 

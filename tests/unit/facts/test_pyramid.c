@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pyramids of rings against a list that keeps every sample. */
-#include "tests/unit/base/values.h"
-#include "proto/base/pyramid.h"
+#include "tests/unit/facts/values.h"
+#include "proto/facts/pyramid.h"
 
 #define SECOND UINT64_C(1000000000)
 
 #define CELL                                                                                                           \
         {                                                                                                              \
-                sizeof(struct cell), cell_is_empty, cell_reset, cell_merge, NULL                                       \
+                sizeof(struct values), values_is_empty, values_reset, values_merge, NULL                               \
         }
 
 /*
@@ -21,12 +21,12 @@ struct packed_one {
 
 struct packed_cell {
         uint64_t start_ns, width_ns;
-        struct cell cell;
+        struct values cell;
 };
 
 static bool pack_cell(void *packed, const void *cell, uint64_t start_ns, uint64_t width_ns)
 {
-        const struct cell *c = cell;
+        const struct values *c = cell;
         struct packed_cell whole;
         struct packed_one one = { start_ns, width_ns, { c->times, c->sum } };
 
@@ -44,14 +44,14 @@ static void unpack_cell(void *cell, const void *packed, bool small, uint64_t sta
 {
         struct packed_cell whole = { .width_ns = 0 };
         struct packed_one one;
-        struct cell *c = cell;
+        struct values *c = cell;
 
         memcpy(&one, packed, sizeof(one));
         assert_int_equal(one.start_ns, start_ns);
         assert_int_equal(one.width_ns, width_ns);
         if (small) {
-                *c = (struct cell){ 0 };
-                cell_add(c, one.sample);
+                *c = (struct values){ 0 };
+                values_add(c, one.sample);
                 return;
         }
         memcpy(&whole, packed, sizeof(whole));
@@ -95,10 +95,10 @@ static uint64_t next_time(uint64_t now, uint64_t width, uint32_t capacity)
 
 static bool push(const struct pyramid_shape *shape, struct pyramid *p, unsigned level, struct sample s)
 {
-        struct cell *c = pyramid_cell(shape, p, level, s.time_ns);
+        struct values *c = pyramid_cell(shape, p, level, s.time_ns);
 
         if (c)
-                cell_add(c, s);
+                values_add(c, s);
         return c != NULL;
 }
 
@@ -108,8 +108,8 @@ static void check_ring(const struct pyramid_shape *shape, const struct pyramid *
                  oldest = last < most ? 0 : last - most + 1;
 
         for (uint64_t i = oldest; i <= last; i++) {
-                struct cell want = naive(width, i, i + 1), room;
-                const struct cell *got = pyramid_at(shape, p, 0, i, &room);
+                struct values want = naive(width, i, i + 1), room;
+                const struct values *got = pyramid_at(shape, p, 0, i, &room);
                 assert_int_equal(got != NULL, want.n > 0);
                 if (got)
                         same(got, &want);
@@ -118,7 +118,7 @@ static void check_ring(const struct pyramid_shape *shape, const struct pyramid *
         if (oldest)
                 assert_null(pyramid_at(shape, p, 0, oldest - 1, NULL));
         uint64_t a = oldest + random_u64() % (last - oldest + 1), b = a + random_u64() % (last - a + 2);
-        struct cell want = naive(width, a, b), got = { 0 };
+        struct values want = naive(width, a, b), got = { 0 };
         pyramid_merge(shape, p, 0, a, b, &got);
         same(&got, &want);
 }
@@ -169,7 +169,7 @@ static void test_the_end_of_time(void **unused)
         const struct pyramid_shape shape =
                 packed((struct pyramid_shape){ .cell = CELL, .n_levels = 1, .levels = { { 1, 4, 4 } } });
         struct pyramid p = { 0 };
-        struct cell all = { 0 }, room;
+        struct values all = { 0 }, room;
 
         (void)unused;
         assert_true(push(&shape, &p, 0, (struct sample){ UINT64_MAX - 1, 1 }));
@@ -181,7 +181,7 @@ static void test_the_end_of_time(void **unused)
         pyramid_clear(&shape, &p);
         assert_true(push(&shape, &p, 0, (struct sample){ 0, 3 }));
         assert_null(pyramid_at(&shape, &p, 0, UINT64_MAX, &room));
-        assert_int_equal(((const struct cell *)pyramid_at(&shape, &p, 0, 0, &room))->sum, 3);
+        assert_int_equal(((const struct values *)pyramid_at(&shape, &p, 0, 0, &room))->sum, 3);
         pyramid_done(&shape, &p);
 }
 
@@ -221,8 +221,8 @@ static void levels_keep_all(uint64_t start, uint64_t step, uint64_t seed)
                         uint64_t oldest = last[r] < most ? 0 : last[r] - most + 1;
                         for (int k = 0; k < 20; k++) {
                                 uint64_t interval = oldest + random_u64() % (last[r] - oldest + 1);
-                                struct cell want = naive(width, interval, interval + 1), room;
-                                const struct cell *got = pyramid_at(&levels, &p, r, interval, &room);
+                                struct values want = naive(width, interval, interval + 1), room;
+                                const struct values *got = pyramid_at(&levels, &p, r, interval, &room);
                                 assert_int_equal(got != NULL, want.n > 0);
                                 if (got)
                                         same(got, &want);
@@ -284,7 +284,7 @@ static void test_the_level_that_reaches_back(void **unused)
 
 static void add_up(void *ctx, const void *cell)
 {
-        cell_merge(ctx, cell);
+        values_merge(ctx, cell);
 }
 
 static void test_ranges_of_several_levels(void **unused)
@@ -308,7 +308,7 @@ static void test_ranges_of_several_levels(void **unused)
                 if (level == 3 && p.levels[3].complete > from / width)
                         from = p.levels[3].complete * width;
                 uint64_t begin = from / width * width / SECOND; /* of the cell that holds the older end */
-                struct cell want = naive(SECOND, begin, to / SECOND), visited = { 0 }, sum = { 0 };
+                struct values want = naive(SECOND, begin, to / SECOND), visited = { 0 }, sum = { 0 };
                 pyramid_visit(&levels, &p, (struct time_range){ from, to }, add_up, &visited);
                 pyramid_sum(&levels, &p, (struct time_range){ from, to }, &sum);
                 same(&visited, &want);
@@ -322,18 +322,18 @@ static void test_ranges_of_several_levels(void **unused)
 static void test_the_cell_before(void **unused)
 {
         struct pyramid p = { 0 };
-        struct cell room;
+        struct values room;
 
         (void)unused;
         n_kept = 0;
         assert_null(pyramid_before(&levels, &p, UINT64_MAX, &room));
         for (uint64_t s = 100; s < 700; s += 3)
                 push_all(&p, (struct sample){ s * SECOND, s });
-        assert_int_equal(((const struct cell *)pyramid_before(&levels, &p, 700 * SECOND, &room))->sum, 697);
-        assert_int_equal(((const struct cell *)pyramid_before(&levels, &p, 698 * SECOND, &room))->sum, 697);
-        assert_int_equal(((const struct cell *)pyramid_before(&levels, &p, 698 * SECOND - 1, &room))->sum, 694);
+        assert_int_equal(((const struct values *)pyramid_before(&levels, &p, 700 * SECOND, &room))->sum, 697);
+        assert_int_equal(((const struct values *)pyramid_before(&levels, &p, 698 * SECOND, &room))->sum, 697);
+        assert_int_equal(((const struct values *)pyramid_before(&levels, &p, 698 * SECOND - 1, &room))->sum, 694);
         /* 641 .. 700 s are in the finest ring; before that, cells of 5 s: 630 .. 634 has 631 and 634 */
-        assert_int_equal(((const struct cell *)pyramid_before(&levels, &p, 636 * SECOND, &room))->sum, 631 + 634);
+        assert_int_equal(((const struct values *)pyramid_before(&levels, &p, 636 * SECOND, &room))->sum, 631 + 634);
         assert_null(pyramid_before(&levels, &p, 100 * SECOND, &room));
         pyramid_done(&levels, &p);
 }

@@ -8,10 +8,10 @@
  * The memory of the cells is the user's; what is in cells that no sample has reached does not matter. A fold whose
  * bytes are all 0 but for `cells` is empty. Pure: time is an argument.
  */
-#ifndef HW_PROTO_BASE_FOLD_H
-#define HW_PROTO_BASE_FOLD_H
+#ifndef HW_PROTO_FACTS_FOLD_H
+#define HW_PROTO_FACTS_FOLD_H
 
-#include "proto/base/cell.h"
+#include "proto/facts/cell.h"
 
 struct fold_shape {
         struct cell_type cell; /* without done: cells own nothing */

@@ -17,7 +17,7 @@
  * of up to 384. Rules ask for several ranges in every second of a log: catching up with two days of one target spent
  * 40 % of its time in merges.
  */
-#include "proto/base/pyramid.h"
+#include "proto/facts/pyramid.h"
 
 #include <assert.h>
 #include <stdalign.h>

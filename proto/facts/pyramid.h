@@ -17,10 +17,10 @@
  * All bytes 0 is an empty pyramid. The shape is given with every call and is the same each time: a constant of the
  * user's, so that the hot path is compiled for it. Pure: time is an argument. Not for several threads at once.
  */
-#ifndef HW_PROTO_BASE_PYRAMID_H
-#define HW_PROTO_BASE_PYRAMID_H
+#ifndef HW_PROTO_FACTS_PYRAMID_H
+#define HW_PROTO_FACTS_PYRAMID_H
 
-#include "proto/base/cell.h"
+#include "proto/facts/cell.h"
 
 #define PYRAMID_LEVELS 4u     /* at most */
 #define PYRAMID_RING   16383u /* the same */

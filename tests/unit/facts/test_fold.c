@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Folds against a list that keeps every sample. */
-#include "tests/unit/base/values.h"
-#include "proto/base/fold.h"
+#include "tests/unit/facts/values.h"
+#include "proto/facts/fold.h"
 
 #define SECOND   UINT64_C(1000000000)
 #define CAPACITY 16u
 
 #define CELL                                                                                                           \
         {                                                                                                              \
-                sizeof(struct cell), cell_is_empty, cell_reset, cell_merge, NULL                                       \
+                sizeof(struct values), values_is_empty, values_reset, values_merge, NULL                               \
         }
 
 static const struct fold_shape shapes[] = {
@@ -19,18 +19,18 @@ static const struct fold_shape shapes[] = {
 
 static void check(const struct fold_shape *shape, const struct fold *f)
 {
-        struct cell all = { 0 };
+        struct values all = { 0 };
 
         assert_true(f->n >= 1 && f->n <= CAPACITY);
         assert_true(f->width_ns == shape->first_width_ns || f->n >= CAPACITY / 2 || n_kept < 3);
         for (uint32_t i = 0; i < f->n; i++) {
-                struct cell want = naive(f->width_ns, f->first + i, f->first + i + 1);
-                const struct cell *got = fold_at(shape, f, i);
+                struct values want = naive(f->width_ns, f->first + i, f->first + i + 1);
+                const struct values *got = fold_at(shape, f, i);
                 assert_int_equal(got != NULL, want.n > 0);
                 if (!got)
                         continue;
                 same(got, &want);
-                cell_merge(&all, got);
+                values_merge(&all, got);
                 assert_true(fold_time_ns(f, i) / f->width_ns == f->first + i);
         }
         assert_null(fold_at(shape, f, f->n));
@@ -39,7 +39,7 @@ static void check(const struct fold_shape *shape, const struct fold *f)
 
 static void fold_against_naive(const struct fold_shape *shape, uint64_t start, uint64_t step, uint64_t seed)
 {
-        static struct cell cells[CAPACITY * 3];
+        static struct values cells[CAPACITY * 3];
         struct fold f = { .cells = cells };
         uint64_t now = start;
 
@@ -50,7 +50,7 @@ static void fold_against_naive(const struct fold_shape *shape, uint64_t start, u
                 now += random_u64() % step;
                 uint64_t back = random_u64() % 8 ? 0 : random_u64() % (60 * step);
                 struct sample s = { back < now ? now - back : 0, random_u64() % 1000 };
-                cell_add(fold_cell(shape, &f, s.time_ns), s);
+                values_add(fold_cell(shape, &f, s.time_ns), s);
                 kept[n_kept++] = s;
                 check(shape, &f);
         }
@@ -76,16 +76,16 @@ static void test_the_ends_of_time(void **unused)
 
         (void)unused;
         for (size_t k = 0; k < sizeof(shapes) / sizeof(shapes[0]); k++) {
-                static struct cell cells[CAPACITY * 3];
+                static struct values cells[CAPACITY * 3];
                 struct fold f = { .cells = cells };
 
                 n_kept = 0;
                 for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
                         kept[n_kept++] = (struct sample){ times[i], i };
-                        cell_add(fold_cell(&shapes[k], &f, times[i]), kept[i]);
+                        values_add(fold_cell(&shapes[k], &f, times[i]), kept[i]);
                         uint64_t n = 0;
                         for (uint32_t c = 0; c < f.n; c++) {
-                                const struct cell *cell = fold_at(&shapes[k], &f, c);
+                                const struct values *cell = fold_at(&shapes[k], &f, c);
                                 n += cell ? cell->n : 0;
                         }
                         assert_int_equal(n, n_kept);
