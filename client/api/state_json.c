@@ -59,7 +59,7 @@ static bool newest_samples(const struct past *past, Hw__Series series, Hw__Sampl
 {
         size_t n = 0;
 
-        while (n < past->n && n < SPARK_SAMPLES && past->points[past->n - n - 1].count == 1)
+        while (n < past->n && n < SPARK_SAMPLES && past->points[past->n - n - 1].cell.n == 1)
                 n++;
         hw__samples__init(s);
         if (!n)
@@ -69,10 +69,10 @@ static bool newest_samples(const struct past *past, Hw__Series series, Hw__Sampl
         s->times_ns = calloc(n, sizeof(*s->times_ns));
         s->values = calloc(n, sizeof(*s->values));
         for (size_t i = 0; s->times_ns && s->values && i < n; i++) {
-                const struct past_point *point = &past->points[past->n - n + i];
+                const struct point *point = &past->points[past->n - n + i];
 
                 s->times_ns[i] = point->time_ns;
-                s->values[i] = (uint64_t)point->last;
+                s->values[i] = (uint64_t)point->cell.last;
                 s->n_times_ns = s->n_values = i + 1;
         }
         return s->n_values > 0;

@@ -175,18 +175,19 @@ static void number(char *out, size_t size, const char *unit, double value)
 static void point_json(const struct printing *p, const char *time)
 {
         const struct archived_value *v = &p->point;
+        const struct cell *c = &v->cell;
         const struct {
                 const char *key;
                 double value;
-        } numbers[] = { { "min", v->min }, { "mean", v->mean }, { "max", v->max }, { "last", v->last } };
+        } numbers[] = { { "min", c->min }, { "mean", c->mean }, { "max", c->max }, { "last", c->last } };
         struct json_out j = { .to = stdout };
 
         json_open(&j, '{');
         json_known_text(&j, "time", time);
         json_member_u64(&j, "seconds", v->width_s);
         json_member_i64(&j, "run", p->run->id);
-        json_member_u64(&j, "n", v->n);
-        for (size_t i = 0; v->n && i < ARRAY_SIZE(numbers); i++)
+        json_member_u64(&j, "n", c->n);
+        for (size_t i = 0; c->n && i < ARRAY_SIZE(numbers); i++)
                 json_member_double(&j, numbers[i].key, numbers[i].value);
         json_member_double(&j, "rise", v->rise);
         json_close(&j, '}');
@@ -196,17 +197,18 @@ static void point_json(const struct printing *p, const char *time)
 static void point_line(const struct printing *p, const char *time)
 {
         const struct archived_value *v = &p->point;
-        const double numbers[] = { v->min, v->mean, v->max, v->last, v->rise };
+        const struct cell *c = &v->cell;
+        const double numbers[] = { c->min, c->mean, c->max, c->last, v->rise };
         const char *unit = unit_of(p->request);
         char text[HW_NUMBER_MAX];
 
         if (p->request->format == FORMAT_CSV)
                 (void)printf("%s,%llu,%lld,%llu", time, (unsigned long long)v->width_s, (long long)p->run->id,
-                             (unsigned long long)v->n);
+                             (unsigned long long)c->n);
         else
-                (void)printf("%.16sZ  %5lld  %8llu", time, (long long)p->run->id, (unsigned long long)v->n);
+                (void)printf("%.16sZ  %5lld  %8llu", time, (long long)p->run->id, (unsigned long long)c->n);
         for (size_t i = 0; i < 5; i++) {
-                bool none = i < 4 && !v->n;
+                bool none = i < 4 && !c->n;
                 if (p->request->format == FORMAT_CSV && !none)
                         (void)printf(",%.17g", numbers[i]);
                 else if (p->request->format == FORMAT_CSV)
@@ -247,25 +249,12 @@ static void flush(struct printing *p)
         p->printed++;
 }
 
-static void merge(struct archived_value *to, const struct archived_value *v)
-{
-        if (v->n) {
-                to->min = to->n ? fmin(to->min, v->min) : v->min;
-                to->max = to->n ? fmax(to->max, v->max) : v->max;
-                to->last = v->last;
-                to->sum += v->sum;
-                to->n += v->n;
-                to->mean = to->sum / (double)to->n;
-        }
-        to->rise += v->rise;
-}
-
 static void take(void *ctx, const struct archived_value *v)
 {
         struct printing *p = ctx;
         uint64_t step = p->request->step_ns / NS_PER_S, width = step > v->width_s ? step : v->width_s;
 
-        if (!v->n && v->rise <= 0) /* no sample, only a line through it */
+        if (!v->cell.n && v->rise <= 0) /* no sample, only a line through it */
                 return;
         if (p->any && (p->point.width_s != width || p->point.time_s / width != v->time_s / width))
                 flush(p);
@@ -273,7 +262,8 @@ static void take(void *ctx, const struct archived_value *v)
                 p->point = (struct archived_value){ .time_s = v->time_s - v->time_s % width, .width_s = width };
                 p->any = true;
         }
-        merge(&p->point, v);
+        cell_merge(&p->point.cell, &v->cell);
+        p->point.rise += v->rise;
 }
 
 static bool print_series(const struct request *r, struct database *d, const struct archived_runs *runs,

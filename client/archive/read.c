@@ -132,7 +132,7 @@ static sqlite3_stmt *ask(struct database *d, const char *sql, const struct archi
         " <= l THEN 0"                                                                                                 \
         " ELSE s - s % " #width " + " #width " END FROM (SELECT (SELECT min(time) FROM " short_rows " WHERE " of       \
         ") AS s, (SELECT min(time) FROM " long_rows " WHERE " of ") AS l)) "
-#define VALUES        "n, min, max, mean, last, sum, area, rise, covered_ns, last_ns"
+#define VALUES        "n, mean, min, max, last, last_ns, area, rise, covered_ns"
 #define WITHIN(width) " AND time + " #width " > ?2 AND time < ?3"
 #define HOURS         "SELECT time, 3600, " VALUES " FROM series_1h"
 
@@ -148,16 +148,11 @@ static int read_values(struct database *d, const char *sql, const struct archive
                 struct archived_value v = {
                         .time_s = row_number(s, 0),
                         .width_s = row_number(s, 1),
-                        .n = row_number(s, 2),
-                        .min = row_real(s, 3),
-                        .max = row_real(s, 4),
-                        .mean = row_real(s, 5),
-                        .last = row_real(s, 6),
-                        .sum = row_real(s, 7),
+                        .cell = { row_number(s, 2), row_real(s, 3), row_real(s, 4), row_real(s, 5), row_real(s, 6),
+                                  row_number(s, 7) },
                         .area = row_real(s, 8),
                         .rise = row_real(s, 9),
                         .covered_ns = row_number(s, 10),
-                        .last_ns = row_number(s, 11),
                 };
                 take(ctx, &v);
         }

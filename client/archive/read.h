@@ -13,6 +13,7 @@
 #include "client/archive/database.h"
 #include "client/archive/schema.h"
 #include "heapwatch/wire.h"
+#include "proto/facts/cell.h"
 
 struct error;
 
@@ -47,10 +48,10 @@ bool archived_runs_read(struct database *d, const char *where, const char *targe
 
 /* A series in one interval. */
 struct archived_value {
-        uint64_t time_s, width_s, n;
-        double min, max, mean, last; /* no values if n is 0 */
-        double sum, area, rise;
-        uint64_t covered_ns, last_ns;
+        uint64_t time_s, width_s;
+        struct cell cell; /* may be empty */
+        double area, rise;
+        uint64_t covered_ns;
 };
 
 /* Minutes where they are kept, otherwise hours; or hours only. Calls `take` in order of time. SQLITE_OK or an error. */

@@ -92,11 +92,11 @@ static void add_value(void *list, const struct archived_value *v)
         uint64_t at = v->time_s * NS_PER_S, third = v->width_s * NS_PER_S / 3;
 
         l->by_hour = l->by_hour || v->width_s > MINUTE_S;
-        if (!v->n)
+        if (!v->cell.n)
                 return;
-        add_sample(l, at, v->max);
-        add_sample(l, at + third, v->min);
-        add_sample(l, at + 2 * third, v->last);
+        add_sample(l, at, v->cell.max);
+        add_sample(l, at + third, v->cell.min);
+        add_sample(l, at + 2 * third, v->cell.last);
 }
 
 static void end_census(struct list *l)

@@ -47,11 +47,11 @@ static void take_gauge(void *ctx, const struct archived_value *v)
                 uint64_t end = from + v->covered_ns;
                 bins_add(&g->bins, from, end, level, level);
         }
-        if (!v->n)
+        if (!v->cell.n)
                 return;
-        g->most = g->n ? fmax(g->most, v->max) : v->max;
-        g->last = v->last;
-        g->n += v->n;
+        g->most = g->n ? fmax(g->most, v->cell.max) : v->cell.max;
+        g->last = v->cell.last;
+        g->n += v->cell.n;
 }
 
 static void take_flow(void *ctx, const struct archived_value *v)
@@ -76,7 +76,7 @@ static double rise_of(const struct archived_value *v)
 
 static double sum_of(const struct archived_value *v)
 {
-        return v->sum;
+        return v->cell.n ? v->cell.mean * (double)v->cell.n : 0;
 }
 
 static int read_series(struct filling *f, struct database *d)

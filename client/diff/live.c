@@ -89,53 +89,55 @@ static bool ask_history(struct asking *a, const char *endpoint, Hw__Series serie
 static void fill_gauge(struct gauge *g, const struct past *p)
 {
         for (size_t i = 0; i < p->n; i++) {
-                const struct past_point *x = &p->points[i];
-                double first = x->count > 1 ? x->mean : x->last;
-                uint64_t from = x->count > 1 ? x->time_ns : x->last_ns;
+                const struct point *x = &p->points[i];
+                double first = x->cell.n > 1 ? x->cell.mean : x->cell.last;
+                uint64_t from = x->cell.n > 1 ? x->time_ns : x->cell.last_ns;
                 if (g->n && from > g->last_ns)
                         bins_add(&g->bins, g->last_ns, from, g->last, first);
-                if (x->last_ns > from)
-                        bins_add(&g->bins, from, x->last_ns, x->mean, x->mean);
-                g->most = g->n ? fmax(g->most, x->max) : x->max;
-                g->last = x->last;
-                g->last_ns = x->last_ns;
-                g->n += x->count;
+                if (x->cell.last_ns > from)
+                        bins_add(&g->bins, from, x->cell.last_ns, x->cell.mean, x->cell.mean);
+                g->most = g->n ? fmax(g->most, x->cell.max) : x->cell.max;
+                g->last = x->cell.last;
+                g->last_ns = x->cell.last_ns;
+                g->n += x->cell.n;
         }
 }
 
 /* What a point adds, spread over the time since the one before. */
-static void fill_flow(struct flow *f, const struct past *p, double (*amount)(const struct past_point *x))
+static void fill_flow(struct flow *f, const struct past *p, double (*amount)(const struct point *x))
 {
         uint64_t before = p->n ? p->points[0].time_ns : 0;
 
         for (size_t i = 0; i < p->n; i++) {
-                const struct past_point *x = &p->points[i];
-                double per_ns = x->last_ns > before ? amount(x) / (double)(x->last_ns - before) : 0;
+                const struct point *x = &p->points[i];
+                double per_ns = x->cell.last_ns > before ? amount(x) / (double)(x->cell.last_ns - before) : 0;
                 f->known = true;
                 f->total += amount(x);
-                if (x->last_ns > before)
-                        bins_add(&f->rate, before, x->last_ns, per_ns, per_ns);
-                before = x->last_ns > before ? x->last_ns : before;
+                if (x->cell.last_ns > before)
+                        bins_add(&f->rate, before, x->cell.last_ns, per_ns, per_ns);
+                before = x->cell.last_ns > before ? x->cell.last_ns : before;
         }
 }
 
-static double sum_of(const struct past_point *x)
+static double sum_of(const struct point *x)
 {
-        return x->mean * (double)x->count;
+        return x->cell.mean * (double)x->cell.n;
 }
 
-static double count_of(const struct past_point *x)
+static double count_of(const struct point *x)
 {
-        return (double)x->count;
+        return (double)x->cell.n;
 }
 
 static void fill_allocated(struct flow *f, const struct past *p)
 {
         for (size_t i = 1; i < p->n; i++) {
-                const struct past_point *a = &p->points[i - 1], *b = &p->points[i];
-                double per_ns = b->last_ns > a->last_ns ? (b->last - a->last) / (double)(b->last_ns - a->last_ns) : 0;
-                if (b->last_ns > a->last_ns)
-                        bins_add(&f->rate, a->last_ns, b->last_ns, per_ns, per_ns);
+                const struct point *a = &p->points[i - 1], *b = &p->points[i];
+                double per_ns = b->cell.last_ns > a->cell.last_ns
+                                        ? (b->cell.last - a->cell.last) / (double)(b->cell.last_ns - a->cell.last_ns)
+                                        : 0;
+                if (b->cell.last_ns > a->cell.last_ns)
+                        bins_add(&f->rate, a->cell.last_ns, b->cell.last_ns, per_ns, per_ns);
         }
 }
 

@@ -9,11 +9,14 @@
  * DESIGN: each band has cells from its first to its newest row only, because most of
  * thousands of bands are short-lived. The rows of one census are gathered first (a
  * hostile message may name a band twice), then become cells.
+ *
+ * Statistics are co-moments, not a sum of squares, which would lose digits.
  */
 #include "client/history/grid.h"
 #include "proto/base/array.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,48 +26,39 @@
 
 /* ------------------------------------------------------------------ merging */
 
-static struct grid_cell merge_cells(struct grid_cell a, uint64_t n_a, struct grid_cell b, uint64_t n_b)
+/* The cell of a band that had no row in a column. */
+static struct cell absent(const struct grid *g, size_t column)
 {
-        struct grid_cell c = { .min = a.min < b.min ? a.min : b.min,
-                               .max = a.max > b.max ? a.max : b.max,
-                               .last = b.last };
+        const struct cell *total = &g->columns.points[column].cell;
 
-        c.mean = a.mean + (b.mean - a.mean) * ((double)n_b / (double)(n_a + n_b));
-        return c;
+        return (struct cell){ .n = total->n, .last_ns = total->last_ns };
 }
 
-/* Columns from .. from + m - 1 (m even) are to be merged in pairs. */
-struct merge {
-        size_t from, m;
-};
-
-static size_t new_place(size_t i, struct merge x)
+struct cell grid_cell(const struct grid *g, const struct grid_band *b, size_t column)
 {
-        return i < x.from ? i : i < x.from + x.m ? x.from + (i - x.from) / 2 : i - x.m / 2;
+        if (b == &g->total)
+                return g->columns.points[column].cell;
+        return column >= b->first && column < b->first + b->n ? b->cells[column - b->first] : absent(g, column);
 }
 
-/* Whether column i is one of a pair; the pair's first column. */
-static bool in_pair(size_t i, struct merge x, size_t *ret_left)
+static size_t new_place(size_t i, struct past_pairs x)
 {
-        bool pair = i >= x.from && i < x.from + x.m;
-
-        *ret_left = pair ? i - (i - x.from) % 2 : i;
-        return pair;
+        return i < x.from ? i : i < x.from + x.n ? x.from + (i - x.from) / 2 : i - x.n / 2;
 }
 
-static void merge_band(const struct grid *g, struct grid_band *b, struct merge x)
+static void merge_band(const struct grid *g, struct grid_band *b, struct past_pairs x)
 {
-        struct grid_cell zero = { 0 };
-        size_t end = b->first + b->n, first = new_place(b->first, x), n = 0, left;
+        size_t end = b->first + b->n, first = new_place(b->first, x), n = 0;
 
         for (size_t i = b->first; i < end; n++) {
-                bool pair = in_pair(i, x, &left);
-                struct grid_cell c = left >= b->first ? b->cells[left - b->first] : zero;
+                bool pair = i >= x.from && i < x.from + x.n;
+                size_t left = pair ? i - (i - x.from) % 2 : i;
+                struct cell c = grid_cell(g, b, left), right;
 
-                if (pair)
-                        c = merge_cells(c, g->columns[left].censuses,
-                                        left + 1 < end ? b->cells[left + 1 - b->first] : zero,
-                                        g->columns[left + 1].censuses);
+                if (pair) {
+                        right = grid_cell(g, b, left + 1);
+                        cell_merge(&c, &right);
+                }
                 b->cells[n] = c;
                 i = left + (pair ? 2 : 1);
         }
@@ -72,86 +66,46 @@ static void merge_band(const struct grid *g, struct grid_band *b, struct merge x
         b->n = n;
 }
 
-static void merge_columns(struct grid *g, struct merge x)
+static void merge_columns(struct grid *g, struct past_pairs x)
 {
-        size_t n = 0, left;
-
         g->cells = 0;
-        if (g->total.n)
-                merge_band(g, &g->total, x);
         for (uint32_t i = 0; i < g->n_bands; i++) {
                 if (g->bands[i].n)
                         merge_band(g, &g->bands[i], x);
                 g->cells += g->bands[i].n;
         }
-        for (size_t i = 0; i < g->n;) {
-                bool pair = in_pair(i, x, &left);
-                struct grid_column c = g->columns[i];
-
-                if (pair) {
-                        c.width_ns = g->columns[i + 1].time_ns + g->columns[i + 1].width_ns - c.time_ns;
-                        c.censuses += g->columns[i + 1].censuses;
-                }
-                g->columns[n++] = c;
-                i += pair ? 2 : 1;
-        }
-        g->n = n;
+        past_merge(&g->columns, x);
         g->thinned = true;
-}
-
-static struct merge all_columns(const struct grid *g)
-{
-        return (struct merge){ .from = 0, .m = g->n & ~(size_t)1 };
-}
-
-/*
- * The older half of the longest row of columns with equally many censuses. So every width has about the same number
- * of columns, each width twice the one after it: the past gets coarser with age.
- */
-static struct merge fading_columns(const struct grid *g)
-{
-        size_t best = 0, length = 0;
-
-        for (size_t i = 0, run = 0; i < g->n; i++) {
-                run = i > 0 && g->columns[i].censuses == g->columns[i - 1].censuses ? run + 1 : 1;
-                if (run > length) {
-                        length = run;
-                        best = i + 1 - run;
-                }
-        }
-        if (length < 2)
-                return (struct merge){ .from = 0, .m = 2 };
-        return (struct merge){ .from = best, .m = length < 4 ? 2 : length / 2 & ~(size_t)1 };
 }
 
 void grid_limit(struct grid *g, size_t max)
 {
-        while (g->n > max && g->n > 1)
-                merge_columns(g, all_columns(g));
+        while (g->columns.n > max && g->columns.n > 1)
+                merge_columns(g, (struct past_pairs){ 0, g->columns.n & ~(size_t)1 });
 }
 
 static bool is_full(const struct grid *g)
 {
-        return g->n >= 2 && (g->n >= g->max_columns || (g->cells > g->max_cells && g->n > GRID_LEAST_COLUMNS));
+        size_t n = g->columns.n;
+
+        return n >= 2 && (n >= g->columns.max || (g->cells > g->max_cells && n > GRID_LEAST_COLUMNS));
 }
 
 /* Makes sure that a census of this time can go into the newest column: a new one, or one that is not full yet. */
 static int make_column(struct grid *g, uint64_t time_ns)
 {
-        if (is_full(g) && g->keep_recent) {
-                merge_columns(g, fading_columns(g));
-        } else if (is_full(g)) {
-                merge_columns(g, all_columns(g));
-                g->per_column *= 2;
+        struct past *p = &g->columns;
+        const struct point column = { .time_ns = time_ns };
+
+        if (is_full(g)) {
+                merge_columns(g, past_pairs(p));
+                p->per_point *= p->fades ? 1 : 2;
         }
-        if (g->n > 0 && g->columns[g->n - 1].censuses < g->per_column)
+        if (p->n > 0 && p->points[p->n - 1].cell.n < p->per_point)
                 return 0;
-        if (!ARRAY_RESERVE(g->columns, g->capacity, g->n + 1))
-                return -ENOMEM;
-        if (!g->per_column)
-                g->per_column = 1;
-        g->columns[g->n++] = (struct grid_column){ .time_ns = time_ns };
-        return 0;
+        if (!p->per_point)
+                p->per_point = 1;
+        return past_append(p, &column);
 }
 
 /* -------------------------------------------------------------------- bands */
@@ -169,7 +123,7 @@ static struct grid_band *band_entry(struct grid *g, uint32_t id)
 static int make_cells(struct grid_band *b, size_t need)
 {
         size_t capacity = b->capacity ? b->capacity : 4;
-        struct grid_cell *cells;
+        struct cell *cells;
 
         while (capacity < need)
                 capacity *= 2;
@@ -189,13 +143,12 @@ static int make_cells(struct grid_band *b, size_t need)
  */
 static int put_cell(struct grid *g, struct grid_band *b, uint64_t before)
 {
-        size_t column = g->n - 1;
+        size_t column = g->columns.n - 1;
         bool has_row = b->census == g->newest;
-        double v = has_row ? b->bytes : 0;
-        struct grid_cell cell = { v, v, v, v }, zero = { 0 };
+        struct cell cell = { .n = before };
 
         if (b->n && b->first + b->n - 1 == column) {
-                b->cells[b->n - 1] = merge_cells(b->cells[b->n - 1], before, cell, 1);
+                cell_add(&b->cells[b->n - 1], g->newest_ns, has_row ? b->bytes : 0);
                 return 0;
         }
         if (!has_row)
@@ -204,19 +157,19 @@ static int put_cell(struct grid *g, struct grid_band *b, uint64_t before)
                 b->first = column;
         if (make_cells(b, column - b->first + 1) < 0)
                 return -ENOMEM;
-        if (b != &g->total)
-                g->cells += column + 1 - b->first - b->n;
-        while (b->first + b->n < column)
-                b->cells[b->n++] = zero;
-        b->cells[b->n++] = before ? merge_cells(zero, before, cell, 1) : cell;
+        g->cells += column + 1 - b->first - b->n;
+        for (; b->first + b->n < column; b->n++)
+                b->cells[b->n] = absent(g, b->first + b->n);
+        cell_add(&cell, g->newest_ns, b->bytes);
+        b->cells[b->n++] = cell;
         return 0;
 }
 
 /* ----------------------------------------------------------------- censuses */
 
-static double seconds(uint64_t ns)
+static void hold(struct band_stats *s, uint64_t ns, double bytes)
 {
-        return (double)ns / 1e9;
+        s->integrated += (double)ns / 1e9 * bytes;
 }
 
 /* What the bands held from the census before to this one. */
@@ -226,7 +179,7 @@ static void hold_until(struct grid *g, uint64_t time_ns)
                 return;
         for (uint32_t i = 0; i < g->n_bands; i++) {
                 if (g->bands[i].census == g->newest)
-                        stats_hold(&g->bands[i].stats, seconds(time_ns - g->newest_ns), g->bands[i].bytes);
+                        hold(&g->bands[i].stats, time_ns - g->newest_ns, g->bands[i].bytes);
         }
         g->gap_ns = time_ns - g->newest_ns;
 }
@@ -262,7 +215,7 @@ static void take_total(struct grid *g, const Hw__Census *c)
 
 int grid_take(struct grid *g, const Hw__Census *c)
 {
-        struct grid_column *column;
+        struct point *column;
         uint64_t before;
 
         if (!c->has_number || c->number <= g->newest || c->time_ns < g->newest_ns || c->unfinished)
@@ -270,20 +223,19 @@ int grid_take(struct grid *g, const Hw__Census *c)
         hold_until(g, c->time_ns);
         if (make_column(g, c->time_ns) < 0 || gather_rows(g, c) < 0)
                 return -ENOMEM;
-        column = &g->columns[g->n - 1];
-        before = column->censuses++;
-        column->width_ns = c->time_ns - column->time_ns;
         take_total(g, c);
+        column = &g->columns.points[g->columns.n - 1];
+        before = column->cell.n;
+        cell_add(&column->cell, c->time_ns, g->total.bytes);
+        column->width_ns = c->time_ns - column->time_ns;
         g->newest = c->number;
         g->newest_ns = c->time_ns;
         g->censuses++;
-        if (put_cell(g, &g->total, before) < 0)
-                return -ENOMEM;
         for (uint32_t i = 0; i < g->n_bands; i++) {
                 struct grid_band *b = &g->bands[i];
 
                 if (b->census == c->number)
-                        stats_add(&b->stats, seconds(c->time_ns), b->bytes);
+                        trend_cell_add(&b->stats.rows, c->time_ns, b->bytes);
                 if (put_cell(g, b, before) < 0)
                         return -ENOMEM;
         }
@@ -295,7 +247,7 @@ int grid_take(struct grid *g, const Hw__Census *c)
 const struct grid_band *grid_band(const struct grid *g, uint32_t id)
 {
         if (!id)
-                return g->total.n ? &g->total : NULL;
+                return g->columns.n ? &g->total : NULL;
         return id <= g->n_bands && g->bands[id - 1].n ? &g->bands[id - 1] : NULL;
 }
 
@@ -304,25 +256,49 @@ struct band_stats grid_stats(const struct grid *g, const struct grid_band *b)
         struct band_stats s = b->stats;
 
         if (b->census == g->newest)
-                stats_hold(&s, seconds(g->gap_ns), b->bytes);
+                hold(&s, g->gap_ns, b->bytes);
         return s;
+}
+
+double stats_sum(const struct band_stats *s)
+{
+        return s->rows.cell.mean * (double)s->rows.cell.n;
+}
+
+double stats_mean(const struct band_stats *s, uint64_t censuses)
+{
+        return censuses ? stats_sum(s) / (double)censuses : 0;
+}
+
+/* The censuses without a row are n - m zeros: the sum of squares about the mean of all is m_vv + m v² (1 - m / n). */
+double stats_deviation(const struct band_stats *s, uint64_t censuses)
+{
+        double m = (double)s->rows.cell.n, n = (double)censuses, v = s->rows.cell.mean;
+
+        return censuses ? sqrt((s->rows.m_vv + m * v * v * (1 - m / n)) / n) : 0;
+}
+
+bool stats_line(const struct band_stats *s, struct stats_line *ret_line)
+{
+        const struct trend_cell *c = &s->rows;
+        double slope = trend_cell_slope(c), t_max = (double)c->cell.last_ns / 1e9;
+
+        if (isnan(slope) || !(c->cell.max > c->cell.min))
+                return false;
+        ret_line->slope_bps = slope;
+        ret_line->intercept_bytes = c->cell.mean - slope * c->t_mean;
+        ret_line->slope = slope * t_max / c->cell.max;
+        ret_line->intercept = ret_line->intercept_bytes / c->cell.max;
+        ret_line->fit = fmin(1, trend_cell_fit(c)); /* rounding may exceed 1 */
+        return true;
 }
 
 static int put_points(const struct grid *g, const struct grid_band *b, size_t from, size_t end, struct past *ret_past)
 {
         for (size_t i = from; i < end; i++) {
-                const struct grid_column *column = &g->columns[i];
-                struct grid_cell zero = { 0 };
-                const struct grid_cell *c = i >= b->first && i < b->first + b->n ? &b->cells[i - b->first] : &zero;
-                struct past_point p = { .time_ns = column->time_ns,
-                                        .width_ns = column->width_ns,
-                                        .last_ns = column->time_ns + column->width_ns,
-                                        .count = column->censuses,
-                                        .min = c->min,
-                                        .max = c->max,
-                                        .mean = c->mean,
-                                        .last = c->last };
+                struct point p = g->columns.points[i];
 
+                p.cell = grid_cell(g, b, i);
                 if (past_append(ret_past, &p) < 0)
                         return -ENOMEM;
         }
@@ -331,12 +307,13 @@ static int put_points(const struct grid *g, const struct grid_band *b, size_t fr
 
 int grid_points(const struct grid *g, const struct grid_band *b, struct past *ret_past)
 {
-        return put_points(g, b, b->first, b->first + b->n, ret_past);
+        return b == &g->total ? grid_whole_points(g, b, ret_past)
+                              : put_points(g, b, b->first, b->first + b->n, ret_past);
 }
 
 int grid_whole_points(const struct grid *g, const struct grid_band *b, struct past *ret_past)
 {
-        return put_points(g, b, 0, g->n, ret_past);
+        return put_points(g, b, 0, g->columns.n, ret_past);
 }
 
 static bool copy_band(const struct grid_band *from, struct grid_band *to)
@@ -356,13 +333,9 @@ int grid_copy(const struct grid *g, struct grid *ret)
         bool ok;
 
         *ret = *g;
-        ret->columns = g->n ? malloc(g->n * sizeof(*ret->columns)) : NULL;
         ret->bands = g->n_bands ? calloc(g->n_bands, sizeof(*ret->bands)) : NULL;
-        ret->capacity = g->n;
         ret->cap_bands = ret->bands ? g->n_bands : 0;
-        ok = copy_band(&g->total, &ret->total) && (ret->columns || !g->n) && (ret->bands || !g->n_bands);
-        if (ok && g->n)
-                memcpy(ret->columns, g->columns, g->n * sizeof(*ret->columns));
+        ok = past_copy(&g->columns, &ret->columns) == 0 && (ret->bands || !g->n_bands);
         for (uint32_t i = 0; ok && i < g->n_bands; i++)
                 ok = copy_band(&g->bands[i], &ret->bands[i]);
         if (ok)
@@ -373,12 +346,12 @@ int grid_copy(const struct grid *g, struct grid *ret)
 
 void grid_clear(struct grid *g)
 {
-        struct grid empty = { .max_columns = g->max_columns, .max_cells = g->max_cells, .keep_recent = g->keep_recent };
+        struct grid empty = { .columns = { .max = g->columns.max, .fades = g->columns.fades },
+                              .max_cells = g->max_cells };
 
         for (uint32_t i = 0; i < g->cap_bands; i++)
                 free(g->bands[i].cells);
         free(g->bands);
-        free(g->total.cells);
-        free(g->columns);
+        past_done(&g->columns);
         *g = empty;
 }

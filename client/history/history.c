@@ -21,9 +21,9 @@ static void set_bounds(struct history *h)
                 h->series[i].max = h->options.points < 2 ? 2 : h->options.points;
                 h->series[i].fades = h->options.keep_recent;
         }
-        h->bands.max_columns = h->options.columns;
+        h->bands.columns.max = h->options.columns;
+        h->bands.columns.fades = h->options.keep_recent;
         h->bands.max_cells = h->options.cells;
-        h->bands.keep_recent = h->options.keep_recent;
 }
 
 void history_bound(struct history *h, size_t points, size_t cells)
@@ -204,14 +204,14 @@ int history_points_of(const Hw__History *answer, struct past *to)
 
         for (size_t i = 0; i < answer->n_points && r == 0; i++) {
                 const Hw__Point *p = answer->points[i];
-                struct past_point point = { .time_ns = p->time_ns,
-                                            .width_ns = p->width_ns,
-                                            .last_ns = p->has_last_time_ns ? p->last_time_ns : p->time_ns,
-                                            .count = p->count ? p->count : 1,
-                                            .min = p->min,
-                                            .max = p->max,
-                                            .mean = p->mean,
-                                            .last = p->last };
+                struct point point = { p->time_ns,
+                                       p->width_ns,
+                                       { .n = p->count ? p->count : 1,
+                                         .mean = p->mean,
+                                         .min = p->min,
+                                         .max = p->max,
+                                         .last = p->last,
+                                         .last_ns = p->has_last_time_ns ? p->last_time_ns : p->time_ns } };
 
                 if (p->has_time_ns && p->has_max && p->time_ns <= UINT64_MAX - p->width_ns)
                         r = past_append(to, &point);
@@ -275,9 +275,9 @@ int history_band(const struct history *h, uint32_t band, const struct history_re
         int r = recalled ? add_recalled(recalled->band, recalled->total, ret)
                          : add_recalled(recalled_band(h, band), recalled_band(h, 0), ret);
 
-        if (r == -ENOMEM || !g || !g->n)
+        if (r == -ENOMEM || !g || !g->columns.n)
                 return r;
-        past_end(ret, g->columns[0].time_ns);
+        past_end(ret, g->columns.points[0].time_ns);
         return grid_whole_points(g, b ? b : &none, ret) < 0 ? -ENOMEM : r;
 }
 
@@ -287,15 +287,15 @@ static double held(const struct past *band, uint64_t time_ns)
         double last = 0;
 
         for (size_t i = 0; i < band->n && band->points[i].time_ns <= time_ns; i++)
-                last = band->points[i].last;
+                last = band->points[i].cell.last;
         return last;
 }
 
 /* The newest point that ends by a time, or else the first; one that may still grow does not count. */
-static const struct past_point *base_of(const struct past *total, uint64_t time_ns)
+static const struct point *base_of(const struct past *total, uint64_t time_ns)
 {
         struct past settled = *total;
-        const struct past_point *p;
+        const struct point *p;
 
         settled.n -= settled.n > 0;
         p = past_before(&settled, time_ns);
@@ -305,11 +305,11 @@ static const struct past_point *base_of(const struct past *total, uint64_t time_
 static bool recalled_base(const struct history *h, uint32_t band, uint64_t from_ns, uint64_t widest_ns, double *ret)
 {
         const struct past *total = recalled_band(h, 0), *points = recalled_band(h, band);
-        const struct past_point *base = total && points ? base_of(total, from_ns) : NULL;
+        const struct point *base = total && points ? base_of(total, from_ns) : NULL;
 
         if (!base || base->width_ns > widest_ns)
                 return false;
-        *ret = held(points, base->last_ns);
+        *ret = held(points, base->cell.last_ns);
         return true;
 }
 
@@ -317,14 +317,11 @@ static bool recalled_base(const struct history *h, uint32_t band, uint64_t from_
 static bool own_base(const struct grid *g, uint32_t band, uint64_t from_ns, bool any, double *ret)
 {
         const struct grid_band *b = grid_band(g, band);
-        size_t i = g->n;
+        const struct point *before = past_before(&g->columns, from_ns);
 
-        while (i > 0 && g->columns[i - 1].time_ns + g->columns[i - 1].width_ns > from_ns)
-                i--;
-        if (i == 0 && (!any || g->n < 2))
+        if (!before && (!any || g->columns.n < 2))
                 return false;
-        i = i ? i - 1 : 0;
-        *ret = b && i >= b->first && i < b->first + b->n ? b->cells[i - b->first].last : 0;
+        *ret = b ? grid_cell(g, b, before ? (size_t)(before - g->columns.points) : 0).last : 0;
         return true;
 }
 

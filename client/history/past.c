@@ -13,36 +13,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t end_of(const struct past_point *p)
+static uint64_t end_of(const struct point *p)
 {
         return p->time_ns + p->width_ns;
 }
 
-struct past_point past_sample(uint64_t time_ns, double value)
-{
-        return (struct past_point){
-                .time_ns = time_ns,
-                .last_ns = time_ns,
-                .count = 1,
-                .min = value,
-                .max = value,
-                .mean = value,
-                .last = value,
-        };
-}
-
-void past_point_merge(struct past_point *p, const struct past_point *later)
+void past_point_merge(struct point *p, const struct point *later)
 {
         uint64_t end = end_of(later);
 
-        p->count += later->count;
-        p->mean += (later->mean - p->mean) * ((double)later->count / (double)p->count);
-        if (later->min < p->min)
-                p->min = later->min;
-        if (later->max > p->max)
-                p->max = later->max;
-        p->last = later->last;
-        p->last_ns = later->last_ns;
+        cell_merge(&p->cell, &later->cell);
         if (end > end_of(p))
                 p->width_ns = end - p->time_ns;
 }
@@ -52,7 +32,7 @@ static int make_room(struct past *p, size_t more)
         return ARRAY_RESERVE(p->points, p->capacity, p->n + more) ? 0 : -ENOMEM;
 }
 
-int past_append(struct past *p, const struct past_point *point)
+int past_append(struct past *p, const struct point *point)
 {
         if (make_room(p, 1) < 0)
                 return -ENOMEM;
@@ -62,34 +42,36 @@ int past_append(struct past *p, const struct past_point *point)
 
 /* ----------------------------------------------------------------- thinning */
 
-/* Merges points from + 2i and from + 2i + 1 of the m (even) from there on. */
-static void merge_pairs(struct past *p, size_t from, size_t m)
+void past_merge(struct past *p, struct past_pairs pairs)
 {
-        size_t n = from;
+        size_t n = pairs.from, end = pairs.from + pairs.n;
 
-        for (size_t i = from; i < from + m; i += 2) {
-                struct past_point merged = p->points[i];
+        for (size_t i = pairs.from; i < end; i += 2) {
+                struct point merged = p->points[i];
 
                 past_point_merge(&merged, &p->points[i + 1]);
                 p->points[n++] = merged;
         }
-        memmove(&p->points[n], &p->points[from + m], (p->n - from - m) * sizeof(*p->points));
-        p->n -= m / 2;
+        memmove(&p->points[n], &p->points[end], (p->n - end) * sizeof(*p->points));
+        p->n -= pairs.n / 2;
 }
 
-static unsigned level_of(const struct past_point *p)
+static unsigned level_of(const struct point *p)
 {
-        return 63u - (unsigned)__builtin_clzll(p->count | 1);
+        return 63u - (unsigned)__builtin_clzll(p->cell.n | 1);
 }
 
-/*
- * Merges the older half of the longest row of points with about equally many samples each. So every level has about
- * the same number of points, and each level half as many samples per point as the one before it.
- */
-static void fade(struct past *p)
+static struct past_pairs all_pairs(const struct past *p)
+{
+        return (struct past_pairs){ .from = 0, .n = p->n & ~(size_t)1 };
+}
+
+struct past_pairs past_pairs(const struct past *p)
 {
         size_t best = 0, length = 0;
 
+        if (!p->fades)
+                return all_pairs(p);
         for (size_t i = 0, run = 0; i < p->n; i++) {
                 run = i > 0 && level_of(&p->points[i]) == level_of(&p->points[i - 1]) ? run + 1 : 1;
                 if (run > length) {
@@ -97,54 +79,39 @@ static void fade(struct past *p)
                         best = i + 1 - run;
                 }
         }
-        merge_pairs(p, length < 2 ? 0 : best, length < 4 ? 2 : length / 2 & ~(size_t)1);
+        return (struct past_pairs){ length < 2 ? 0 : best, length < 4 ? 2 : length / 2 & ~(size_t)1 };
 }
 
 static void thin(struct past *p)
 {
-        if (p->fades) {
-                fade(p);
-        } else {
-                past_halve(p);
+        past_merge(p, past_pairs(p));
+        if (!p->fades)
                 p->per_point = p->per_point ? p->per_point * 2 : 2;
-        }
 }
 
 /* ------------------------------------------------------------------ inserting */
 
 /* Whether a sample of this time belongs in the wide point before its place. */
-static bool covers(const struct past_point *p, uint64_t time_ns)
+static bool covers(const struct point *p, uint64_t time_ns)
 {
         return p->width_ns && time_ns <= end_of(p);
 }
 
-/* Merges a sample into a point; only the newest one is its `last`. */
-static void add(struct past_point *p, const struct past_point *sample)
-{
-        struct past_point before = *p;
-
-        past_point_merge(p, sample);
-        if (sample->time_ns < before.last_ns) {
-                p->last = before.last;
-                p->last_ns = before.last_ns;
-        }
-}
-
 int past_insert(struct past *p, uint64_t time_ns, double value)
 {
-        struct past_point point = past_sample(time_ns, value);
+        struct point point = past_sample(time_ns, value);
         size_t at;
 
         while (p->n >= p->max && p->n > 1)
                 thin(p);
-        if (p->n > 0 && p->points[p->n - 1].count < p->per_point && time_ns >= p->points[p->n - 1].time_ns) {
-                add(&p->points[p->n - 1], &point);
+        if (p->n > 0 && p->points[p->n - 1].cell.n < p->per_point && time_ns >= p->points[p->n - 1].time_ns) {
+                past_point_merge(&p->points[p->n - 1], &point);
                 return 0;
         }
         for (at = p->n; at > 0 && p->points[at - 1].time_ns > time_ns; at--)
                 continue;
         if (at > 0 && covers(&p->points[at - 1], time_ns)) {
-                add(&p->points[at - 1], &point);
+                past_point_merge(&p->points[at - 1], &point);
                 return 0;
         }
         if (make_room(p, 1) < 0)
@@ -165,7 +132,7 @@ int past_splice(struct past *p, const struct past *insert, uint64_t until_ns)
                 return 0;
         if (make_room(p, n) < 0)
                 return -ENOMEM;
-        while (end > 0 && p->points[end - 1].last_ns >= until_ns)
+        while (end > 0 && p->points[end - 1].cell.last_ns >= until_ns)
                 end--;
         while (from < end && end_of(&p->points[from]) <= insert->points[0].time_ns)
                 from++;
@@ -196,7 +163,7 @@ int past_copy(const struct past *p, struct past *ret)
         return 0;
 }
 
-const struct past_point *past_before(const struct past *p, uint64_t time_ns)
+const struct point *past_before(const struct past *p, uint64_t time_ns)
 {
         for (size_t i = p->n; i > 0; i--) {
                 if (end_of(&p->points[i - 1]) <= time_ns)
@@ -209,7 +176,7 @@ const struct past_point *past_before(const struct past *p, uint64_t time_ns)
 
 void past_halve(struct past *p)
 {
-        merge_pairs(p, 0, p->n & ~(size_t)1);
+        past_merge(p, all_pairs(p));
 }
 
 void past_limit(struct past *p, size_t max)
@@ -250,30 +217,23 @@ void past_end(struct past *p, uint64_t time_ns)
 }
 
 /* What the band held in one point of the total. Advances *at over the band's points. */
-static int align_one(const struct past *band, size_t *at, const struct past_point *total, double *last,
-                     struct past_point *ret)
+static int align_one(const struct past *band, size_t *at, const struct point *total, double *last, struct point *ret)
 {
-        bool any = false;
+        struct cell held = { .n = 0 };
 
-        *ret = *total;
-        ret->min = ret->max = ret->mean = *last;
-        for (; *at < band->n && band->points[*at].time_ns <= total->last_ns; (*at)++) {
-                const struct past_point *p = &band->points[*at];
+        for (; *at < band->n && band->points[*at].time_ns <= total->cell.last_ns; (*at)++) {
+                const struct point *p = &band->points[*at];
 
                 if (p->width_ns > total->width_ns)
                         return -EAGAIN;
-                if (any)
-                        past_point_merge(ret, p);
-                else
-                        *ret = *p;
-                any = true;
-                *last = p->last;
+                cell_merge(&held, &p->cell);
+                *last = p->cell.last;
         }
-        ret->time_ns = total->time_ns;
-        ret->width_ns = total->width_ns;
-        ret->last_ns = total->last_ns;
-        ret->count = total->count;
-        ret->last = *last;
+        *ret = *total;
+        ret->cell = held.n ? held : cell_of(0, *last);
+        ret->cell.n = total->cell.n;
+        ret->cell.last = *last;
+        ret->cell.last_ns = total->cell.last_ns;
         return 0;
 }
 
@@ -285,7 +245,7 @@ int past_align(struct past *band, const struct past *total)
         int r = 0;
 
         for (size_t i = 0; i < total->n && r == 0; i++) {
-                struct past_point p;
+                struct point p;
 
                 r = align_one(band, &at, &total->points[i], &last, &p);
                 if (r == 0)

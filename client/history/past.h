@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * past.h - the past of one number: points in order of time, each an interval
- * that holds one sample or many, and how to thin them.
+ * past.h - the past of one number: points (proto/facts/cell.h) in order of time, each of one sample or many, and how to
+ * thin them.
  *
  * Thinning merges neighbours; minima and maxima are kept, means are weighted
  * by the number of samples. Times are event time in ns.
@@ -9,22 +9,10 @@
 #ifndef HW_CLIENT_HISTORY_PAST_H
 #define HW_CLIENT_HISTORY_PAST_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "proto/base/time.h"
-
-struct past_point {
-        uint64_t time_ns;  /* start of the interval */
-        uint64_t width_ns; /* 0: a single moment */
-        uint64_t last_ns;  /* of its last sample: `last` holds there, not at the start */
-        uint64_t count;    /* samples in it, at least 1 */
-        double min, max, mean, last;
-};
+#include "proto/facts/cell.h"
 
 struct past {
-        struct past_point *points; /* owned */
+        struct point *points; /* owned */
         size_t n, capacity;
         /* of past_insert; set before the first sample, may change later */
         size_t max;         /* most points; at least 2 */
@@ -33,19 +21,22 @@ struct past {
 };
 
 /* Where its greatest value is drawn if that is not its last. */
-static inline uint64_t past_middle_ns(const struct past_point *p)
+static inline uint64_t past_middle_ns(const struct point *p)
 {
-        return p->last_ns > p->time_ns ? p->time_ns + (p->last_ns - p->time_ns) / 2 : p->last_ns;
+        return p->cell.last_ns > p->time_ns ? p->time_ns + (p->cell.last_ns - p->time_ns) / 2 : p->cell.last_ns;
 }
 
 /* A point that is one sample. */
-struct past_point past_sample(uint64_t time_ns, double value);
+static inline struct point past_sample(uint64_t time_ns, double value)
+{
+        return (struct point){ .time_ns = time_ns, .cell = cell_of(time_ns, value) };
+}
 
-/* Merges `later` into `p`. */
-void past_point_merge(struct past_point *p, const struct past_point *later);
+/* Merges `later` into `p`, which is then wide enough for it. */
+void past_point_merge(struct point *p, const struct point *later);
 
 /* Appends a copy. 0 or -ENOMEM (nothing is changed). */
-int past_append(struct past *p, const struct past_point *point);
+int past_append(struct past *p, const struct point *point);
 
 /*
  * Puts a sample where its time belongs; one that falls into a wide point goes into that. When there would be more than
@@ -65,7 +56,21 @@ int past_splice(struct past *p, const struct past *insert, uint64_t until_ns);
 int past_copy(const struct past *p, struct past *ret);
 
 /* The newest point that ends by time_ns; NULL: none. */
-const struct past_point *past_before(const struct past *p, uint64_t time_ns);
+const struct point *past_before(const struct past *p, uint64_t time_ns);
+
+/* Points from .. from + n - 1 (n even) that are to be merged in pairs. */
+struct past_pairs {
+        size_t from, n;
+};
+
+/*
+ * Which ones are to be merged for more room: all; with `fades` the older half of the longest row of points with about
+ * equally many samples each, so that every level has about the same number of points, and each level half as many
+ * samples per point as the one before it.
+ */
+struct past_pairs past_pairs(const struct past *p);
+
+void past_merge(struct past *p, struct past_pairs pairs);
 
 /* Merges points 2i and 2i + 1 for all i. */
 void past_halve(struct past *p);

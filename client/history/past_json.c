@@ -31,14 +31,16 @@ static void put_column(struct json_out *j, const char *name, const struct past *
 {
         json_member_open(j, name, '[');
         for (size_t i = 0; i < p->n; i++) {
-                const struct past_point *point = &p->points[i];
+                const struct point *point = &p->points[i];
 
                 if (column == MEAN)
-                        json_rounded(j, point->mean);
+                        json_rounded(j, point->cell.mean);
                 else if (column == COUNT)
-                        json_u64(j, point->count);
+                        json_u64(j, point->cell.n);
                 else
-                        json_double(j, column == LAST ? point->last : column == MIN ? point->min : point->max);
+                        json_double(j, column == LAST  ? point->cell.last
+                                       : column == MIN ? point->cell.min
+                                                       : point->cell.max);
         }
         json_close(j, ']');
 }
@@ -48,7 +50,7 @@ static void put_values(struct json_out *j, const struct past *p)
         bool merged = false;
 
         for (size_t i = 0; i < p->n && !merged; i++)
-                merged = p->points[i].count > 1;
+                merged = p->points[i].cell.n > 1;
         put_column(j, "last", p, LAST);
         if (!merged)
                 return;
@@ -75,12 +77,12 @@ static void put_ends(struct json_out *j, const struct past *p)
         bool wide = false;
 
         for (size_t i = 0; i < p->n && !wide; i++)
-                wide = p->points[i].last_ns != p->points[i].time_ns;
+                wide = p->points[i].cell.last_ns != p->points[i].time_ns;
         if (!wide)
                 return;
         json_member_open(j, "ends", '[');
         for (size_t i = 0; i < p->n; i++)
-                json_seconds(j, p->points[i].last_ns);
+                json_seconds(j, p->points[i].cell.last_ns);
         json_close(j, ']');
 }
 
@@ -111,8 +113,8 @@ void past_json_grid_columns(struct json_out *j, const struct grid *g, const stru
 void past_json_grid_times(struct json_out *j, const struct grid *g, bool ends)
 {
         json_open(j, '[');
-        for (size_t i = 0; i < g->n; i++)
-                json_seconds(j, g->columns[i].time_ns + (ends ? g->columns[i].width_ns : 0));
+        for (size_t i = 0; i < g->columns.n; i++)
+                json_seconds(j, g->columns.points[i].time_ns + (ends ? g->columns.points[i].width_ns : 0));
         json_close(j, ']');
 }
 
@@ -122,13 +124,13 @@ void past_json_stats(struct json_out *j, const struct grid *g, const struct grid
         struct stats_line line;
 
         json_member_open(j, "stats", '{');
-        json_member_u64(j, "samples", s.samples);
+        json_member_u64(j, "samples", s.rows.cell.n);
         json_member_u64(j, "censuses", g->censuses);
-        json_member_short(j, "sum", s.sum);
+        json_member_short(j, "sum", stats_sum(&s));
         json_member_short(j, "integrated", s.integrated);
         json_member_short(j, "mean", stats_mean(&s, g->censuses));
         json_member_short(j, "stddev", stats_deviation(&s, g->censuses));
-        json_member_short(j, "max", s.v_max);
+        json_member_short(j, "max", s.rows.cell.max);
         if (stats_line(&s, &line)) {
                 json_member_short(j, "intercept", line.intercept);
                 json_member_short(j, "slope", line.slope);

@@ -1,1 +1,1 @@
-sources := past.c stats.c grid.c collections.c history.c past_json.c
+sources := past.c grid.c collections.c history.c past_json.c

@@ -62,7 +62,7 @@ static struct ranked *rank(const struct grid *g, size_t *ret_n)
                 const struct grid_band *b = grid_band(g, id);
 
                 if (b)
-                        list[(*ret_n)++] = (struct ranked){ .id = id, .size = b->stats.sum };
+                        list[(*ret_n)++] = (struct ranked){ .id = id, .size = stats_sum(&b->stats) };
         }
         if (list)
                 qsort(list, *ret_n, sizeof(*list), by_size);
@@ -138,7 +138,7 @@ static void put_band(struct writer *w, const struct world_target *t, const struc
         size_t cost = b->n * (g->thinned ? COLUMNS : 1);
 
         open_item(w, t, HW__SERIES__SERIES_NONE, id);
-        tally->samples += b->stats.samples;
+        tally->samples += b->stats.rows.cell.n;
         if (cost <= *ration) {
                 *ration -= cost;
                 tally->points += b->n;
@@ -173,10 +173,10 @@ static void put_bands(struct writer *w, const struct world_target *t, struct gri
         for (size_t i = 0; order && i < first; i++)
                 put_band(w, t, g, order[i].id, grid, &ration, tally);
         ration = OTHERS_NUMBERS / w->logs;
-        columns = g->n;
+        columns = g->columns.n;
         if (first < n)
                 grid_limit(g, clamp(ration / (COLUMNS * (n - first)), 16, COARSE_MOST));
-        if (first < n && g->n != columns) {
+        if (first < n && g->columns.n != columns) {
                 grid = put_grid(w, g);
                 put_total(w, t, g, grid);
         }

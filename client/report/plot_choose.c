@@ -244,7 +244,7 @@ static void find_scales(struct plot_chart *c, const struct plot_data *d, const s
         }
         for (int i = 0; i < PLOT_LINES; i++)
                 for (size_t k = 0; c->lines[i] && k < d->lines[i].n; k++)
-                        most = d->lines[i].points[k].max > most ? d->lines[i].points[k].max : most;
+                        most = d->lines[i].points[k].cell.max > most ? d->lines[i].points[k].cell.max : most;
         c->x_ns = d->last_ns ? d->last_ns : 1;
         c->y_bytes = most >= 1 ? (uint64_t)(most * HEADROOM) : 1;
         if (order->x_s > 0 && order->x_s < 1e9)

@@ -246,11 +246,12 @@ static void draw_lines(struct plot_picture *p, cairo_t *cr, const struct theme *
                 const struct past *line = &p->data->lines[i];
                 for (size_t k = 0; p->chart->lines[i] && k < line->n; k++)
                         cairo_line_to(cr, x_at(p, (double)past_middle_ns(&line->points[k])),
-                                      y_at(p, line->points[k].max));
+                                      y_at(p, line->points[k].cell.max));
                 line_style(cr, theme, i);
                 cairo_stroke(cr);
                 if (p->chart->lines[i] && line->n == 1) /* no line, but known */
-                        draw_dot(cr, x_at(p, (double)past_middle_ns(&line->points[0])), y_at(p, line->points[0].max));
+                        draw_dot(cr, x_at(p, (double)past_middle_ns(&line->points[0])),
+                                 y_at(p, line->points[0].cell.max));
         }
         cairo_set_dash(cr, NULL, 0, 0);
 }

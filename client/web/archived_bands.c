@@ -43,7 +43,7 @@ void labels_done(struct labels *l)
 }
 
 /* The cell of a row; false: it is outside, or wider than a cell. */
-static bool cell_of(struct cells *c, uint64_t time_s, uint64_t width_s, size_t *ret)
+static bool find_cell(struct cells *c, uint64_t time_s, uint64_t width_s, size_t *ret)
 {
         c->wide = c->wide || width_s > c->step_s;
         if (c->wide || time_s < c->from_s)
@@ -58,10 +58,10 @@ static void take_total(void *ctx, const struct archived_value *v)
         size_t at;
 
         gaps_row(&c->gaps, v->time_s, v->width_s);
-        if (!v->n || !cell_of(c, v->time_s, v->width_s, &at))
+        if (!v->cell.n || !find_cell(c, v->time_s, v->width_s, &at))
                 return;
-        c->censuses[at] += (double)v->n;
-        c->total[at] += v->sum;
+        c->censuses[at] += (double)v->cell.n;
+        c->total[at] += v->cell.mean * (double)v->cell.n;
 }
 
 static void take_band(void *ctx, const struct archived_band *b)
@@ -69,7 +69,7 @@ static void take_band(void *ctx, const struct archived_band *b)
         struct cells *c = ctx;
         size_t at;
 
-        if (!cell_of(c, b->time_s, b->width_s, &at))
+        if (!find_cell(c, b->time_s, b->width_s, &at))
                 return;
         for (size_t i = 0; i < c->labels->n; i++)
                 if (!strcmp(c->labels->items[i], b->label))

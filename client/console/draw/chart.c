@@ -27,11 +27,11 @@ bool chart_value(const struct chart_line *line, uint64_t time_ns, double *ret_va
         if (line->mode == SPARK_RATE)
                 return false;
         for (size_t i = line->past->n; i > 0; i--) {
-                const struct past_point *p = &line->past->points[i - 1];
+                const struct point *p = &line->past->points[i - 1];
 
-                if (p->last_ns > time_ns)
+                if (p->cell.last_ns > time_ns)
                         continue;
-                *ret_value = line->mode == SPARK_EVENTS ? p->max : p->last;
+                *ret_value = line->mode == SPARK_EVENTS ? p->cell.max : p->cell.last;
                 return true;
         }
         return false;

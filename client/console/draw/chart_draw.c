@@ -263,7 +263,7 @@ static void draw_marks(struct plot *p, struct area area)
 
         canvas_rule(p->canvas, area, row, CHART_LEFT, p->area.width, TINT_FAINT, "─");
         for (size_t i = 0; c->ticks && i < c->ticks->n; i++) {
-                uint64_t t = c->ticks->points[i].last_ns;
+                uint64_t t = c->ticks->points[i].cell.last_ns;
 
                 if (t >= c->range.from_ns && t <= c->range.to_ns)
                         (void)canvas_put(p->canvas, area, row, CHART_LEFT + column_of(p, t), 1, TINT_DIM, "┴");

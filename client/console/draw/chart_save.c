@@ -157,11 +157,11 @@ void chart_csv(FILE *to, const struct chart *c)
                 const struct past *past = c->lines[i].past;
 
                 for (size_t k = 0; k < past->n; k++) {
-                        const struct past_point *p = &past->points[k];
+                        const struct point *p = &past->points[k];
 
-                        if (p->max > p->last)
-                                put_row(to, c, c->lines[i].name, past_middle_ns(p), p->max);
-                        put_row(to, c, c->lines[i].name, p->last_ns, p->last);
+                        if (p->cell.max > p->cell.last)
+                                put_row(to, c, c->lines[i].name, past_middle_ns(p), p->cell.max);
+                        put_row(to, c, c->lines[i].name, p->cell.last_ns, p->cell.last);
                 }
         }
 }

@@ -42,15 +42,15 @@ static bool greatest(const struct past *past, struct columns *c, enum spark_mode
         bool before = false;
 
         for (size_t i = 0; i < past->n; i++) {
-                const struct past_point *p = &past->points[i];
-                bool peak = p->max > p->last;
+                const struct point *p = &past->points[i];
+                bool peak = p->cell.max > p->cell.last;
 
                 if (peak)
-                        put(c, past_middle_ns(p), p->max);
+                        put(c, past_middle_ns(p), p->cell.max);
                 if (!peak || mode != SPARK_EVENTS)
-                        put(c, p->last_ns, p->last);
-                if (p->last_ns < c->range.from_ns) {
-                        *ret_before = p->last;
+                        put(c, p->cell.last_ns, p->cell.last);
+                if (p->cell.last_ns < c->range.from_ns) {
+                        *ret_before = p->cell.last;
                         before = true;
                 }
         }
@@ -74,14 +74,14 @@ static void hold(int width, double *values, bool *known, bool has_last, double l
 /* A total at a time within its points, between two of which it grows evenly. *at: the later one of them; times rise. */
 static double total_at(const struct past *past, size_t *at, double time_ns)
 {
-        while (*at + 1 < past->n && (double)past->points[*at].last_ns < time_ns)
+        while (*at + 1 < past->n && (double)past->points[*at].cell.last_ns < time_ns)
                 ++*at;
-        const struct past_point *to = &past->points[*at], *from = *at > 0 ? to - 1 : to;
-        double between = (double)(to->last_ns - from->last_ns);
+        const struct point *to = &past->points[*at], *from = *at > 0 ? to - 1 : to;
+        double between = (double)(to->cell.last_ns - from->cell.last_ns);
 
-        if (to->last_ns <= from->last_ns)
-                return to->last;
-        return to->last - (to->last - from->last) * ((double)to->last_ns - time_ns) / between;
+        if (to->cell.last_ns <= from->cell.last_ns)
+                return to->cell.last;
+        return to->cell.last - (to->cell.last - from->cell.last) * ((double)to->cell.last_ns - time_ns) / between;
 }
 
 /* What a total gains in each column: points may be wider than columns, or fill one and a half. */
@@ -91,9 +91,9 @@ static void gains(const struct past *past, struct columns *c)
         size_t at = 0;
 
         for (int i = 0; past->n > 1 && i < c->width; i++) {
-                double from_ns = fmax((double)c->range.from_ns + i * column_ns, (double)past->points[0].last_ns);
-                double to_ns =
-                        fmin((double)c->range.from_ns + (i + 1) * column_ns, (double)past->points[past->n - 1].last_ns);
+                double from_ns = fmax((double)c->range.from_ns + i * column_ns, (double)past->points[0].cell.last_ns);
+                double to_ns = fmin((double)c->range.from_ns + (i + 1) * column_ns,
+                                    (double)past->points[past->n - 1].cell.last_ns);
 
                 if (to_ns <= from_ns)
                         continue;

@@ -259,10 +259,10 @@ bool scene_series_since_mark(const struct scene *s, const struct world_target *t
 
         if (!past->n || !scene_mark_of(s, t, &mark_ns))
                 return false;
-        const struct past_point *then = past_before(past, mark_ns), *now = &past->points[past->n - 1];
-        if (!then || now->last_ns <= mark_ns)
+        const struct point *then = past_before(past, mark_ns), *now = &past->points[past->n - 1];
+        if (!then || now->cell.last_ns <= mark_ns)
                 return false;
-        *ret = now->last - then->last;
+        *ret = now->cell.last - then->cell.last;
         return true;
 }
 

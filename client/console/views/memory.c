@@ -63,18 +63,18 @@ static struct summary summarise(const struct scene *s, const void *row)
         uint64_t until_ns = range.to_ns;
 
         for (size_t i = all->n; i > 0; i--) {
-                const struct past_point *p = &all->points[i - 1];
+                const struct point *p = &all->points[i - 1];
 
-                if (p->last_ns < range.from_ns || p->last_ns > range.to_ns)
+                if (p->cell.last_ns < range.from_ns || p->cell.last_ns > range.to_ns)
                         continue;
-                m.min = !m.n || p->min < m.min ? p->min : m.min;
-                m.max = !m.n || p->max > m.max ? p->max : m.max;
+                m.min = !m.n || p->cell.min < m.min ? p->cell.min : m.min;
+                m.max = !m.n || p->cell.max > m.max ? p->cell.max : m.max;
                 if (until_ns > p->time_ns) {
-                        area += p->mean * (double)(until_ns - p->time_ns);
+                        area += p->cell.mean * (double)(until_ns - p->time_ns);
                         held_ns += (double)(until_ns - p->time_ns);
                         until_ns = p->time_ns;
                 }
-                m.mean = held_ns > 0 ? area / held_ns : p->mean;
+                m.mean = held_ns > 0 ? area / held_ns : p->cell.mean;
                 m.n++;
         }
         return m;
@@ -95,7 +95,7 @@ static struct value now(const struct scene *s, const void *row)
 {
         const struct past *all = past(s, row);
 
-        return value_number(all->n > 0, all->n ? all->points[all->n - 1].last : 0);
+        return value_number(all->n > 0, all->n ? all->points[all->n - 1].cell.last : 0);
 }
 
 static struct value least(const struct scene *s, const void *row)

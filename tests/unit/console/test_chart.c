@@ -16,7 +16,7 @@
 #define S   UINT64_C(1000000000)
 #define MIB (1024.0 * 1024)
 
-static struct past past_of(struct past_point *points, size_t n)
+static struct past past_of(struct point *points, size_t n)
 {
         return (struct past){ .points = points, .n = n };
 }
@@ -51,7 +51,7 @@ static char *row_of(const struct canvas *c, int row)
 /* A rising line begins low at the left and ends high at the right. */
 static void a_line_rises(void **state)
 {
-        struct past_point points[100];
+        struct point points[100];
         struct past r = past_of(points, 100);
         struct chart c = { .title = "t", .unit = UNIT_BYTES, .range = { 0, 100 * S }, .from_zero = true };
         struct canvas *canvas = canvas_new(16, 80, false);
@@ -100,7 +100,7 @@ static void a_line_rises(void **state)
 
 static void limit_is_drawn_when_near(void **state)
 {
-        struct past_point points[] = { past_sample(0, 60 * MIB), past_sample(10 * S, 60 * MIB) };
+        struct point points[] = { past_sample(0, 60 * MIB), past_sample(10 * S, 60 * MIB) };
         struct past r = past_of(points, 2);
         struct chart c = {
                 .title = "t", .unit = UNIT_BYTES, .range.to_ns = 10 * S, .from_zero = true, .limit_name = "-M"
@@ -129,7 +129,7 @@ static void limit_is_drawn_when_near(void **state)
 /* Without colours each line, and the sign before its name, has its own character. */
 static void lines_differ_by_shape(void **state)
 {
-        struct past_point points[4][2];
+        struct point points[4][2];
         struct past pasts[4];
         struct chart c = { .title = "t", .unit = UNIT_BYTES, .range.to_ns = 10 * S, .from_zero = true };
         static const char *const names[] = { "live", "blocks", "heap", "RSS" };
@@ -181,7 +181,7 @@ static void lines_differ_by_shape(void **state)
 
 static void nothing_breaks_it(void **state)
 {
-        struct past_point points[] = { past_sample(UINT64_MAX - 1, 1e300), past_sample(0, -5), past_sample(7, 0) };
+        struct point points[] = { past_sample(UINT64_MAX - 1, 1e300), past_sample(0, -5), past_sample(7, 0) };
         struct past r = past_of(points, 3), none = { .n = 0 };
         static const int sizes[][2] = { { 1, 1 }, { 4, 12 }, { 5, 13 }, { 30, 100 }, { 100, 20 } };
 
@@ -216,15 +216,15 @@ static char *written(void (*write)(FILE *, const struct chart *), const struct c
 /* Thinned: the last value where it was, a peak before it; what only rises is drawn rising. */
 static void points_of_many_samples(void **state)
 {
-        struct past_point points[] = { past_sample(0, 10), past_sample(10 * S, 30), past_sample(20 * S, 5) };
+        struct point points[] = { past_sample(0, 10), past_sample(10 * S, 30), past_sample(20 * S, 5) };
         struct past rising = past_of(points, 2), peak = past_of(points, 3);
         double values[20];
         bool known[20];
 
         (void)state;
-        points[0] = (struct past_point){ 0, 9 * S, 9 * S, 10, 1, 10, 5, 10 };
-        points[1] = (struct past_point){ 10 * S, 9 * S, 19 * S, 10, 11, 20, 15, 20 };
-        points[2] = (struct past_point){ 20 * S, 20 * S, 39 * S, 10, 0, 90, 40, 2 };
+        points[0] = (struct point){ 0, 9 * S, { 10, 5, 1, 10, 10, 9 * S } };
+        points[1] = (struct point){ 10 * S, 9 * S, { 10, 15, 11, 20, 20, 19 * S } };
+        points[2] = (struct point){ 20 * S, 20 * S, { 10, 40, 0, 90, 2, 39 * S } };
         spark_sample(&rising, (struct time_range){ 0, 40 * S - 1 }, SPARK_GAUGE, 20, values, known);
         assert_false(known[3]);
         assert_true(known[4] && values[4] == 10 && values[8] == 10 && values[9] == 20 && values[19] == 20);
@@ -236,7 +236,7 @@ static void points_of_many_samples(void **state)
 static void rates_do_not_depend_on_columns(void **state)
 {
         static const int widths[] = { 7, 16, 19, 32, 200 };
-        struct past_point points[30];
+        struct point points[30];
         struct past total = past_of(points, 30), one = past_of(points, 1), none = past_of(points, 0);
         const struct time_range range = { 15 * S, 330 * S };
         double values[200];
@@ -246,7 +246,7 @@ static void rates_do_not_depend_on_columns(void **state)
         for (uint64_t i = 0; i < 30;
              i++) { /* the last sample of ten seconds comes at an uneven time; from 10 s to 300 s */
                 uint64_t last = (i + 1) * 10 * S - (i > 0 && i < 29 ? i * 7919 % 9 * S : 0);
-                points[i] = (struct past_point){ i * 10 * S, 10 * S, last, 4, 0, 0, 0, (double)last / 1e6 };
+                points[i] = (struct point){ i * 10 * S, 10 * S, { 4, 0, 0, 0, (double)last / 1e6, last } };
         }
         for (size_t w = 0; w < sizeof(widths) / sizeof(widths[0]); w++) {
                 double column_ns = ((double)(range.to_ns - range.from_ns) + 1) / widths[w];
@@ -257,7 +257,7 @@ static void rates_do_not_depend_on_columns(void **state)
                         assert_true(!known[i] || fabs(values[i] - column_ns / 1e6) < 1e-6 * column_ns / 1e6);
                 }
         }
-        points[3].last = 0; /* a total never falls: what is wrong with it is no growth */
+        points[3].cell.last = 0; /* a total never falls: what is wrong with it is no growth */
         spark_sample(&total, range, SPARK_RATE, 32, values, known);
         for (int i = 0; i < 32; i++)
                 assert_true(!known[i] || values[i] >= 0);
@@ -269,7 +269,7 @@ static void rates_do_not_depend_on_columns(void **state)
 
 static void files(void **state)
 {
-        struct past_point points[] = { past_sample(1 * S, 10), past_sample(2 * S, 20), past_sample(50 * S, 99) };
+        struct point points[] = { past_sample(1 * S, 10), past_sample(2 * S, 20), past_sample(50 * S, 99) };
         struct past r = past_of(points, 3);
         struct chart c = {
                 .title = "a < b & \"c\"\x1b[0m", .unit = UNIT_BYTES, .range.to_ns = 10 * S, .from_zero = true

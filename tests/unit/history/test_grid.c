@@ -42,7 +42,7 @@ static void near(double got, double want)
 /* Times 1 2 3 4 s; band 1: 10 20 30 40; band 2: - 6 - 2; band 3: 5 5 5 5. */
 static void statistics_by_hand(void **state)
 {
-        struct grid g = { .max_columns = 100, .max_cells = 1000 };
+        struct grid g = { .columns.max = 100, .max_cells = 1000 };
         struct stats_line line;
         struct band_stats s;
 
@@ -53,7 +53,7 @@ static void statistics_by_hand(void **state)
         census(&g, 4, 4 * S, 40, 2, 5);
 
         s = grid_stats(&g, grid_band(&g, 1));
-        near(s.sum, 100);
+        near(stats_sum(&s), 100);
         near(s.integrated, 100); /* 10 + 20 + 30, and 40 held for one more second */
         near(stats_mean(&s, g.censuses), 25);
         near(stats_deviation(&s, g.censuses), sqrt(125)); /* sqrt(4 * 3000 - 100^2) / 4 */
@@ -65,7 +65,7 @@ static void statistics_by_hand(void **state)
         near(line.intercept_bytes, 0);
 
         s = grid_stats(&g, grid_band(&g, 2));
-        near(s.sum, 8);
+        near(stats_sum(&s), 8);
         near(s.integrated, 8);
         near(stats_mean(&s, g.censuses), 2);
         near(stats_deviation(&s, g.censuses), sqrt(4 * 40 - 64) / 4);
@@ -83,7 +83,7 @@ static void statistics_by_hand(void **state)
 /* Large values far from zero: a sum of squares would have lost all digits. */
 static void digits_are_kept(void **state)
 {
-        struct grid g = { .max_columns = 100, .max_cells = 1000 };
+        struct grid g = { .columns.max = 100, .max_cells = 1000 };
 
         (void)state;
         for (uint64_t i = 1; i <= 1000; i++)
@@ -96,9 +96,9 @@ static void digits_are_kept(void **state)
 /* Thinning changes neither statistics nor extremes nor the weighted mean. */
 static void thinning_keeps_what_counts(void **state)
 {
-        struct grid fine = { .max_columns = 4096, .max_cells = 100000 };
-        struct grid coarse = { .max_columns = 32, .max_cells = 100000 };
-        struct grid fading = { .max_columns = 32, .max_cells = 100000, .keep_recent = true };
+        struct grid fine = { .columns.max = 4096, .max_cells = 100000 };
+        struct grid coarse = { .columns.max = 32, .max_cells = 100000 };
+        struct grid fading = { .columns.max = 32, .max_cells = 100000, .columns.fades = true };
         struct grid *grids[] = { &fine, &coarse, &fading };
 
         (void)state;
@@ -109,35 +109,35 @@ static void thinning_keeps_what_counts(void **state)
 
                 for (uint64_t i = 1; i <= 1000; i++)
                         census(g, i, i * S, i, i % 7 == 3 ? 100 + i : 0, i > 900 ? 1 : 0);
-                assert_true(g->n <= g->max_columns);
+                assert_true(g->columns.n <= g->columns.max);
                 assert_int_equal(g->thinned, k > 0);
                 struct band_stats s = grid_stats(g, grid_band(g, 2));
-                near(s.sum, (double)fine.bands[1].stats.sum);
+                near(stats_sum(&s), stats_sum(&fine.bands[1].stats));
                 assert_int_equal(grid_points(g, grid_band(g, 2), &p), 0);
                 for (size_t i = 0; i < p.n; i++) {
-                        sum += p.points[i].mean * (double)p.points[i].count;
-                        max = p.points[i].max > max ? p.points[i].max : max;
+                        sum += p.points[i].cell.mean * (double)p.points[i].cell.n;
+                        max = p.points[i].cell.max > max ? p.points[i].cell.max : max;
                 }
-                near(sum, s.sum);
+                near(sum, stats_sum(&s));
                 near(max, 100 + 997);
                 past_done(&p);
                 assert_true(grid_band(g, 3)->first > 0); /* a band that came late has no cells before it came */
         }
         /* recent columns of the fading one are single censuses */
-        assert_int_equal(fading.columns[fading.n - 1].censuses, 1);
-        assert_true(fading.columns[0].censuses > coarse.columns[0].censuses);
-        for (size_t i = 1; i < fading.n; i++) /* as coarse as it is old */
-                assert_true(fading.columns[i].censuses <= fading.columns[i - 1].censuses);
-        assert_true(fading.columns[0].censuses < 400);
-        for (size_t i = 1; i + 1 < coarse.n; i++)
-                assert_int_equal(coarse.columns[i].censuses, coarse.columns[0].censuses);
+        assert_int_equal(fading.columns.points[fading.columns.n - 1].cell.n, 1);
+        assert_true(fading.columns.points[0].cell.n > coarse.columns.points[0].cell.n);
+        for (size_t i = 1; i < fading.columns.n; i++) /* as coarse as it is old */
+                assert_true(fading.columns.points[i].cell.n <= fading.columns.points[i - 1].cell.n);
+        assert_true(fading.columns.points[0].cell.n < 400);
+        for (size_t i = 1; i + 1 < coarse.columns.n; i++)
+                assert_int_equal(coarse.columns.points[i].cell.n, coarse.columns.points[0].cell.n);
         for (size_t k = 0; k < 3; k++)
                 grid_clear(grids[k]);
 }
 
 static void cells_are_bounded(void **state)
 {
-        struct grid g = { .max_columns = 4096, .max_cells = 300 };
+        struct grid g = { .columns.max = 4096, .max_cells = 300 };
 
         (void)state;
         for (uint64_t i = 1; i <= 5000; i++)
@@ -149,7 +149,7 @@ static void cells_are_bounded(void **state)
 
 static void odd_censuses(void **state)
 {
-        struct grid g = { .max_columns = 100, .max_cells = 1000 };
+        struct grid g = { .columns.max = 100, .max_cells = 1000 };
         uint32_t ids[] = { 1, 1, 0, 4000000000u };
         uint64_t bytes[] = { 3, 4, 9, 9 };
         Hw__Census m = HW__CENSUS__INIT;
@@ -164,7 +164,7 @@ static void odd_censuses(void **state)
         m.n_bytes = 4;
         assert_int_equal(grid_take(&g, &m), 0);
         near(grid_band(&g, 1)->bytes, 7); /* named twice: both count, once */
-        assert_int_equal(grid_band(&g, 1)->stats.samples, 1);
+        assert_int_equal(grid_band(&g, 1)->stats.rows.cell.n, 1);
         near(grid_band(&g, 0)->bytes, 25); /* no total was sent: all rows */
         assert_null(grid_band(&g, 4000000000u));
         assert_int_equal(grid_take(&g, &m), 0); /* the same again */

@@ -60,10 +60,10 @@ static struct past answer(uint64_t from_s, uint64_t to_s, uint64_t width_s, doub
         struct past past = { 0 };
 
         for (uint64_t s = from_s; s < to_s; s++) {
-                struct past_point p = past_sample(s * S, value(s));
+                struct point p = past_sample(s * S, value(s));
 
                 if (past.n && past.points[past.n - 1].time_ns / (width_s * S) == s / width_s) {
-                        struct past_point *last = &past.points[past.n - 1];
+                        struct point *last = &past.points[past.n - 1];
                         uint64_t start = last->time_ns;
 
                         past_point_merge(last, &p);
@@ -90,15 +90,16 @@ static void check_rising(const struct past *p)
         uint64_t end_ns = 0, last_ns = 0;
 
         for (size_t i = 0; i < p->n; i++) {
-                const struct past_point *q = &p->points[i];
+                const struct point *q = &p->points[i];
 
-                assert_true(i == 0 || (q->time_ns >= end_ns && q->last_ns > last_ns));
-                assert_true(q->last_ns >= q->time_ns && q->last_ns <= q->time_ns + q->width_ns);
-                assert_true(q->min > last && q->min <= q->mean && q->mean <= q->max && q->max == q->last);
-                assert_true(q->last == rising(q->last_ns / S)); /* at the time of its sample */
+                assert_true(i == 0 || (q->time_ns >= end_ns && q->cell.last_ns > last_ns));
+                assert_true(q->cell.last_ns >= q->time_ns && q->cell.last_ns <= q->time_ns + q->width_ns);
+                assert_true(q->cell.min > last && q->cell.min <= q->cell.mean && q->cell.mean <= q->cell.max &&
+                            q->cell.max == q->cell.last);
+                assert_true(q->cell.last == rising(q->cell.last_ns / S)); /* at the time of its sample */
                 end_ns = q->time_ns + q->width_ns;
-                last_ns = q->last_ns;
-                last = q->last;
+                last_ns = q->cell.last_ns;
+                last = q->cell.last;
         }
 }
 
@@ -131,7 +132,7 @@ static void the_seam_is_not_seen(void **state)
                 check_rising(p);
                 assert_true(p->n <= 512 && p->n > 0);
                 assert_true(end == now ||
-                            p->points[p->n - 1].last == rising((end > asked || !before ? end : asked) - 1));
+                            p->points[p->n - 1].cell.last == rising((end > asked || !before ? end : asked) - 1));
                 assert_true(history_first_ns(h) == p->points[0].time_ns);
                 history_destroy(&h);
         }
@@ -149,10 +150,10 @@ static void long_run_stays_bounded(void **state)
                 sample(h, LIVE, i * S, i == 4321 ? 5000000 : i);
         assert_true(p->n > 128 && p->n <= 512);
         for (size_t i = 0; i < p->n; i++)
-                greatest = p->points[i].max > greatest ? p->points[i].max : greatest;
+                greatest = p->points[i].cell.max > greatest ? p->points[i].cell.max : greatest;
         assert_true(greatest == 5000000);
         assert_int_equal(p->points[0].time_ns, S);
-        assert_true(p->points[p->n - 1].last == 100000 && p->points[p->n - 20].count == 1);
+        assert_true(p->points[p->n - 1].cell.last == 100000 && p->points[p->n - 20].cell.n == 1);
         assert_int_equal(h->samples[LIVE], 100000);
         history_bound(h, 64, 4096);
         sample(h, LIVE, 100001 * S, 1);
@@ -240,11 +241,11 @@ static void bands_add_up(void **state)
                 assert_int_equal(history_band(h, 0, NULL, &rt), 0);
                 assert_true(rt.n > 0 && ra.n == rt.n && rb.n == rt.n);
                 for (size_t i = 0; i < rt.n; i++) {
-                        assert_true(rt.points[i].last == both(rt.points[i].last_ns / S));
-                        assert_true(ra.points[i].last + rb.points[i].last == rt.points[i].last);
-                        assert_true(ra.points[i].last_ns == rt.points[i].last_ns);
-                        assert_true(i == 0 || rt.points[i].last_ns > rt.points[i - 1].last_ns);
-                        assert_true(i == 0 || ra.points[i].last >= ra.points[i - 1].last);
+                        assert_true(rt.points[i].cell.last == both(rt.points[i].cell.last_ns / S));
+                        assert_true(ra.points[i].cell.last + rb.points[i].cell.last == rt.points[i].cell.last);
+                        assert_true(ra.points[i].cell.last_ns == rt.points[i].cell.last_ns);
+                        assert_true(i == 0 || rt.points[i].cell.last_ns > rt.points[i - 1].cell.last_ns);
+                        assert_true(i == 0 || ra.points[i].cell.last >= ra.points[i - 1].cell.last);
                 }
                 past_done(&ra);
                 past_done(&rb);
@@ -292,7 +293,7 @@ static void copies_are_apart(void **state)
         assert_int_equal(history_series(copy, LIVE)->n, 30);
         assert_int_equal(history_band(copy, 2, NULL, &points), 0);
         assert_int_equal(points.n, 30);
-        assert_true(points.points[29].last == 20);
+        assert_true(points.points[29].cell.last == 20);
         history_clear(h);
         assert_int_equal(history_series(h, LIVE)->n, 0);
         assert_int_equal(history_series(copy, LIVE)->n, 30);

@@ -27,17 +27,17 @@ static void extremes_survive(void **state)
         }
         double min = 1e300, max = -1e300;
         for (size_t i = 0; i < p.n; i++) {
-                min = p.points[i].min < min ? p.points[i].min : min;
-                max = p.points[i].max > max ? p.points[i].max : max;
-                mean += p.points[i].mean * (double)p.points[i].count;
-                n += p.points[i].count;
+                min = p.points[i].cell.min < min ? p.points[i].cell.min : min;
+                max = p.points[i].cell.max > max ? p.points[i].cell.max : max;
+                mean += p.points[i].cell.mean * (double)p.points[i].cell.n;
+                n += p.points[i].cell.n;
                 assert_true(i == 0 || p.points[i].time_ns > p.points[i - 1].time_ns);
         }
         assert_true(min == -3 && max == 1e9);
         assert_int_equal(n, 10000);
-        assert_true(p.n > 32 - 1 && p.points[0].count == p.points[10].count); /* evenly */
+        assert_true(p.n > 32 - 1 && p.points[0].cell.n == p.points[10].cell.n); /* evenly */
         assert_true(mean > sum - 1 && mean < sum + 1);
-        assert_true(p.points[p.n - 1].last == 99);
+        assert_true(p.points[p.n - 1].cell.last == 99);
         past_done(&p);
 }
 
@@ -59,7 +59,7 @@ static void late_samples_find_their_place(void **state)
         /* a late one inside a wide point counts there, but is not its last */
         assert_int_equal(past_insert(&p, 6 * MS, 1000), 0);
         assert_int_equal(p.n, 3);
-        assert_true(p.points[0].max == 1000 && p.points[0].last == 10 && p.points[0].count == 3);
+        assert_true(p.points[0].cell.max == 1000 && p.points[0].cell.last == 10 && p.points[0].cell.n == 3);
         past_done(&p);
 }
 
@@ -76,13 +76,14 @@ static void the_past_fades(void **state)
                 assert_true(p.n <= 256);
         }
         for (size_t i = 0; i < p.n; i++) {
-                const struct past_point *q = &p.points[i];
+                const struct point *q = &p.points[i];
 
-                n += q->count;
-                mean += q->mean * (double)q->count;
-                max = q->max > max ? q->max : max;
-                assert_true(q->last_ns == q->time_ns + q->width_ns && q->last == (double)(q->last_ns / MS));
-                assert_true(i == 0 || q->time_ns == p.points[i - 1].last_ns + MS);
+                n += q->cell.n;
+                mean += q->cell.mean * (double)q->cell.n;
+                max = q->cell.max > max ? q->cell.max : max;
+                assert_true(q->cell.last_ns == q->time_ns + q->width_ns &&
+                            q->cell.last == (double)(q->cell.last_ns / MS));
+                assert_true(i == 0 || q->time_ns == p.points[i - 1].cell.last_ns + MS);
                 assert_true(q->width_ns <= 3 * width_ns); /* ever finer, but for the borders of levels */
                 width_ns = q->width_ns ? q->width_ns : 1;
         }
@@ -90,7 +91,7 @@ static void the_past_fades(void **state)
         assert_true(max == 1e6);
         assert_true(mean > 99999.0 * 50000 && mean < 99999.0 * 50000 + 1e6);
         for (size_t i = p.n - 8; i < p.n; i++)
-                assert_int_equal(p.points[i].count, 1);
+                assert_int_equal(p.points[i].cell.n, 1);
         assert_true(p.points[0].width_ns < 100000 * MS / 16); /* and not all of it in a few */
         past_done(&p);
 }
@@ -115,8 +116,8 @@ static void remembered_points_are_put_in_place(void **state)
         assert_int_equal(p.n, 7 + 25 + 5);
         for (size_t i = 1; i < p.n; i++)
                 assert_true(p.points[i].time_ns >= p.points[i - 1].time_ns + p.points[i - 1].width_ns);
-        assert_true(p.points[6].last == 1 && p.points[7].last == 2 && p.points[31].last == 2);
-        assert_true(p.points[32].last == 100 && p.points[36].last == 104);
+        assert_true(p.points[6].cell.last == 1 && p.points[7].cell.last == 2 && p.points[31].cell.last == 2);
+        assert_true(p.points[32].cell.last == 100 && p.points[36].cell.last == 104);
         assert_int_equal(past_splice(&p, &fine, 100 * MS), 0); /* again: the same */
         assert_int_equal(p.n, 7 + 25 + 5);
         assert_int_equal(past_copy(&p, &copy), 0);
@@ -127,7 +128,7 @@ static void remembered_points_are_put_in_place(void **state)
         assert_null(past_before(&p, 9 * MS));
         p.max = 16; /* more than there may be: thinned, nothing is lost */
         assert_int_equal(past_splice(&p, &coarse, 100 * MS), 0);
-        assert_true(p.n <= 16 && p.points[p.n - 1].last == 104 && p.points[0].min == 1);
+        assert_true(p.n <= 16 && p.points[p.n - 1].cell.last == 104 && p.points[0].cell.min == 1);
         past_done(&p);
         past_done(&copy);
         past_done(&coarse);
@@ -145,19 +146,20 @@ static void widening_and_cutting(void **state)
         assert_int_equal(p.n, 6);
         past_widen(&p, 300 * MS);
         assert_int_equal(p.n, 3); /* 2 | 3 4 5 | 6 7 */
-        assert_true(p.points[1].mean == 4 && p.points[1].min == 3 && p.points[1].max == 5 && p.points[1].last == 5);
+        assert_true(p.points[1].cell.mean == 4 && p.points[1].cell.min == 3 && p.points[1].cell.max == 5 &&
+                    p.points[1].cell.last == 5);
         past_limit(&p, 1);
         assert_int_equal(p.n, 1);
-        assert_true(p.points[0].mean == 4.5 && p.points[0].count == 6);
+        assert_true(p.points[0].cell.mean == 4.5 && p.points[0].cell.n == 6);
         past_done(&p);
 }
 
 static void add(struct past *p, uint64_t from_ns, uint64_t width_ns, uint64_t last_ns, double last)
 {
-        struct past_point point = past_sample(from_ns, last);
+        struct point point = past_sample(from_ns, last);
 
         point.width_ns = width_ns;
-        point.last_ns = last_ns;
+        point.cell.last_ns = last_ns;
         assert_int_equal(past_append(p, &point), 0);
 }
 
@@ -178,10 +180,10 @@ static void test_bands_are_put_onto_the_total(void **unused)
         assert_int_equal(band.n, 4);
         for (size_t i = 0; i < 4; i++) {
                 assert_int_equal(band.points[i].time_ns, total.points[i].time_ns);
-                assert_int_equal(band.points[i].last_ns, total.points[i].last_ns);
+                assert_int_equal(band.points[i].cell.last_ns, total.points[i].cell.last_ns);
         }
-        assert_true(band.points[0].last == 0 && band.points[1].last == 7 && band.points[2].last == 0);
-        assert_true(band.points[3].last == 0 && band.points[1].min == 3 && band.points[1].max == 7);
+        assert_true(band.points[0].cell.last == 0 && band.points[1].cell.last == 7 && band.points[2].cell.last == 0);
+        assert_true(band.points[3].cell.last == 0 && band.points[1].cell.min == 3 && band.points[1].cell.max == 7);
         add(&coarse, 0, 32 * MS, 31 * MS, 1);
         assert_int_equal(past_align(&coarse, &total), -EAGAIN);
         past_end(&total, 48 * MS);

@@ -34,8 +34,8 @@ static void gauges_and_samples(void **state)
         assert_int_equal(t->heap->n_samples, 0);
         assert_int_equal(t->event_time_ns, 2 * SECOND);
         assert_int_equal(series_of(t, HW__SERIES__SERIES_LIVE)->n, 2);
-        assert_true(series_of(t, HW__SERIES__SERIES_LIVE)->points[0].last == 10);
-        assert_true(series_of(t, HW__SERIES__SERIES_LIVE)->points[1].last == 20);
+        assert_true(series_of(t, HW__SERIES__SERIES_LIVE)->points[0].cell.last == 10);
+        assert_true(series_of(t, HW__SERIES__SERIES_LIVE)->points[1].cell.last == 20);
         assert_null(world_find(v, "b"));
         world_destroy(&v);
         assert_null(v);
@@ -77,7 +77,7 @@ static void what_daemons_remember_finds_its_run(void **state)
         frozen = world_freeze(v);
         for (uint32_t run = 1; run <= 3; run++) {
                 struct past p = { 0 }, q = { 0 }, r = { 0 };
-                struct past_point point = past_sample(3 * SECOND, 5);
+                struct point point = past_sample(3 * SECOND, 5);
 
                 assert_int_equal(past_append(&p, &point) | past_append(&q, &point) | past_append(&r, &point), 0);
                 assert_int_equal(world_recall(v, 0, "a", run, live, 0, &p), 0);
@@ -148,7 +148,7 @@ static void bands_follow_censuses(void **state)
         assert_int_equal(t->bands[0]->max_bytes, 100);
         assert_int_equal(send_census(v, "a", 1, 3, late, more, 2), 0);
         assert_int_equal(history_band(t->history, 3, NULL, &past), 0);
-        assert_true(past.n == 3 && past.points[1].last == 0 && past.points[2].last == 5); /* seen to appear */
+        assert_true(past.n == 3 && past.points[1].cell.last == 0 && past.points[2].cell.last == 5); /* seen to appear */
         past_done(&past);
         assert_int_equal(t->bands[2]->first_bytes, 5);
         assert_int_equal(series_of(t, HW__SERIES__SERIES_CENSUS_TOTAL)->n, 3);
@@ -325,7 +325,7 @@ static void pauses_are_derived(void **state)
         u.gc = &gc;
         assert_int_equal(apply_made(v, 0, &u), 0);
         assert_int_equal(series_of(t, HW__SERIES__SERIES_GC_PAUSE)->n, 1);
-        assert_true(series_of(t, HW__SERIES__SERIES_GC_PAUSE)->points[0].last == 9);
+        assert_true(series_of(t, HW__SERIES__SERIES_GC_PAUSE)->points[0].cell.last == 9);
         samples.series = (Hw__Series)1000000;
         u.body_case = HW__UPDATE__BODY_HEAP;
         u.heap = &heap;
