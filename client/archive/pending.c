@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/archive/pending.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "client/archive/limits.h"
@@ -28,65 +27,64 @@ static bool has_room(struct pending *p)
         return false;
 }
 
+static void free_cells(struct pending_cell **cells)
+{
+        struct pending_cell *c, *next;
+
+        HASH_ITER(hh, *cells, c, next)
+        {
+                HASH_DEL(*cells, c);
+                free(c);
+        }
+}
+
 void pending_done(struct pending *p)
 {
-        struct pending_minute *m, *next_m;
-        struct pending_pause *q, *next_q;
-        struct pending_band *b, *next_b;
+        struct pending_pause *q, *next;
 
-        HASH_ITER(hh, p->minutes, m, next_m)
-        {
-                HASH_DEL(p->minutes, m);
-                free(m);
-        }
-        HASH_ITER(hh, p->pauses, q, next_q)
+        free_cells(&p->minutes);
+        free_cells(&p->bands);
+        HASH_ITER(hh, p->pauses, q, next)
         {
                 HASH_DEL(p->pauses, q);
                 free(q);
-        }
-        HASH_ITER(hh, p->bands, b, next_b)
-        {
-                HASH_DEL(p->bands, b);
-                free(b);
         }
         *p = (struct pending){ .n = 0 };
 }
 
 /* --------------------------------------------------------------------- series */
 
-/* NULL: there is no room. */
-static struct pending_minute *minute_of(struct pending *p, uint64_t series, uint64_t time_ns)
+/* The cell of a series or a band that a time is in. NULL: there is no room. */
+static struct pending_cell *cell_at(struct pending *p, struct pending_cell **cells, uint64_t of, uint64_t time_ns,
+                                    uint64_t width_s)
 {
-        struct pending_minute *m, want = { .key = { .time_s = interval(time_ns, MINUTE_S), .series = series } };
+        struct pending_cell *c, want = { .key = { .time_s = interval(time_ns, width_s), .of = of } };
 
-        HASH_FIND(hh, p->minutes, &want.key, sizeof(want.key), m);
-        if (m || !has_room(p))
-                return m;
-        m = calloc(1, sizeof(*m));
-        if (!m) {
+        HASH_FIND(hh, *cells, &want.key, sizeof(want.key), c);
+        if (c || !has_room(p))
+                return c;
+        c = calloc(1, sizeof(*c));
+        if (!c) {
                 p->lost++;
                 return NULL;
         }
-        m->key = want.key;
-        HASH_ADD(hh, p->minutes, key, sizeof(m->key), m);
+        c->key = want.key;
+        HASH_ADD(hh, *cells, key, sizeof(c->key), c);
         p->n++;
-        return m;
+        return c;
+}
+
+static struct pending_cell *minute_of(struct pending *p, uint64_t series, uint64_t time_ns)
+{
+        return cell_at(p, &p->minutes, series, time_ns, MINUTE_S);
 }
 
 void pending_sample(struct pending *p, uint64_t series, uint64_t time_ns, double value)
 {
-        struct pending_minute *m = minute_of(p, series, time_ns);
+        struct pending_cell *m = minute_of(p, series, time_ns);
 
-        if (!m)
-                return;
-        m->min = m->n ? fmin(m->min, value) : value;
-        m->max = m->n ? fmax(m->max, value) : value;
-        m->sum += value;
-        if (!m->n || time_ns >= m->last_ns) {
-                m->last = value;
-                m->last_ns = time_ns;
-        }
-        m->n++;
+        if (m)
+                cell_add(&m->cell, time_ns, value);
 }
 
 /* The end of the minute of from_ns, at most to_ns. */
@@ -103,7 +101,7 @@ void pending_line(struct pending *p, uint64_t series, uint64_t from_ns, uint64_t
                 return;
         double per_ns = (v1 - v0) / (double)(to_ns - from_ns);
         for (uint64_t at = from_ns, end; at < to_ns; at = end) {
-                struct pending_minute *m = minute_of(p, series, at);
+                struct pending_cell *m = minute_of(p, series, at);
                 end = end_of_minute(at, to_ns);
                 if (!m)
                         return;
@@ -115,7 +113,7 @@ void pending_line(struct pending *p, uint64_t series, uint64_t from_ns, uint64_t
 
 void pending_rise(struct pending *p, uint64_t series, uint64_t from_ns, uint64_t to_ns, double amount)
 {
-        struct pending_minute *m;
+        struct pending_cell *m;
 
         if (to_ns <= from_ns || to_ns - from_ns > ARCHIVE_BRIDGE_NS) {
                 m = minute_of(p, series, to_ns);
@@ -155,24 +153,8 @@ void pending_add_pause(struct pending *p, uint64_t time_ns, uint32_t generation,
 
 void pending_add_band(struct pending *p, uint64_t time_ns, uint64_t band, double bytes)
 {
-        struct pending_band *b, want = { .key = { .time_s = interval(time_ns, TEN_S), .band = band } };
+        struct pending_cell *b = cell_at(p, &p->bands, band, time_ns, TEN_S);
 
-        HASH_FIND(hh, p->bands, &want.key, sizeof(want.key), b);
-        if (!b) {
-                b = has_room(p) ? calloc(1, sizeof(*b)) : NULL;
-                if (!b)
-                        return;
-                b->key = want.key;
-                b->min = b->max = bytes;
-                HASH_ADD(hh, p->bands, key, sizeof(b->key), b);
-                p->n++;
-        }
-        b->min = fmin(b->min, bytes);
-        b->max = fmax(b->max, bytes);
-        b->sum += bytes;
-        if (!b->n || time_ns >= b->last_ns) {
-                b->last = bytes;
-                b->last_ns = time_ns;
-        }
-        b->n++;
+        if (b)
+                cell_add(&b->cell, time_ns, bytes);
 }

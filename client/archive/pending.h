@@ -10,21 +10,18 @@
 #ifndef HW_CLIENT_ARCHIVE_PENDING_H
 #define HW_CLIENT_ARCHIVE_PENDING_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <uthash.h>
 
-/* Of a series in one minute. */
-struct pending_minute {
+#include "proto/facts/cell.h"
+
+/* Of a series in one minute, or of a band in ten minutes: over the censuses that had it. */
+struct pending_cell {
         struct {
                 uint64_t time_s; /* its start */
-                uint64_t series;
+                uint64_t of;     /* the series, the band */
         } key;
-        uint64_t n; /* samples; 0: min, max and last have no value */
-        double min, max, sum, last;
-        uint64_t last_ns;
-        double area; /* under the lines between samples, in the unit times ns */
+        struct cell cell;
+        double area; /* of a series: under the lines between samples, in the unit times ns */
         uint64_t covered_ns;
         double rise; /* of a counter */
         UT_hash_handle hh;
@@ -40,22 +37,10 @@ struct pending_pause {
         UT_hash_handle hh;
 };
 
-/* Of a band in ten minutes: over the censuses that had it. */
-struct pending_band {
-        struct {
-                uint64_t time_s, band;
-        } key;
-        uint64_t n;
-        double min, max, sum, last;
-        uint64_t last_ns;
-        UT_hash_handle hh;
-};
-
 /* All bytes 0: empty. */
 struct pending {
-        struct pending_minute *minutes;
+        struct pending_cell *minutes, *bands;
         struct pending_pause *pauses;
-        struct pending_band *bands;
         size_t n;      /* of all of them */
         uint64_t lost; /* samples without room or memory */
 };

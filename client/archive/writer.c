@@ -189,22 +189,28 @@ static int set_run(const struct writer *w, const struct observed *o)
 
 /* -------------------------------------------------------------------- its numbers */
 
-static int add_minute(const struct writer *w, const struct observed *o, const struct pending_minute *m,
-                      enum statement to, uint64_t width_s)
+/* From column `at` on: count, least, greatest, sum, last and its time. */
+static void bind_cell(sqlite3_stmt *s, int at, const struct cell *c)
+{
+        bind_number(s, at, c->n);
+        bind_real_if(s, at + 1, c->n > 0, c->min);
+        bind_real_if(s, at + 2, c->n > 0, c->max);
+        (void)sqlite3_bind_double(s, at + 3, c->mean * (double)c->n);
+        bind_real_if(s, at + 4, c->n > 0, c->last);
+        bind_number(s, at + 5, c->last_ns);
+}
+
+static int add_minute(const struct writer *w, const struct observed *o, const struct pending_cell *m, enum statement to,
+                      uint64_t width_s)
 {
         sqlite3_stmt *s = database_statement(w->database, to);
 
         if (!s)
                 return SQLITE_ERROR;
         bind_number(s, 1, (uint64_t)o->id);
-        bind_number(s, 2, m->key.series);
+        bind_number(s, 2, m->key.of);
         bind_number(s, 3, m->key.time_s - m->key.time_s % width_s);
-        bind_number(s, 4, m->n);
-        bind_real_if(s, 5, m->n > 0, m->min);
-        bind_real_if(s, 6, m->n > 0, m->max);
-        (void)sqlite3_bind_double(s, 7, m->sum);
-        bind_real_if(s, 8, m->n > 0, m->last);
-        bind_number(s, 9, m->last_ns);
+        bind_cell(s, 4, &m->cell);
         (void)sqlite3_bind_double(s, 10, m->area);
         bind_number(s, 11, m->covered_ns);
         (void)sqlite3_bind_double(s, 12, m->rise);
@@ -215,7 +221,7 @@ static int add_series(const struct writer *w, const struct observed *o)
 {
         int r = SQLITE_OK;
 
-        for (const struct pending_minute *m = o->pending.minutes; m && r == SQLITE_OK; m = m->hh.next) {
+        for (const struct pending_cell *m = o->pending.minutes; m && r == SQLITE_OK; m = m->hh.next) {
                 r = add_minute(w, o, m, ADD_MINUTE, MINUTE_S);
                 if (r == SQLITE_OK)
                         r = add_minute(w, o, m, ADD_HOUR, HOUR_S);
@@ -300,7 +306,7 @@ static int name_bands(const struct writer *w, struct observed *o)
         return r;
 }
 
-static int add_band(const struct writer *w, const struct observed *o, const struct pending_band *b, enum statement to,
+static int add_band(const struct writer *w, const struct observed *o, const struct pending_cell *b, enum statement to,
                     uint64_t width_s)
 {
         sqlite3_stmt *s = database_statement(w->database, to);
@@ -309,13 +315,8 @@ static int add_band(const struct writer *w, const struct observed *o, const stru
                 return SQLITE_ERROR;
         bind_number(s, 1, (uint64_t)o->id);
         bind_number(s, 2, b->key.time_s - b->key.time_s % width_s);
-        bind_number(s, 3, o->bands.items[b->key.band].id);
-        bind_number(s, 4, b->n);
-        (void)sqlite3_bind_double(s, 5, b->min);
-        (void)sqlite3_bind_double(s, 6, b->max);
-        (void)sqlite3_bind_double(s, 7, b->sum);
-        (void)sqlite3_bind_double(s, 8, b->last);
-        bind_number(s, 9, b->last_ns);
+        bind_number(s, 3, o->bands.items[b->key.of].id);
+        bind_cell(s, 4, &b->cell);
         return database_run(s);
 }
 
@@ -337,12 +338,12 @@ static int add_bands(const struct writer *w, struct observed *o)
         uint64_t thinned = UINT64_MAX;
         int r = name_bands(w, o);
 
-        for (const struct pending_band *b = o->pending.bands; b && r == SQLITE_OK; b = b->hh.next) {
+        for (const struct pending_cell *b = o->pending.bands; b && r == SQLITE_OK; b = b->hh.next) {
                 r = add_band(w, o, b, ADD_BAND_10M, TEN_S);
                 if (r == SQLITE_OK)
                         r = add_band(w, o, b, ADD_BAND_1H, HOUR_S);
         }
-        for (const struct pending_band *b = o->pending.bands; b && r == SQLITE_OK; b = b->hh.next)
+        for (const struct pending_cell *b = o->pending.bands; b && r == SQLITE_OK; b = b->hh.next)
                 if (b->key.time_s != thinned && b->key.time_s != o->newest_bands_s) {
                         thinned = b->key.time_s;
                         r = thin_bands(w, o, thinned);

@@ -8,111 +8,72 @@
 #define BATCHES_LEAST  8u
 #define CORRELATION    0.9 /* at most, since the correction is unbounded */
 
-/* ------------------------------------------------------------------- filling */
-
-static void merge(struct bin *to, const struct bin *from)
-{
-        if (!from->covered_ns)
-                return;
-        to->most = to->covered_ns ? fmax(to->most, from->most) : from->most;
-        to->area += from->area;
-        to->covered_ns += from->covered_ns;
-}
-
-static void widen(struct bins *b)
-{
-        for (unsigned i = 0; i < BINS / 2; i++) {
-                struct bin pair = b->bin[2 * i];
-                merge(&pair, &b->bin[2 * i + 1]);
-                b->bin[i] = pair;
-        }
-        for (unsigned i = BINS / 2; i < BINS; i++)
-                b->bin[i] = (struct bin){ .area = 0 };
-        b->n = (b->n + 1) / 2;
-        b->width_ns *= 2;
-}
-
-static unsigned place(struct bins *b, uint64_t at_ns)
-{
-        while ((at_ns - b->first_ns) / b->width_ns >= BINS)
-                widen(b);
-        return (unsigned)((at_ns - b->first_ns) / b->width_ns);
-}
-
-/* One piece of a line, within one bin. */
-static void add_piece(struct bins *b, unsigned i, uint64_t ns, double v0, double v1)
-{
-        struct bin piece = { .area = (double)ns * (v0 + v1) / 2, .most = fmax(v0, v1), .covered_ns = ns };
-
-        merge(&b->bin[i], &piece);
-        b->n = i >= b->n ? i + 1 : b->n;
-}
+static const struct fold_shape shape = { CELL_TYPE, BINS, 1, FIRST_WIDTH_NS };
 
 void bins_add(struct bins *b, uint64_t from_ns, uint64_t to_ns, double v0, double v1)
 {
         double slope = to_ns > from_ns ? (v1 - v0) / (double)(to_ns - from_ns) : 0;
 
-        if (!b->width_ns) {
-                b->width_ns = FIRST_WIDTH_NS;
+        if (!b->fold.width_ns)
                 b->first_ns = from_ns;
-        }
         if (to_ns <= from_ns || from_ns < b->first_ns)
                 return;
         b->lines++;
-        (void)place(b, to_ns - 1); /* widens the bins first, if need be */
-        for (uint64_t at = from_ns; at < to_ns;) {
-                unsigned i = place(b, at);
-                uint64_t end = b->first_ns + (i + 1) * b->width_ns;
-                if (end > to_ns)
-                        end = to_ns;
+        b->fold.cells = b->bin;
+        (void)fold_cell(&shape, &b->fold, to_ns - 1 - b->first_ns); /* widens the bins first, if need be */
+        for (uint64_t at = from_ns, end; at < to_ns; at = end) {
+                struct cell *bin = fold_cell(&shape, &b->fold, at - b->first_ns);
+                uint64_t left = b->fold.width_ns - (at - b->first_ns) % b->fold.width_ns;
+                end = left < to_ns - at ? at + left : to_ns;
                 double v = v0 + slope * (double)(at - from_ns);
-                add_piece(b, i, end - at, v, end == to_ns ? v1 : v0 + slope * (double)(end - from_ns));
-                at = end;
+                double w = end == to_ns ? v1 : v0 + slope * (double)(end - from_ns);
+                const struct cell piece = { end - at, (v + w) / 2, fmin(v, w), fmax(v, w), w, end };
+                cell_merge(bin, &piece);
         }
 }
 
 /* ------------------------------------------------------------------- reading */
 
-static struct bin total(const struct bins *b)
+static struct cell total(const struct bins *b)
 {
-        struct bin all = { .area = 0 };
+        struct cell all = { .n = 0 };
 
-        for (unsigned i = 0; i < b->n; i++)
-                merge(&all, &b->bin[i]);
+        for (unsigned i = 0; i < b->fold.n; i++)
+                cell_merge(&all, &b->bin[i]);
         return all;
 }
 
 double bins_mean(const struct bins *b)
 {
-        struct bin all = total(b);
+        struct cell all = total(b);
 
-        return all.covered_ns ? all.area / (double)all.covered_ns : NAN;
+        return all.n ? all.mean : NAN;
 }
 
 double bins_peak(const struct bins *b)
 {
-        struct bin all = total(b);
+        struct cell all = total(b);
 
-        return all.covered_ns ? all.most : NAN;
+        return all.n ? all.max : NAN;
 }
 
 uint64_t bins_covered(const struct bins *b)
 {
-        return total(b).covered_ns;
+        return total(b).n;
 }
 
 /* --------------------------------------------------------------------- noise */
 
 /* Consecutive intervals with data, each of 2 or 4 bins; the last one counts if it is at least half full. */
-static unsigned batches(const struct bins *b, struct bin out[BATCHES])
+static unsigned batches(const struct bins *b, struct cell out[BATCHES])
 {
-        unsigned of = b->n > BATCHES * 2 ? 4 : b->n > BATCHES ? 2 : 1, n = 0;
+        unsigned used = b->fold.n, of = used > BATCHES * 2 ? 4 : used > BATCHES ? 2 : 1, n = 0;
 
-        for (unsigned i = 0; i < b->n; i += of) {
-                struct bin batch = b->bin[i];
-                for (unsigned k = 1; k < of && i + k < b->n; k++)
-                        merge(&batch, &b->bin[i + k]);
-                if (batch.covered_ns * 2 >= of * b->width_ns)
+        for (unsigned i = 0; i < used; i += of) {
+                struct cell batch = b->bin[i];
+                for (unsigned k = 1; k < of && i + k < used; k++)
+                        cell_merge(&batch, &b->bin[i + k]);
+                if (batch.n * 2 >= of * b->fold.width_ns)
                         out[n++] = batch;
         }
         return n;
@@ -153,26 +114,16 @@ static double correlation(const double *v, unsigned n)
         return sum > 0 ? fmin(fmax(next / sum, 0), CORRELATION) : 0;
 }
 
-static double mean_of(const struct bin *b)
+/* The mean or the peak of each batch, detrended. Returns how many; 0: too few. */
+static unsigned residuals(const struct bins *b, bool peaks, double v[BATCHES])
 {
-        return b->area / (double)b->covered_ns;
-}
-
-static double most_of(const struct bin *b)
-{
-        return b->most;
-}
-
-/* A number of each batch, detrended. Returns how many; 0: too few. */
-static unsigned residuals(const struct bins *b, double (*of)(const struct bin *), double v[BATCHES])
-{
-        struct bin batch[BATCHES];
+        struct cell batch[BATCHES];
         unsigned n = batches(b, batch);
 
         if (n < BATCHES_LEAST || b->lines < BATCHES_LEAST)
                 return 0;
         for (unsigned i = 0; i < n; i++)
-                v[i] = of(&batch[i]);
+                v[i] = peaks ? batch[i].max : batch[i].mean;
         detrend(v, n);
         return n;
 }
@@ -180,7 +131,7 @@ static unsigned residuals(const struct bins *b, double (*of)(const struct bin *)
 struct noise bins_noise_of_mean(const struct bins *b)
 {
         double v[BATCHES];
-        unsigned n = residuals(b, mean_of, v);
+        unsigned n = residuals(b, false, v);
 
         if (n == 0)
                 return (struct noise){ .known = false };
@@ -191,7 +142,7 @@ struct noise bins_noise_of_mean(const struct bins *b)
 struct noise bins_noise_of_peak(const struct bins *b)
 {
         double v[BATCHES];
-        unsigned n = residuals(b, most_of, v);
+        unsigned n = residuals(b, true, v);
 
         return n ? (struct noise){ true, deviation(v, n), n - 2 } : (struct noise){ .known = false };
 }

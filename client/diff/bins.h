@@ -14,24 +14,16 @@
 #ifndef HW_CLIENT_DIFF_BINS_H
 #define HW_CLIENT_DIFF_BINS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "client/diff/shift.h"
+#include "proto/facts/fold.h"
 
 #define BINS 64u
 
-struct bin {
-        double area; /* integral of the value over time, in its unit times ns */
-        double most; /* greatest value */
-        uint64_t covered_ns;
-};
-
 /* All bytes 0: empty. */
 struct bins {
-        struct bin bin[BINS];
-        uint64_t first_ns, width_ns;
-        unsigned n;     /* used, from the first on */
+        struct cell bin[BINS]; /* weighed by time: n is in ns */
+        struct fold fold;      /* of times since first_ns */
+        uint64_t first_ns;
         uint64_t lines; /* that were added: few of them tell nothing about noise */
 };
 

@@ -157,7 +157,7 @@ static void walk(struct bins *b, double level, double noise, double slope)
 {
         double off = 0, last = level;
 
-        *b = (struct bins){ .n = 0 };
+        *b = (struct bins){ .lines = 0 };
         for (uint64_t i = 1; i <= 1000; i++) {
                 off = 0.8 * off + noise * level * normal();
                 double value = level + off + slope * (double)i;
@@ -192,7 +192,7 @@ static void test_one_run_each(void **unused)
 
 static void test_bins(void **unused)
 {
-        struct bins b = { .n = 0 };
+        struct bins b = { .lines = 0 };
 
         (void)unused;
         assert_true(isnan(bins_mean(&b)));
@@ -205,7 +205,7 @@ static void test_bins(void **unused)
         bins_add(&b, 10, 500, 1e9, 1e9); /* before the first: left out */
         same(bins_peak(&b), 100);
         /* a straight line has no noise */
-        struct noise n = bins_noise_of_mean(&(struct bins){ .n = 0 });
+        struct noise n = bins_noise_of_mean(&(struct bins){ .lines = 0 });
         assert_false(n.known);
 }
 
