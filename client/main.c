@@ -26,7 +26,7 @@ static const struct group {
 } groups[] = {
         { "watch", LIST(&command_run, &command_attach, &command_detach, &command_ps, &command_status, &command_top,
                         &command_web) },
-        { "look inside", LIST(&command_threads, &command_heap) },
+        { "look inside", LIST(&command_threads, &command_heap, &command_why) },
         { "judge", LIST(&command_trend, &command_alerts, &command_check, &command_post_mortem) },
         { "compare and convert",
           LIST(&command_summary, &command_diff, &command_report, &command_convert, &command_events, &command_pipe) },

@@ -19,6 +19,7 @@
 #include "inspect/show/heap.h"
 #include "inspect/show/request.h"
 #include "inspect/show/threads.h"
+#include "inspect/show/why.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"
 #include "proto/cli/command.h"
@@ -169,6 +170,18 @@ static int heap(struct inspect_subject *s, struct error *error)
         return status;
 }
 
+static int why(struct inspect_subject *s, struct error *error)
+{
+        struct heap_snapshot n;
+        int status = take_snapshot(s, &n, true, error);
+
+        if (status != EXIT_OK)
+                return status;
+        status = show_why(s, &n, error) ? EXIT_OK : EXIT_USAGE;
+        snapshot_done(&n);
+        return status;
+}
+
 static const struct verb {
         const char *name;
         int (*process)(struct inspect_subject *s, struct error *error);
@@ -176,6 +189,7 @@ static const struct verb {
 } verbs[] = {
         { "threads", threads_of_process, threads_of_core },
         { "heap", heap, heap },
+        { "why", why, why },
 };
 
 /* ------------------------------------------------------------------------- subjects */
@@ -276,13 +290,14 @@ static int run(void *filled)
 static const char *const groupings[] = { "name", "type", NULL };
 
 static const struct option options[] = {
-        OPERAND_TEXT("threads|heap", struct words, what, COMPLETE_NOTHING, NULL),
+        OPERAND_TEXT("threads|heap|why", struct words, what, COMPLETE_NOTHING, NULL),
         OPTION_NUMBER("pid", 0, uint64_t, struct words, pid, 1, INT32_MAX, "a process of this machine"),
         OPTION_TEXT("core", 0, "FILE", struct words, request.core, COMPLETE_FILE, "a core file"),
         OPTION_JSON(struct words, request.json, "text (default), or one object"),
         OPTION_FLAG("all", 'a', struct words, request.all, "one by one"),
         OPTION_FLAG("no-stop", 0, struct words, request.no_stop, "read the program while it runs"),
         OPTION_NUMBER("frames", 0, unsigned, struct words, request.frames, 0, THREAD_FRAMES, "frames of each stack"),
+        OPTION_TEXT("band", 0, "NAME", struct words, request.band, COMPLETE_NOTHING, "of why: the type in question"),
         OPTION_CHOICE("by", 0, "name|type", bool, struct words, request.by_type, groupings, "what a band is"),
         OPTION_NUMBER("top", 0, unsigned, struct words, request.top, 1, 100000, "bands shown"),
         OPTION_DURATION("max-pause", 0, struct words, request.max_pause_ns, 1000000, UINT64_C(60000000000),
@@ -296,7 +311,7 @@ static const struct option options[] = {
 static const struct command command = {
         .program = "heapwatch-inspect",
         .summary = "reads the memory of a GHC-compiled program from outside; `heapwatch threads` starts it",
-        .usage = (const char *const[]){ "threads|heap --pid N|--core FILE [OPTION]...", NULL },
+        .usage = (const char *const[]){ "threads|heap|why --pid N|--core FILE [OPTION]...", NULL },
         .options = options,
         .size = sizeof(struct words),
         .defaults = &(const struct words){ .request = { .frames = 12,

@@ -38,5 +38,6 @@ extern const struct command command_post_mortem;
 extern const struct command command_keys;
 extern const struct command command_threads;
 extern const struct command command_heap;
+extern const struct command command_why;
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* command.c - `heapwatch threads` and `heap`: what another program has in memory, read by heapwatch-inspect. */
+/* command.c - `heapwatch threads`, `heap` and `why`: what another program has in memory, read by heapwatch-inspect. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -15,7 +15,7 @@
 
 struct request {
         const struct command *command;
-        const char *what;
+        const char *what, *band;
         bool json, all, no_stop, by_type;
         uint64_t frames, top, max_pause_ns, memory_bytes, time_ns;
 };
@@ -29,10 +29,10 @@ struct request {
                 OPTION_DURATION("time", 0, struct request, time_ns, 1000000000, UINT64_C(3600000000000),               \
                                 "most CPU time that the inspection may need (default 60s)")
 
-#define DEFAULTS(c)                                                                                                    \
+#define DEFAULTS(c, t)                                                                                                 \
         &(const struct request)                                                                                        \
         {                                                                                                              \
-                .command = &(c), .frames = 12, .top = 25, .max_pause_ns = 1000000000,                                  \
+                .command = &(c), .frames = 12, .top = (t), .max_pause_ns = 1000000000,                                 \
                 .memory_bytes = UINT64_C(4) << 30, .time_ns = UINT64_C(60000000000)                                    \
         }
 
@@ -79,6 +79,10 @@ static void fill(struct arguments *a, const struct request *r, const struct insp
         add_number(a, "--top", r->top, "");
         add(a, "--by");
         add(a, groupings[r->by_type]);
+        if (r->band) {
+                add(a, "--band");
+                add(a, r->band);
+        }
         add_number(a, "--max-pause", r->max_pause_ns / 1000000, "ms");
         add_number(a, "--memory", r->memory_bytes, "");
         add_number(a, "--time", r->time_ns / 1000000, "ms");
@@ -140,7 +144,7 @@ const struct command command_threads = {
                         NULL,
                 },
         .size = sizeof(struct request),
-        .defaults = DEFAULTS(command_threads),
+        .defaults = DEFAULTS(command_threads, 25),
         .run = run,
 };
 
@@ -178,6 +182,43 @@ const struct command command_heap = {
                         NULL,
                 },
         .size = sizeof(struct request),
-        .defaults = DEFAULTS(command_heap),
+        .defaults = DEFAULTS(command_heap, 25),
+        .run = run,
+};
+
+static const struct option options_of_why[] = {
+        OPERAND_TEXT("TARGET|PID|CORE", struct request, what, COMPLETE_TARGET_OR_FILE, NULL),
+        OPERAND(OPTION_IS_TEXT, "BAND", const char *, 0, 1, struct request, band, COMPLETE_NOTHING, NULL),
+        OPTION_JSON(struct request, json, "text (default), or one object"),
+        OPTION_NUMBER("top", 'n', uint64_t, struct request, top, 1, 100000, "paths shown (default 10)"),
+        OPTIONS_OF_LIMITS,
+        OPTIONS_END,
+};
+
+const struct command command_why = {
+        .name = "why",
+        .summary = "what keeps a type of a program's heap alive",
+        .usage = (const char *const[]){ "TARGET|PID|CORE [BAND] [OPTION]...", NULL },
+        .about = "Shows why closures of a type are kept: the shortest paths from them to the roots, as paths of types, "
+                 "with "
+                 "the share of the type that is kept on each; the roots, which are top-level values (CAFs) by name, "
+                 "threads, stable and weak pointers; and for the largest roots what nothing else holds, and how much "
+                 "would go with each. BAND is a type as `heapwatch heap` has it, or a part of its name; the default is "
+                 "the largest. TARGET is the name of a GHC-compiled program that runs here, or of a target of your "
+                 "daemon; CORE the core file of one that crashed.\n\n"
+                 "The program is stopped while its heap is copied, as by `heapwatch heap`; the inspection needs two "
+                 "and a "
+                 "half times as much memory as the heap. docs/INSIDE.md says what is needed and how true it is.",
+        .options = options_of_why,
+        .status = "0, 2 when the program cannot be inspected.",
+        .examples =
+                (const char *const[]){
+                        "heapwatch why my-server",
+                        "heapwatch why my-server Session",
+                        "heapwatch why core.4711 ByteArray#",
+                        NULL,
+                },
+        .size = sizeof(struct request),
+        .defaults = DEFAULTS(command_why, 10),
         .run = run,
 };

@@ -15,8 +15,6 @@
 #define BYTES_MOST        (UINT64_C(1) << 45) /* of an array */
 #define NONMOVING_SEGMENT 32768u
 #define NONMOVING_HEADER  24u
-#define TREC_ENTRIES      16u
-#define TREC_ENTRY_WORDS  4u
 #define COMPACT_WORDS     9u
 
 /* ---------------------------------------------------------------------------- sizes */
@@ -64,7 +62,7 @@ static uint64_t closure_words(const struct heap_snapshot *s, const struct closur
                 n = word_of(s, at, h + 3) >> 32;
                 return n > h + 4 ? n : h + 4;
         case TREC_CHUNK:
-                return h + 2 + TREC_ENTRIES * TREC_ENTRY_WORDS;
+                return h + 2 + (uint64_t)TREC_ENTRIES * s->ghc->trec_entry_words;
         case CONTINUATION:
                 return h + 3 + word_of(s, at, h + 2);
         case COMPACT_NFDATA:

@@ -61,6 +61,8 @@ enum closure_type {
         CLOSURE_TYPES = 66
 };
 
+#define TREC_ENTRIES 16u /* of a TREC_CHUNK */
+
 /* "ARR_WORDS", as a heap profile by closure type has it; "?" for no type. */
 const char *closure_type_name(unsigned type);
 

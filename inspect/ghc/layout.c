@@ -6,8 +6,9 @@
 #include "inspect/ghc/closure.h"
 #include "proto/base/array.h"
 
-#define THREADS_MOST  (UINT64_C(1) << 22)
-#define THREADS_TRIED 1000u
+#define THREADS_MOST          (UINT64_C(1) << 22)
+#define THREADS_TRIED         1000u
+#define THREADED_STRUCT_LEAST 300u /* bytes of a generation: 232 in the other runtime */
 
 /*
  * By offsetof in the headers of 9.0.2, 9.6.6 and 9.10.3. A label came with 9.6, why_blocked became a u32 of its own
@@ -158,6 +159,7 @@ bool ghc_find(struct ghc *ret, struct program *program, struct error *error)
                 info_tables_done(&g.tables);
                 return false;
         }
+        g.trec_entry_words = g.generations.struct_bytes && g.generations.struct_bytes < THREADED_STRUCT_LEAST ? 3 : 4;
         *ret = g;
         return true;
 }

@@ -37,7 +37,8 @@ enum {
 };
 
 struct ghc {
-        struct program *program; /* borrowed */
+        struct program *program;   /* borrowed */
+        unsigned trec_entry_words; /* of a transaction: the threaded runtime counts updates, too */
         struct generations generations;
         struct info_tables tables;
         struct thread_layout thread;

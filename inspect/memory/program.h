@@ -34,6 +34,7 @@ struct file_opener {
 struct registers {
         int tid; /* of the operating system */
         uint64_t rip, rsp, rbp, r12, r13;
+        uint64_t all[15]; /* in which closures may be */
 };
 
 struct range {

@@ -6,7 +6,7 @@
 #include <sys/procfs.h>
 #include <sys/user.h>
 
-#include "proto/base/array.h"
+#include "inspect/process/registers.h"
 
 #define NOTES_MOST (UINT64_C(1) << 26)
 
@@ -134,8 +134,7 @@ static bool add_thread(struct core *c, const struct elf_note *n)
         memcpy(&r, &status.pr_reg, sizeof(r));
         if (!c->pid)
                 c->pid = status.pr_pid;
-        return program_add_registers(&c->program,
-                                     (struct registers){ status.pr_pid, r.rip, r.rsp, r.rbp, r.r12, r.r13 });
+        return program_add_registers(&c->program, registers_of(status.pr_pid, &r));
 }
 
 static bool read_notes(struct core *c, const Elf64_Phdr *segment)

@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "inspect/process/registers.h"
 #include "proto/base/clock.h"
 
 #define THREADS_MOST 8192
@@ -170,8 +171,7 @@ static bool read_registers(struct program *program)
         program->n_registers = 0;
         for (int i = 0; i < n_tracees; i++)
                 if (tracees[i].is_stopped && ptrace(PTRACE_GETREGS, tracees[i].tid, NULL, &r) == 0 &&
-                    !program_add_registers(program,
-                                           (struct registers){ tracees[i].tid, r.rip, r.rsp, r.rbp, r.r12, r.r13 }))
+                    !program_add_registers(program, registers_of(tracees[i].tid, &r)))
                         return false;
         return true;
 }

@@ -16,6 +16,7 @@ enum { INSPECT_REFUSED = 3 };
 struct inspect_request {
         pid_t pid;        /* 0: a core file */
         const char *core; /* its path */
+        const char *band; /* of `why`; NULL: the largest */
         bool json, all, no_stop;
         bool by_type;          /* bands as a heap profile by closure type has them */
         unsigned frames;       /* shown of a stack */

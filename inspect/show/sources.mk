@@ -1,1 +1,1 @@
-sources := head.c threads.c heap.c
+sources := head.c threads.c heap.c why.c

@@ -11,6 +11,7 @@
 #include "inspect/ghc/threads.h"
 #include "inspect/show/heap.h"
 #include "inspect/show/threads.h"
+#include "inspect/show/why.h"
 #include "tests/unit/inspect/draft.h"
 
 #define CHANGE_BYTES 12u
@@ -65,8 +66,11 @@ static struct draft *made_up(uint8_t release)
                            (uint64_t[]){ fun, 1, 0, 0, frame, 1, 2, big, 0, bco, value }, 11);
         (void)draft_thread(d, 2, value, (uint64_t[]){ underflow, 0 }, 2);
         draft_u64(d, DRAFT_CAPABILITY + CAPABILITY_CURRENT_THREAD, owner);
-        (void)program_add_registers(&d->program, (struct registers){ 1, DRAFT_TEXT, DRAFT_C + 0x8000, DRAFT_HEAP, 0,
-                                                                     DRAFT_CAPABILITY + CAPABILITY_REGISTERS });
+        (void)program_add_registers(&d->program, (struct registers){ .tid = 1,
+                                                                     .rip = DRAFT_TEXT,
+                                                                     .rsp = DRAFT_C + 0x8000,
+                                                                     .rbp = DRAFT_HEAP,
+                                                                     .r13 = DRAFT_CAPABILITY + CAPABILITY_REGISTERS });
         draft_symbol(d, DRAFT_TEXT, 0x100, "Main_zdwloop_info");
         draft_finish(d);
         return d;
@@ -79,8 +83,11 @@ static void heap(struct program *p, struct ghc *g, const struct inspect_request 
 
         if (!snapshot_prepare(&s, g, UINT64_C(1) << 30, 5, &error))
                 return;
-        if (snapshot_copy(&s, true, fuzz_never, NULL, &error) && snapshot_index(&s))
-                (void)show_heap(&(struct inspect_subject){ .request = request, .program = p, .ghc = g }, &s, &error);
+        if (snapshot_copy(&s, true, fuzz_never, NULL, &error) && snapshot_index(&s)) {
+                const struct inspect_subject subject = { .request = request, .program = p, .ghc = g };
+                (void)show_heap(&subject, &s, &error);
+                (void)show_why(&subject, &s, &error);
+        }
         snapshot_done(&s);
 }
 

@@ -3,7 +3,7 @@
 -- 3,000 sessions in a map that a top-level IORef holds, each with two items; 500 orders that one thread holds. Says
 -- "ready" when all is there.
 -- usage: Inside [busy]   busy: one more thread computes and allocates, until standard input ends
-module Main (main, sessions, waitForReply, descend) where
+module Main (main, sessions, waitForReply, descend, holdOrders) where
 
 import Control.Concurrent
 import Control.Concurrent.STM
@@ -25,6 +25,14 @@ data Order = Order !Int !Double
 sessions :: IORef (M.Map Int Session)
 sessions = unsafePerformIO (newIORef M.empty)
 {-# NOINLINE sessions #-}
+
+fillSessions :: Int -> IO ()
+fillSessions n = writeIORef sessions $! M.fromList [ (i, Session i (Item i 1) (Item i 2)) | i <- [1 .. n] ]
+{-# NOINLINE fillSessions #-}
+
+countSessions :: IO Int
+countSessions = M.size <$> readIORef sessions
+{-# NOINLINE countSessions #-}
 
 waitForReply :: MVar Int -> IO Int
 waitForReply m = do { n <- takeMVar m; return $! n + 1 }
@@ -54,8 +62,8 @@ main = do
   flag <- newTVarIO False
   _ <- newStablePtr reply
   _ <- newStablePtr flag
-  writeIORef sessions $! M.fromList [ (i, Session i (Item i 1) (Item i 2)) | i <- [1 .. 3000] ]
-  let orders = [ Order i 1 | i <- [1 .. 500] ]
+  fillSessions 3000
+  let orders = [ Order i 1 | i <- [1 .. 500 + length (filter (== "more") args)] ]
   _ <- evaluate (length orders)
   forM_ [1 .. 40 :: Int] $ \i -> named ("worker-" ++ show i) (void (waitForReply reply))
   named "deep" (descend reply 20000 >>= print)
@@ -68,4 +76,4 @@ main = do
   performMajorGC
   putStrLn "ready" >> hFlush stdout
   getContents >>= evaluate . length >>= print
-  readIORef sessions >>= print . M.size
+  countSessions >>= print

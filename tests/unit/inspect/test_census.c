@@ -149,6 +149,30 @@ static void test_blocks(void **state)
         done(&t, d);
 }
 
+/* A transaction has entries of three words, in the threaded runtime of four. */
+static void test_transactions(void **state)
+{
+        struct draft_layout threaded = draft_9_0;
+
+        (void)state;
+        threaded.generation_bytes = 384;
+        for (unsigned i = 0; i < 2; i++) {
+                struct draft *d = draft_new(i ? &threaded : &draft_9_0);
+                uint64_t words[1 + 2 + 64] = { draft_table(d, TREC_CHUNK, 0, 0, NULL) };
+                const uint64_t con = draft_table(d, CONSTR, 1, 0, "p:M.C");
+                struct taken t;
+
+                words[3 + 16 * (3 + i) - 1] = 77;
+                (void)draft_object(d, 1, words, 3 + 16 * (3 + i));
+                (void)draft_object(d, 1, (uint64_t[]){ con, 8 }, 2);
+                take(&t, d);
+                assert_int_equal(band(&t, "TREC_CHUNK").bytes, 8 * (3 + 16 * (3 + i)));
+                assert_int_equal(band(&t, "p:M.C").objects, 1);
+                assert_int_equal(t.census.unknown_bytes, 0);
+                done(&t, d);
+        }
+}
+
 /* More memory than is allowed is refused before anything is copied. */
 static void test_limit(void **state)
 {
@@ -187,8 +211,9 @@ static void test_damaged_links(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_sizes), cmocka_unit_test(test_gaps_and_names), cmocka_unit_test(test_blocks),
-                cmocka_unit_test(test_limit), cmocka_unit_test(test_damaged_links),
+                cmocka_unit_test(test_sizes),  cmocka_unit_test(test_gaps_and_names),
+                cmocka_unit_test(test_blocks), cmocka_unit_test(test_transactions),
+                cmocka_unit_test(test_limit),  cmocka_unit_test(test_damaged_links),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

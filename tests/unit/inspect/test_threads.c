@@ -138,8 +138,11 @@ static void test_running(void **state)
         const uint64_t stack = *(uint64_t *)(void *)draft_at(d, tso + 24, 8), top = stack + 24 + 8 * 8;
         draft_u64(d, top - 8, 99); /* an argument */
         draft_u64(d, DRAFT_CAPABILITY + CAPABILITY_CURRENT_THREAD, tso);
-        assert_true(program_add_registers(&d->program, (struct registers){ 4711, DRAFT_TEXT + 8, 0, top - 8, 0,
-                                                                           DRAFT_CAPABILITY + CAPABILITY_REGISTERS }));
+        assert_true(program_add_registers(&d->program,
+                                          (struct registers){ .tid = 4711,
+                                                              .rip = DRAFT_TEXT + 8,
+                                                              .rbp = top - 8,
+                                                              .r13 = DRAFT_CAPABILITY + CAPABILITY_REGISTERS }));
         struct ghc g = found(d);
         struct threads t = copied(&g);
         assert_int_equal(t.items[0].state, THREAD_RUNNING);

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who holds what in made-up programs: roots, paths, dead top-level values, what goes without a root. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "inspect/ghc/retainers.h"
+#include "proto/base/text_out.h"
+#include "tests/unit/inspect/draft.h"
+
+static bool never(void *ctx)
+{
+        (void)ctx;
+        return false;
+}
+
+struct found {
+        struct ghc ghc;
+        struct heap_snapshot snapshot;
+        struct retainers retainers;
+};
+
+static void find(struct found *f, struct draft *d)
+{
+        struct error error = { "" };
+
+        draft_finish(d);
+        if (!ghc_find(&f->ghc, &d->program, &error) ||
+            !snapshot_prepare(&f->snapshot, &f->ghc, UINT64_C(4) << 30, 10, &error) ||
+            !snapshot_copy(&f->snapshot, true, never, NULL, &error))
+                fail_msg("%s", error.text);
+        assert_true(snapshot_index(&f->snapshot));
+        assert_true(retainers_find(&f->retainers, &f->snapshot));
+}
+
+static void done(struct found *f, struct draft *d)
+{
+        retainers_done(&f->retainers);
+        snapshot_done(&f->snapshot);
+        ghc_done(&f->ghc);
+        draft_destroy(d);
+}
+
+/* "(:)+ <- Box <- CAF Main.cache" of what was reached at an address; "": it was not. */
+static const char *path_to(const struct found *f, uint64_t at)
+{
+        static char text[1024];
+        const struct retainers *r = &f->retainers;
+        struct text_out out;
+
+        text_out_init(&out, text, sizeof(text));
+        for (size_t i = 0; i < r->n_reached; i++) {
+                if (r->reached[i].at != at)
+                        continue;
+                for (uint32_t p = r->reached[i].path; p; p = r->paths[p].up) {
+                        text_put(&out, text[0] ? " <- " : "");
+                        text_put(&out, r->paths[p].name);
+                        text_put(&out, r->paths[p].plus ? "+" : "");
+                }
+        }
+        return text;
+}
+
+struct types {
+        uint64_t cons, box, caf, frame, srt;
+};
+
+static struct types types_of(struct draft *d)
+{
+        return (struct types){
+                .cons = draft_table(d, CONSTR, 2, 0, "p:M.Cons"),
+                .box = draft_table(d, CONSTR, 1, 0, "p:M.Box"),
+                .caf = draft_table(d, IND_STATIC, 1, 0, NULL),
+                .frame = draft_table(d, RET_SMALL, 1, 0, NULL),
+                .srt = draft_table(d, CONSTR, 1, 0, NULL),
+        };
+}
+
+/* A list of `n` cells; *ret_last: its last. */
+static uint64_t list(struct draft *d, const struct types *t, unsigned n, uint64_t *ret_last)
+{
+        uint64_t next = d->end_of_queue;
+
+        for (unsigned i = 0; i < n; i++) {
+                next = draft_object(d, 1, (uint64_t[]){ t->cons, d->end_of_queue, next + 1 }, 3);
+                if (i == 0)
+                        *ret_last = next;
+        }
+        return next;
+}
+
+/* A top-level value that the code of a frame refers to holds a list; another one that nothing refers to is dead. */
+static void test_cafs(void **state)
+{
+        struct draft *d = draft_new(&draft_9_0);
+        const struct types t = types_of(d);
+        const uint64_t dead_frame = draft_table(d, RET_SMALL, 1, 0, NULL);
+        uint64_t last, lost;
+        struct found f;
+
+        (void)state;
+        const uint64_t caf = draft_static(d, (uint64_t[]){ t.caf, list(d, &t, 500, &last), 0, 0 }, 4);
+        const uint64_t dead = draft_static(d, (uint64_t[]){ t.caf, list(d, &t, 3, &lost), 0, 0 }, 4);
+        const uint64_t srt = draft_static(d, (uint64_t[]){ t.srt, caf, 0 }, 3);
+        draft_srt(d, t.frame, srt);
+        draft_srt(d, dead_frame, dead); /* of code that no thread is in */
+        draft_symbol(d, caf, 32, "Main_cache_closure");
+        (void)draft_thread(d, 1, 8, (uint64_t[]){ t.frame, 0 }, 2);
+        find(&f, d);
+        assert_int_equal(f.retainers.live_cafs, 1);
+        assert_int_equal(f.retainers.dead_cafs, 1);
+        assert_string_equal(path_to(&f, last), "M.Cons+ <- CAF Main.cache");
+        assert_string_equal(path_to(&f, lost), "");
+        assert_true(retainers_find_without(&f.retainers, "CAF Main.cache"));
+        assert_string_equal(path_to(&f, last), "");
+        done(&f, d);
+}
+
+/* What a thread's frames hold, and what two hold is not gone without one of them. */
+static void test_threads(void **state)
+{
+        struct draft *d = draft_new(&draft_9_6);
+        const struct types t = types_of(d);
+        const uint64_t other = draft_table(d, RET_SMALL, 1, 0, NULL);
+        const uint64_t bits = draft_table(d, RET_SMALL, 2 | 1 << 6, 0, NULL); /* two words, the first no pointer */
+        struct found f;
+
+        (void)state;
+        const uint64_t box = draft_object(d, 1, (uint64_t[]){ t.box, d->end_of_queue }, 2);
+        const uint64_t shared = draft_object(d, 1, (uint64_t[]){ t.box, d->end_of_queue }, 2);
+        const uint64_t number = draft_object(d, 1, (uint64_t[]){ t.box, d->end_of_queue }, 2);
+        draft_symbol(d, t.frame, 8, "Main_serve_info");
+        draft_symbol(d, other, 8, "Main_watch_info");
+        (void)draft_thread(d, 1, 8, (uint64_t[]){ t.frame, box, bits, number, shared }, 5);
+        (void)draft_thread(d, 1, 8, (uint64_t[]){ other, shared }, 2);
+        find(&f, d);
+        assert_string_equal(path_to(&f, box), "M.Box <- frame of Main.serve <- thread in Main.serve");
+        assert_true(retainers_is_reached(&f.retainers, shared));
+        assert_false(retainers_is_reached(&f.retainers, number));
+        assert_true(retainers_find_without(&f.retainers, "thread in Main.serve"));
+        assert_false(retainers_is_reached(&f.retainers, box));
+        assert_string_equal(path_to(&f, shared), "M.Box <- frame of Main.watch <- thread in Main.watch");
+        done(&f, d);
+}
+
+/* Types that alternate are folded, too; a weak pointer holds its value while its key is alive; C memory is last. */
+static void test_folds_weak_and_c(void **state)
+{
+        struct draft *d = draft_new(&draft_9_0);
+        const struct types t = types_of(d);
+        const uint64_t weak = draft_table(d, WEAK, 1, 4, NULL);
+        struct found f;
+        uint64_t next = d->end_of_queue, deepest = 0;
+
+        (void)state;
+        for (unsigned i = 0; i < 50; i++) {
+                next = draft_object(d, 1, (uint64_t[]){ t.cons, next, d->end_of_queue }, 3);
+                deepest = deepest ? deepest : next;
+                next = draft_object(d, 1, (uint64_t[]){ t.box, next }, 2);
+        }
+        const uint64_t value = draft_object(d, 1, (uint64_t[]){ t.box, d->end_of_queue }, 2);
+        const uint64_t unkeyed = draft_object(d, 1, (uint64_t[]){ t.box, d->end_of_queue }, 2);
+        const uint64_t key = draft_object(d, 1, (uint64_t[]){ t.box, d->end_of_queue }, 2);
+        const uint64_t last = draft_object(d, 1, (uint64_t[]){ weak, 0, key, unkeyed, 0, 0 }, 6);
+        const uint64_t first = draft_object(d, 1, (uint64_t[]){ weak, 0, next, value, 0, last }, 6);
+        const uint64_t in_c = draft_object(d, 1, (uint64_t[]){ t.box, d->end_of_queue }, 2);
+        draft_u64(d, draft_generation(d, 1) + 112, first);
+        draft_u64(d, DRAFT_C + 0x9000, in_c);
+        (void)draft_thread(d, 1, next, NULL, 0);
+        find(&f, d);
+        assert_true(strlen(path_to(&f, deepest)) < 60);
+        assert_string_equal(path_to(&f, value), "M.Box <- weak pointer whose key is alive");
+        assert_false(retainers_is_reached(&f.retainers, unkeyed));
+        assert_string_equal(path_to(&f, in_c), "M.Box <- C memory, which may be a stable pointer");
+        done(&f, d);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_cafs),
+                cmocka_unit_test(test_threads),
+                cmocka_unit_test(test_folds_weak_and_c),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
