@@ -88,6 +88,8 @@ static void print_change(void *ctx, const struct known_alert *k)
 
 static bool is_shown(const struct alerts *a, const struct known_alert *k)
 {
+        if (k->removed_ns)
+                return false;
         return known_fires(k->alert) || k->alert->state == HW__ALERT__STATE__STATE_PENDING ||
                (a->from.files.n && k->fired);
 }
@@ -129,7 +131,7 @@ static int exit_status(const struct alerts *a)
                 const struct known_alert *k = a->known.alerts[i];
                 bool counts = a->from.files.n ? k->fired : known_fires(k->alert);
 
-                if (counts && (int)severity_of(k->alert->severity) >= a->fail_on)
+                if (counts && !k->removed_ns && (int)severity_of(k->alert->severity) >= a->fail_on)
                         return EXIT_FINDING;
         }
         return EXIT_OK;
@@ -150,10 +152,10 @@ static int take(struct alerts *a, size_t daemon, const Hw__Update *u)
         if (!u->target || !wanted(a, u->target))
                 return 0;
         if (u->body_case == HW__UPDATE__BODY_ALERTS)
-                return known_take(&a->known, daemon, u->target, u->alerts);
+                return known_take(&a->known, daemon, u->target, u->alerts, clock_mono_ns());
         if (u->body_case == HW__UPDATE__BODY_TARGET_STATE && u->target_state->has_state &&
             u->target_state->state == HW__TARGET__STATE__STATE_REMOVED)
-                known_forget(&a->known, daemon, u->target);
+                known_remove_target(&a->known, daemon, u->target, clock_mono_ns());
         return 0;
 }
 

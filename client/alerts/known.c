@@ -25,6 +25,14 @@ static bool same_alert(const Hw__Alert *a, const Hw__Alert *b)
                (!a->has_band || a->band == b->band) && same_text(a->band_label, b->band_label);
 }
 
+/* Whether it is in the state that it was in before, since then: of the next run of a program event time begins anew. */
+static bool same_firing(const Hw__Alert *a, const Hw__Alert *b)
+{
+        return a->state == b->state &&
+               (a->has_fired_wall_ns && b->has_fired_wall_ns ? a->fired_wall_ns == b->fired_wall_ns
+                                                             : a->fired_ns == b->fired_ns);
+}
+
 static bool is_of(const struct known_alert *a, size_t daemon, const char *target)
 {
         return a->daemon == daemon && (!target || !strcmp(a->target, target));
@@ -85,7 +93,7 @@ static struct known_alert *add(struct known *k, size_t daemon, const char *targe
 static int take_one(struct known *k, size_t daemon, const char *target, const Hw__Alert *alert, size_t *from)
 {
         struct known_alert *a = find(k, daemon, target, alert, from);
-        bool news = !a || a->alert->state != alert->state || a->alert->fired_ns != alert->fired_ns;
+        const bool news = !a || !same_firing(a->alert, alert);
 
         if (!a && k->n == KNOWN_MAX) {
                 k->left_out++;
@@ -100,20 +108,27 @@ static int take_one(struct known *k, size_t daemon, const char *target, const Hw
                 a->alert = hw_message_ref(&alert->base);
         }
         a->listed = true;
+        a->removed_ns = 0;
         a->fired |= known_fires(alert) || alert->has_fired_ns;
         if (news && k->changed)
                 k->changed(k->ctx, a);
         return 0;
 }
 
-/* Drops those of a target (NULL: of a daemon) that are not listed. */
-static void sweep(struct known *k, size_t daemon, const char *target)
+static bool was_removed_long_ago(const struct known_alert *a, uint64_t now_ns)
+{
+        return a->removed_ns > 0 && now_ns > a->removed_ns && now_ns - a->removed_ns > KNOWN_AFTER_NS;
+}
+
+/* Drops those of a target (NULL: of a daemon) that are not listed, and those of targets that are gone for long. */
+static void sweep(struct known *k, size_t daemon, const char *target, uint64_t now_ns)
 {
         size_t n = 0;
 
         for (size_t i = 0; i < k->n; i++) {
                 struct known_alert *a = k->alerts[i];
-                if (is_of(a, daemon, target) && !a->listed && !(k->keep && a->fired))
+                if ((was_removed_long_ago(a, now_ns) || (is_of(a, daemon, target) && !a->listed)) &&
+                    !(k->keep && a->fired))
                         free_alert(a);
                 else
                         k->alerts[n++] = a;
@@ -129,7 +144,7 @@ static void unlist(struct known *k, size_t daemon, const char *target)
                         k->alerts[i]->listed = false;
 }
 
-int known_take(struct known *k, size_t daemon, const char *target, const Hw__Alerts *list)
+int known_take(struct known *k, size_t daemon, const char *target, const Hw__Alerts *list, uint64_t now_ns)
 {
         size_t from = 0;
 
@@ -139,14 +154,16 @@ int known_take(struct known *k, size_t daemon, const char *target, const Hw__Ale
         for (size_t i = 0; i < list->n_alerts; i++)
                 if (take_one(k, daemon, target, list->alerts[i], &from) < 0)
                         return -ENOMEM;
-        sweep(k, daemon, target);
+        sweep(k, daemon, target, now_ns);
         return 0;
 }
 
-void known_forget(struct known *k, size_t daemon, const char *target)
+void known_remove_target(struct known *k, size_t daemon, const char *target, uint64_t now_ns)
 {
         unlist(k, daemon, target);
-        sweep(k, daemon, target);
+        for (size_t i = 0; i < k->n; i++)
+                if (is_of(k->alerts[i], daemon, target))
+                        k->alerts[i]->removed_ns = now_ns;
 }
 
 void known_begin_resync(struct known *k, size_t daemon)
@@ -156,7 +173,7 @@ void known_begin_resync(struct known *k, size_t daemon)
 
 void known_end_resync(struct known *k, size_t daemon)
 {
-        sweep(k, daemon, NULL);
+        sweep(k, daemon, NULL, 0);
 }
 
 /* ------------------------------------------------------------------- order */

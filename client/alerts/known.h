@@ -13,7 +13,8 @@
 
 #include "heapwatch/wire.h"
 
-#define KNOWN_MAX 100000u /* alerts; further ones are left out and counted */
+#define KNOWN_MAX      100000u               /* alerts; further ones are left out and counted */
+#define KNOWN_AFTER_NS UINT64_C(60000000000) /* how long those of a removed target are remembered */
 
 struct known_alert {
         size_t daemon;
@@ -21,6 +22,7 @@ struct known_alert {
         const Hw__Alert *alert; /* the newest, kept by reference */
         bool fired;             /* it fires, or has fired since it became known */
         bool listed;            /* in its target's newest list */
+        uint64_t removed_ns;    /* when its target was removed; 0: it was not */
 };
 
 struct known {
@@ -34,11 +36,14 @@ struct known {
 
 void known_done(struct known *k);
 
-/* One list. Returns 0 or -ENOMEM. */
-int known_take(struct known *k, size_t daemon, const char *target, const Hw__Alerts *list);
+/* One list, at a time of any clock that only rises. Returns 0 or -ENOMEM. */
+int known_take(struct known *k, size_t daemon, const char *target, const Hw__Alerts *list, uint64_t now_ns);
 
-/* A target is gone. */
-void known_forget(struct known *k, size_t daemon, const char *target);
+/*
+ * A target is gone. When its program is started again, another takes its name, with those of its alerts that still
+ * fire: these are no change then.
+ */
+void known_remove_target(struct known *k, size_t daemon, const char *target, uint64_t now_ns);
 
 /*
  * A daemon sends all its lists again, because it was started again or updates were lost. What it lists as before is no

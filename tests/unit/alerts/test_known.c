@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which messages of a daemon are changes of an alert, for who follows it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "client/alerts/known.h"
+
+#define S UINT64_C(1000000000)
+
+static unsigned changes;
+
+static void count(void *ctx, const struct known_alert *a)
+{
+        (void)ctx;
+        (void)a;
+        changes++;
+}
+
+/* A list with one alert, which fired at that event time, at that time of day. */
+static void receive(struct known *k, const char *target, Hw__Alert__State state, uint64_t fired_ns,
+                    uint64_t fired_wall_ns, uint64_t now_ns)
+{
+        Hw__Alerts *list = calloc(1, sizeof(*list));
+        Hw__Alert alert = HW__ALERT__INIT, *alerts[] = { &alert };
+        uint8_t packed[256];
+        const char *reason = NULL;
+        Hw__Update update = HW__UPDATE__INIT;
+
+        assert_non_null(list);
+        hw__alerts__init(list);
+        alert.rule = (char *)"failed";
+        alert.has_state = alert.has_fired_ns = alert.has_fired_wall_ns = true;
+        alert.state = state;
+        alert.fired_ns = fired_ns;
+        alert.fired_wall_ns = fired_wall_ns;
+        list->alerts = alerts;
+        list->n_alerts = 1;
+        update.body_case = HW__UPDATE__BODY_ALERTS;
+        update.alerts = list;
+        update.target = (char *)target;
+        const size_t size = hw__update__pack(&update, packed);
+        Hw__Update *read = hw_update_unpack(packed, size, &reason); /* what known keeps is counted */
+        assert_non_null(read);
+        assert_int_equal(known_take(k, 0, target, read->alerts, now_ns), 0);
+        hw_update_unref(read);
+        free(list);
+}
+
+static void test_the_next_run_of_a_program_changes_nothing(void **state)
+{
+        struct known k = { .changed = count };
+
+        (void)state;
+        changes = 0;
+        receive(&k, "api", HW__ALERT__STATE__STATE_FIRING, 8 * S, 100 * S, S);
+        assert_int_equal(changes, 1);
+        known_remove_target(&k, 0, "api", 2 * S); /* it becomes api~1 */
+        receive(&k, "api", HW__ALERT__STATE__STATE_FIRING, 0, 100 * S, 3 * S);
+        assert_int_equal(changes, 1);
+        receive(&k, "api", HW__ALERT__STATE__STATE_FIRING, 8 * S, 108 * S, 11 * S);
+        assert_int_equal(changes, 2);
+        receive(&k, "api", HW__ALERT__STATE__STATE_RESOLVED, 8 * S, 108 * S, 12 * S);
+        assert_int_equal(changes, 3);
+        known_done(&k);
+}
+
+static void test_a_removed_target_is_forgotten(void **state)
+{
+        struct known k = { .changed = count };
+
+        (void)state;
+        receive(&k, "old", HW__ALERT__STATE__STATE_FIRING, 8 * S, 100 * S, S);
+        known_remove_target(&k, 0, "old", 2 * S);
+        receive(&k, "api", HW__ALERT__STATE__STATE_FIRING, 8 * S, 100 * S, 30 * S);
+        assert_int_equal(k.n, 2);
+        receive(&k, "api", HW__ALERT__STATE__STATE_FIRING, 8 * S, 100 * S, 63 * S);
+        assert_int_equal(k.n, 1);
+        known_done(&k);
+}
+
+static void test_a_restarted_daemon_changes_nothing(void **state)
+{
+        struct known k = { .changed = count };
+
+        (void)state;
+        changes = 0;
+        receive(&k, "api", HW__ALERT__STATE__STATE_FIRING, 8 * S, 100 * S, S);
+        receive(&k, "gone", HW__ALERT__STATE__STATE_FIRING, 8 * S, 100 * S, S);
+        known_begin_resync(&k, 0);
+        receive(&k, "api", HW__ALERT__STATE__STATE_FIRING, 8 * S, 100 * S, 5 * S);
+        known_end_resync(&k, 0);
+        assert_int_equal(changes, 2);
+        assert_int_equal(k.n, 1);
+        known_done(&k);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_the_next_run_of_a_program_changes_nothing),
+                cmocka_unit_test(test_a_removed_target_is_forgotten),
+                cmocka_unit_test(test_a_restarted_daemon_changes_nothing),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
