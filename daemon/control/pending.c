@@ -52,9 +52,11 @@ static enum answer_progress answer(struct pending *p, struct job *job, const Hw_
 static bool is_over(struct pending *p, struct job *job)
 {
         const uint64_t cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
-        const char *reason;
+        const char *reason = NULL;
         Hw__Request *request = hw_request_unpack(job->packed, job->size, &reason);
-        const bool done = request && answer(p, job, request) == ANSWER_DONE;
+        /* Without memory, or of fields that cannot be read again as they were packed, there is no further answer. */
+        const bool done = request ? answer(p, job, request) == ANSWER_DONE
+                                  : offer_retry(job->client, reason ? reason : out_of_memory);
 
         hw_request_destroy(&request);
         bus_client_spend(job->client, clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns);

@@ -126,11 +126,30 @@ static void test_one_that_reads_is_not_kept_waiting_by_one_that_does_not(void **
         zmq_msg_close(&answer);
 }
 
+/* A field with number 0, written in two bytes, is read; as it is packed again, it is not. */
+static void test_one_that_cannot_be_read_again_has_an_answer(void **state)
+{
+        static const uint8_t bytes[] = { 0x82, 0x00, 0x00, 0x1a, 0x00 };
+        struct fixture *f = *state;
+        zmq_msg_t answer;
+
+        f->clients[0] = new_client(f);
+        assert_int_equal(zmq_send(f->clients[0], bytes, sizeof(bytes), 0), sizeof(bytes));
+        TURN_UNTIL(f->base, f->asked == 1);
+        TURN_UNTIL(f->base, pending_count(f->pending) == 0);
+        zmq_pollitem_t item = { .socket = f->clients[0], .events = ZMQ_POLLIN };
+        TURN_UNTIL(f->base, zmq_poll(&item, 1, 0) == 1);
+        zmq_msg_init(&answer);
+        assert_in_range(zmq_msg_recv(&answer, f->clients[0], 0), 1, 1000); /* an error */
+        zmq_msg_close(&answer);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test_setup_teardown(test_one_that_reads_is_not_kept_waiting_by_one_that_does_not, set_up,
                                                 tear_down),
+                cmocka_unit_test_setup_teardown(test_one_that_cannot_be_read_again_has_an_answer, set_up, tear_down),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
