@@ -106,22 +106,100 @@ static const char *onset(char out[MOMENT_MAX], const struct world_target *t, con
         return moment(out, t, trend->has_onset_ns, trend->onset_ns);
 }
 
+/* What a row says of its growth: by the verdict, or of a rise that this does not know of yet. */
+struct growth_row {
+        const char *word;
+        bool has_slope, has_low, has_high, has_gained, has_span;
+        double slope, low, high, gained;
+        uint64_t span_ns;
+        char since[MOMENT_MAX];
+};
+
+static struct growth_row growth_by_verdict(const struct world_target *of, const Hw__Trend *t)
+{
+        struct growth_row row = {
+                .word = verdict_word(t),
+                .has_slope = t->has_slope,
+                .has_low = t->has_slope_low,
+                .has_high = t->has_slope_high,
+                .has_gained = t->has_gained_low_bytes,
+                .has_span = t->evidence && t->evidence->has_span_ns,
+                .slope = t->slope,
+                .low = t->slope_low,
+                .high = t->slope_high,
+                .gained = t->gained_low_bytes,
+                .span_ns = t->evidence ? t->evidence->span_ns : 0,
+        };
+        char text[MOMENT_MAX];
+
+        (void)snprintf(row.since, sizeof(row.since), "%s", onset(text, of, t));
+        return row;
+}
+
+static const Hw__EarlyWarning *rise_now(const struct world_target *t)
+{
+        const Hw__EarlyWarning *e = t->trend_state ? t->trend_state->early : NULL;
+
+        return e && e->rising && !trend_is_over(t) ? e : NULL;
+}
+
+static const Hw__GrowingBand *gain_of(const Hw__EarlyWarning *rise, uint32_t band)
+{
+        for (size_t i = 0; i < rise->n_bands; i++)
+                if (rise->bands[i]->has_band && rise->bands[i]->band == band)
+                        return rise->bands[i];
+        return NULL;
+}
+
+static struct growth_row growth_now(const struct world_target *of, const Hw__Trend *t)
+{
+        const Hw__EarlyWarning *rise = rise_now(of);
+        struct growth_row row = growth_by_verdict(of, t);
+
+        if (!rise || t->verdict > HW__VERDICT__VERDICT_UNKNOWN)
+                return row;
+        if (t->has_series && rise->has_series && t->series == rise->series) {
+                const uint64_t began_ns = rise->onset_from_ns + sub_sat(rise->onset_to_ns, rise->onset_from_ns) / 2;
+
+                row = (struct growth_row){ .word = "rising",
+                                           .has_slope = rise->has_rate,
+                                           .has_low = rise->has_rate_low,
+                                           .has_high = rise->has_rate_high,
+                                           .has_gained = rise->has_base_bytes && rise->has_level_bytes,
+                                           .has_span = rise->has_as_of_ns && rise->has_onset_to_ns,
+                                           .slope = rise->rate,
+                                           .low = rise->rate_low,
+                                           .high = rise->rate_high,
+                                           .gained = rise->level_bytes - rise->base_bytes,
+                                           .span_ns = sub_sat(rise->as_of_ns, began_ns) };
+                (void)moment(row.since, of, rise->has_onset_to_ns, began_ns);
+        }
+        const Hw__GrowingBand *gain = t->has_band ? gain_of(rise, t->band) : NULL;
+        if (gain) {
+                row.word = "rising";
+                row.has_gained = gain->has_gained_bytes;
+                row.gained = (double)gain->gained_bytes;
+        }
+        return row;
+}
+
 /* `band`: NULL for a series. What its name does not say comes last, where nothing has to be aligned. */
 static void print_row(FILE *to, const struct world_target *of, struct rate_unit unit, const char *name,
                       const Hw__Band *band, const Hw__Trend *t, bool has_now, double now)
 {
         char place[BAND_PLACE_MAX];
-        char safe[BAND_PLACE_MAX], text[HW_NUMBER_MAX], since[MOMENT_MAX];
+        char safe[BAND_PLACE_MAX], text[HW_NUMBER_MAX];
+        const struct growth_row row = growth_now(of, t);
 
         print_name(to, name);
-        fprintf(to, "  %-7s", verdict_word(t));
+        fprintf(to, "  %-7s", row.word);
         cell(to, amount(text, has_now, now), 12);
-        cell(to, rate(text, unit, t->has_slope, t->slope), 14);
-        cell(to, rate(text, unit, t->has_slope_low, t->slope_low), 14);
-        cell(to, rate(text, unit, t->has_slope_high, t->slope_high), 14);
-        cell(to, amount(text, t->has_gained_low_bytes, t->gained_low_bytes), 12);
-        cell(to, duration(text, t->evidence && t->evidence->has_span_ns, t->evidence ? t->evidence->span_ns : 0), 10);
-        fprintf(to, "  %s", onset(since, of, t));
+        cell(to, rate(text, unit, row.has_slope, row.slope), 14);
+        cell(to, rate(text, unit, row.has_low, row.low), 14);
+        cell(to, rate(text, unit, row.has_high, row.high), 14);
+        cell(to, amount(text, row.has_gained, row.gained), 12);
+        cell(to, duration(text, row.has_span, row.span_ns), 10);
+        fprintf(to, "  %s", row.since);
         if (rose_but_is_steady(t))
                 fprintf(to, "  %.100s", t->evidence->missing);
         if (band_place(place, sizeof(place), band)[0]) {
@@ -309,6 +387,8 @@ static struct rate_unit unit_of_rows(const struct world_target *t)
         for (size_t i = 0; i < WORLD_SERIES; i++)
                 if (i != HW__SERIES__SERIES_CGROUP) /* may be shared */
                         greatest = greatest_of(greatest, t->trends[i]);
+        if (rise_now(t) && rise_now(t)->has_rate_high)
+                greatest = rate_greater(greatest, rise_now(t)->rate_high);
         for (uint32_t i = 0; i < t->n_bands; i++)
                 greatest = greatest_of(greatest, t->bands[i] ? t->bands[i]->trend : NULL);
         return rate_unit(greatest);
