@@ -13,13 +13,13 @@
 
 static double share_at(const struct census_budget *b, int64_t now)
 {
-        return now < rise_until(&b->rise) && b->share < BUDGET_RISING ? BUDGET_RISING : b->share;
+        return budget_rising(b, now) && b->share < BUDGET_RISING ? BUDGET_RISING : b->share;
 }
 
 /* What a stretch of time adds. */
 static double filling(const struct census_budget *b, int64_t from, int64_t to)
 {
-        int64_t until = rise_until(&b->rise);
+        int64_t until = b->rise.is_promoting ? to : rise_until(&b->rise);
         int64_t middle = until < from ? from : until > to ? to : until;
 
         return (double)(middle - from) * share_at(b, from) + (double)(to - middle) * b->share;
@@ -102,10 +102,10 @@ void budget_learn(struct census_budget *b, int64_t now, const struct census_fact
 {
         if (facts->known > b->seen.known)
                 learn_cost(b, now, facts);
-        if (facts->lives != b->seen.lives) {
-                fill(b, now);
-                rise_add(&b->rise, now, facts->live_bytes);
-        }
+        fill(b, now);
+        if (facts->lives != b->seen.lives)
+                rise_add(&b->rise, now, facts->live_bytes, facts->promoted_before_bytes);
+        rise_promoted(&b->rise, now, facts->promoted_bytes);
         b->seen = *facts;
 }
 
@@ -183,5 +183,5 @@ int64_t budget_period(const struct census_budget *b, int64_t now)
 
 bool budget_rising(const struct census_budget *b, int64_t now)
 {
-        return now < rise_until(&b->rise);
+        return b->rise.is_promoting || now < rise_until(&b->rise);
 }

@@ -27,10 +27,11 @@
 
 /* What the log has told so far; counts only rise. */
 struct census_facts {
-        uint64_t known;      /* censuses whose pause is known */
-        uint64_t pause_ns;   /* of the newest of these; 0: none is */
-        uint64_t lives;      /* collections that told live data */
-        uint64_t live_bytes; /* of the newest of these */
+        uint64_t known;                                 /* censuses whose pause is known */
+        uint64_t pause_ns;                              /* of the newest of these; 0: none is */
+        uint64_t lives;                                 /* collections that told live data */
+        uint64_t live_bytes;                            /* of the newest of these */
+        uint64_t promoted_bytes, promoted_before_bytes; /* out of the nursery since that, and since the one before it */
 };
 
 struct census_budget {

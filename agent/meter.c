@@ -44,8 +44,16 @@ void meter_census(struct meter *m, uint64_t at_ns)
         m->next_census = (m->next_census + 1) % METER_KEPT;
 }
 
+void meter_copied(struct meter *m, unsigned generation, uint64_t bytes)
+{
+        if (generation == 0)
+                m->promoted_bytes += bytes / 2;
+}
+
 void meter_live(struct meter *m, uint64_t bytes)
 {
+        m->promoted_before_bytes = m->promoted_bytes;
+        m->promoted_bytes = 0;
         m->live_bytes = bytes;
         m->lives++;
 }

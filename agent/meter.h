@@ -22,16 +22,21 @@ struct meter {
         } collections[METER_KEPT];
         uint64_t censuses[METER_KEPT]; /* without a collection so far; 0: none */
         unsigned next_collection, next_census;
-        uint64_t pause_ns;   /* of the newest census whose pause is known; 0: none is */
-        uint64_t known;      /* censuses whose pause is known */
-        uint64_t taken;      /* censuses seen */
-        uint64_t live_bytes; /* newest */
-        uint64_t lives;      /* how often it was told */
+        uint64_t pause_ns;       /* of the newest census whose pause is known; 0: none is */
+        uint64_t known;          /* censuses whose pause is known */
+        uint64_t taken;          /* censuses seen */
+        uint64_t live_bytes;     /* newest */
+        uint64_t lives;          /* how often it was told */
+        uint64_t promoted_bytes; /* out of the nursery since then, and since before it */
+        uint64_t promoted_before_bytes;
 };
 
 void meter_gc_begin(struct meter *m, unsigned capability, uint64_t at_ns);
 void meter_gc_end(struct meter *m, unsigned capability, uint64_t at_ns);
 void meter_census(struct meter *m, uint64_t at_ns);
+
+/* What a collection of that generation copied. What survives the nursery is copied twice on its way to the oldest one. */
+void meter_copied(struct meter *m, unsigned generation, uint64_t bytes);
 
 /* Live data after a collection of the oldest generation. */
 void meter_live(struct meter *m, uint64_t bytes);

@@ -23,6 +23,7 @@ enum event_number {
         EVENT_BLOCK = 18,
         EVENT_THREAD_LABEL = 44,
         EVENT_HEAP_LIVE = 51,
+        EVENT_GC_STATS = 53,
         EVENT_CENSUS = 162,
         EVENT_BAND = 164,
         EVENT_INFO_TABLE = 169,
@@ -203,6 +204,8 @@ static void take_event(struct preamble *p, unsigned type, uint16_t capability, c
                 meter_census(&p->meter, at_ns);
         else if (type == EVENT_BAND && size > 21)
                 table_names_see(&p->tables, (const char *)event + 21, size - 21);
+        else if (type == EVENT_GC_STATS && size >= 24)
+                meter_copied(&p->meter, (unsigned)get_be(event + 14, 2), get_be(event + 16, 8));
         else if (type == EVENT_HEAP_LIVE && size >= 22)
                 meter_live(&p->meter, get_be(event + 14, 8));
         else if (is_definition(type))

@@ -50,8 +50,8 @@ static struct {
         int64_t open_at_cpu_ns; /* after how much processor time of the process */
         uint64_t losses_reported;
         bool unnamed_reported; /* that info tables have no names */
-        _Atomic uint64_t pause_ns, known, live_bytes, lives, taken, reader_count, left_out, definitions_left_out,
-                not_understood;
+        _Atomic uint64_t pause_ns, known, live_bytes, promoted_bytes, promoted_before_bytes, lives, taken, reader_count,
+                left_out, definitions_left_out, not_understood;
 } s = { .listener = { .socket.fd = -1, .lock.fd = -1 }, .descriptors = PTHREAD_MUTEX_INITIALIZER };
 
 bool server_prepare(const struct agent_settings *settings, struct error *error)
@@ -157,6 +157,8 @@ static void publish_facts(void)
 {
         s.pause_ns = s.preamble.meter.pause_ns;
         s.live_bytes = s.preamble.meter.live_bytes;
+        s.promoted_bytes = s.preamble.meter.promoted_bytes;
+        s.promoted_before_bytes = s.preamble.meter.promoted_before_bytes;
         s.known = s.preamble.meter.known; /* the counts last, and read first: what they count is there */
         s.lives = s.preamble.meter.lives;
         s.taken = s.preamble.meter.taken;
@@ -389,7 +391,7 @@ void server_fork_child(void)
         s.losses_reported = 0;
         s.pause_ns = 0;
         s.known = 0;
-        s.live_bytes = 0;
+        s.live_bytes = s.promoted_bytes = s.promoted_before_bytes = 0;
         s.lives = 0;
         s.taken = 0;
         s.reader_count = 0;
@@ -402,6 +404,8 @@ struct server_facts server_facts(void)
 
         census.pause_ns = s.pause_ns;
         census.live_bytes = s.live_bytes;
+        census.promoted_bytes = s.promoted_bytes;
+        census.promoted_before_bytes = s.promoted_before_bytes;
         return (struct server_facts){
                 .census = census,
                 .censuses_taken = s.taken,

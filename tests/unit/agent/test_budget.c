@@ -187,8 +187,43 @@ static bool rises(const uint64_t *live, size_t n, int64_t every_ns)
         struct rise r = { 0 };
 
         for (size_t i = 0; i < n; i++)
-                rise_add(&r, (int64_t)i * every_ns, live[i]);
+                rise_add(&r, (int64_t)i * every_ns, live[i], 0);
         return r.rises;
+}
+
+/* Ten MiB a second are promoted, of which `kept` stay alive; a collection each `every`. Does it show between two? */
+static bool promoting(double kept, int64_t every, double since_s)
+{
+        const double mib_per_s = 10;
+        struct rise r = { 0 };
+        int64_t now = S;
+
+        for (int i = 0; i < 50; i++, now += every)
+                rise_add(&r, now, 50 * MIB + (uint64_t)(kept * i * (double)every / 1e9 * (double)MIB),
+                         i > 0 ? (uint64_t)(mib_per_s * (double)every / 1e9 * (double)MIB) : 0);
+        rise_promoted(&r, now - every + (int64_t)(since_s * 1e9), (uint64_t)(mib_per_s * since_s * (double)MIB));
+        return r.is_promoting;
+}
+
+static void test_what_is_promoted_tells_between_collections(void **state)
+{
+        (void)state;
+        assert_true(promoting(10, 10 * S, 80)); /* all of it stays */
+        assert_false(promoting(10, 10 * S, 1)); /* an eighth of 5 GiB is not there yet */
+        assert_true(promoting(2, 10 * S, 80));
+        assert_false(promoting(0, 10 * S, 100)); /* requests that outlive the nursery */
+        assert_false(promoting(0, S, 100));
+
+        struct rise r = { 0 };
+        rise_add(&r, S, 50 * MIB, 0);
+        rise_add(&r, 20 * S, 50 * MIB, MIB);
+        rise_promoted(&r, 22 * S, 2 * MIB);
+        assert_false(r.is_promoting);
+        rise_promoted(&r, 24 * S, 8 * MIB); /* a leak begins */
+        assert_true(r.is_promoting);
+        rise_add(&r, 25 * S, 60 * MIB, 10 * MIB);
+        rise_promoted(&r, 25 * S, 0);
+        assert_false(r.is_promoting);
 }
 
 static void test_what_is_a_rise(void **state)
@@ -245,7 +280,7 @@ static void test_what_a_census_will_pause(void **state)
         assert_false(budget_forbids(&b));
 
         for (unsigned i = 0; i < 2; i++) { /* one that was held up by other work does not decide */
-                f = (struct census_facts){ f.known + 1, i ? 200 * MS : 20 * MS, f.lives + 1, 20 * MIB };
+                f = (struct census_facts){ f.known + 1, i ? 200 * MS : 20 * MS, f.lives + 1, 20 * MIB, 0, 0 };
                 budget_learn(&b, (5 + i) * S, &f);
         }
         assert_true(budget_predict(&b, &ns));
@@ -347,6 +382,7 @@ int main(void)
                 cmocka_unit_test(test_long_ones_are_spaced_by_the_share),
                 cmocka_unit_test(test_more_while_live_data_rise),
                 cmocka_unit_test(test_a_rise_ends_when_no_collection_tells_of_it),
+                cmocka_unit_test(test_what_is_promoted_tells_between_collections),
                 cmocka_unit_test(test_what_is_a_rise),
                 cmocka_unit_test(test_what_a_census_will_pause),
                 cmocka_unit_test(test_a_census_that_was_held_up),
