@@ -105,7 +105,7 @@ const OF_PAGE: Record<string, Words> = {
         "unknown events": "Of kinds that heapwatch does not know.", "truncated events": "Dropped.", "late samples": "Too late for their bucket.", "times out of order": "Outside their block.",
         "bands beyond the limit": "Left out, counted.", "info tables beyond the limit": "Left out.", "cost centres beyond the limit": "Left out.", "labels": "Given to this run: heapwatch run --label.", "program": "Argument 0.", "runtime": "As the log says.",
         "RTS options": "Those between +RTS and -RTS.", "process": "Its number.", "started": "By the clock of its machine.", "capabilities": "Most seen.", "daemon": "The one that reads it.", "daemon's version": "Of heapwatchd.",
-        "daemon's memory": "Resident, for all targets.", "held for this target": "The part for this target.", "Offset": "Of the first bad byte.", "Lost": "Bytes skipped there.", "Reason": "What was wrong.",
+        "daemon's memory": "Resident, for all targets.", "held for this target": "The part for this target.", "Offset": "Of the first bad byte.", "Lost": "Bytes skipped there.", "Reason": "What was wrong.", "Number": "The name of the table of facts, with its unit; in metrics it is that with heapwatch_ before it.", "Value": "Now.", "What it is": "As in the list of metrics.",
     },
     compare: {
         "Band": "Joined on the label: numbers of bands differ between runs.", "A: mean": "Over the censuses of A's range.", "B: mean": "Over the censuses of B's range.", "B − A": "A band that one side lacks counts as 0 there; a side without data is unknown.",
