@@ -20,7 +20,7 @@ static struct {
         pthread_cond_t changed;
         struct chunk *first, **last;
         size_t bytes, limit;
-        bool closed, kicked;
+        bool closed;
         struct queue_losses losses;
 } q = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -49,7 +49,7 @@ void queue_open(size_t limit_bytes)
         q.last = &q.first;
         q.bytes = 0;
         q.limit = limit_bytes;
-        q.closed = q.kicked = false;
+        q.closed = false;
         q.losses = (struct queue_losses){ 0 };
 }
 
@@ -88,24 +88,15 @@ struct chunk *queue_take(int64_t timeout_ns)
         struct chunk *all;
 
         pthread_mutex_lock(&q.lock);
-        while (!q.first && !q.closed && !q.kicked && timeout_ns > 0)
+        while (!q.first && !q.closed && timeout_ns > 0)
                 if (pthread_cond_timedwait(&q.changed, &q.lock, &until) != 0)
                         break;
         all = q.first;
         q.first = NULL;
         q.last = &q.first;
         q.bytes = 0;
-        q.kicked = false;
         pthread_mutex_unlock(&q.lock);
         return all;
-}
-
-void queue_kick(void)
-{
-        pthread_mutex_lock(&q.lock);
-        q.kicked = true;
-        pthread_cond_signal(&q.changed);
-        pthread_mutex_unlock(&q.lock);
 }
 
 struct queue_losses queue_losses(void)

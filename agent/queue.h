@@ -37,10 +37,8 @@ void queue_open(size_t limit_bytes);
 /* Takes a copy. False: dropped, and counted. `always`: small things that must not be lost, such as the end mark. */
 bool queue_push(enum chunk_kind kind, const void *bytes, size_t size, bool always);
 
-/* All that is there, in order; NULL after timeout_ns without any, or after queue_kick. */
+/* All that is there, in order; NULL after timeout_ns without any. */
 struct chunk *queue_take(int64_t timeout_ns);
-
-void queue_kick(void);
 
 struct queue_losses {
         uint64_t blocks, bytes;

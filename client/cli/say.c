@@ -42,4 +42,3 @@ __attribute__((format(printf, 2, 0))) static void say(enum log_level level, cons
 DEFINE_SAY(say_error, LOG_ERROR)
 DEFINE_SAY(say_warning, LOG_WARNING)
 DEFINE_SAY(say_info, LOG_INFO)
-DEFINE_SAY(say_debug, LOG_DEBUG)

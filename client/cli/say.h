@@ -18,6 +18,5 @@ void say_set_level(enum log_level level);
 void say_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void say_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void say_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void say_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

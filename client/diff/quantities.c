@@ -147,11 +147,6 @@ const struct quantity *quantity_find(const char *name, size_t n)
         return NULL;
 }
 
-const char *quantity_nth(size_t n)
-{
-        return n < n_quantities ? quantities[n].name : NULL;
-}
-
 static void unsigned_text(char *out, size_t size, enum quantity_unit unit, double value)
 {
         switch (unit) {

@@ -25,9 +25,6 @@ bool quantity_is_signed(const struct quantity *q);
 /* By name; NULL when there is none. */
 const struct quantity *quantity_find(const char *name, size_t n);
 
-/* The n-th name; NULL after the last. */
-const char *quantity_nth(size_t n);
-
 /* "1.20 MiB", "+3.5 ms": with `change` it has a sign. Not finite: "?". Returns `out`. */
 char *quantity_text(char *out, size_t size, enum quantity_unit unit, double value, bool change);
 

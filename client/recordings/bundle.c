@@ -34,12 +34,11 @@
 #include "proto/recording/pin.h"
 #include "proto/wire/action_plan.h"
 
-#define ALERT_BYTES_MAX (1u << 20)
-#define LOOK_MS         500
-#define SLACK_NS        UINT64_C(2000000000)   /* that an alert may be ahead of what is recorded */
-#define RECENT_NS       UINT64_C(120000000000) /* how long ago a run may have ended of which an alert just came */
-#define TRIES           5                      /* of an alert: a machine in trouble may answer late */
-#define NOT_SAID        UINT64_MAX             /* a limit: other for alerts than by hand */
+#define LOOK_MS   500
+#define SLACK_NS  UINT64_C(2000000000)   /* that an alert may be ahead of what is recorded */
+#define RECENT_NS UINT64_C(120000000000) /* how long ago a run may have ended of which an alert just came */
+#define TRIES     5                      /* of an alert: a machine in trouble may answer late */
+#define NOT_SAID  UINT64_MAX             /* a limit: other for alerts than by hand */
 
 struct bundle {
         struct locate where;

@@ -138,25 +138,3 @@ void facts_print(struct json_out *j, const char *key, const struct world_target 
         else
                 json_member_u64(j, key, facts_get_u64(t, id, 0));
 }
-
-static void camel_case(char out[FACT_NAME_MAX], const char *name)
-{
-        size_t n = 0;
-
-        for (bool up = false; *name && n < FACT_NAME_MAX - 1; name++) {
-                if (*name != '_')
-                        out[n++] = (char)(up ? toupper((unsigned char)*name) : *name);
-                up = *name == '_';
-        }
-        out[n] = '\0';
-}
-
-void facts_print_all(struct json_out *j, const struct world_target *t, const enum fact *ids, size_t n)
-{
-        char key[FACT_NAME_MAX];
-
-        for (size_t i = 0; i < n; i++) {
-                camel_case(key, fact_rows[ids[i]].name);
-                facts_print(j, key, t, ids[i]);
-        }
-}

@@ -19,10 +19,8 @@ uint64_t facts_get_u64(const struct world_target *t, enum fact id, uint64_t othe
 bool facts_is_known(const struct world_target *t, enum fact id);
 
 /*
- * Members of a JSON object: the number as such under `key`, or, in the second, each of the n ids under the name of its
- * row in camelCase ("liveBytes"). Nothing for what is unknown.
+ * A member of a JSON object: the number as such under `key`; nothing when it is unknown.
  */
 void facts_print(struct json_out *j, const char *key, const struct world_target *t, enum fact id);
-void facts_print_all(struct json_out *j, const struct world_target *t, const enum fact *ids, size_t n);
 
 #endif

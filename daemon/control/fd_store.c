@@ -221,8 +221,3 @@ const struct keeper *fd_store_keeper(struct fd_store *s)
 {
         return &s->keeper;
 }
-
-size_t fd_store_kept(const struct fd_store *s)
-{
-        return s->n;
-}

@@ -34,6 +34,4 @@ const struct keeper *fd_store_keeper(struct fd_store *s);
 /* Now and then: sends what the manager could not take, and after SETTLED_S closes what was taken back. */
 void fd_store_look(struct fd_store *s, uint64_t mono_ns);
 
-size_t fd_store_kept(const struct fd_store *s);
-
 #endif

@@ -66,11 +66,6 @@ void sched_use_782_codes(struct model *m)
                 m->sched.stops[m->stop_status[i]] += counted[i];
 }
 
-void sched_init(struct model *m)
-{
-        plain_codes(m);
-}
-
 void sched_clear(struct model *m)
 {
         struct sched_cap *caps = m->sched.caps;

@@ -32,7 +32,6 @@ struct cap_state {
 /* The state of a capability, made when it is new; NULL when its number is LIMIT_CAPS or more, or out of memory. */
 struct cap_state *sched_cap_state(struct model *m, uint32_t cap);
 
-void sched_init(struct model *m);
 void sched_clear(struct model *m);
 void sched_done(struct model *m);
 

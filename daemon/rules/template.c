@@ -7,36 +7,20 @@
 #include "proto/base/nearest.h"
 #include "proto/base/text_out.h"
 
-static const struct {
-        const char *name, *meaning;
-} places[PLACES] = {
-        [PLACE_TARGET] = { "target", "name of the target" },
-        [PLACE_BAND] = { "band", "label of the band; in rules over bands" },
-        [PLACE_SOURCE] = { "source", "where in the program's source the band comes from" },
-        [PLACE_VALUE] = { "value", "left side of the comparison that caused the alert" },
-        [PLACE_THRESHOLD] = { "threshold", "its right side" },
-        [PLACE_SLOPE] = { "slope", "how fast the rule's series grows" },
-        [PLACE_SINCE] = { "since", "for how long the condition has held" },
-        [PLACE_ONSET] = { "onset", "when the growth began, and how long ago" },
-        [PLACE_NOTE] = { "note", "the program's note nearest to the onset" },
-        [PLACE_TIME_TO_LIMIT] = { "time_to_limit", "when memory runs out, as an interval" },
-        [PLACE_RUNS_OUT] = { "runs_out", "what rises towards which limit, and when it meets it" },
-        [PLACE_WHERE] = { "where", "where memory grows, one sentence" },
-        [PLACE_VERDICT] = { "verdict", "the verdict of the rule's series with its evidence" },
-        [PLACE_SIZING] = { "sizing", "what the heap may hold for its live data, and why" },
-        [PLACE_REASON] = { "reason",
-                           "the probable reason for a stalled stream or a paused recording, or how the last run "
-                           "ended" },
+static const char *const places[PLACES] = {
+        [PLACE_TARGET] = "target",       [PLACE_BAND] = "band",
+        [PLACE_SOURCE] = "source",       [PLACE_VALUE] = "value",
+        [PLACE_THRESHOLD] = "threshold", [PLACE_SLOPE] = "slope",
+        [PLACE_SINCE] = "since",         [PLACE_ONSET] = "onset",
+        [PLACE_NOTE] = "note",           [PLACE_TIME_TO_LIMIT] = "time_to_limit",
+        [PLACE_RUNS_OUT] = "runs_out",   [PLACE_WHERE] = "where",
+        [PLACE_VERDICT] = "verdict",     [PLACE_SIZING] = "sizing",
+        [PLACE_REASON] = "reason",
 };
 
 const char *placeholder_name(enum placeholder p)
 {
-        return p < PLACES ? places[p].name : NULL;
-}
-
-const char *placeholder_meaning(enum placeholder p)
-{
-        return p < PLACES ? places[p].meaning : NULL;
+        return p < PLACES ? places[p] : NULL;
 }
 
 /* The name between {{ and }}, without spaces around it. */
@@ -62,7 +46,7 @@ static struct name read_name(const char *open)
 static enum placeholder find(const struct name *n)
 {
         for (unsigned i = 0; i < PLACES; i++)
-                if (strlen(places[i].name) == n->size && !memcmp(places[i].name, n->text, n->size))
+                if (strlen(places[i]) == n->size && !memcmp(places[i], n->text, n->size))
                         return i;
         return PLACES;
 }
@@ -83,7 +67,7 @@ static void explain(const struct name *n, struct error *error)
         char typed[40];
 
         for (unsigned i = 0; i < PLACES; i++)
-                names[i] = places[i].name;
+                names[i] = places[i];
         text_out_init(&o, typed, sizeof(typed));
         text_put_n(&o, n->text, n->size);
         meant = nearest(typed, names, PLACES);
@@ -117,7 +101,7 @@ bool template_check(const char *text, bool of_bands, uint32_t *ret_column, struc
                         return false;
                 }
                 if ((p == PLACE_BAND || p == PLACE_SOURCE) && !of_bands) {
-                        text_join(error->text, sizeof(error->text), "{{", places[p].name,
+                        text_join(error->text, sizeof(error->text), "{{", places[p],
                                   "}} has no meaning here: the expression does not refer to band{...}", NULL);
                         return false;
                 }

@@ -31,9 +31,8 @@ enum placeholder {
         PLACES
 };
 
-/* Name and meaning, for listings; NULL outside. */
+/* The name; NULL outside. */
 const char *placeholder_name(enum placeholder p);
-const char *placeholder_meaning(enum placeholder p);
 
 /* False when a {{name}} is unknown or not closed: *ret_column (from 1, in characters) and a sentence. */
 bool template_check(const char *text, bool of_bands, uint32_t *ret_column, struct error *error);

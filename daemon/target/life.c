@@ -19,11 +19,6 @@ static const char *const state_names[] = {
 #include "daemon/target/life.def"
 };
 
-static const char *const event_names[] = {
-#define LIFE_EVENT(name, meaning) [ON_##name] = #name,
-#include "daemon/target/life.def"
-};
-
 static const Hw__Target__State shown_as[] = {
 #define LIFE_STATE(name, shown, meaning) [LIFE_##name] = HW__TARGET__STATE__STATE_##shown,
 #include "daemon/target/life.def"
@@ -39,11 +34,6 @@ struct life_step life_step(enum life_state state, enum life_event event)
 const char *life_state_name(enum life_state state)
 {
         return state_names[state];
-}
-
-const char *life_event_name(enum life_event event)
-{
-        return event_names[event];
 }
 
 Hw__Target__State life_shown(enum life_state state)

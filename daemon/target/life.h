@@ -47,7 +47,6 @@ struct life_step life_step(enum life_state state, enum life_event event);
 
 /* "RUNNING" for LIFE_RUNNING. */
 const char *life_state_name(enum life_state state);
-const char *life_event_name(enum life_event event);
 
 /* As subscribers see it. */
 Hw__Target__State life_shown(enum life_state state);

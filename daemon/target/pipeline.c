@@ -223,11 +223,6 @@ struct recording *pipeline_recording(const struct pipeline *p)
         return p->rebuild && !p->recording ? rebuild_recording(p->rebuild) : p->recording;
 }
 
-const struct tracker *pipeline_tracker(const struct pipeline *p)
-{
-        return p->tracker;
-}
-
 const struct model *pipeline_model(const struct pipeline *p)
 {
         return p->model;

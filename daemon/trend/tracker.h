@@ -63,7 +63,6 @@ struct tracker_config tracker_config_scaled(uint64_t resolution_ns);
 struct tracker *tracker_new(const struct tracker_config *config);
 void tracker_destroy(struct tracker **t);
 void tracker_set_model(struct tracker *t, const struct model *m);
-const struct model *tracker_model(const struct tracker *t);
 
 /* The sink that feeds it; the model's state must be up to date when it is called. */
 struct model_sink tracker_sink(struct tracker *t);

@@ -24,11 +24,6 @@ uint64_t tracker_watermark_ns(const struct tracker *t)
         return t->watermark_ns;
 }
 
-const struct model *tracker_model(const struct tracker *t)
-{
-        return t->model;
-}
-
 const struct tracker_config *tracker_config_of(const struct tracker *t)
 {
         return &t->config;

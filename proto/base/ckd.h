@@ -4,7 +4,6 @@
 #define HW_PROTO_BASE_CKD_H
 
 #define ckd_add(ret, a, b) __builtin_add_overflow((a), (b), (ret))
-#define ckd_sub(ret, a, b) __builtin_sub_overflow((a), (b), (ret))
 #define ckd_mul(ret, a, b) __builtin_mul_overflow((a), (b), (ret))
 
 /* Subtraction that stops at 0: times of different buffers may go backwards. */

@@ -22,7 +22,6 @@
 #define EVENT_HEAD_VARIABLE_BYTES 12u     /* and the length */
 #define DATA_END                  0xffffu /* in place of an id */
 #define NO_EVENT_BYTES            14u     /* of zeros: see frame_read */
-#define MARKER_MIN_SIZE           14u     /* payload of a block marker */
 #define STRAY_MARKER_BYTES        24u     /* a block marker may precede a restarted log's header */
 
 /* Stream markers, big-endian. */

@@ -92,11 +92,6 @@ char *share_or_unknown(char *out, bool known, double share)
         return known ? hw_share_text(out, SHORT_TEXT, share) : unknown(out);
 }
 
-char *rate_or_unknown(char *out, bool known, double bytes_per_s)
-{
-        return known ? hw_rate_text(out, SHORT_TEXT, bytes_per_s) : unknown(out);
-}
-
 char *age_text(char *out, size_t size, uint64_t ns)
 {
         unsigned seconds = ns < UINT64_C(60000000000) ? (unsigned)(ns / 1000000000) : 60;

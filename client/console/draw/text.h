@@ -36,7 +36,6 @@ char *rate_in_unit(char *out, size_t size, enum unit unit, struct rate_unit in, 
 char *bytes_or_unknown(char *out, bool known, uint64_t bytes);
 char *duration_or_unknown(char *out, bool known, uint64_t ns);
 char *share_or_unknown(char *out, bool known, double share);
-char *rate_or_unknown(char *out, bool known, double bytes_per_s);
 
 /* "42 s", "1m 30s": an age that counts up; whole seconds. */
 char *age_text(char *out, size_t size, uint64_t ns);
