@@ -47,11 +47,7 @@ static void take_gauge(void *ctx, const struct archived_value *v)
                 uint64_t end = from + v->covered_ns;
                 bins_add(&g->bins, from, end, level, level);
         }
-        if (!v->cell.n)
-                return;
-        g->most = g->n ? fmax(g->most, v->cell.max) : v->cell.max;
-        g->last = v->cell.last;
-        g->n += v->cell.n;
+        cell_merge(&g->samples, &v->cell);
 }
 
 static void take_flow(void *ctx, const struct archived_value *v)
@@ -133,7 +129,7 @@ static int read_run(struct filling *f, struct database *d)
         struct run_meter *m = f->meter;
         int r = read_series(f, d);
 
-        m->rows.censuses = m->gauges[GAUGE_CENSUS].n;
+        m->rows.censuses = m->gauges[GAUGE_CENSUS].samples.n;
         r = r == SQLITE_OK ? archived_pauses(d, f->run, take_pause, f) : r;
         r = r == SQLITE_OK ? archived_bands(d, f->run, take_band, f) : r;
         m->first_ns = f->run->from_ns;

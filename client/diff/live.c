@@ -92,14 +92,11 @@ static void fill_gauge(struct gauge *g, const struct past *p)
                 const struct point *x = &p->points[i];
                 double first = x->cell.n > 1 ? x->cell.mean : x->cell.last;
                 uint64_t from = x->cell.n > 1 ? x->time_ns : x->cell.last_ns;
-                if (g->n && from > g->last_ns)
-                        bins_add(&g->bins, g->last_ns, from, g->last, first);
+                if (g->samples.n && from > g->samples.last_ns)
+                        bins_add(&g->bins, g->samples.last_ns, from, g->samples.last, first);
                 if (x->cell.last_ns > from)
                         bins_add(&g->bins, from, x->cell.last_ns, x->cell.mean, x->cell.mean);
-                g->most = g->n ? fmax(g->most, x->cell.max) : x->cell.max;
-                g->last = x->cell.last;
-                g->last_ns = x->cell.last_ns;
-                g->n += x->cell.n;
+                cell_merge(&g->samples, &x->cell);
         }
 }
 
@@ -224,14 +221,14 @@ static void set_collections(struct run_meter *m, const Hw__Gc *gc)
         set_total(&m->flows[FLOW_COLLECTIONS], true, count);
         set_total(&m->flows[FLOW_COPIED], gc->has_copied_bytes, (double)gc->copied_bytes);
         set_total(&m->flows[FLOW_GC], gc->has_pause_total_ns, (double)gc->pause_total_ns);
-        m->gauges[GAUGE_PAUSE].n = m->n_pauses;
-        m->gauges[GAUGE_PAUSE].most = longest;
+        m->gauges[GAUGE_PAUSE].samples.n = m->n_pauses;
+        m->gauges[GAUGE_PAUSE].samples.max = longest;
 }
 
 static void set_peak(struct gauge *g, bool known, uint64_t most)
 {
-        if (known && g->n)
-                g->most = (double)most;
+        if (known && g->samples.n)
+                g->samples.max = (double)most;
 }
 
 static void set_exact(struct run_meter *m, const struct world_target *t)

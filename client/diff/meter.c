@@ -31,16 +31,12 @@ static bool within(const struct run_meter *m, uint64_t time_ns)
 
 /* -------------------------------------------------------------- gauges, flows */
 
+/* Blocks of capabilities come out of order: no line goes back. */
 static void sample(struct gauge *g, uint64_t time_ns, double value)
 {
-        if (g->n)
-                bins_add(&g->bins, g->last_ns, time_ns, g->last, value);
-        g->most = g->n ? fmax(g->most, value) : value;
-        if (!g->n || time_ns >= g->last_ns) { /* blocks of capabilities come out of order: no line goes back */
-                g->last = value;
-                g->last_ns = time_ns;
-        }
-        g->n++;
+        if (g->samples.n)
+                bins_add(&g->bins, g->samples.last_ns, time_ns, g->samples.last, value);
+        cell_add(&g->samples, time_ns, value);
 }
 
 /* Spreads `amount` evenly over (from, to], as far as that is in the part. */

@@ -18,8 +18,7 @@
 /* A value that has a level: live data, heap size. */
 struct gauge {
         struct bins bins; /* in straight lines between samples */
-        uint64_t n, last_ns;
-        double last, most;
+        struct cell samples;
 };
 
 /* A value that adds up: bytes allocated, time in collections. */

@@ -27,7 +27,7 @@ static double peak(const struct run_meter *m, const struct quantity *q, struct n
         const struct gauge *g = &m->gauges[q->which];
 
         *noise = bins_noise_of_peak(&g->bins);
-        return g->n ? g->most : NAN;
+        return g->samples.n ? g->samples.max : NAN;
 }
 
 static double mean(const struct run_meter *m, const struct quantity *q, struct noise *noise)
@@ -35,7 +35,7 @@ static double mean(const struct run_meter *m, const struct quantity *q, struct n
         const struct gauge *g = &m->gauges[q->which];
 
         *noise = bins_noise_of_mean(&g->bins);
-        return g->n == 1 ? g->last : bins_mean(&g->bins);
+        return g->samples.n == 1 ? g->samples.last : bins_mean(&g->bins);
 }
 
 /* The noise of a rate, in another unit. */
@@ -84,7 +84,7 @@ static double longest(const struct run_meter *m, const struct quantity *q, struc
 {
         (void)q;
         (void)noise;
-        return m->gauges[GAUGE_PAUSE].n ? m->gauges[GAUGE_PAUSE].most : NAN;
+        return m->gauges[GAUGE_PAUSE].samples.n ? m->gauges[GAUGE_PAUSE].samples.max : NAN;
 }
 
 /* Only for whole runs, since verdicts are. */

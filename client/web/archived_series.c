@@ -4,9 +4,8 @@
  * points, not on that of rows.
  */
 #include "client/archive/schema.h"
-#include "client/history/past.h"
+#include "client/history/past_json.h"
 #include "client/web/archived_parts.h"
-#include "proto/base/array.h"
 #include "proto/base/time.h"
 
 struct points {
@@ -31,33 +30,6 @@ static void take_value(void *ctx, const struct archived_value *v)
                 p->failed = p->failed || past_append(&p->past, &point) < 0;
 }
 
-static double value_of(const struct cell *c, unsigned column)
-{
-        const double values[] = { c->last, c->mean, c->min, c->max, (double)c->n };
-
-        return values[column];
-}
-
-static void print_points(struct json_out *j, const struct past *p)
-{
-        static const char *const columns[] = { "last", "mean", "min", "max", "count" };
-
-        json_member_open(j, "times", '[');
-        for (size_t i = 0; i < p->n; i++)
-                json_u64(j, p->points[i].time_ns / NS_PER_S);
-        json_close(j, ']');
-        json_member_open(j, "ends", '[');
-        for (size_t i = 0; i < p->n; i++)
-                json_seconds(j, p->points[i].cell.last_ns);
-        json_close(j, ']');
-        for (unsigned c = 0; c < ARRAY_SIZE(columns); c++) {
-                json_member_open(j, columns[c], '[');
-                for (size_t i = 0; i < p->n; i++)
-                        json_short(j, value_of(&p->points[i].cell, c));
-                json_close(j, ']');
-        }
-}
-
 bool archived_print_series(struct json_out *j, struct database *d, const struct archived_run *run, Hw__Series series,
                            const struct archived_query *q)
 {
@@ -74,7 +46,7 @@ bool archived_print_series(struct json_out *j, struct database *d, const struct 
                 json_open(j, '{');
                 json_member_i64(j, "run", run->id);
                 json_member_text(j, "series", hw_series_name(series));
-                print_points(j, &p.past);
+                past_json_columns(j, &p.past);
                 gaps_print(j, &p.gaps);
                 json_close(j, '}');
         }

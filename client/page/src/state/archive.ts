@@ -10,10 +10,10 @@
  */
 import { type Gap, lowerBound, type Points, Series, window as cut } from "./series.ts";
 import type { Span } from "../range.ts";
+import type { HistoryItem } from "./wire.ts";
 
 export interface ArchivedRun { run: number; start?: number; first?: number; seen?: number; end?: number; state?: string; program?: string; build?: string; labels?: string }
-export interface ArchivedSeries { run: number; series: string; times: number[]; ends: number[]; last: number[]; mean: number[]; min: number[]; max: number[];
-    count: number[]; gaps: Gap[] }
+export interface ArchivedSeries extends Omit<HistoryItem, "target"> { run: number; series: string; times: number[]; gaps: Gap[] }
 export interface ArchivedCensuses { run: number; times: number[]; total: number[]; bands: { label: string; mean: number[] }[]; gaps: Gap[] }
 export interface ArchiveAnswer { archive?: boolean; runs: ArchivedRun[]; older?: number; items?: ArchivedSeries[]; censuses?: ArchivedCensuses[] }
 
@@ -46,8 +46,8 @@ export class Archive {
         this.pieces = new Map();
         this.shift = start;
         for (const i of a.items ?? []) {
-            const series = new Series(), here = (c: number[]) => c.map((t) => t - start);
-            series.remember({ target: "", ...i, times: here(i.times), ends: here(i.ends) });
+            const series = new Series(), here = (c: number[]) => c.map((t) => t - start), times = here(i.times);
+            series.remember({ target: "", ...i, times, ends: i.ends ? here(i.ends) : times });
             this.pieces.set(i.series, [...(this.pieces.get(i.series) ?? []), { series, gaps: i.gaps.map(([f, t]): Gap => [f - start, t - start]) }]);
         }
         this.censuses = a.censuses ?? [];
