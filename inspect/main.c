@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "heapwatch/text.h"
 #include "inspect/ghc/threads.h"
 #include "inspect/process/core.h"
 #include "inspect/process/live.h"
@@ -25,9 +26,10 @@
 #include "proto/cli/command.h"
 #include "proto/cli/options.h"
 
-#define FIND_TRIES  100 /* while a collection moves what is looked for, or the program is just beginning */
-#define FIND_NS     5000000L
-#define QUIET_TRIES 40 /* until no collection is under way */
+#define FIND_TRIES      100 /* while a collection moves what is looked for, or the program is just beginning */
+#define FIND_NS         5000000L
+#define QUIET_TRIES     40                   /* until no collection is under way */
+#define COPIED_A_SECOND UINT64_C(1000000000) /* bytes, on a machine that is not busy */
 
 struct words {
         const char *what;
@@ -118,6 +120,22 @@ static bool is_same_moment(const struct generations *a, const struct generations
         return same;
 }
 
+/* A stop that would end before the heap is copied is of no use to anybody: it is not begun. */
+static bool may_stop_for(const struct heap_snapshot *n, const struct inspect_request *r, struct error *error)
+{
+        const uint64_t ns = n->heap_bytes / COPIED_A_SECOND * 1000000000u +
+                            n->heap_bytes % COPIED_A_SECOND * 1000u / (COPIED_A_SECOND / 1000000u);
+        char bytes[HW_NUMBER_MAX], time[HW_NUMBER_MAX], most[HW_NUMBER_MAX];
+
+        return ns <= r->max_pause_ns ||
+               error_set(error,
+                         "its heap has %s, and to copy it the program would be stopped for about %s, longer than "
+                         "--max-pause (%s) allows; allow more, or read it with --no-stop",
+                         hw_bytes_text(bytes, sizeof(bytes), (double)n->heap_bytes),
+                         hw_duration_text(time, sizeof(time), (double)ns),
+                         hw_duration_text(most, sizeof(most), (double)r->max_pause_ns));
+}
+
 /*
  * The heap, between two collections: a program that is not stopped may collect meanwhile, and then it is read again.
  */
@@ -130,6 +148,10 @@ static int take_snapshot(struct inspect_subject *s, struct heap_snapshot *n, boo
         for (int tries = 0; tries < QUIET_TRIES; tries++) {
                 if (!snapshot_prepare(n, s->ghc, s->request->memory_bytes, quarters, error))
                         return EXIT_USAGE;
+                if (stops && !may_stop_for(n, s->request, error)) {
+                        snapshot_done(n);
+                        return EXIT_USAGE;
+                }
                 if (stops && (stopped = stop_begin(s->pid, s->request->max_pause_ns, s->program, error)) != STOPPED) {
                         snapshot_done(n);
                         return stopped == STOPPED_REFUSED ? INSPECT_REFUSED : EXIT_USAGE;

@@ -20,15 +20,16 @@
 #include "proto/base/hash.h"
 #include "proto/base/text_out.h"
 
-#define PATHS_MOST   (UINT32_C(1) << 21)
-#define DEPTH_MOST   32u
-#define NAMES_BYTES  ((size_t)64 << 20)
-#define STATICS_MOST ((size_t)1 << 24)
-#define STABLE_MOST  (UINT64_C(1) << 24)
-#define BITMAP_MOST  (UINT64_C(1) << 20) /* words of a frame or of arguments */
-#define WEAK_MOST    (UINT64_C(1) << 24)
-#define WEAK_ROUNDS  64u
-#define NAMED_FRAMES 8u /* from the top, of which one names a thread */
+#define PATHS_MOST    (UINT32_C(1) << 21)
+#define DEPTH_MOST    32u
+#define NAMES_BYTES   ((size_t)64 << 20)
+#define STATICS_MOST  ((size_t)1 << 24)
+#define STABLE_MOST   (UINT64_C(1) << 24)
+#define BITMAP_MOST   (UINT64_C(1) << 20) /* words of a frame or of arguments */
+#define WEAK_MOST     (UINT64_C(1) << 24)
+#define WEAK_ROUNDS   64u
+#define NAMED_FRAMES  8u /* from the top, of which one names a thread */
+#define C_STACK_BYTES 65536u
 
 /* ---------------------------------------------------------------------------- names */
 
@@ -348,16 +349,15 @@ static void follow_frames(struct search *c, uint64_t at, uint64_t end)
         c->path = above;
 }
 
-/* From the stack pointer, which is in a register while the thread runs. */
 static void follow_stack(struct search *c, uint64_t at)
 {
         const uint64_t base = at + c->g->shift, begin = base + STACK_WORDS;
         const uint64_t end = begin + 8 * (uint64_t)(uint32_t)snapshot_word(c->s, base + STACK_SIZE);
         uint64_t pointer = snapshot_word(c->s, base + STACK_POINTER);
 
-        for (size_t i = 0; i < c->g->program->n_registers; i++)
-                if (c->g->program->registers[i].rbp >= begin && c->g->program->registers[i].rbp < end)
-                        pointer = c->g->program->registers[i].rbp;
+        for (size_t i = 0; i < c->r->n_running; i++)
+                if (c->r->running[i].stack == at)
+                        pointer = c->r->running[i].pointer;
         if (pointer >= begin && pointer <= end && !(pointer & 7) && end - begin <= (UINT64_C(1) << 30))
                 follow_frames(c, pointer, end);
 }
@@ -526,6 +526,39 @@ static const char *thread_place(struct retainers *r, uint64_t tso)
         return "";
 }
 
+/* The stack pointer of a thread that runs: in rbp, or where C that it called has saved that: innermost on its stack. */
+static uint64_t find_pointer(const struct heap_snapshot *s, uint64_t begin, uint64_t end)
+{
+        const struct program *p = s->ghc->program;
+        uint64_t word;
+
+        for (size_t i = 0; i < p->n_registers; i++)
+                if (p->registers[i].rbp >= begin && p->registers[i].rbp < end)
+                        return p->registers[i].rbp;
+        for (size_t i = 0; i < p->n_registers; i++) {
+                const uint64_t from = p->registers[i].rsp & ~UINT64_C(7);
+                for (uint64_t at = from; at - from < C_STACK_BYTES && snapshot_read(s, at, &word); at += 8)
+                        if (word >= begin && word < end && !(word & 7))
+                                return word;
+        }
+        return 0;
+}
+
+static void see_running(struct retainers *r, uint64_t tso)
+{
+        const struct heap_snapshot *s = r->snapshot;
+        const uint64_t capability = snapshot_word(s, tso + s->ghc->shift + s->ghc->thread.capability);
+        const uint64_t stack = snapshot_word(s, tso + s->ghc->shift + THREAD_STACK) & ~UINT64_C(7);
+        const uint64_t base = stack + s->ghc->shift, begin = base + STACK_WORDS;
+        const uint64_t end = begin + 8 * (uint64_t)(uint32_t)snapshot_word(s, base + STACK_SIZE);
+        uint64_t current, pointer;
+
+        if (r->n_running == RUNNING_MOST || !snapshot_read(s, capability + CAPABILITY_CURRENT_THREAD, &current) ||
+            current != tso || !(pointer = find_pointer(s, begin, end)))
+                return;
+        r->running[r->n_running++] = (struct running_stack){ stack, pointer };
+}
+
 /* By its label without its number, and where it is: threads of one kind are one root. */
 static bool add_thread(void *ctx, uint64_t tso)
 {
@@ -541,6 +574,7 @@ static bool add_thread(void *ctx, uint64_t tso)
 
         if (next == 3 || next == 4)
                 return true; /* it has ended */
+        see_running(r, tso);
         text_out_init(&out, text, sizeof(text));
         text_put(&out, "thread");
         for (uint64_t i = 0; i < n && i < THREAD_LABEL_BYTES; i++) {

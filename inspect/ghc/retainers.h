@@ -29,6 +29,13 @@ struct root {
         uint8_t kind; /* enum root_kind */
 };
 
+/* A stack that is in use, so that its pointer is not in it. */
+struct running_stack {
+        uint64_t stack, pointer;
+};
+
+#define RUNNING_MOST 256u
+
 struct reached {
         uint64_t at;
         uint32_t path;
@@ -49,6 +56,8 @@ struct retainers {
         size_t n_reached, reached_capacity;
         uint64_t *statics; /* closures that do not move and were reached: a hash table */
         size_t n_statics, static_places;
+        struct running_stack running[RUNNING_MOST];
+        size_t n_running;
         uint64_t live_cafs, dead_cafs;
         bool out_of_memory;
 };

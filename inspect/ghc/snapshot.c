@@ -74,6 +74,7 @@ bool snapshot_prepare(struct heap_snapshot *s, struct ghc *g, uint64_t most_byte
                                  "its heap has %s, and to inspect it needs more memory than allowed: --memory %s",
                                  given, text);
         }
+        s->heap_bytes = heap;
         s->most_bytes = heap + heap / 4 + (UINT64_C(16) << 20);
         /* an eighth more: it runs, and allocates */
         s->n_reserve = (size_t)(size.megablocks + size.megablocks / 8 + 2);

@@ -54,6 +54,7 @@ struct heap_snapshot {
         struct generations generations; /* of that moment */
         uint8_t *reserve;               /* memory for megablocks, touched before the program is stopped */
         size_t n_reserve, used_reserve; /* megablocks */
+        uint64_t heap_bytes;            /* as it was before the copy */
         uint64_t most_bytes;            /* that the copy may have */
         uint64_t bytes;                 /* that it has */
         uint64_t lost_links;            /* lists of blocks that led nowhere */

@@ -299,7 +299,8 @@ static void print_text(const struct question *q, uint64_t band)
         head_cautions(q->subject);
         if (q->dead_bytes)
                 (void)fprintf(to,
-                              "%s of it are held by no root that was found: garbage until the next major collection\n",
+                              "%s of it are held by no root that was found: garbage until the next major collection, "
+                              "most likely\n",
                               hw_bytes_text(bytes, sizeof(bytes), (double)q->dead_bytes));
         (void)fputs("\nshortest paths\n", to);
         for (size_t i = 0; i < q->n_paths && i < top; i++)

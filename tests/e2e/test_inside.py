@@ -158,6 +158,19 @@ def test_heap_to_the_object(threaded):
     assert "other types)" in text and "Main.Item" in text and "6,000" in text and "stopped for" in text
     done = client("heap", threaded.pid, "--memory", "64MiB")
     assert done.returncode == 2 and b"needs more memory than allowed: --memory " in done.stderr, done.stderr
+    done = client("heap", threaded.pid, "--max-pause", "1ms")
+    assert done.returncode == 2 and b"longer than --max-pause (1.00 ms) allows" in done.stderr, done.stderr
+
+
+def test_heap_of_one_generation():
+    require_tracing()
+    program = started(programs["threaded"], "+RTS", "-G1", "-RTS")
+    try:
+        check_heap(heap(program.pid))
+        check_threads(inspect("threads", program.pid))
+    finally:
+        program.kill()
+        program.wait()
 
 
 @pytest.mark.parametrize("build", ["plain", "profiled"])

@@ -178,12 +178,34 @@ static void test_folds_weak_and_c(void **state)
         done(&f, d);
 }
 
+/* A thread that has called C: its stack pointer is where C saved it. */
+static void test_running_in_c(void **state)
+{
+        struct draft *d = draft_new(&draft_9_0);
+        const struct types t = types_of(d);
+        struct found f;
+
+        (void)state;
+        const uint64_t box = draft_object(d, 1, (uint64_t[]){ t.box, d->end_of_queue }, 2);
+        const uint64_t tso = draft_thread(d, 0, 0, (uint64_t[]){ t.frame, box }, 2);
+        const uint64_t stack = *(uint64_t *)(void *)draft_at(d, tso + 24, 8), top = stack + 24 + 8 * 8;
+        draft_u64(d, stack + 16, top + 16); /* as it was when the thread last stopped: without that frame */
+        draft_u64(d, DRAFT_CAPABILITY + CAPABILITY_CURRENT_THREAD, tso);
+        draft_u64(d, DRAFT_C + 0x8040, top);
+        assert_true(program_add_registers(&d->program, (struct registers){ .tid = 1, .rsp = DRAFT_C + 0x8000 }));
+        find(&f, d);
+        assert_true(retainers_is_reached(&f.retainers, box));
+        assert_true(strstr(path_to(&f, box), "thread") != NULL);
+        done(&f, d);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_cafs),
                 cmocka_unit_test(test_threads),
                 cmocka_unit_test(test_folds_weak_and_c),
+                cmocka_unit_test(test_running_in_c),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
