@@ -85,6 +85,8 @@ static int threads_of_process(struct inspect_subject *s, struct error *error)
         struct threads t = { 0 };
         enum stopped stopped = STOPPED;
 
+        if (!s->request->no_stop)
+                threads_copy(&t, s->ghc, never, NULL); /* makes room, and knows the tables afterwards */
         for (int tries = 0; tries < QUIET_TRIES; tries++) {
                 if (!s->request->no_stop) {
                         stopped = stop_begin(s->pid, s->request->max_pause_ns, s->program, error);
