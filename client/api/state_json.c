@@ -11,9 +11,118 @@
 #include <stdlib.h>
 
 #include "client/api/answers_json.h"
-#include "client/api/row_json.h"
 #include "proto/base/clock.h"
 #include "proto/wire/json.h"
+
+/* -------------------------------------------------------------------- rows */
+
+/* Prints an update with this message as its body. */
+#define PRINT_BODY(j, t, CASE, field, message)                                                                         \
+        do {                                                                                                           \
+                Hw__Update body_update = row_frame(t);                                                                 \
+                                                                                                                       \
+                body_update.body_case = HW__UPDATE__BODY_##CASE;                                                       \
+                body_update.field = (void *)(message);                                                                 \
+                state_print_update((j), (t)->daemon, &body_update);                                                    \
+        } while (0)
+
+/* An update of this target without a body. */
+static Hw__Update row_frame(const struct world_target *t)
+{
+        Hw__Update u = HW__UPDATE__INIT;
+
+        u.target = (char *)t->name;
+        u.has_run = t->run > 0;
+        u.run = t->run;
+        u.has_event_time_ns = t->event_time_ns > 0;
+        u.event_time_ns = t->event_time_ns;
+        u.has_published_wall_ns = t->published_wall_ns > 0;
+        u.published_wall_ns = t->published_wall_ns;
+        return u;
+}
+
+/* Its state, without the sequences of its topics, which concern subscribers alone. */
+static void row_print_target(struct json_out *j, const struct world_target *t, const Hw__Run *run)
+{
+        Hw__Target target = *t->target;
+
+        target.n_heads = 0;
+        target.run_info = (Hw__Run *)run;
+        PRINT_BODY(j, t, TARGET_STATE, target_state, &target);
+}
+
+/* Its alerts, if any are judged. */
+static void row_print_alerts(struct json_out *j, const struct world_target *t)
+{
+        if (t->alerts)
+                PRINT_BODY(j, t, ALERTS, alerts, t->alerts);
+}
+
+/* A few fields of each: what a table shows of one target among a thousand. Its verdict is in the answers. */
+#define COPY(to, from, field) ((to)->has_##field = (from)->has_##field, (to)->field = (from)->field)
+
+static void row_print_state(struct json_out *j, const struct world_target *t)
+{
+        const Hw__Run *from = t->target->run_info;
+        Hw__Run run = HW__RUN__INIT;
+
+        if (from) {
+                run.program = from->program;
+                COPY(&run, from, start_wall_ns);
+                COPY(&run, from, max_heap_bytes);
+        }
+        row_print_target(j, t, from ? &run : NULL);
+}
+
+static void row_print_heap(struct json_out *j, const struct world_target *t)
+{
+        const Hw__Process *from = t->heap->process;
+        Hw__Process process = HW__PROCESS__INIT;
+        Hw__Heap heap = HW__HEAP__INIT;
+
+        COPY(&heap, t->heap, live_bytes);
+        COPY(&heap, t->heap, heap_size_bytes);
+        if (from) {
+                COPY(&process, from, rss_bytes);
+                COPY(&process, from, cgroup_max_bytes);
+                heap.process = &process;
+        }
+        PRINT_BODY(j, t, HEAP, heap, &heap);
+}
+
+static void row_print_gc(struct json_out *j, const struct world_target *t)
+{
+        Hw__Gc gc = HW__GC__INIT;
+
+        COPY(&gc, t->gc, gc_share);
+        COPY(&gc, t->gc, gc_share_run);
+        PRINT_BODY(j, t, GC, gc, &gc);
+}
+
+static void row_print_limit(struct json_out *j, const struct world_target *t)
+{
+        Hw__Trends trends = HW__TRENDS__INIT;
+
+        COPY(&trends, t->trend_state, limit_bytes);
+        COPY(&trends, t->trend_state, limit_source);
+        if (trends.has_limit_bytes)
+                PRINT_BODY(j, t, TRENDS, trends, &trends);
+}
+
+static void row_print(struct json_out *j, const struct world_target *t)
+{
+        if (t->target)
+                row_print_state(j, t);
+        if (t->heap)
+                row_print_heap(j, t);
+        if (t->gc)
+                row_print_gc(j, t);
+        if (t->trend_state)
+                row_print_limit(j, t);
+        row_print_alerts(j, t);
+}
+
+/* -------------------------------------------------------------- state json */
 
 #define SPARK_SAMPLES 240 /* newest samples of a series in its heap message */
 

@@ -1,1 +1,1 @@
-sources := features.c stream.c doctor.c
+sources := features.c doctor.c

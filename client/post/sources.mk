@@ -1,1 +1,1 @@
-sources := token.c http.c
+sources := http.c

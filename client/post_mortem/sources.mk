@@ -1,1 +1,1 @@
-sources := print.c command.c
+sources := command.c

@@ -7,15 +7,19 @@
  * its format, under a temporary name, and renamed when it is complete.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "client/cli/absent.h"
 #include "client/cli/command.h"
+#include "client/cli/options.h"
 #include "client/cli/out_file.h"
 #include "client/cli/progress.h"
 #include "client/cli/signals.h"
+#include "client/feed/feed.h"
 #include "client/feed/gather.h"
 #include "client/feed/selection.h"
 #include "client/page/assets.h"
@@ -24,11 +28,55 @@
 #include "client/report/page.h"
 #include "client/report/pair.h"
 #include "client/report/plot.h"
-#include "client/report/watched.h"
+#include "client/state/recall.h"
+#include "client/state/world.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
 #include "proto/base/document.h"
 #include "proto/base/error.h"
+
+/* ------------------------------------------------------ targets of daemons */
+
+/* All or nothing, since a report from which a part is missing would look whole. */
+static bool all_there(const struct feed *feed, const struct world *world, const struct text_list *targets)
+{
+        for (size_t i = 0; i < targets->n; i++) {
+                const struct world_target *t = world_find(world, targets->items[i]);
+
+                if (!t)
+                        (void)absent_target(&command_report, feed_endpoint(feed, 0), targets->items[i]);
+                else if (!t->run)
+                        command_error(&command_report, "%s has no run yet", t->name);
+                if (!t || !t->run)
+                        return false;
+        }
+        return true;
+}
+
+static bool remember(const struct feed *feed, struct world *world)
+{
+        struct recall *recall = recall_new(feed_requester(feed));
+        size_t missing = recall ? recall_all(recall, world) : 0;
+
+        if (!recall)
+                command_error(&command_report, "out of memory");
+        else if (missing)
+                command_error(&command_report,
+                              "%zu histories are missing: the daemon is too busy, or a new run began; "
+                              "try again",
+                              missing);
+        bool good = recall && !missing;
+        recall_destroy(&recall);
+        return good;
+}
+
+/* After their snapshot: adds the past of these targets. False after printing which is not there, or what is missing. */
+static bool watched_complete(struct feed *feed, struct world *world, const struct text_list *targets)
+{
+        return all_there(feed, world, targets) && remember(feed, world);
+}
+
+/* ------------------------------------------------------------------ report */
 
 #define HISTORY_POINTS  8192 /* of a series, while reading */
 #define HISTORY_COLUMNS 2048

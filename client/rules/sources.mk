@@ -1,1 +1,1 @@
-sources := rules.c findings.c junit.c check.c
+sources := rules.c findings.c check.c

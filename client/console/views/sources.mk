@@ -1,2 +1,2 @@
-sources := overview.c targets.c target_columns.c memory.c bands.c band.c gc.c profile.c ticky.c threads.c notes.c alerts.c help.c \
+sources := overview.c targets.c target_columns.c memory.c bands.c band.c gc.c profile.c threads.c notes.c alerts.c help.c \
            views.c
