@@ -35,7 +35,7 @@ void meter_gc_begin(struct meter *m, unsigned capability, uint64_t at_ns);
 void meter_gc_end(struct meter *m, unsigned capability, uint64_t at_ns);
 void meter_census(struct meter *m, uint64_t at_ns);
 
-/* What a collection of that generation copied. What survives the nursery is copied twice on its way to the oldest one. */
+/* What a collection of that generation copied; what survives the nursery is copied twice on its way to the oldest. */
 void meter_copied(struct meter *m, unsigned generation, uint64_t bytes);
 
 /* Live data after a collection of the oldest generation. */

@@ -18,7 +18,7 @@
 #define RISE_SPANS          5                   /* that are over */
 #define RISE_LEAST          1.05
 #define RISE_RECORD         1.5
-#define RISE_NEXT           2.5 /* gaps: an even rise doubles the heap, which is when it is collected, in twice the gap before */
+#define RISE_NEXT           2.5 /* gaps: an even rise doubles the heap, and so is collected, in twice the gap before */
 #define RISE_PROMOTED       0.125               /* of live data */
 #define RISE_PROMOTED_LEAST (UINT64_C(1) << 20) /* bytes */
 #define RISE_USUAL_NS       INT64_C(5000000000) /* after so long what was usual before does not count */

@@ -275,10 +275,12 @@ static void find_numbers(struct answers *a, const struct evidence *e)
         }
         if (e->early && e->early->has_onset_from_ns && e->early->has_onset_to_ns) {
                 a->has_onset = true;
-                a->onset_ns = onset_middle(e->early);
+                a->onset_is_latest = e->early->has_since_start && e->early->since_start;
+                a->onset_ns = a->onset_is_latest ? e->early->onset_to_ns : onset_middle(e->early);
         }
         if (e->grows && e->trend->has_onset_ns) {
                 a->has_onset = true;
+                a->onset_is_latest = false;
                 a->onset_ns = e->trend->onset_ns;
         }
         if (e->near) {
@@ -368,7 +370,7 @@ char *answers_headline(char *out, size_t size, const struct answers *a, const ch
         if (answers_grow(a))
                 MORE(": %s%s", a->slope >= 0 ? "+" : "", hw_rate_text(number, sizeof(number), a->slope));
         if (a->has_onset)
-                MORE(" since %s", onset);
+                MORE(" since %s%s", a->onset_is_latest ? "before " : "", onset);
         if (a->has_onset && a->note[0])
                 MORE(" (%.40s)", a->note);
         if (a->culprit_text[0] && answers_grow(a))

@@ -57,8 +57,9 @@ struct answers {
         double rank;           /* how serious it is, by kind and then by nearness of its limit or rate of growth */
         Hw__Verdict verdict;   /* of what grows, wherever that is; what all faces show for a target */
         bool has_slope, has_onset, has_limit;
-        double slope;      /* bytes per s, of what was judged */
-        uint64_t onset_ns; /* event time */
+        double slope;         /* bytes per s, of what was judged */
+        uint64_t onset_ns;    /* event time */
+        bool onset_is_latest; /* it may have begun at any time before: what is known begins with the rise */
         uint64_t
                 limit_ns; /* from now until the limit is reached, middle of the interval; never of a run that is over */
         uint32_t culprit; /* id of the band that grows most; 0: unknown */

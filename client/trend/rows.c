@@ -6,6 +6,7 @@
 
 #include "client/answers/answers.h"
 #include "client/answers/census.h"
+#include "client/answers/evidence.h"
 #include "client/state/band_name.h"
 #include "client/trend/trend.h"
 #include "heapwatch/text.h"
@@ -112,7 +113,7 @@ struct growth_row {
         bool has_slope, has_low, has_high, has_gained, has_span;
         double slope, low, high, gained;
         uint64_t span_ns;
-        char since[MOMENT_MAX];
+        char since[sizeof("before ") + MOMENT_MAX];
 };
 
 static struct growth_row growth_by_verdict(const struct world_target *of, const Hw__Trend *t)
@@ -159,7 +160,9 @@ static struct growth_row growth_now(const struct world_target *of, const Hw__Tre
         if (!rise || t->verdict > HW__VERDICT__VERDICT_UNKNOWN)
                 return row;
         if (t->has_series && rise->has_series && t->series == rise->series) {
-                const uint64_t began_ns = rise->onset_from_ns + sub_sat(rise->onset_to_ns, rise->onset_from_ns) / 2;
+                const bool is_latest = rise->has_since_start && rise->since_start;
+                const uint64_t began_ns = is_latest ? rise->onset_to_ns : onset_middle(rise);
+                char text[MOMENT_MAX];
 
                 row = (struct growth_row){ .word = "rising",
                                            .has_slope = rise->has_rate,
@@ -172,7 +175,8 @@ static struct growth_row growth_now(const struct world_target *of, const Hw__Tre
                                            .high = rise->rate_high,
                                            .gained = rise->level_bytes - rise->base_bytes,
                                            .span_ns = sub_sat(rise->as_of_ns, began_ns) };
-                (void)moment(row.since, of, rise->has_onset_to_ns, began_ns);
+                (void)snprintf(row.since, sizeof(row.since), "%s%s", is_latest ? "before " : "",
+                               moment(text, of, rise->has_onset_to_ns, began_ns));
         }
         const Hw__GrowingBand *gain = t->has_band ? gain_of(rise, t->band) : NULL;
         if (gain) {
