@@ -16,6 +16,7 @@
 
 #include "client/console/console.h"
 #include "client/program/agent_census.h"
+#include "proto/base/agent_peer.h"
 
 struct census_job {
         pthread_t thread;
@@ -55,16 +56,15 @@ void census_request_begin(struct console *c)
         struct census_job *job;
         int error;
 
-        if (c->census || !t) {
+        if (c->census || !t || !t->target || !t->target->uri || !agent_peer_is_uri(t->target->uri)) {
                 console_say(c, !c->census,
-                            c->census ? "a census is under way" : "no census: only of a program that a daemon watches");
+                            c->census ? "a census is under way" : "no census: only of a program with the agent");
                 return;
         }
         job = calloc(1, sizeof(*job));
         if (job) {
                 (void)snprintf(job->target, sizeof(job->target), "%s", t->name);
-                (void)snprintf(job->place.uri, sizeof(job->place.uri), "%s",
-                               t->target && t->target->uri ? t->target->uri : "");
+                (void)snprintf(job->place.uri, sizeof(job->place.uri), "%s", t->target->uri);
                 job->place.target = job->target;
                 job->place.known = true;
         }

@@ -272,7 +272,7 @@ static void since_the_mark(void **state)
         assert_true(hides(c, "marked 22:13:30"));
         assert_true(hides(c, "+60.0 MiB"));
         press(c, 'C');
-        assert_true(shows(c, "no census: only of a program that a daemon watches")); /* no endpoint here */
+        assert_true(shows(c, "no census: only of a program with the agent")); /* it is a file here */
 }
 
 static void notes(void **state)
