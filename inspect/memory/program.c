@@ -263,8 +263,10 @@ static bool load_file(struct program *p, const struct mapping *m, const struct f
                 good = error_set(error, "it is another file than the one that the program was started from");
         } else {
                 good = (add_code(p, &f, bias) && add_data(p, &f, bias)) || error_set(error, "out of memory");
-                if (good && has_section(&f, SHT_SYMTAB))
-                        p->has_symbols |= elf_symbols_add(&p->symbols, &f, bias);
+                if (good && has_section(&f, SHT_SYMTAB) && elf_symbols_add(&p->symbols, &f, bias))
+                        p->has_symbols = true;
+                else if (good && has_section(&f, SHT_SYMTAB))
+                        good = error_set(error, "its symbols are damaged, or need more memory than allowed");
                 else if (good && add_debug_symbols(p, &f, bias, opener))
                         p->has_symbols = true;
                 else if (good)
