@@ -47,9 +47,11 @@ static void learn_garbage(struct rise *r, int64_t now, uint64_t live, uint64_t p
 
 void rise_promoted(struct rise *r, int64_t now, uint64_t bytes)
 {
-        const double kept = (double)bytes - r->garbage_rate * (double)(now - r->last_ns) / 1e9;
+        const double ns = (double)(now - r->last_ns), more = RISE_PROMOTED * (double)r->live;
+        const double kept = (double)bytes - r->garbage_rate * ns / 1e9;
 
-        r->is_promoting = r->live > 0 && kept >= (double)RISE_PROMOTED_LEAST && kept >= RISE_PROMOTED * (double)r->live;
+        r->is_promoting = r->live > 0 && kept >= (double)RISE_PROMOTED_LEAST && kept >= more &&
+                          kept * (double)RISE_PROMOTED_NS >= more * ns;
 }
 
 void rise_add(struct rise *r, int64_t now, uint64_t live, uint64_t promoted)

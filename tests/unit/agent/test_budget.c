@@ -191,28 +191,26 @@ static bool rises(const uint64_t *live, size_t n, int64_t every_ns)
         return r.rises;
 }
 
-/* Ten MiB a second are promoted, of which `kept` stay alive; a collection each `every`. Does it show between two? */
-static bool promoting(double kept, int64_t every, double since_s)
+/* Ten MiB a second are promoted, of which `kept` stay alive; n collections, 10 s apart. Does it show between two? */
+static bool promoting(double kept, int n, double since_s)
 {
-        const double mib_per_s = 10;
         struct rise r = { 0 };
         int64_t now = S;
 
-        for (int i = 0; i < 50; i++, now += every)
-                rise_add(&r, now, 50 * MIB + (uint64_t)(kept * i * (double)every / 1e9 * (double)MIB),
-                         i > 0 ? (uint64_t)(mib_per_s * (double)every / 1e9 * (double)MIB) : 0);
-        rise_promoted(&r, now - every + (int64_t)(since_s * 1e9), (uint64_t)(mib_per_s * since_s * (double)MIB));
+        for (int i = 0; i < n; i++, now += 10 * S)
+                rise_add(&r, now, 50 * MIB + (uint64_t)(kept * 10 * i * (double)MIB), i > 0 ? 100 * MIB : 0);
+        rise_promoted(&r, now - 10 * S + (int64_t)(since_s * 1e9), (uint64_t)(10 * since_s * (double)MIB));
         return r.is_promoting;
 }
 
 static void test_what_is_promoted_tells_between_collections(void **state)
 {
         (void)state;
-        assert_true(promoting(10, 10 * S, 80)); /* all of it stays */
-        assert_false(promoting(10, 10 * S, 1)); /* an eighth of 5 GiB is not there yet */
-        assert_true(promoting(2, 10 * S, 80));
-        assert_false(promoting(0, 10 * S, 100)); /* requests that outlive the nursery */
-        assert_false(promoting(0, S, 100));
+        assert_true(promoting(10, 5, 6));  /* all of it stays */
+        assert_false(promoting(10, 5, 5)); /* an eighth of 450 MiB is not there yet */
+        assert_true(promoting(2, 5, 9));
+        assert_false(promoting(2, 50, 80)); /* of 1030 MiB: slower than an eighth in 20 s */
+        assert_false(promoting(0, 5, 100)); /* requests that outlive the nursery */
 
         struct rise r = { 0 };
         rise_add(&r, S, 50 * MIB, 0);
