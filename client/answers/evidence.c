@@ -317,10 +317,14 @@ static void find_likely(struct evidence *e)
                 find_gained(e);
 }
 
-/* When the early warning meets its limit, the middle of the interval; false: not known. */
+/*
+ * When the early warning meets its limit, the middle of the interval; false: not known. The earliest time alone is soon
+ * for any young rise, and counts only where memory runs out.
+ */
 bool early_limit_ns(const Hw__EarlyWarning *early, uint64_t *ret)
 {
-        if (!early || !early->has_soonest_ns || !early->has_limit_bytes)
+        if (!early || !early->has_soonest_ns || !early->has_limit_bytes ||
+            (!early->has_latest_ns && !early_runs_out(early)))
                 return false;
         *ret = early->soonest_ns;
         if (early->has_latest_ns)

@@ -9,6 +9,7 @@
 
 #include "client/state/band_name.h"
 #include "heapwatch/text.h"
+#include "proto/base/limits.h"
 #include "proto/base/array.h"
 #include "proto/base/rate.h"
 
@@ -638,6 +639,21 @@ static void append_early_limit(struct target_answer *a, const struct evidence *e
                 say_used(a, e);
 }
 
+/* How long the limit is not met: until the earliest time where that is given, else for as long as a rise foretells. */
+static void say_beyond_reach(struct target_answer *a, const Hw__EarlyWarning *early, const Hw__Trends *s)
+{
+        const bool of_limit = early->has_limit_bytes && early->limit_bytes == s->limit_bytes && early->has_onset_to_ns;
+
+        if (of_limit) {
+                say(a->text, "Not within ");
+                say_duration(a->text, early->has_soonest_ns
+                                              ? early->soonest_ns
+                                              : EARLY_REACH * sub_sat(early->as_of_ns, onset_middle(early)));
+        }
+        say(a->text, of_limit ? ", if it continues: %s is " : "No time is known: %s is ",
+            limit_words(s->has_limit_source, s->limit_source));
+}
+
 void answer_until(struct target_answer *a, const struct evidence *e)
 {
         const Hw__Trends *s = e->t->trend_state;
@@ -649,15 +665,17 @@ void answer_until(struct target_answer *a, const struct evidence *e)
         } else if (e->limit && e->limit->has_low_ns) {
                 say_limit(a, e);
         } else if (s && s->has_limit_bytes) {
-                say(a->text,
-                    e->over && may_have_met_limit(e) ? "Not known whether it met its limit: %s is "
-                    : e->over                        ? "No limit was met: %s is "
-                    : e->early                       ? "Far off at this rate: %s is "
-                    : e->steady_so_far               ? "No growth towards it so far: %s is "
-                    : !e->verdict                    ? "Not known yet: %s is "
-                    : e->grows                       ? "No time is known: %s is "
-                                                     : "Not heading for the limit: %s is ",
-                    limit_words(s->has_limit_source, s->limit_source));
+                if (!e->over && e->early)
+                        say_beyond_reach(a, e->early, s);
+                else
+                        say(a->text,
+                            e->over && may_have_met_limit(e) ? "Not known whether it met its limit: %s is "
+                            : e->over                        ? "No limit was met: %s is "
+                            : e->steady_so_far               ? "No growth towards it so far: %s is "
+                            : !e->verdict                    ? "Not known yet: %s is "
+                            : e->grows                       ? "No time is known: %s is "
+                                                             : "Not heading for the limit: %s is ",
+                            limit_words(s->has_limit_source, s->limit_source));
                 say_bytes(a->text, s->limit_bytes);
                 if (!e->over)
                         say_used(a, e);

@@ -456,7 +456,7 @@ char *sentence_early(char *out, size_t size, const struct tracked_early *r)
                 say(&w, TENSE(&w, "%s is ", "%s was "), series_words(r->series));
                 say_bytes(&w, r->level_bytes);
         }
-        if (limited && r->rising && !isnan(r->soonest_s)) {
+        if (limited && r->rising && !isnan(r->soonest_s) && (r->runs_out || !isnan(r->latest_s))) {
                 say(&w, TENSE(&w, "; if it continues, it meets %s (", "; it was about to meet %s ("),
                     limit_source_words(r->limit.source));
                 say_bytes(&w, (double)r->limit.bytes);

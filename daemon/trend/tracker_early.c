@@ -10,12 +10,12 @@
 
 #include "daemon/model/sizing.h"
 #include "daemon/trend/tracker_private.h"
+#include "proto/base/limits.h"
 #include "proto/base/ckd.h"
 
 #define COMPACT_THRESHOLD 0.3  /* of -M: what the old generation may copy, at most (-c N) */
 #define COPIED_TO_COMPACT 0.6  /* share of live data: with less, half of -M is met before the threshold */
 #define ONSET_STEPS       2u   /* that a verdict's onset may be off */
-#define REACH             20   /* a rise foretells so many times its age: beyond that no time to the limit is given */
 #define EARLY_PART        0.01 /* of what all bands gained: a band with less is not named */
 
 static double seconds_of(uint64_t time_ns)
@@ -168,8 +168,10 @@ bool tracker_early(const struct tracker *t, struct tracked_early *ret)
         ret->onset_from_ns = nanoseconds_of(s->rise.onset.from_s);
         ret->onset_to_ns = nanoseconds_of(s->rise.onset.to_s);
         double age_s = s->rise.now_s - (s->rise.onset.from_s + s->rise.onset.to_s) / 2;
-        if (!ret->runs_out && !(s->out.latest_s <= REACH * age_s))
-                ret->soonest_s = ret->latest_s = NAN;
+        if (!ret->runs_out && !(s->out.latest_s <= EARLY_REACH * age_s))
+                ret->latest_s = NAN;
+        if (!ret->runs_out && !(s->out.soonest_s <= EARLY_REACH * age_s))
+                ret->soonest_s = NAN;
         return true;
 }
 

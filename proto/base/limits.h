@@ -12,4 +12,7 @@
 #define PROCESS_REASON_SIZE       768u  /* of the sentence that says why only a process is watched: longer is refused */
 #define LIMIT_TARGETS             1000u /* of one daemon: `add` is refused, a reader takes no more */
 
+/* A rise foretells so many times its age: beyond that, no time is given at which it meets a limit. */
+#define EARLY_REACH 20
+
 #endif
