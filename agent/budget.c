@@ -155,22 +155,31 @@ bool budget_forbids(const struct census_budget *b)
         return b->longest_ns > 0 && (!budget_predict(b, &cost) || cost > b->longest_ns);
 }
 
-static int64_t spread(const struct census_budget *b, double share)
+/* What one costs by the least of the last ones: what they took beyond that, other work on the machine took. */
+static int64_t usual_cost(const struct census_budget *b)
 {
+        double least = 0;
         int64_t cost;
 
+        for (unsigned i = 0; i < BUDGET_COSTS && i < b->n_costs; i++)
+                if (i == 0 || predict_by(b, i) < least)
+                        least = predict_by(b, i);
+        if (b->n_costs > 0)
+                return (int64_t)least;
+        return budget_predict(b, &cost) ? cost : UNKNOWN_NS;
+}
+
+static int64_t spread(const struct census_budget *b, double share)
+{
         if (b->share <= 0)
                 return 0;
-        if (!budget_predict(b, &cost))
-                cost = UNKNOWN_NS;
-        double ns = (double)cost / share;
+        double ns = (double)usual_cost(b) / share;
         return ns < (double)LONGEST_NS ? (int64_t)ns : LONGEST_NS;
 }
 
 int64_t budget_spacing(const struct census_budget *b, int64_t now)
 {
-        int64_t cost;
-        const bool is_short = budget_predict(b, &cost) && cost <= BUDGET_SHORT_NS;
+        const bool is_short = b->n_costs > 0 && usual_cost(b) <= BUDGET_SHORT_NS;
         const bool may_hurry = is_short || b->n_costs < FIRST_LOOKS;
 
         return spread(b, may_hurry && b->share < BUDGET_RISING ? BUDGET_RISING : share_at(b, now));
