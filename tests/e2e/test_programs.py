@@ -66,7 +66,7 @@ def test_killed(directory, programs, kind):
             program.send_signal(signal.SIGKILL)
             program.wait()
         t = d.wait_state("t", "CRASHED")
-        assert str(program.pid) in t.detail and "without an end marker" in t.detail
+        assert str(program.pid) in t.detail and "end marker" in t.detail
         assert censuses(d) >= 1 and d.snapshot("t")["heap"][0].heap.live_bytes > 0
         again = run(programs["leaky"], log, 1)
         t = d.wait_state("t", "ENDED", run=2)
