@@ -19,7 +19,7 @@ static double share_at(const struct census_budget *b, int64_t now)
 /* What a stretch of time adds. */
 static double filling(const struct census_budget *b, int64_t from, int64_t to)
 {
-        int64_t until = b->rise.is_promoting ? to : rise_until(&b->rise);
+        int64_t until = rise_until(&b->rise);
         int64_t middle = until < from ? from : until > to ? to : until;
 
         return (double)(middle - from) * share_at(b, from) + (double)(to - middle) * b->share;
@@ -192,5 +192,5 @@ int64_t budget_period(const struct census_budget *b, int64_t now)
 
 bool budget_rising(const struct census_budget *b, int64_t now)
 {
-        return b->rise.is_promoting || now < rise_until(&b->rise);
+        return now < rise_until(&b->rise);
 }

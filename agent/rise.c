@@ -25,6 +25,8 @@ static void close_span(struct rise *r)
 
 int64_t rise_until(const struct rise *r)
 {
+        if (r->is_promoting)
+                return INT64_MAX;
         if (!r->rises)
                 return INT64_MIN;
         const int64_t next_ns = (int64_t)(RISE_NEXT * (double)r->gap_ns);

@@ -48,7 +48,10 @@ void rise_add(struct rise *r, int64_t now, uint64_t live, uint64_t promoted);
 /* What was promoted since the newest live data, in bytes. */
 void rise_promoted(struct rise *r, int64_t now, uint64_t bytes);
 
-/* Until when they rise, as far as is known: not after the next collection of a steady rise would have come. */
+/*
+ * Until when they rise, as far as is known: while what is promoted tells so, without end; else not after the next
+ * collection of a steady rise would have come.
+ */
 int64_t rise_until(const struct rise *r);
 
 #endif
