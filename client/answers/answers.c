@@ -275,8 +275,8 @@ static void find_numbers(struct answers *a, const struct evidence *e)
         }
         if (e->early && e->early->has_onset_from_ns && e->early->has_onset_to_ns) {
                 a->has_onset = true;
-                a->onset_is_latest = e->early->has_since_start && e->early->since_start;
-                a->onset_ns = a->onset_is_latest ? e->early->onset_to_ns : onset_middle(e->early);
+                a->onset_is_latest = onset_is_latest(e->early);
+                a->onset_ns = onset_moment(e->early);
         }
         if (e->grows && e->trend->has_onset_ns) {
                 a->has_onset = true;

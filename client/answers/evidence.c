@@ -194,6 +194,11 @@ uint64_t onset_middle(const Hw__EarlyWarning *early)
         return early->onset_from_ns + sub_sat(early->onset_to_ns, early->onset_from_ns) / 2;
 }
 
+uint64_t onset_moment(const Hw__EarlyWarning *early)
+{
+        return onset_is_latest(early) ? early->onset_to_ns : onset_middle(early);
+}
+
 bool live_grows(const struct evidence *e)
 {
         return (e->grows && e->where == HW__GROWTH__WHERE__WHERE_LIVE) ||

@@ -63,6 +63,15 @@ static inline bool early_is_foreign(const Hw__EarlyWarning *early)
 /* The middle of the interval in which a rise began, event time; only with one. */
 uint64_t onset_middle(const Hw__EarlyWarning *early);
 
+/* Nothing is known from before the rise: it may have begun at any time until the end of that interval. */
+static inline bool onset_is_latest(const Hw__EarlyWarning *early)
+{
+        return early->has_since_start && early->since_start;
+}
+
+/* The moment that stands for that interval: its middle, or its end where the onset is only the latest. */
+uint64_t onset_moment(const Hw__EarlyWarning *early);
+
 /* From now until the early warning's limit is met: the middle of the interval; false: not known. */
 bool early_limit_ns(const Hw__EarlyWarning *early, uint64_t *ret);
 

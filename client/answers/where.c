@@ -148,13 +148,12 @@ static void append_steady_since(struct target_answer *a, const struct evidence *
 static void answer_rising_since(struct target_answer *a, const struct evidence *e)
 {
         const Hw__EarlyWarning *early = e->early;
-        const bool since_start = early->has_since_start && early->since_start;
+        const bool is_latest = onset_is_latest(early);
         const uint64_t onset_ns = onset_middle(early);
 
-        at(a, since_start ? "Rising since before " : "Rising since ", true,
-           since_start ? early->onset_to_ns : onset_ns);
+        at(a, is_latest ? "Rising since before " : "Rising since ", true, onset_moment(early));
         append_onset_note(a, e, nearest(early->note_before, early->note_after, onset_ns), onset_ns,
-                          since_start ? 0 : sub_sat(early->onset_to_ns, early->onset_from_ns) / 2);
+                          is_latest ? 0 : sub_sat(early->onset_to_ns, early->onset_from_ns) / 2);
 }
 
 void answer_since(struct target_answer *a, const struct evidence *e)
@@ -640,7 +639,7 @@ static void append_early_limit(struct target_answer *a, const struct evidence *e
 }
 
 /* How long the limit is not met: until the earliest time where that is given, else for as long as a rise foretells. */
-static void say_beyond_reach(struct target_answer *a, const Hw__EarlyWarning *early, const Hw__Trends *s)
+static void append_not_within(struct target_answer *a, const Hw__EarlyWarning *early, const Hw__Trends *s)
 {
         const bool of_limit = early->has_limit_bytes && early->limit_bytes == s->limit_bytes && early->has_onset_to_ns;
 
@@ -666,7 +665,7 @@ void answer_until(struct target_answer *a, const struct evidence *e)
                 say_limit(a, e);
         } else if (s && s->has_limit_bytes) {
                 if (!e->over && e->early)
-                        say_beyond_reach(a, e->early, s);
+                        append_not_within(a, e->early, s);
                 else
                         say(a->text,
                             e->over && may_have_met_limit(e) ? "Not known whether it met its limit: %s is "

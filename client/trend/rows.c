@@ -160,8 +160,7 @@ static struct growth_row growth_now(const struct world_target *of, const Hw__Tre
         if (!rise || t->verdict > HW__VERDICT__VERDICT_UNKNOWN)
                 return row;
         if (t->has_series && rise->has_series && t->series == rise->series) {
-                const bool is_latest = rise->has_since_start && rise->since_start;
-                const uint64_t began_ns = is_latest ? rise->onset_to_ns : onset_middle(rise);
+                const uint64_t began_ns = onset_moment(rise);
                 char text[MOMENT_MAX];
 
                 row = (struct growth_row){ .word = "rising",
@@ -175,7 +174,7 @@ static struct growth_row growth_now(const struct world_target *of, const Hw__Tre
                                            .high = rise->rate_high,
                                            .gained = rise->level_bytes - rise->base_bytes,
                                            .span_ns = sub_sat(rise->as_of_ns, began_ns) };
-                (void)snprintf(row.since, sizeof(row.since), "%s%s", is_latest ? "before " : "",
+                (void)snprintf(row.since, sizeof(row.since), "%s%s", onset_is_latest(rise) ? "before " : "",
                                moment(text, of, rise->has_onset_to_ns, began_ns));
         }
         const Hw__GrowingBand *gain = t->has_band ? gain_of(rise, t->band) : NULL;
