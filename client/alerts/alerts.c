@@ -139,17 +139,9 @@ static int exit_status(const struct alerts *a)
 
 /* -------------------------------------------------------------------- feed */
 
-static bool wanted(const struct alerts *a, const char *target)
-{
-        for (size_t i = 0; i < a->from.targets.n; i++)
-                if (!strcmp(a->from.targets.items[i], target))
-                        return true;
-        return a->from.targets.n == 0;
-}
-
 static int take(struct alerts *a, size_t daemon, const Hw__Update *u)
 {
-        if (!u->target || !wanted(a, u->target))
+        if (!u->target || !selection_has_target(&a->from, u->target))
                 return 0;
         if (u->body_case == HW__UPDATE__BODY_ALERTS)
                 return known_take(&a->known, daemon, u->target, u->alerts, clock_mono_ns());

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/feed/selection.h"
 
+#include <string.h>
+
 #include "client/cli/command.h"
 #include "client/feed/locate.h"
 
@@ -26,6 +28,14 @@ int selection_check(const struct command *c, struct selection *s)
         if (status == 0 && !s->files.n && option)
                 return command_usage_error(c, "%s belongs to files; a daemon has its own", option);
         return status;
+}
+
+bool selection_has_target(const struct selection *s, const char *name)
+{
+        for (size_t i = 0; i < s->targets.n; i++)
+                if (!strcmp(s->targets.items[i], name))
+                        return true;
+        return s->targets.n == 0;
 }
 
 struct feed *selection_open(const struct selection *s, const Hw__Kind *kinds, size_t n_kinds, struct error *error)

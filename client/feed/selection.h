@@ -20,6 +20,9 @@ int selection_sort(const struct command *c, struct selection *s);
 /* The same, and options that belong to logs are refused when there is none. */
 int selection_check(const struct command *c, struct selection *s);
 
+/* Whether a target is one of `targets`, of which none means all. */
+bool selection_has_target(const struct selection *s, const char *name);
+
 /* Reads the logs, or follows the daemons, from which only messages of n_kinds `kinds` are wanted (0: all). */
 struct feed *selection_open(const struct selection *s, const Hw__Kind *kinds, size_t n_kinds, struct error *error);
 

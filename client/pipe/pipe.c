@@ -88,13 +88,7 @@ static bool wanted(const struct pipe *p, const Hw__Update *u)
 {
         if (p->kinds.n && !listed(&p->kinds, hw_update_kind(u)))
                 return false;
-        if (!p->from.targets.n)
-                return true;
-        for (size_t i = 0; u->target && i < p->from.targets.n; i++) {
-                if (!strcmp(p->from.targets.items[i], u->target))
-                        return true;
-        }
-        return false;
+        return u->target ? selection_has_target(&p->from, u->target) : p->from.targets.n == 0;
 }
 
 /* 0, or -errno of the output. */

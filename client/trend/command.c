@@ -6,7 +6,6 @@
  * complete. From files each run is printed when the next one begins.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "client/archive/run_events.h"
 #include "client/archive/select.h"
@@ -104,14 +103,6 @@ static void print(struct reading *r, const struct world_target *t)
                 r->worst = worst;
 }
 
-static bool wanted(const struct request *r, const char *name)
-{
-        for (size_t i = 0; i < r->from.targets.n; i++)
-                if (!strcmp(r->from.targets.items[i], name))
-                        return true;
-        return r->from.targets.n == 0;
-}
-
 /* Without names: what needs care first, and no more of each than a line. */
 static void print_list(struct reading *r)
 {
@@ -144,7 +135,7 @@ static void print_all(struct reading *r)
                 return;
         }
         for (size_t i = 0; i < world_targets(r->world); i++)
-                if (wanted(r->request, world_target(r->world, i)->name))
+                if (selection_has_target(&r->request->from, world_target(r->world, i)->name))
                         print(r, world_target(r->world, i));
 }
 
