@@ -13,6 +13,7 @@
 
 #include "client/answers/alert_parts.h"
 #include "proto/base/array.h"
+#include "proto/base/ckd.h"
 
 static bool same_text(const char *a, const char *b)
 {
@@ -117,7 +118,7 @@ static int take_one(struct known *k, size_t daemon, const char *target, const Hw
 
 static bool was_removed_long_ago(const struct known_alert *a, uint64_t now_ns)
 {
-        return a->removed_ns > 0 && now_ns > a->removed_ns && now_ns - a->removed_ns > KNOWN_AFTER_NS;
+        return a->removed_ns > 0 && sub_sat(now_ns, a->removed_ns) > KNOWN_AFTER_NS;
 }
 
 /* Drops those of a target (NULL: of a daemon) that are not listed, and those of targets that are gone for long. */

@@ -28,7 +28,7 @@ struct census_job {
         atomic_bool done; /* after all of the above */
 };
 
-static void *take_census(void *ctx)
+static void *request_census(void *ctx)
 {
         struct census_job *job = ctx;
 
@@ -45,7 +45,7 @@ static int start_thread(struct census_job *job)
 
         (void)sigfillset(&all);
         (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-        error = pthread_create(&job->thread, NULL, take_census, job);
+        error = pthread_create(&job->thread, NULL, request_census, job);
         (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
         return error;
 }

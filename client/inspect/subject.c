@@ -25,7 +25,7 @@ static void see_reply(void *ctx, const Hw__Reply *reply)
 }
 
 /* Of the daemon on this machine: another's processes are not here. 0: no such target runs, or there is no daemon. */
-static pid_t ask_daemon(const char *name)
+static pid_t find_pid_of_target(const char *name)
 {
         Hw__Request *r = hw_request_new(HW__REQUEST__WHAT_SNAPSHOT);
         char publish[256], ask[256];
@@ -48,7 +48,7 @@ bool subject_find(struct inspectee *ret, const char *text, struct error *error)
         }
         if (process_number(text, &ret->pid, error))
                 return true;
-        ret->pid = ask_daemon(text);
+        ret->pid = find_pid_of_target(text);
         return ret->pid != 0;
 }
 
