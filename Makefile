@@ -10,11 +10,20 @@
 MODE    ?= release
 BUILD   ?= build
 PREFIX  ?= /usr/local
+# Where distributions put these elsewhere. The client finds the agent in ../lib and ../lib/heapwatch of its own folder.
+LIBDIR  ?= $(PREFIX)/lib
+AGENTDIR ?= $(PREFIX)/lib
+PC_LIBDIR = $(LIBDIR:$(PREFIX)/%=$${prefix}/%)
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+ZSHDIR  ?= $(PREFIX)/share/zsh/site-functions
 CC      ?= gcc
 AR      ?= ar
 OBJCOPY ?= objcopy
 CFLAGS  ?= -O2 -g
-VERSION := 0.1.0
+VERSION := $(strip $(file < VERSION))
+# The commit of a checkout; of a tarball of `make dist` the one that it was made from.
+COMMIT  := $(strip $(if $(wildcard .git),$(shell git describe --always --abbrev=12 --exclude='*' --dirty=', changed' 2>/dev/null), \
+             $(file < COMMIT)))
 # The library's SONAME: incremented when a program built with the last release would no longer run with it (`make abi`).
 SOVERSION := 0
 
@@ -106,7 +115,7 @@ AGENT_OBJ  := $(patsubst %.c,$(OBJ)/inside/%.o,proto/base/error.c proto/base/rts
 UNIT_BIN   := $(patsubst tests/unit/%.c,$(O)/unit/%,$(UNIT_SRC))
 
 PROGRAMS := $(O)/heapwatchd $(O)/heapwatch $(O)/heapwatch-inspect
-MAN      := $(addprefix $(O)/man/,heapwatch.1 heapwatchd.8)
+MAN      := $(addprefix $(O)/man/,heapwatch.1 heapwatch-inspect.1 heapwatchd.8)
 
 AGENT    := $(O)/libheapwatch-agent.so $(O)/libheapwatch-agent.a
 
@@ -150,6 +159,15 @@ $(PB:%=$(OBJ)/%.pb-c.o): $(OBJ)/%.pb-c.o: $(GEN)/%.pb-c.c $(OBJ)/flags
 	@mkdir -p $(@D)
 	$(call SAY,CC,$<)
 	$(Q)$(CC) $(HW_CFLAGS) $(CFLAGS) -Wno-conversion -Wno-pedantic -MMD -MP -c -o $@ $<
+
+# The commit is in the programs alone, so that a new one compiles three files. One that git does not tell (to root, of
+# another user's checkout) changes nothing.
+MAINS := $(foreach program,daemon client inspect,$(program)/main)
+$(OBJ)/commit: FORCE
+	@mkdir -p $(@D)
+	@[ -e $@ ] && { [ -z '$(COMMIT)' ] || echo '$(COMMIT)' | cmp -s - $@; } || echo '$(COMMIT)' > $@
+$(MAINS:%=$(OBJ)/%.o): $(OBJ)/commit
+$(MAINS:%=$(OBJ)/%.o) $(MAINS:%=$(OBJ)/%.warned): private HW_CFLAGS += -DHEAPWATCH_COMMIT='"$(COMMIT)"'
 
 # Generated headers must exist before anything that may include them.
 $(LIB_OBJ) $(DAEMON_OBJ) $(CLIENT_OBJ) $(call objects,daemon/main.c client/main.c $(UNIT_SRC)): | \
@@ -212,9 +230,9 @@ $(O)/libheapwatch-agent.a: $(OBJ)/libheapwatch-agent.o
 
 -include $(AGENT_OBJ:.o=.d)
 
-$(O)/heapwatch.pc: scripts/install/heapwatch.pc.in Makefile
+$(O)/heapwatch.pc: scripts/install/heapwatch.pc.in Makefile VERSION
 	@mkdir -p $(@D)
-	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' $< > $@
+	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(PC_LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' $< > $@
 
 $(O)/heapwatchd: $(OBJ)/daemon/main.o $(DAEMON_OBJ) $(O)/libinternal.a
 	$(call SAY,LD,$@)
@@ -482,13 +500,12 @@ bench-streams: all $(O)/bench/make_census_log
 	$(Q)BUILD='$(O)' tests/bench/page_streams.py $(BENCH_ARGS)
 .PHONY: bench-streams
 
-# The tracked files of this commit, in a folder named after the release.
-#: dist        the release as a tarball, from the last commit
-dist: $(BUILD)/heapwatch-$(VERSION).tar.gz
-$(BUILD)/heapwatch-$(VERSION).tar.gz: FORCE
-	@mkdir -p $(@D)
+#: dist        the release as a tarball, from the last commit, with the browser page built; the same bytes each time
+DIST := $(BUILD)/heapwatch-$(VERSION).tar.gz
+dist: $(DIST)
+$(DIST): FORCE $(PAGE)/done
 	$(call SAY,DIST,$@)
-	$(Q)git archive --format=tar.gz --prefix=heapwatch-$(VERSION)/ -o $@ HEAD
+	$(Q)scripts/packaging/dist $(PAGE)/out $@
 .PHONY: dist
 
 #: clean       remove $(BUILD)
@@ -499,28 +516,28 @@ clean:
 #: install     to DESTDIR/PREFIX
 DEST := $(DESTDIR)$(PREFIX)
 install: all
-	install -d $(addprefix $(DEST)/,bin lib/pkgconfig lib/systemd/system include/heapwatch share/heapwatch \
-	           share/bash-completion/completions \
-	           share/zsh/site-functions share/fish/vendor_completions.d) $(addprefix $(DEST)/share/man/man,1 5 8)
+	install -d $(addprefix $(DEST)/,bin include/heapwatch share/heapwatch share/bash-completion/completions \
+	           share/fish/vendor_completions.d) $(addprefix $(DEST)/share/man/man,1 5 8) \
+	           $(addprefix $(DESTDIR),$(LIBDIR)/pkgconfig $(AGENTDIR) $(UNITDIR) $(ZSHDIR))
 	install -m 755 $(PROGRAMS) $(DEST)/bin
-	install -m 644 $(O)/libheapwatch.a $(DEST)/lib
-	install -m 644 $(O)/libheapwatch-agent.a $(DEST)/lib
-	install -m 755 $(O)/libheapwatch-agent.so $(DEST)/lib
-	install -m 755 $(O)/libheapwatch.so $(DEST)/lib/libheapwatch.so.$(VERSION)
-	ln -sf libheapwatch.so.$(VERSION) $(DEST)/lib/libheapwatch.so.$(SOVERSION)
-	ln -sf libheapwatch.so.$(SOVERSION) $(DEST)/lib/libheapwatch.so
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' scripts/install/heapwatch.pc.in > $(DEST)/lib/pkgconfig/heapwatch.pc
+	install -m 644 $(O)/libheapwatch.a $(DESTDIR)$(LIBDIR)
+	install -m 644 $(O)/libheapwatch-agent.a $(DESTDIR)$(LIBDIR)
+	install -m 755 $(O)/libheapwatch-agent.so $(DESTDIR)$(AGENTDIR)
+	install -m 755 $(O)/libheapwatch.so $(DESTDIR)$(LIBDIR)/libheapwatch.so.$(VERSION)
+	ln -sf libheapwatch.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libheapwatch.so.$(SOVERSION)
+	ln -sf libheapwatch.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libheapwatch.so
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(PC_LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' scripts/install/heapwatch.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/heapwatch.pc
 	install -m 644 include/heapwatch/*.h $(GEN)/heapwatch/heapwatch.pb-c.h $(DEST)/include/heapwatch
 	install -m 644 proto/wire/heapwatch.proto $(DEST)/share/heapwatch
-	sed -e 's|@PREFIX@|$(PREFIX)|' scripts/install/heapwatchd.service.in > $(DEST)/lib/systemd/system/heapwatchd.service
+	sed -e 's|@PREFIX@|$(PREFIX)|' scripts/install/heapwatchd.service.in > $(DESTDIR)$(UNITDIR)/heapwatchd.service
 	for unit in heapwatch-notify heapwatch-export heapwatch-archive; do \
-	  sed -e 's|@PREFIX@|$(PREFIX)|' scripts/install/$$unit.service.in > $(DEST)/lib/systemd/system/$$unit.service || exit 1; done
+	  sed -e 's|@PREFIX@|$(PREFIX)|' scripts/install/$$unit.service.in > $(DESTDIR)$(UNITDIR)/$$unit.service || exit 1; done
 	$(O)/heapwatch completion bash > $(DEST)/share/bash-completion/completions/heapwatch
 	ln -sf heapwatch $(DEST)/share/bash-completion/completions/heapwatchd
-	$(O)/heapwatch completion zsh > $(DEST)/share/zsh/site-functions/_heapwatch
+	$(O)/heapwatch completion zsh > $(DESTDIR)$(ZSHDIR)/_heapwatch
 	$(O)/heapwatch completion fish > $(DEST)/share/fish/vendor_completions.d/heapwatch.fish
 	ln -sf heapwatch.fish $(DEST)/share/fish/vendor_completions.d/heapwatchd.fish
-	install -m 644 $(O)/man/heapwatch.1 $(DEST)/share/man/man1
+	install -m 644 $(O)/man/heapwatch.1 $(O)/man/heapwatch-inspect.1 $(DEST)/share/man/man1
 	install -m 644 docs/man/heapwatchd.yaml.5 docs/man/heapwatch-rules.5 docs/man/heapwatch-export.yaml.5 $(DEST)/share/man/man5
 	install -m 644 $(O)/man/heapwatchd.8 $(DEST)/share/man/man8
 .PHONY: install

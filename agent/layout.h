@@ -41,6 +41,9 @@ enum rts_config_word {
 /* Whether the runtime's defaultRtsConfig has the layout above. */
 bool layout_config_known(const struct rts_symbols *symbols);
 
+/* Of which the size of RtsFlags was measured: the table in layout.c has a row for each. */
+#define LAYOUT_RELEASES "9.0.2, 9.6.6, 9.10.3"
+
 /* Byte offsets in RtsFlags. */
 struct flags_layout {
         size_t heap_profile; /* u32: 0 none, 8 closure type, 9 info table */

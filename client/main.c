@@ -2,18 +2,26 @@
 /* main.c - heapwatch: only subcommands, each a line of the table. */
 #include "client/cli/command.h"
 
+#include <cairo.h>
+#include <curl/curl.h>
+#include <curses.h>
 #include <locale.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/layout.h"
 #include "client/completion/completion.h"
 #include "client/hosts/endpoints.h"
+#include "daemon/config/libraries.h"
+#include "inspect/ghc/layout.h"
 #include "proto/base/array.h"
 #include "proto/base/nearest.h"
 #include "proto/cli/help.h"
 #include "proto/cli/options.h"
+#include "proto/cli/version.h"
 
 static const struct command command_help, command_version;
 
@@ -194,10 +202,40 @@ static int run_help(void *filled)
         return EXIT_OK;
 }
 
+/* "ncurses 6.4.20221231": without the name. */
+static const char *curses_release(void)
+{
+        const char *text = curses_version();
+        const char *blank = strchr(text, ' ');
+
+        return blank ? blank + 1 : text;
+}
+
+static void print_version_details(FILE *to)
+{
+        const struct library_version own[] = {
+                { "curl", curl_version_info(CURLVERSION_NOW)->version },
+                { "SQLite", sqlite3_libversion() },
+                { "cairo", cairo_version_string() },
+                { "ncurses", curses_release() },
+        };
+        struct library_version libraries[DAEMON_LIBRARIES + ARRAY_SIZE(own)];
+
+        libraries_list(libraries);
+        memcpy(libraries + DAEMON_LIBRARIES, own, sizeof(own));
+        version_print_details(
+                to, &(struct version_details){
+                            .commit = HEAPWATCH_COMMIT,
+                            .libraries = libraries,
+                            .n_libraries = ARRAY_SIZE(libraries),
+                            .ghc = EVENTLOG_RELEASES "; RtsFlags of " LAYOUT_RELEASES "; heaps of " GHC_RELEASES,
+                    });
+}
+
 static int run_version(void *filled)
 {
         (void)filled;
-        (void)printf("heapwatch %s\n", HEAPWATCH_VERSION);
+        version_print(stdout, "heapwatch");
         return EXIT_OK;
 }
 
@@ -221,7 +259,7 @@ static const struct command command_help = {
 
 static const struct command command_version = {
         .name = "version",
-        .summary = "the version of this program",
+        .summary = "the version of this program, its libraries, the GHCs that it knows",
         .usage = (const char *const[]){ "", NULL },
         .examples = (const char *const[]){ "heapwatch version", NULL },
         .run = run_version,
@@ -302,5 +340,6 @@ int main(int argc, char **argv)
         (void)setlocale(LC_CTYPE, "");
         command_ignore_pipe();
         option_endpoints = &endpoints_by_name;
+        version_print_more = print_version_details;
         return command_exit("heapwatch", run(argc, argv));
 }

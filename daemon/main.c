@@ -15,6 +15,7 @@
 #include "daemon/transport/limits.h"
 #include "daemon/checkpoint/store.h"
 #include "daemon/config/config.h"
+#include "daemon/config/libraries.h"
 #include "daemon/log.h"
 #include "daemon/loop/memory.h"
 #include "daemon/loop/watchdog.h"
@@ -33,6 +34,7 @@
 #include "daemon/target/checkpoints.h"
 #include "daemon/target/targets.h"
 #include "proto/cli/command.h"
+#include "proto/cli/version.h"
 #include "proto/base/error.h"
 
 #define LOOP_ROUND_US 10000 /* 10 ms */
@@ -350,6 +352,17 @@ static int run(const struct config *config)
         return rules_test(config->rules, config->n_rules);
 }
 
+static void print_version_details(FILE *to)
+{
+        struct library_version libraries[DAEMON_LIBRARIES];
+
+        libraries_list(libraries);
+        version_print_details(to, &(struct version_details){ .commit = HEAPWATCH_COMMIT,
+                                                             .libraries = libraries,
+                                                             .n_libraries = DAEMON_LIBRARIES,
+                                                             .ghc = EVENTLOG_RELEASES });
+}
+
 int main(int argc, char **argv)
 {
         struct config config;
@@ -358,6 +371,7 @@ int main(int argc, char **argv)
         command_standard_descriptors();
         descriptors_raise();
         signal(SIGPIPE, SIG_IGN);
+        version_print_more = print_version_details;
         switch (config_parse(&config, argc, argv)) {
         case CONFIG_RUN:
                 log_set_levels(&config.log_level);

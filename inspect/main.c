@@ -5,6 +5,7 @@
  * else.
  */
 #include <errno.h>
+#include <gnu/libc-version.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,9 @@
 #include "proto/base/array.h"
 #include "proto/base/error.h"
 #include "proto/cli/command.h"
+#include "proto/cli/help.h"
 #include "proto/cli/options.h"
+#include "proto/cli/version.h"
 
 #define FIND_TRIES      100 /* while a collection moves what is looked for, or the program is just beginning */
 #define FIND_NS         5000000L
@@ -346,9 +349,24 @@ static const struct command command = {
         .run = run,
 };
 
+static void print_version_details(FILE *to)
+{
+        const struct library_version libc = { "libc", gnu_get_libc_version() };
+
+        version_print_details(to, &(struct version_details){ .commit = HEAPWATCH_COMMIT,
+                                                             .libraries = &libc,
+                                                             .n_libraries = 1,
+                                                             .ghc = "heaps of " GHC_RELEASES });
+}
+
 int main(int argc, char **argv)
 {
         command_standard_descriptors();
         command_ignore_pipe();
+        version_print_more = print_version_details;
+        if (argc > 1 && !strcmp(argv[1], "--man")) { /* the options in heapwatch-inspect(1) */
+                help_print_man(stdout, &command);
+                return command_exit("heapwatch-inspect", EXIT_OK);
+        }
         return command_exit("heapwatch-inspect", command_main(&command, argc, argv));
 }

@@ -13,6 +13,9 @@
 #include "inspect/ghc/info_tables.h"
 #include "inspect/memory/program.h"
 
+/* From the first to the last release that has a row in the table. */
+#define GHC_RELEASES "9.0 to 9.10"
+
 /* Offsets in a TSO, without the two words that a profiled header has more. */
 struct thread_layout {
         const char *releases;

@@ -18,6 +18,7 @@
 #include "proto/base/nearest.h"
 #include "proto/cli/complete.h"
 #include "proto/cli/help.h"
+#include "proto/cli/version.h"
 
 #define NAMES_MAX 256 /* words that a mistyped one is compared with */
 
@@ -321,7 +322,7 @@ static enum options_result take_long(struct parser *p, char *word)
                 return OPTIONS_DONE;
         }
         if (!o && !p->command->name && !strcmp(word, "version")) {
-                (void)printf("%s %s\n", command_title(p->command), HEAPWATCH_VERSION);
+                version_print(stdout, command_title(p->command));
                 return OPTIONS_DONE;
         }
         if (!o) {

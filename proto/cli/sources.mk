@@ -1,1 +1,1 @@
-sources := command.c options.c help.c complete.c
+sources := command.c options.c help.c complete.c version.c

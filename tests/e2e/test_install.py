@@ -77,7 +77,7 @@ def test_programs_and_pages(installed):
         done = subprocess.run([installed / "bin" / name, "--version"], stdout=subprocess.PIPE, check=True)
         assert done.stdout.split()[0] == name.encode()
     pages = {p.name for p in (installed / "share" / "man").glob("man*/*")}
-    assert {"heapwatch.1", "heapwatchd.8", "heapwatchd.yaml.5", "heapwatch-rules.5", "heapwatch-export.yaml.5"} <= pages
+    assert {"heapwatch.1", "heapwatch-inspect.1", "heapwatchd.8", "heapwatchd.yaml.5", "heapwatch-rules.5", "heapwatch-export.yaml.5"} <= pages
     # The client finds its daemon beside itself.
     log = LOGS / "parallel-ghc9103" / "run.eventlog"
     done = subprocess.run([installed / "bin" / "heapwatch", "pipe", "--format", "json", log], stdout=subprocess.PIPE, check=True)
@@ -287,7 +287,67 @@ def reuse_objects(tree):
     keep = shutil.ignore_patterns("tests", "unit", "programs", "asan", "ubsan", "tsan", "fuzz", "clang", "node_modules")
     with contextlib.suppress(shutil.Error):     # what is just being built for unit tests comes and goes
         shutil.copytree(BUILD, tree / BUILD_NAME, ignore=keep)
-    return ["-o", f"{BUILD_NAME}/obj/flags", "-o", f"{BUILD_NAME}/page/mode", f"BUILD={BUILD_NAME}"]
+    return ["-o", f"{BUILD_NAME}/obj/flags", "-o", f"{BUILD_NAME}/obj/commit", "-o", f"{BUILD_NAME}/page/mode", f"BUILD={BUILD_NAME}"]
+
+
+VERSION = (ROOT / "VERSION").read_text().strip()
+
+
+def dist(folder):
+    """The tarball of the last commit, with the browser page of this build."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("a release is packed from a git tree")
+    page = BUILD / "page" / "out"
+    if not (page / "page.html").stat().st_size:
+        pytest.skip("a release has the browser page, which was not built here")
+    if subprocess.run(["git", "status", "--porcelain", "client/page"], cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout:
+        pytest.skip("a release is packed from a commit, and client/page has changes that are not in one")
+    tarball = folder / f"heapwatch-{VERSION}.tar.gz"
+    subprocess.run([ROOT / "scripts" / "packaging" / "dist", page, tarball], check=True)
+    return tarball
+
+
+def test_version_tells_what_a_report_of_a_bug_needs(installed):
+    libraries = {"heapwatchd": ["libevent", "libzmq", "protobuf-c", "zstd"], "heapwatch": ["libzmq", "curl", "SQLite"],
+                 "heapwatch-inspect": ["libc"]}
+    for name, some in libraries.items():
+        done = subprocess.run([installed / "bin" / name, "--version"], stdout=subprocess.PIPE, text=True, check=True)
+        first, *rest = done.stdout.splitlines()
+        assert first == f"{name} {VERSION}"
+        details = dict(line.split(": ", 1) for line in rest)
+        assert list(details) == ["commit"] * (ROOT / ".git").exists() + ["libraries", "GHC"]
+        found = dict(library.split(" ") for library in details["libraries"].split(", "))
+        assert set(some) <= set(found) and all(re.match(r"\d+\.\d", release) for release in found.values()), found
+        assert re.search(r"\d+\.\d+", details["GHC"])
+        if "commit" in details:
+            assert re.match(r"[0-9a-f]{12}(, changed)?$", details["commit"])
+
+
+def test_the_tarball_is_reproducible_and_has_the_page(tmp_path, monkeypatch):
+    """Also with another umask, another time zone and another owner's name: its bytes are those of the commit."""
+    (tmp_path / "other").mkdir()
+    first = dist(tmp_path)
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    before = os.umask(0o077)
+    try:
+        second = dist(tmp_path / "other")
+    finally:
+        os.umask(before)
+    assert first.read_bytes() == second.read_bytes()
+    subprocess.run(["tar", "xf", first], cwd=tmp_path, check=True)
+    tree = tmp_path / f"heapwatch-{VERSION}"
+    without = {"PATH": str(tmp_path / "programs")}       # no npm
+    (tmp_path / "programs").mkdir()
+    for name in ("sh", "env", "dirname", "mkdir", "rm", "cp", "cmp", "touch", "find", "sort", "xargs", "sha256sum", "tar"):
+        (tmp_path / "programs" / name).symlink_to(shutil.which(name))
+    for expected in ((BUILD / "page" / "out" / "page.html").read_bytes(), b""):
+        done = subprocess.run([shutil.which("sh"), "scripts/page", "1", "client/page", tmp_path / "page"], cwd=tree, env=without,
+                              stderr=subprocess.PIPE, text=True, check=True)
+        assert (tmp_path / "page" / "out" / "page.html").read_bytes() == expected
+        assert ("npm is missing" in done.stderr) == (not expected)
+        # A page whose sources were changed is not the page of those sources: npm is needed.
+        with open(tree / "client" / "page" / "src" / "main.ts", "a", encoding="utf-8") as f:
+            f.write("// changed\n")
 
 
 @pytest.mark.long
@@ -299,9 +359,8 @@ def test_the_tarball_builds_and_installs(tmp_path):
     if not (ROOT / ".git").exists():
         pytest.skip("a release is packed from a git tree")
     build = {k: v for k, v in os.environ.items() if k not in ("BUILD", "MODE", "MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
-    subprocess.run(["make", "-s", "dist", f"BUILD={tmp_path}"], cwd=ROOT, env=build, check=True)
-    (tarball,) = tmp_path.glob("heapwatch-*.tar.gz")
-    subprocess.run(["tar", "xzf", tarball], cwd=tmp_path, check=True)
+    tarball = dist(tmp_path)
+    subprocess.run(["tar", "xf", tarball], cwd=tmp_path, check=True)
     tree = tmp_path / tarball.name[:-len(".tar.gz")]
     assert not (tree / "build").exists()
     how = [f"-j{os.cpu_count()}", "WEB=0", "CFLAGS=-O0"] if LONG or os.path.isabs(BUILD_NAME) else reuse_objects(tree)
@@ -311,4 +370,4 @@ def test_the_tarball_builds_and_installs(tmp_path):
     version = tree.name.split("-")[1]
     for name in ("heapwatch", "heapwatchd"):
         done = subprocess.run([tmp_path / "p" / "bin" / name, "--version"], stdout=subprocess.PIPE, check=True)
-        assert done.stdout.decode().split() == [name, version]
+        assert done.stdout.decode().splitlines()[0] == f"{name} {version}"
