@@ -18,20 +18,18 @@ export interface Label {
 }
 
 /*
- * Of markers at `at` (in pixels), the most important first: each stands right of its line, or left of it where it would leave
- * the box, in the first row with room for it. One that finds none is left out: its line is there. Faint ones have no label.
+ * Of markers at `at` (in pixels), the most important first: each stands right of its line in the first row with room for it, or
+ * else left of it. One that finds none is left out: its line is there. Faint ones have no label.
  */
 export function placeLabels(markers: { text: string; at: number; faint?: boolean }[], width: (text: string) => number,
     box: { from: number; to: number }, gap: number): Label[] {
-    const taken: { from: number; to: number; row: number }[] = [], placed: Label[] = [];
+    const placed: { label: Label; to: number }[] = [];
     for (const m of markers.filter((m) => !m.faint)) {
-        const text = short(m.text, 28), at = m.at;
-        const w = width(text), x = at + gap + w > box.to ? at - gap - w : at + gap;
-        const isFree = (row: number) => taken.every((l) => l.row !== row || x + w + gap <= l.from || x >= l.to + gap);
-        const row = Array.from({ length: LABEL_ROWS }, (_, i) => i).find(isFree);
-        if (row === undefined || x < box.from) continue;
-        taken.push({ from: x, to: x + w, row });
-        placed.push({ text, x, row });
+        const text = short(m.text, 28), w = width(text);
+        const sides = [m.at + gap, m.at - gap - w].filter((x) => x >= box.from && x + w <= box.to);
+        const place = sides.flatMap((x) => Array.from({ length: LABEL_ROWS }, (_, row) => ({ text, x, row })))
+            .find(({ x, row }) => placed.every(({ label, to }) => label.row !== row || x + w + gap <= label.x || x >= to + gap));
+        if (place) placed.push({ label: place, to: place.x + w });
     }
-    return placed;
+    return placed.map((p) => p.label);
 }
