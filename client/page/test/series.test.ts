@@ -142,3 +142,13 @@ test("marks are as dense where samples are single as where they are ten seconds 
     assert.deepEqual(moments(s, 0, 60), [9.5, 19.9, 29.1, 39.5, 49.5, 59.5]);
     assert.deepEqual(moments(s, 41, 44), [41.5, 42.5, 43.5]);
 });
+
+test("what was gained since a moment needs a sample by then and one after it", () => {
+    const s = new Series();
+    for (const [t, v] of [[1, 10], [2, 30], [4, 25]] as const) s.push(t, v);
+    assert.equal(s.gained(0.5), undefined);
+    assert.equal(s.gained(1), 15);
+    assert.equal(s.gained(3.9), -5);
+    assert.equal(s.gained(4), undefined);
+    assert.equal(new Series().gained(1), undefined);
+});

@@ -88,6 +88,21 @@ export function markOf(app: App): number | undefined {
     return Number.isNaN(at) ? undefined : at;
 }
 
+// The button that marks the newest moment, or removes the mark.
+export class MarkButton {
+    readonly root = h("button", { type: "button", title: "compares this moment with what follows: every band, and every part of resident memory",
+        onclick: () => this.app.route.set({ mark: markOf(this.app) === undefined && this.target ? this.app.newest(this.target) : undefined }) });
+    private target: Target | undefined;
+
+    constructor(private app: App) {}
+
+    show(t: Target | undefined): void {
+        this.target = t;
+        setText(this.root, markOf(this.app) === undefined ? "Mark now" : "Remove the mark");
+        setAttr(this.root, "disabled", t ? null : "");
+    }
+}
+
 // Notes in the range as lines, and the mark. The address says which kinds, and substrings to include or exclude.
 export function noteMarkers(app: App, t: Target, r: Span): Marker[] {
     const mode = noteMode(app), mark = markOf(app);

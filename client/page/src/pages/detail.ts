@@ -3,7 +3,7 @@
  * detail.ts - the table of all bands with their statistics over the range, and one band opened: its curve and its full definition.
  */
 import type { App, Page } from "../app.ts";
-import { h, setAttr, setText } from "../dom.ts";
+import { h } from "../dom.ts";
 import { setName } from "../widgets/name.ts";
 import { verdict } from "../state/judge.ts";
 import { bandStats, censusWindow } from "../state/rank.ts";
@@ -17,7 +17,7 @@ import { field } from "../widgets/controls.ts";
 import { pill } from "../widgets/facts.ts";
 import { sparkline } from "../widgets/sparkline.ts";
 import { type Column, Table } from "../widgets/table.ts";
-import { CensusLine, line, majorMarkers, markOf, noteMarkers, searching, title, zooming } from "./common.ts";
+import { CensusLine, line, majorMarkers, MarkButton, markOf, noteMarkers, searching, title, zooming } from "./common.ts";
 import { censusControl } from "./control.ts";
 import { Definition } from "./definition.ts";
 
@@ -94,19 +94,16 @@ export function detail(app: App): Page {
     const chart = new Chart({ ...zooming(app), id: "band", title: "Band", unit: BYTES_UNIT, height: 240 });
     const definition = new Definition((key) => route.set({ iso: key }, "heap"), () => route.set({ band: undefined }));
     const opened = h("div", { class: "beside" }, chart.root, definition.root);
-    const mark = h("button", { type: "button", title: "compares every band with now", onclick: () => {
-        route.set({ mark: markOf(app) === undefined ? drawn?.censuses.times.at(-1) : undefined });
-    } });
+    const mark = new MarkButton(app);
     const taken = censusControl(app);
-    const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, heading.root, h("span", { class: "spacer" }), mark, filter.root), census.root, taken.root, opened, table.root);
+    const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, heading.root, h("span", { class: "spacer" }), mark.root, filter.root), census.root, taken.root, opened, table.root);
     const rows = new Rows(app);
 
     function update(): void {
         const t = (drawn = app.target());
         heading.set(t);
         filter.update();
-        setText(mark, markOf(app) === undefined ? "Mark now" : "Remove the mark");
-        setAttr(mark, "disabled", t?.censuses.n ? null : "");
+        mark.show(t);
         census.show(t);
         taken.update(t);
         const keep = searching(app, "q", filter.root);

@@ -8,10 +8,10 @@ import { h, setText } from "../dom.ts";
 import { SCHEMES } from "../theme.ts";
 import { BYTES_UNIT, parseBytes, SHARE_UNIT, slope } from "../units.ts";
 import { Chart } from "../widgets/chart.ts";
-import { pill } from "../widgets/facts.ts";
+import { Facts, pill } from "../widgets/facts.ts";
 import { choice, field, more, select, toggle } from "../widgets/controls.ts";
-import { CensusLine, deployMarkers, majorMarkers, noteMarkers, noteMode, searching, title, zooming } from "./common.ts";
-import { Bands, heapLines, hiddenBands, noBands, residentLines } from "./heap_plots.ts";
+import { CensusLine, deployMarkers, majorMarkers, MarkButton, markOf, noteMarkers, noteMode, searching, title, zooming } from "./common.ts";
+import { Bands, heapLines, hiddenBands, noBands, residentLines, residentSince } from "./heap_plots.ts";
 import { Questions } from "./questions.ts";
 
 const MODES: [string, string][] = [["stack", "Stacked"], ["lines", "Lines"], ["share", "Normalised"]];
@@ -35,6 +35,7 @@ export function heap(app: App): Page {
     };
     const pane = new Chart({ ...zooming(app), id: "heap", title: "Live data, blocks, heap and process", unit: BYTES_UNIT, height: 330 });
     const parts = new Chart({ ...zooming(app), id: "resident", title: "What resident memory is made of", unit: BYTES_UNIT, height: 260 });
+    const mark = new MarkButton(app), since = new Facts();
     const questions = new Questions(app), judged = h("span", {}), grows = h("span", { class: "muted" });
     const filter = field(route, "q", "Bands", "text or /regexp/");
     const controls = [
@@ -52,10 +53,10 @@ export function heap(app: App): Page {
             select(route, "gcs", "Major GCs", [["on", "shown"], ["off", "hidden"]], () => "on")),
     ];
     const root = h("div", { class: "stack" },
-        h("div", {}, h("div", { class: "pagehead" }, heading.root, judged, grows),
+        h("div", {}, h("div", { class: "pagehead" }, heading.root, judged, grows, h("span", { class: "spacer" }), mark.root),
             h("div", { class: "controls" }, ...controls.map((c) => c.root))),
         h("div", {}, charts["bytes"]!.root, charts["share"]!.root, census.root),
-        h("div", { class: "beside" }, h("div", { class: "stack" }, pane.root, parts.root), questions.root));
+        h("div", { class: "beside" }, h("div", { class: "stack" }, pane.root, parts.root, since.root), questions.root));
     const bands = new Bands(app);
     let painted = false;
 
@@ -63,6 +64,7 @@ export function heap(app: App): Page {
         const t = app.target(), mode = route.get("mode", "stack");
         heading.set(t);
         for (const c of controls) c.update();
+        mark.show(t);
         census.show(t);
         const keep = searching(app, "q", filter.root), shown = mode === "share" ? "share" : "bytes";
         charts["bytes"]!.root.hidden = shown !== "bytes";
@@ -84,6 +86,8 @@ export function heap(app: App): Page {
         pane.show({ ...heapLines(t, range), range, start, markers, top }, "No sample of the heap in this range.");
         parts.show({ ...residentLines(t, range), range, start, markers, stacked: true },
             "Resident memory is known for programs on the daemon's machine; an eventlog has nothing of it.");
+        const marked = markOf(app);
+        since.show(marked === undefined ? [] : residentSince(t, marked));
         questions.show(t, range);
     }
     return { root, update, done: () => [...Object.values(charts), pane, parts].forEach((c) => c.done()) };

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * heap_plots.ts - the three pictures of memory: the largest bands; live data, blocks, heap and process with the limit; and what
- * resident memory is made of.
+ * resident memory is made of, now and since the mark.
  */
 import { PARTS } from "../api/questions.ts";
 import type { App } from "../app.ts";
 import { parseFixed, type Span } from "../range.ts";
 import type { PastBands } from "../state/archive.ts";
 import { censusWindow, distinct, rank, type Ranked, type Sort } from "../state/rank.ts";
-import { join } from "../state/series.ts";
+import { join, type Series } from "../state/series.ts";
 import type { Band, Target } from "../state/target.ts";
 import { bandColor, css, type Scheme } from "../theme.ts";
+import { bytes, signedBytes } from "../units.ts";
+import type { Fact } from "../widgets/facts.ts";
 import type { Line } from "../widgets/plot.ts";
 import { line, points } from "./common.ts";
 
@@ -155,4 +157,11 @@ export function residentLines(t: Target, r: Span): { x: number[]; lines: Line[] 
     const shown = lines.filter((l) => l.values.some((v) => v !== null));
     if (rest.some((v, i) => v > 0.01 * (rss[i] ?? 0))) shown.push(line("unknown", "not known", css("--c-unknown"), rest));
     return { x: times, lines: shown };
+}
+
+// The parts of RSS now, each compared with the mark.
+export function residentSince(t: Target, mark: number): Fact[] {
+    return [...PARTS, "rss"].map((id, k): [string, Series | undefined] => [NAMES[k] ?? "resident", t.series.get(id)])
+        .filter(([, s]) => s?.newest !== undefined)
+        .map(([name, s]) => ({ name, value: `${bytes(s!.newest)}, ${signedBytes(s!.gained(mark))} since the mark`, hint: "unknown without a sample by the mark and one after it" }));
 }

@@ -69,6 +69,12 @@ export class Series {
         while (this.n > this.capacity) this.fade();
     }
 
+    // What was gained since `t`: the newest sample, compared with the last one by then; nothing without both.
+    gained(t: number): number | undefined {
+        const i = this.at(t + 1e-9) - 1;
+        return i < 0 || i === this.n - 1 ? undefined : this.v[this.n - 1]! - this.v[i]!;
+    }
+
     // Index of the first point at or after t.
     at(t: number): number {
         return lowerBound(this.t, this.n, t);
