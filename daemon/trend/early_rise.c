@@ -43,8 +43,13 @@
 #define BASE_POINTS      8u
 #define BASE_POINTS_MIN  3u /* fewer are no level: the first second of a program, whose heap is filled then */
 #define RISE_POINTS      12u
+#define ONSET_ERRORS     5.0 /* to each side: the points of the line were chosen by it, so it errs more than they scatter */
 #define ONSET_ERROR_AGE  0.03
-#define ONSET_ERROR_MAX  0.1 /* of the age */
+#define ONSET_ERROR_MAX  0.4  /* of the age */
+#define ONSET_GAPS       0.8  /* at least so many gaps between samples, */
+#define ONSET_GAPS_S     0.2  /* and this */
+#define SPEEDS_UP        2.0  /* times the pace of the window's older half: the rise began */
+#define SPEEDS_UP_AGE    0.45 /* as much of its age earlier than its line says */
 #define MAD_TO_SD        1.4826
 #define LADDER_MAX       (EARLY_RUNGS * EARLY_POINTS_MAX)
 
@@ -235,11 +240,12 @@ static void set_onset(struct early_rise *e, double now_s)
         at_s = fmin(fmax(at_s, first[1].t_s - gap_s), first->t_s + gap_s);
         double sd_rise = scatter(rise, n_rise, first->t_s, start, slope);
         double age_s = now_s - at_s;
-        double error_s =
-                2 * sqrt(4 * sd_rise * sd_rise / n_rise + base.sd * base.sd / base.n) / slope + ONSET_ERROR_AGE * age_s;
+        double standard_error_s = sqrt(4 * sd_rise * sd_rise / n_rise + base.sd * base.sd / base.n) / slope;
+        double error_s = ONSET_ERRORS * standard_error_s + ONSET_ERROR_AGE * age_s;
         error_s = fmin(error_s, fmax(2 * gap_s, ONSET_ERROR_MAX * age_s));
-        error_s = fmax(error_s, 0.8 * gap_s + 0.5);
-        e->onset = (struct early_onset){ .from_s = fmax(at_s - error_s, 0),
+        error_s = fmax(error_s, ONSET_GAPS * gap_s + ONSET_GAPS_S);
+        double earlier_s = f->slope_new > SPEEDS_UP * f->slope_old ? SPEEDS_UP_AGE * age_s : 0;
+        e->onset = (struct early_onset){ .from_s = fmax(at_s - error_s - earlier_s, 0),
                                          .to_s = fmax(at_s + error_s, e->first_s),
                                          .base = base.level };
 }
