@@ -206,6 +206,25 @@ def test_a_daemon_that_is_short_of_memory_says_so(browser, directory):  # noqa: 
         tab.until(f"{banner}.hidden")
 
 
+def test_parts_of_memory_are_compared_with_a_marked_moment(browser, directory):  # noqa: F811
+    """A quarter of a MiB of foreign memory each tick, files that do not change."""
+    def grows(schema, tick):
+        updates = leak(schema, tick)
+        for series, value in ((pb.SERIES_FOREIGN, 40 * MIB + tick * MIB // 4), (pb.SERIES_FILES, 12 * MIB)):
+            parts(updates)["heap"].heap.samples.add(series=series, times_ns=[updates[0].event_time_ns], values=[value])
+        return updates
+
+    with FakeDaemon(pb, directory, {"leak": grows}) as d, Web("--connect", d.endpoint) as web, browser.tab() as tab:
+        tab.go(view(web, "heap", target="leak"))
+        facts = "[...document.querySelectorAll('main .facts > div')].filter((f) => !f.hidden).map((f) => f.innerText.replace(/\\s+/g, ' '))"
+        assert not any("since the mark" in f for f in tab.until(facts))
+        tab.click(selector="button >> text=Mark now")
+        tab.until(facts + ".some((f) => /^foreign .*\\+[0-9.]+ [KM]iB since the mark/.test(f))")
+        assert any(f.startswith("files 12.0 MiB, 0 B since the mark") for f in tab.until(facts))
+        tab.click(selector="button >> text=Remove the mark")
+        tab.until("!" + facts + ".some((f) => f.includes('since the mark'))")
+
+
 def test_page_and_state_say_the_same_of_a_log(browser):  # noqa: F811
     """`web FILE` opens on the log itself, and what it says is what /api/state says."""
     log = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
