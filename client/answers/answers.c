@@ -289,7 +289,7 @@ static void find_numbers(struct answers *a, const struct evidence *e)
                 a->has_limit = true;
                 a->limit_ns = e->limit->mid_ns;
         }
-        if (note && may_be_cause(note, e->trend->onset_ns))
+        if (note && may_be_cause(note, e->rise ? onset_middle(e->rise) : e->trend->onset_ns))
                 (void)hw_utf8_clean(a->note, sizeof(a->note), note->text, strlen(note->text));
         if (e->foreign || early_is_foreign(e->early)) {
                 (void)snprintf(a->culprit_text, sizeof(a->culprit_text), "foreign");

@@ -216,8 +216,8 @@ bool limit_was_met(const struct evidence *e)
 bool census_is_stale(const struct evidence *e)
 {
         const Hw__Census *c = e->t->census;
-        const bool known = e->rise ? e->rise->has_began_by_ns : e->grows && e->trend->has_onset_ns;
-        const uint64_t began_ns = !known ? 0 : e->rise ? e->rise->began_by_ns : e->trend->onset_ns;
+        const bool known = e->rise ? e->rise->has_onset_to_ns : e->grows && e->trend->has_onset_ns;
+        const uint64_t began_ns = !known ? 0 : e->rise ? e->rise->onset_to_ns : e->trend->onset_ns;
         const uint64_t now_ns = e->t->event_time_ns;
 
         return known && c && c->has_time_ns && c->time_ns < now_ns && now_ns > began_ns &&
@@ -403,8 +403,9 @@ static void find_growth(struct evidence *e)
         e->limit = t->trend_state ? t->trend_state->time_to_limit : NULL;
         if (t->trend_state && !e->grows && !e->over)
                 e->early = t->trend_state->early;
-        if (t->trend_state && !e->grows && e->ending >= ENDED_BADLY && e->ending <= CRASHED)
-                e->rise = t->trend_state->rise;
+        if (t->trend_state && !e->grows && e->ending >= ENDED_BADLY && e->ending <= CRASHED &&
+            early_rises(t->trend_state->early))
+                e->rise = t->trend_state->early;
         find_near(e);
         find_so_far(e);
         if (e->early && e->early->n_bands && !e->growing) {

@@ -32,7 +32,7 @@ struct evidence {
         const Hw__Alert *alert;         /* the most severe firing one that says more than the verdict; NULL */
         size_t n_alerts;                /* of those */
         enum severity gravest;          /* of all that fire; SEVERITY_INFO when none does */
-        const Hw__Rise *rise; /* with which a run that ended badly ended, without a verdict of growth; or NULL */
+        const Hw__EarlyWarning *rise;  /* with which a run that ended badly ended, without a verdict of growth; or NULL */
         const Hw__EarlyWarning *early; /* it rises or is near a limit, before any verdict of growth; or NULL */
         const Hw__EarlyWarning *near;  /* it meets a limit before `limit` does, or `limit` is NULL; or NULL */
         uint64_t samples;              /* of the series that decides, in this run; 0: none, or not known */

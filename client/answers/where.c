@@ -40,7 +40,7 @@ static const Hw__Note *nearest(const Hw__Note *before, const Hw__Note *after, ui
 const Hw__Note *note_near(const struct evidence *e)
 {
         if (e->rise)
-                return usable(e->rise->note);
+                return nearest(e->rise->note_before, e->rise->note_after, onset_middle(e->rise));
         if (!e->grows || !e->trend || !e->trend->has_onset_ns)
                 return NULL;
         return nearest(e->trend->note_before, e->trend->note_after, e->trend->onset_ns);
@@ -74,32 +74,6 @@ static void append_onset_note(struct target_answer *a, const struct evidence *e,
                 say(a->after, " %s", note->time_ns < onset_ns ? "after" : "before");
                 say(a->after, " the %s “%.160s”", kind, note->text);
         }
-}
-
-/* " to 2.00 s later, in which time it wrote the marker “deploy”": a rise begins between two samples. */
-static void append_rise_note(struct target_answer *a, const struct evidence *e)
-{
-        const Hw__Rise *r = e->rise;
-        const Hw__Note *note = note_near(e);
-
-        if (r->began_by_ns > r->began_after_ns) {
-                say(a->after, " to ");
-                say_duration(a->after, r->began_by_ns - r->began_after_ns);
-                say(a->after, " later");
-        }
-        if (!note) {
-                say(a->after, e->t->notes_last ? "; no marker or message of the program is near" : "");
-                return;
-        }
-        say(a->after, ", ");
-        if (note->time_ns >= r->began_after_ns && note->time_ns <= r->began_by_ns) {
-                say(a->after, "in which time it wrote");
-        } else {
-                say_duration(a->after, note->time_ns < r->began_after_ns ? r->began_after_ns - note->time_ns
-                                                                         : note->time_ns - r->began_by_ns);
-                say(a->after, note->time_ns < r->began_after_ns ? " after" : " before");
-        }
-        say(a->after, " the %s “%.160s”", is_marker(note) ? "marker" : "message", note->text);
 }
 
 static void at(struct target_answer *a, const char *text, bool known, uint64_t time_ns)
@@ -145,13 +119,14 @@ static void append_steady_since(struct target_answer *a, const struct evidence *
                 at(a, "No lasting growth since ", since_ns < UINT64_MAX, since_ns);
 }
 
-static void answer_rising_since(struct target_answer *a, const struct evidence *e)
+static void answer_rising_since(struct target_answer *a, const struct evidence *e, const Hw__EarlyWarning *early)
 {
-        const Hw__EarlyWarning *early = e->early;
         const bool is_latest = onset_is_latest(early);
         const uint64_t onset_ns = onset_middle(early);
 
-        at(a, is_latest ? "Rising since before " : "Rising since ", true, onset_moment(early));
+        at(a, is_latest ? e->over ? "The rise began before " : "Rising since before "
+              : e->over ? "The rise began at " : "Rising since ",
+           true, onset_moment(early));
         append_onset_note(a, e, nearest(early->note_before, early->note_after, onset_ns), onset_ns,
                           is_latest ? 0 : sub_sat(early->onset_to_ns, early->onset_from_ns) / 2);
 }
@@ -161,18 +136,16 @@ void answer_since(struct target_answer *a, const struct evidence *e)
         const struct world_target *t = e->t;
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
 
-        if (e->early && e->early->has_onset_from_ns && e->early->has_onset_to_ns) {
-                answer_rising_since(a, e);
+        const Hw__EarlyWarning *early = e->rise ? e->rise : e->early;
+
+        if (early && early->has_onset_from_ns && early->has_onset_to_ns) {
+                answer_rising_since(a, e, early);
         } else if (e->grows) {
                 at(a, grew_before(e, run) ? "It grew already when watching began, at " : "Growth began at ",
                    e->trend->has_onset_ns, e->trend->onset_ns);
                 if (a->has_time)
                         append_onset_note(a, e, note_near(e), e->trend->onset_ns,
                                           e->trend->has_onset_error_ns ? e->trend->onset_error_ns : 0);
-        } else if (e->rise) {
-                at(a, "The rise began at ", e->rise->has_began_after_ns, e->rise->began_after_ns);
-                if (a->has_time)
-                        append_rise_note(a, e);
         } else if (e->ending >= ENDED_BADLY && e->ending <= LOST) {
                 at(a, "Its last event was at ", t->event_time_ns > 0, t->event_time_ns);
         } else if (e->verdict == HW__VERDICT__VERDICT_STEADY) {
@@ -451,12 +424,14 @@ static const char in_resident[] = "In resident memory; where in it is not known"
 
 void answer_where(struct target_answer *a, const struct evidence *e)
 {
-        if (e->early && e->early->has_series) {
-                say(a->text, e->early->series == HW__SERIES__SERIES_LIVE  ? "In live data"
-                             : e->early->series == HW__SERIES__SERIES_RSS ? in_resident
-                                                                          : "In foreign memory (C code, FFI, malloc)");
+        const Hw__EarlyWarning *early = e->rise ? e->rise : e->early;
+
+        if (early && early->has_series) {
+                say(a->text, early->series == HW__SERIES__SERIES_LIVE  ? "In live data"
+                             : early->series == HW__SERIES__SERIES_RSS ? in_resident
+                                                                       : "In foreign memory (C code, FFI, malloc)");
                 a->tone = ANSWER_WARN;
-                say_sizes(a, e->t, e->over, e->early->series != HW__SERIES__SERIES_LIVE);
+                say_sizes(a, e->t, e->over, early->series != HW__SERIES__SERIES_LIVE);
                 return;
         }
         switch (e->where) {
@@ -473,9 +448,7 @@ void answer_where(struct target_answer *a, const struct evidence *e)
                 say(a->text, "Nowhere");
                 break;
         default:
-                if (e->rise)
-                        say(a->text, live_grows(e) ? "In live data" : in_resident);
-                else if (e->process_only && e->grows)
+                if (e->process_only && e->grows)
                         say(a->text, in_resident);
                 else if (e->foreign)
                         say(a->text,

@@ -287,7 +287,7 @@ void answer_wrong(struct target_answer *a, const struct evidence *e)
                             e->verdict == HW__VERDICT__VERDICT_LEAK ? ". Before that, a leak: " : ". Before that ");
                         say_growth(a, e);
                 } else if (e->rise && e->rise->sentence) {
-                        say(a->text, ". Before that %.200s; too short for a verdict", e->rise->sentence);
+                        say(a->text, ". Before that, too short for a verdict: %.300s", e->rise->sentence);
                 }
         } else if (e->ending == AWAITED && !e->t->run) {
                 say(a->text, "Nothing to see yet: %s", e->detail[0] ? e->detail : "waiting for its log");

@@ -495,7 +495,7 @@ static void print_where(FILE *to, const struct world_target *t, const struct ans
 {
         const Hw__Trends *s = t->trend_state;
 
-        if (over && s->growth && !s->growth->where && (s->rise || (s->early && s->early->has_series)))
+        if (over && s->growth && !s->growth->where && s->early && s->early->has_series)
                 print_answer(to, t, answers, QUESTION_WHERE);
         else if (s->growth && (s->growth->where || over))
                 sentence(to, "where", s->growth->sentence);

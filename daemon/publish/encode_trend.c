@@ -345,29 +345,6 @@ Hw__TimeToLimit *encode_time_to_limit(struct encoder *e, const struct limit_time
         return out;
 }
 
-Hw__Rise *encode_rise(struct encoder *e, const struct last_rise *r)
-{
-        Hw__Rise *out = encoder_calloc(e, 1, sizeof(*out));
-        char sentence[SENTENCE_MAX];
-
-        if (!out)
-                return NULL;
-        hw__rise__init(out);
-        PUT(out, series, (Hw__Series)r->series);
-        PUT(out, began_after_ns, r->rise.began_after_ns);
-        PUT(out, began_by_ns, r->rise.began_by_ns);
-        PUT(out, to_ns, r->rise.to_ns);
-        PUT(out, from_bytes, (uint64_t)r->rise.from_bytes);
-        PUT(out, to_bytes, (uint64_t)r->rise.to_bytes);
-        PUT_FINITE(out, slope, r->rise.slope);
-        PUT_FINITE(out, fit, r->rise.fit);
-        PUT(out, points, r->rise.points);
-        if (r->note)
-                out->note = encode_note(e, r->note);
-        out->sentence = encoder_copy(e, sentence_rise(sentence, sizeof(sentence), r));
-        return out;
-}
-
 Hw__TrendScale *encode_scale(struct encoder *e, const struct tracker_config *c)
 {
         Hw__TrendScale *out = encoder_calloc(e, 1, sizeof(*out));

@@ -16,7 +16,6 @@ Hw__Growth *encode_growth(struct encoder *e, const struct bands *bands, const st
 Hw__EarlyWarning *encode_early(struct encoder *e, const struct tracker *t, const struct bands *bands,
                                const struct tracked_early *r);
 Hw__TimeToLimit *encode_time_to_limit(struct encoder *e, const struct limit_time *limit);
-Hw__Rise *encode_rise(struct encoder *e, const struct last_rise *rise);
 Hw__TrendScale *encode_scale(struct encoder *e, const struct tracker_config *config);
 
 #endif

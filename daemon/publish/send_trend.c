@@ -14,21 +14,24 @@ struct trend_state {
         struct growth growth;
         struct limit_time limit;
         bool has_limit;
-        struct last_rise rise;
-        bool has_rise;
         struct tracked_early early;
         bool has_early;
 };
+
+static bool ended_rising(const struct trend_state *s)
+{
+        return s->has_early && s->early.ended && s->early.rising;
+}
 
 /* With the rise that a run ended with, where its verdict does not say that it grew. */
 static char *with_rise(struct encoder *e, char *sentence, const struct trend_state *s)
 {
         char rise[SENTENCE_MAX], whole[2 * SENTENCE_MAX];
 
-        if (!s->has_rise || !sentence)
+        if (!ended_rising(s) || !sentence)
                 return sentence;
         (void)snprintf(whole, sizeof(whole), "%s; at its end %s", sentence,
-                       sentence_rise(rise, sizeof(rise), &s->rise));
+                       sentence_early(rise, sizeof(rise), &s->early));
         return encoder_copy(e, whole);
 }
 
@@ -42,8 +45,6 @@ static bool put_state(struct publisher *p, Hw__Trends *out, const struct trend_s
         out->scale = encode_scale(e, tracker_config_of(p->tracker));
         if (s->has_limit)
                 out->time_to_limit = encode_time_to_limit(e, &s->limit);
-        if (s->has_rise)
-                out->rise = encode_rise(e, &s->rise);
         if (s->has_early)
                 out->early = encode_early(e, p->tracker, model_bands(p->model), &s->early);
         struct memory_limit limit = tracker_limit(p->tracker);
@@ -68,7 +69,7 @@ static bool send_part(struct publisher *p, const struct subject *subjects, uint3
         for (uint32_t i = 0; made && body.trends && i < n; i++) {
                 body.trends[i] = encode_trend(p->encoder, p->tracker, subjects[i], &s->growth);
                 made = body.trends[i] != NULL;
-                if (made && s->has_rise && !subjects[i].band && subjects[i].series == s->rise.series &&
+                if (made && ended_rising(s) && !subjects[i].band && subjects[i].series == s->early.series &&
                     body.trends[i]->verdict < HW__VERDICT__VERDICT_GROWING)
                         body.trends[i]->sentence = with_rise(p->encoder, body.trends[i]->sentence, s);
                 body.n_trends += made;
@@ -82,7 +83,6 @@ static struct trend_state look(const struct publisher *p)
 
         tracker_growth(p->tracker, &s.growth);
         s.has_limit = tracker_time_to_limit(p->tracker, &s.limit);
-        s.has_rise = tracker_last_rise(p->tracker, &s.rise);
         s.has_early = tracker_early(p->tracker, &s.early);
         return s;
 }

@@ -367,36 +367,6 @@ static bool same_duration(double low_s, double high_s)
                        hw_duration_text(high, sizeof(high), high_s * 1e9));
 }
 
-/* ----------------------------------------------------------------- rise */
-
-#define STRAIGHT        0.98 /* R^2 of a line that is called straight */
-#define NEARLY_STRAIGHT 0.9
-
-char *sentence_rise(char *out, size_t size, const struct last_rise *r)
-{
-        const struct rise_line *rise = &r->rise;
-        const double low_s = (double)(rise->to_ns - rise->began_by_ns) / 1e9;
-        const double high_s = (double)(rise->to_ns - rise->began_after_ns) / 1e9;
-        struct words w = begin(out, size);
-
-        say(&w, "%s rose from ", series_words(r->series));
-        say_bytes(&w, rise->from_bytes);
-        say(&w, " to ");
-        say_bytes(&w, rise->to_bytes);
-        say(&w, " in ");
-        say_duration(&w, low_s * 1e9);
-        if (!same_duration(low_s, high_s)) {
-                say(&w, " to ");
-                say_duration(&w, high_s * 1e9);
-        }
-        say(&w, ", %s (%u samples, fit %.2f)",
-            rise->fit >= STRAIGHT          ? "in a straight line"
-            : rise->fit >= NEARLY_STRAIGHT ? "in a nearly straight line"
-                                           : "unevenly",
-            rise->points, rise->fit);
-        return out;
-}
-
 char *sentence_limit(char *out, size_t size, const struct limit_time *l)
 {
         struct words w = begin(out, size);

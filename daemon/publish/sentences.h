@@ -24,8 +24,6 @@ char *sentence_growth(char *out, size_t size, const struct growth *g, const stru
 /* "in 1h 10m to 2h 05m live data meets the limit of its control group (2.00 GiB)" */
 char *sentence_limit(char *out, size_t size, const struct limit_time *l);
 
-/* "live data rose from 2.44 MiB to 194 MiB in 18.4 s, in a straight line (24 samples)" */
-char *sentence_rise(char *out, size_t size, const struct last_rise *r);
 /*
  * "live data has risen for 12 s, from 2.40 MiB to 107 MiB, by 9.6 MiB/s (9.1 to 10.1); not confirmed yet; if it
  * continues, it meets -M (400 MiB) in 28 s to 33 s"

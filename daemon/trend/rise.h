@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rise.h - the rise that a run ended with: a line through its last samples, whether or not it lasted for a verdict.
+ * rise.h - a line through the last samples of a run that is over, where no early warning (early_rise.h) stands.
  *
  * A program may die of its limit within seconds, long before a verdict can be reached. What its samples show is then
  * described, not judged: from where to where, how straight, and between which two samples it began.

@@ -38,7 +38,6 @@
 #include "daemon/model/model.h"
 #include "daemon/trend/growth.h"
 #include "daemon/trend/limit.h"
-#include "daemon/trend/rise.h"
 #include "daemon/trend/statistics.h"
 #include "daemon/trend/trend.h"
 
@@ -186,16 +185,6 @@ uint64_t tracker_verdicts_still(const struct tracker *t);
 void tracker_growth(const struct tracker *t, struct growth *ret);
 bool tracker_time_to_limit(const struct tracker *t, struct limit_time *ret); /* false: nothing grows, or no limit */
 
-/*
- * The rise that the run ended with: of live data, else of resident memory, which may have come too late or too fast for
- * a verdict. False: the run goes on, or it did not end with one.
- */
-struct last_rise {
-        enum series_id series;
-        struct rise_line rise;
-        const struct note *note; /* nearest to its beginning: a marker, else a message; NULL: none is near. Borrowed */
-};
-bool tracker_last_rise(const struct tracker *t, struct last_rise *ret);
 /* What is known within seconds of a rise: of live data, or off the heap. docs/VERDICT.md. */
 struct tracked_early {
         enum series_id series; /* live, foreign or, without a log, RSS: the one that runs out first, else that rises */
@@ -213,7 +202,10 @@ struct tracked_early {
         bool ended; /* the run has ended: so it was then */
 };
 
-/* False: nothing rises, and no limit is near. */
+/*
+ * False: nothing rises, and no limit is near. Of a run that is over it is what it ended with, also a rise of live data
+ * or resident memory that came too late or too fast to be seen while the run went on (rise.h).
+ */
 bool tracker_early(const struct tracker *t, struct tracked_early *ret);
 
 /* What the bands of the newest census have gained since the last one before a rise of live data began. */

@@ -9,12 +9,16 @@
 #include <math.h>
 
 #include "daemon/model/sizing.h"
+#include "daemon/trend/rise.h"
 #include "daemon/trend/tracker_private.h"
-#include "proto/base/limits.h"
+#include "proto/base/array.h"
 #include "proto/base/ckd.h"
+#include "proto/base/limits.h"
+#include "proto/base/time.h"
 
 #define COMPACT_THRESHOLD 0.3  /* of -M: what the old generation may copy, at most (-c N) */
 #define COPIED_TO_COMPACT 0.6  /* share of live data: with less, half of -M is met before the threshold */
+#define LINE_POINTS       384u /* cells of any level of a series' pyramid */
 #define ONSET_STEPS       2u   /* that a verdict's onset may be off */
 #define EARLY_PART        0.01 /* of what all bands gained: a band with less is not named */
 
@@ -136,31 +140,18 @@ static uint64_t nanoseconds_of(double seconds)
         return seconds > 0 ? (uint64_t)(seconds * 1e9) : 0;
 }
 
-bool tracker_early(const struct tracker *t, struct tracked_early *ret)
+static void set_standing(const struct tracker *t, const struct early_series *s, struct tracked_early *ret)
 {
-        const struct early_series *s = early_warning_worst(&t->early);
-
-        if (!s)
-                return false;
-        *ret = (struct tracked_early){
-                .series = series_of(t, s),
-                .rising = s->rise.rising,
-                .runs_out = s->out.warned,
-                .limit = limit_met(t, s),
-                .level_bytes = s->rise.last,
-                .base_bytes = NAN,
-                .rate = NAN,
-                .rate_low = NAN,
-                .rate_high = NAN,
-                .soonest_s = s->out.soonest_s,
-                .latest_s = s->out.latest_s,
-                .onset_from_ns = UNKNOWN_U64,
-                .onset_to_ns = UNKNOWN_U64,
-                .as_of_ns = nanoseconds_of(s->rise.now_s),
-                .ended = t->ended,
-        };
+        ret->series = series_of(t, s);
+        ret->rising = s->rise.rising;
+        ret->runs_out = s->out.warned;
+        ret->limit = limit_met(t, s);
+        ret->level_bytes = s->rise.last;
+        ret->soonest_s = s->out.soonest_s;
+        ret->latest_s = s->out.latest_s;
+        ret->as_of_ns = nanoseconds_of(s->rise.now_s);
         if (!ret->rising)
-                return true;
+                return;
         ret->base_bytes = s->rise.onset.base;
         ret->since_start = s->rise.onset.first;
         ret->rate = s->rise.widest.slope;
@@ -172,7 +163,73 @@ bool tracker_early(const struct tracker *t, struct tracked_early *ret)
                 ret->latest_s = NAN;
         if (!ret->runs_out && !(s->out.soonest_s <= EARLY_REACH * age_s))
                 ret->soonest_s = NAN;
+}
+
+static bool find_line_of_span(const struct tracker *t, enum series_id series, uint64_t span_ns, struct rise_line *ret)
+{
+        const uint64_t newest_ns = tracker_newest_ns(t, subject_series(series));
+        const struct time_range range = { sub_sat(newest_ns, span_ns),
+                                          newest_ns == UINT64_MAX ? newest_ns : newest_ns + 1 };
+        struct point history[LINE_POINTS];
+        struct rise_point points[LINE_POINTS];
+        const size_t n = series_history(model_series(t->model, series), range, 0, history, LINE_POINTS);
+
+        for (size_t i = 0; i < n; i++)
+                points[i] = (struct rise_point){ history[i].cell.last_ns, history[i].cell.max };
+        return rise_find(points, n, t->newest_ns, ret) &&
+               (ret->began_after_ns > points[0].time_ns || range.from_ns == 0);
+}
+
+/* Over the shortest span, of those that a series is kept of at one width, in which the rise's beginning is. */
+static bool find_line(const struct tracker *t, enum series_id series, struct rise_line *ret)
+{
+        static const uint64_t spans_ns[] = { 5 * NS_PER_MINUTE, NS_PER_HOUR, 6 * NS_PER_HOUR, 48 * NS_PER_HOUR };
+
+        for (size_t i = 0; i < ARRAY_SIZE(spans_ns); i++)
+                if (find_line_of_span(t, series, spans_ns[i], ret))
+                        return true;
+        return false;
+}
+
+/* The line through the last samples of a run that is over. */
+static bool set_last_rise(const struct tracker *t, struct tracked_early *ret)
+{
+        struct rise_line line;
+        const bool is_live = find_line(t, SERIES_LIVE, &line);
+
+        if (!is_live && !find_line(t, SERIES_RSS, &line))
+                return false;
+        ret->series = is_live ? SERIES_LIVE : SERIES_RSS;
+        ret->rising = true;
+        ret->since_start = line.began_after_ns == line.began_by_ns;
+        ret->base_bytes = line.from_bytes;
+        ret->level_bytes = line.to_bytes;
+        ret->rate = line.slope;
+        ret->onset_from_ns = line.began_after_ns;
+        ret->onset_to_ns = line.began_by_ns;
+        ret->as_of_ns = line.to_ns;
         return true;
+}
+
+bool tracker_early(const struct tracker *t, struct tracked_early *ret)
+{
+        const struct early_series *s = early_warning_worst(&t->early);
+
+        *ret = (struct tracked_early){
+                .limit = { UNKNOWN_U64, LIMIT_SOURCE_UNKNOWN },
+                .base_bytes = NAN,
+                .rate = NAN,
+                .rate_low = NAN,
+                .rate_high = NAN,
+                .soonest_s = NAN,
+                .latest_s = NAN,
+                .onset_from_ns = UNKNOWN_U64,
+                .onset_to_ns = UNKNOWN_U64,
+                .ended = t->ended,
+        };
+        if (s)
+                set_standing(t, s, ret);
+        return (t->ended && !ret->rising && set_last_rise(t, ret)) || s;
 }
 
 void tracker_early_refine_onset(const struct tracker *t, enum series_id series, struct trend_result *r)

@@ -1162,6 +1162,36 @@ static void test_bands_of_a_rise(void **state)
         rig_close(&r);
 }
 
+/* The collection at the end frees what had risen: until then nothing rises, and afterwards it is what it ended with. */
+static void test_a_run_ended_with_a_rise(void **state)
+{
+        static struct rig r;
+        struct tracked_early early;
+
+        (void)state;
+        open_scaled(&r, 60 * SECOND);
+        for (uint64_t s = 1; s <= 60; s++) {
+                live(&r, s * SECOND, s == 60 ? 3 * MIB : 4 * MIB + (s > 40 ? (s - 40) * 10 * MIB : 0));
+                block(&r, 0, s * SECOND, s * SECOND);
+        }
+        assert_false(tracker_early(r.t, &early));
+        end(&r);
+        assert_true(tracker_early(r.t, &early) && early.rising && early.ended && !early.runs_out);
+        assert_int_equal(early.series, SERIES_LIVE);
+        assert_true(early.onset_from_ns >= 39 * SECOND && early.onset_to_ns <= 42 * SECOND);
+        assert_true(early.base_bytes == 4.0 * MIB && early.level_bytes == 194.0 * MIB);
+        assert_true(fabs(early.rate / MIB - 10) < 0.1 && isnan(early.rate_low) && isnan(early.latest_s));
+        assert_int_equal(early.as_of_ns, 59 * SECOND);
+        rig_close(&r);
+
+        open_scaled(&r, 60 * SECOND);
+        for (uint64_t s = 1; s <= 60; s++)
+                live(&r, s * SECOND, 4 * MIB);
+        end(&r);
+        assert_false(tracker_early(r.t, &early));
+        rig_close(&r);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -1200,6 +1230,7 @@ int main(void)
                 cmocka_unit_test(test_steady_that_rises_says_so),
                 cmocka_unit_test(test_growth_of_rare_samples),
                 cmocka_unit_test(test_bands_of_a_rise),
+                cmocka_unit_test(test_a_run_ended_with_a_rise),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -152,7 +152,7 @@ export interface Recording {
 }
 export interface Trends {
     trends?: Trend[]; growth?: Growth; timeToLimit?: TimeToLimit; scale?: TrendScale; bandsLeftOut?: U64;
-    lateSamples?: U64; limitBytes?: U64; limitSource?: string; rise?: Rise; early?: EarlyWarning;
+    lateSamples?: U64; limitBytes?: U64; limitSource?: string; early?: EarlyWarning;
 }
 export interface Trend {
     series?: string; band?: number; verdict?: string; sinceNs?: U64; asOfNs?: U64; slope?: number; slopeLow?: number;
@@ -186,10 +186,6 @@ export interface TimeToLimit {
 }
 export interface TrendScale {
     resolutionNs?: U64; leakAfterNs?: U64; automatic?: boolean; sentence?: string;
-}
-export interface Rise {
-    series?: string; beganAfterNs?: U64; beganByNs?: U64; toNs?: U64; fromBytes?: U64; toBytes?: U64; slope?: number;
-    fit?: number; points?: number; note?: Note; sentence?: string;
 }
 export interface EarlyWarning {
     series?: string; rising?: boolean; runsOut?: boolean; levelBytes?: number; baseBytes?: number; rate?: number;
