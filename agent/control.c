@@ -37,7 +37,7 @@ static const struct {
 };
 
 /* The argument is checked as that of the setting. */
-static bool take_argument(const char *setting, const char *argument, struct request *r)
+static bool parse_argument(const char *setting, const char *argument, struct request *r)
 {
         struct agent_settings s;
         char text[AGENT_REQUEST_BYTES];
@@ -70,7 +70,7 @@ bool control_parse(const char *line, struct request *ret, struct error *error)
                 if (strlen(verbs[i].name) != n || memcmp(verbs[i].name, verb, n) != 0)
                         continue;
                 ret->verb = verbs[i].verb;
-                if (verbs[i].setting ? take_argument(verbs[i].setting, argument, ret) : *argument == '\0')
+                if (verbs[i].setting ? parse_argument(verbs[i].setting, argument, ret) : *argument == '\0')
                         return true;
                 return error_set(error, "%s does not take '%s'", verbs[i].name, argument);
         }
@@ -135,5 +135,5 @@ bool control_next(struct request *ret)
 
 void control_reply(const struct request *r, bool ok, const char *why)
 {
-        server_say("answer %u %s%s%s", r->id, ok ? "ok" : "no", *why ? " " : "", why);
+        server_notify("answer %u %s%s%s", r->id, ok ? "ok" : "no", *why ? " " : "", why);
 }

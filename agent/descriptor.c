@@ -21,7 +21,7 @@ static int move_high(int fd)
         return high;
 }
 
-bool descriptor_take(struct descriptor *d, int fd)
+bool descriptor_adopt(struct descriptor *d, int fd)
 {
         struct stat st;
 

@@ -18,7 +18,7 @@ struct descriptor {
 };
 
 /* Takes `fd`, at a high number, closed on exec. False: it is not open. */
-bool descriptor_take(struct descriptor *d, int fd);
+bool descriptor_adopt(struct descriptor *d, int fd);
 
 /* Whether it is still ours: otherwise it is the program's, and left alone. */
 bool descriptor_ours(struct descriptor *d);

@@ -85,7 +85,7 @@ static size_t read_arguments(char *out, size_t size)
 }
 
 /* What -with-rtsopts has is in rtsConfig only after the defaultsHook. */
-static void look_at_options(struct own_options *o)
+static void parse_own_options(struct own_options *o)
 {
         char *arguments = malloc(ARGUMENTS_MAX);
 
@@ -117,7 +117,7 @@ static int begin(void)
 {
         int r = server_start();
 
-        a.setup.look_at_options = look_at_options;
+        a.setup.parse_options = parse_own_options;
         if (r == 0)
                 r = pace_start(&a.setup);
         a.begun = r == 0;
@@ -146,7 +146,7 @@ static bool logs_nowhere(void)
 {
         struct own_options program;
 
-        look_at_options(&program);
+        parse_own_options(&program);
         return program.no_log;
 }
 
@@ -161,8 +161,8 @@ static void on_defaults(void)
                 server_abandon();
                 return;
         }
-        runtime_look_at_defaults();
-        writer_take_file(&rts.FileEventLogWriter);
+        runtime_read_defaults();
+        writer_replace_file(&rts.FileEventLogWriter);
         if (begin() != 0)
                 return;
         if (!runtime_kind.log) {
@@ -192,7 +192,7 @@ static void on_log_begin(void)
 {
         struct own_options program;
 
-        look_at_options(&program);
+        parse_own_options(&program);
         if (program.log && !a.setup.attached)
                 writer_tee();
 }

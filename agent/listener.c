@@ -93,7 +93,7 @@ static bool claim(struct listener *l, struct error *error)
                 (void)close(fd);
                 return error_set(error, "cannot write %s", l->claim);
         }
-        (void)descriptor_take(&l->lock, fd); /* first: closing another descriptor of the file would end the lock */
+        (void)descriptor_adopt(&l->lock, fd); /* first: closing another descriptor of the file would end the lock */
         (void)flock(l->lock.fd, LOCK_SH);
         (void)fcntl(l->lock.fd, F_SETLK, &(struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET });
         return true;
@@ -108,7 +108,7 @@ static bool path_beside(struct listener *l, struct error *error)
                error_set(error, "the path of the socket's directory is too long");
 }
 
-static bool take_path(struct listener *l, const struct agent_settings *s, struct error *error)
+static bool set_path(struct listener *l, const struct agent_settings *s, struct error *error)
 {
         if (!s->once || claim(l, error))
                 return true;
@@ -203,7 +203,7 @@ static bool open_socket(struct listener *l, struct error *error)
                 (void)close(fd);
                 return false;
         }
-        if (stat(l->path, &st) < 0 || !descriptor_take(&l->socket, fd)) {
+        if (stat(l->path, &st) < 0 || !descriptor_adopt(&l->socket, fd)) {
                 (void)unlink(l->path);
                 descriptor_close(&l->socket);
                 return error_set(error, "cannot listen on %s: %s", l->path, strerror(errno));
@@ -231,7 +231,7 @@ bool listener_choose_path(struct listener *l, const struct agent_settings *s, st
         memcpy(l->path, s->socket, sizeof(l->path));
         if (l->path[0] == '\0' && !default_path(l->path, sizeof(l->path), error))
                 return false;
-        return own_directory(l->path, error) && take_path(l, s, error);
+        return own_directory(l->path, error) && set_path(l, s, error);
 }
 
 bool listener_open(struct listener *l, struct error *error)

@@ -12,7 +12,7 @@
 
 static struct {
         char version[32], classes[16];
-        void (*look_at_options)(struct own_options *ret);
+        void (*parse_options)(struct own_options *ret);
         _Atomic char profile;        /* read by the agent's thread, while the program's changes it */
         bool forked;                 /* the log that runs is that of a forked child, from its beginning */
         bool own_read;               /* the beginning of the program's own log */
@@ -24,7 +24,7 @@ void logging_setup(const struct logging_setup *setup)
         snprintf(l.version, sizeof(l.version), "%s", setup->version);
         snprintf(l.classes, sizeof(l.classes), "%s", setup->classes);
         l.profile = 0;
-        l.look_at_options = setup->look_at_options;
+        l.parse_options = setup->parse_options;
         l.forked = setup->forked;
 }
 
@@ -47,7 +47,7 @@ const char *logging_refuses_profile(void)
 {
         struct own_options program;
 
-        l.look_at_options(&program);
+        l.parse_options(&program);
         return options_refuse_profile(&program);
 }
 
@@ -132,7 +132,7 @@ bool logging_set_classes(const char *classes, struct error *error)
 }
 
 /* Without an eventlog the runtime writes its profile as text: into a stream of ours. */
-static void take_profile_text(int64_t interval_ns)
+static void redirect_profile_text(int64_t interval_ns)
 {
         FILE *text = synthetic_profile(interval_ns), **file = rts.hp_file.address;
 
@@ -150,7 +150,7 @@ bool logging_start_profile(char letter, int64_t interval_ns, struct error *error
         if (!runtime_start_profile(letter, interval_ns, error))
                 return false;
         if (!runtime_kind.log)
-                take_profile_text(interval_ns);
+                redirect_profile_text(interval_ns);
         l.profile = letter;
         return true;
 }

@@ -22,7 +22,7 @@ struct logging_setup {
         bool forked;         /* the process is a child of forkProcess, whose log has begun with it */
 
         /* The program's own runtime options; all of them are known once the runtime's start is over. Any thread. */
-        void (*look_at_options)(struct own_options *ret);
+        void (*parse_options)(struct own_options *ret);
 };
 
 /* The texts are copied. Before anything else. */

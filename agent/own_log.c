@@ -78,7 +78,7 @@ static int find_log(struct error *error)
 }
 
 /* The header first, then whole blocks, as far as they are there. */
-static bool take(const uint8_t *bytes, size_t size)
+static bool parse_log(const uint8_t *bytes, size_t size)
 {
         size_t most = size < AGENT_HEADER_BYTES ? size : AGENT_HEADER_BYTES;
         const uint8_t *end = memmem(bytes, most, header_end, sizeof(header_end) - 1);
@@ -87,8 +87,8 @@ static bool take(const uint8_t *bytes, size_t size)
         preamble_reset(&found);
         if (header == 0)
                 return false;
-        preamble_take(&found, bytes, header);
-        preamble_take(&found, bytes + header, size - header);
+        preamble_add(&found, bytes, header);
+        preamble_add(&found, bytes + header, size - header);
         return found.header != NULL;
 }
 
@@ -102,7 +102,7 @@ bool own_log_read(struct error *error)
         while (log >= 0 && size < AGENT_OWN_LOG_BYTES &&
                (n = pread(log, bytes + size, AGENT_OWN_LOG_BYTES - size, (off_t)size)) > 0)
                 size += (size_t)n;
-        bool good = log >= 0 && (take(bytes, size) || error_set(error, NOT_JOINED "whose header is not known"));
+        bool good = log >= 0 && (parse_log(bytes, size) || error_set(error, NOT_JOINED "whose header is not known"));
         if (log >= 0)
                 (void)close(log);
         free(bytes);

@@ -67,7 +67,7 @@ static void go_in_unlocked(bool flush_due, bool request)
 }
 
 /* Takes a request if there is one; the lock is held. Returns whether it needs the runtime stopped. */
-static bool take_request(void)
+static bool start_request(void)
 {
         while (!p.waiting && control_next(&p.errand.request)) {
                 p.errand.interval_ns = p.timetable.interval_ns;
@@ -88,7 +88,7 @@ static void report_forbidden_census(int64_t now)
         if ((now < p.report_ns && known == p.report_knew) || !requests_forbid_census(&p.timetable.budget, &reason))
                 return;
         p.report_knew = known;
-        server_say(AGENT_NO_CENSUS "%s", reason.text);
+        server_notify(AGENT_NO_CENSUS "%s", reason.text);
         p.report_ns = now + REPORT_EVERY_NS;
 }
 
@@ -122,7 +122,7 @@ static void turn(void)
         bool request, flush_due = timetable_flush(&p.timetable, now) || p.flush_now;
 
         timetable_set_profile(&p.timetable, now, logging_profile());
-        request = take_request();
+        request = start_request();
         census_if_due(now);
         if (runtime_kind.threaded || (!runtime_kind.log && !request)) {
                 if (flush_due || request)
@@ -201,7 +201,7 @@ int pace_start(const struct pace_setup *setup)
                 .version = setup->version,
                 .classes = s->classes,
                 .forked = setup->forked,
-                .look_at_options = setup->look_at_options,
+                .parse_options = setup->parse_options,
         });
         p.waiting = !runtime_kind.threaded && request_start();
         thread_condition_init(&p.changed);

@@ -19,7 +19,7 @@ struct pace_setup {
         bool forked;      /* by forkProcess, just now */
 
         /* The program's own runtime options; all of them are known once the runtime's start is over. Any thread. */
-        void (*look_at_options)(struct own_options *ret);
+        void (*parse_options)(struct own_options *ret);
 };
 
 /* 0 or an errno. */

@@ -83,7 +83,7 @@ static bool read_types(struct preamble *p, const uint8_t *bytes, size_t size)
         return size - at >= 12 && !memcmp(bytes + at, "hetehdredatb", 12);
 }
 
-static void take_header(struct preamble *p, const uint8_t *bytes, size_t size)
+static void set_header(struct preamble *p, const uint8_t *bytes, size_t size)
 {
         preamble_reset(p);
         if (size > AGENT_HEADER_BYTES || !read_types(p, bytes, size) || !(p->header = malloc(size))) {
@@ -190,7 +190,7 @@ static size_t event_bytes(const struct preamble *p, const uint8_t *event, size_t
         return n <= left ? n : 0;
 }
 
-static void take_event(struct preamble *p, unsigned type, uint16_t capability, const uint8_t *event, size_t size)
+static void add_event(struct preamble *p, unsigned type, uint16_t capability, const uint8_t *event, size_t size)
 {
         uint64_t at_ns = get_be(event + 2, 8);
 
@@ -212,19 +212,19 @@ static void take_event(struct preamble *p, unsigned type, uint16_t capability, c
                 keep(p, type, capability, at_ns, event, size);
 }
 
-static void take_block(struct preamble *p, const uint8_t *marker, uint16_t *ret_capability)
+static void add_block(struct preamble *p, const uint8_t *marker, uint16_t *ret_capability)
 {
         *ret_capability = (uint16_t)get_be(marker + 22, 2);
         if (*ret_capability == MESSAGES_OF && get_be(marker + 14, 8) > p->message_ns)
                 p->message_ns = get_be(marker + 14, 8);
 }
 
-void preamble_take(struct preamble *p, const uint8_t *bytes, size_t size)
+void preamble_add(struct preamble *p, const uint8_t *bytes, size_t size)
 {
         uint16_t capability = NO_CAPABILITY;
 
         if (starts_log(bytes, size)) {
-                take_header(p, bytes, size);
+                set_header(p, bytes, size);
                 return;
         }
         for (size_t at = 0; p->header && size - at >= 2;) {
@@ -240,9 +240,9 @@ void preamble_take(struct preamble *p, const uint8_t *bytes, size_t size)
                         return;
                 }
                 if (type == EVENT_BLOCK)
-                        take_block(p, bytes + at, &capability);
+                        add_block(p, bytes + at, &capability);
                 else
-                        take_event(p, type, capability, bytes + at, n);
+                        add_event(p, type, capability, bytes + at, n);
                 at += n;
         }
 }

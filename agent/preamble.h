@@ -56,7 +56,7 @@ struct preamble {
 void preamble_reset(struct preamble *p);
 
 /* Takes what the runtime wrote in one call: the header, or whole blocks. */
-void preamble_take(struct preamble *p, const uint8_t *bytes, size_t size);
+void preamble_add(struct preamble *p, const uint8_t *bytes, size_t size);
 
 /*
  * Whether censuses have brought info tables that the program does not describe, which can be looked up: those that it

@@ -82,7 +82,7 @@ bool queue_push(enum chunk_kind kind, const void *bytes, size_t size, bool alway
         return true;
 }
 
-struct chunk *queue_take(int64_t timeout_ns)
+struct chunk *queue_receive(int64_t timeout_ns)
 {
         struct timespec until = thread_time_after(timeout_ns);
         struct chunk *all;

@@ -38,7 +38,7 @@ void queue_open(size_t limit_bytes);
 bool queue_push(enum chunk_kind kind, const void *bytes, size_t size, bool always);
 
 /* All that is there, in order; NULL after timeout_ns without any. */
-struct chunk *queue_take(int64_t timeout_ns);
+struct chunk *queue_receive(int64_t timeout_ns);
 
 struct queue_losses {
         uint64_t blocks, bytes;
@@ -46,7 +46,7 @@ struct queue_losses {
 
 struct queue_losses queue_losses(void);
 
-/* No more will be pushed. From then on queue_take does not wait: it returns NULL when nothing is left. */
+/* No more will be pushed. From then on queue_receive does not wait: it returns NULL when nothing is left. */
 void queue_close(void);
 bool queue_closed(void);
 

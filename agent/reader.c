@@ -75,7 +75,7 @@ bool reader_give(struct reader *r, struct chunk *c, const struct preamble *p)
         return false;
 }
 
-bool reader_take_requests(struct reader *r)
+bool reader_receive_requests(struct reader *r)
 {
         for (unsigned turn = 0; turn < REQUEST_TURNS; turn++) {
                 ssize_t n =

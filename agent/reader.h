@@ -46,7 +46,7 @@ bool reader_has_room(const struct reader *r, size_t size);
 bool reader_give(struct reader *r, struct chunk *c, const struct preamble *p);
 
 /* Its requests are posted (control.h). False when the connection ends. */
-bool reader_take_requests(struct reader *r);
+bool reader_receive_requests(struct reader *r);
 
 /* Sends as much as it takes. False when the connection ends. */
 bool reader_send(struct reader *r);

@@ -19,7 +19,7 @@ static const char *kind_of_log(void)
         return runtime_kind.log ? "runtime" : "synthetic";
 }
 
-static void say_status(struct errand *e, const struct timetable *s, const char *version)
+static void format_status(struct errand *e, const struct timetable *s, const char *version)
 {
         struct server_facts f = server_facts();
         char profile = logging_profile();
@@ -67,7 +67,7 @@ bool requests_at_once(struct errand *e, struct timetable *s, const char *version
         e->reason.text[0] = '\0';
         switch (e->request.verb) {
         case REQUEST_STATUS:
-                say_status(e, s, version);
+                format_status(e, s, version);
                 return true;
         case REQUEST_CENSUS:
                 e->ok = may_census(s, &e->reason);
@@ -115,7 +115,7 @@ static bool start(void)
         if (!logging_start(&current->reason))
                 return false;
         if (current->heap && !logging_profile() && !start_profile(current->heap))
-                server_say("%s", current->reason.text);
+                server_notify("%s", current->reason.text);
         current->reason.text[0] = '\0';
         return true;
 }
@@ -172,7 +172,7 @@ static void refuse(struct errand *e)
         e->ok = e->request.verb == REQUEST_START;
         if (!e->ok)
                 return;
-        server_say("%s", e->reason.text);
+        server_notify("%s", e->reason.text);
         e->reason.text[0] = '\0';
 }
 

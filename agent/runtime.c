@@ -331,7 +331,7 @@ bool runtime_start_log(const char *classes, struct error *error)
         if (!buffers_for_all(error))
                 return false;
         runtime_set_classes(classes);
-        writer_take_file(&rts.FileEventLogWriter);
+        writer_replace_file(&rts.FileEventLogWriter);
         if (CALL(bool (*)(const struct event_log_writer *), startEventLogging)(&writer))
                 return true;
         runtime_set_classes("");
@@ -378,7 +378,7 @@ void runtime_stop_log(void)
 
 static struct flags_layout flags_found; /* found while the flags had their default values; 0: not */
 
-void runtime_look_at_defaults(void)
+void runtime_read_defaults(void)
 {
         if (!layout_flags(rts.RtsFlags.address, rts.RtsFlags.size, true, &flags_found))
                 flags_found.heap_profile = 0;

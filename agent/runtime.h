@@ -59,7 +59,7 @@ void runtime_fork_child(void);
 uint64_t runtime_elapsed_ns(void);
 
 /* During the runtime's start, while its flags have their default values: finds the flags by these. */
-void runtime_look_at_defaults(void);
+void runtime_read_defaults(void);
 
 /* Writes the event buffers out. On a thread of ours when threaded, else at a point. */
 void runtime_flush(void);

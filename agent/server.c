@@ -141,7 +141,7 @@ static void report_queue_losses(void)
 }
 
 /* Where no log runs a message is one of its own. Whoever only watches would take that for another run. */
-static void take_message(const struct chunk *text)
+static void queue_message(const struct chunk *text)
 {
         bool log = s.preamble.header && !s.preamble.ended;
         struct chunk *c = log ? preamble_message(&s.preamble, (const char *)text->bytes, text->size)
@@ -168,7 +168,7 @@ static void publish_facts(void)
 
 static void give_definitions(struct chunk *c)
 {
-        preamble_take(&s.preamble, c->bytes, c->size);
+        preamble_add(&s.preamble, c->bytes, c->size);
         give_all(c);
         chunk_release(c);
 }
@@ -179,15 +179,15 @@ static void name_tables(uint64_t at_ns)
         struct error error;
 
         if (s.filtered || !preamble_has_unnamed(&s.preamble) ||
-            table_names_look_up(&s.preamble.tables, SYMBOLS_OWN_FILE, symbols_bias(), runtime_kind.profiled, at_ns,
-                                give_definitions, &error) ||
+            table_names_find(&s.preamble.tables, SYMBOLS_OWN_FILE, symbols_bias(), runtime_kind.profiled, at_ns,
+                             give_definitions, &error) ||
             s.unnamed_reported)
                 return;
         s.unnamed_reported = true;
-        server_say("info tables without a name are shown by their address: %s", error.text);
+        server_notify("info tables without a name are shown by their address: %s", error.text);
 }
 
-static void take_chunks(struct chunk *list)
+static void queue_chunks(struct chunk *list)
 {
         while (list) {
                 struct chunk *c = list;
@@ -195,10 +195,10 @@ static void take_chunks(struct chunk *list)
                 if (c->kind == CHUNK_START)
                         preamble_reset(&s.preamble);
                 else if (c->kind == CHUNK_MESSAGE)
-                        take_message(c);
+                        queue_message(c);
                 else {
                         uint64_t before = s.preamble.message_ns;
-                        preamble_take(&s.preamble, c->bytes, c->size);
+                        preamble_add(&s.preamble, c->bytes, c->size);
                         name_tables(before);
                         give_all(c);
                 }
@@ -235,7 +235,7 @@ static void accept_reader(int fd)
                 reader_begin(r, s.settings.queue_bytes, c);
                 chunk_release(c);
         }
-        if (!descriptor_take(&r->socket, fd)) {
+        if (!descriptor_adopt(&r->socket, fd)) {
                 reader_end(r);
                 return;
         }
@@ -283,7 +283,7 @@ static bool serve(void)
                 struct reader *r = &s.readers[i];
                 if (!r->used || r->socket.fd < 0)
                         continue;
-                if (!descriptor_ours(&r->socket) || !reader_take_requests(r) || !reader_send(r))
+                if (!descriptor_ours(&r->socket) || !reader_receive_requests(r) || !reader_send(r))
                         reader_gone(r);
                 waiting |= r->count > 0;
         }
@@ -309,7 +309,7 @@ static void run(void)
 
         for (;;) {
                 bool closed = queue_closed();
-                take_chunks(queue_take(waiting || closed ? BUSY_NS : IDLE_NS));
+                queue_chunks(queue_receive(waiting || closed ? BUSY_NS : IDLE_NS));
                 open_if_due();
                 waiting = serve();
                 if (!closed)
@@ -347,7 +347,7 @@ void server_finish(void)
         pthread_join(s.thread.id, NULL);
 }
 
-void server_say(const char *format, ...)
+void server_notify(const char *format, ...)
 {
         char text[AGENT_MESSAGE_BYTES];
         va_list arguments;

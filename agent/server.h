@@ -7,7 +7,7 @@
  * too slow misses whole blocks; the stream says how many (reader.h). Requests
  * (control.h) come on the same connection. Who may connect: listener.h.
  *
- * Everything but server_open and server_say is done by one thread of its own,
+ * Everything but server_open and server_notify is done by one thread of its own,
  * which never touches the runtime. It never waits for a reader.
  */
 #ifndef HW_AGENT_SERVER_H
@@ -43,7 +43,7 @@ int server_start(void);
 void server_finish(void);
 
 /* A notice or an answer, into the stream of every reader. From any thread. Cut at AGENT_MESSAGE_BYTES. */
-void server_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void server_notify(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Around fork(2): in the child all that is ours is closed. */
 void server_fork_prepare(void);

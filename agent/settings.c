@@ -20,7 +20,7 @@ void settings_default(struct agent_settings *s)
         };
 }
 
-static bool take_number(const char *value, double least, double most, double *ret)
+static bool parse_number(const char *value, double least, double most, double *ret)
 {
         char *end;
         double v = strtod(value, &end);
@@ -31,27 +31,27 @@ static bool take_number(const char *value, double least, double most, double *re
         return true;
 }
 
-static bool take_seconds(const char *value, double least, int64_t *ret_ns)
+static bool parse_seconds(const char *value, double least, int64_t *ret_ns)
 {
         double v;
 
-        if (!take_number(value, least, 86400, &v))
+        if (!parse_number(value, least, 86400, &v))
                 return false;
         *ret_ns = (int64_t)(v * 1e9);
         return true;
 }
 
-static bool take_text(const char *value, char *out, size_t size)
+static bool copy_text(const char *value, char *out, size_t size)
 {
         return (size_t)snprintf(out, size, "%s", value) < size;
 }
 
-static bool take_classes(const char *value, char *out, size_t size)
+static bool parse_classes(const char *value, char *out, size_t size)
 {
-        return value[strspn(value, "sgnpfuTa-")] == '\0' && take_text(value, out, size);
+        return value[strspn(value, "sgnpfuTa-")] == '\0' && copy_text(value, out, size);
 }
 
-static bool take_heap(const char *value, char *ret)
+static bool parse_heap(const char *value, char *ret)
 {
         *ret = value[0];
         if (!strcmp(value, "none"))
@@ -59,49 +59,49 @@ static bool take_heap(const char *value, char *ret)
         return !strcmp(value, "none") || ((*ret == 'T' || *ret == 'i') && value[1] == '\0');
 }
 
-static bool take_bool(const char *value, bool *ret)
+static bool parse_bool(const char *value, bool *ret)
 {
         *ret = value[0] == '1';
         return !strcmp(value, "1") || !strcmp(value, "0");
 }
 
-static bool take(struct agent_settings *s, const char *key, const char *value)
+static bool set_setting(struct agent_settings *s, const char *key, const char *value)
 {
         double number;
 
         if (!strcmp(key, "socket"))
-                return value[0] == '/' && take_text(value, s->socket, sizeof(s->socket));
+                return value[0] == '/' && copy_text(value, s->socket, sizeof(s->socket));
         if (!strcmp(key, "once"))
-                return take_bool(value, &s->once);
+                return parse_bool(value, &s->once);
         if (!strcmp(key, "follow"))
-                return take_bool(value, &s->follow);
+                return parse_bool(value, &s->follow);
         if (!strcmp(key, "skip"))
-                return take_text(value, s->skip, sizeof(s->skip));
+                return copy_text(value, s->skip, sizeof(s->skip));
         if (!strcmp(key, "ghcrts"))
-                return take_text(value, s->ghcrts, sizeof(s->ghcrts));
+                return copy_text(value, s->ghcrts, sizeof(s->ghcrts));
         if (!strcmp(key, "off"))
-                return take_bool(value, &s->off);
+                return parse_bool(value, &s->off);
         if (!strcmp(key, "classes"))
-                return take_classes(value, s->classes, sizeof(s->classes));
+                return parse_classes(value, s->classes, sizeof(s->classes));
         if (!strcmp(key, "rts"))
-                return take_text(value, s->options, sizeof(s->options));
+                return copy_text(value, s->options, sizeof(s->options));
         if (!strcmp(key, "heap"))
-                return take_heap(value, &s->heap);
+                return parse_heap(value, &s->heap);
         if (!strcmp(key, "interval"))
-                return take_seconds(value, 0.01, &s->interval_ns);
+                return parse_seconds(value, 0.01, &s->interval_ns);
         if (!strcmp(key, "flush"))
-                return take_seconds(value, 0.01, &s->flush_ns);
+                return parse_seconds(value, 0.01, &s->flush_ns);
         if (!strcmp(key, "linger"))
-                return take_seconds(value, 0, &s->linger_ns);
+                return parse_seconds(value, 0, &s->linger_ns);
         if (!strcmp(key, "await"))
-                return take_seconds(value, 0, &s->await_ns);
+                return parse_seconds(value, 0, &s->await_ns);
         if (!strcmp(key, "max-pause"))
-                return take_seconds(value, 0, &s->max_pause_ns);
-        if (!strcmp(key, "budget") && take_number(value, 0, 100, &number)) {
+                return parse_seconds(value, 0, &s->max_pause_ns);
+        if (!strcmp(key, "budget") && parse_number(value, 0, 100, &number)) {
                 s->budget = number / 100;
                 return true;
         }
-        if (!strcmp(key, "queue") && take_number(value, 0.0625, 4096, &number)) {
+        if (!strcmp(key, "queue") && parse_number(value, 0.0625, 4096, &number)) {
                 s->queue_bytes = (size_t)(number * (1 << 20));
                 return true;
         }
@@ -139,7 +139,7 @@ bool settings_parse(struct agent_settings *s, const char *text, struct error *er
                 equals = strchr(item, '=');
                 if (equals)
                         *equals = '\0';
-                if (!equals || !take(s, item, equals + 1)) {
+                if (!equals || !set_setting(s, item, equals + 1)) {
                         return error_set(error, "%s=%s is not a setting of the agent (docs/AGENT.md)", item,
                                          equals ? equals + 1 : "");
                 }

@@ -94,7 +94,7 @@ enum binding {
         SHARED, /* a local name of several things */
 };
 
-static void take_symbol(struct rts_symbol *s, enum binding *bound, const ElfW(Sym) * entry, uintptr_t bias)
+static void bind_symbol(struct rts_symbol *s, enum binding *bound, const ElfW(Sym) * entry, uintptr_t bias)
 {
         void *address = (void *)(bias + entry->st_value);
         bool local = ELF64_ST_BIND(entry->st_info) == STB_LOCAL;
@@ -135,7 +135,7 @@ static void scan_table(const struct image *m, const ElfW(Shdr) * table, const El
                         continue;
                 for (unsigned i = 0; i < rts_symbol_count; i++)
                         if (!strcmp(name, rts_symbol_names[i]))
-                                take_symbol(rts_symbol_at(i), &bound[i], &entry, m->bias);
+                                bind_symbol(rts_symbol_at(i), &bound[i], &entry, m->bias);
         }
 }
 

@@ -310,7 +310,7 @@ static void put_band(const char *line)
         at[9 + n] = '\0';
 }
 
-static void take_line(const char *line)
+static void add_line(const char *line)
 {
         static const char begin[] = "BEGIN_SAMPLE ", end[] = "END_SAMPLE ";
 
@@ -320,7 +320,7 @@ static void take_line(const char *line)
                 put_band(line);
 }
 
-static ssize_t take_text(void *unused, const char *text, size_t size)
+static ssize_t write_text(void *unused, const char *text, size_t size)
 {
         (void)unused;
         pthread_mutex_lock(&y.lock);
@@ -332,7 +332,7 @@ static ssize_t take_text(void *unused, const char *text, size_t size)
                 }
                 y.line[y.line_size] = '\0';
                 y.line_size = 0;
-                take_line(y.line);
+                add_line(y.line);
         }
         pthread_mutex_unlock(&y.lock);
         return (ssize_t)size;
@@ -341,7 +341,7 @@ static ssize_t take_text(void *unused, const char *text, size_t size)
 FILE *synthetic_profile(int64_t interval_ns)
 {
         static const uint32_t by_closure_type = 7;
-        FILE *f = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = take_text });
+        FILE *f = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = write_text });
         uint8_t *at;
 
         if (!f)

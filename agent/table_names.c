@@ -300,14 +300,14 @@ static void send_definitions(const struct table_names *t, const struct sections 
         send_block((size_t)(at - buffer.block), at_ns, send);
 }
 
-bool table_names_look_up(struct table_names *t, const char *path, uintptr_t bias, bool profiled, uint64_t at_ns,
-                         void (*send)(struct chunk *c), struct error *error)
+bool table_names_find(struct table_names *t, const char *path, uintptr_t bias, bool profiled, uint64_t at_ns,
+                      void (*send)(struct chunk *c), struct error *error)
 {
         uint64_t table_bytes = profiled ? TABLE_BYTES_PROFILED : TABLE_BYTES;
         struct sections s;
         bool good = true;
 
-        if (!descriptor_take(&file, open(path, O_RDONLY | O_CLOEXEC)))
+        if (!descriptor_adopt(&file, open(path, O_RDONLY | O_CLOEXEC)))
                 good = error_set(error, "%s cannot be read: %s", path, strerror(errno));
         else if (!read_sections(&s))
                 good = error_set(error, "the program has no symbol table: it is stripped");

@@ -50,8 +50,8 @@ void table_names_known(struct table_names *t, uint64_t key);
  * definitions of capability 0 and of the time at_ns; afterwards none is pending. False with a sentence when the file
  * cannot be read or has no symbol table.
  */
-bool table_names_look_up(struct table_names *t, const char *path, uintptr_t bias, bool profiled, uint64_t at_ns,
-                         void (*send)(struct chunk *c), struct error *error);
+bool table_names_find(struct table_names *t, const char *path, uintptr_t bias, bool profiled, uint64_t at_ns,
+                      void (*send)(struct chunk *c), struct error *error);
 
 /* In the child of a fork(2): the file that the parent may just have had open is closed. */
 void table_names_fork_child(void);

@@ -41,7 +41,7 @@ void writer_on(void (*begun)(void), void (*piece)(void), void (*stopped)(void))
         w.stopped = stopped;
 }
 
-void writer_take_file(const struct rts_symbol *file)
+void writer_replace_file(const struct rts_symbol *file)
 {
         if (w.file || !file->address || (file->size != 0 && file->size != sizeof(w.own)))
                 return;
@@ -60,7 +60,7 @@ void writer_give_back_file(void)
 bool writer_join(const struct rts_symbol *file)
 {
         w.tees = true; /* first: what is written without a capability may come at once, and belongs into the file */
-        writer_take_file(file);
+        writer_replace_file(file);
         w.serves = w.tees = w.joined = w.file && w.own.write;
         return w.joined;
 }

@@ -31,10 +31,10 @@ extern const struct event_log_writer writer;
 void writer_on(void (*begun)(void), void (*piece)(void), void (*stopped)(void));
 
 /* The functions of the runtime's file writer become ours, and its own again. While no log runs. */
-void writer_take_file(const struct rts_symbol *file);
+void writer_replace_file(const struct rts_symbol *file);
 void writer_give_back_file(void);
 
-/* The program asked for a log: the file gets it, too. After writer_take_file; at the latest when the log begins. */
+/* The program asked for a log: the file gets it, too. After writer_replace_file; at the latest when the log begins. */
 void writer_tee(void);
 bool writer_tees(void);
 

@@ -93,7 +93,7 @@ static void on_timer(evutil_socket_t fd, short what, void *ctx)
 }
 
 /* Logs a failure at once, then once a minute. */
-static void say_failure(struct delivery *d, const struct sent *sent, uint64_t now)
+static void report_failure(struct delivery *d, const struct sent *sent, uint64_t now)
 {
         if (d->said_ns && now - d->said_ns < SAY_EVERY_NS)
                 return;
@@ -121,7 +121,7 @@ static void on_sent(void *ctx, const struct sent *sent)
                 drop_oldest(d);
         } else {
                 d->health.attempts_failed++;
-                say_failure(d, sent, now);
+                report_failure(d, sent, now);
                 if (sent->again) {
                         uint64_t ms = delivery_pause_ms(++d->failures, drand48(), sent->retry_after_ns);
 
@@ -150,7 +150,7 @@ static void add(struct delivery *d, struct batch *batch, bool journalled)
                 journal_append(d->journal, &copy);
 }
 
-static void take_back(void *ctx, struct batch *batch)
+static void requeue_batch(void *ctx, struct batch *batch)
 {
         add(ctx, batch, true);
 }
@@ -184,7 +184,7 @@ struct delivery *delivery_new(const struct delivery_options *options, struct err
         d->sender = sender_new(&d->options.sender);
         bool whole = d->timer && d->sender;
         if (whole && options->journal) {
-                d->journal = journal_open(options->journal, options->queue_bytes, take_back, d, error);
+                d->journal = journal_open(options->journal, options->queue_bytes, requeue_batch, d, error);
                 whole = d->journal != NULL;
         }
         if (!whole)

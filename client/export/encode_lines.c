@@ -60,7 +60,7 @@ static void destroy(struct batcher *e)
         free(e); /* between walks there is no text */
 }
 
-static void take_part(void *ctx, const struct metric_sample *sample, const struct metric_part *part)
+static void add_part(void *ctx, const struct metric_sample *sample, const struct metric_part *part)
 {
         struct lines *l = ctx;
 
@@ -80,9 +80,9 @@ static void take_part(void *ctx, const struct metric_sample *sample, const struc
                 (void)flush(&l->base);
 }
 
-static void take(struct batcher *e, const struct metric_sample *sample)
+static void add_sample(struct batcher *e, const struct metric_sample *sample)
 {
-        metric_flatten(sample, take_part, e);
+        metric_flatten(sample, add_part, e);
 }
 
 /*
@@ -218,7 +218,8 @@ static struct batcher *make_statsd(void)
 
 #define LINES(m)                                                                                                       \
         {                                                                                                              \
-                .type = "text/plain; charset=utf-8", .make = m, .sample = take, .flush = flush, .destroy = destroy     \
+                .type = "text/plain; charset=utf-8", .make = m, .sample = add_sample, .flush = flush,                  \
+                .destroy = destroy                                                                                     \
         }
 
 const struct batcher_kind batcher_influx = LINES(make_influx);

@@ -436,7 +436,7 @@ static bool add(struct otlp *o, const struct metric_sample *s)
         return m && list_add(&o->arena, &m->points, point(o, s));
 }
 
-static void take(struct batcher *e, const struct metric_sample *s)
+static void add_sample(struct batcher *e, const struct metric_sample *s)
 {
         struct otlp *o = (struct otlp *)e;
 
@@ -493,7 +493,7 @@ static void destroy(struct batcher *e)
 
 #define KIND(of, made)                                                                                                 \
         {                                                                                                              \
-                .type = of, .make = made, .sample = take, .flush = flush, .destroy = destroy                           \
+                .type = of, .make = made, .sample = add_sample, .flush = flush, .destroy = destroy                     \
         }
 
 const struct batcher_kind batcher_otlp = KIND("application/x-protobuf", make_protobuf);

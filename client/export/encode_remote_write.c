@@ -275,7 +275,7 @@ static HwRw__Series *series_of(struct remote_write *w, const struct metric_sampl
         return part ? with_value(w, sample, part) : with_histogram(w, sample);
 }
 
-static void take_part(void *ctx, const struct metric_sample *sample, const struct metric_part *part)
+static void add_part(void *ctx, const struct metric_sample *sample, const struct metric_part *part)
 {
         struct remote_write *w = ctx;
 
@@ -294,17 +294,17 @@ static void take_part(void *ctx, const struct metric_sample *sample, const struc
         }
 }
 
-static void take(struct batcher *e, const struct metric_sample *sample)
+static void add_sample(struct batcher *e, const struct metric_sample *sample)
 {
-        metric_flatten(sample, take_part, e);
+        metric_flatten(sample, add_part, e);
         if (sample->points && sample->points->pauses && !isnan(sample->points->sum))
-                take_part(e, sample, NULL);
+                add_part(e, sample, NULL);
 }
 
 const struct batcher_kind batcher_remote_write = {
         .over_http = &sender_remote_write,
         .make = make,
-        .sample = take,
+        .sample = add_sample,
         .flush = flush,
         .destroy = destroy,
 };

@@ -133,7 +133,7 @@ static void stop(struct exporter *e, int status)
 }
 
 /* One event of the feed. False when there is none now. */
-static bool take_event(struct exporter *e)
+static bool receive_event(struct exporter *e)
 {
         const Hw__Update *update = NULL;
         enum feed_event event = feed_next(e->feed, 0, &update);
@@ -178,7 +178,7 @@ static void on_feed(evutil_socket_t fd, short what, void *arg)
 
         (void)fd;
         (void)what;
-        while (take_event(e)) {
+        while (receive_event(e)) {
                 if (--budget == 0 || clock_mono_ms() >= until_ms) {
                         (void)event_add(e->again, &now);
                         return;

@@ -39,7 +39,7 @@ static const char *some_text(struct yaml_file *f, const yaml_node_t *node, const
         return text;
 }
 
-static bool take_text(struct yaml_file *f, const yaml_node_t *node, const char *what, char **to)
+static bool read_text(struct yaml_file *f, const yaml_node_t *node, const char *what, char **to)
 {
         const char *text = some_text(f, node, what);
 
@@ -48,7 +48,7 @@ static bool take_text(struct yaml_file *f, const yaml_node_t *node, const char *
         return text && (*to || yaml_error(f, node, 0, "out of memory"));
 }
 
-static bool take_duration(struct yaml_file *f, const yaml_node_t *node, uint64_t least, uint64_t most, uint64_t *to)
+static bool read_duration(struct yaml_file *f, const yaml_node_t *node, uint64_t least, uint64_t most, uint64_t *to)
 {
         const char *text = some_text(f, node, "a duration such as 15s");
         uint64_t ns;
@@ -63,7 +63,7 @@ static bool take_duration(struct yaml_file *f, const yaml_node_t *node, uint64_t
         return true;
 }
 
-static bool take_number(struct yaml_file *f, const yaml_node_t *node, uint64_t most, uint64_t *to)
+static bool read_number(struct yaml_file *f, const yaml_node_t *node, uint64_t most, uint64_t *to)
 {
         const char *text = some_text(f, node, "a number");
         char *end = NULL;
@@ -78,7 +78,7 @@ static bool take_number(struct yaml_file *f, const yaml_node_t *node, uint64_t m
         return true;
 }
 
-static bool take_bytes(struct yaml_file *f, const yaml_node_t *node, uint64_t *to)
+static bool read_bytes(struct yaml_file *f, const yaml_node_t *node, uint64_t *to)
 {
         const char *text = some_text(f, node, "a size such as 16MiB");
         uint64_t bytes;
@@ -92,7 +92,7 @@ static bool take_bytes(struct yaml_file *f, const yaml_node_t *node, uint64_t *t
 }
 
 /* One name set, or a list of them. */
-static bool take_sets(struct yaml_file *f, const yaml_node_t *node, const struct metric_set **sets)
+static bool read_sets(struct yaml_file *f, const yaml_node_t *node, const struct metric_set **sets)
 {
         const struct metric_set *found[PLAN_SETS_MAX + 1] = { NULL };
         bool list = node->type == YAML_SEQUENCE_NODE;
@@ -118,7 +118,7 @@ static const char *const sink_keys[] = { "kind",        "name",       "listen", 
                                          "interval",    "bands",      "series",           "queue_bytes",
                                          "queue_time",  "timeout",    "native_histograms" };
 
-static bool take_format(struct yaml_file *f, const yaml_node_t *node, struct sink_plan *s)
+static bool read_format(struct yaml_file *f, const yaml_node_t *node, struct sink_plan *s)
 {
         const char *text = some_text(f, node, "a format");
 
@@ -131,7 +131,7 @@ static bool take_format(struct yaml_file *f, const yaml_node_t *node, struct sin
                           text);
 }
 
-static bool take_native(struct yaml_file *f, const yaml_node_t *node, struct sink_plan *s)
+static bool read_native(struct yaml_file *f, const yaml_node_t *node, struct sink_plan *s)
 {
         bool yes = false;
 
@@ -144,18 +144,18 @@ static bool take_native(struct yaml_file *f, const yaml_node_t *node, struct sin
 }
 
 /* The key of an address depends on the kind of sink. */
-static bool take_address(struct yaml_file *f, const yaml_node_t *node, struct sink_plan *s, const char *key)
+static bool read_address(struct yaml_file *f, const yaml_node_t *node, struct sink_plan *s, const char *key)
 {
         const char *expected = s->kind == SINK_SCRAPE ? "listen" : s->kind == SINK_TEXTFILE ? "path" : "url";
 
         if (strcmp(key, expected) != 0)
                 return yaml_error(f, node, 0, "%s: of kind %s; expected %s", key, sink_kind_names[s->kind], expected);
-        return take_text(f, node, expected, &s->address);
+        return read_text(f, node, expected, &s->address);
 }
 
-static bool take_name(struct yaml_file *f, const yaml_node_t *node, struct sink_plan *s)
+static bool read_name(struct yaml_file *f, const yaml_node_t *node, struct sink_plan *s)
 {
-        if (!take_text(f, node, "a name", &s->name))
+        if (!read_text(f, node, "a name", &s->name))
                 return false;
         if (strlen(s->name) > 48 ||
             strspn(s->name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != strlen(s->name))
@@ -163,7 +163,7 @@ static bool take_name(struct yaml_file *f, const yaml_node_t *node, struct sink_
         return true;
 }
 
-static bool take_sink_entry(struct yaml_file *f, const struct yaml_entry *e, struct sink_plan *s)
+static bool read_sink_entry(struct yaml_file *f, const struct yaml_entry *e, struct sink_plan *s)
 {
         const char *key = e->key;
         const yaml_node_t *value = e->value;
@@ -171,39 +171,39 @@ static bool take_sink_entry(struct yaml_file *f, const struct yaml_entry *e, str
         if (!strcmp(key, "kind"))
                 return true;
         if (!strcmp(key, "name"))
-                return take_name(f, value, s);
+                return read_name(f, value, s);
         if (!strcmp(key, "listen") || !strcmp(key, "path") || !strcmp(key, "url"))
-                return take_address(f, value, s, key);
+                return read_address(f, value, s, key);
         if (!strcmp(key, "format"))
-                return take_format(f, value, s);
+                return read_format(f, value, s);
         if (!strcmp(key, "native_histograms"))
-                return take_native(f, value, s);
+                return read_native(f, value, s);
         if (!strcmp(key, "token_file"))
-                return take_text(f, value, "a path", &s->token_file);
+                return read_text(f, value, "a path", &s->token_file);
         if (!strcmp(key, "no_token"))
                 return yaml_boolean(f, value, &s->no_token);
         if (!strcmp(key, "bearer_file"))
-                return take_text(f, value, "a path", &s->bearer_file);
+                return read_text(f, value, "a path", &s->bearer_file);
         if (!strcmp(key, "basic_file"))
-                return take_text(f, value, "a path", &s->basic_file);
+                return read_text(f, value, "a path", &s->basic_file);
         if (!strcmp(key, "ca_file"))
-                return take_text(f, value, "a path", &s->ca_file);
+                return read_text(f, value, "a path", &s->ca_file);
         if (!strcmp(key, "names"))
-                return take_sets(f, value, s->sets);
+                return read_sets(f, value, s->sets);
         if (!strcmp(key, "interval"))
-                return take_duration(f, value, NS_PER_S, UINT64_C(3600) * NS_PER_S, &s->interval_ns);
+                return read_duration(f, value, NS_PER_S, UINT64_C(3600) * NS_PER_S, &s->interval_ns);
         if (!strcmp(key, "bands"))
-                return take_number(f, value, BANDS_MOST, &s->bands);
+                return read_number(f, value, BANDS_MOST, &s->bands);
         if (!strcmp(key, "series"))
-                return take_number(f, value, SERIES_MOST, &s->series);
+                return read_number(f, value, SERIES_MOST, &s->series);
         if (!strcmp(key, "queue_bytes"))
-                return take_bytes(f, value, &s->queue_bytes);
+                return read_bytes(f, value, &s->queue_bytes);
         if (!strcmp(key, "queue_time"))
-                return take_duration(f, value, UINT64_C(10) * NS_PER_S, UINT64_C(7 * 86400) * NS_PER_S, &s->queue_ns);
-        return take_duration(f, value, NS_PER_S, UINT64_C(300) * NS_PER_S, &s->timeout_ns);
+                return read_duration(f, value, UINT64_C(10) * NS_PER_S, UINT64_C(7 * 86400) * NS_PER_S, &s->queue_ns);
+        return read_duration(f, value, NS_PER_S, UINT64_C(300) * NS_PER_S, &s->timeout_ns);
 }
 
-static bool take_sink(struct yaml_file *f, const yaml_node_t *node, struct plan *p)
+static bool read_sink(struct yaml_file *f, const yaml_node_t *node, struct plan *p)
 {
         const yaml_node_t *kind;
         struct yaml_entry e;
@@ -232,7 +232,7 @@ static bool take_sink(struct yaml_file *f, const yaml_node_t *node, struct plan 
                 return yaml_error(f, node, 0, "more than %d sinks", EXPORT_SINKS_MAX);
         bool good = true;
         for (size_t i = 0; yaml_entry_at(f, node, i, &e); i++)
-                good &= take_sink_entry(f, &e, s);
+                good &= read_sink_entry(f, &e, s);
         return good;
 }
 
@@ -240,17 +240,17 @@ static bool take_sink(struct yaml_file *f, const yaml_node_t *node, struct plan 
 
 static const char *const keys[] = { "daemons", "interval", "names", "labels", "bands", "series", "journal", "sinks" };
 
-static bool take_sinks(struct yaml_file *f, const yaml_node_t *node, struct plan *p)
+static bool read_sinks(struct yaml_file *f, const yaml_node_t *node, struct plan *p)
 {
         const yaml_node_t *item;
         bool good = yaml_is_sequence(f, node, "a list of sinks");
 
         for (size_t i = 0; good && (item = yaml_item_at(f, node, i)) && !yaml_enough_errors(f); i++)
-                (void)take_sink(f, item, p);
+                (void)read_sink(f, item, p);
         return good;
 }
 
-static bool take_daemons(struct yaml_file *f, const yaml_node_t *node, struct plan *p)
+static bool read_daemons(struct yaml_file *f, const yaml_node_t *node, struct plan *p)
 {
         const yaml_node_t *item;
         bool given = p->n_daemons > 0;
@@ -260,13 +260,13 @@ static bool take_daemons(struct yaml_file *f, const yaml_node_t *node, struct pl
         for (size_t i = 0; (item = yaml_item_at(f, node, i)); i++) {
                 if (p->n_daemons == OPTIONS_MAX)
                         return yaml_error(f, item, 0, "more than %d daemons", OPTIONS_MAX);
-                if (!given && take_text(f, item, "an endpoint", &p->daemons[p->n_daemons]))
+                if (!given && read_text(f, item, "an endpoint", &p->daemons[p->n_daemons]))
                         p->n_daemons++;
         }
         return true;
 }
 
-static bool take_labels(struct yaml_file *f, const yaml_node_t *node, struct plan *p)
+static bool read_labels(struct yaml_file *f, const yaml_node_t *node, struct plan *p)
 {
         struct yaml_entry e;
 
@@ -282,7 +282,7 @@ static bool take_labels(struct yaml_file *f, const yaml_node_t *node, struct pla
         return true;
 }
 
-static bool take_journal(struct yaml_file *f, const yaml_node_t *node, struct plan *p)
+static bool read_journal(struct yaml_file *f, const yaml_node_t *node, struct plan *p)
 {
         const char *text = some_text(f, node, "a directory, or off");
 
@@ -297,24 +297,24 @@ static bool take_journal(struct yaml_file *f, const yaml_node_t *node, struct pl
         return true;
 }
 
-static void take_entry(struct yaml_file *f, const struct yaml_entry *e, struct plan *p)
+static void read_entry(struct yaml_file *f, const struct yaml_entry *e, struct plan *p)
 {
         if (!strcmp(e->key, "daemons"))
-                (void)take_daemons(f, e->value, p);
+                (void)read_daemons(f, e->value, p);
         else if (!strcmp(e->key, "interval"))
-                (void)take_duration(f, e->value, NS_PER_S, UINT64_C(3600) * NS_PER_S, &p->interval_ns);
+                (void)read_duration(f, e->value, NS_PER_S, UINT64_C(3600) * NS_PER_S, &p->interval_ns);
         else if (!strcmp(e->key, "names"))
-                (void)take_sets(f, e->value, p->sets);
+                (void)read_sets(f, e->value, p->sets);
         else if (!strcmp(e->key, "labels"))
-                (void)take_labels(f, e->value, p);
+                (void)read_labels(f, e->value, p);
         else if (!strcmp(e->key, "bands"))
-                (void)take_number(f, e->value, BANDS_MOST, &p->bands);
+                (void)read_number(f, e->value, BANDS_MOST, &p->bands);
         else if (!strcmp(e->key, "series"))
-                (void)take_number(f, e->value, SERIES_MOST, &p->series);
+                (void)read_number(f, e->value, SERIES_MOST, &p->series);
         else if (!strcmp(e->key, "journal"))
-                (void)take_journal(f, e->value, p);
+                (void)read_journal(f, e->value, p);
         else if (!strcmp(e->key, "sinks"))
-                (void)take_sinks(f, e->value, p);
+                (void)read_sinks(f, e->value, p);
 }
 
 bool plan_read(struct plan *p, const char *path)
@@ -330,7 +330,7 @@ bool plan_read(struct plan *p, const char *path)
         else if (root && yaml_is_mapping(&f, root, "sinks, and what all have in common") &&
                  yaml_check_keys(&f, root, keys, ARRAY_SIZE(keys)))
                 for (size_t i = 0; yaml_entry_at(&f, root, i, &e) && !yaml_enough_errors(&f); i++)
-                        take_entry(&f, &e, p);
+                        read_entry(&f, &e, p);
         bool good = read && f.diagnostics == 0;
         yaml_file_done(&f);
         return good;

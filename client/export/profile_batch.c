@@ -124,8 +124,8 @@ static bool put_body(FILE *to, const struct profile_batch *p, const struct profi
         return whole;
 }
 
-uint64_t profile_batch_take(const struct profile_batch *p, const struct profile_kind *kind, const void *ctx,
-                            uint64_t from_ns, uint64_t until_ns)
+uint64_t profile_batch_add(const struct profile_batch *p, const struct profile_kind *kind, const void *ctx,
+                           uint64_t from_ns, uint64_t until_ns)
 {
         struct batch b = { .wall_ns = p->encoding->wall_ns };
         struct document d;

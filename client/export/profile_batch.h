@@ -31,8 +31,8 @@ struct profile_kind {
  * Calls encoding->take with the profile, unless it is empty; from and until in Unix time. Returns how many samples were
  * lost for lack of memory.
  */
-uint64_t profile_batch_take(const struct profile_batch *p, const struct profile_kind *kind, const void *ctx,
-                            uint64_t from_ns, uint64_t until_ns);
+uint64_t profile_batch_add(const struct profile_batch *p, const struct profile_kind *kind, const void *ctx,
+                           uint64_t from_ns, uint64_t until_ns);
 
 /* The parts of a batch; they point into its bytes, but for the boundary. False: this is none. */
 struct profile_parts {

@@ -133,7 +133,7 @@ static void heap(struct walk *w)
         w->seen->census = c->number;
         if (run && run->has_start_wall_ns && run->start_wall_ns + c->time_ns < wall_ns)
                 wall_ns = run->start_wall_ns + c->time_ns;
-        w->lost += profile_batch_take(&w->to, &kind, w, wall_ns - NS_PER_S, wall_ns);
+        w->lost += profile_batch_add(&w->to, &kind, w, wall_ns - NS_PER_S, wall_ns);
 }
 
 static void ticks(struct walk *w)
@@ -146,7 +146,7 @@ static void ticks(struct walk *w)
         uint64_t now_ns = w->to.encoding->wall_ns;
 
         if (w->t->ticks)
-                w->lost += profile_batch_take(&w->to, &kind, w, w->seen->wall_ns, now_ns);
+                w->lost += profile_batch_add(&w->to, &kind, w, w->seen->wall_ns, now_ns);
         remember_ticks(w->seen, w->t);
         w->seen->event_time_ns = w->t->event_time_ns;
         w->seen->wall_ns = now_ns;

@@ -118,7 +118,7 @@ struct arguments {
         size_t n_words;
 };
 
-static int take_word(const struct command *c, const struct option *o, void *filled, char *value)
+static int parse_word(const struct command *c, const struct option *o, void *filled, char *value)
 {
         struct arguments *a = filled;
 
@@ -128,7 +128,7 @@ static int take_word(const struct command *c, const struct option *o, void *fill
         return 0;
 }
 
-static int take_endpoint(const struct command *c, const struct option *o, void *filled, char *value)
+static int parse_endpoint(const struct command *c, const struct option *o, void *filled, char *value)
 {
         struct config *config = ((struct arguments *)filled)->config;
         char *endpoint = !strcmp(o->name, "request") ? config->request_endpoint : config->publish_endpoint;
@@ -139,7 +139,7 @@ static int take_endpoint(const struct command *c, const struct option *o, void *
         return 0;
 }
 
-static int take_keys(const struct command *c, const struct option *o, void *filled, char *value)
+static int parse_keys(const struct command *c, const struct option *o, void *filled, char *value)
 {
         struct config *config = ((struct arguments *)filled)->config;
         const bool listen = !strcmp(o->name, "listen");
@@ -151,7 +151,7 @@ static int take_keys(const struct command *c, const struct option *o, void *fill
         return 0;
 }
 
-static int take_log_level(const struct command *c, const struct option *o, void *filled, char *value)
+static int parse_log_level(const struct command *c, const struct option *o, void *filled, char *value)
 {
         struct config *config = ((struct arguments *)filled)->config;
 
@@ -163,7 +163,7 @@ static int take_log_level(const struct command *c, const struct option *o, void 
                 value, log_room_names());
 }
 
-static int take_trend(const struct command *c, const struct option *o, void *filled, char *value)
+static int parse_trend(const struct command *c, const struct option *o, void *filled, char *value)
 {
         struct config_trend *trend = &((struct arguments *)filled)->config->trend;
         struct error error;
@@ -174,7 +174,7 @@ static int take_trend(const struct command *c, const struct option *o, void *fil
         return good ? 0 : option_error(c, o, "%s", error.text);
 }
 
-static int take_keep(const struct command *c, const struct option *o, void *filled, char *value)
+static int parse_keep(const struct command *c, const struct option *o, void *filled, char *value)
 {
         struct config_keep *keep = &((struct arguments *)filled)->config->keep_ended;
         struct error error;
@@ -197,7 +197,7 @@ bool config_memory(struct config *c, const char *value, struct error *error)
         return true;
 }
 
-static int take_memory(const struct command *c, const struct option *o, void *filled, char *value)
+static int parse_memory(const struct command *c, const struct option *o, void *filled, char *value)
 {
         struct error error;
 
@@ -206,7 +206,7 @@ static int take_memory(const struct command *c, const struct option *o, void *fi
                        : option_error(c, o, "%s", error.text);
 }
 
-static int take_record(const struct command *c, const struct option *o, void *filled, char *value)
+static int parse_record(const struct command *c, const struct option *o, void *filled, char *value)
 {
         struct config_record *record = &((struct arguments *)filled)->config->record;
         const char *setting = !strcmp(o->name, "record")          ? "directory"
@@ -217,7 +217,7 @@ static int take_record(const struct command *c, const struct option *o, void *fi
         return config_record_set(record, setting, value, &error) ? 0 : option_error(c, o, "%s", error.text);
 }
 
-static int take_checkpoint(const struct command *c, const struct option *o, void *filled, char *value)
+static int parse_checkpoint(const struct command *c, const struct option *o, void *filled, char *value)
 {
         struct config_checkpoint *checkpoint = &((struct arguments *)filled)->config->checkpoint;
         const char *setting = !strcmp(o->name, "checkpoint") ? "directory" : "every";
@@ -226,7 +226,7 @@ static int take_checkpoint(const struct command *c, const struct option *o, void
         return config_checkpoint_set(checkpoint, setting, value, &error) ? 0 : option_error(c, o, "%s", error.text);
 }
 
-static int take_state(const struct command *c, const struct option *o, void *filled, char *value)
+static int parse_state(const struct command *c, const struct option *o, void *filled, char *value)
 {
         struct config *config = ((struct arguments *)filled)->config;
         struct error error;
@@ -236,7 +236,7 @@ static int take_state(const struct command *c, const struct option *o, void *fil
                        : option_error(c, o, "%s", error.text);
 }
 
-static int take_rules(const struct command *c, const struct option *o, void *filled, char *value)
+static int parse_rules(const struct command *c, const struct option *o, void *filled, char *value)
 {
         struct error error;
 
@@ -245,7 +245,7 @@ static int take_rules(const struct command *c, const struct option *o, void *fil
         return option_error(c, o, "%s", error.text);
 }
 
-static int take_allow(const struct command *c, const struct option *o, void *filled, char *value)
+static int parse_allow(const struct command *c, const struct option *o, void *filled, char *value)
 {
         struct error error;
 
@@ -254,14 +254,14 @@ static int take_allow(const struct command *c, const struct option *o, void *fil
         return option_error(c, o, "%s", error.text);
 }
 
-static int take_notify(const struct command *c, const struct option *o, void *filled, char *value)
+static int parse_notify(const struct command *c, const struct option *o, void *filled, char *value)
 {
         return config_notify(((struct arguments *)filled)->config, value) ? 0
                                                                           : option_error(c, o, "expected on or off");
 }
 
 /* Options without a value that set one field of the configuration. */
-static int take_flag(const struct command *c, const struct option *o, void *filled, char *value)
+static int parse_flag(const struct command *c, const struct option *o, void *filled, char *value)
 {
         static const struct {
                 const char *name;
@@ -284,83 +284,83 @@ static int take_flag(const struct command *c, const struct option *o, void *fill
         return 0;
 }
 
-#define FLAG(n, t) OPTION_CALLBACK(n, 0, NULL, take_flag, COMPLETE_NOTHING, t)
+#define FLAG(n, t) OPTION_CALLBACK(n, 0, NULL, parse_flag, COMPLETE_NOTHING, t)
 
 static const struct option options[] = {
         OPTION_TEXT("config", 'c', "FILE", struct arguments, file, COMPLETE_FILE,
                     "YAML with the same settings (see heapwatchd.yaml(5)); the command line wins over the file"),
-        OPTION_CALLBACK("publish", 0, "ENDPOINT", take_endpoint, COMPLETE_NOTHING,
+        OPTION_CALLBACK("publish", 0, "ENDPOINT", parse_endpoint, COMPLETE_NOTHING,
                         "where updates are published: ipc in a directory that only the user can enter, or tcp on a "
                         "loopback address; others are refused, because nothing would keep strangers out"),
-        OPTION_CALLBACK("request", 0, "ENDPOINT", take_endpoint, COMPLETE_NOTHING,
+        OPTION_CALLBACK("request", 0, "ENDPOINT", parse_endpoint, COMPLETE_NOTHING,
                         "where requests are answered; default of both: ipc sockets in $XDG_RUNTIME_DIR/heapwatch, or "
                         "/run/heapwatch as root"),
         OPTION_CALLBACK(
-                "listen", 0, "ENDPOINT", take_keys, COMPLETE_NOTHING,
+                "listen", 0, "ENDPOINT", parse_keys, COMPLETE_NOTHING,
                 "also listen at tcp://ADDRESS:PORT and at the port above it, for other machines: encrypted, and "
                 "for those alone whose key is authorised (see `heapwatch keys`)"),
         OPTION_CALLBACK(
-                "keys", 0, "DIR", take_keys, COMPLETE_FILE,
+                "keys", 0, "DIR", parse_keys, COMPLETE_FILE,
                 "with --listen: the directory of this daemon's key, server.key, and of authorized.yaml (default "
                 "~/.config/heapwatch/keys); read again on SIGHUP and `heapwatch ctl reload`"),
         FLAG("show-arguments",
              "publish the programs' own arguments too; they may hold secrets, so only RTS options are published "
              "otherwise. The programs' environment is never published"),
-        OPTION_CALLBACK("resolution", 0, "TIME", take_trend, COMPLETE_NOTHING,
+        OPTION_CALLBACK("resolution", 0, "TIME", parse_trend, COMPLETE_NOTHING,
                         "step in which growth is judged, 100ms to 1h (default 1m)"),
         OPTION_CALLBACK(
-                "leak-after", 0, "TIME", take_trend, COMPLETE_NOTHING,
+                "leak-after", 0, "TIME", parse_trend, COMPLETE_NOTHING,
                 "growth that lasts this long without slowing down is called a leak (default 180 steps, which is 3h; at "
                 "least 20 steps; given alone, it sets the step to a 180th)"),
-        OPTION_CALLBACK("limit", 0, "BYTES", take_trend, COMPLETE_NOTHING,
+        OPTION_CALLBACK("limit", 0, "BYTES", parse_trend, COMPLETE_NOTHING,
                         "memory the programs may use, such as 2GiB, if less than what their control group, -M or the "
                         "machine allow"),
         OPTION_CALLBACK(
-                "memory", 0, "BYTES", take_memory, COMPLETE_NOTHING,
+                "memory", 0, "BYTES", parse_memory, COMPLETE_NOTHING,
                 "the daemon's own memory, such as 256MiB (default: what its control group allows): above 80 % "
                 "of it targets above their share get no new bands, above 95 % none does, and no target is added"),
         OPTION_CALLBACK(
-                "keep-ended", 0, "NUMBER", take_keep, COMPLETE_NOTHING,
+                "keep-ended", 0, "NUMBER", parse_keep, COMPLETE_NOTHING,
                 "how many ended runs are kept, with all that was seen of them, 0 to 500: targets of `heapwatch run`, "
                 "and of any target the run before its newest, as NAME~1; the oldest go first, and of one name at most "
                 "4 stay (default 16)"),
-        OPTION_CALLBACK("keep-ended-for", 0, "TIME", take_keep, COMPLETE_NOTHING,
+        OPTION_CALLBACK("keep-ended-for", 0, "TIME", parse_keep, COMPLETE_NOTHING,
                         "how long they are kept (default 48h)"),
-        OPTION_CALLBACK("allow-source", 0, "PATTERN", take_allow, COMPLETE_NOTHING,
+        OPTION_CALLBACK("allow-source", 0, "PATTERN", parse_allow, COMPLETE_NOTHING,
                         "sources that requests may add, such as /srv/*/log/*.eventlog or unix-listen:/run/heapwatch/*, "
                         "where * does not match a '/'; may be given several times. Without it they may add what the "
                         "daemon's user could read without privileges, and nothing that listens"),
         OPTION_CALLBACK(
-                "record", 0, "DIR", take_record, COMPLETE_FILE,
+                "record", 0, "DIR", parse_record, COMPLETE_FILE,
                 "keep the streams of all targets in DIR, compressed, within a budget: what was seen outlives "
                 "program and daemon; see `heapwatch recording` and `heapwatch recording dump`. Never the programs' "
                 "environment, their arguments with --show-arguments only"),
-        OPTION_CALLBACK("record-budget", 0, "BYTES", take_record, COMPLETE_NOTHING,
+        OPTION_CALLBACK("record-budget", 0, "BYTES", parse_record, COMPLETE_NOTHING,
                         "disk space for recordings (default 4GiB; of one target 1GiB, see heapwatchd.yaml(5)): the "
                         "oldest go first. Recording pauses where less than 1GiB would be left free"),
-        OPTION_CALLBACK("record-for", 0, "TIME", take_record, COMPLETE_NOTHING,
+        OPTION_CALLBACK("record-for", 0, "TIME", parse_record, COMPLETE_NOTHING,
                         "how long recordings are kept (default 7d)"),
-        OPTION_CALLBACK("checkpoint", 0, "DIR", take_checkpoint, COMPLETE_FILE,
+        OPTION_CALLBACK("checkpoint", 0, "DIR", parse_checkpoint, COMPLETE_FILE,
                         "keep what is known of all targets in DIR, so that a daemon that is started again goes on: "
                         "verdicts, windows, alerts and their clocks, history, and the targets that requests had added"),
-        OPTION_CALLBACK("checkpoint-every", 0, "TIME", take_checkpoint, COMPLETE_NOTHING,
+        OPTION_CALLBACK("checkpoint-every", 0, "TIME", parse_checkpoint, COMPLETE_NOTHING,
                         "how often checkpoints are written, from 100ms to 30s (default 20s); a daemon that is asked to "
                         "end writes all of them"),
         OPTION_CALLBACK(
-                "state", 0, "DIR", take_state, COMPLETE_FILE,
+                "state", 0, "DIR", parse_state, COMPLETE_FILE,
                 "as the daemon that `heapwatch run` starts: keep in DIR how this daemon ends, for the one after "
                 "it and for those who start it again, and the older part of its log, which is then at most "
                 "1MiB where standard error is a file. One daemon at a time has DIR (default: that of "
                 "--checkpoint, if given)"),
-        OPTION_CALLBACK("rules", 0, "FILE", take_rules, COMPLETE_FILE,
+        OPTION_CALLBACK("rules", 0, "FILE", parse_rules, COMPLETE_FILE,
                         "rules for alerts, beside the built-in ones; may be given several times (see "
                         "heapwatch-rules(5)); read again on SIGHUP and `heapwatch ctl reload`: alerts of rules that "
                         "have not changed keep their state, and with a mistake in any file the old rules go on"),
-        OPTION_CALLBACK("notify", 0, "WHEN", take_notify, COMPLETE_NOTHING,
+        OPTION_CALLBACK("notify", 0, "WHEN", parse_notify, COMPLETE_NOTHING,
                         "who acts on alerts; on (default): `heapwatch notify`, which the daemon starts when a rule has "
                         "actions, starts again when it ends, and ends with itself; off: one that is started apart, as "
                         "another user or on another machine"),
-        OPTION_CALLBACK("log-level", 0, "LEVEL", take_log_level, COMPLETE_NOTHING,
+        OPTION_CALLBACK("log-level", 0, "LEVEL", parse_log_level, COMPLETE_NOTHING,
                         "error, warning, info (default) or debug, for all of the daemon or by room, as in "
                         "info,source=debug,target=debug; the rooms are the folders of its source. Lines go to standard "
                         "error, which never makes the daemon wait: what is not read is dropped and counted. A message "
@@ -370,7 +370,7 @@ static const struct option options[] = {
         FLAG("list-rules", "list the built-in rules and those of the FILEs"),
         FLAG("explain-rules", "the same in words"),
         FLAG("test-rules", "run tests of rules"),
-        { .argument = "[NAME=]URI...", .type = OPTION_IS_CALLBACK, .take = take_word, .complete = COMPLETE_FILE },
+        { .argument = "[NAME=]URI...", .type = OPTION_IS_CALLBACK, .take = parse_word, .complete = COMPLETE_FILE },
         OPTIONS_END,
 };
 

@@ -40,7 +40,7 @@ static const char *short_text(struct yaml_file *f, const yaml_node_t *node, cons
         return NULL;
 }
 
-static bool take_endpoint(struct yaml_file *f, const yaml_node_t *node, char *endpoint)
+static bool read_endpoint(struct yaml_file *f, const yaml_node_t *node, char *endpoint)
 {
         const char *text = short_text(f, node, "an endpoint", CONFIG_ENDPOINT_MAX - 1);
 
@@ -49,7 +49,7 @@ static bool take_endpoint(struct yaml_file *f, const yaml_node_t *node, char *en
         return text != NULL;
 }
 
-static bool take_path(struct yaml_file *f, const yaml_node_t *node, char *path)
+static bool read_path(struct yaml_file *f, const yaml_node_t *node, char *path)
 {
         const char *text = short_text(f, node, "a directory", CONFIG_PATH_MAX - 1);
 
@@ -58,7 +58,7 @@ static bool take_path(struct yaml_file *f, const yaml_node_t *node, char *path)
         return text != NULL;
 }
 
-static bool take_log_level(struct yaml_file *f, const yaml_node_t *node, struct config *c)
+static bool read_log_level(struct yaml_file *f, const yaml_node_t *node, struct config *c)
 {
         const char *text = short_text(f, node, "error, warning, info or debug", LOG_LEVELS_TEXT);
         struct log_levels levels;
@@ -75,14 +75,14 @@ static bool take_log_level(struct yaml_file *f, const yaml_node_t *node, struct 
         return true;
 }
 
-static bool take_notify(struct yaml_file *f, const yaml_node_t *node, struct config *c)
+static bool read_notify(struct yaml_file *f, const yaml_node_t *node, struct config *c)
 {
         const char *text = short_text(f, node, "on or off", TEXT_MAX);
 
         return text && (config_notify(c, text) || yaml_error(f, node, 0, "notify: '%s'; expected on or off", text));
 }
 
-static bool take_show_arguments(struct yaml_file *f, const yaml_node_t *node, struct config *c)
+static bool read_show_arguments(struct yaml_file *f, const yaml_node_t *node, struct config *c)
 {
         bool yes = false, good = yaml_boolean(f, node, &yes);
 
@@ -92,7 +92,7 @@ static bool take_show_arguments(struct yaml_file *f, const yaml_node_t *node, st
 
 typedef bool trend_setter(struct config_trend *c, const char *value, struct error *error);
 
-static bool take_trend_value(struct yaml_file *f, const yaml_node_t *node, struct config_trend *trend,
+static bool read_trend_value(struct yaml_file *f, const yaml_node_t *node, struct config_trend *trend,
                              trend_setter *set, const char *what)
 {
         const char *text = node ? short_text(f, node, what, TEXT_MAX) : NULL;
@@ -104,16 +104,16 @@ static bool take_trend_value(struct yaml_file *f, const yaml_node_t *node, struc
 }
 
 /* What the command line gave stays. */
-static bool take_trend(struct yaml_file *f, const yaml_node_t *node, struct config *c)
+static bool read_trend(struct yaml_file *f, const yaml_node_t *node, struct config *c)
 {
         static const char *const keys[] = { "resolution", "leak_after", "limit" };
         struct config_trend t = { 0 };
 
         if (!CHECK_KEYS(f, node, "resolution, leak_after and limit", keys))
                 return false;
-        bool good = take_trend_value(f, yaml_get(f, node, "resolution"), &t, config_trend_resolution, "a duration");
-        good &= take_trend_value(f, yaml_get(f, node, "leak_after"), &t, config_trend_leak_after, "a duration");
-        good &= take_trend_value(f, yaml_get(f, node, "limit"), &t, config_trend_limit, "a size");
+        bool good = read_trend_value(f, yaml_get(f, node, "resolution"), &t, config_trend_resolution, "a duration");
+        good &= read_trend_value(f, yaml_get(f, node, "leak_after"), &t, config_trend_leak_after, "a duration");
+        good &= read_trend_value(f, yaml_get(f, node, "limit"), &t, config_trend_limit, "a size");
         if (!c->trend.resolution_ns)
                 c->trend.resolution_ns = t.resolution_ns;
         if (!c->trend.leak_after_ns)
@@ -125,7 +125,7 @@ static bool take_trend(struct yaml_file *f, const yaml_node_t *node, struct conf
 
 typedef bool keep_setter(struct config_keep *c, const char *value, struct error *error);
 
-static bool take_keep_value(struct yaml_file *f, const yaml_node_t *node, struct config_keep *keep, keep_setter *set,
+static bool read_keep_value(struct yaml_file *f, const yaml_node_t *node, struct config_keep *keep, keep_setter *set,
                             const char *what)
 {
         const char *text = node ? short_text(f, node, what, TEXT_MAX) : NULL;
@@ -136,7 +136,7 @@ static bool take_keep_value(struct yaml_file *f, const yaml_node_t *node, struct
         return set(keep, text, &error) || yaml_error(f, node, 0, "%s", error.text);
 }
 
-static bool take_memory(struct yaml_file *f, const yaml_node_t *node, struct config *c)
+static bool read_memory(struct yaml_file *f, const yaml_node_t *node, struct config *c)
 {
         const char *text = short_text(f, node, "bytes", TEXT_MAX);
         struct error error;
@@ -145,15 +145,15 @@ static bool take_memory(struct yaml_file *f, const yaml_node_t *node, struct con
 }
 
 /* What the command line gave stays. */
-static bool take_keep(struct yaml_file *f, const yaml_node_t *node, struct config *c)
+static bool read_keep(struct yaml_file *f, const yaml_node_t *node, struct config *c)
 {
         static const char *const keys[] = { "targets", "time" };
         struct config_keep k = { .has_most = false };
 
         if (!CHECK_KEYS(f, node, "targets and time", keys))
                 return false;
-        bool good = take_keep_value(f, yaml_get(f, node, "targets"), &k, config_keep_most, "a number");
-        good &= take_keep_value(f, yaml_get(f, node, "time"), &k, config_keep_for, "a duration");
+        bool good = read_keep_value(f, yaml_get(f, node, "targets"), &k, config_keep_most, "a number");
+        good &= read_keep_value(f, yaml_get(f, node, "time"), &k, config_keep_for, "a duration");
         if (k.has_most && !c->keep_ended.has_most) {
                 c->keep_ended.has_most = true;
                 c->keep_ended.most = k.most;
@@ -166,7 +166,7 @@ static bool take_keep(struct yaml_file *f, const yaml_node_t *node, struct confi
 }
 
 /* What the command line gave stays. */
-static bool take_record(struct yaml_file *f, const yaml_node_t *node, struct config *c)
+static bool read_record(struct yaml_file *f, const yaml_node_t *node, struct config *c)
 {
         static const char *const keys[] = { "directory", "total", "per_target", "time", "free", "bundles" };
         struct config_record given = { .directory = "" };
@@ -187,7 +187,7 @@ static bool take_record(struct yaml_file *f, const yaml_node_t *node, struct con
         return good;
 }
 
-static bool take_checkpoint(struct yaml_file *f, const yaml_node_t *node, struct config *c)
+static bool read_checkpoint(struct yaml_file *f, const yaml_node_t *node, struct config *c)
 {
         static const char *const keys[] = { "directory", "every" };
         struct config_checkpoint given = { .directory = "" };
@@ -211,7 +211,7 @@ static bool take_checkpoint(struct yaml_file *f, const yaml_node_t *node, struct
         return good;
 }
 
-static bool take_rules(struct yaml_file *f, const yaml_node_t *node, struct config *c)
+static bool read_rules(struct yaml_file *f, const yaml_node_t *node, struct config *c)
 {
         const yaml_node_t *item;
         bool good = true;
@@ -229,7 +229,7 @@ static bool take_rules(struct yaml_file *f, const yaml_node_t *node, struct conf
         return good;
 }
 
-static bool take_allow(struct yaml_file *f, const yaml_node_t *node, struct config *c)
+static bool read_allow(struct yaml_file *f, const yaml_node_t *node, struct config *c)
 {
         const yaml_node_t *item;
         bool good = true;
@@ -247,18 +247,18 @@ static bool take_allow(struct yaml_file *f, const yaml_node_t *node, struct conf
         return good;
 }
 
-static bool take_sources(struct yaml_file *f, const yaml_node_t *node, struct config *c)
+static bool read_sources(struct yaml_file *f, const yaml_node_t *node, struct config *c)
 {
         static const char *const keys[] = { "allow" };
 
         if (!CHECK_KEYS(f, node, "allow", keys))
                 return false;
         const yaml_node_t *allow = yaml_get(f, node, "allow");
-        return !allow || take_allow(f, allow, c);
+        return !allow || read_allow(f, allow, c);
 }
 
 /* A mapping of names to values into the text of labels, "" at first. */
-static bool take_labels(struct yaml_file *f, const yaml_node_t *node, char ret_text[LABELS_SIZE])
+static bool read_labels(struct yaml_file *f, const yaml_node_t *node, char ret_text[LABELS_SIZE])
 {
         char texts[LABELS_MOST + 1][LABEL_NAME_MOST + LABEL_VALUE_MOST + 3]; /* longer ones are cut, and refused */
         const char *labels[LABELS_MOST + 1];
@@ -279,7 +279,7 @@ static bool take_labels(struct yaml_file *f, const yaml_node_t *node, char ret_t
         return true;
 }
 
-static bool take_target(struct yaml_file *f, const yaml_node_t *node, struct config *c)
+static bool read_target(struct yaml_file *f, const yaml_node_t *node, struct config *c)
 {
         static const char *const keys[] = { "name", "uri", "record", "labels" };
         const char *name = NULL, *uri;
@@ -300,7 +300,7 @@ static bool take_target(struct yaml_file *f, const yaml_node_t *node, struct con
         if (record_node && !yaml_boolean(f, record_node, &record))
                 return false;
         const yaml_node_t *labels_node = yaml_get(f, node, "labels");
-        if (labels_node && !take_labels(f, labels_node, labels))
+        if (labels_node && !read_labels(f, labels_node, labels))
                 return false;
         if (!config_add_target(c, name, uri, &error))
                 return yaml_error(f, name && !target_name_valid(name) ? name_node : uri_node, 0, "%s", error.text);
@@ -310,7 +310,7 @@ static bool take_target(struct yaml_file *f, const yaml_node_t *node, struct con
         return !labels[0] || t->labels || yaml_error(f, labels_node, 0, "out of memory");
 }
 
-static bool take_targets(struct yaml_file *f, const yaml_node_t *node, struct config *c)
+static bool read_targets(struct yaml_file *f, const yaml_node_t *node, struct config *c)
 {
         const yaml_node_t *item;
         bool good = true;
@@ -318,44 +318,44 @@ static bool take_targets(struct yaml_file *f, const yaml_node_t *node, struct co
         if (!yaml_is_sequence(f, node, "a list of targets"))
                 return false;
         for (size_t i = 0; (item = yaml_item_at(f, node, i)) && c->n_targets < LIMIT_TARGETS; i++)
-                good &= take_target(f, item, c);
+                good &= read_target(f, item, c);
         if (item)
                 return yaml_error(f, item, 0, "more than %u targets", LIMIT_TARGETS);
         return good;
 }
 
-static bool take_value(struct yaml_file *f, const struct yaml_entry *e, struct config *c)
+static bool read_value(struct yaml_file *f, const struct yaml_entry *e, struct config *c)
 {
         if (!strcmp(e->key, "publish"))
-                return take_endpoint(f, e->value, c->publish_endpoint);
+                return read_endpoint(f, e->value, c->publish_endpoint);
         if (!strcmp(e->key, "request"))
-                return take_endpoint(f, e->value, c->request_endpoint);
+                return read_endpoint(f, e->value, c->request_endpoint);
         if (!strcmp(e->key, "listen"))
-                return take_endpoint(f, e->value, c->listen);
+                return read_endpoint(f, e->value, c->listen);
         if (!strcmp(e->key, "keys"))
-                return take_path(f, e->value, c->keys);
+                return read_path(f, e->value, c->keys);
         if (!strcmp(e->key, "log_level"))
-                return take_log_level(f, e->value, c);
+                return read_log_level(f, e->value, c);
         if (!strcmp(e->key, "show_arguments"))
-                return take_show_arguments(f, e->value, c);
+                return read_show_arguments(f, e->value, c);
         if (!strcmp(e->key, "notify"))
-                return take_notify(f, e->value, c);
+                return read_notify(f, e->value, c);
         if (!strcmp(e->key, "trend"))
-                return take_trend(f, e->value, c);
+                return read_trend(f, e->value, c);
         if (!strcmp(e->key, "record"))
-                return take_record(f, e->value, c);
+                return read_record(f, e->value, c);
         if (!strcmp(e->key, "checkpoint"))
-                return take_checkpoint(f, e->value, c);
+                return read_checkpoint(f, e->value, c);
         if (!strcmp(e->key, "memory"))
-                return take_memory(f, e->value, c);
+                return read_memory(f, e->value, c);
         if (!strcmp(e->key, "keep_ended"))
-                return take_keep(f, e->value, c);
+                return read_keep(f, e->value, c);
         if (!strcmp(e->key, "sources"))
-                return take_sources(f, e->value, c);
-        return strcmp(e->key, "rules") ? take_targets(f, e->value, c) : take_rules(f, e->value, c);
+                return read_sources(f, e->value, c);
+        return strcmp(e->key, "rules") ? read_targets(f, e->value, c) : read_rules(f, e->value, c);
 }
 
-static bool take(struct yaml_file *f, struct config *c)
+static bool read_file(struct yaml_file *f, struct config *c)
 {
         static const char *const keys[] = { "publish", "request", "notify",     "log_level",  "show_arguments",
                                             "trend",   "rules",   "targets",    "keep_ended", "sources",
@@ -369,14 +369,14 @@ static bool take(struct yaml_file *f, struct config *c)
         if (!CHECK_KEYS(f, root, "settings, e.g. 'log_level: info'", keys))
                 return false;
         for (size_t i = 0; yaml_entry_at(f, root, i, &e); i++)
-                good &= take_value(f, &e, c);
+                good &= read_value(f, &e, c);
         return good;
 }
 
 bool config_read_file(struct config *c, const char *path)
 {
         struct yaml_file f;
-        bool good = yaml_file_read_blocking(&f, path, &(struct error_sink){ .say = to_stderr }) && take(&f, c);
+        bool good = yaml_file_read_blocking(&f, path, &(struct error_sink){ .say = to_stderr }) && read_file(&f, c);
 
         yaml_file_done(&f);
         return good;

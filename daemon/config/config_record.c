@@ -8,7 +8,7 @@
 
 #define BYTES_LEAST (UINT64_C(1) << 20)
 
-static bool take_bytes(uint64_t *to, const char *value, struct error *error)
+static bool parse_bytes(uint64_t *to, const char *value, struct error *error)
 {
         uint64_t bytes;
 
@@ -23,11 +23,11 @@ bool config_record_set(struct config_record *c, const char *setting, const char 
         if (!strcmp(setting, "directory"))
                 return config_directory(c->directory, sizeof(c->directory), value, error);
         if (!strcmp(setting, "total"))
-                return take_bytes(&c->total_bytes, value, error);
+                return parse_bytes(&c->total_bytes, value, error);
         if (!strcmp(setting, "per_target"))
-                return take_bytes(&c->target_bytes, value, error);
+                return parse_bytes(&c->target_bytes, value, error);
         if (!strcmp(setting, "free"))
-                return take_bytes(&c->free_bytes, value, error);
+                return parse_bytes(&c->free_bytes, value, error);
         if (!strcmp(setting, "bundles")) {
                 c->no_bundles = !strcmp(value, "false");
                 return c->no_bundles || !strcmp(value, "true") ||

@@ -46,7 +46,7 @@ static void still_for(const struct eval *e, uint64_t ns)
 }
 
 /* Notes for how long a range of a series stays the same; 0 unless it is on the run's clock. */
-static void look_at_range(const struct eval *e, const struct node *n, struct time_range range, bool verdict)
+static void limit_validity_of_range(const struct eval *e, const struct node *n, struct time_range range, bool verdict)
 {
         if (!e->still_ns)
                 return;
@@ -70,7 +70,7 @@ static double newest(const struct eval *e, const struct node *n)
                 still_for(e, 0);
                 return e->data->fact(e->data->ctx, n->series->id, e->at);
         }
-        look_at_range(e, n, (struct time_range){ now, now }, false);
+        limit_validity_of_range(e, n, (struct time_range){ now, now }, false);
         if (now == UNKNOWN_U64 || !e->data->newest(e->data->ctx, subject_of(e, n), now, &b))
                 return UNKNOWN;
         return b.cell.last;
@@ -98,7 +98,7 @@ static struct time_range range_of(const struct eval *e, const struct node *n)
 
         if (now == UNKNOWN_U64 || !n->window)
                 range = (struct time_range){ .from_ns = 0, .to_ns = now == UNKNOWN_U64 ? 0 : now };
-        look_at_range(e, n, range, false);
+        limit_validity_of_range(e, n, range, false);
         if (range.from_ns == 0 && n->window)
                 still_for(e, (uint64_t)window_ns - range.to_ns); /* after that its older end begins to move */
         return range;
@@ -210,7 +210,7 @@ static double verdict(const struct eval *e, const struct node *n)
 {
         struct trend_result r;
 
-        look_at_range(e, n, (struct time_range){ 0, now_of(e, n) }, true);
+        limit_validity_of_range(e, n, (struct time_range){ 0, now_of(e, n) }, true);
         if (!e->data->trend(e->data->ctx, subject_of(e, n), &r) || r.verdict == TREND_UNKNOWN)
                 return UNKNOWN;
         if (n->function->id == FN_LEAK)
@@ -224,7 +224,7 @@ static double robust_slope(const struct eval *e, const struct node *n)
 {
         struct trend_result r;
 
-        look_at_range(e, n, (struct time_range){ 0, now_of(e, n) }, true);
+        limit_validity_of_range(e, n, (struct time_range){ 0, now_of(e, n) }, true);
         if (!e->data->trend(e->data->ctx, subject_of(e, n), &r) || !r.has_slope)
                 return UNKNOWN;
         if (n->function->id == FN_SLOPE)
@@ -317,7 +317,7 @@ static double compare_age(const struct eval *e, const struct node *n, const stru
 
         quiet.still_ns = NULL;
         double age_s = eval(&quiet, aged), left_ns = (limit - age_s) * (double)NS_PER_S;
-        look_at_range(e, aged, (struct time_range){ now_of(e, aged), now_of(e, aged) }, false);
+        limit_validity_of_range(e, aged, (struct time_range){ now_of(e, aged), now_of(e, aged) }, false);
         if (left_ns >= 0 && left_ns < 1e18)
                 still_for(e, (uint64_t)left_ns);
         return aged == n->left ? compare(n->op, age_s, limit) : compare(n->op, limit, age_s);

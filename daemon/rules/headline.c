@@ -23,7 +23,7 @@ static double value_of(const struct search *s, const struct node *n)
         return expr_eval(&part, s->data, s->at, s->band, NULL);
 }
 
-static void look_at_series(struct search *s, const struct node *n)
+static void add_series(struct search *s, const struct node *n)
 {
         if (!s->series)
                 s->series = n;
@@ -36,7 +36,7 @@ static void find_series(struct search *s, const struct node *n)
         if (!n)
                 return;
         if (n->series)
-                look_at_series(s, n);
+                add_series(s, n);
         find_series(s, n->left);
         find_series(s, n->right);
 }
@@ -54,7 +54,7 @@ static const struct node *comparison_of(const struct search *s, const struct nod
         return !left || (choice && value_of(s, n->left) != 1 && value_of(s, n->right) == 1) ? right : left;
 }
 
-static void take_comparison(const struct search *s, const struct node *n, struct headline *ret)
+static void set_comparison(const struct search *s, const struct node *n, struct headline *ret)
 {
         ret->has_value = ret->has_threshold = true;
         ret->value = value_of(s, n->left);
@@ -62,7 +62,7 @@ static void take_comparison(const struct search *s, const struct node *n, struct
         ret->type = n->left->kind == NODE_NUMBER ? n->right->type : n->left->type;
 }
 
-static void take_series(const struct search *s, struct headline *ret)
+static void set_series(const struct search *s, struct headline *ret)
 {
         struct node newest = { .kind = NODE_SERIES, .series = s->series->series, .type = s->series->series->type };
 
@@ -82,9 +82,9 @@ void expr_headline(const struct expr *e, const struct rule_data *data, const str
         *ret = (struct headline){ .value = (double)NAN, .threshold = (double)NAN };
         find_series(&s, e->root);
         if (comparison)
-                take_comparison(&s, comparison, ret);
+                set_comparison(&s, comparison, ret);
         else if (s.series)
-                take_series(&s, ret);
+                set_series(&s, ret);
         subject = s.judged ? s.judged : s.series;
         if (!subject)
                 return;

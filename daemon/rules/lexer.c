@@ -15,7 +15,7 @@ static int is_letter(char c)
 }
 
 /* Takes `size` bytes as a token; columns count characters, not the bytes inside one. */
-static void take(struct lexer *l, enum token_kind kind, size_t size)
+static void set_token(struct lexer *l, enum token_kind kind, size_t size)
 {
         l->token = (struct token){ .kind = kind, .text = l->at, .size = (uint32_t)size, .column = l->column };
         for (size_t i = 0; i < size; i++)
@@ -26,7 +26,7 @@ static void take(struct lexer *l, enum token_kind kind, size_t size)
 static void bad(struct lexer *l, const char *error)
 {
         l->error = error;
-        take(l, TOKEN_BAD, *l->at != '\0');
+        set_token(l, TOKEN_BAD, *l->at != '\0');
 }
 
 /* digits [. digits] [e [+-] digits] */
@@ -47,7 +47,7 @@ static void number(struct lexer *l)
         if ((*p == 'e' || *p == 'E') && (is_digit(p[1]) || ((p[1] == '+' || p[1] == '-') && is_digit(p[2]))))
                 for (p += 2; is_digit(*p); p++)
                         ;
-        take(l, TOKEN_NUMBER, (size_t)(p - l->at));
+        set_token(l, TOKEN_NUMBER, (size_t)(p - l->at));
 }
 
 static void name(struct lexer *l)
@@ -56,7 +56,7 @@ static void name(struct lexer *l)
 
         while (is_letter(*p) || is_digit(*p))
                 p++;
-        take(l, TOKEN_NAME, (size_t)(p - l->at));
+        set_token(l, TOKEN_NAME, (size_t)(p - l->at));
 }
 
 static void string(struct lexer *l)
@@ -71,7 +71,7 @@ static void string(struct lexer *l)
         if (!*p)
                 bad(l, "the string that begins here has no closing quote");
         else
-                take(l, TOKEN_STRING, (size_t)(p + 1 - l->at));
+                set_token(l, TOKEN_STRING, (size_t)(p + 1 - l->at));
 }
 
 static void symbol(struct lexer *l)
@@ -80,12 +80,12 @@ static void symbol(struct lexer *l)
 
         for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
                 if (!strncmp(l->at, pairs[i], 2)) {
-                        take(l, TOKEN_SYMBOL, 2);
+                        set_token(l, TOKEN_SYMBOL, 2);
                         return;
                 }
         }
         if (strchr("(){},+-*/%<>=", *l->at))
-                take(l, TOKEN_SYMBOL, 1);
+                set_token(l, TOKEN_SYMBOL, 1);
         else
                 bad(l, "this character has no meaning here");
 }
@@ -97,7 +97,7 @@ void lexer_next(struct lexer *l)
                 l->column++;
         }
         if (*l->at == '\0')
-                take(l, TOKEN_END, 0);
+                set_token(l, TOKEN_END, 0);
         else if (is_digit(*l->at))
                 number(l);
         else if (is_letter(*l->at))

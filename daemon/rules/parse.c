@@ -22,7 +22,7 @@ static const struct node *parse_primary(struct parser *p)
 
         if (p->lexer.token.kind == TOKEN_NUMBER)
                 return parse_number(p);
-        if (parser_take(p, "(")) {
+        if (parser_accept(p, "(")) {
                 n = parse_or(p);
                 return n && parser_expect(p, ")", "a closing )") ? n : NULL;
         }

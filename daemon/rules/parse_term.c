@@ -31,7 +31,7 @@ static const struct rule_unit *period_ahead(const struct parser *p)
 }
 
 /* Takes a unit; NULL when there is none, with p->failed when there is a word that is not a unit. */
-static const struct rule_unit *take_unit(struct parser *p)
+static const struct rule_unit *parse_unit(struct parser *p)
 {
         const struct token *t = &p->lexer.token;
         const struct rule_unit *u;
@@ -90,7 +90,7 @@ const struct node *parse_number(struct parser *p)
         const struct rule_unit *unit, *period;
 
         lexer_next(&p->lexer);
-        unit = take_unit(p);
+        unit = parse_unit(p);
         period = period_ahead(p);
         if (p->failed || !n)
                 return NULL;
@@ -157,7 +157,7 @@ static bool parse_match_op(struct parser *p, enum match_op *ret)
         static const char *const names[] = { "=", "!=", "=~", "!~" };
 
         for (unsigned i = 0; i < 4; i++) {
-                if (parser_take(p, names[i])) {
+                if (parser_accept(p, names[i])) {
                         *ret = i;
                         return true;
                 }
@@ -198,7 +198,7 @@ static struct matcher *parse_matcher(struct parser *p)
         struct expr_memory *memory = p->memory;
         struct matcher *m;
 
-        if (!parser_take(p, "{") || parser_take(p, "}"))
+        if (!parser_accept(p, "{") || parser_accept(p, "}"))
                 return NULL;
         m = memory->n_matchers < MATCHERS_MAX ? arena_zalloc(&memory->arena, sizeof(*m)) : NULL;
         if (!m)
@@ -207,7 +207,7 @@ static struct matcher *parse_matcher(struct parser *p)
         do
                 if (!parse_condition(p, m))
                         return NULL;
-        while (parser_take(p, ","));
+        while (parser_accept(p, ","));
         return parser_expect(p, "}", ", or }") ? m : NULL;
 }
 
@@ -318,7 +318,7 @@ static bool parse_window(struct parser *p, struct node *call)
 {
         const struct function_word *f = call->function;
 
-        if (!parser_take(p, ",")) {
+        if (!parser_accept(p, ",")) {
                 if (f->window != WINDOW_MUST)
                         return true;
                 parser_unexpected(p, "a comma and a time, such as 30s");

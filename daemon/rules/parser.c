@@ -53,7 +53,7 @@ struct node *parser_node(struct parser *p, enum node_kind kind, uint32_t column)
         return n;
 }
 
-bool parser_take(struct parser *p, const char *symbol)
+bool parser_accept(struct parser *p, const char *symbol)
 {
         if (!lexer_is(&p->lexer, symbol))
                 return false;
@@ -63,7 +63,7 @@ bool parser_take(struct parser *p, const char *symbol)
 
 bool parser_expect(struct parser *p, const char *symbol, const char *words)
 {
-        if (parser_take(p, symbol))
+        if (parser_accept(p, symbol))
                 return true;
         parser_unexpected(p, words);
         return false;

@@ -43,7 +43,7 @@ const struct node *parser_unexpected(struct parser *p, const char *expected);
 struct node *parser_node(struct parser *p, enum node_kind kind, uint32_t column);
 
 /* Skips a symbol or word if it is the current token. */
-bool parser_take(struct parser *p, const char *symbol);
+bool parser_accept(struct parser *p, const char *symbol);
 bool parser_expect(struct parser *p, const char *symbol, const char *words);
 
 /* and, or, unless, not */

@@ -73,7 +73,7 @@ static bool valid_name(const char *name)
         return n > 0 && n <= RULE_NAME_MAX && !name[n] && name[0] != '-' && name[0] != '.';
 }
 
-static bool take_expr(const char *text, enum rule_field field, struct expr *ret, struct rule_error *e)
+static bool parse_expr_of(const char *text, enum rule_field field, struct expr *ret, struct rule_error *e)
 {
         struct expr_error error;
 
@@ -84,7 +84,7 @@ static bool take_expr(const char *text, enum rule_field field, struct expr *ret,
         return false;
 }
 
-static bool take_time(const char *text, enum rule_field field, uint64_t *ret_ns, struct rule_error *e)
+static bool parse_time_of(const char *text, enum rule_field field, uint64_t *ret_ns, struct rule_error *e)
 {
         if (!text)
                 return true;
@@ -95,14 +95,14 @@ static bool take_time(const char *text, enum rule_field field, uint64_t *ret_ns,
         return true;
 }
 
-static bool take_exprs(struct rule *r, struct rule_error *e)
+static bool parse_exprs(struct rule *r, struct rule_error *e)
 {
         const struct rule_text *t = &r->text;
 
         if (!t->expr)
                 return refuse(e, FIELD_EXPR, 0, "a rule needs expr, a condition such as live > 1GiB", NULL);
-        if (!take_expr(t->expr, FIELD_EXPR, &r->expr, e) ||
-            (t->until && !take_expr(t->until, FIELD_UNTIL, &r->until, e)))
+        if (!parse_expr_of(t->expr, FIELD_EXPR, &r->expr, e) ||
+            (t->until && !parse_expr_of(t->until, FIELD_UNTIL, &r->until, e)))
                 return false;
         r->of_bands = r->expr.of_bands;
         r->of_target = r->expr.of_target && (!t->until || r->until.of_target);
@@ -111,11 +111,11 @@ static bool take_exprs(struct rule *r, struct rule_error *e)
                               "until refers to band{...}, but expr does not: there is no band to "
                               "judge",
                               NULL);
-        return take_time(t->hold_for, FIELD_FOR, &r->for_ns, e) &&
-               take_time(t->keep_firing_for, FIELD_KEEP, &r->keep_firing_ns, e);
+        return parse_time_of(t->hold_for, FIELD_FOR, &r->for_ns, e) &&
+               parse_time_of(t->keep_firing_for, FIELD_KEEP, &r->keep_firing_ns, e);
 }
 
-static bool take_severity(struct rule *r, size_t label, struct rule_error *e)
+static bool set_severity(struct rule *r, size_t label, struct rule_error *e)
 {
         const char *value = r->text.labels[label].value, *meant = nearest(value, severity_names, SEVERITIES);
         char hint[64];
@@ -147,7 +147,7 @@ static bool is_ours(const char *name)
         return false;
 }
 
-static bool take_labels(struct rule *r, struct rule_error *e)
+static bool set_labels(struct rule *r, struct rule_error *e)
 {
         r->severity = SEVERITY_WARNING;
         for (size_t i = 0; i < r->text.n_labels; i++) {
@@ -161,13 +161,13 @@ static bool take_labels(struct rule *r, struct rule_error *e)
                                       "labels take no {{...}}: they identify the alert; "
                                       "use an annotation",
                                       NULL);
-                if (!strcmp(label->name, "severity") && !take_severity(r, i, e))
+                if (!strcmp(label->name, "severity") && !set_severity(r, i, e))
                         return false;
         }
         return true;
 }
 
-static bool take_annotations(struct rule *r, struct rule_error *e)
+static bool set_annotations(struct rule *r, struct rule_error *e)
 {
         struct error error;
         uint32_t column;
@@ -231,7 +231,7 @@ struct rule *rule_new(const struct rule_text *text, struct rule_error *ret_error
         }
         r->name = r->text.name;
         r->group = r->text.group ? r->text.group : "";
-        if (!take_exprs(r, ret_error) || !take_labels(r, ret_error) || !take_annotations(r, ret_error))
+        if (!parse_exprs(r, ret_error) || !set_labels(r, ret_error) || !set_annotations(r, ret_error))
                 goto fail;
         r->digest = digest_of(r);
         return r;

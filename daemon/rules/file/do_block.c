@@ -15,7 +15,7 @@
 
 /* ----------------------------------------------------------------- small values */
 
-static bool take_time(struct yaml_file *f, const yaml_node_t *node, uint64_t *ret_ns)
+static bool read_time(struct yaml_file *f, const yaml_node_t *node, uint64_t *ret_ns)
 {
         const char *text = yaml_text(f, node, "a time such as 10s");
 
@@ -28,7 +28,7 @@ static bool take_time(struct yaml_file *f, const yaml_node_t *node, uint64_t *re
         return true;
 }
 
-static bool take_count(struct yaml_file *f, const yaml_node_t *node, uint32_t *ret)
+static bool read_count(struct yaml_file *f, const yaml_node_t *node, uint32_t *ret)
 {
         const char *text = yaml_text(f, node, "a number");
         uint64_t number;
@@ -44,14 +44,14 @@ static bool take_count(struct yaml_file *f, const yaml_node_t *node, uint32_t *r
         return true;
 }
 
-static bool take_text(struct yaml_file *f, const yaml_node_t *node, const char *what, const char **ret)
+static bool read_text(struct yaml_file *f, const yaml_node_t *node, const char *what, const char **ret)
 {
         *ret = yaml_text(f, node, what);
         return !node || *ret;
 }
 
 /* A list of words, or one word. `argv` has room for ACTION_ARGV_MAX words and a NULL. */
-static bool take_argv(struct yaml_file *f, const yaml_node_t *node, const char **argv)
+static bool read_argv(struct yaml_file *f, const yaml_node_t *node, const char **argv)
 {
         static const char what[] = "a program and its arguments, such as [/usr/bin/logger, leak]";
         const yaml_node_t *item;
@@ -77,7 +77,7 @@ static bool take_argv(struct yaml_file *f, const yaml_node_t *node, const char *
 
 /* --------------------------------------------------------------------- one step */
 
-static bool take_common(struct yaml_file *f, const yaml_node_t *body, struct action_step *step)
+static bool read_common(struct yaml_file *f, const yaml_node_t *body, struct action_step *step)
 {
         const yaml_node_t *resolved = yaml_get(f, body, "resolved");
         bool too = true;
@@ -85,28 +85,28 @@ static bool take_common(struct yaml_file *f, const yaml_node_t *body, struct act
         if (resolved && !yaml_boolean(f, resolved, &too))
                 return false;
         step->firing_only = !too;
-        return take_time(f, yaml_get(f, body, "timeout"), &step->timeout_ns) &&
-               take_count(f, yaml_get(f, body, "attempts"), &step->attempts);
+        return read_time(f, yaml_get(f, body, "timeout"), &step->timeout_ns) &&
+               read_count(f, yaml_get(f, body, "attempts"), &step->attempts);
 }
 
-static bool take_exec(struct yaml_file *f, const yaml_node_t *body, struct action_step *step, const char **argv)
+static bool read_exec(struct yaml_file *f, const yaml_node_t *body, struct action_step *step, const char **argv)
 {
         static const char *const keys[] = { "command", "timeout", "attempts", "resolved" };
         const yaml_node_t *command;
 
         step->argv = argv;
         if (body->type != YAML_MAPPING_NODE)
-                return take_argv(f, body, argv);
+                return read_argv(f, body, argv);
         command = yaml_get(f, body, "command");
         if (!yaml_check_keys(f, body, keys, ARRAY_SIZE(keys)))
                 return false;
         if (!command)
                 return yaml_error(f, body, 0, "exec needs command: [PROGRAM, ARGUMENT...]");
-        return take_argv(f, command, argv) && take_common(f, body, step);
+        return read_argv(f, command, argv) && read_common(f, body, step);
 }
 
 /* A setting as an option of `heapwatch recording bundle`: checked here, where its line is known. */
-static bool take_option(struct yaml_file *f, const yaml_node_t *node, const char *option, bool good,
+static bool read_option(struct yaml_file *f, const yaml_node_t *node, const char *option, bool good,
                         const char *expected, const char ***argv)
 {
         if (!node)
@@ -128,7 +128,7 @@ static bool is_time(struct yaml_file *f, const yaml_node_t *node, uint64_t most_
         return text && hw_parse_duration(text, ret_ns) && *ret_ns <= most_ns;
 }
 
-static bool take_dump(struct yaml_file *f, const yaml_node_t *body, struct action_step *step, const char **argv)
+static bool read_dump(struct yaml_file *f, const yaml_node_t *body, struct action_step *step, const char **argv)
 {
         static const char *const keys[] = { "before", "after", "apart", "per_day", "keep", "directory" };
         const yaml_node_t *before, *after, *apart, *per_day, *keep, *directory;
@@ -147,23 +147,23 @@ static bool take_dump(struct yaml_file *f, const yaml_node_t *body, struct actio
         step->argv = argv;
         const bool good_after = is_time(f, after, ACTION_DUMP_WAIT_NS, &after_ns);
         step->timeout_ns = (good_after ? after_ns : 0) + ACTION_DUMP_WORK_NS;
-        if (!take_option(f, before, "--before", is_time(f, before, ACTION_DUMP_MOST_NS, &ignored),
+        if (!read_option(f, before, "--before", is_time(f, before, ACTION_DUMP_MOST_NS, &ignored),
                          "a time of at most 24h, such as 10m", &argv) ||
-            !take_option(f, after, "--after", good_after, "a time of at most 30m, such as 2m", &argv) ||
-            !take_option(f, apart, "--apart", is_time(f, apart, UINT64_MAX, &ignored), "a time such as 2h", &argv))
+            !read_option(f, after, "--after", good_after, "a time of at most 30m, such as 2m", &argv) ||
+            !read_option(f, apart, "--apart", is_time(f, apart, UINT64_MAX, &ignored), "a time such as 2h", &argv))
                 return false;
         uint32_t count;
-        if (!take_count(f, per_day, &count) || !take_option(f, per_day, "--per-day", true, "a number", &argv))
+        if (!read_count(f, per_day, &count) || !read_option(f, per_day, "--per-day", true, "a number", &argv))
                 return false;
         text = keep ? yaml_text(f, keep, "bytes such as 1GiB") : NULL;
-        if (!take_option(f, keep, "--keep", text && hw_parse_bytes(text, &ignored) && ignored > 0, "bytes such as 1GiB",
+        if (!read_option(f, keep, "--keep", text && hw_parse_bytes(text, &ignored) && ignored > 0, "bytes such as 1GiB",
                          &argv))
                 return false;
         text = directory ? yaml_text(f, directory, "a path") : NULL;
-        return take_option(f, directory, "--directory", text && text[0] == '/', "an absolute path", &argv);
+        return read_option(f, directory, "--directory", text && text[0] == '/', "an absolute path", &argv);
 }
 
-static bool take_http(struct yaml_file *f, const yaml_node_t *body, struct action_step *step)
+static bool read_http(struct yaml_file *f, const yaml_node_t *body, struct action_step *step)
 {
         static const char *const keys[] = {
                 "url", "bearer_file", "ca_file", "timeout", "attempts", "resolved", "resend"
@@ -171,13 +171,13 @@ static bool take_http(struct yaml_file *f, const yaml_node_t *body, struct actio
         bool resends = step->kind == ACTION_ALERTMANAGER;
 
         if (body->type == YAML_SCALAR_NODE)
-                return take_text(f, body, "a URL", &step->url);
+                return read_text(f, body, "a URL", &step->url);
         return yaml_is_mapping(f, body, "a URL, or url: and further settings") &&
                yaml_check_keys(f, body, keys, ARRAY_SIZE(keys) - !resends) &&
-               take_text(f, yaml_get(f, body, "url"), "a URL", &step->url) &&
-               take_text(f, yaml_get(f, body, "bearer_file"), "a path", &step->bearer_file) &&
-               take_text(f, yaml_get(f, body, "ca_file"), "a path", &step->ca_file) &&
-               take_time(f, yaml_get(f, body, "resend"), &step->resend_ns) && take_common(f, body, step);
+               read_text(f, yaml_get(f, body, "url"), "a URL", &step->url) &&
+               read_text(f, yaml_get(f, body, "bearer_file"), "a path", &step->bearer_file) &&
+               read_text(f, yaml_get(f, body, "ca_file"), "a path", &step->ca_file) &&
+               read_time(f, yaml_get(f, body, "resend"), &step->resend_ns) && read_common(f, body, step);
 }
 
 static bool unknown_kind(struct yaml_file *f, const yaml_node_t *at, const char *word)
@@ -200,7 +200,7 @@ static bool add(struct yaml_file *f, struct action_plan *plan, const struct acti
         return action_plan_add(plan, step, &error) || yaml_error(f, at, 0, "%s", error.text);
 }
 
-static bool take_step(struct yaml_file *f, struct action_plan *plan, const yaml_node_t *item)
+static bool read_step(struct yaml_file *f, struct action_plan *plan, const yaml_node_t *item)
 {
         const char *argv[ACTION_ARGV_MAX + 1] = { NULL };
         struct action_step step = { .kind = ACTION_KINDS };
@@ -219,17 +219,17 @@ static bool take_step(struct yaml_file *f, struct action_plan *plan, const yaml_
                 return add(f, plan, &step, item);
         bool good = true;
         if (step.kind == ACTION_EXEC)
-                good = take_exec(f, e.value, &step, argv);
+                good = read_exec(f, e.value, &step, argv);
         else if (step.kind == ACTION_WEBHOOK || step.kind == ACTION_ALERTMANAGER)
-                good = take_http(f, e.value, &step);
+                good = read_http(f, e.value, &step);
         else if (step.kind == ACTION_DUMP && e.value->type == YAML_MAPPING_NODE)
-                good = take_dump(f, e.value, &step, argv);
+                good = read_dump(f, e.value, &step, argv);
         else if (e.value->type != YAML_SCALAR_NODE || e.value->data.scalar.length > 0)
                 good = yaml_error(f, e.value, 0, "%s takes no settings", e.key);
         return good && add(f, plan, &step, e.value);
 }
 
-static bool take_limits(struct yaml_file *f, struct action_plan *plan, const yaml_node_t *node)
+static bool read_limits(struct yaml_file *f, struct action_plan *plan, const yaml_node_t *node)
 {
         static const char *const keys[] = { "count", "per_alert", "window" };
         struct action_limits limits = { 0 };
@@ -237,9 +237,9 @@ static bool take_limits(struct yaml_file *f, struct action_plan *plan, const yam
 
         if (!yaml_is_mapping(f, node, "limits such as count: 60") ||
             !yaml_check_keys(f, node, keys, ARRAY_SIZE(keys)) ||
-            !take_count(f, yaml_get(f, node, "count"), &limits.count) ||
-            !take_count(f, yaml_get(f, node, "per_alert"), &limits.per_alert) ||
-            !take_time(f, yaml_get(f, node, "window"), &limits.window_ns))
+            !read_count(f, yaml_get(f, node, "count"), &limits.count) ||
+            !read_count(f, yaml_get(f, node, "per_alert"), &limits.per_alert) ||
+            !read_time(f, yaml_get(f, node, "window"), &limits.window_ns))
                 return false;
         return action_plan_limit(plan, &limits, &error) || yaml_error(f, node, 0, "%s", error.text);
 }
@@ -259,9 +259,9 @@ bool rules_read_do(struct yaml_file *f, const yaml_node_t *todo, const yaml_node
         if (todo)
                 good = good_list = yaml_is_sequence(f, todo, "a list of actions");
         for (size_t i = 0; todo && good_list && (item = yaml_item_at(f, todo, i)); i++)
-                good = take_step(f, plan, item) && good;
+                good = read_step(f, plan, item) && good;
         if (limits)
-                good = take_limits(f, plan, limits) && good;
+                good = read_limits(f, plan, limits) && good;
         if (good)
                 *ret_plan = plan;
         else

@@ -37,7 +37,7 @@ struct places {
 /* ------------------------------------------------------------------ one rule */
 
 /* A text of the rule; a key that is present replaces the pack's value. */
-static bool take_text(struct reader *r, const yaml_node_t *rule, const char *key, const char *what, const char **text,
+static bool read_text(struct reader *r, const yaml_node_t *rule, const char *key, const char *what, const char **text,
                       const yaml_node_t **place)
 {
         const yaml_node_t *node = yaml_get(&r->file, rule, key);
@@ -69,7 +69,7 @@ static bool put_pair(struct reader *r, const struct yaml_entry *e, struct rule_p
         return true;
 }
 
-static bool take_pairs(struct reader *r, const yaml_node_t *rule, const char *key, struct rule_pair *pairs, size_t *n,
+static bool read_pairs(struct reader *r, const yaml_node_t *rule, const char *key, struct rule_pair *pairs, size_t *n,
                        const yaml_node_t **places)
 {
         const yaml_node_t *node = yaml_get(&r->file, rule, key);
@@ -86,7 +86,7 @@ static bool take_pairs(struct reader *r, const yaml_node_t *rule, const char *ke
 }
 
 /* One pattern, or a list of them; the group's where the rule has none. */
-static bool take_targets(struct reader *r, const yaml_node_t *node, struct rule_text *t, struct places *p)
+static bool read_targets(struct reader *r, const yaml_node_t *node, struct rule_text *t, struct places *p)
 {
         static const char what[] = "names of targets, such as api-* or [api-1, worker]";
 
@@ -240,7 +240,7 @@ static bool read_rule(struct reader *r, const struct group *g, const yaml_node_t
         bool enabled = true;
 
         if (!yaml_is_mapping(&r->file, node, "a rule with alert: and expr:") ||
-            !take_text(r, node, "alert", "the name of the rule", &name, &p.name))
+            !read_text(r, node, "alert", "the name of the rule", &name, &p.name))
                 return false;
         if (!name && yaml_get(&r->file, node, "record"))
                 return yaml_error(&r->file, node, 0, "recording rules are not supported; expected alert: NAME");
@@ -253,13 +253,13 @@ static bool read_rule(struct reader *r, const struct group *g, const yaml_node_t
         t.name = name;
         const yaml_node_t *targets = yaml_get(&r->file, node, "targets"), *on = yaml_get(&r->file, node, "enabled");
         bool good = yaml_check_keys(&r->file, node, keys, ARRAY_SIZE(keys));
-        good = take_text(r, node, "expr", "a condition such as live > 1GiB", &t.expr, &p.expr) && good;
-        good = take_text(r, node, "until", "a condition such as live < 1GiB", &t.until, &p.until) && good;
-        good = take_text(r, node, "for", "a time such as 5m", &t.hold_for, &p.hold_for) && good;
-        good = take_text(r, node, "keep_firing_for", "a time such as 5m", &t.keep_firing_for, &p.keep) && good;
-        good = take_pairs(r, node, "labels", t.labels, &t.n_labels, p.labels) && good;
-        good = take_pairs(r, node, "annotations", t.annotations, &t.n_annotations, p.annotations) && good;
-        good = take_targets(r, targets ? targets : g->targets, &t, &p) && good;
+        good = read_text(r, node, "expr", "a condition such as live > 1GiB", &t.expr, &p.expr) && good;
+        good = read_text(r, node, "until", "a condition such as live < 1GiB", &t.until, &p.until) && good;
+        good = read_text(r, node, "for", "a time such as 5m", &t.hold_for, &p.hold_for) && good;
+        good = read_text(r, node, "keep_firing_for", "a time such as 5m", &t.keep_firing_for, &p.keep) && good;
+        good = read_pairs(r, node, "labels", t.labels, &t.n_labels, p.labels) && good;
+        good = read_pairs(r, node, "annotations", t.annotations, &t.n_annotations, p.annotations) && good;
+        good = read_targets(r, targets ? targets : g->targets, &t, &p) && good;
         if (on)
                 good = yaml_boolean(&r->file, on, &enabled) && good;
         t.off = !enabled;

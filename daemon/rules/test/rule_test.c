@@ -111,7 +111,7 @@ static bool check_alert(struct suite *s, const yaml_node_t *node, const char *na
         snprintf(what, sizeof(what), "%s%s%s at %s is %s, expected %s", rule, band ? " of " : "", band ? band : "",
                  when, alert_state_name(got), alert_state_name(want));
         failed(s, node, name, what);
-        rules_test_tell(c, rule, band);
+        rules_test_print_changes(c, rule, band);
         return true;
 }
 
@@ -137,7 +137,7 @@ static bool check_fired(struct suite *s, const yaml_node_t *node, const char *na
                         continue;
                 snprintf(what, sizeof(what), "%s %s", rule, fired ? "fired, but was not expected to" : "did not fire");
                 failed(s, node, name, what);
-                rules_test_tell(c, rule, NULL);
+                rules_test_print_changes(c, rule, NULL);
                 well = false;
         }
         for (size_t i = 0; (item = yaml_item_at(&s->file, node, i)); i++) {

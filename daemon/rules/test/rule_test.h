@@ -71,7 +71,7 @@ bool rules_test_run(const struct ruleset *rules, const struct test_input *input,
 enum alert_state rules_test_state(const struct test_changes *c, const char *rule, const char *band, uint64_t time_ns);
 
 /* Prints the alert's changes in the whole test, a few indented lines. */
-void rules_test_tell(const struct test_changes *c, const char *rule, const char *band);
+void rules_test_print_changes(const struct test_changes *c, const char *rule, const char *band);
 
 /* "100MiB", "100MiB+1MiBx60", "_x5": appends bytes, or seconds in ns. False with what was expected in `error`. */
 bool rules_test_values(const char *text, struct test_series *s, struct type type, struct error *error);

@@ -57,7 +57,7 @@ static enum series_id series_named(const char *name, struct type *ret_type)
         return (enum series_id)word->id;
 }
 
-static bool take_values(struct yaml_file *f, const struct yaml_entry *e, struct test_input *in, bool of_bands)
+static bool read_values(struct yaml_file *f, const struct yaml_entry *e, struct test_input *in, bool of_bands)
 {
         struct test_series *series = &in->series[in->n_series];
         const char *text = yaml_text(f, e->value, "values such as 5MiB+1MiBx10");
@@ -80,7 +80,7 @@ static bool take_values(struct yaml_file *f, const struct yaml_entry *e, struct 
         return rules_test_values(text, series, type, &error) || yaml_error(f, e->value, 0, "%s", error.text);
 }
 
-static bool take_series(struct yaml_file *f, const yaml_node_t *node, struct test_input *in, bool of_bands)
+static bool read_series(struct yaml_file *f, const yaml_node_t *node, struct test_input *in, bool of_bands)
 {
         struct yaml_entry e;
         bool good = true;
@@ -90,11 +90,11 @@ static bool take_series(struct yaml_file *f, const yaml_node_t *node, struct tes
         if (!yaml_is_mapping(f, node, "names and values"))
                 return false;
         for (size_t i = 0; yaml_entry_at(f, node, i, &e); i++)
-                good = take_values(f, &e, in, of_bands) && good;
+                good = read_values(f, &e, in, of_bands) && good;
         return good;
 }
 
-static bool take_trend(struct yaml_file *f, const yaml_node_t *node, struct test_input *in)
+static bool read_trend(struct yaml_file *f, const yaml_node_t *node, struct test_input *in)
 {
         const yaml_node_t *limit = yaml_get(f, node, "limit");
         const char *text = yaml_text(f, limit, "bytes such as 2GiB");
@@ -115,7 +115,7 @@ static bool take_trend(struct yaml_file *f, const yaml_node_t *node, struct test
         return true;
 }
 
-static bool take_log(struct yaml_file *f, const yaml_node_t *node, struct test_input *in)
+static bool read_log(struct yaml_file *f, const yaml_node_t *node, struct test_input *in)
 {
         const char *text = yaml_text(f, node, "the path of a log");
         char path[PATH_MAX];
@@ -130,7 +130,7 @@ static bool take_log(struct yaml_file *f, const yaml_node_t *node, struct test_i
 }
 
 /* One log, or a list of them: successive runs of the target. */
-static bool take_logs(struct yaml_file *f, const yaml_node_t *node, struct test_input *in)
+static bool read_logs(struct yaml_file *f, const yaml_node_t *node, struct test_input *in)
 {
         const yaml_node_t *item;
         bool good = true;
@@ -138,11 +138,11 @@ static bool take_logs(struct yaml_file *f, const yaml_node_t *node, struct test_
         if (!node)
                 return true;
         if (node->type == YAML_SCALAR_NODE)
-                return take_log(f, node, in);
+                return read_log(f, node, in);
         if (!yaml_is_sequence(f, node, "the path of a log, or a list of them"))
                 return false;
         for (size_t i = 0; good && (item = yaml_item_at(f, node, i)); i++)
-                good = take_log(f, item, in);
+                good = read_log(f, item, in);
         return good;
 }
 
@@ -158,12 +158,12 @@ bool rules_test_input(struct yaml_file *f, const yaml_node_t *node, struct test_
         good = rules_test_time(f, yaml_get(f, node, "interval"), &in->interval_ns) && good;
         if (in->interval_ns == 0)
                 good = yaml_error(f, node, 0, "interval: expected more than 0s");
-        good = take_series(f, yaml_get(f, node, "series"), in, false) && good;
-        good = take_series(f, yaml_get(f, node, "bands"), in, true) && good;
-        good = take_logs(f, path, in) && good;
+        good = read_series(f, yaml_get(f, node, "series"), in, false) && good;
+        good = read_series(f, yaml_get(f, node, "bands"), in, true) && good;
+        good = read_logs(f, path, in) && good;
         if (good && !in->n_logs == !in->n_series)
                 good = yaml_error(f, node, 0, "expected either log: or series: and bands:");
-        return take_trend(f, node, in) && good;
+        return read_trend(f, node, in) && good;
 }
 
 void rules_test_input_done(struct test_input *in)

@@ -65,7 +65,7 @@ static void print_safe(const char *before, const char *text)
         printf("%s%s", before, safe);
 }
 
-static void tell_one(const struct test_changes *c, const char *rule, const char *band)
+static void print_changes_of(const struct test_changes *c, const char *rule, const char *band)
 {
         const struct test_change *fired = NULL;
         char text[HW_NUMBER_MAX];
@@ -93,7 +93,7 @@ static void tell_one(const struct test_changes *c, const char *rule, const char 
         }
 }
 
-void rules_test_tell(const struct test_changes *c, const char *rule, const char *band)
+void rules_test_print_changes(const struct test_changes *c, const char *rule, const char *band)
 {
         const char *shown[BANDS_SHOWN];
         size_t n = 0;
@@ -110,7 +110,7 @@ void rules_test_tell(const struct test_changes *c, const char *rule, const char 
                         return;
                 }
                 shown[n++] = change->band;
-                tell_one(c, rule, change->band);
+                print_changes_of(c, rule, change->band);
         }
         if (n > 0)
                 return;

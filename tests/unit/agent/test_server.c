@@ -99,7 +99,7 @@ static struct preamble *fresh(void)
         struct preamble *p = calloc(1, sizeof(*p));
 
         preamble_reset(p);
-        preamble_take(p, header, sizeof(header) - 1);
+        preamble_add(p, header, sizeof(header) - 1);
         assert_non_null(p->header);
         return p;
 }
@@ -121,7 +121,7 @@ static void test_definitions_are_kept_messages_are_not(void **state)
         struct block *b = some_block(3, "hello");
 
         (void)state;
-        preamble_take(p, b->bytes, b->size);
+        preamble_add(p, b->bytes, b->size);
         struct chunk *c = preamble_chunk(p);
         assert_int_equal(p->not_understood, 0);
         assert_int_equal(c->size, sizeof(header) - 1 + 24 + 12);
@@ -143,9 +143,9 @@ static void test_times_of_a_block_hold_its_events(void **state)
         block_begin(&later, 3, 700);
         block_event(&later, 45, 800, "\0\3", 2, false);
         block_end(&later, 900);
-        preamble_take(p, later.bytes, later.size);
+        preamble_add(p, later.bytes, later.size);
         struct block *b = some_block(0, "hello"); /* at 110 */
-        preamble_take(p, b->bytes, b->size);
+        preamble_add(p, b->bytes, b->size);
         struct chunk *c = preamble_chunk(p);
         const uint8_t *first = c->bytes + sizeof(header) - 1, *second = first + 24 + 12;
         assert_true(get_be(first + 2, 8) == 800 && get_be(first + 14, 8) == 800);
@@ -163,7 +163,7 @@ static void test_every_cut_of_a_block_is_survived(void **state)
                 struct preamble *p = fresh();
                 uint8_t *cut = malloc(n ? n : 1);
                 memcpy(cut, b->bytes, n);
-                preamble_take(p, cut, n);
+                preamble_add(p, cut, n);
                 free(cut);
                 drop(p);
         }
@@ -171,7 +171,7 @@ static void test_every_cut_of_a_block_is_survived(void **state)
                 struct preamble *p = calloc(1, sizeof(*p));
                 uint8_t *cut = malloc(n ? n : 1);
                 memcpy(cut, header, n);
-                preamble_take(p, cut, n);
+                preamble_add(p, cut, n);
                 assert_true(n == sizeof(header) - 1 || !p->header);
                 free(cut);
                 drop(p);
@@ -190,7 +190,7 @@ static void test_an_info_table_ends_with_its_sixth_string(void **state)
         put_be(b.bytes + 24 + 10, sizeof(table) + 1, 2); /* the runtime announces one byte too many */
         block_event(&b, 45, 3, "\0\7", 2, false);
         block_end(&b, 4);
-        preamble_take(p, b.bytes, b.size);
+        preamble_add(p, b.bytes, b.size);
         assert_int_equal(p->not_understood, 0);
         assert_int_equal(p->bytes, 12 + sizeof(table) + 12);
         drop(p);
@@ -203,7 +203,7 @@ static void test_a_message_is_of_a_buffer_that_goes_on(void **state)
         struct block *b = some_block(0, "something");
 
         (void)state;
-        preamble_take(p, b->bytes, b->size);
+        preamble_add(p, b->bytes, b->size);
         struct chunk *c = preamble_message(p, "ours", 4);
         assert_int_equal(get_be(c->bytes + 22, 2), 0);
         assert_true(get_be(c->bytes + 14, 8) == get_be(b->bytes + 14, 8) && get_be(b->bytes + 14, 8) > 0);
@@ -224,7 +224,7 @@ static void test_labels_do_not_grow_for_ever(void **state)
                 block_begin(&b, 0, i);
                 block_event(&b, 44, i, label, sizeof(label), true);
                 block_end(&b, i);
-                preamble_take(p, b.bytes, b.size);
+                preamble_add(p, b.bytes, b.size);
         }
         assert_true(p->bytes <= AGENT_LABELS_BYTES && p->bytes > AGENT_LABELS_BYTES / 3);
         assert_true(p->left_out > 0);

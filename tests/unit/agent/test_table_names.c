@@ -131,7 +131,7 @@ static bool look_up(struct table_names *t, const char *path, bool profiled, stru
 {
         memset(&sent, 0, sizeof(sent));
         table_names_sort(t);
-        return table_names_look_up(t, path, symbols_bias(), profiled, 77, keep, error);
+        return table_names_find(t, path, symbols_bias(), profiled, 77, keep, error);
 }
 
 /* Event 169 from its table's address to its last NUL. */
@@ -241,7 +241,7 @@ static void take_block(struct preamble *p, uint16_t event, const uint8_t *payloa
         put_be(block + 26, 150, 8);
         put_be(block + 34, size, 2);
         memcpy(block + 36, payload, size);
-        preamble_take(p, block, 36 + size);
+        preamble_add(p, block, 36 + size);
 }
 
 static void take_band(struct preamble *p, const uint8_t *code)
@@ -264,7 +264,7 @@ static void test_described_tables_are_left_alone(void **state)
 
         (void)state;
         preamble_reset(p);
-        preamble_take(p, header, sizeof(header) - 1);
+        preamble_add(p, header, sizeof(header) - 1);
         put_be(payload, (uintptr_t)testzm1zi2_DataziThing_Thing_con_info - 16, 8);
         memcpy(payload + 8, strings, sizeof(strings));
         take_block(p, 169, payload, sizeof(payload));
@@ -277,7 +277,7 @@ static void test_described_tables_are_left_alone(void **state)
         assert_non_null(memmem(sent.bytes, sent.size, "THUNK_TEST", 10));
 
         /* and what was found is for late readers, too */
-        preamble_take(p, sent.bytes, sent.size);
+        preamble_add(p, sent.bytes, sent.size);
         struct chunk *c = preamble_chunk(p);
         assert_non_null(memmem(c->bytes, c->size, "stg_THUNK_TEST_info", 19));
         assert_int_equal(p->message_ns, 200); /* not 77 */
