@@ -48,7 +48,7 @@ static uint64_t flush(struct batcher *e)
                 return 0;
         bool whole = document_close(&l->text);
         size_t size = l->text.size;
-        batcher_give(e, whole ? document_take(&l->text) : NULL, size, l->n);
+        batcher_give(e, whole ? document_detach(&l->text) : NULL, size, l->n);
         document_done(&l->text);
         l->open = false;
         l->n = 0;

@@ -393,7 +393,7 @@ static void *print(const HwOtlp__ExportMetricsServiceRequest *request, bool json
                 json_message(&(struct json_out){ .to = d.to }, &request->base, false);
         bool whole = document_close(&d);
         *ret_size = d.size;
-        void *text = whole ? document_take(&d) : NULL;
+        void *text = whole ? document_detach(&d) : NULL;
         document_done(&d);
         return text;
 }

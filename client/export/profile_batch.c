@@ -139,7 +139,7 @@ uint64_t profile_batch_add(const struct profile_batch *p, const struct profile_k
         whole = document_close(&d) && whole;
         if (whole && b.samples > 0) {
                 b.size = d.size;
-                b.bytes = document_take(&d);
+                b.bytes = document_detach(&d);
                 p->encoding->take(p->encoding->ctx, &b);
         }
         document_done(&d);

@@ -40,7 +40,7 @@ static bool begin(struct writer *w)
 
 static char *finish(struct writer *w)
 {
-        return document_close(&w->document) ? document_take(&w->document) : NULL;
+        return document_close(&w->document) ? document_detach(&w->document) : NULL;
 }
 
 static void put_wall(struct json_out *j, const char *name, bool known, uint64_t wall_ns)

@@ -36,5 +36,5 @@ char *record_text(const struct record *r)
                         put_entry(&j, &r->items[i]);
         json_close(&j, ']');
         json_close(&j, '}');
-        return document_close(&document) ? document_take(&document) : NULL;
+        return document_close(&document) ? document_detach(&document) : NULL;
 }

@@ -254,7 +254,7 @@ static bool fill(const struct bundle *b, const struct cause *c, const char *reco
         struct cutout_range range = { sub_sat(onset_ns, b->before_ns), fired_ns };
         if (ckd_add(&range.to_ns, range.to_ns, b->after_ns))
                 range.to_ns = UINT64_MAX;
-        int r = pin_take(&pin, recordings, &run, range.from_ns);
+        int r = pin_acquire(&pin, recordings, &run, range.from_ns);
         if (r != 0)
                 command_error(&command_bundle, "the recording cannot be pinned (%s): its oldest part may go meanwhile",
                               strerror(-r));

@@ -50,7 +50,7 @@ char *silence_state_text(const struct silences *silences)
         json_member_open(&j, "done", '[');
         json_close(&j, ']');
         json_close(&j, '}');
-        return document_close(&document) ? document_take(&document) : NULL;
+        return document_close(&document) ? document_detach(&document) : NULL;
 }
 
 /* -------------------------------------------------------------------- read */

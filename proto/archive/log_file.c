@@ -276,7 +276,7 @@ static ssize_t read_unpacked(struct log_file *f, void *buffer, size_t size)
 /* ------------------------------------------------------------------------ text */
 
 /* Checks in the first piece whether it is text. 0 or -errno. */
-static int look(struct log_file *f)
+static int detect_format(struct log_file *f)
 {
         f->looked = true;
         if (!f->unpack) { /* its beginning is already in the buffer */
@@ -293,7 +293,7 @@ static int look(struct log_file *f)
         return kind && !f->text ? -ENOMEM : 0;
 }
 
-static void say_text_damage(struct log_file *f)
+static void report_text_damage(struct log_file *f)
 {
         const struct text_damage *d = text_log_damage(f->text);
         char lines[128] = "", stopped[64] = "";
@@ -329,12 +329,12 @@ static ssize_t read_text(struct log_file *f, void *buffer, size_t size)
                         f->text_over = f->text_stopped = true;
                         f->text_at = f->text_n;
                 }
-                f->text_at += text_log_take(f->text, f->piece + f->text_at, f->text_n - f->text_at);
+                f->text_at += text_log_parse(f->text, f->piece + f->text_at, f->text_n - f->text_at);
                 if (f->text_over)
                         text_log_end(f->text);
         }
         if (n == 0)
-                say_text_damage(f);
+                report_text_damage(f);
         return (ssize_t)n;
 }
 
@@ -344,7 +344,7 @@ ssize_t log_file_read(struct log_file *f, void *buffer, size_t size)
 
         if (f->cutout)
                 return (ssize_t)cutout_read(f->cutout, buffer, size);
-        if (!f->looked && (r = look(f)) < 0)
+        if (!f->looked && (r = detect_format(f)) < 0)
                 return r;
         if (f->text)
                 return read_text(f, buffer, size);

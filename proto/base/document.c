@@ -20,7 +20,7 @@ bool document_close(struct document *d)
         return good && d->text;
 }
 
-char *document_take(struct document *d)
+char *document_detach(struct document *d)
 {
         char *text = d->text;
 

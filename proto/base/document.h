@@ -19,7 +19,7 @@ void document_open(struct document *d);
 bool document_close(struct document *d);
 
 /* The text becomes the caller's, to free(). */
-char *document_take(struct document *d);
+char *document_detach(struct document *d);
 void document_done(struct document *d);
 
 #endif

@@ -120,7 +120,7 @@ bool text_list_has(const struct text_list *list, const char *text)
         return false;
 }
 
-static int take_words(const struct command *c, const struct option *o, struct text_list *list, char *value)
+static int parse_words(const struct command *c, const struct option *o, struct text_list *list, char *value)
 {
         char *part;
 
@@ -175,7 +175,7 @@ static bool number(const char *text, uint64_t *ret)
         return *text >= '0' && *text <= '9' && !*end && !errno;
 }
 
-static int take_u64(const struct command *c, const struct option *o, void *at, const char *value)
+static int parse_u64(const struct command *c, const struct option *o, void *at, const char *value)
 {
         static const char *const expected[] = {
                 [OPTION_IS_DURATION] = "a duration, e.g. 500ms",
@@ -204,7 +204,7 @@ static int take_u64(const struct command *c, const struct option *o, void *at, c
         return 0;
 }
 
-static int take_positive(const struct command *c, const struct option *o, double *at, const char *value)
+static int parse_positive(const struct command *c, const struct option *o, double *at, const char *value)
 {
         char *end;
         double v = strtod(value, &end);
@@ -215,7 +215,7 @@ static int take_positive(const struct command *c, const struct option *o, double
         return 0;
 }
 
-static int take_choice(const struct command *c, const struct option *o, void *at, char *value)
+static int parse_choice(const struct command *c, const struct option *o, void *at, char *value)
 {
         char meant[512];
 
@@ -235,7 +235,7 @@ static int take_choice(const struct command *c, const struct option *o, void *at
 
 const struct option_endpoints *option_endpoints;
 
-static int take(const struct parser *p, const struct option *o, char *value)
+static int parse_value(const struct parser *p, const struct option *o, char *value)
 {
         const struct command *c = p->command;
         void *at = (char *)p->filled + o->at;
@@ -252,19 +252,19 @@ static int take(const struct parser *p, const struct option *o, char *value)
         case OPTION_IS_LIST:
                 return text_list_add(c, at, value);
         case OPTION_IS_WORDS:
-                return take_words(c, o, at, value);
+                return parse_words(c, o, at, value);
         case OPTION_IS_POSITIVE:
-                return take_positive(c, o, at, value);
+                return parse_positive(c, o, at, value);
         case OPTION_IS_CHOICE:
         case OPTION_IS_NAME:
-                return take_choice(c, o, at, value);
+                return parse_choice(c, o, at, value);
         case OPTION_IS_CALLBACK:
                 return o->take(c, o, p->filled, value);
         case OPTION_IS_DURATION:
         case OPTION_IS_SECONDS:
         case OPTION_IS_BYTES:
         case OPTION_IS_NUMBER:
-                return take_u64(c, o, at, value);
+                return parse_u64(c, o, at, value);
         case OPTION_IS_REST:
         case OPTION_IS_END:
                 break;
@@ -299,7 +299,7 @@ const struct option *option_find_letter(const struct command *c, char letter)
 }
 
 /* The value of an option: the rest of its word, or the next word. */
-static int take_option(struct parser *p, const struct option *o, char *value)
+static int parse_option(struct parser *p, const struct option *o, char *value)
 {
         if (o->argument && !value) {
                 if (p->next == p->argc)
@@ -309,10 +309,10 @@ static int take_option(struct parser *p, const struct option *o, char *value)
         }
         if (!o->argument && value)
                 return option_error(p->command, o, "takes no value, got '%s'", value);
-        return take(p, o, value);
+        return parse_value(p, o, value);
 }
 
-static enum options_result take_long(struct parser *p, char *word)
+static enum options_result parse_long(struct parser *p, char *word)
 {
         size_t n = strcspn(word, "=");
         const struct option *o = option_find(p->command, word, n);
@@ -329,24 +329,24 @@ static enum options_result take_long(struct parser *p, char *word)
                 (void)unknown_option(p, word, n);
                 return OPTIONS_BAD;
         }
-        return take_option(p, o, word[n] ? word + n + 1 : NULL) ? OPTIONS_BAD : OPTIONS_GO;
+        return parse_option(p, o, word[n] ? word + n + 1 : NULL) ? OPTIONS_BAD : OPTIONS_GO;
 }
 
-static enum options_result take_letters(struct parser *p, char *word)
+static enum options_result parse_letters(struct parser *p, char *word)
 {
         while (*word) {
                 const struct option *o = option_find_letter(p->command, *word);
 
                 if (!o && (*word == 'h' || (*word == 'V' && !p->command->name)))
-                        return take_long(p, *word == 'h' ? (char[]){ "help" } : (char[]){ "version" });
+                        return parse_long(p, *word == 'h' ? (char[]){ "help" } : (char[]){ "version" });
                 if (!o) {
                         (void)command_usage_error(p->command, "unknown option -%c", *word);
                         return OPTIONS_BAD;
                 }
                 word++;
                 if (o->argument)
-                        return take_option(p, o, *word ? word : NULL) ? OPTIONS_BAD : OPTIONS_GO;
-                if (take(p, o, NULL))
+                        return parse_option(p, o, *word ? word : NULL) ? OPTIONS_BAD : OPTIONS_GO;
+                if (parse_value(p, o, NULL))
                         return OPTIONS_BAD;
         }
         return OPTIONS_GO;
@@ -364,7 +364,7 @@ const struct option *option_operand(const struct command *c, size_t n)
         return NULL;
 }
 
-static enum options_result take_operand(struct parser *p, char *word)
+static enum options_result parse_operand(struct parser *p, char *word)
 {
         const struct option *o = option_operand(p->command, p->n_operands);
 
@@ -380,19 +380,19 @@ static enum options_result take_operand(struct parser *p, char *word)
                 p->next = p->argc;
                 return OPTIONS_GO;
         }
-        return take(p, o, word) ? OPTIONS_BAD : OPTIONS_GO;
+        return parse_value(p, o, word) ? OPTIONS_BAD : OPTIONS_GO;
 }
 
-static enum options_result take_word(struct parser *p)
+static enum options_result parse_word(struct parser *p)
 {
         char *word = p->argv[p->next++];
 
         if (p->ended || word[0] != '-' || !word[1])
-                return take_operand(p, word);
+                return parse_operand(p, word);
         if (word[1] != '-')
-                return take_letters(p, word + 1);
+                return parse_letters(p, word + 1);
         if (word[2])
-                return take_long(p, word + 2);
+                return parse_long(p, word + 2);
         p->ended = true;
         return OPTIONS_GO;
 }
@@ -404,7 +404,7 @@ enum options_result options_parse(const struct command *c, void *filled, int arg
         size_t wanted = 0;
 
         while (result == OPTIONS_GO && p.next < argc)
-                result = take_word(&p);
+                result = parse_word(&p);
         if (result != OPTIONS_GO)
                 return result;
         for (const struct option *o = c->options; o && o->type != OPTION_IS_END; o++) {

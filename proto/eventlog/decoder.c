@@ -188,7 +188,7 @@ static enum step report(struct hw_eventlog *log, uint64_t offset, const char *re
 }
 
 /* Accepts the event at `p`, and delivers it unless its payload is too short for its kind. */
-static enum step take(struct hw_eventlog *log, const struct frame *f, uint32_t size, struct hw_event *ret_event)
+static enum step accept_event(struct hw_eventlog *log, const struct frame *f, uint32_t size, struct hw_event *ret_event)
 {
         const uint8_t *payload = log->cursor.p + f->head;
         log->cursor.p = payload + size;
@@ -264,7 +264,7 @@ static enum step marker_step(struct hw_eventlog *log, const struct frame *f, str
         if (f->time_ns < log->floor_ns)
                 log->floor_ns = f->time_ns;
         log->stats.blocks++;
-        return take(log, f, f->size, ret_event);
+        return accept_event(log, f, f->size, ret_event);
 }
 
 /* Why the event cannot be where it is, or NULL. */
@@ -329,7 +329,7 @@ static enum step event_step(struct hw_eventlog *log, struct hw_event *ret_event)
         case ANSWER_YES:
                 break;
         }
-        return take(log, &f, size, ret_event);
+        return accept_event(log, &f, size, ret_event);
 }
 
 static enum step one_step(struct hw_eventlog *log, struct hw_event *ret_event)

@@ -49,7 +49,7 @@ static bool make_cells(const struct pyramid_shape *shape, struct pyramid *p, str
 }
 
 /* Number of a free cell; 0: none. */
-static uint16_t take_cell(const struct pyramid_shape *shape, struct pyramid *p, struct pyramid_ring *r, bool small)
+static uint16_t allocate_cell(const struct pyramid_shape *shape, struct pyramid *p, struct pyramid_ring *r, bool small)
 {
         struct pyramid_store *s = &r->stores[small];
         uint16_t number = s->spare;
@@ -238,10 +238,10 @@ static void close_cell(const struct pyramid_shape *shape, struct pyramid *p, str
         if (!pyramid_packs(shape) || !r->in_use)
                 return;
         bool small = shape->packing.pack(packed, r->open, r->newest_ns, width_ns);
-        uint16_t number = take_cell(shape, p, r, small);
+        uint16_t number = allocate_cell(shape, p, r, small);
         while (!number && r->first < interval) {
                 forget_before(shape, r, r->first + 1);
-                number = take_cell(shape, p, r, small);
+                number = allocate_cell(shape, p, r, small);
         }
         if (number)
                 memcpy(packed_at(shape, r, small, number), packed, shape->packing.sizes[small]);

@@ -229,7 +229,7 @@ static struct slot *only_one(struct hw_requester *r, const struct line *line)
         return NULL;
 }
 
-static void take_malformed(struct hw_requester *r, const struct line *line)
+static void handle_malformed(struct hw_requester *r, const struct line *line)
 {
         struct slot *s = only_one(r, line);
 
@@ -248,7 +248,7 @@ static struct slot *slot_of(struct hw_requester *r, const struct line *line, con
 }
 
 /* The daemon's rate limit refused the request: it is sent again later, like whatever else waits for this daemon. */
-static void ask_later(struct hw_requester *r, struct line *line, struct slot *s, uint64_t after_ns)
+static void resend_later(struct hw_requester *r, struct line *line, struct slot *s, uint64_t after_ns)
 {
         const uint64_t until_ns = clock_mono_ns() + (after_ns < LIMIT_QUIET_NS ? after_ns : LIMIT_QUIET_NS);
 
@@ -258,18 +258,18 @@ static void ask_later(struct hw_requester *r, struct line *line, struct slot *s,
         enqueue(r, line, index_of(r, s));
 }
 
-static void take_reply(struct hw_requester *r, struct line *line, zmq_msg_t *frame)
+static void handle_reply(struct hw_requester *r, struct line *line, zmq_msg_t *frame)
 {
         const char *reason;
         Hw__Reply *reply = hw_reply_unpack(zmq_msg_data(frame), zmq_msg_size(frame), &reason);
 
         if (!reply) {
-                take_malformed(r, line);
+                handle_malformed(r, line);
                 return;
         }
         struct slot *s = slot_of(r, line, reply);
         if (s && reply->error && reply->what_case == HW__REPLY__WHAT_RETRY_AFTER_NS && !s->queued)
-                ask_later(r, line, s, reply->retry_after_ns);
+                resend_later(r, line, s, reply->retry_after_ns);
         else if (s && reply->more)
                 s->handler(s->ctx, HW_REPLY_PART, reply);
         else if (s)
@@ -283,9 +283,9 @@ static void receive(struct hw_requester *r, struct line *line)
         int n = zparts_receive(line->socket, parts);
 
         if (n == 1)
-                take_reply(r, line, &parts[0]);
+                handle_reply(r, line, &parts[0]);
         else if (n > 1)
-                take_malformed(r, line);
+                handle_malformed(r, line);
         zparts_close(parts);
 }
 

@@ -347,7 +347,7 @@ static Hw__Request *snapshot_request(const struct hw_subscriber *s, char **targe
 }
 
 /* Requests the snapshot that the clone wants, if any. */
-static int ask(struct hw_subscriber *s, struct link *l, uint64_t now)
+static int request_snapshot(struct hw_subscriber *s, struct link *l, uint64_t now)
 {
         char *names[LIMIT_RESYNC_TARGETS];
         Hw__Request *request;
@@ -378,7 +378,7 @@ static int turn(struct hw_subscriber *s, struct link *l, uint64_t now)
         if (r < 0)
                 return r;
         r = clone_tick(&l->clone, now);
-        int asked = r < 0 ? r : ask(s, l, now);
+        int asked = r < 0 ? r : request_snapshot(s, l, now);
         int update = asked < 0 ? asked : receive_update(s, l, now);
         int reply = update < 0 ? update : receive_reply(s, l, now);
 
@@ -388,7 +388,7 @@ static int turn(struct hw_subscriber *s, struct link *l, uint64_t now)
 /* --------------------------------------------------------------- delivering */
 
 /* Takes the next event of any clone; links take turns. */
-static bool take_event(struct hw_subscriber *s)
+static bool pop_event(struct hw_subscriber *s)
 {
         for (size_t i = 0; i < s->n_links; i++) {
                 size_t at = (s->next_link + i) % s->n_links;
@@ -437,7 +437,7 @@ int hw_subscriber_next(struct hw_subscriber *s, int timeout_ms, const Hw__Update
         queue_item_free(s->current);
         s->current = NULL;
         for (;; now = clock_mono_ns()) {
-                if (take_event(s)) {
+                if (pop_event(s)) {
                         *ret_update = s->current->update;
                         return (int)s->current->event;
                 }

@@ -9,7 +9,7 @@
 
 #include "proto/yaml/yaml_file.h"
 
-static bool take_name(struct yaml_file *f, const yaml_node_t *node, struct authorized_key *key)
+static bool read_name(struct yaml_file *f, const yaml_node_t *node, struct authorized_key *key)
 {
         const char *text = node ? yaml_text(f, node, "a name") : NULL;
 
@@ -22,7 +22,7 @@ static bool take_name(struct yaml_file *f, const yaml_node_t *node, struct autho
         return true;
 }
 
-static bool take_role(struct yaml_file *f, const yaml_node_t *node, struct authorized_key *key)
+static bool read_role(struct yaml_file *f, const yaml_node_t *node, struct authorized_key *key)
 {
         const char *text = node ? yaml_text(f, node, "a role") : NULL;
 
@@ -32,7 +32,7 @@ static bool take_role(struct yaml_file *f, const yaml_node_t *node, struct autho
                yaml_error(f, node, 0, "unknown role '%.40s'; expected read, silence or control", text);
 }
 
-static bool take_public(struct yaml_file *f, const yaml_node_t *node, struct authorized_key *key)
+static bool read_public(struct yaml_file *f, const yaml_node_t *node, struct authorized_key *key)
 {
         const char *text = node ? yaml_text(f, node, "a public key") : NULL;
 
@@ -44,7 +44,7 @@ static bool take_public(struct yaml_file *f, const yaml_node_t *node, struct aut
                           KEY_TEXT - 1);
 }
 
-static bool take_entry(struct yaml_file *f, const yaml_node_t *node, struct authorized *a)
+static bool read_entry(struct yaml_file *f, const yaml_node_t *node, struct authorized *a)
 {
         static const char *const keys[] = { "name", "role", "public" };
         struct authorized_key *key = &a->keys[a->n];
@@ -56,9 +56,9 @@ static bool take_entry(struct yaml_file *f, const yaml_node_t *node, struct auth
                         return yaml_error(f, node, 0, "the key's %s is missing", keys[i]);
         *key = (struct authorized_key){ .line = node->start_mark.line, .column = node->start_mark.column };
         const yaml_node_t *name = yaml_get(f, node, "name"), *public = yaml_get(f, node, "public");
-        bool good = take_name(f, name, key);
-        good &= take_role(f, yaml_get(f, node, "role"), key);
-        good &= take_public(f, public, key);
+        bool good = read_name(f, name, key);
+        good &= read_role(f, yaml_get(f, node, "role"), key);
+        good &= read_public(f, public, key);
         if (!good)
                 return false;
         if (authorized_by_name(a, key->name))
@@ -70,7 +70,7 @@ static bool take_entry(struct yaml_file *f, const yaml_node_t *node, struct auth
         return true;
 }
 
-static bool take(struct yaml_file *f, struct authorized *a)
+static bool read_entries(struct yaml_file *f, struct authorized *a)
 {
         const yaml_node_t *root = yaml_root(f), *node = NULL;
         bool good = true;
@@ -83,7 +83,7 @@ static bool take(struct yaml_file *f, struct authorized *a)
         if (!a->keys)
                 return yaml_error(f, NULL, 0, "out of memory");
         for (size_t i = 0; (node = yaml_item_at(f, root, i)) && a->n < AUTHORIZED_MAX && !yaml_enough_errors(f); i++)
-                good &= take_entry(f, node, a);
+                good &= read_entry(f, node, a);
         if (node && a->n == AUTHORIZED_MAX)
                 return yaml_error(f, node, 0, "more than %u keys", AUTHORIZED_MAX);
         return good;
@@ -92,7 +92,7 @@ static bool take(struct yaml_file *f, struct authorized *a)
 /* After reading the file, successfully or not: takes its keys. */
 static bool finish(struct authorized *a, struct yaml_file *f, bool read)
 {
-        bool good = read && take(f, a);
+        bool good = read && read_entries(f, a);
 
         yaml_file_done(f);
         if (!good)

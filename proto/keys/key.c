@@ -138,7 +138,7 @@ static const char *value_of(const char *line, const char *field)
 }
 
 /* Takes the lines of `text`, which is cut up. NULL, or what is wrong. */
-static const char *take_lines(struct key_pair *pair, char *text)
+static const char *parse_lines(struct key_pair *pair, char *text)
 {
         bool has_name = false, has_public = false, has_secret = false;
         uint8_t public[KEY_BYTES];
@@ -173,7 +173,7 @@ bool key_pair_read(struct key_pair *pair, const char *path, struct error *error)
         *pair = (struct key_pair){ .name = "" };
         if (!private_file_read(path, text, sizeof(text), error))
                 return false;
-        const char *wrong = take_lines(pair, text);
+        const char *wrong = parse_lines(pair, text);
         explicit_bzero(text, sizeof(text));
         if (!wrong)
                 return true;

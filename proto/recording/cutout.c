@@ -94,7 +94,7 @@ static int open_all(struct cutout *c, const char *directory, const struct record
 }
 
 /* The header is the first frame of the definitions. */
-static bool take_header(struct cutout *c)
+static bool start_header(struct cutout *c)
 {
         if (!frame_file_next(&c->definitions) || c->definitions.head.raw < 4)
                 return false;
@@ -191,7 +191,7 @@ static void make_end(struct cutout *c, const struct recorded_run *run)
 }
 
 /* Before the first frame, and of its first moment: a block of capability 0, which every run has. */
-static void take_end(struct cutout *c, uint64_t at_ns)
+static void start_end(struct cutout *c, uint64_t at_ns)
 {
         put_be(c->end_block + 2, at_ns, 8);
         put_be(c->end_block + 14, at_ns, 8);
@@ -216,7 +216,7 @@ struct cutout *cutout_open(const char *directory, const struct recorded_run *run
         }
         if (r != 0)
                 error_set(error, "the recording %s@%s cannot be read: %s", run->target, run->name, strerror(-r));
-        else if (!take_header(c))
+        else if (!start_header(c))
                 r = error_code(error, -EINVAL,
                                "the recording %s@%s has no header: it was cut off before its first block was written",
                                run->target, run->name);
@@ -247,7 +247,7 @@ void cutout_close(struct cutout **cp)
 /* ----------------------------------------------------------------- reading */
 
 /* Definitions from before the frame of this ordinal that were in no frame handed out. False: there are no more. */
-static bool take_definitions(struct cutout *c, uint32_t before)
+static bool next_definitions(struct cutout *c, uint32_t before)
 {
         while (c->defines || (c->defines = frame_file_next(&c->definitions))) {
                 const struct frame_head *h = &c->definitions.head;
@@ -283,7 +283,7 @@ static bool open_next(struct cutout *c)
 }
 
 /* The blocks of the current frame. */
-static bool take_frame(struct cutout *c)
+static bool next_frame(struct cutout *c)
 {
         const struct frame_head *h = &c->segment.head;
         uint8_t *blocks = frame_file_blocks(&c->segment, c->unpacker);
@@ -320,14 +320,14 @@ static bool find_frame(struct cutout *c)
 static bool more_blocks(struct cutout *c)
 {
         while (c->wanted || (c->wanted = find_frame(c))) {
-                if (take_definitions(c, c->segment.head.ordinal))
+                if (next_definitions(c, c->segment.head.ordinal))
                         return true;
                 if (c->end_size) {
-                        take_end(c, c->segment.head.begin_ns);
+                        start_end(c, c->segment.head.begin_ns);
                         return true;
                 }
                 c->wanted = false;
-                if (take_frame(c))
+                if (next_frame(c))
                         return true;
         }
         return false;

@@ -36,7 +36,7 @@ static uint32_t segment_at(const char *path, const struct recorded_run *run, uin
         return found ? found : 1;
 }
 
-int pin_take(struct pin *pin, const char *directory, const struct recorded_run *run, uint64_t from_ns)
+int pin_acquire(struct pin *pin, const char *directory, const struct recorded_run *run, uint64_t from_ns)
 {
         char path[RECORDED_PATH_MAX];
         int r = recorded_run_path(path, directory, run);

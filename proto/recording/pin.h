@@ -21,7 +21,7 @@ struct pin {
 };
 
 /* Pins the segment in which that event time is, and all later ones. Returns 0 or -errno; to be released either way. */
-int pin_take(struct pin *pin, const char *directory, const struct recorded_run *run, uint64_t from_ns);
+int pin_acquire(struct pin *pin, const char *directory, const struct recorded_run *run, uint64_t from_ns);
 void pin_release(struct pin *pin);
 
 /* The first segment that a file of that name pins; 0: it is no pin. */

@@ -70,7 +70,7 @@ static bool plain_name(const char *name, size_t max)
 /* ----------------------------------------------------------------- looking */
 
 /* What the indexes of one segment say. */
-static void look_into(int run, uint32_t segment, struct recorded_run *r)
+static void read_segment(int run, uint32_t segment, struct recorded_run *r)
 {
         char name[SEGMENT_NAME_BYTES];
         struct frame_file f;
@@ -103,7 +103,7 @@ static bool is_locked(int run)
 }
 
 /* Fills in what the directory says of a run. False: it is not a run. */
-static bool look_at(int target, struct recorded_run *r)
+static bool read_run(int target, struct recorded_run *r)
 {
         int fd = openat(target, r->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
         DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -130,7 +130,7 @@ static bool look_at(int target, struct recorded_run *r)
         if (!r->live)
                 run_end_read(fd, &r->end);
         for (uint32_t n = r->first; n && n <= r->last; n++)
-                look_into(fd, n, r);
+                read_segment(fd, n, r);
         closedir(dir);
         return has_definitions;
 }
@@ -163,7 +163,7 @@ static void list_target(struct list *l, int directory, const char *target)
                         continue;
                 snprintf(r->target, sizeof(r->target), "%s", target);
                 snprintf(r->name, sizeof(r->name), "%.*s", (int)RUN_NAME_MAX, entry->d_name);
-                l->n += look_at(fd, r) ? 1 : 0;
+                l->n += read_run(fd, r) ? 1 : 0;
         }
         if (dir)
                 closedir(dir);

@@ -22,7 +22,7 @@ static bool copy(char *to, size_t room, const char *from, size_t n)
 }
 
 /* "from=-10m&to=5m" */
-static bool take_query(struct stretch *s, const char *query)
+static bool parse_query(struct stretch *s, const char *query)
 {
         while (*query) {
                 size_t n = strcspn(query, "&");
@@ -46,7 +46,7 @@ bool stretch_parse(const char *text, struct stretch *ret, struct error *error)
         *ret = (struct stretch){ .directory = "" };
         if (copy(ret->which, sizeof(ret->which), which, n - (size_t)(which - rest)) && ret->which[0] &&
             (!slash || copy(ret->directory, sizeof(ret->directory), rest, (size_t)(slash - rest))) &&
-            (!query || take_query(ret, query + 1)))
+            (!query || parse_query(ret, query + 1)))
                 return true;
         return error_set(error,
                          "expected recording:[DIRECTORY/]TARGET[@RUN][?from=MOMENT&to=MOMENT], as in "

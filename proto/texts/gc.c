@@ -30,7 +30,7 @@ static void gc_header(struct text_log *t)
 /* ------------------------------------------------------------------ command */
 
 /* 'program' 'an argument' +RTS '-S': removes the quotes; -G is the number of generations. */
-static const char *take_command(struct text_log *t, char *line)
+static const char *parse_command(struct text_log *t, char *line)
 {
         size_t n = 0;
         bool quoted = false;
@@ -136,7 +136,7 @@ static const char *gc_line(struct text_log *t, char *line)
                 return NULL;
         if (!t->begun) {
                 t->begun = skip(&text, "Alloc");
-                return t->line_number == 1 && strstr(line, "+RTS") ? take_command(t, line) : NULL;
+                return t->line_number == 1 && strstr(line, "+RTS") ? parse_command(t, line) : NULL;
         }
         if (skip(&text, "bytes"))
                 return NULL;

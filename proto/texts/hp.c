@@ -56,7 +56,7 @@ static void put_begin(struct text_log *t, uint32_t breakdown, uint64_t period_ns
 }
 
 /* Splits the words of the job in place: a quote inside is doubled, words end at spaces. */
-static const char *take_job(struct text_log *t, char *text)
+static const char *parse_job(struct text_log *t, char *text)
 {
         uint64_t period_ns = DEFAULT_PERIOD_NS;
         uint32_t breakdown = 0;
@@ -85,7 +85,7 @@ static const char *take_job(struct text_log *t, char *text)
 
 /* ----------------------------------------------------------------- samples */
 
-static const char *take_begin(struct text_log *t, const char *text)
+static const char *parse_begin(struct text_log *t, const char *text)
 {
         uint64_t time_ns;
 
@@ -96,7 +96,7 @@ static const char *take_begin(struct text_log *t, const char *text)
         return NULL;
 }
 
-static const char *take_end(struct text_log *t, const char *text)
+static const char *parse_end(struct text_log *t, const char *text)
 {
         uint64_t time_ns;
         bool was_open = t->sample_open;
@@ -112,7 +112,7 @@ static const char *take_end(struct text_log *t, const char *text)
         return text_seconds(&text, &time_ns) && !*text ? NULL : "seconds after END_SAMPLE";
 }
 
-static const char *take_mark(struct text_log *t, const char *text)
+static const char *parse_mark(struct text_log *t, const char *text)
 {
         uint64_t time_ns;
 
@@ -126,7 +126,7 @@ static const char *take_mark(struct text_log *t, const char *text)
 }
 
 /* LABEL<tab>BYTES; old runtimes and other tools write spaces. */
-static const char *take_row(struct text_log *t, char *line)
+static const char *parse_row(struct text_log *t, char *line)
 {
         struct eventlog_writer *w = &t->writer;
         char *end = line + strlen(line);
@@ -173,19 +173,19 @@ static const char *hp_line(struct text_log *t, char *line)
         char *text;
 
         if ((text = after_keyword(line, "BEGIN_SAMPLE")))
-                return take_begin(t, text);
+                return parse_begin(t, text);
         if ((text = after_keyword(line, "END_SAMPLE")))
-                return take_end(t, text);
+                return parse_end(t, text);
         if (t->sample_open)
-                return take_row(t, line);
+                return parse_row(t, line);
         if ((text = after_keyword(line, "MARK")))
-                return take_mark(t, text);
+                return parse_mark(t, text);
         if ((text = after_keyword(line, "JOB")))
-                return *text == '"' ? take_job(t, text + 1) : "a text in quotes after JOB";
+                return *text == '"' ? parse_job(t, text + 1) : "a text in quotes after JOB";
         for (size_t i = 0; i < ARRAY_SIZE(others); i++)
                 if (after_keyword(line, others[i]))
                         return NULL;
-        return take_row(t, line);
+        return parse_row(t, line);
 }
 
 static bool hp_whole(const struct text_log *t)

@@ -215,7 +215,7 @@ static void node_begin(struct prof *p, uint32_t depth)
 }
 
 /* What is known of a node before its children. */
-static const char *node_take(struct text_log *t)
+static const char *add_node(struct text_log *t)
 {
         struct prof *p = t->prof;
         struct centre *c = centre_of(p, p->path[p->depth - 1]);
@@ -241,7 +241,7 @@ static void copy_text(char out[TEXT_LABEL_MAX + 1], const struct prof *p)
         memcpy(out, p->text, p->n_text + 1);
 }
 
-static void take_word(struct prof *p, const char *word, size_t n)
+static void add_word(struct prof *p, const char *word, size_t n)
 {
         if (p->n_words + n + 1 > sizeof(p->words))
                 return;
@@ -254,10 +254,10 @@ static bool is_key(const struct prof *p, const char *key)
         return !strcmp(p->key, key);
 }
 
-static void take_string(struct prof *p)
+static void parse_string(struct prof *p)
 {
         if (p->where == WORDS)
-                take_word(p, p->text, p->n_text);
+                add_word(p, p->text, p->n_text);
         else if (p->where == CENTRE && is_key(p, "label"))
                 copy_text(p->label, p);
         else if (p->where == CENTRE && is_key(p, "module"))
@@ -282,7 +282,7 @@ static uint64_t *number_of(struct prof *p, uint64_t *unused)
                                       : NULL;
 }
 
-static const char *take_number(struct prof *p)
+static const char *parse_number(struct prof *p)
 {
         const char *text = p->text;
         uint64_t id = 0, n, *to = number_of(p, &id);
@@ -352,13 +352,13 @@ static const char *open_list(struct text_log *t)
         if (p->where == TOP && p->value && is_key(p, "arguments"))
                 p->where = WORDS;
         else if (p->where == TOP && p->value && is_key(p, "rts_arguments")) {
-                take_word(p, "+RTS", 4);
+                add_word(p, "+RTS", 4);
                 p->where = WORDS;
         } else if (p->where == TOP && p->value && is_key(p, "cost_centres"))
                 p->where = CENTRES_LIST;
         else if (p->where == NODE && p->value && is_key(p, "children")) {
                 p->where = CHILDREN;
-                return node_take(t);
+                return add_node(t);
         } else
                 p->skipped = 1;
         return NULL;
@@ -376,7 +376,7 @@ static const char *close_bracket(struct text_log *t, char c)
                 put_centre(t);
                 p->where = CENTRES_LIST;
         } else if (c == '}' && p->where == NODE) {
-                expected = node_take(t);
+                expected = add_node(t);
                 p->counted = true; /* what it is in was taken before its children */
                 p->where = --p->depth > 0 ? CHILDREN : TOP;
         } else if (c == '}' && p->where == TOP) {
@@ -416,7 +416,7 @@ static void end_string(struct prof *p)
                 memcpy(p->key, p->text, n);
                 p->key[n] = '\0';
         } else {
-                take_string(p);
+                parse_string(p);
         }
 }
 
@@ -520,7 +520,7 @@ static const char *prof_byte(struct text_log *t, char c)
                 p->text[p->n_text] = '\0';
                 p->token = BETWEEN;
                 if (!p->skipped && p->value)
-                        expected = take_number(p);
+                        expected = parse_number(p);
         }
         const char *also = between(t, c);
         return expected ? expected : also;

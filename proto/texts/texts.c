@@ -165,7 +165,7 @@ bool text_log_is_idle(const struct text_log *t)
         return t->idle_bytes > t->used_bytes && t->idle_bytes - t->used_bytes > TEXT_IDLE_BYTES;
 }
 
-static void take_line(struct text_log *t)
+static void parse_line(struct text_log *t)
 {
         const char *expected = NULL;
 
@@ -187,7 +187,7 @@ static void take_line(struct text_log *t)
                 end_block(t);
 }
 
-static size_t take_bytes(struct text_log *t, const char *text, size_t n)
+static size_t parse_bytes(struct text_log *t, const char *text, size_t n)
 {
         size_t taken = 0;
 
@@ -205,7 +205,7 @@ static size_t take_bytes(struct text_log *t, const char *text, size_t n)
         return taken;
 }
 
-static size_t take_lines(struct text_log *t, const char *text, size_t n)
+static size_t parse_lines(struct text_log *t, const char *text, size_t n)
 {
         size_t taken = 0;
 
@@ -218,15 +218,15 @@ static size_t take_lines(struct text_log *t, const char *text, size_t n)
                 t->n_line += piece < room ? piece : room;
                 taken += piece + (end != NULL);
                 if (end)
-                        take_line(t);
+                        parse_line(t);
                 count_taken(t, piece + (end != NULL), before);
         }
         return taken;
 }
 
-size_t text_log_take(struct text_log *t, const char *text, size_t n)
+size_t text_log_parse(struct text_log *t, const char *text, size_t n)
 {
-        return t->reader->line ? take_lines(t, text, n) : take_bytes(t, text, n);
+        return t->reader->line ? parse_lines(t, text, n) : parse_bytes(t, text, n);
 }
 
 static void finish(struct text_log *t)
@@ -239,7 +239,7 @@ static void finish(struct text_log *t)
 void text_log_end(struct text_log *t)
 {
         if (t->n_line > 0 || t->line_too_long)
-                take_line(t);
+                parse_line(t);
         const char *expected = t->reader->end ? t->reader->end(t) : NULL;
         if (expected)
                 damaged(t, expected);

@@ -33,7 +33,7 @@ void text_log_destroy(struct text_log **t);
 /*
  * Takes text until all is taken or there is output, which has to be fetched first. Returns how much was taken.
  */
-size_t text_log_take(struct text_log *t, const char *text, size_t n);
+size_t text_log_parse(struct text_log *t, const char *text, size_t n);
 
 /* No more text follows. The last line may lack its line feed. */
 void text_log_end(struct text_log *t);

@@ -167,7 +167,7 @@ char *hw_json(const ProtobufCMessage *message, bool plain_numbers)
         document_open(&d);
         if (d.to)
                 json_message(&(struct json_out){ .to = d.to }, message, plain_numbers);
-        text = document_close(&d) ? document_take(&d) : NULL;
+        text = document_close(&d) ? document_detach(&d) : NULL;
         document_done(&d);
         return text;
 }

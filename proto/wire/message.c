@@ -38,7 +38,7 @@ static struct head *head_of(const void *memory)
         return h;
 }
 
-void *message_take(size_t size)
+void *message_allocate(size_t size)
 {
         struct head *h = size > SIZE_MAX - sizeof(*h) ? NULL : malloc(sizeof(*h) + size);
 
@@ -134,7 +134,7 @@ void hw_reply_unref(const Hw__Reply *reply)
 
 void *message_new(const ProtobufCMessageDescriptor *type)
 {
-        ProtobufCMessage *m = message_take(type->sizeof_message);
+        ProtobufCMessage *m = message_allocate(type->sizeof_message);
 
         if (m)
                 protobuf_c_message_init(type, m);
@@ -144,7 +144,7 @@ void *message_new(const ProtobufCMessageDescriptor *type)
 int message_set_text(char **field, const char *text)
 {
         size_t n = text ? strlen(text) + 1 : 0;
-        char *copy = text ? message_take(n) : NULL;
+        char *copy = text ? message_allocate(n) : NULL;
 
         if (text && !copy)
                 return -ENOMEM;
@@ -188,7 +188,7 @@ int hw_request_set_text(char **field, const char *text)
 /* A copy of an array with room for one more; the old one is freed. */
 static void *one_more(void *array, size_t n, size_t size)
 {
-        void *wider = n >= SIZE_MAX / size - 1 ? NULL : message_take((n + 1) * size);
+        void *wider = n >= SIZE_MAX / size - 1 ? NULL : message_allocate((n + 1) * size);
 
         if (wider && n)
                 memcpy(wider, array, n * size);

@@ -6,7 +6,7 @@
 #include "heapwatch/wire.h"
 
 /* Memory for a message or a part of one, its count 1; NULL when out of memory. Frees it, whatever its count is. */
-void *message_take(size_t size);
+void *message_allocate(size_t size);
 void message_release(void *memory);
 
 /* A message of this type with nothing set; NULL when out of memory. For hw_message_unref. */

@@ -12,14 +12,14 @@
 static const char too_large[] = "the message is too large";
 static const char malformed[] = "the message is malformed, or too large when unpacked";
 
-static void *take(void *data, size_t size)
+static void *allocate(void *data, size_t size)
 {
         size_t *left = data;
 
         if (size > *left)
                 return NULL;
         *left -= size;
-        return message_take(size);
+        return message_allocate(size);
 }
 
 static void release(void *data, void *pointer)
@@ -32,7 +32,7 @@ static ProtobufCMessage *unpack(const ProtobufCMessageDescriptor *type, const vo
                                 const char **ret_reason)
 {
         size_t left = LIMIT_UNPACKED_BYTES;
-        ProtobufCAllocator allocator = { .alloc = take, .free = release, .allocator_data = &left };
+        ProtobufCAllocator allocator = { .alloc = allocate, .free = release, .allocator_data = &left };
 
         if (size > max) {
                 *ret_reason = too_large;

@@ -25,7 +25,7 @@
 
 /* ------------------------------------------------------------------ diagnostics */
 
-static void say(struct yaml_file *f, const char *line)
+static void report_line(struct yaml_file *f, const char *line)
 {
         char safe[1024];
 
@@ -62,7 +62,7 @@ bool yaml_error(struct yaml_file *f, const yaml_node_t *at, unsigned column, con
                          what);
         else
                 snprintf(line, sizeof(line), "%s: %s", f->name, what);
-        say(f, line);
+        report_line(f, line);
         return false;
 }
 
@@ -78,7 +78,7 @@ static bool at_mark(struct yaml_file *f, yaml_mark_t mark, const char *what, con
         char line[1000];
 
         snprintf(line, sizeof(line), "%s:%zu:%zu: %s%s", f->name, mark.line + 1, mark.column + 1, what, more);
-        say(f, line);
+        report_line(f, line);
         return false;
 }
 

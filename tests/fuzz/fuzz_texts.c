@@ -47,7 +47,7 @@ static struct made make(const uint8_t *p, size_t size, enum text_kind kind, size
                 seed = seed * 1664525u + 1013904223u;
                 size_t piece = 1 + (seed >> 8) % largest;
                 piece = piece < size ? piece : size;
-                size_t taken = text_log_take(t, (const char *)p, piece);
+                size_t taken = text_log_parse(t, (const char *)p, piece);
                 if (taken > piece)
                         abort();
                 fetch_all(t, &m, most);

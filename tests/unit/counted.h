@@ -10,7 +10,7 @@
 static inline void *counted_take(void *ctx, size_t size)
 {
         (void)ctx;
-        return message_take(size);
+        return message_allocate(size);
 }
 
 static inline void counted_release(void *ctx, void *memory)

@@ -30,7 +30,7 @@ static char *sheet(struct metrics *m, const struct world *v, bool open)
         document_open(&d);
         metrics_print(d.to, m, &source, open);
         assert_true(document_close(&d));
-        return document_take(&d);
+        return document_detach(&d);
 }
 
 static void has(const char *text, const char *line, bool wanted)

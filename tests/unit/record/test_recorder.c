@@ -374,7 +374,7 @@ static void test_pinned_segments_stay(void **state)
         struct budget_use use;
         struct pin pin;
         assert_true(run.last > 2);
-        assert_int_equal(pin_take(&pin, root, &run, run.begin_ns + (run.end_ns - run.begin_ns) / 2), 0);
+        assert_int_equal(pin_acquire(&pin, root, &run, run.begin_ns + (run.end_ns - run.begin_ns) / 2), 0);
         assert_int_equal(budget_enforce(root, &tiny, START_NS, &use), 0);
         left = only_run("a");
         assert_true(left.first > run.first && left.last == run.last);

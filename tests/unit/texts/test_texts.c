@@ -43,7 +43,7 @@ static const char *events_of(enum text_kind kind, const char *text, size_t n)
         n_made = 0;
         ended = false;
         for (size_t at = 0; at < n;) {
-                at += text_log_take(t, text + at, n - at);
+                at += text_log_parse(t, text + at, n - at);
                 fetch(t);
         }
         text_log_end(t);
