@@ -139,12 +139,12 @@ static int exit_status(const struct alerts *a)
 
 /* -------------------------------------------------------------------- feed */
 
-static int take(struct alerts *a, size_t daemon, const Hw__Update *u)
+static int apply_update(struct alerts *a, size_t daemon, const Hw__Update *u)
 {
         if (!u->target || !selection_has_target(&a->from, u->target))
                 return 0;
         if (u->body_case == HW__UPDATE__BODY_ALERTS)
-                return known_take(&a->known, daemon, u->target, u->alerts, clock_mono_ns());
+                return known_add(&a->known, daemon, u->target, u->alerts, clock_mono_ns());
         if (u->body_case == HW__UPDATE__BODY_TARGET_STATE && u->target_state->has_state &&
             u->target_state->state == HW__TARGET__STATE__STATE_REMOVED)
                 known_remove_target(&a->known, daemon, u->target, clock_mono_ns());
@@ -195,7 +195,7 @@ static bool handle(struct alerts *a, struct feed *feed, int *ret_status)
         *ret_status = EXIT_OK;
         switch (feed_next(feed, 500, &update)) {
         case FEED_UPDATE:
-                r = take(a, feed_daemon(feed), update);
+                r = apply_update(a, feed_daemon(feed), update);
                 break;
         case FEED_RESET:
                 known_begin_resync(&a->known, feed_daemon(feed));

@@ -91,7 +91,7 @@ static struct known_alert *add(struct known *k, size_t daemon, const char *targe
         return a;
 }
 
-static int take_one(struct known *k, size_t daemon, const char *target, const Hw__Alert *alert, size_t *from)
+static int add_alert(struct known *k, size_t daemon, const char *target, const Hw__Alert *alert, size_t *from)
 {
         struct known_alert *a = find(k, daemon, target, alert, from);
         const bool news = !a || !same_firing(a->alert, alert);
@@ -145,7 +145,7 @@ static void unlist(struct known *k, size_t daemon, const char *target)
                         k->alerts[i]->listed = false;
 }
 
-int known_take(struct known *k, size_t daemon, const char *target, const Hw__Alerts *list, uint64_t now_ns)
+int known_add(struct known *k, size_t daemon, const char *target, const Hw__Alerts *list, uint64_t now_ns)
 {
         size_t from = 0;
 
@@ -153,7 +153,7 @@ int known_take(struct known *k, size_t daemon, const char *target, const Hw__Ale
         if (list->has_left_out && list->left_out > k->left_out)
                 k->left_out = list->left_out;
         for (size_t i = 0; i < list->n_alerts; i++)
-                if (take_one(k, daemon, target, list->alerts[i], &from) < 0)
+                if (add_alert(k, daemon, target, list->alerts[i], &from) < 0)
                         return -ENOMEM;
         sweep(k, daemon, target, now_ns);
         return 0;

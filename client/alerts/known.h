@@ -37,7 +37,7 @@ struct known {
 void known_done(struct known *k);
 
 /* One list, at a time of any clock that only rises. Returns 0 or -ENOMEM. */
-int known_take(struct known *k, size_t daemon, const char *target, const Hw__Alerts *list, uint64_t now_ns);
+int known_add(struct known *k, size_t daemon, const char *target, const Hw__Alerts *list, uint64_t now_ns);
 
 /*
  * A target is gone. When its program is started again, another takes its name, with those of its alerts that still

@@ -12,7 +12,7 @@
 #include "client/archive/writer.h"
 #include "client/cli/command.h"
 #include "client/cli/progress.h"
-#include "client/cli/say.h"
+#include "client/cli/report.h"
 #include "client/cli/signals.h"
 #include "client/feed/feed.h"
 #include "proto/base/clock.h"
@@ -81,7 +81,7 @@ static void begin_run(struct archiver *a, struct observed *o, uint64_t start_ns)
 }
 
 /* Of a process of this machine, while it runs. */
-static void ask_build(const struct archiver *a, struct observed *o)
+static void request_build(const struct archiver *a, struct observed *o)
 {
         const Hw__Run *info = o->state ? o->state->run_info : NULL;
         bool here = feed_is_live(a->feed) && strncmp(feed_endpoint(a->feed, o->daemon), "ipc:", 4) == 0;
@@ -142,7 +142,7 @@ static void renew(struct archiver *a)
         struct error error;
 
         if (!database_renew(&a->database, sqlite3_errmsg(a->database.db), &error)) {
-                say_error("%s", error.text);
+                report_error("%s", error.text);
                 a->failed = true;
                 return;
         }
@@ -153,10 +153,10 @@ static void renew(struct archiver *a)
 static void report(struct archiver *a, int result)
 {
         if (result == SQLITE_OK && a->failing)
-                say_info("archive=%s is written again", a->database.path);
+                report_info("archive=%s is written again", a->database.path);
         if (result != SQLITE_OK && !a->failing)
-                say_warning("archive=%s cannot be written: %s; new data waits in memory", a->database.path,
-                            sqlite3_errstr(result));
+                report_warning("archive=%s cannot be written: %s; new data waits in memory", a->database.path,
+                               sqlite3_errstr(result));
         a->failing = result != SQLITE_OK;
 }
 
@@ -189,8 +189,8 @@ static void forget_old(struct archiver *a)
         else if (r != SQLITE_OK)
                 report(a, r);
         else if (most && bytes > most)
-                say_warning("archive=%s bytes=%" PRIu64 " is larger than --max-size, with nothing left to forget",
-                            a->database.path, bytes);
+                report_warning("archive=%s bytes=%" PRIu64 " is larger than --max-size, with nothing left to forget",
+                               a->database.path, bytes);
 }
 
 static void on_time(struct archiver *a)
@@ -233,7 +233,7 @@ static void remove_target(struct archiver *a, const struct world_target *t)
                 o->left = true;
 }
 
-static int take(struct archiver *a, const Hw__Update *u)
+static int apply_update(struct archiver *a, const Hw__Update *u)
 {
         size_t daemon = feed_daemon(a->feed);
         const struct world_target *before = u->target ? world_find_of(a->world, daemon, u->target) : NULL;
@@ -250,10 +250,10 @@ static int take(struct archiver *a, const Hw__Update *u)
         if (of_run && !o && !(o = follow(a, u, daemon)))
                 return -ENOMEM;
         if (o) {
-                observed_take(o, before, u);
+                observed_add(o, before, u);
                 begin_run(a, o, start_of(a, o, u->event_time_ns, u->published_wall_ns));
                 if (u->body_case == HW__UPDATE__BODY_TARGET_STATE)
-                        ask_build(a, o);
+                        request_build(a, o);
         }
         return world_apply(a->world, daemon, u);
 }
@@ -282,8 +282,8 @@ static void on_event(struct archiver *a, enum feed_event event, const Hw__Update
         case FEED_UPDATE:
                 if (u->body_case == HW__UPDATE__BODY_HEALTH && a->options->from->files.n == 1)
                         progress_show(&a->progress, u->health->bytes);
-                if (take(a, u) < 0) {
-                        say_error("out of memory");
+                if (apply_update(a, u) < 0) {
+                        report_error("out of memory");
                         a->failed = true;
                 }
                 break;
@@ -291,14 +291,14 @@ static void on_event(struct archiver *a, enum feed_event event, const Hw__Update
                 reset(a);
                 break;
         case FEED_STALE:
-                say_warning("daemon=%s is silent", feed_endpoint(a->feed, daemon));
+                report_warning("daemon=%s is silent", feed_endpoint(a->feed, daemon));
                 break;
         case FEED_READY:
         case FEED_ALIVE:
-                say_info("daemon=%s is followed", feed_endpoint(a->feed, daemon));
+                report_info("daemon=%s is followed", feed_endpoint(a->feed, daemon));
                 break;
         case FEED_FAILED:
-                say_error("%s", feed_error(a->feed));
+                report_error("%s", feed_error(a->feed));
                 a->failed = true;
                 break;
         default:

@@ -9,7 +9,7 @@
 #include "client/archive/archiver.h"
 #include "client/archive/select.h"
 #include "client/cli/options.h"
-#include "client/cli/say.h"
+#include "client/cli/report.h"
 #include "client/cli/signals.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
@@ -126,7 +126,7 @@ static int run(void *filled)
         const char *path = r->db ? r->db : r->path;
         int status;
 
-        say_set_level(r->level);
+        report_set_level(r->level);
         if (r->of)
                 return label(r, path);
         r->options.path = path;

@@ -18,7 +18,7 @@
 
 #include "client/archive/row.h"
 #include "client/archive/schema.h"
-#include "client/cli/say.h"
+#include "client/cli/report.h"
 #include "heapwatch/text.h"
 #include "heapwatch/wire.h"
 #include "proto/base/array.h"
@@ -281,8 +281,8 @@ static bool set_aside(const struct database *d, const char *why, struct error *e
                         return error_set(error, "%s is damaged (%s) and cannot be set aside: %s", d->path, why,
                                          strerror(errno));
         }
-        say_warning("archive=%s is damaged (%s): set aside as %s.damaged-%s, a new one begins", d->path, why, d->path,
-                    stamp);
+        report_warning("archive=%s is damaged (%s): set aside as %s.damaged-%s, a new one begins", d->path, why,
+                       d->path, stamp);
         return true;
 }
 
@@ -317,7 +317,7 @@ static bool make_directories(const struct database *d, struct error *error)
         return true;
 }
 
-static bool take_lock(struct database *d, struct error *error)
+static bool acquire_lock(struct database *d, struct error *error)
 {
         char path[PATH_MAX + 8];
 
@@ -351,7 +351,7 @@ bool database_open(struct database *d, const char *path, struct error *error)
                 good = connect(d, SQLITE_OPEN_READONLY, error) == SQLITE_OK && check_kind(d, error);
                 disconnect(d);
         }
-        good = good && take_lock(d, error) && open_or_renew(d, error);
+        good = good && acquire_lock(d, error) && open_or_renew(d, error);
         (void)umask(mask);
         if (!good)
                 database_close(d);

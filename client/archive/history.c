@@ -249,7 +249,7 @@ static void flush(struct printing *p)
         p->printed++;
 }
 
-static void take(void *ctx, const struct archived_value *v)
+static void add_value(void *ctx, const struct archived_value *v)
 {
         struct printing *p = ctx;
         uint64_t step = p->request->step_ns / NS_PER_S, width = step > v->width_s ? step : v->width_s;
@@ -273,7 +273,7 @@ static bool print_series(const struct request *r, struct database *d, const stru
 
         for (size_t i = 0; i < runs->n; i++) {
                 p.run = &runs->items[i];
-                int result = archived_series(d, p.run, r->id, take, &p);
+                int result = archived_series(d, p.run, r->id, add_value, &p);
                 flush(&p);
                 if (result != SQLITE_OK)
                         return error_set(error, "cannot read %s: %s", d->path, sqlite3_errstr(result));

@@ -436,7 +436,7 @@ void observed_state(struct observed *o, const Hw__Target *t)
                 o->first_ns = t->run_info->first_time_ns;
 }
 
-void observed_take(struct observed *o, const struct world_target *before, const Hw__Update *u)
+void observed_add(struct observed *o, const struct world_target *before, const Hw__Update *u)
 {
         if (!o->start_ns) {
                 if (!o->held_since_ns)
@@ -501,6 +501,6 @@ bool observed_can_hold(const struct observed *o)
 void observed_begin(struct observed *o)
 {
         for (size_t i = 0; i < o->held.n; i++)
-                observed_take(o, NULL, (const Hw__Update *)o->held.items[i]);
+                observed_add(o, NULL, (const Hw__Update *)o->held.items[i]);
         list_done(&o->held);
 }

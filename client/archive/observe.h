@@ -91,7 +91,7 @@ bool observed_can_hold(const struct observed *o);
 void observed_begin(struct observed *o);
 
 /* One update of this run, before the world applies it: `before` is the target in that world, NULL: it is new. */
-void observed_take(struct observed *o, const struct world_target *before, const Hw__Update *update);
+void observed_add(struct observed *o, const struct world_target *before, const Hw__Update *update);
 
 /* The run is over, or is about to be forgotten by the world. */
 void observed_end(struct observed *o, const struct world_target *target);

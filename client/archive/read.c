@@ -44,7 +44,7 @@ static int enum_of(sqlite3_stmt *s, int column, const ProtobufCEnumDescriptor *k
         return 0;
 }
 
-static void take_run(sqlite3_stmt *s, struct archived_run *ret)
+static void read_run(sqlite3_stmt *s, struct archived_run *ret)
 {
         *ret = (struct archived_run){
                 .id = (int64_t)row_number(s, 0),
@@ -100,7 +100,7 @@ bool archived_runs_read(struct database *d, const char *where, const char *targe
         while (r == SQLITE_OK && (r = sqlite3_step(s)) == SQLITE_ROW) {
                 r = ARRAY_RESERVE_NEXT(ret->items, ret->n) ? SQLITE_OK : SQLITE_NOMEM;
                 if (r == SQLITE_OK)
-                        take_run(s, &ret->items[ret->n++]);
+                        read_run(s, &ret->items[ret->n++]);
         }
         (void)sqlite3_finalize(s);
         return r == SQLITE_DONE || error_set(error, "cannot read %s: %s", d->path, sqlite3_errstr(r));
@@ -108,7 +108,8 @@ bool archived_runs_read(struct database *d, const char *where, const char *targe
 
 /* ------------------------------------------------------------------------- numbers */
 
-static sqlite3_stmt *ask(struct database *d, const char *sql, const struct archived_run *run, unsigned series, int *ret)
+static sqlite3_stmt *prepare_query(struct database *d, const char *sql, const struct archived_run *run, unsigned series,
+                                   int *ret)
 {
         sqlite3_stmt *s = NULL;
 
@@ -136,13 +137,13 @@ static sqlite3_stmt *ask(struct database *d, const char *sql, const struct archi
 #define WITHIN(width) " AND time + " #width " > ?2 AND time < ?3"
 #define HOURS         "SELECT time, 3600, " VALUES " FROM series_1h"
 
-typedef void take_value(void *ctx, const struct archived_value *value);
+typedef void value_function(void *ctx, const struct archived_value *value);
 
 static int read_values(struct database *d, const char *sql, const struct archived_run *run, unsigned series,
-                       take_value *take, void *ctx)
+                       value_function *take, void *ctx)
 {
         int r;
-        sqlite3_stmt *s = ask(d, sql, run, series, &r);
+        sqlite3_stmt *s = prepare_query(d, sql, run, series, &r);
 
         while (s && (r = sqlite3_step(s)) == SQLITE_ROW) {
                 struct archived_value v = {
@@ -160,7 +161,8 @@ static int read_values(struct database *d, const char *sql, const struct archive
         return r == SQLITE_DONE ? SQLITE_OK : r;
 }
 
-int archived_series(struct database *d, const struct archived_run *run, unsigned series, take_value *take, void *ctx)
+int archived_series(struct database *d, const struct archived_run *run, unsigned series, value_function *take,
+                    void *ctx)
 {
         static const char sql[] = SEAM("series_1m", "series_1h", 3600, "run = ?1 AND series = ?4") HOURS
                 ", seam WHERE run = ?1 AND series = ?4 AND time < at" WITHIN(
@@ -171,7 +173,7 @@ int archived_series(struct database *d, const struct archived_run *run, unsigned
         return read_values(d, sql, run, series, take, ctx);
 }
 
-int archived_series_hourly(struct database *d, const struct archived_run *run, unsigned series, take_value *take,
+int archived_series_hourly(struct database *d, const struct archived_run *run, unsigned series, value_function *take,
                            void *ctx)
 {
         return read_values(d, HOURS " WHERE run = ?1 AND series = ?4" WITHIN(3600) " ORDER BY time", run, series, take,
@@ -186,7 +188,7 @@ int archived_pauses(struct database *d, const struct archived_run *run,
                 " AND time + 86400 > ?2 AND time < ?3 UNION ALL SELECT pause_ns, n FROM pauses_10m, seam WHERE run = ?1"
                 " AND time >= at AND time + 600 > ?2 AND time < ?3) GROUP BY pause_ns";
         int r;
-        sqlite3_stmt *s = ask(d, sql, run, 0, &r);
+        sqlite3_stmt *s = prepare_query(d, sql, run, 0, &r);
 
         while (s && (r = sqlite3_step(s)) == SQLITE_ROW)
                 take(ctx, row_number(s, 0), row_number(s, 1));
@@ -194,7 +196,7 @@ int archived_pauses(struct database *d, const struct archived_run *run,
         return r == SQLITE_DONE ? SQLITE_OK : r;
 }
 
-typedef void take_band(void *ctx, const struct archived_band *band);
+typedef void band_function(void *ctx, const struct archived_band *band);
 
 #define BAND_VALUES(width) "SELECT v.time AS time, " #width ", v.n, v.band, b.name, b.label, v.sum, v.max, v.last FROM "
 #define BANDS(table)       table " v JOIN bands b ON b.run = v.run AND b.id = v.band"
@@ -203,10 +205,11 @@ typedef void take_band(void *ctx, const struct archived_band *band);
         " > ?2"                                                                                                        \
         " AND v.time < ?3"
 
-static int read_bands(struct database *d, const char *sql, const struct archived_run *run, take_band *take, void *ctx)
+static int read_bands(struct database *d, const char *sql, const struct archived_run *run, band_function *take,
+                      void *ctx)
 {
         int r;
-        sqlite3_stmt *s = ask(d, sql, run, 0, &r);
+        sqlite3_stmt *s = prepare_query(d, sql, run, 0, &r);
 
         while (s && (r = sqlite3_step(s)) == SQLITE_ROW) {
                 const char *name = row_text(s, 4), *label = row_text(s, 5);
@@ -229,13 +232,13 @@ static int read_bands(struct database *d, const char *sql, const struct archived
         return r == SQLITE_DONE ? SQLITE_OK : r;
 }
 
-int archived_bands(struct database *d, const struct archived_run *run, take_band *take, void *ctx)
+int archived_bands(struct database *d, const struct archived_run *run, band_function *take, void *ctx)
 {
         return read_bands(d, BAND_VALUES(3600) BANDS("bands_1h") BANDS_WITHIN(3600) " ORDER BY v.time, v.band", run,
                           take, ctx);
 }
 
-int archived_bands_fine(struct database *d, const struct archived_run *run, take_band *take, void *ctx)
+int archived_bands_fine(struct database *d, const struct archived_run *run, band_function *take, void *ctx)
 {
         static const char sql[] =
                 SEAM("bands_10m", "bands_1h", 3600, "run = ?1") BAND_VALUES(3600) "seam, " BANDS("bands_1h")

@@ -118,7 +118,7 @@ bool process_look(pid_t pid, struct ghc_process *ret)
 
         *ret = (struct ghc_process){ .pid = pid, .user = (uid_t)-1 };
         if (!proc_path(pid, "exe", path, sizeof(path)) || stat(path, &st) < 0 || (uint64_t)st.st_size > FILE_MAX ||
-            !file_name(pid, ret->name, sizeof(ret->name)) || !agent_fit_look(path, &ret->fit, NULL) || !ret->fit.ghc)
+            !file_name(pid, ret->name, sizeof(ret->name)) || !agent_fit_check(path, &ret->fit, NULL) || !ret->fit.ghc)
                 return false;
         each_line(pid, "maps", see_map, &maps);
         each_line(pid, "status", see_user, &ret->user);

@@ -153,7 +153,8 @@ static void on_reply(void *ctx, const Hw__Reply *reply)
 }
 
 /* On any error nothing is offered. */
-static void ask(const struct complete_place *p, void (*offer)(const struct complete_place *, const Hw__Status *))
+static void request_status(const struct complete_place *p,
+                           void (*offer)(const struct complete_place *, const Hw__Status *))
 {
         Hw__Request *request = hw_request_new(HW__REQUEST__WHAT_STATUS);
         struct asked asked = { .p = p, .offer = offer };
@@ -184,10 +185,10 @@ void completion_values(const struct complete_place *p)
         switch (what) {
         case COMPLETE_TARGET:
         case COMPLETE_TARGET_OR_FILE:
-                ask(p, offer_targets);
+                request_status(p, offer_targets);
                 break;
         case COMPLETE_RULE:
-                ask(p, offer_rules);
+                request_status(p, offer_rules);
                 break;
         case COMPLETE_SERIES:
                 for (size_t i = 0; options_nth_series(i); i++)

@@ -57,8 +57,8 @@ void census_request_begin(struct console *c)
         int error;
 
         if (c->census || !t || !t->target || !t->target->uri || !agent_peer_is_uri(t->target->uri)) {
-                console_say(c, !c->census,
-                            c->census ? "a census is under way" : "no census: only of a program with the agent");
+                console_notify(c, !c->census,
+                               c->census ? "a census is under way" : "no census: only of a program with the agent");
                 return;
         }
         job = calloc(1, sizeof(*job));
@@ -71,11 +71,11 @@ void census_request_begin(struct console *c)
         error = job ? start_thread(job) : ENOMEM;
         if (error) {
                 free(job);
-                console_say(c, true, "no census: %s", strerror(error));
+                console_notify(c, true, "no census: %s", strerror(error));
                 return;
         }
         c->census = job;
-        console_say(c, false, "a census of %s is requested ...", t->name);
+        console_notify(c, false, "a census of %s is requested ...", t->name);
 }
 
 bool census_poll(struct console *c)
@@ -85,7 +85,7 @@ bool census_poll(struct console *c)
         if (!job || !atomic_load(&job->done))
                 return false;
         (void)pthread_join(job->thread, NULL);
-        console_say(c, !job->good, "%s", job->good ? job->text : job->error.text);
+        console_notify(c, !job->good, "%s", job->good ? job->text : job->error.text);
         free(job);
         c->census = NULL;
         return true;

@@ -166,7 +166,7 @@ void console_forget(struct console *c, size_t daemon)
 /* --------------------------------------------------------------- the screen */
 
 /* What the daemon watches instead of the chosen target; or how to make it watch something. */
-static void say_what_there_is(char *out, size_t size, const struct world *world, const struct world_daemon *d)
+static void format_targets(char *out, size_t size, const struct world *world, const struct world_daemon *d)
 {
         size_t n = world_targets(world), all = d->state ? d->state->n_targets : 0;
         size_t used;
@@ -192,7 +192,7 @@ static void draw_nothing(const struct console *c, struct canvas *canvas, struct 
         } else if (d && c->target[0]) {
                 (void)snprintf(line, sizeof(line), "%.64s is not watched now.",
                                safe_text(name, sizeof(name), c->target));
-                say_what_there_is(next, sizeof(next), s->world, d);
+                format_targets(next, sizeof(next), s->world, d);
         } else if (d) {
                 (void)snprintf(line, sizeof(line), "The daemon watches no target.");
                 (void)snprintf(next, sizeof(next), "Add one: heapwatch run -- PROGRAM, or heapwatch add FILE");
@@ -272,24 +272,24 @@ static void set_mark(struct console *c)
         char when[SHORT_TEXT];
 
         if (!t || !t->event_time_ns) {
-                console_say(c, true, "nothing to mark: no target is shown");
+                console_notify(c, true, "nothing to mark: no target is shown");
                 return;
         }
         *m = (struct scene_mark){ .is_set = true,
                                   .time_ns = c->has_cursor ? c->cursor_ns : t->event_time_ns,
                                   .run = t->run };
         (void)snprintf(m->target, sizeof(m->target), "%s", t->name);
-        console_say(c, false, "marked %s: Bands and Memory show what was gained since mark",
-                    scene_when(when, sizeof(when), &c->scene, t, m->time_ns));
+        console_notify(c, false, "marked %s: Bands and Memory show what was gained since mark",
+                       scene_when(when, sizeof(when), &c->scene, t, m->time_ns));
 }
 
 /* One clock for everything that is shown; the other on demand. */
 static void toggle_clock(struct console *c)
 {
         c->scene.run_time = !c->scene.run_time;
-        console_say(c, false,
-                    c->scene.run_time ? "moments are shown as time since the program started"
-                                      : "moments are shown as time of day, where the program's start is known");
+        console_notify(c, false,
+                       c->scene.run_time ? "moments are shown as time since the program started"
+                                         : "moments are shown as time of day, where the program's start is known");
 }
 
 static void toggle_freeze(struct console *c)
@@ -300,7 +300,7 @@ static void toggle_freeze(struct console *c)
         }
         c->frozen = world_freeze(c->live);
         if (!c->frozen)
-                console_say(c, true, "out of memory: the screen cannot be frozen");
+                console_notify(c, true, "out of memory: the screen cannot be frozen");
 }
 
 /* -------------------------------------------------------------------- keys */
@@ -320,9 +320,9 @@ static const struct console_view *world_of_key(int key)
 static void find_next(struct console *c, int by)
 {
         if (!c->table || !c->table->search[0])
-                console_say(c, false, "nothing to search for yet: / begins a search");
+                console_notify(c, false, "nothing to search for yet: / begins a search");
         else if (!table_find(c->table, by, false))
-                console_say(c, true, "'%.60s' is not found", c->table->search);
+                console_notify(c, true, "'%.60s' is not found", c->table->search);
 }
 
 static void toggle_help(struct console *c)

@@ -14,8 +14,8 @@
 void entry_begin(struct console *c, enum entry what)
 {
         if (!c->table || !c->table->class->text) {
-                console_say(c, false, "there are no rows to %s in this view",
-                            what == ENTRY_SEARCH ? "search" : "filter");
+                console_notify(c, false, "there are no rows to %s in this view",
+                               what == ENTRY_SEARCH ? "search" : "filter");
                 return;
         }
         c->entry = what;
@@ -30,11 +30,11 @@ static bool apply(struct console *c)
         if (c->entry == ENTRY_SEARCH) {
                 (void)snprintf(c->table->search, sizeof(c->table->search), "%s", c->typed);
                 if (c->typed[0] && !table_find(c->table, 1, true))
-                        console_say(c, true, "not found");
+                        console_notify(c, true, "not found");
                 return true;
         }
         if (!table_set_filter(c->table, c->typed, &refused)) {
-                console_say(c, true, "%s", refused.text);
+                console_notify(c, true, "%s", refused.text);
                 return false;
         }
         console_fill(c, c->table);

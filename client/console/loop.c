@@ -58,7 +58,7 @@ static void draw(struct loop *l)
 
 /* --------------------------------------------------------------------- keys */
 
-static void take_key(struct console *c, int key)
+static void handle_key(struct console *c, int key)
 {
         int row, column;
 
@@ -75,7 +75,7 @@ static void take_key(struct console *c, int key)
  * Keys are answered at once: the next frame is not held back. Each key finds the rows as they are now: nothing is taken
  * from the feed between two keys, and entry.c itself fills the rows again while one types.
  */
-static void take_keys(struct loop *l)
+static void handle_keys(struct loop *l)
 {
         bool first = true;
         int key;
@@ -83,14 +83,14 @@ static void take_keys(struct loop *l)
         for (; (key = screen_key()) != SCREEN_NONE; first = false) {
                 if (first || l->console->entry == ENTRY_NONE)
                         console_prepare(l->console, clock_wall_ns());
-                take_key(l->console, key);
+                handle_key(l->console, key);
                 l->pressed = true;
         }
 }
 
 /* ------------------------------------------------------------------ updates */
 
-static void take_event(struct loop *l, enum feed_event event, const Hw__Update *update)
+static void handle_event(struct loop *l, enum feed_event event, const Hw__Update *update)
 {
         struct console *c = l->console;
         size_t daemon = feed_daemon(l->feed);
@@ -129,7 +129,7 @@ static void take_event(struct loop *l, enum feed_event event, const Hw__Update *
         }
 }
 
-static void take_updates(struct loop *l)
+static void receive_updates(struct loop *l)
 {
         const Hw__Update *update = NULL;
 
@@ -138,7 +138,7 @@ static void take_updates(struct loop *l)
 
                 if (event == FEED_NOTHING)
                         return;
-                take_event(l, event, update);
+                handle_event(l, event, update);
         }
 }
 
@@ -187,8 +187,8 @@ static uint64_t due_ns(const struct loop *l)
 static void loop(struct loop *l)
 {
         while (!l->console->quit && !signals_stop()) {
-                take_keys(l);
-                take_updates(l);
+                handle_keys(l);
+                receive_updates(l);
                 if (l->console->scene.recall && recall_pump(l->console->scene.recall))
                         l->dirty = true;
                 if (census_poll(l->console))

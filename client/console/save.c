@@ -86,9 +86,9 @@ void console_save(struct console *c)
         if (!bad && c->table)
                 bad = save_table(c, c->table, csv, sizeof(csv));
         if (bad)
-                console_say(c, true, "cannot write %s: %s", csv[0] ? csv : svg, strerror(bad));
+                console_notify(c, true, "cannot write %s: %s", csv[0] ? csv : svg, strerror(bad));
         else if (!svg[0] && !csv[0])
-                console_say(c, false, "this view has neither chart nor table to save");
+                console_notify(c, false, "this view has neither chart nor table to save");
         else
-                console_say(c, false, "saved %s%s%s", svg, svg[0] && csv[0] ? " and " : "", csv);
+                console_notify(c, false, "saved %s%s%s", svg, svg[0] && csv[0] ? " and " : "", csv);
 }

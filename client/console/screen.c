@@ -98,7 +98,7 @@ static const struct look looks[TINTS] = {
         [TINT_FAINT] = { 238, -1, -1, -1, A_NORMAL, A_DIM },
 };
 
-static void choose_look(enum tint which, bool colours)
+static void set_attributes(enum tint which, bool colours)
 {
         const struct look *l = &looks[which];
         bool fine = COLORS >= 256;
@@ -129,7 +129,7 @@ static void choose_looks(void)
                 (void)use_default_colors();
         }
         for (int i = 0; i < TINTS; i++)
-                choose_look((enum tint)i, colours);
+                set_attributes((enum tint)i, colours);
 }
 
 int screen_open(void)

@@ -126,7 +126,7 @@ struct progress {
 };
 
 /* Reports that no daemon answers there. */
-static void say_absent(const struct top *t, size_t daemon, struct progress *p)
+static void report_absent(const struct top *t, size_t daemon, struct progress *p)
 {
         char text[ABSENT_TEXT];
 
@@ -137,7 +137,7 @@ static void say_absent(const struct top *t, size_t daemon, struct progress *p)
                 p->status = EXIT_USAGE;
 }
 
-static void take(const struct top *t, int timeout_ms, struct progress *p)
+static void receive_update(const struct top *t, int timeout_ms, struct progress *p)
 {
         const Hw__Update *update = NULL;
         enum feed_event event = feed_next(t->feed, timeout_ms, &update);
@@ -155,7 +155,7 @@ static void take(const struct top *t, int timeout_ms, struct progress *p)
         } else if (event == FEED_STALE || event == FEED_ALIVE) {
                 world_set_stale(t->world, daemon, event == FEED_STALE);
                 if (event == FEED_STALE && t->once && feed_daemons(t->feed) > 1)
-                        say_absent(t, daemon, p);
+                        report_absent(t, daemon, p);
                 p->complete = p->complete || feed_complete(t->feed);
         } else if (event == FEED_READY) {
                 world_set_stale(t->world, daemon, false);
@@ -206,7 +206,7 @@ static int plain(const struct top *t)
         while (r == 0 && !p.over && !(t->once && p.complete) && !signals_stop()) {
                 uint64_t now_ns = clock_mono_ns();
 
-                take(t, now_ns < due_ns ? (int)((due_ns - now_ns) / 1000000) + 1 : 0, &p);
+                receive_update(t, now_ns < due_ns ? (int)((due_ns - now_ns) / 1000000) + 1 : 0, &p);
                 now_ns = clock_mono_ns();
                 if (now_ns < due_ns)
                         continue;
@@ -223,7 +223,7 @@ static int plain(const struct top *t)
                 else if (feed_is_live(t->feed) && !p.complete &&
                          now_ns - begin_ns > (t->once ? ABSENT_NS : 2 * REPORT_NS)) {
                         if (!p.said)
-                                say_absent(t, 0, &p);
+                                report_absent(t, 0, &p);
                         p.over = t->once;
                 }
         }

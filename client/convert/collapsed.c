@@ -95,7 +95,7 @@ static int collapsed_update(void *state, const struct format_run *run, const Hw_
 
         (void)run;
         if (u->body_case == HW__UPDATE__BODY_CENSUS)
-                moment_take(&c->moment, u->census);
+                moment_add(&c->moment, u->census);
         return 0;
 }
 

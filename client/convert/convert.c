@@ -42,7 +42,7 @@ struct run_reader {
 };
 
 /* Passes on updates of the run. Other runs are only counted. */
-static int take(struct run_reader *r, struct progress *progress, const Hw__Update *u)
+static int pass_update(struct run_reader *r, struct progress *progress, const Hw__Update *u)
 {
         if (u->has_run && u->run > r->runs_seen)
                 r->runs_seen = u->run;
@@ -68,7 +68,7 @@ static int read_feed(struct run_reader *r, struct feed *feed)
         while (status == 0 && event != FEED_END && event != FEED_FAILED) {
                 event = feed_next(feed, 500, &update);
                 if (event == FEED_UPDATE)
-                        status = take(r, &progress, update);
+                        status = pass_update(r, &progress, update);
                 if (signals_stop())
                         status = -EINTR;
                 else if (status == 0 && r->out && ferror(r->out))
@@ -130,7 +130,7 @@ static const char *nth_format(size_t n)
         return n < FORMATS ? formats[n]->name : NULL;
 }
 
-static int take_at(const struct command *c, const struct option *o, void *filled, char *value)
+static int parse_at(const struct command *c, const struct option *o, void *filled, char *value)
 {
         struct format_options *options = &((struct request *)filled)->options;
         char *end;
@@ -155,7 +155,7 @@ static const struct option options[] = {
         OPERAND_TEXT("LOG", struct request, log, COMPLETE_FILE, NULL),
         OPTION_NAME("to", 't', "FORMAT", struct request, to, nth_format,
                     "hp, csv, csv-wide, json, collapsed, speedscope, pprof, perfetto, openmetrics or resid, see above"),
-        OPTION_CALLBACK("at", 0, "TIME", take_at, COMPLETE_NOTHING,
+        OPTION_CALLBACK("at", 0, "TIME", parse_at, COMPLETE_NOTHING,
                         "collapsed, speedscope, pprof: the heap at this event time (12.5, 90s, 5m), at its `peak` "
                         "(default), or, speedscope and pprof, `all` of its censuses"),
         OPTION_CHOICE("profile", 0, "time|heap", int, struct request, options.of, profiles,

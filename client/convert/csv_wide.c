@@ -77,7 +77,7 @@ static void *wide_begin(FILE *out, const struct format_options *options)
 
 /* ------------------------------------------------------------------ gauges */
 
-static int take_samples(struct gauge *g, const Hw__Samples *s)
+static int add_samples(struct gauge *g, const Hw__Samples *s)
 {
         for (size_t i = 0; i < s->n_times_ns && i < s->n_values; i++) {
                 struct sample sample = { s->times_ns[i], s->values[i] };
@@ -87,18 +87,18 @@ static int take_samples(struct gauge *g, const Hw__Samples *s)
         return 0;
 }
 
-static int take_heap(struct wide *w, const Hw__Heap *heap)
+static int add_heap(struct wide *w, const Hw__Heap *heap)
 {
         int r = 0;
 
         for (size_t i = 0; i < heap->n_samples; i++)
                 for (int k = 0; k < GAUGES && r == 0; k++)
                         if (heap->samples[i]->series == gauge_series[k])
-                                r = take_samples(&w->gauges[k], heap->samples[i]);
+                                r = add_samples(&w->gauges[k], heap->samples[i]);
         return r;
 }
 
-static void gauge_take(struct gauge *g, const struct sample *s)
+static void gauge_add(struct gauge *g, const struct sample *s)
 {
         if (!g->known || s->time_ns >= g->newest.time_ns)
                 g->newest = *s;
@@ -115,14 +115,14 @@ static void gauge_go(struct gauge *g, uint64_t time_ns)
                 if (g->ahead[i].time_ns > time_ns)
                         g->ahead[later++] = g->ahead[i];
                 else
-                        gauge_take(g, &g->ahead[i]);
+                        gauge_add(g, &g->ahead[i]);
         }
         g->n_ahead = later;
         while (g->n_ahead < AHEAD && fread(&s, sizeof(s), 1, g->samples) == 1) {
                 if (s.time_ns > time_ns)
                         g->ahead[g->n_ahead++] = s;
                 else
-                        gauge_take(g, &s);
+                        gauge_add(g, &s);
         }
 }
 
@@ -132,7 +132,7 @@ static int wide_update(void *state, const struct format_run *run, const Hw__Upda
 
         (void)run;
         if (u->body_case == HW__UPDATE__BODY_HEAP)
-                return take_heap(w, u->heap);
+                return add_heap(w, u->heap);
         if (u->body_case == HW__UPDATE__BODY_CENSUS && !u->census->unfinished)
                 return spool_add(&w->spool, u->census);
         return 0;

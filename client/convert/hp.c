@@ -279,7 +279,7 @@ static void forget_run(struct hp *h)
         h->run = NULL;
 }
 
-static int take_run(struct hp *h, const Hw__Run *run)
+static int add_run(struct hp *h, const Hw__Run *run)
 {
         hw_message_ref(&run->base);
         forget_run(h);
@@ -298,7 +298,7 @@ static int hp_update(void *state, const struct format_run *run, const Hw__Update
         if (u->event_time_ns > h->end_ns)
                 h->end_ns = u->event_time_ns;
         if (u->body_case == HW__UPDATE__BODY_TARGET_STATE && u->target_state->run_info)
-                r = take_run(h, u->target_state->run_info);
+                r = add_run(h, u->target_state->run_info);
         else if (u->body_case == HW__UPDATE__BODY_CENSUS)
                 r = put_census(h, u->census);
         for (size_t i = 0; u->body_case == HW__UPDATE__BODY_BANDS && i < u->bands->n_bands && r == 0; i++)

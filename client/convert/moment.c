@@ -12,7 +12,7 @@ static bool is_better(const struct moment *m, const Hw__Census *c)
         return m->census->time_ns > m->at_ns || c->time_ns > m->census->time_ns;
 }
 
-void moment_take(struct moment *m, const Hw__Census *census)
+void moment_add(struct moment *m, const Hw__Census *census)
 {
         if (census->unfinished || !is_better(m, census))
                 return;

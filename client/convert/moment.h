@@ -14,7 +14,7 @@ struct moment {
 };
 
 /* Keeps a census if it is a better choice. Ignores unfinished ones. */
-void moment_take(struct moment *m, const Hw__Census *census);
+void moment_add(struct moment *m, const Hw__Census *census);
 void moment_done(struct moment *m);
 
 /* Which profile to write from a log that may have both, one or none: that of the heap if a moment was given. */

@@ -135,7 +135,7 @@ static bool is_of_census(const struct metric *m)
         return m->put == put_bands || m->fact == FACT_CENSUS || m->fact == FACT_CENSUS_BANDS;
 }
 
-static void take_sample(void *ctx, const struct metric_sample *m)
+static void add_sample(void *ctx, const struct metric_sample *m)
 {
         struct openmetrics *o = ctx;
 
@@ -158,7 +158,7 @@ static const char *no_daemon(const void *ctx, size_t daemon)
         return "";
 }
 
-static bool know_start(struct openmetrics *o, const struct world_target *t)
+static bool find_start(struct openmetrics *o, const struct world_target *t)
 {
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
 
@@ -167,13 +167,13 @@ static bool know_start(struct openmetrics *o, const struct world_target *t)
         return o->start_wall_ns > 0;
 }
 
-static void take_all(struct openmetrics *o, const struct world *world, struct clock *clock, uint64_t time_ns)
+static void add_all(struct openmetrics *o, const struct world *world, struct clock *clock, uint64_t time_ns)
 {
         struct metrics_source source = { .world = world, .n_daemons = 1, .daemon_name = no_daemon };
 
         clock->newest_ns = time_ns;
         o->clock = clock;
-        metrics_collect(o->metrics, &source, take_sample, o);
+        metrics_collect(o->metrics, &source, add_sample, o);
 }
 
 static void advance(struct clock *clock, uint64_t time_ns)
@@ -193,28 +193,28 @@ static int openmetrics_update(void *state, const struct format_run *run, const H
         for (size_t i = 0; u->body_case == HW__UPDATE__BODY_HEAP && i < u->heap->n_samples; i++)
                 for (size_t k = 0; k < u->heap->samples[i]->n_times_ns; k++)
                         advance(clock, u->heap->samples[i]->times_ns[k]);
-        if (know_start(o, run->t) && clock->now_ns - clock->newest_ns >= o->step_ns)
-                take_all(o, run->world, clock, clock->now_ns);
+        if (find_start(o, run->t) && clock->now_ns - clock->newest_ns >= o->step_ns)
+                add_all(o, run->world, clock, clock->now_ns);
         return o->error;
 }
 
 /* The run as it ended has the time of its end, or one that is later than the newest. */
-static void take_end(struct openmetrics *o, const struct format_run *run)
+static void add_end(struct openmetrics *o, const struct format_run *run)
 {
         uint64_t end_ns = run->t->event_time_ns, least_ns = o->others.newest_ns + NS_PER_MS;
 
-        take_all(o, run->world, &o->others, end_ns > least_ns ? end_ns : least_ns);
+        add_all(o, run->world, &o->others, end_ns > least_ns ? end_ns : least_ns);
         if (o->census.now_ns > o->census.newest_ns)
-                take_all(o, run->world, &o->census, o->census.now_ns);
+                add_all(o, run->world, &o->census, o->census.now_ns);
 }
 
 static int openmetrics_finish(void *state, const struct format_run *run)
 {
         struct openmetrics *o = state;
 
-        if (!know_start(o, run->t))
+        if (!find_start(o, run->t))
                 return -ENODATA;
-        take_end(o, run);
+        add_end(o, run);
         for (uint32_t f = 0; f < o->n_families && o->error == 0; f++) {
                 (void)fputs(o->families[f].header, o->out);
                 for (uint32_t i = 0; i < o->texts.n && o->error == 0; i++)

@@ -202,7 +202,7 @@ static void annotate(Perfetto__Annotation *a, Perfetto__Annotation **list, size_
 }
 
 /* A collection whose start was not seen has no length: an instant. */
-static void take_collection(struct perfetto *p, const struct world_target *t, const Hw__Collection *c)
+static void add_collection(struct perfetto *p, const struct world_target *t, const Hw__Collection *c)
 {
         Perfetto__Annotation a[NOTED], *list[NOTED];
         size_t n = 0;
@@ -224,7 +224,7 @@ static void take_collection(struct perfetto *p, const struct world_target *t, co
         put_event(p, TRACK_COLLECTIONS, c->end_time_ns, PERFETTO__EVENT__TYPE__TYPE_SLICE_END, NULL, NULL, 0);
 }
 
-static void take_note(struct perfetto *p, const struct world_target *t, const Hw__Note *n)
+static void add_note(struct perfetto *p, const struct world_target *t, const Hw__Note *n)
 {
         char text[32];
 
@@ -240,7 +240,7 @@ static bool is_level(Hw__Series series)
                series != HW__SERIES__SERIES_CPU && series != HW__SERIES__SERIES_NONE && (unsigned)series < WORLD_SERIES;
 }
 
-static void take_samples(struct perfetto *p, const struct world_target *t, const Hw__Samples *s)
+static void add_samples(struct perfetto *p, const struct world_target *t, const Hw__Samples *s)
 {
         const char *name = hw_series_name(s->series);
 
@@ -252,7 +252,7 @@ static void take_samples(struct perfetto *p, const struct world_target *t, const
                 put_counter(p, TRACK_SERIES + (uint64_t)s->series, s->times_ns[i], s->values[i]);
 }
 
-static void take_sched(struct perfetto *p, const struct world_target *t, const Hw__Update *u)
+static void add_sched(struct perfetto *p, const struct world_target *t, const Hw__Update *u)
 {
         const Hw__Sched *s = u->sched;
 
@@ -274,7 +274,7 @@ static void show_band(struct perfetto *p, const struct world_target *t, uint32_t
                      PERFETTO__COUNTER__UNIT__UNIT_SIZE_BYTES);
 }
 
-static void take_census(struct perfetto *p, const struct world_target *t, const Hw__Census *c)
+static void add_census(struct perfetto *p, const struct world_target *t, const Hw__Census *c)
 {
         p->censuses++;
         for (size_t i = 0; i < c->n_band && i < c->n_bytes; i++) {
@@ -316,7 +316,7 @@ static struct label *label_of(const struct perfetto *p, uint64_t thread)
         return id ? &p->labels[id - 1] : NULL;
 }
 
-static struct label *add_label(struct perfetto *p, uint64_t thread)
+static struct label *new_label(struct perfetto *p, uint64_t thread)
 {
         uint32_t n = p->n_labels;
 
@@ -331,26 +331,26 @@ static struct label *add_label(struct perfetto *p, uint64_t thread)
 }
 
 /* The name applies from here on: a slice has the name that its thread had when it began. */
-static void take_label(struct perfetto *p, uint64_t thread, const ProtobufCBinaryData *text)
+static void add_label(struct perfetto *p, uint64_t thread, const ProtobufCBinaryData *text)
 {
         char clean[LABEL_BYTES];
         struct label *l = label_of(p, thread);
 
         (void)hw_utf8_clean(clean, sizeof(clean), (const char *)text->data, text->len);
         if (!l)
-                l = add_label(p, thread);
+                l = new_label(p, thread);
         if (!l)
                 return;
         free(l->text);
         l->text = strdup(clean);
 }
 
-static void take_event(struct perfetto *p, const struct world_target *t, const struct event *e)
+static void add_event(struct perfetto *p, const struct world_target *t, const struct event *e)
 {
         char name[LABEL_BYTES + 32];
 
         if (e->type->id == HW_THREAD_LABEL && e->fields == 2)
-                take_label(p, e->numbers[0], &e->texts[0]);
+                add_label(p, e->numbers[0], &e->texts[0]);
         if ((e->type->id != HW_RUN_THREAD && e->type->id != HW_STOP_THREAD) || e->capability >= CAPABILITIES ||
             !e->fields)
                 return;
@@ -369,14 +369,14 @@ static void take_event(struct perfetto *p, const struct world_target *t, const s
         p->runs[e->capability] = true;
 }
 
-static int take_events(struct perfetto *p, const struct world_target *t, const Hw__Events *events)
+static int add_events(struct perfetto *p, const struct world_target *t, const Hw__Events *events)
 {
         struct event_cursor cursor = { .types = p->types, .message = events };
         struct event e;
 
         event_types_define(p->types, events);
         while (event_cursor_next(&cursor, &e))
-                take_event(p, t, &e);
+                add_event(p, t, &e);
         return cursor.broken ? -EBADMSG : 0;
 }
 
@@ -423,17 +423,17 @@ static int perfetto_update(void *state, const struct format_run *run, const Hw__
         int r = 0;
 
         if (u->body_case == HW__UPDATE__BODY_EVENTS)
-                r = take_events(p, t, u->events);
+                r = add_events(p, t, u->events);
         else if (u->body_case == HW__UPDATE__BODY_SCHED)
-                take_sched(p, t, u);
+                add_sched(p, t, u);
         else if (u->body_case == HW__UPDATE__BODY_CENSUS && !u->census->unfinished)
-                take_census(p, t, u->census);
+                add_census(p, t, u->census);
         for (size_t i = 0; u->body_case == HW__UPDATE__BODY_GC && i < u->gc->n_collections; i++)
-                take_collection(p, t, u->gc->collections[i]);
+                add_collection(p, t, u->gc->collections[i]);
         for (size_t i = 0; u->body_case == HW__UPDATE__BODY_NOTES && i < u->notes->n_notes; i++)
-                take_note(p, t, u->notes->notes[i]);
+                add_note(p, t, u->notes->notes[i]);
         for (size_t i = 0; u->body_case == HW__UPDATE__BODY_HEAP && i < u->heap->n_samples; i++)
-                take_samples(p, t, u->heap->samples[i]);
+                add_samples(p, t, u->heap->samples[i]);
         return r ? r : p->error;
 }
 

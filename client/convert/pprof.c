@@ -53,7 +53,7 @@ static int pprof_update(void *state, const struct format_run *run, const Hw__Upd
         if (u->body_case != HW__UPDATE__BODY_CENSUS)
                 return 0;
         if (p->options->at_ns != AT_ALL) {
-                moment_take(&p->moment, u->census);
+                moment_add(&p->moment, u->census);
                 return 0;
         }
         if (u->census->unfinished)

@@ -141,7 +141,7 @@ static int define_centre(struct speedscope *s, const struct event *e)
 }
 
 /* PROF_SAMPLE_COST_CENTRE: capability, tick, number of cost centres, their ids. */
-static int take_tick(struct speedscope *s, const struct event *e)
+static int add_tick(struct speedscope *s, const struct event *e)
 {
         uint32_t numbers[FRAMES_DEEP];
 
@@ -169,7 +169,7 @@ static int take_tick(struct speedscope *s, const struct event *e)
         return whole ? 0 : errno ? -errno : -EIO;
 }
 
-static int take_events(struct speedscope *s, const Hw__Events *events)
+static int add_events(struct speedscope *s, const Hw__Events *events)
 {
         struct event_cursor cursor = { .types = s->types, .message = events };
         struct event e;
@@ -180,7 +180,7 @@ static int take_events(struct speedscope *s, const Hw__Events *events)
                 if (e.type->id == HW_HEAP_PROF_COST_CENTRE)
                         r = define_centre(s, &e);
                 else if (e.type->id == HW_PROF_SAMPLE_COST_CENTRE)
-                        r = take_tick(s, &e);
+                        r = add_tick(s, &e);
                 else if (e.type->id == HW_PROF_BEGIN && e.fields > 0)
                         s->tick_ns = e.numbers[0];
         }
@@ -310,13 +310,13 @@ static int speedscope_update(void *state, const struct format_run *run, const Hw
         struct speedscope *s = state;
 
         if (u->body_case == HW__UPDATE__BODY_EVENTS && s->options->of != OF_HEAP)
-                return take_events(s, u->events);
+                return add_events(s, u->events);
         if (u->body_case != HW__UPDATE__BODY_CENSUS || u->census->unfinished || s->options->of == OF_TIME)
                 return 0;
         s->any_census = true;
         if (s->options->at_ns == AT_ALL)
                 return put_census(s, run->t, u->census);
-        moment_take(&s->moment, u->census);
+        moment_add(&s->moment, u->census);
         return 0;
 }
 

@@ -35,7 +35,7 @@ static void *csv_begin(FILE *out, const struct format_options *options)
         return c;
 }
 
-static int csv_take(void *state, const struct format_run *run, const Hw__Update *u)
+static int csv_add(void *state, const struct format_run *run, const Hw__Update *u)
 {
         struct csv *c = state;
 
@@ -70,7 +70,7 @@ static void csv_destroy(void *state)
 const struct format format_csv = {
         .name = "csv",
         .begin = csv_begin,
-        .update = csv_take,
+        .update = csv_add,
         .finish = csv_finish,
         .no_data = "has neither censuses nor heap samples nor notes",
         .destroy = csv_destroy,

@@ -96,7 +96,7 @@ static int send_request(struct ctl *c, Hw__Request *request)
         return c->print.refused ? EXIT_FINDING : EXIT_OK;
 }
 
-static int ask_targets(struct ctl *c, const struct verb *v)
+static int request_targets(struct ctl *c, const struct verb *v)
 {
         (void)v;
         c->print.targets_only = true;
@@ -187,7 +187,7 @@ static int run_status(void *filled)
         return send_request(c, hw_request_new(HW__REQUEST__WHAT_STATUS));
 }
 
-static int ask_reload(struct ctl *c, const struct verb *v)
+static int request_reload(struct ctl *c, const struct verb *v)
 {
         (void)v;
         return send_request(c, hw_request_new(HW__REQUEST__WHAT_RELOAD));
@@ -218,7 +218,7 @@ static int parse_series(const struct ctl *c, const char *text, Hw__HistoryReques
         return 0;
 }
 
-static int ask_history(struct ctl *c, const struct verb *v)
+static int request_history(struct ctl *c, const struct verb *v)
 {
         Hw__Request *r = hw_request_new(HW__REQUEST__WHAT_HISTORY);
         Hw__HistoryRequest *h = r ? r->history : NULL;
@@ -239,7 +239,7 @@ static int ask_history(struct ctl *c, const struct verb *v)
         return send_request(c, h ? with_texts(r, &h->target, c->words[1], NULL, NULL) : NULL);
 }
 
-static int ask_silence(struct ctl *c, const struct verb *v)
+static int request_silence(struct ctl *c, const struct verb *v)
 {
         Hw__Request *r;
 
@@ -250,7 +250,7 @@ static int ask_silence(struct ctl *c, const struct verb *v)
 }
 
 /* Finds where the target is read from, then sends the request to the agent there. */
-static int ask_agent_of(struct ctl *c, const struct verb *v)
+static int request_of_agent(struct ctl *c, const struct verb *v)
 {
         struct agent_place place = { .target = c->words[1] };
         char request[128], said[700] = "";
@@ -265,7 +265,7 @@ static int ask_agent_of(struct ctl *c, const struct verb *v)
         } else {
                 snprintf(request, sizeof(request), "%s%s%s", c->words[2], c->n_words > 3 ? " " : "",
                          c->n_words > 3 ? c->words[3] : "");
-                good = agent_ask(&place, request, said, sizeof(said), &error);
+                good = agent_place_request(&place, request, said, sizeof(said), &error);
         }
         if (!good) {
                 command_error(c->command, "%s", error.text);
@@ -276,9 +276,10 @@ static int ask_agent_of(struct ctl *c, const struct verb *v)
 }
 
 static const struct verb verbs[] = {
-        { "targets", 0, 0, ask_targets }, { "reload", 0, 0, ask_reload },     { "history", 2, 0, ask_history },
-        { "silence", 2, 1, ask_silence }, { "unsilence", 1, 1, ask_silence }, { "silences", 0, 0, ask_silence },
-        { "census", 1, 0, ask_agent_of }, { "agent", 2, 1, ask_agent_of },
+        { "targets", 0, 0, request_targets },   { "reload", 0, 0, request_reload },
+        { "history", 2, 0, request_history },   { "silence", 2, 1, request_silence },
+        { "unsilence", 1, 1, request_silence }, { "silences", 0, 0, request_silence },
+        { "census", 1, 0, request_of_agent },   { "agent", 2, 1, request_of_agent },
 };
 
 enum { VERBS = ARRAY_SIZE(verbs) };

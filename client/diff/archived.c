@@ -35,7 +35,7 @@ static void interval_of(const struct filling *f, const struct archived_value *v,
         *ret_to = to < f->run->to_ns ? to : f->run->to_ns;
 }
 
-static void take_gauge(void *ctx, const struct archived_value *v)
+static void add_gauge(void *ctx, const struct archived_value *v)
 {
         struct filling *f = ctx;
         struct gauge *g = f->gauge;
@@ -50,7 +50,7 @@ static void take_gauge(void *ctx, const struct archived_value *v)
         cell_merge(&g->samples, &v->cell);
 }
 
-static void take_flow(void *ctx, const struct archived_value *v)
+static void add_flow(void *ctx, const struct archived_value *v)
 {
         struct filling *f = ctx;
         double amount = f->amount(v);
@@ -97,19 +97,19 @@ static int read_series(struct filling *f, struct database *d)
 
         for (size_t i = 0; i < ARRAY_SIZE(gauges) && r == SQLITE_OK; i++) {
                 f->gauge = &f->meter->gauges[gauges[i].gauge];
-                r = archived_series(d, f->run, gauges[i].series, take_gauge, f);
+                r = archived_series(d, f->run, gauges[i].series, add_gauge, f);
         }
         for (size_t i = 0; i < ARRAY_SIZE(flows) && r == SQLITE_OK; i++) {
                 f->flow = &f->meter->flows[flows[i].flow];
                 f->amount = flows[i].amount;
-                r = archived_series(d, f->run, flows[i].series, take_flow, f);
+                r = archived_series(d, f->run, flows[i].series, add_flow, f);
         }
         return r;
 }
 
 /* -------------------------------------------------------------------- pauses, bands */
 
-static void take_pause(void *ctx, uint64_t pause_ns, uint64_t n)
+static void add_pause(void *ctx, uint64_t pause_ns, uint64_t n)
 {
         struct run_meter *m = ((struct filling *)ctx)->meter;
 
@@ -117,7 +117,7 @@ static void take_pause(void *ctx, uint64_t pause_ns, uint64_t n)
         m->n_pauses += n;
 }
 
-static void take_band(void *ctx, const struct archived_band *b)
+static void add_band(void *ctx, const struct archived_band *b)
 {
         struct filling *f = ctx;
 
@@ -130,8 +130,8 @@ static int read_run(struct filling *f, struct database *d)
         int r = read_series(f, d);
 
         m->rows.censuses = m->gauges[GAUGE_CENSUS].samples.n;
-        r = r == SQLITE_OK ? archived_pauses(d, f->run, take_pause, f) : r;
-        r = r == SQLITE_OK ? archived_bands(d, f->run, take_band, f) : r;
+        r = r == SQLITE_OK ? archived_pauses(d, f->run, add_pause, f) : r;
+        r = r == SQLITE_OK ? archived_bands(d, f->run, add_band, f) : r;
         m->first_ns = f->run->from_ns;
         m->last_ns = f->run->to_ns - 1;
         m->any = true;

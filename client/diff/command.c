@@ -32,7 +32,7 @@ struct request {
 
 /* -------------------------------------------------------------------- options */
 
-static int take_against(const struct command *c, const struct option *o, void *filled, char *value)
+static int parse_against(const struct command *c, const struct option *o, void *filled, char *value)
 {
         struct request *r = filled;
 
@@ -50,7 +50,7 @@ static const char *const formats[] = { "text", "json", "markdown", NULL };
 static const struct option options[] = {
         OPERAND_LIST("LOG...", 1, struct request, logs, COMPLETE_FILE, NULL),
         OPTION_CALLBACK(
-                "against", 0, NULL, take_against, COMPLETE_NOTHING,
+                "against", 0, NULL, parse_against, COMPLETE_NOTHING,
                 "the logs before it are new, those after it are the baseline; without it, of two logs the first is "
                 "the baseline, as with diff(1)"),
         OPTION_TEXT(

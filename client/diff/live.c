@@ -41,7 +41,7 @@ static void on_reply(void *ctx, const Hw__Reply *reply)
 }
 
 /* Sends and frees it. */
-static bool ask(struct asking *a, const char *endpoint, Hw__Request *request)
+static bool send_request(struct asking *a, const char *endpoint, Hw__Request *request)
 {
         int r = request ? hw_request(endpoint, request, WAIT_MS, on_reply, a) : -ENOMEM;
 
@@ -53,7 +53,7 @@ static bool ask(struct asking *a, const char *endpoint, Hw__Request *request)
                error_set(a->error, "%s: %s", a->target, r == -ETIMEDOUT ? "its daemon does not answer" : strerror(-r));
 }
 
-static bool ask_snapshot(struct asking *a, const char *endpoint)
+static bool request_snapshot(struct asking *a, const char *endpoint)
 {
         static const Hw__Kind kinds[] = { HW__KIND__KIND_TARGET, HW__KIND__KIND_HEAP, HW__KIND__KIND_GC,
                                           HW__KIND__KIND_TREND };
@@ -64,10 +64,10 @@ static bool ask_snapshot(struct asking *a, const char *endpoint)
                 good = hw_request_add_kind(request->snapshot, kinds[i]) == 0;
         if (!good)
                 hw_request_destroy(&request);
-        return ask(a, endpoint, request);
+        return send_request(a, endpoint, request);
 }
 
-static bool ask_history(struct asking *a, const char *endpoint, Hw__Series series, struct past *ret)
+static bool request_history(struct asking *a, const char *endpoint, Hw__Series series, struct past *ret)
 {
         Hw__Request *request = hw_request_new(HW__REQUEST__WHAT_HISTORY);
 
@@ -78,7 +78,7 @@ static bool ask_history(struct asking *a, const char *endpoint, Hw__Series serie
                 request->history->series = series;
         }
         a->past = ret;
-        bool good = ask(a, endpoint, request);
+        bool good = send_request(a, endpoint, request);
         a->past = NULL;
         return good;
 }
@@ -177,7 +177,7 @@ static bool fill_series(struct asking *a, const char *endpoint)
 
         for (size_t i = 0; good && i < ARRAY_SIZE(series); i++) {
                 struct past p = { .n = 0 };
-                good = ask_history(a, endpoint, series[i], &p);
+                good = request_history(a, endpoint, series[i], &p);
                 if (good)
                         fill(a->meter, series[i], &p);
                 past_done(&p);
@@ -253,7 +253,7 @@ static bool read_target(struct side *s, struct asking *a, const char *endpoint)
 {
         struct run_meter *m = a->meter;
 
-        if (!ask_snapshot(a, endpoint))
+        if (!request_snapshot(a, endpoint))
                 return false;
         if (!world_targets(m->world))
                 return error_set(a->error, "there is no target %s", a->target);

@@ -151,7 +151,7 @@ static void seen(struct run_meter *m, uint64_t time_ns)
         m->any = true;
 }
 
-int meter_take(struct run_meter *m, const Hw__Update *u)
+int meter_add(struct run_meter *m, const Hw__Update *u)
 {
         int r = world_apply(m->world, 0, u);
 

@@ -62,7 +62,7 @@ struct run_meter {
 /* 0 or -ENOMEM. */
 int meter_begin(struct run_meter *m, uint64_t from_ns, uint64_t to_ns);
 void meter_done(struct run_meter *m);
-int meter_take(struct run_meter *m, const Hw__Update *update);
+int meter_add(struct run_meter *m, const Hw__Update *update);
 
 /* No more messages follow. 0 or -ENOMEM. */
 int meter_end(struct run_meter *m);

@@ -32,7 +32,7 @@ struct reading {
 
 /* ---------------------------------------------------------- the first reading */
 
-static void look_for_notes(const struct part *s, struct extent *e, const Hw__Notes *notes)
+static void find_notes(const struct part *s, struct extent *e, const Hw__Notes *notes)
 {
         for (size_t i = 0; i < notes->n_notes; i++) {
                 const Hw__Note *n = notes->notes[i];
@@ -49,7 +49,7 @@ static void look_for_notes(const struct part *s, struct extent *e, const Hw__Not
         }
 }
 
-static int take_extent(struct reading *r, const Hw__Update *u)
+static int extend_range(struct reading *r, const Hw__Update *u)
 {
         if (u->run > r->n_extents) {
                 struct extent *grown = realloc(r->extents, u->run * sizeof(*grown));
@@ -69,7 +69,7 @@ static int take_extent(struct reading *r, const Hw__Update *u)
             u->target_state->run_info->has_first_time_ns)
                 e->first_ns = u->target_state->run_info->first_time_ns;
         if (u->body_case == HW__UPDATE__BODY_NOTES)
-                look_for_notes(r->part, e, u->notes);
+                find_notes(r->part, e, u->notes);
         return 0;
 }
 
@@ -167,30 +167,30 @@ static int begin_run(struct reading *r, uint32_t run)
 
 /* --------------------------------------------------------------------- reading */
 
-static int take_update(struct reading *r, const Hw__Update *u)
+static int apply_update(struct reading *r, const Hw__Update *u)
 {
         int status = 0;
 
         if (!u->has_run || u->run == 0 || u->run > RUNS_MAX)
                 return 0;
         if (r->first)
-                return take_extent(r, u);
+                return extend_range(r, u);
         if (u->run > r->run) {
                 status = end_run(r);
                 if (status == 0)
                         status = begin_run(r, u->run);
         }
-        return status == 0 && u->run == r->run ? meter_take(&r->meter, u) : status;
+        return status == 0 && u->run == r->run ? meter_add(&r->meter, u) : status;
 }
 
-static int take(void *ctx, size_t daemon, const Hw__Update *u)
+static int pass_update(void *ctx, size_t daemon, const Hw__Update *u)
 {
         struct reading *r = ctx;
 
         (void)daemon;
         if (u->body_case == HW__UPDATE__BODY_HEALTH)
                 progress_show(&r->progress, u->health->bytes);
-        return take_update(r, u);
+        return apply_update(r, u);
 }
 
 static void forget(void *ctx, size_t daemon) /* files are never reset */
@@ -202,7 +202,7 @@ static void forget(void *ctx, size_t daemon) /* files are never reset */
 static bool read_through(struct reading *r, const struct command *command)
 {
         struct error error;
-        struct gatherer g = { .command = command, .take = take, .reset = forget, .ctx = r };
+        struct gatherer g = { .command = command, .take = pass_update, .reset = forget, .ctx = r };
         struct feed *feed = feed_files(&r->log, 1, NULL, &error);
 
         if (!feed) {
@@ -278,9 +278,9 @@ struct side_reader *side_reader_new(struct side *s, const char *log)
         return r;
 }
 
-int side_reader_take(struct side_reader *r, const Hw__Update *update)
+int side_reader_add(struct side_reader *r, const Hw__Update *update)
 {
-        return take_update(&r->reading, update);
+        return apply_update(&r->reading, update);
 }
 
 int side_reader_end(struct side_reader **r)

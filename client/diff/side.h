@@ -48,7 +48,7 @@ struct side_run *side_add_described(struct side *s, const char *log, uint32_t nu
  */
 struct side_reader;
 struct side_reader *side_reader_new(struct side *s, const char *log);
-int side_reader_take(struct side_reader *r, const Hw__Update *update);
+int side_reader_add(struct side_reader *r, const Hw__Update *update);
 int side_reader_end(struct side_reader **r);
 void side_done(struct side *s);
 

@@ -49,7 +49,7 @@ static void copy(char *out, size_t size, const char *text)
         snprintf(out, size, "%s", text != NULL ? text : "");
 }
 
-static void take_target(struct stream *s, const Hw__Target *t)
+static void check_target_state(struct stream *s, const Hw__Target *t)
 {
         s->any = true;
         s->ended = t->state == HW__TARGET__STATE__STATE_ENDED || t->state == HW__TARGET__STATE__STATE_FAILED;
@@ -64,7 +64,7 @@ static void take_target(struct stream *s, const Hw__Target *t)
         copy(s->way, sizeof(s->way), t->run_info->rts_way);
 }
 
-static void take_health(struct stream *s, const Hw__Health *h)
+static void check_health(struct stream *s, const Hw__Health *h)
 {
         s->lost_bytes = h->lost_bytes;
         s->events = h->events;
@@ -97,16 +97,16 @@ static bool has_content(const Hw__Update *u)
 }
 
 /* Takes one update. */
-static void stream_take(struct stream *s, const Hw__Update *update)
+static void stream_add(struct stream *s, const Hw__Update *update)
 {
         Hw__Kind kind = hw_update_kind(update);
 
         if ((size_t)kind < ARRAY_SIZE(s->kinds) && has_content(update))
                 s->kinds[kind] = true;
         if (update->body_case == HW__UPDATE__BODY_TARGET_STATE)
-                take_target(s, update->target_state);
+                check_target_state(s, update->target_state);
         else if (update->body_case == HW__UPDATE__BODY_HEALTH)
-                take_health(s, update->health);
+                check_health(s, update->health);
 }
 
 /* Rows for everything, whether it appeared or not. */
@@ -278,7 +278,7 @@ static int examine_program(const char *path, bool json, bool flags)
         struct agent_fit fit;
         struct error error;
 
-        (void)agent_fit_look(path, &fit, NULL); /* what cannot be read is not GHC's, and inquire() says more */
+        (void)agent_fit_check(path, &fit, NULL); /* what cannot be read is not GHC's, and inquire() says more */
         switch (inquire(path, &info, &error)) {
         case INQUIRY_OK:
                 break;
@@ -319,7 +319,7 @@ static int examine_log(const char *path, bool json)
         do {
                 event = feed_next(feed, LOG_SILENCE_MS, &update);
                 if (event == FEED_UPDATE)
-                        stream_take(&s, update);
+                        stream_add(&s, update);
         } while (event != FEED_END && event != FEED_FAILED && event != FEED_NOTHING);
         bool whole = event == FEED_END;
         if (!whole)
@@ -362,11 +362,11 @@ static void on_status(void *ctx, const Hw__Reply *reply)
 static void on_snapshot(void *ctx, const Hw__Reply *reply)
 {
         if (reply->what_case == HW__REPLY__WHAT_UPDATE)
-                stream_take(ctx, reply->update);
+                stream_add(ctx, reply->update);
 }
 
 /* Sends a request to the user's own daemon. False when it does not answer. */
-static bool ask(Hw__Request *request, void (*each)(void *ctx, const Hw__Reply *reply), void *ctx)
+static bool send_request(Hw__Request *request, void (*each)(void *ctx, const Hw__Reply *reply), void *ctx)
 {
         char publish[512], endpoint[512];
 
@@ -374,10 +374,10 @@ static bool ask(Hw__Request *request, void (*each)(void *ctx, const Hw__Reply *r
                !absent_for_good(publish, NULL) && hw_request(publish, request, REQUEST_MS, each, ctx) == 0;
 }
 
-static bool ask_snapshot(const char *target, struct stream *s)
+static bool request_snapshot(const char *target, struct stream *s)
 {
         Hw__Request *r = hw_request_new(HW__REQUEST__WHAT_SNAPSHOT);
-        bool answered = r && hw_request_add_target(r->snapshot, target) == 0 && ask(r, on_snapshot, s);
+        bool answered = r && hw_request_add_target(r->snapshot, target) == 0 && send_request(r, on_snapshot, s);
 
         hw_request_destroy(&r);
         return answered;
@@ -389,7 +389,7 @@ static int examine_target(const char *wanted, bool json)
         struct search search = { .wanted = wanted };
         struct features f = { .n = 0 };
         struct stream s = { .any = false };
-        bool answered = ask(status, on_status, &search);
+        bool answered = send_request(status, on_status, &search);
 
         hw_request_destroy(&status);
         if (!answered) {
@@ -407,7 +407,7 @@ static int examine_target(const char *wanted, bool json)
                               wanted, wanted);
                 return EXIT_USAGE;
         }
-        if (!ask_snapshot(search.name, &s) || !s.any) {
+        if (!request_snapshot(search.name, &s) || !s.any) {
                 command_error(&command_doctor, "the daemon does not report %s", search.name);
                 return EXIT_USAGE;
         }

@@ -98,7 +98,7 @@ static bool is_wanted(const struct request *r, const struct event *e)
 }
 
 /* Prints, or counts, the wanted events of one message. 0, or -errno. */
-static int take_events(struct request *r, const Hw__Update *u)
+static int print_events(struct request *r, const Hw__Update *u)
 {
         struct event_cursor cursor = { .types = &r->types, .message = u->events };
         struct event e;
@@ -125,12 +125,12 @@ static bool counts_alone(const struct request *r)
         return r->count && !r->from_ns && r->to_ns == UINT64_MAX;
 }
 
-static int take(struct request *r, const Hw__Update *u)
+static int apply_update(struct request *r, const Hw__Update *u)
 {
         if (u->body_case != HW__UPDATE__BODY_EVENTS)
                 return 0;
         if (u->events->n_type || counts_alone(r))
-                return take_events(r, u);
+                return print_events(r, u);
         return 0; /* these are the whole log's counts, not those of the chosen time */
 }
 
@@ -169,7 +169,7 @@ static int read_log(struct request *r)
         while (!signals_stop() && status == 0 && event != FEED_END && event != FEED_FAILED) {
                 event = feed_next(feed, 500, &update);
                 if (event == FEED_UPDATE)
-                        status = take(r, update);
+                        status = apply_update(r, update);
         }
         if (event == FEED_FAILED)
                 command_error(&command_events, "%s", feed_error(feed));

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/cli/say.h"
+#include "client/cli/report.h"
 #include "client/export/journal.h"
 #include "client/export/limits.h"
 #include "client/export/queue.h"
@@ -98,8 +98,9 @@ static void report_failure(struct delivery *d, const struct sent *sent, uint64_t
         if (d->said_ns && now - d->said_ns < SAY_EVERY_NS)
                 return;
         d->said_ns = now;
-        say_warning("sink=%s %s detail=\"%s\" queued_samples=%" PRIu64, d->options.name,
-                    sent->again ? "failed, tried again" : "refused for good, left out", sent->detail, d->queue.samples);
+        report_warning("sink=%s %s detail=\"%s\" queued_samples=%" PRIu64, d->options.name,
+                       sent->again ? "failed, tried again" : "refused for good, left out", sent->detail,
+                       d->queue.samples);
 }
 
 static void on_sent(void *ctx, const struct sent *sent)
@@ -115,7 +116,7 @@ static void on_sent(void *ctx, const struct sent *sent)
                 d->health.batches_sent++;
                 d->sent_ns = now;
                 if (d->failures)
-                        say_info("sink=%s works again after failures=%u", d->options.name, d->failures);
+                        report_info("sink=%s works again after failures=%u", d->options.name, d->failures);
                 d->failures = 0;
                 d->said_ns = 0;
                 drop_oldest(d);
@@ -190,7 +191,7 @@ struct delivery *delivery_new(const struct delivery_options *options, struct err
         if (!whole)
                 (void)delivery_destroy(&d);
         else if (queue_oldest(&d->queue)) {
-                say_info("sink=%s goes on with queued_samples=%" PRIu64, options->name, d->queue.samples);
+                report_info("sink=%s goes on with queued_samples=%" PRIu64, options->name, d->queue.samples);
                 arm(d, 0);
         }
         return d;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "client/cli/options.h"
-#include "client/cli/say.h"
+#include "client/cli/report.h"
 #include "client/export/exporter.h"
 #include "client/metrics/bands.h"
 #include "proto/base/array.h"
@@ -158,7 +158,7 @@ static int run(void *filled)
         struct error error = { "" };
         int status = EXIT_USAGE;
 
-        say_set_level(x->level);
+        report_set_level(x->level);
         if (!fill(&plan, x, &error)) {
                 if (error.text[0])
                         (void)command_usage_error(&command_export, "%s", error.text);

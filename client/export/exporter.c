@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "client/cli/out_file.h"
-#include "client/cli/say.h"
+#include "client/cli/report.h"
 #include "client/cli/signals.h"
 #include "client/export/delivery.h"
 #include "client/export/profiles.h"
@@ -141,7 +141,7 @@ static bool receive_event(struct exporter *e)
         switch (event) {
         case FEED_UPDATE:
                 if (world_apply(e->world, feed_daemon(e->feed), update) < 0) {
-                        say_error("out of memory");
+                        report_error("out of memory");
                         stop(e, EXIT_USAGE);
                         return false;
                 }
@@ -151,17 +151,17 @@ static bool receive_event(struct exporter *e)
                 return true;
         case FEED_STALE:
                 e->reported[feed_daemon(e->feed)] = true;
-                say_warning("daemon=%s is silent", feed_endpoint(e->feed, feed_daemon(e->feed)));
+                report_warning("daemon=%s is silent", feed_endpoint(e->feed, feed_daemon(e->feed)));
                 world_set_stale(e->world, feed_daemon(e->feed), true);
                 return true;
         case FEED_READY:
         case FEED_ALIVE:
                 e->reported[feed_daemon(e->feed)] = true;
-                say_info("daemon=%s is followed", feed_endpoint(e->feed, feed_daemon(e->feed)));
+                report_info("daemon=%s is followed", feed_endpoint(e->feed, feed_daemon(e->feed)));
                 world_set_stale(e->world, feed_daemon(e->feed), false);
                 return true;
         case FEED_FAILED:
-                say_error("%s", feed_error(e->feed));
+                report_error("%s", feed_error(e->feed));
                 stop(e, EXIT_USAGE);
                 return false;
         default:
@@ -243,11 +243,11 @@ static void write_file(struct sink *s)
                 s->health.batches_sent++;
                 s->written_ns = clock_mono_ns();
                 if (s->failing)
-                        say_info("sink=%s works again", s->plan->name);
+                        report_info("sink=%s works again", s->plan->name);
         } else {
                 s->health.attempts_failed++;
                 if (!s->failing)
-                        say_warning("sink=%s cannot write %s", s->plan->name, error.text);
+                        report_warning("sink=%s cannot write %s", s->plan->name, error.text);
         }
         s->failing = n == 0;
 }
@@ -510,7 +510,7 @@ void exporter_destroy(struct exporter **ep)
         for (size_t i = 0; i < e->n; i++)
                 lost += close_sink(&e->sinks[i]);
         if (lost)
-                say_warning("ends with unsent samples=%" PRIu64 " that no journal has", lost);
+                report_warning("ends with unsent samples=%" PRIu64 " that no journal has", lost);
         http_destroy(&e->http);
         connections_destroy(&e->connections);
         free_event(e->readable);

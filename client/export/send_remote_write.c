@@ -15,7 +15,7 @@
  */
 #include <stdlib.h>
 
-#include "client/cli/say.h"
+#include "client/cli/report.h"
 #include "client/export/attempt.h"
 #include "proto/base/array.h"
 #include "proto/base/clock.h"
@@ -97,9 +97,9 @@ static bool took_a_part(const struct remote_writer *w, const struct http_result 
 static void keep_form(struct remote_writer *w)
 {
         if (!w->keep_until_ns || w->kept != w->form)
-                say_info("sink=%s is sent remote_write=\"%s\": its receiver takes no richer form, answer=\"%s\"",
-                         w->base.options.name, forms[w->form].name,
-                         w->first.ok ? "taken for 1.0, without a count" : w->first.detail);
+                report_info("sink=%s is sent remote_write=\"%s\": its receiver takes no richer form, answer=\"%s\"",
+                            w->base.options.name, forms[w->form].name,
+                            w->first.ok ? "taken for 1.0, without a count" : w->first.detail);
         w->kept = w->form;
         w->keep_until_ns = clock_mono_ns() + KEEP_FORM_NS;
 }

@@ -8,7 +8,7 @@
 #define FILES_MS    500  /* between two checks for a signal */
 
 /* The daemon of the last event. */
-static void say_absent(const struct feed *feed, const struct gatherer *g)
+static void report_absent(const struct feed *feed, const struct gatherer *g)
 {
         char text[ABSENT_TEXT];
 
@@ -39,7 +39,7 @@ static enum gather_end gather_all(struct feed *feed, const struct gatherer *g)
                         break;
                 case FEED_STALE:
                         if (feed_daemons(feed) > 1) {
-                                say_absent(feed, g);
+                                report_absent(feed, g);
                                 whole = GATHERED_IN_PART;
                         }
                         if (feed_complete(feed))
@@ -55,7 +55,7 @@ static enum gather_end gather_all(struct feed *feed, const struct gatherer *g)
                         if (!feed_is_live(feed))
                                 break;
                         if (feed_daemons(feed) == 1)
-                                say_absent(feed, g);
+                                report_absent(feed, g);
                         return GATHERED_FAILED; /* of several each was named when it was silent for long */
                 case FEED_FAILED:
                         end_progress(g);

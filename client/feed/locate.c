@@ -44,7 +44,7 @@ static void on_reply(void *ctx, const Hw__Reply *reply)
 }
 
 /* target NULL: where recordings are. False with an error message. */
-static bool ask(const struct locate *l, const char *target, bool seal, struct answer *a, struct error *error)
+static bool send_request(const struct locate *l, const char *target, bool seal, struct answer *a, struct error *error)
 {
         char publish[256], request[256], text[ABSENT_TEXT];
         const char *endpoint = l->endpoint;
@@ -80,7 +80,7 @@ bool locate_paused(const struct locate *l, char ret_why[LOCATE_PAUSED_MAX])
         struct error error;
         struct answer a;
 
-        if (l->directory || !ask(l, NULL, false, &a, &error))
+        if (l->directory || !send_request(l, NULL, false, &a, &error))
                 return false;
         memcpy(ret_why, a.paused, LOCATE_PAUSED_MAX);
         return a.paused[0];
@@ -93,7 +93,7 @@ bool locate_directory(const struct locate *l, char directory[RECORDED_PATH_MAX],
         if (l->directory)
                 return snprintf(directory, RECORDED_PATH_MAX, "%s", l->directory) < (int)RECORDED_PATH_MAX ||
                        error_set(error, "the path is too long");
-        if (!ask(l, NULL, false, &a, error))
+        if (!send_request(l, NULL, false, &a, error))
                 return false;
         memcpy(directory, a.directory, RECORDED_PATH_MAX);
         return true;
@@ -130,7 +130,7 @@ bool locate_seal(const struct locate *l, const char *which, struct error *error)
 
         if (l->directory || strchr(which, '@'))
                 return true;
-        if (!ask(l, which, true, &a, error))
+        if (!send_request(l, which, true, &a, error))
                 return false;
         for (now = a; now.written < a.sealed;) {
                 if (clock_mono_ms() >= until_ms)
@@ -138,7 +138,7 @@ bool locate_seal(const struct locate *l, const char *which, struct error *error)
                                          "the recording was not written to disk in time; the newest part would "
                                          "be missing");
                 (void)poll(NULL, 0, PAUSE_MS);
-                if (!ask(l, NULL, false, &now, error))
+                if (!send_request(l, NULL, false, &now, error))
                         return false;
         }
         return true;

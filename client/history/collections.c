@@ -25,7 +25,7 @@ static void halve(struct collections *c)
         c->n = n;
 }
 
-int collections_take(struct collections *c, const Hw__Gc *gc)
+int collections_add(struct collections *c, const Hw__Gc *gc)
 {
         if (!c->list && gc->n_collections)
                 c->list = calloc(COLLECTIONS_MOST, sizeof(*c->list));

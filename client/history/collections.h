@@ -18,7 +18,7 @@ struct collections {
 };
 
 /* Copies those of `gc`. 0 or -ENOMEM. */
-int collections_take(struct collections *c, const Hw__Gc *gc);
+int collections_add(struct collections *c, const Hw__Gc *gc);
 /* A copy of all. 0 or -ENOMEM (*ret is empty). */
 int collections_copy(const struct collections *c, struct collections *ret);
 void collections_done(struct collections *c);

@@ -203,7 +203,7 @@ static int gather_rows(struct grid *g, const Hw__Census *c)
 }
 
 /* Daemons send the total; it is not less than the rows, of which some may have been left out. */
-static void take_total(struct grid *g, const Hw__Census *c)
+static void add_total(struct grid *g, const Hw__Census *c)
 {
         double sum = 0;
 
@@ -213,7 +213,7 @@ static void take_total(struct grid *g, const Hw__Census *c)
         g->total.bytes = c->has_total_bytes ? (double)c->total_bytes : sum;
 }
 
-int grid_take(struct grid *g, const Hw__Census *c)
+int grid_add(struct grid *g, const Hw__Census *c)
 {
         struct point *column;
         uint64_t before;
@@ -223,7 +223,7 @@ int grid_take(struct grid *g, const Hw__Census *c)
         hold_until(g, c->time_ns);
         if (make_column(g, c->time_ns) < 0 || gather_rows(g, c) < 0)
                 return -ENOMEM;
-        take_total(g, c);
+        add_total(g, c);
         column = &g->columns.points[g->columns.n - 1];
         before = column->cell.n;
         cell_add(&column->cell, c->time_ns, g->total.bytes);

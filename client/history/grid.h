@@ -48,7 +48,7 @@ struct grid {
 };
 
 /* Takes one census in; an unfinished or repeated one is ignored. 0 or -ENOMEM (it may be half taken in). */
-int grid_take(struct grid *g, const Hw__Census *census);
+int grid_add(struct grid *g, const Hw__Census *census);
 
 /* NULL when the band never had a row; band 0 is the total. */
 const struct grid_band *grid_band(const struct grid *g, uint32_t id);

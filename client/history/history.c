@@ -120,7 +120,7 @@ static int insert(struct history *h, Hw__Series series, uint64_t time_ns, double
         return past_insert(&h->series[series], time_ns, value);
 }
 
-static int take_samples(struct history *h, const Hw__Samples *s)
+static int add_samples(struct history *h, const Hw__Samples *s)
 {
         int r = 0;
 
@@ -140,12 +140,12 @@ static int take_samples(struct history *h, const Hw__Samples *s)
         return r;
 }
 
-static int take_heap(struct history *h, const Hw__Heap *heap)
+static int add_heap(struct history *h, const Hw__Heap *heap)
 {
         int r = 0;
 
         for (size_t i = 0; i < heap->n_samples && r == 0; i++)
-                r = take_samples(h, heap->samples[i]);
+                r = add_samples(h, heap->samples[i]);
         return r;
 }
 
@@ -154,7 +154,7 @@ static int derive(struct history *h, Hw__Series series, uint64_t time_ns, bool k
         return known && !h->sampled[series] ? insert(h, series, time_ns, (double)value) : 0;
 }
 
-static int take_collection(struct history *h, const Hw__Collection *c)
+static int add_collection(struct history *h, const Hw__Collection *c)
 {
         int r = derive(h, HW__SERIES__SERIES_GC_PAUSE, c->end_time_ns, c->has_pause_ns, c->pause_ns);
 
@@ -165,34 +165,34 @@ static int take_collection(struct history *h, const Hw__Collection *c)
                           c->fragmentation_bytes);
 }
 
-static int take_gc(struct history *h, const Hw__Gc *gc)
+static int add_gc(struct history *h, const Hw__Gc *gc)
 {
-        int r = h->options.collections ? collections_take(&h->collections, gc) : 0;
+        int r = h->options.collections ? collections_add(&h->collections, gc) : 0;
 
         for (size_t i = 0; i < gc->n_collections && h->options.points && r == 0; i++)
-                r = take_collection(h, gc->collections[i]);
+                r = add_collection(h, gc->collections[i]);
         return r;
 }
 
-static int take_census(struct history *h, const Hw__Census *c)
+static int add_census(struct history *h, const Hw__Census *c)
 {
         bool is_new = c->has_number && c->number > h->bands.newest;
-        int r = h->options.columns ? grid_take(&h->bands, c) : 0;
+        int r = h->options.columns ? grid_add(&h->bands, c) : 0;
 
         if (r == 0 && is_new && h->options.points)
                 r = derive(h, HW__SERIES__SERIES_CENSUS_TOTAL, c->time_ns, c->has_total_bytes, c->total_bytes);
         return r;
 }
 
-int history_take(struct history *h, const Hw__Update *u)
+int history_add(struct history *h, const Hw__Update *u)
 {
         switch (u->body_case) {
         case HW__UPDATE__BODY_HEAP:
-                return h->options.points ? take_heap(h, u->heap) : 0;
+                return h->options.points ? add_heap(h, u->heap) : 0;
         case HW__UPDATE__BODY_GC:
-                return take_gc(h, u->gc);
+                return add_gc(h, u->gc);
         case HW__UPDATE__BODY_CENSUS:
-                return take_census(h, u->census);
+                return add_census(h, u->census);
         default:
                 return 0;
         }

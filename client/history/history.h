@@ -2,7 +2,7 @@
 /*
  * history.h - the past of one run of a target: the one store that console, browser page and reports draw from.
  *
- * It is filled from two sides: by updates as they come (history_take), and by what a daemon remembers of the time
+ * It is filled from two sides: by updates as they come (history_add), and by what a daemon remembers of the time
  * before (history_recall_series, history_recall_band). Where both have data, the updates count: each sample is in one
  * point only. It returns points with least, mean and greatest value, at the times of their samples (past.h).
  *
@@ -55,7 +55,7 @@ void history_bound(struct history *h, size_t points, size_t cells);
 /* ------------------------------------------------------------------ filling */
 
 /* Takes a body of the run: heap, gc, census. Borrowed. 0 or -ENOMEM. */
-int history_take(struct history *h, const Hw__Update *update);
+int history_add(struct history *h, const Hw__Update *update);
 
 /* Appends the points of a daemon's answer; those without time or value are skipped. 0 or -ENOMEM. */
 int history_points_of(const Hw__History *answer, struct past *to);

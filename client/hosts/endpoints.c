@@ -33,7 +33,7 @@ static size_t n_server_keys;
 
 /* ------------------------------------------------------------------- options */
 
-int endpoints_take_key(const struct command *c, const struct option *o, void *filled, char *value)
+int endpoints_parse_key(const struct command *c, const struct option *o, void *filled, char *value)
 {
         (void)filled;
         if (!*value)
@@ -42,7 +42,7 @@ int endpoints_take_key(const struct command *c, const struct option *o, void *fi
         return 0;
 }
 
-int endpoints_take_server_key(const struct command *c, const struct option *o, void *filled, char *value)
+int endpoints_parse_server_key(const struct command *c, const struct option *o, void *filled, char *value)
 {
         (void)filled;
         if (n_server_keys == HW_SERVER_KEYS)
@@ -111,7 +111,7 @@ static int unknown_host(const struct command *c, const struct option *o, const c
         return status;
 }
 
-static int take_endpoint(const struct command *c, const struct option *o, char **value)
+static int parse_endpoint(const struct command *c, const struct option *o, char **value)
 {
         const struct host *host = NULL;
         const char *given = *value;
@@ -228,4 +228,4 @@ static int endpoints_ready(const struct command *c)
         return 0;
 }
 
-const struct option_endpoints endpoints_by_name = { take_endpoint, endpoints_ready };
+const struct option_endpoints endpoints_by_name = { parse_endpoint, endpoints_ready };

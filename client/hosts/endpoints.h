@@ -13,13 +13,13 @@
 
 /* For the option tables: --key and --server-key, beside --connect. */
 #define OPTIONS_KEYS                                                                                                   \
-        OPTION_CALLBACK("key", 0, "NAME|FILE", endpoints_take_key, COMPLETE_FILE,                                      \
+        OPTION_CALLBACK("key", 0, "NAME|FILE", endpoints_parse_key, COMPLETE_FILE,                                     \
                         "your own key for a daemon of another machine; default: the only one in "                      \
                         "~/.config/heapwatch/keys (see `heapwatch keys`)"),                                            \
-                OPTION_CALLBACK("server-key", 0, "KEY", endpoints_take_server_key, COMPLETE_NOTHING,                   \
+                OPTION_CALLBACK("server-key", 0, "KEY", endpoints_parse_server_key, COMPLETE_NOTHING,                  \
                                 "the public key of the daemon at tcp://HOST:PORT; one of the hosts file needs none")
 
-option_taker endpoints_take_key, endpoints_take_server_key;
+option_taker endpoints_parse_key, endpoints_parse_server_key;
 
 /* Room for the words of one daemon. */
 #define ENDPOINTS_WORDS (4 + 2 * HW_SERVER_KEYS)

@@ -12,7 +12,7 @@
 
 #include "proto/yaml/yaml_file.h"
 
-static bool take_server_key(struct yaml_file *f, const yaml_node_t *node, struct host *h)
+static bool read_server_key(struct yaml_file *f, const yaml_node_t *node, struct host *h)
 {
         const char *text = yaml_text(f, node, "a public key");
 
@@ -28,21 +28,21 @@ static bool take_server_key(struct yaml_file *f, const yaml_node_t *node, struct
 }
 
 /* One, or a list of keys to try in turn. */
-static bool take_server_keys(struct yaml_file *f, const yaml_node_t *node, struct host *h)
+static bool read_server_keys(struct yaml_file *f, const yaml_node_t *node, struct host *h)
 {
         const yaml_node_t *item = NULL;
         bool good = true;
 
         if (node->type != YAML_SEQUENCE_NODE)
-                return take_server_key(f, node, h);
+                return read_server_key(f, node, h);
         for (size_t i = 0; (item = yaml_item_at(f, node, i)) && h->n_server < HW_SERVER_KEYS && good; i++)
-                good = take_server_key(f, item, h);
+                good = read_server_key(f, item, h);
         if (item && good)
                 return yaml_error(f, item, 0, "more than %u keys of one daemon", HW_SERVER_KEYS);
         return good && (h->n_server > 0 || yaml_error(f, node, 0, "expected a key or several, found an empty list"));
 }
 
-static bool take_text(struct yaml_file *f, const yaml_node_t *node, const char *what, char *out)
+static bool read_text(struct yaml_file *f, const yaml_node_t *node, const char *what, char *out)
 {
         const char *text = yaml_text(f, node, what);
 
@@ -54,9 +54,9 @@ static bool take_text(struct yaml_file *f, const yaml_node_t *node, const char *
         return true;
 }
 
-static bool take_endpoint(struct yaml_file *f, const yaml_node_t *node, struct host *h)
+static bool read_endpoint(struct yaml_file *f, const yaml_node_t *node, struct host *h)
 {
-        if (!take_text(f, node, "an endpoint", h->endpoint))
+        if (!read_text(f, node, "an endpoint", h->endpoint))
                 return false;
         const char *colon = strrchr(h->endpoint, ':');
         if (!strncmp(h->endpoint, "tcp://", 6) && colon > h->endpoint + 6 && colon[1] &&
@@ -65,7 +65,7 @@ static bool take_endpoint(struct yaml_file *f, const yaml_node_t *node, struct h
         return yaml_error(f, node, 0, "'%.80s'; expected tcp://HOST:PORT", h->endpoint);
 }
 
-static bool take_host(struct yaml_file *f, const struct yaml_entry *e, struct hosts *hosts)
+static bool read_host(struct yaml_file *f, const struct yaml_entry *e, struct hosts *hosts)
 {
         static const char *const keys[] = { "endpoint", "server_key", "key" };
         struct host *h = &hosts->list[hosts->n];
@@ -84,14 +84,14 @@ static bool take_host(struct yaml_file *f, const struct yaml_entry *e, struct ho
                           *key = yaml_get(f, e->value, "key");
         if (!endpoint || !server)
                 return yaml_error(f, e->value, 0, "the host's %s is missing", endpoint ? "server_key" : "endpoint");
-        bool good = take_endpoint(f, endpoint, h);
-        good &= take_server_keys(f, server, h);
-        good &= !key || take_text(f, key, "a key's name", h->key);
+        bool good = read_endpoint(f, endpoint, h);
+        good &= read_server_keys(f, server, h);
+        good &= !key || read_text(f, key, "a key's name", h->key);
         hosts->n += good;
         return good;
 }
 
-static bool take(struct yaml_file *f, struct hosts *h)
+static bool read_hosts(struct yaml_file *f, struct hosts *h)
 {
         const yaml_node_t *root = yaml_root(f);
         struct yaml_entry e = { .key = NULL };
@@ -105,7 +105,7 @@ static bool take(struct yaml_file *f, struct hosts *h)
         if (!h->list)
                 return yaml_error(f, NULL, 0, "out of memory");
         for (size_t i = 0; (more = yaml_entry_at(f, root, i, &e)) && h->n < HOSTS_MAX && !yaml_enough_errors(f); i++)
-                good &= take_host(f, &e, h);
+                good &= read_host(f, &e, h);
         if (more && h->n == HOSTS_MAX)
                 return yaml_error(f, e.key_node, 0, "more than %u hosts", HOSTS_MAX);
         return good;
@@ -113,7 +113,7 @@ static bool take(struct yaml_file *f, struct hosts *h)
 
 static bool finish(struct hosts *h, struct yaml_file *f, bool read)
 {
-        bool good = read && take(f, h);
+        bool good = read && read_hosts(f, h);
 
         yaml_file_done(f);
         if (!good)

@@ -37,13 +37,13 @@ struct keys {
         char at[PATH_MAX - KEY_NAME_MAX - 8]; /* the directory */
 };
 
-static void say(void *ctx, const char *line)
+static void print_line(void *ctx, const char *line)
 {
         (void)ctx;
         command_error(&command_keys, "%s", line);
 }
 
-static const struct error_sink to_stderr = { .say = say };
+static const struct error_sink to_stderr = { .say = print_line };
 
 static int fail(const struct error *error)
 {
@@ -209,7 +209,7 @@ static char *without(const char *text, const struct authorized *a, const struct 
 /* What is left of the file of a daemon that lets nobody in. */
 #define NO_KEYS "# keys that may connect: `heapwatch keys authorize` adds one\n"
 
-static void say_reload(void)
+static void print_reload(void)
 {
         (void)fprintf(stderr, "heapwatch keys: `heapwatch ctl reload` or SIGHUP makes a running daemon read it\n");
 }
@@ -249,7 +249,7 @@ static int authorize(struct keys *k)
                 status = write_text(path, whole);
         if (status == EXIT_OK) {
                 (void)printf("%s may %s\n", name, role);
-                say_reload();
+                print_reload();
         }
         free(whole);
         free(kept);
@@ -294,7 +294,7 @@ static int revoke_key(struct keys *k)
         status = kept ? write_text(path, kept) : unknown_name(&a, path, name);
         if (status == EXIT_OK) {
                 (void)printf("%s may no longer connect\n", name);
-                say_reload();
+                print_reload();
         }
         free(kept);
         free(text);

@@ -270,7 +270,7 @@ void metrics_collect(struct metrics *m, const struct metrics_source *source, met
 
 /* ------------------------------------------------------------------ its parts */
 
-static void take_part(const struct metric_sample *s, metric_part_taker *take, void *ctx, const char *suffix,
+static void pass_part(const struct metric_sample *s, metric_part_taker *take, void *ctx, const char *suffix,
                       const char *label, const char *at, double value)
 {
         struct metric_part part = { .suffix = suffix, .label = { label, at }, .value = value };
@@ -286,14 +286,14 @@ void metric_flatten(const struct metric_sample *s, metric_part_taker *take, void
         char at[DECIMAL_MAX];
 
         if (!p) {
-                take_part(s, take, ctx, "", NULL, NULL, s->value);
+                pass_part(s, take, ctx, "", NULL, NULL, s->value);
                 return;
         }
         for (size_t i = 0; i < p->n; i++)
-                take_part(s, take, ctx, histogram ? "_bucket" : "", histogram ? "le" : "quantile",
+                pass_part(s, take, ctx, histogram ? "_bucket" : "", histogram ? "le" : "quantile",
                           decimal_shortest(at, p->at[i]), p->values[i]);
         if (histogram)
-                take_part(s, take, ctx, "_bucket", "le", "+Inf", p->count);
-        take_part(s, take, ctx, "_sum", NULL, NULL, p->sum);
-        take_part(s, take, ctx, "_count", NULL, NULL, p->count);
+                pass_part(s, take, ctx, "_bucket", "le", "+Inf", p->count);
+        pass_part(s, take, ctx, "_sum", NULL, NULL, p->sum);
+        pass_part(s, take, ctx, "_count", NULL, NULL, p->count);
 }

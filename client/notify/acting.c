@@ -22,7 +22,7 @@
 #include "client/notify/executor.h"
 #include "client/notify/plans.h"
 #include "client/notify/record_file.h"
-#include "client/cli/say.h"
+#include "client/cli/report.h"
 #include "heapwatch/requester.h"
 #include "heapwatch/subscriber.h"
 #include "heapwatch/text.h"
@@ -78,7 +78,8 @@ static void write_record(struct acting *a)
         if (err == 0)
                 a->kept_changes = changes;
         if (err < 0 && !a->not_kept)
-                say_warning("what was done is not kept over a restart: %s: %s", a->options.record_path, strerror(-err));
+                report_warning("what was done is not kept over a restart: %s: %s", a->options.record_path,
+                               strerror(-err));
         a->not_kept = err < 0;
 }
 
@@ -98,7 +99,7 @@ static void on_keep(evutil_socket_t fd, short what, void *ctx)
 
 /* ------------------------------------------------------------------- refusals */
 
-static void say_refusal(struct acting *a, const char *what, const char *why)
+static void report_refusal(struct acting *a, const char *what, const char *why)
 {
         char safe[sizeof(a->refusal)];
 
@@ -106,7 +107,7 @@ static void say_refusal(struct acting *a, const char *what, const char *why)
         if (!strcmp(safe, a->refusal))
                 return;
         (void)snprintf(a->refusal, sizeof(a->refusal), "%s", safe);
-        say_warning("%s: %s", what, safe);
+        report_warning("%s: %s", what, safe);
 }
 
 /* Another notifier acts now, or none: drops what waits here; what is running finishes. */
@@ -131,26 +132,26 @@ static void on_plans(void *ctx, int status, const Hw__Reply *reply)
         if (reply->error) {
                 if (a->admitted)
                         lose_work(a);
-                say_refusal(a, "waiting", reply->error);
+                report_refusal(a, "waiting", reply->error);
                 return;
         }
         if (reply->what_case != HW__REPLY__WHAT_PLANS) {
-                say_refusal(a, "waiting", "the daemon answered something other than plans");
+                report_refusal(a, "waiting", "the daemon answered something other than plans");
                 return;
         }
-        if (!plans_take(&a->plans, reply->plans, &error)) {
-                say_refusal(a, "the plans of the daemon are not usable", error.text);
+        if (!plans_replace(&a->plans, reply->plans, &error)) {
+                report_refusal(a, "the plans of the daemon are not usable", error.text);
                 return;
         }
         if (!a->admitted) {
                 read_record(a);
-                say_info("acting on alerts of %s, rules with actions: %zu", a->options.endpoint, a->plans.n);
+                report_info("acting on alerts of %s, rules with actions: %zu", a->options.endpoint, a->plans.n);
         }
         a->refusal[0] = '\0';
         a->admitted = true;
 }
 
-static void ask_plans(struct acting *a)
+static void request_plans(struct acting *a)
 {
         Hw__Request request = HW__REQUEST__INIT;
         Hw__PlansRequest plans = HW__PLANS_REQUEST__INIT;
@@ -249,7 +250,7 @@ static void on_outcomes(void *ctx, int status, const Hw__Reply *reply)
         }
         a->n_sent = 0;
         if (reply->error) {
-                say_refusal(a, "waiting", reply->error);
+                report_refusal(a, "waiting", reply->error);
                 lose_work(a);
                 return;
         }
@@ -269,7 +270,7 @@ static void report(struct acting *a, bool always)
         hw__outcomes_request__init(&b.message);
         b.message.alerts = b.alerts;
         fill_report(a, &b.message);
-        dispatcher_take_changed(a->dispatcher, add_outcome, &b);
+        dispatcher_collect_changed(a->dispatcher, add_outcome, &b);
         memcpy(a->sent, b.fingerprints, b.message.n_alerts * sizeof(*a->sent));
         a->n_sent = b.message.n_alerts;
         request.what_case = HW__REQUEST__WHAT_OUTCOMES;
@@ -294,7 +295,7 @@ static bool on_act(void *ctx, const struct alert_event *event, struct action_pla
 {
         struct acting *a = ctx;
 
-        executor_take(a->executor, event, plan, known);
+        executor_add(a->executor, event, plan, known);
         arm(a->flush, FLUSH_MS);
         return true;
 }
@@ -325,22 +326,22 @@ static void on_over(void *ctx, const struct alert_event *event)
 
 /* -------------------------------------------------------------------- updates */
 
-static void take_alerts(struct acting *a, const Hw__Update *u)
+static void apply_alerts(struct acting *a, const Hw__Update *u)
 {
         if (!a->admitted || u->alerts->rules_generation != a->plans.generation) {
-                ask_plans(a);
+                request_plans(a);
                 return;
         }
-        dispatcher_take(a->dispatcher, u->target, u->alerts, clock_wall_ns());
+        dispatcher_apply(a->dispatcher, u->target, u->alerts, clock_wall_ns());
         arm(a->flush, FLUSH_MS);
 }
 
-static void take_update(struct acting *a, const Hw__Update *u)
+static void apply_update(struct acting *a, const Hw__Update *u)
 {
         if (u->body_case == HW__UPDATE__BODY_ALERTS)
-                take_alerts(a, u);
+                apply_alerts(a, u);
         else if (u->body_case == HW__UPDATE__BODY_DAEMON && a->admitted)
-                dispatcher_take_targets(a->dispatcher, u->daemon->targets, u->daemon->n_targets, clock_wall_ns());
+                dispatcher_set_targets(a->dispatcher, u->daemon->targets, u->daemon->n_targets, clock_wall_ns());
 }
 
 /* First contact, or the daemon was restarted: it numbers its rules from 1 again, and does not know us. */
@@ -349,26 +350,26 @@ static void start_over(struct acting *a)
         if (a->contacted)
                 lose_work(a);
         a->contacted = true;
-        ask_plans(a);
+        request_plans(a);
 }
 
 static void set_silent(struct acting *a, bool silent)
 {
         if (silent && !a->silent)
-                say_warning("the daemon at %s is silent; nothing new is done until it is back", a->options.endpoint);
+                report_warning("the daemon at %s is silent; nothing new is done until it is back", a->options.endpoint);
         a->silent = silent;
         executor_hold(a->executor, silent);
 }
 
 /* Returns false when there is nothing left to read. */
-static bool take_next(struct acting *a)
+static bool receive_next(struct acting *a)
 {
         const Hw__Update *u;
 
         switch (hw_subscriber_next(a->subscriber, 0, &u)) {
         case HW_SUBSCRIBER_UPDATE:
                 set_silent(a, false);
-                take_update(a, u);
+                apply_update(a, u);
                 return true;
         case HW_SUBSCRIBER_RESET:
                 start_over(a);
@@ -392,7 +393,7 @@ static void on_updates(evutil_socket_t fd, short what, void *ctx)
         (void)fd;
         (void)what;
         for (unsigned i = 0; i < UPDATES_PER_TURN; i++)
-                if (!take_next(a))
+                if (!receive_next(a))
                         return;
         arm(a->again, 0);
 }
@@ -410,7 +411,7 @@ static void on_second(evutil_socket_t fd, short what, void *ctx)
 
         on_updates(fd, what, a);
         if (!a->admitted && !a->silent)
-                ask_plans(a);
+                request_plans(a);
         if (a->admitted && !a->silent)
                 dispatcher_tick(a->dispatcher, clock_wall_ns());
         report(a, true);
@@ -471,7 +472,7 @@ struct acting *acting_new(const struct acting_options *options)
         a->executor = executor_new(&executor);
         if (!a->dispatcher || !a->executor || !add_events(a))
                 goto failed;
-        ask_plans(a);
+        request_plans(a);
         return a;
 failed:
         acting_destroy(&a);

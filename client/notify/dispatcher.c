@@ -137,8 +137,8 @@ static const char *obstacle(struct dispatcher *d, struct open_alert *a)
                 count_silenced(d, a);
                 return silenced;
         }
-        answer = limit_ask(d->limits, action_plan_limits(a->plan), rule_of(a->event), a->event->alert->fingerprint,
-                           d->now_wall_ns);
+        answer = limit_check(d->limits, action_plan_limits(a->plan), rule_of(a->event), a->event->alert->fingerprint,
+                             d->now_wall_ns);
         if (answer == LIMIT_FREE)
                 return NULL;
         d->stats.limited += !a->counted_limited;
@@ -170,7 +170,7 @@ static bool is_old(uint64_t wall_ns, uint64_t now)
 }
 
 /* Takes what the daemon knows of an alert's actions from before a restart. */
-static void take_results(struct open_alert *a)
+static void restore_results(struct open_alert *a)
 {
         const Hw__Alert *m = a->event->alert;
 
@@ -218,7 +218,7 @@ static void begin(struct dispatcher *d, struct open_alert *a)
         a->counted_silenced = a->counted_limited = false;
         a->known = action_plan_has_work(a->plan) && recorded(d, a);
         if (a->known)
-                take_results(a);
+                restore_results(a);
         a->state = is_old(alert_event_wall_ns(a->event), d->now_wall_ns) ? STATE_OLD : STATE_WAITING;
         if (!action_plan_has_work(a->plan))
                 a->state = STATE_ACTED;
@@ -295,7 +295,7 @@ static struct action_plan *plan_of(struct dispatcher *d, const Hw__Alert *m)
         return plan ? plan : d->nothing;
 }
 
-static void take_silence(struct open_alert *a, const Hw__Alert *m)
+static void set_silence(struct open_alert *a, const Hw__Alert *m)
 {
         const Hw__Silence *s = m->silence;
 
@@ -310,7 +310,7 @@ static uint64_t fired_of(const Hw__Alert *m)
 }
 
 /* An alert that begins to fire: a new one, or one that had ended. NULL when there is no room. */
-static struct open_alert *take_new(struct dispatcher *d, const char *target, const Hw__Alert *m, uint64_t generation)
+static struct open_alert *add_firing(struct dispatcher *d, const char *target, const Hw__Alert *m, uint64_t generation)
 {
         struct open_alert *a = open_alerts_find(&d->table, m->fingerprint);
         struct alert_event *e = alert_event_new(target, m, false);
@@ -327,23 +327,23 @@ static struct open_alert *take_new(struct dispatcher *d, const char *target, con
         alert_event_unref(&e);
         a->generation = generation;
         a->list = d->lists;
-        take_silence(a, m);
+        set_silence(a, m);
         begin(d, a);
         return a;
 }
 
-static void take_firing(struct dispatcher *d, const char *target, const Hw__Alert *m, uint64_t generation)
+static void update_firing(struct dispatcher *d, const char *target, const Hw__Alert *m, uint64_t generation)
 {
         struct open_alert *a = open_alerts_find(&d->table, m->fingerprint);
 
         if (a && a->state != STATE_DONE && alert_event_fired_wall_ns(a->event) != fired_of(m))
                 end(d, a, NULL, NULL); /* it fires again, and its end was never seen */
         if (!a || a->state == STATE_DONE) {
-                (void)take_new(d, target, m, generation);
+                (void)add_firing(d, target, m, generation);
                 return;
         }
         a->list = d->lists;
-        take_silence(a, m);
+        set_silence(a, m);
         if (a->generation != generation) {
                 a->generation = generation;
                 change_plan(a, plan_of(d, m));
@@ -352,19 +352,19 @@ static void take_firing(struct dispatcher *d, const char *target, const Hw__Aler
 }
 
 /* Ended before it became known: acted on before a restart, or so short that its beginning was never seen. */
-static void take_unseen_end(struct dispatcher *d, const char *target, const Hw__Alert *m, uint64_t generation)
+static void end_unseen(struct dispatcher *d, const char *target, const Hw__Alert *m, uint64_t generation)
 {
         const struct record_entry *entry = record_find(d->record, m->fingerprint, fired_of(m));
         bool recent = m->has_fired_wall_ns && !is_old(m->fired_wall_ns, d->now_wall_ns);
 
         if ((entry && entry->resolved) || (!entry && !recent) || !action_plan_has_work(plan_of(d, m)))
                 return;
-        struct open_alert *a = take_new(d, target, m, generation);
+        struct open_alert *a = add_firing(d, target, m, generation);
         if (a)
                 end(d, a, m, NULL);
 }
 
-static void take_resolved(struct dispatcher *d, const char *target, const Hw__Alert *m, uint64_t generation)
+static void end_resolved(struct dispatcher *d, const char *target, const Hw__Alert *m, uint64_t generation)
 {
         struct open_alert *a = open_alerts_find(&d->table, m->fingerprint);
         bool same = a && alert_event_fired_wall_ns(a->event) == fired_of(m);
@@ -372,7 +372,7 @@ static void take_resolved(struct dispatcher *d, const char *target, const Hw__Al
         if (a && a->state != STATE_DONE)
                 end(d, a, same ? m : NULL, NULL);
         if (!same)
-                take_unseen_end(d, target, m, generation);
+                end_unseen(d, target, m, generation);
 }
 
 struct ended {
@@ -391,7 +391,7 @@ static bool end_if_not_listed(void *ctx, struct open_alert *a)
         return true;
 }
 
-void dispatcher_take(struct dispatcher *d, const char *target, const Hw__Alerts *alerts, uint64_t now)
+void dispatcher_apply(struct dispatcher *d, const char *target, const Hw__Alerts *alerts, uint64_t now)
 {
         struct ended e = { .dispatcher = d, .target = target };
 
@@ -400,9 +400,9 @@ void dispatcher_take(struct dispatcher *d, const char *target, const Hw__Alerts 
         for (size_t i = 0; i < alerts->n_alerts; i++) {
                 const Hw__Alert *m = alerts->alerts[i];
                 if (m->state == HW__ALERT__STATE__STATE_FIRING)
-                        take_firing(d, target, m, alerts->rules_generation);
+                        update_firing(d, target, m, alerts->rules_generation);
                 else if (m->state == HW__ALERT__STATE__STATE_RESOLVED)
-                        take_resolved(d, target, m, alerts->rules_generation);
+                        end_resolved(d, target, m, alerts->rules_generation);
         }
         if (!alerts->left_out) /* otherwise it may be one of those */
                 open_alerts_visit(&d->table, end_if_not_listed, &e);
@@ -421,7 +421,7 @@ static bool end_if_removed(void *ctx, struct open_alert *a)
         return true;
 }
 
-void dispatcher_take_targets(struct dispatcher *d, char *const *names, size_t n, uint64_t now)
+void dispatcher_set_targets(struct dispatcher *d, char *const *names, size_t n, uint64_t now)
 {
         struct ended e = { .dispatcher = d, .names = names, .n = n };
 
@@ -480,7 +480,7 @@ struct taker {
         bool full;
 };
 
-static bool take_if_changed(void *ctx, struct open_alert *a)
+static bool collect_if_changed(void *ctx, struct open_alert *a)
 {
         struct taker *t = ctx;
 
@@ -491,14 +491,14 @@ static bool take_if_changed(void *ctx, struct open_alert *a)
         return true;
 }
 
-void dispatcher_take_changed(struct dispatcher *d,
-                             bool (*each)(void *ctx, uint64_t fingerprint, const struct action_report *results,
-                                          size_t n),
-                             void *ctx)
+void dispatcher_collect_changed(struct dispatcher *d,
+                                bool (*each)(void *ctx, uint64_t fingerprint, const struct action_report *results,
+                                             size_t n),
+                                void *ctx)
 {
         struct taker t = { .each = each, .ctx = ctx };
 
-        open_alerts_visit(&d->table, take_if_changed, &t);
+        open_alerts_visit(&d->table, collect_if_changed, &t);
 }
 
 void dispatcher_not_taken(struct dispatcher *d, uint64_t fingerprint)

@@ -38,7 +38,7 @@ struct dispatcher;
 
 struct dispatcher_handler {
         void *ctx;
-        /* Acts now. Both are borrowed; `known`: see executor_take(). False: it cannot be taken. */
+        /* Acts now. Both are borrowed; `known`: see executor_add(). False: it cannot be taken. */
         bool (*act)(void *ctx, const struct alert_event *event, struct action_plan *plan, bool known);
         /* The actions of this rule, borrowed; NULL: none. */
         struct action_plan *(*plan_of)(void *ctx, const char *group, const char *rule);
@@ -52,10 +52,10 @@ void dispatcher_destroy(struct dispatcher **d);
  * The newest list of one target: all its alerts. If its rules_generation has changed, each alert that was not acted
  * on gets the plan that its rule has now.
  */
-void dispatcher_take(struct dispatcher *d, const char *target, const Hw__Alerts *alerts, uint64_t now_wall_ns);
+void dispatcher_apply(struct dispatcher *d, const char *target, const Hw__Alerts *alerts, uint64_t now_wall_ns);
 
 /* The daemon's targets: alerts of others are over. */
-void dispatcher_take_targets(struct dispatcher *d, char *const *names, size_t n, uint64_t now_wall_ns);
+void dispatcher_set_targets(struct dispatcher *d, char *const *names, size_t n, uint64_t now_wall_ns);
 
 /* The daemon was restarted: forgets all alerts, but not the record. */
 void dispatcher_reset(struct dispatcher *d);
@@ -73,10 +73,10 @@ const struct action_report *dispatcher_results(const struct dispatcher *d, uint6
  * Calls `each` for the alerts whose results have changed since they were last taken, until it returns false (that one
  * is then not taken). dispatcher_not_taken: the results did not reach the daemon.
  */
-void dispatcher_take_changed(struct dispatcher *d,
-                             bool (*each)(void *ctx, uint64_t fingerprint, const struct action_report *results,
-                                          size_t n),
-                             void *ctx);
+void dispatcher_collect_changed(struct dispatcher *d,
+                                bool (*each)(void *ctx, uint64_t fingerprint, const struct action_report *results,
+                                             size_t n),
+                                void *ctx);
 void dispatcher_not_taken(struct dispatcher *d, uint64_t fingerprint);
 
 struct dispatcher_stats {

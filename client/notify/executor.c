@@ -23,7 +23,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/sibling.h"
 #include "heapwatch/text.h"
-#include "client/cli/say.h"
+#include "client/cli/report.h"
 #include "proto/base/error.h"
 
 struct job {
@@ -117,8 +117,8 @@ static void log_failure(const struct job *j, const char *detail)
         action_step_text(name, sizeof(name), step_of(j));
         (void)hw_terminal_text(rule, sizeof(rule), j->event->alert->rule);
         (void)hw_terminal_text(why, sizeof(why), detail);
-        say_warning("alert=%s target=%s action=%s to=%s attempts=%" PRIu32 " failed: %s", rule, j->event->target,
-                    action_kind_name(step_of(j)->kind), name, j->attempts, why);
+        report_warning("alert=%s target=%s action=%s to=%s attempts=%" PRIu32 " failed: %s", rule, j->event->target,
+                       action_kind_name(step_of(j)->kind), name, j->attempts, why);
 }
 
 /* ------------------------------------------------------------------- steps */
@@ -171,12 +171,12 @@ static void do_log(struct job *j)
 {
         const Hw__Alert *a = j->event->alert;
         char rule[256], band[512], severity[32], value[128], sentence[1024];
-        void (*say)(const char *format, ...) = say_info;
+        void (*say)(const char *format, ...) = report_info;
 
         if (is_severe(j->event, "critical"))
-                say = say_error;
+                say = report_error;
         else if (is_severe(j->event, "warning"))
-                say = say_warning;
+                say = report_warning;
         (void)hw_terminal_text(rule, sizeof(rule), a->rule);
         (void)hw_terminal_text(band, sizeof(band), a->band_label ? a->band_label : "");
         (void)hw_terminal_text(severity, sizeof(severity), a->severity ? a->severity : "unknown");
@@ -285,7 +285,7 @@ static void do_alertmanager(struct job *j)
         if (e->resolved)
                 resend_close(j->executor->resend, e->alert->fingerprint, s);
         else if (!resend_open(j->executor->resend, e, s))
-                say_warning("alertmanager: too many alerts fire; one is only sent once");
+                report_warning("alertmanager: too many alerts fire; one is only sent once");
         do_post(j, resend_url(url, sizeof(url), s->url),
                 json_alertmanager(&e, 1, now, now + RESEND_LIVES * s->resend_ns));
 }
@@ -377,7 +377,7 @@ static void start_waiting(struct executor *a)
 static void drop(struct job *j, const char *why)
 {
         j->executor->stats.dropped++;
-        say_warning("alert of target=%s: actions %s", j->event->target, why);
+        report_warning("alert of target=%s: actions %s", j->event->target, why);
         for (j->step = 0; j->step < action_plan_steps(j->plan); j->step++)
                 if (has_to_be_done(j))
                         report(j, OUTCOME_SKIPPED, why);
@@ -385,7 +385,7 @@ static void drop(struct job *j, const char *why)
         job_destroy(j);
 }
 
-void executor_take(struct executor *a, const struct alert_event *event, struct action_plan *plan, bool known)
+void executor_add(struct executor *a, const struct alert_event *event, struct action_plan *plan, bool known)
 {
         struct job *j = calloc(1, sizeof(*j));
 

@@ -48,7 +48,7 @@ void executor_destroy(struct executor **executor);
  * it was acted on before: only what keeps a state elsewhere (alertmanager) is
  * done again.
  */
-void executor_take(struct executor *executor, const struct alert_event *event, struct action_plan *plan, bool known);
+void executor_add(struct executor *executor, const struct alert_event *event, struct action_plan *plan, bool known);
 
 /*
  * While held, nothing is sent to Alertmanagers again: the daemon is silent, so the state of alerts is
@@ -56,7 +56,7 @@ void executor_take(struct executor *executor, const struct alert_event *event, s
  */
 void executor_hold(struct executor *executor, bool held);
 
-/* The daemon was restarted: only alerts passed to executor_take from now on are sent to Alertmanagers again. */
+/* The daemon was restarted: only alerts passed to executor_add from now on are sent to Alertmanagers again. */
 void executor_forget_open(struct executor *executor);
 
 struct executor_stats {

@@ -20,7 +20,7 @@
 
 #include "client/cli/signals.h"
 #include "client/notify/acting.h"
-#include "client/cli/say.h"
+#include "client/cli/report.h"
 #include "heapwatch/wire.h"
 #include "proto/base/error.h"
 #include "client/cli/options.h"
@@ -45,7 +45,7 @@ static const struct option options[] = {
 };
 
 /* The number that identifies us: from the daemon that started us, or our own. 0: none. */
-static uint64_t take_id(const struct notify *n)
+static uint64_t lock_id(const struct notify *n)
 {
         char line[32];
         uint64_t id = 0;
@@ -103,7 +103,7 @@ static int act(struct notify *n, uint64_t id)
                 how.record_path = record;
                 how.record_before = before;
         } else {
-                say_warning("there is no directory for what has to be kept over a restart; set XDG_STATE_HOME");
+                report_warning("there is no directory for what has to be kept over a restart; set XDG_STATE_HOME");
         }
         char reason[ERROR_TEXT_MAX];
         if (hw_endpoint_check(n->endpoint, reason, sizeof(reason)) < 0) {
@@ -127,12 +127,12 @@ static int run(void *filled)
         char publish[256], request[256];
         int status;
 
-        say_set_level(n->level);
+        report_set_level(n->level);
         if (!n->endpoint && hw_default_endpoints(publish, request, sizeof(publish)) == 0)
                 n->endpoint = publish;
         if (!n->endpoint)
                 return command_usage_error(&command_notify, "the default socket's path is too long; give --connect");
-        uint64_t id = take_id(n);
+        uint64_t id = lock_id(n);
         if (!id)
                 return command_usage_error(&command_notify, "--attached is for a daemon that starts this program");
         n->base = event_base_new();

@@ -33,7 +33,7 @@ void plans_clear(struct plans *p)
         *p = (struct plans){ .n = 0 };
 }
 
-static bool take_one(struct plans_entry *e, const Hw__Plan *m, struct error *error)
+static bool read_plan(struct plans_entry *e, const Hw__Plan *m, struct error *error)
 {
         struct error why = { "out of memory" };
         char rule[128];
@@ -47,7 +47,7 @@ static bool take_one(struct plans_entry *e, const Hw__Plan *m, struct error *err
         return error_set(error, "rule '%s': %s", rule, why.text);
 }
 
-bool plans_take(struct plans *p, const Hw__Plans *message, struct error *error)
+bool plans_replace(struct plans *p, const Hw__Plans *message, struct error *error)
 {
         struct plans fresh = { .generation = message->rules_generation };
 
@@ -58,7 +58,7 @@ bool plans_take(struct plans *p, const Hw__Plans *message, struct error *error)
                 return error_set(error, "out of memory");
         while (fresh.n < message->n_plans) {
                 const Hw__Plan *m = message->plans[fresh.n];
-                if (!take_one(&fresh.items[fresh.n++], m, error)) {
+                if (!read_plan(&fresh.items[fresh.n++], m, error)) {
                         plans_clear(&fresh);
                         return false;
                 }

@@ -20,7 +20,7 @@ struct plans {
 };
 
 /* Replaces all. False with a message (which rule, what is wrong): then nothing has changed. */
-bool plans_take(struct plans *p, const Hw__Plans *message, struct error *error);
+bool plans_replace(struct plans *p, const Hw__Plans *message, struct error *error);
 
 /* Forgets all. Also for a zeroed one. */
 void plans_clear(struct plans *p);

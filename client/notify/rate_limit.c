@@ -56,8 +56,8 @@ static bool is_recent(const struct action *a, const struct action_limits *limits
         return a->wall_ns > now_wall_ns || now_wall_ns - a->wall_ns < limits->window_ns;
 }
 
-enum limit_answer limit_ask(const struct limit_table *t, const struct action_limits *limits, uint64_t rule,
-                            uint64_t fingerprint, uint64_t now_wall_ns)
+enum limit_answer limit_check(const struct limit_table *t, const struct action_limits *limits, uint64_t rule,
+                              uint64_t fingerprint, uint64_t now_wall_ns)
 {
         const struct rule_memory *m = find(t, rule);
         uint32_t of_rule = 0, of_alert = 0;

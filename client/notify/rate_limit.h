@@ -25,8 +25,8 @@ void limit_table_destroy(struct limit_table **t);
 enum limit_answer { LIMIT_FREE, LIMIT_RULE, LIMIT_ALERT };
 
 /* Whether an alert of this rule (a hash of its group and name) may be acted on now. */
-enum limit_answer limit_ask(const struct limit_table *t, const struct action_limits *limits, uint64_t rule,
-                            uint64_t fingerprint, uint64_t now_wall_ns);
+enum limit_answer limit_check(const struct limit_table *t, const struct action_limits *limits, uint64_t rule,
+                              uint64_t fingerprint, uint64_t now_wall_ns);
 
 /* It was acted on. If out of memory that is not remembered: the limit is then too generous, never too strict. */
 void limit_note(struct limit_table *t, const struct action_limits *limits, uint64_t rule, uint64_t fingerprint,

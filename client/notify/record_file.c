@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/cli/say.h"
+#include "client/cli/report.h"
 #include "proto/base/whole_file.h"
 #include "proto/wire/state_path.h"
 #include "proto/base/error.h"
@@ -88,10 +88,11 @@ static void set_aside(const char *path, const char *why)
 
         (void)snprintf(aside, sizeof(aside), "%s.broken", path);
         if (rename(path, aside) == 0)
-                say_error("record %s is not usable: %s; it is now %s: firing alerts are acted on again", path, why,
-                          aside);
+                report_error("record %s is not usable: %s; it is now %s: firing alerts are acted on again", path, why,
+                             aside);
         else
-                say_error("record %s is not usable: %s; it could not be moved aside: %s", path, why, strerror(errno));
+                report_error("record %s is not usable: %s; it could not be moved aside: %s", path, why,
+                             strerror(errno));
 }
 
 void record_read(struct record *r, const char *path, const char *before)
@@ -111,6 +112,6 @@ void record_read(struct record *r, const char *path, const char *before)
                 if (before && whole_file_read(before, RECORD_FILE_BYTES_MAX, &text, &size) == 0)
                         (void)record_parse(r, text, size, &error); /* the daemon reports what is wrong with it */
         } else if (err < 0)
-                say_error("record %s cannot be read: %s", path, strerror(-err));
+                report_error("record %s cannot be read: %s", path, strerror(-err));
         free(text);
 }

@@ -14,7 +14,7 @@
 
 #include "client/notify/alert_json.h"
 #include "proto/base/clock.h"
-#include "client/cli/say.h"
+#include "client/cli/report.h"
 #include "proto/base/error.h"
 
 static const char path[] = "/api/v2/alerts";
@@ -72,9 +72,9 @@ static void report(struct peer *p, bool ok, const char *detail)
         p->failing = !ok;
         action_step_text(name, sizeof(name), &step);
         if (ok)
-                say_info("alertmanager=%s accepts alerts again", name);
+                report_info("alertmanager=%s accepts alerts again", name);
         else
-                say_warning("alertmanager=%s does not accept alerts: %s; they will be sent again", name, detail);
+                report_warning("alertmanager=%s does not accept alerts: %s; they will be sent again", name, detail);
 }
 
 static void on_sent(void *ctx, const struct http_result *result)
@@ -204,7 +204,7 @@ static void drop_if_empty(struct resend *r, struct peer *p)
 
 /* ------------------------------------------------------------------ alerts */
 
-static bool take_out(struct resend *r, struct peer *p, uint64_t fingerprint)
+static bool remove_alert(struct resend *r, struct peer *p, uint64_t fingerprint)
 {
         for (struct resent_alert **link = &p->open; *link; link = &(*link)->next) {
                 struct resent_alert *a = *link;
@@ -227,7 +227,7 @@ bool resend_open(struct resend *r, const struct alert_event *event, const struct
         struct resent_alert *a = NULL;
 
         if (p)
-                (void)take_out(r, p, event->alert->fingerprint);
+                (void)remove_alert(r, p, event->alert->fingerprint);
         else
                 p = peer_new(r, step);
         if (p && r->stats.open < RESEND_OPEN_MAX)
@@ -251,7 +251,7 @@ void resend_close(struct resend *r, uint64_t fingerprint, const struct action_st
 {
         struct peer *p = find(r, step);
 
-        if (p && take_out(r, p, fingerprint))
+        if (p && remove_alert(r, p, fingerprint))
                 drop_if_empty(r, p);
 }
 

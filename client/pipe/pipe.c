@@ -35,7 +35,7 @@ struct pipe {
 
 /* ----------------------------------------------------------------- options */
 
-static int take_kinds(const struct command *c, const struct option *o, void *filled, char *value)
+static int parse_kinds(const struct command *c, const struct option *o, void *filled, char *value)
 {
         return options_kinds(c, o, &((struct pipe *)filled)->kinds, value);
 }
@@ -48,7 +48,7 @@ static const struct option options[] = {
                       "json: every update as one JSON object (the messages of heapwatch.proto, in their canonical JSON "
                       "form); csv: one number a row, for spreadsheets and awk (see below)"),
         OPTION_FLAG("numbers", 'n', struct pipe, numbers, "JSON: 64-bit integers as numbers, not as strings"),
-        OPTION_CALLBACK_OF("kinds", 'k', "A,B", take_kinds, options_nth_kind,
+        OPTION_CALLBACK_OF("kinds", 'k', "A,B", parse_kinds, options_nth_kind,
                            "only these: daemon target heap gc census band note profile ticky sched health trend alert"),
         OPTION_WORDS("targets", 't', "X,Y", struct pipe, from.targets, COMPLETE_TARGET, "only these targets"),
         OPTION_CONNECT(struct pipe, from.endpoints),
@@ -129,7 +129,7 @@ static int print_update(struct pipe *p, size_t daemon, const Hw__Update *u)
         return p->rows.length ? emit(p->rows.text, p->rows.length) : 0;
 }
 
-static void say(const struct feed *feed, const char *what)
+static void print_notice(const struct feed *feed, const char *what)
 {
         command_error(&command_pipe, "%s %s", feed_endpoint(feed, feed_daemon(feed)), what);
 }
@@ -172,10 +172,10 @@ static bool handle(struct pipe *p, struct feed *feed, int *ret_status)
                 world_reset(p->world, feed_daemon(feed));
                 break;
         case FEED_STALE:
-                say(feed, "is silent; waiting for it");
+                print_notice(feed, "is silent; waiting for it");
                 break;
         case FEED_ALIVE:
-                say(feed, "is back");
+                print_notice(feed, "is back");
                 break;
         case FEED_READY:
                 if (!feed_is_live(feed) || !none_found(p, feed))

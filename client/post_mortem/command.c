@@ -155,7 +155,7 @@ static int check(void *filled)
         return selection_check(&command_post_mortem, &r->from);
 }
 
-static int take(void *world, size_t daemon, const Hw__Update *update)
+static int apply_update(void *world, size_t daemon, const Hw__Update *update)
 {
         return world_apply(world, daemon, update);
 }
@@ -190,8 +190,8 @@ static int show(const struct request *r)
                 return EXIT_USAGE;
         }
         enum gather_end gathered = gather(
-                feed,
-                &(struct gatherer){ .command = &command_post_mortem, .take = take, .reset = reset, .ctx = world });
+                feed, &(struct gatherer){
+                              .command = &command_post_mortem, .take = apply_update, .reset = reset, .ctx = world });
         bool good = gathered != GATHERED_FAILED;
         const struct world_target *t = feed_is_live(feed)     ? world_find(world, r->what)
                                        : world_targets(world) ? world_target(world, 0)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/program/ask_agent.h"
+#include "client/program/agent_request.h"
 #include "proto/base/clock.h"
 
 #define SCHEME    "unix:"
@@ -32,7 +32,8 @@ void agent_find(void *ctx, const Hw__Reply *reply)
         }
 }
 
-bool agent_ask(const struct agent_place *place, const char *request, char *ret, size_t size, struct error *error)
+bool agent_place_request(const struct agent_place *place, const char *request, char *ret, size_t size,
+                         struct error *error)
 {
         if (!place->known)
                 return error_set(error, "there is no target '%s'; `heapwatch status` lists them", place->target);
@@ -41,7 +42,7 @@ bool agent_ask(const struct agent_place *place, const char *request, char *ret, 
                                  "%s is read from %s, where there is no agent: start the program with "
                                  "`heapwatch run`, or `heapwatch attach` to it",
                                  place->target, place->uri);
-        return ask_agent(place->uri + sizeof(SCHEME) - 1, request, ret, size, error);
+        return agent_request(place->uri + sizeof(SCHEME) - 1, request, ret, size, error);
 }
 
 /* A number of the status, "NAME=3"; false: it is not there. */
@@ -65,16 +66,16 @@ bool agent_census(const struct agent_place *place, char *ret, size_t size, struc
         double before, taken, pause_ms;
         uint64_t until;
 
-        if (!agent_ask(place, "status", status, sizeof(status), error))
+        if (!agent_place_request(place, "status", status, sizeof(status), error))
                 return false;
         if (!number_in(status, "taken", &before))
                 return error_set(error, "the agent of %s does not report how many censuses there were", place->target);
-        if (!agent_ask(place, "census", NULL, 0, error))
+        if (!agent_place_request(place, "census", NULL, 0, error))
                 return false;
         until = clock_mono_ms() + CENSUS_MS;
         do {
                 (void)poll(NULL, 0, STEP_MS);
-                if (!agent_ask(place, "status", status, sizeof(status), error))
+                if (!agent_place_request(place, "status", status, sizeof(status), error))
                         return false;
                 if (number_in(status, "taken", &taken) && taken > before) {
                         if (number_in(status, "pause_ms", &pause_ms) && pause_ms > 0)

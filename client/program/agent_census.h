@@ -24,7 +24,8 @@ struct agent_place {
 void agent_find(void *ctx, const Hw__Reply *reply);
 
 /* One request; the answer in `ret`. False with an error message, also if there is no agent. */
-bool agent_ask(const struct agent_place *place, const char *request, char *ret, size_t size, struct error *error);
+bool agent_place_request(const struct agent_place *place, const char *request, char *ret, size_t size,
+                         struct error *error);
 
 /* Requests a census and waits until it was taken. A sentence about it in `ret`. */
 bool agent_census(const struct agent_place *place, char *ret, size_t size, struct error *error);

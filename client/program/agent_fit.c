@@ -178,7 +178,7 @@ static void find_version(const uint8_t *image, size_t size, char *ret, size_t re
                 ret[0] = '\0';
 }
 
-static void look(const void *image, size_t size, struct agent_fit *f, struct error *error)
+static void check_image(const void *image, size_t size, struct agent_fit *f, struct error *error)
 {
         memset(&rts, 0, sizeof(rts));
         (void)symbols_scan(image, size, 0);
@@ -197,7 +197,7 @@ static void look(const void *image, size_t size, struct agent_fit *f, struct err
                 (void)error_set(error, "%s", obstacle_reason(f->obstacle));
 }
 
-bool agent_fit_look(const char *path, struct agent_fit *ret, struct error *error)
+bool agent_fit_check(const char *path, struct agent_fit *ret, struct error *error)
 {
         struct stat st;
         int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -210,7 +210,7 @@ bool agent_fit_look(const char *path, struct agent_fit *ret, struct error *error
                 (void)close(fd);
         if (image == MAP_FAILED)
                 return error_set(error, "cannot read %s: %s", path, strerror(errno));
-        look(image, (size_t)st.st_size, ret, error);
+        check_image(image, (size_t)st.st_size, ret, error);
         (void)munmap(image, (size_t)st.st_size);
         return true;
 }

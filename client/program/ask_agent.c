@@ -3,7 +3,7 @@
  * DESIGN - the answer comes within the log, after definitions of any size: only
  * as much is kept as an answer can have.
  */
-#include "client/program/ask_agent.h"
+#include "client/program/agent_request.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -110,7 +110,7 @@ static int reach(const char *path, struct error *error)
         return -1;
 }
 
-bool ask_agent(const char *path, const char *request, char *ret_said, size_t size, struct error *error)
+bool agent_request(const char *path, const char *request, char *ret_said, size_t size, struct error *error)
 {
         static struct reading r;
         char line[128];

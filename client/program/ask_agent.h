@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ask_agent.h - one request to an agent, on its socket (docs/AGENT.md). */
+/* agent_request.h - one request to an agent, on its socket (docs/AGENT.md). */
 #ifndef HW_CLIENT_PROGRAM_ASK_AGENT_H
 #define HW_CLIENT_PROGRAM_ASK_AGENT_H
 
@@ -19,6 +19,6 @@
  * message: nobody is there, no answer came in time, or the agent's reason to
  * refuse.
  */
-bool ask_agent(const char *path, const char *request, char *ret_said, size_t size, struct error *error);
+bool agent_request(const char *path, const char *request, char *ret_said, size_t size, struct error *error);
 
 #endif

@@ -80,7 +80,7 @@ static bool looks_haskell(const char *path)
 {
         struct agent_fit fit;
 
-        return agent_fit_look(path, &fit, NULL) && fit.ghc;
+        return agent_fit_check(path, &fit, NULL) && fit.ghc;
 }
 
 /* ----------------------------------------------------------- the request */
@@ -105,7 +105,7 @@ static _Noreturn void become(const char *path, const char *ghcrts, int out, int 
 }
 
 /* Reads what is there; false at the end of the stream. */
-static bool take(int fd, char *buffer, size_t *size, bool *ret_full)
+static bool read_output(int fd, char *buffer, size_t *size, bool *ret_full)
 {
         ssize_t n = read(fd, buffer + *size, INQUIRE_BYTES - *size);
 
@@ -135,9 +135,9 @@ static void listen_to(struct answer *a, int out, int err, pid_t pid)
                 int n = left > 0 ? poll(p, 2, (int)left) : 0;
                 if (n < 0 && errno == EINTR)
                         continue;
-                if (n > 0 && p[0].revents != 0 && !take(out, a->out, &a->out_size, &full))
+                if (n > 0 && p[0].revents != 0 && !read_output(out, a->out, &a->out_size, &full))
                         p[0].fd = -1;
-                if (n > 0 && p[1].revents != 0 && !take(err, a->err, &a->err_size, &full))
+                if (n > 0 && p[1].revents != 0 && !read_output(err, a->err, &a->err_size, &full))
                         p[1].fd = -1;
                 a->killed = n <= 0 || full || !plausible(a);
         }
@@ -146,7 +146,7 @@ static void listen_to(struct answer *a, int out, int err, pid_t pid)
 }
 
 /* Starts the program and reads its answer to the end. 0 or -errno. */
-static int ask(const char *path, const char *ghcrts, struct answer *a)
+static int query_program(const char *path, const char *ghcrts, struct answer *a)
 {
         int out[2] = { -1, -1 }, err[2] = { -1, -1 }, r = 0;
         pid_t pid;
@@ -182,7 +182,7 @@ static bool fenced(const struct answer *a)
 }
 
 /* It exited by itself without an answer: its own first line says best why. */
-static void say_failure(const char *path, const struct answer *a, struct error *error)
+static void report_failure(const char *path, const struct answer *a, struct error *error)
 {
         char line[256];
 
@@ -212,7 +212,7 @@ enum inquiry inquire(const char *path, struct rtsinfo *ret_info, struct error *e
                           path);
                 return INQUIRY_NOT_HASKELL;
         }
-        int r = ask(path, "--info", &a);
+        int r = query_program(path, "--info", &a);
         if (r < 0) {
                 error_set(error, "%s cannot be started: %s", path, strerror(-r));
                 return INQUIRY_FAILED;
@@ -237,7 +237,7 @@ enum inquiry inquire(const char *path, struct rtsinfo *ret_info, struct error *e
         if (a.killed)
                 error_set(error, "%s did not answer to +RTS --info within %d s", path, INQUIRE_MS / 1000);
         else
-                say_failure(path, &a, error);
+                report_failure(path, &a, error);
         return INQUIRY_FAILED;
 }
 
@@ -246,7 +246,7 @@ bool inquire_takes_arguments(const char *path)
         struct answer a;
         struct rtsinfo info;
 
-        return ask(path, "", &a) == 0 && !a.killed && WIFEXITED(a.status) && WEXITSTATUS(a.status) == 0 &&
+        return query_program(path, "", &a) == 0 && !a.killed && WIFEXITED(a.status) && WEXITSTATUS(a.status) == 0 &&
                rtsinfo_parse(a.out, a.out_size, &info);
 }
 
@@ -272,7 +272,7 @@ bool inquire_accepts(const char *path, const char *flags, char *reason, size_t r
                 snprintf(reason, reason_size, "out of memory");
                 return false;
         }
-        int r = ask(path, ghcrts, &a);
+        int r = query_program(path, ghcrts, &a);
         free(ghcrts);
         if (r < 0) {
                 snprintf(reason, reason_size, "%s", strerror(-r));

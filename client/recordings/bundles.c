@@ -112,7 +112,7 @@ static void see(struct list *l, const char *directory, const char *name)
 }
 
 /* Oldest first. */
-static struct list look(const char *directory)
+static struct list list_bundles(const char *directory)
 {
         struct list l = { .bundles = NULL };
         DIR *dir = opendir(directory);
@@ -165,7 +165,7 @@ bool bundle_begin(const char *directory, const char *target, const char *why, co
         close(fd);
         plain(who, sizeof(who), target);
         plain(reason, sizeof(reason), why);
-        struct list l = look(directory);
+        struct list l = list_bundles(directory);
         const bool allowed = may(&l, reason, limits, wall_ns, error);
         free(l.bundles);
         if (!allowed) {
@@ -216,7 +216,7 @@ void bundle_remove(const char *path)
 
 void bundles_trim(const char *directory, uint64_t bytes, uint64_t wall_ns)
 {
-        struct list l = look(directory);
+        struct list l = list_bundles(directory);
         uint64_t all = 0;
 
         for (size_t i = 0; i < l.n; i++)

@@ -126,8 +126,8 @@ static uint64_t length_of(const struct cutout_stats *stats, const struct cutout_
         return sub_sat(stats->end_ns < range->to_ns ? stats->end_ns : range->to_ns, from);
 }
 
-static void say(const struct dump *d, const struct recorded_run *run, const struct cutout_range *range,
-                const struct cutout_stats *stats, uint64_t bytes)
+static void print_result(const struct dump *d, const struct recorded_run *run, const struct cutout_range *range,
+                         const struct cutout_stats *stats, uint64_t bytes)
 {
         char size[HW_NUMBER_MAX], length[HW_NUMBER_MAX], lost[HW_NUMBER_MAX];
 
@@ -170,7 +170,7 @@ static int run(void *filled)
         }
         const int r = write_stretch(d, c, &bytes);
         if (r == 0)
-                say(d, &run, &range, cutout_stats(c), bytes);
+                print_result(d, &run, &range, cutout_stats(c), bytes);
         cutout_close(&c);
         signals_die();
         return r == 0 || r == -EPIPE ? EXIT_OK : EXIT_USAGE;

@@ -107,7 +107,7 @@ static int keep(struct report_notes *n, const Hw__Update *u, const Hw__Note *not
         return 0;
 }
 
-int report_notes_take(struct report_notes *n, const Hw__Update *u)
+int report_notes_add(struct report_notes *n, const Hw__Update *u)
 {
         if (u->body_case != HW__UPDATE__BODY_NOTES || !u->target)
                 return 0;

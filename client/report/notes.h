@@ -19,7 +19,7 @@ struct report_notes *report_notes_new(void);
 void report_notes_destroy(struct report_notes **n);
 
 /* Takes the notes of an update; one of a newer run drops those of the run before. 0 or -ENOMEM. */
-int report_notes_take(struct report_notes *n, const Hw__Update *update);
+int report_notes_add(struct report_notes *n, const Hw__Update *update);
 
 /* Writes those of a target as one update, when there are any. */
 void report_notes_put(void *notes, struct json_out *j, const struct world_target *t);

@@ -42,13 +42,13 @@ void pair_destroy(struct pair **ref)
         free(p);
 }
 
-int pair_take(struct pair *p, const Hw__Update *u)
+int pair_add(struct pair *p, const Hw__Update *u)
 {
         for (int i = 0; u->target && i < 2; i++) {
                 if (!p->targets[i] && !(p->targets[i] = strdup(u->target)))
                         return -ENOMEM;
                 if (!strcmp(p->targets[i], u->target))
-                        return side_reader_take(p->readers[i], u);
+                        return side_reader_add(p->readers[i], u);
         }
         return 0;
 }

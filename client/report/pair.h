@@ -15,7 +15,7 @@ struct pair *pair_new(const char *baseline, const char *new_log);
 void pair_destroy(struct pair **p);
 
 /* Messages of both logs, one log after the other. 0 or -ENOMEM. */
-int pair_take(struct pair *p, const Hw__Update *update);
+int pair_add(struct pair *p, const Hw__Update *update);
 int pair_end(struct pair *p);
 
 /* The object of `diff --format json`. False: a log had no run, or out of memory. */

@@ -63,7 +63,7 @@ int plot_data_init(struct plot_data *d);
 void plot_data_done(struct plot_data *d);
 
 /* Takes an update of the run. 0 or -errno. */
-int plot_data_take(struct plot_data *d, const Hw__Update *update);
+int plot_data_add(struct plot_data *d, const Hw__Update *update);
 
 /* ------------------------------------------------------------------- choice */
 

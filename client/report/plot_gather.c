@@ -29,7 +29,7 @@ void plot_data_done(struct plot_data *d)
         d->n_notes = 0;
 }
 
-static int take_samples(struct plot_data *d, const Hw__Samples *s)
+static int add_samples(struct plot_data *d, const Hw__Samples *s)
 {
         for (int i = 0; i < PLOT_LINES; i++) {
                 for (size_t k = 0; s->series == series[i] && k < s->n_times_ns && k < s->n_values; k++) {
@@ -41,7 +41,7 @@ static int take_samples(struct plot_data *d, const Hw__Samples *s)
         return 0;
 }
 
-static int take_note(struct plot_data *d, const Hw__Note *n)
+static int add_note(struct plot_data *d, const Hw__Note *n)
 {
         bool shown = n->text && n->text[0] &&
                      (n->what == HW__NOTE__WHAT__WHAT_MARKER || n->what == HW__NOTE__WHAT__WHAT_MESSAGE);
@@ -57,7 +57,7 @@ static int take_note(struct plot_data *d, const Hw__Note *n)
         return d->notes[d->n_notes++].text ? 0 : -ENOMEM;
 }
 
-int plot_data_take(struct plot_data *d, const Hw__Update *u)
+int plot_data_add(struct plot_data *d, const Hw__Update *u)
 {
         int r = 0;
 
@@ -66,8 +66,8 @@ int plot_data_take(struct plot_data *d, const Hw__Update *u)
                 r = spool_add(&d->spool, u->census);
         }
         for (size_t i = 0; u->body_case == HW__UPDATE__BODY_HEAP && i < u->heap->n_samples && r == 0; i++)
-                r = take_samples(d, u->heap->samples[i]);
+                r = add_samples(d, u->heap->samples[i]);
         for (size_t i = 0; u->body_case == HW__UPDATE__BODY_NOTES && i < u->notes->n_notes && r == 0; i++)
-                r = take_note(d, u->notes->notes[i]);
+                r = add_note(d, u->notes->notes[i]);
         return r;
 }

@@ -126,7 +126,7 @@ static const char *nth_order(size_t n)
 
 static const char *const themes[] = { "light", "dark", "print", NULL };
 
-static int take_lines(const struct command *c, const struct option *o, void *filled, char *value)
+static int parse_lines(const struct command *c, const struct option *o, void *filled, char *value)
 {
         static const char *const names[PLOT_LINES] = { "live", "heap", "rss" };
         struct reporter *r = filled;
@@ -146,7 +146,7 @@ static int take_lines(const struct command *c, const struct option *o, void *fil
         return 0;
 }
 
-static int take_threshold(const struct command *c, const struct option *o, void *filled, char *value)
+static int parse_threshold(const struct command *c, const struct option *o, void *filled, char *value)
 {
         char *end;
         double percent = strtod(value, &end);
@@ -184,12 +184,12 @@ static const struct option options[] = {
                     "page: draw no notes that contain TEXT; may be repeated"),
         OPTION_FLAG("include-trace-events", 0, struct reporter, options.trace_events,
                     "page: draw messages (traceEvent), too, not only markers"),
-        OPTION_CALLBACK("threshold", 0, "PERCENT", take_threshold, COMPLETE_NOTHING,
+        OPTION_CALLBACK("threshold", 0, "PERCENT", parse_threshold, COMPLETE_NOTHING,
                         "picture: a band with less of the sum of all censuses is one of (other), on top (default 1; "
                         "hp2ps -t)"),
         OPTION_CHOICE("theme", 0, "light|dark|print", int, struct reporter, plot.theme, themes,
                       "picture: light (default), dark, or print: greys and hatching, for black ink"),
-        OPTION_CALLBACK("lines", 0, "LIST", take_lines, COMPLETE_NOTHING,
+        OPTION_CALLBACK("lines", 0, "LIST", parse_lines, COMPLETE_NOTHING,
                         "picture: live, heap, rss: which of them are drawn if known (default: live, or all if there "
                         "are no censuses), or none"),
         OPTION_FLAG("traces", 0, struct reporter, plot.traces, "picture: each band as a line of its own, not stacked"),
@@ -332,7 +332,7 @@ static void show_progress(struct reporter *r)
 }
 
 /* Of a picture's log, one run; others are only counted. */
-static int take(void *ctx, size_t daemon, const Hw__Update *u)
+static int apply_update(void *ctx, size_t daemon, const Hw__Update *u)
 {
         struct reporter *r = ctx;
         int status;
@@ -343,11 +343,11 @@ static int take(void *ctx, size_t daemon, const Hw__Update *u)
                 return 0;
         status = world_apply(r->world, daemon, u);
         if (status == 0 && r->data)
-                status = plot_data_take(r->data, u);
+                status = plot_data_add(r->data, u);
         if (status == 0 && r->notes)
-                status = report_notes_take(r->notes, u);
+                status = report_notes_add(r->notes, u);
         if (status == 0 && r->pair)
-                status = pair_take(r->pair, u);
+                status = pair_add(r->pair, u);
         show_progress(r);
         return status;
 }
@@ -360,7 +360,7 @@ static void reset(void *ctx, size_t daemon)
 /* Reads all that was selected. False after printing a message, or when a signal came. */
 static bool read_all(struct reporter *r)
 {
-        const struct gatherer g = { &command_report, take, reset, r, &r->progress };
+        const struct gatherer g = { &command_report, apply_update, reset, r, &r->progress };
 
         if (gather(r->feed, &g) == GATHERED_FAILED || (r->pair && pair_end(r->pair) < 0))
                 return false;

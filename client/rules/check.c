@@ -306,7 +306,7 @@ static int read_all(struct check *c)
         do {
                 event = feed_next(feed, -1, &update);
                 if (event == FEED_UPDATE)
-                        findings_take(&c->findings, update);
+                        findings_add(&c->findings, update);
         } while (event != FEED_END && event != FEED_FAILED);
         if (event == FEED_FAILED)
                 error_set(&error, "%s", feed_error(feed));

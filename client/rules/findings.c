@@ -73,7 +73,7 @@ static struct finding *find(struct findings *f, size_t target, const Hw__Alert *
         return NULL;
 }
 
-static void take_evidence(struct findings *f, struct finding *item, const Hw__Alert *a)
+static void copy_evidence(struct findings *f, struct finding *item, const Hw__Alert *a)
 {
         item->evidence = allocated(f, calloc(a->n_annotations + 1, sizeof(*item->evidence)));
         for (size_t i = 0; item->evidence && i < a->n_annotations; i++) {
@@ -107,11 +107,11 @@ static struct finding *add(struct findings *f, size_t target, const Hw__Alert *a
         item->band = a->band_label ? copy(f, a->band_label) : NULL;
         item->band_source = a->band_source ? copy(f, a->band_source) : NULL;
         item->sentence = copy(f, a->sentence);
-        take_evidence(f, item, a);
+        copy_evidence(f, item, a);
         return item;
 }
 
-static void take_alert(struct findings *f, size_t target, const Hw__Alert *a)
+static void add_alert(struct findings *f, size_t target, const Hw__Alert *a)
 {
         bool over = a->state == HW__ALERT__STATE__STATE_RESOLVED;
         struct finding *item;
@@ -135,7 +135,7 @@ static void note_damage(struct findings *f, struct unjudged *u, const Hw__Health
                 u->unread = copy(f, h->unread);
 }
 
-void findings_take(struct findings *f, const Hw__Update *update)
+void findings_add(struct findings *f, const Hw__Update *update)
 {
         size_t target;
 
@@ -147,7 +147,7 @@ void findings_take(struct findings *f, const Hw__Update *update)
         if (target == SIZE_MAX || update->body_case != HW__UPDATE__BODY_ALERTS)
                 return;
         for (size_t i = 0; i < update->alerts->n_alerts; i++)
-                take_alert(f, target, update->alerts->alerts[i]);
+                add_alert(f, target, update->alerts->alerts[i]);
 }
 
 static bool is_reported(const struct findings *f, size_t target)

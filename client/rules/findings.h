@@ -45,7 +45,7 @@ struct findings {
 };
 
 /* Takes one update; all but alerts and the health of the stream are ignored. */
-void findings_take(struct findings *f, const Hw__Update *update);
+void findings_add(struct findings *f, const Hw__Update *update);
 
 /* After the last update: damage that no rule could report, for want of a moment to be judged, is a finding, too. */
 void findings_add_damage(struct findings *f);

@@ -89,7 +89,7 @@ static void inspect(struct below *b, pid_t pid, bool skips)
         struct agent_fit fit;
         char path[64], name[sizeof(b->program)];
 
-        if (!file_of(pid, path, sizeof(path), name, sizeof(name)) || !agent_fit_look(path, &fit, NULL) || !fit.ghc)
+        if (!file_of(pid, path, sizeof(path), name, sizeof(name)) || !agent_fit_check(path, &fit, NULL) || !fit.ghc)
                 return; /* of another user, gone, or a shell or the like */
         const enum obstacle obstacle = obstacle_below(pid, name, &fit, skips);
         if (obstacle == OBSTACLE_NONE || (b->pid != 0 && inside_skips(name)))

@@ -98,7 +98,7 @@ bool inside_plan(struct inside *ret, const char *path, const char *socket, const
 {
         struct agent_fit fit;
 
-        if (!plan_preload(ret, error) || !agent_fit_look(path, &fit, error))
+        if (!plan_preload(ret, error) || !agent_fit_check(path, &fit, error))
                 return false;
         ret->wrapper = !fit.ghc || named(path, LAUNCHERS);
         ret->skips = ret->wrapper && !named(path, TOOLS);
@@ -112,7 +112,7 @@ bool inside_plan_options(struct inside *ret, const char *path, const char *optio
 {
         struct agent_fit fit;
 
-        return plan_preload(ret, NULL) && agent_fit_look(path, &fit, NULL) && fit.loader && !strchr(options, ';') &&
+        return plan_preload(ret, NULL) && agent_fit_check(path, &fit, NULL) && fit.loader && !strchr(options, ';') &&
                (size_t)snprintf(ret->settings, sizeof(ret->settings), "heap=%s;ghcrts=%s", ours ? "T" : "none",
                                 options) < sizeof(ret->settings);
 }

@@ -167,7 +167,7 @@ static bool usable(const char *text)
 }
 
 /* "NAME ROLE TOKEN"; the line is cut up. NULL, or what is wrong. */
-static const char *take_line(struct guard *g, char *line)
+static const char *parse_line(struct guard *g, char *line)
 {
         struct guard_token *t = &g->tokens[g->n_tokens];
         char *save = NULL, *name = strtok_r(line, " \t", &save), *role = strtok_r(NULL, " \t", &save),
@@ -191,7 +191,7 @@ static const char *take_line(struct guard *g, char *line)
         return NULL;
 }
 
-static bool take_lines(struct guard *g, char *text, const char *path, struct error *error)
+static bool parse_lines(struct guard *g, char *text, const char *path, struct error *error)
 {
         unsigned number = 1;
 
@@ -201,7 +201,7 @@ static bool take_lines(struct guard *g, char *text, const char *path, struct err
                         *next++ = '\0';
                 line[strcspn(line, "\r")] = '\0';
                 line += strspn(line, " \t");
-                const char *wrong = *line && *line != '#' ? take_line(g, line) : NULL;
+                const char *wrong = *line && *line != '#' ? parse_line(g, line) : NULL;
                 if (wrong)
                         return error_set(error, "%s:%u: %s", path, number, wrong);
         }
@@ -224,7 +224,7 @@ bool guard_read_token(struct guard *g, const char *path, struct error *error)
 
         g->n_tokens = 0;
         if (good && (memchr(text, ' ', first) || memchr(text, '\t', first) || *text == '#')) {
-                good = take_lines(g, text, path, error);
+                good = parse_lines(g, text, path, error);
         } else if (good) {
                 text[first] = '\0';
                 good = usable(text) || error_set(error,

@@ -140,7 +140,7 @@ static int send_request(struct recall *r, struct query *q)
         return hw_requester_send(r->requester, q->daemon, &request, TIMEOUT_MS, on_reply, q, NULL);
 }
 
-static void ask(struct recall *r, const struct query *wanted)
+static void start_query(struct recall *r, const struct query *wanted)
 {
         struct query *q = place(r, wanted);
 
@@ -152,7 +152,7 @@ static void ask(struct recall *r, const struct query *wanted)
 }
 
 /* The coarse one first: the finer ones replace parts of it. */
-void recall_ask(struct recall *r, const struct world_target *t, Hw__Series series, uint32_t band)
+void recall_request(struct recall *r, const struct world_target *t, Hw__Series series, uint32_t band)
 {
         struct query q = {
                 .daemon = t->daemon, .run = t->run, .band = band, .series = series, .asked_ns = t->event_time_ns
@@ -162,7 +162,7 @@ void recall_ask(struct recall *r, const struct world_target *t, Hw__Series serie
         memcpy(q.target, t->name, sizeof(q.target));
         for (q.age = 0; q.age < (is_band ? 1 : AGES); q.age++) {
                 if (t->event_time_ns > ages_ns[q.age])
-                        ask(r, &q);
+                        start_query(r, &q);
         }
 }
 
@@ -229,18 +229,18 @@ static void recall_target(struct recall *r, struct world *world, size_t index)
         uint32_t asked = 0;
 
         for (int i = 1; i < WORLD_SERIES; i++)
-                recall_ask(r, world_target(world, index), (Hw__Series)i, 0);
+                recall_request(r, world_target(world, index), (Hw__Series)i, 0);
         settle(r, world);
         for (uint32_t i = 0; i < world_target(world, index)->n_bands; i++) {
                 const struct world_target *t = world_target(world, index);
 
                 if (t->bands[i])
-                        recall_ask(r, t, HW__SERIES__SERIES_NONE, t->bands[i]->id);
+                        recall_request(r, t, HW__SERIES__SERIES_NONE, t->bands[i]->id);
                 if (t->bands[i] && ++asked % PORTION == 0)
                         settle(r, world);
         }
         if (asked)
-                recall_ask(r, world_target(world, index), HW__SERIES__SERIES_NONE, 0);
+                recall_request(r, world_target(world, index), HW__SERIES__SERIES_NONE, 0);
         settle(r, world);
 }
 

@@ -23,7 +23,7 @@ void recall_destroy(struct recall **r);
  * of a target, unless that was requested recently or too many requests are
  * pending.
  */
-void recall_ask(struct recall *r, const struct world_target *t, Hw__Series series, uint32_t band);
+void recall_request(struct recall *r, const struct world_target *t, Hw__Series series, uint32_t band);
 
 /* The targets of a daemon are forgotten: their queries will be sent again. */
 void recall_forget(struct recall *r, size_t daemon);

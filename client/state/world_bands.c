@@ -81,7 +81,7 @@ static uint64_t add_saturating(uint64_t a, uint64_t b)
         return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-static int take_rows(struct target_state *ts, const Hw__Census *c)
+static int apply_rows(struct target_state *ts, const Hw__Census *c)
 {
         for (size_t i = 0; i < c->n_band && i < c->n_bytes; i++) {
                 struct world_band *b;
@@ -120,7 +120,7 @@ int bands_census(struct target_state *ts, const Hw__Census *c)
                 if (t->bands[i])
                         t->bands[i]->bytes = 0;
         }
-        if (take_rows(ts, c) < 0)
+        if (apply_rows(ts, c) < 0)
                 return -ENOMEM;
         for (uint32_t i = 0; i < t->n_bands; i++) {
                 if (t->bands[i])

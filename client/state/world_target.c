@@ -156,7 +156,7 @@ int target_apply(struct target_state *ts, const Hw__Update *u)
                 ts->t.event_time_ns = u->event_time_ns;
         if (u->has_published_wall_ns && u->published_wall_ns > ts->t.published_wall_ns)
                 ts->t.published_wall_ns = u->published_wall_ns;
-        if (ts->history && history_take(ts->history, u) < 0)
+        if (ts->history && history_add(ts->history, u) < 0)
                 return -ENOMEM;
         return apply_body(ts, u);
 }

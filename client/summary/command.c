@@ -122,7 +122,7 @@ static int begin_log(struct gathering *g, const char *target)
         return g->target && g->world ? 0 : -ENOMEM;
 }
 
-static int take(struct gathering *g, const Hw__Update *u)
+static int apply_update(struct gathering *g, const Hw__Update *u)
 {
         int r = 0;
 
@@ -162,7 +162,7 @@ static int read_logs(const struct request *r)
         while (!signals_stop() && status == 0 && event != FEED_END && event != FEED_FAILED) {
                 event = feed_next(feed, 500, &update);
                 if (event == FEED_UPDATE)
-                        status = take(&g, update);
+                        status = apply_update(&g, update);
         }
         progress_end(&g.progress);
         if (status == 0 && !signals_stop())
@@ -181,7 +181,7 @@ static int read_logs(const struct request *r)
 
 /* -------------------------------------------------------------- targets */
 
-static int take_live(void *ctx, size_t daemon, const Hw__Update *u)
+static int apply_live(void *ctx, size_t daemon, const Hw__Update *u)
 {
         return world_apply(((struct gathering *)ctx)->world, daemon, u);
 }
@@ -213,7 +213,7 @@ static int print_targets(struct gathering *g, const struct feed *feed)
         return status;
 }
 
-static int ask_targets(const struct request *r)
+static int request_targets(const struct request *r)
 {
         struct gathering g = { .request = r, .world = world_new(NULL) };
         struct error error = { "out of memory" };
@@ -224,7 +224,7 @@ static int ask_targets(const struct request *r)
         if (feed)
                 gathered = gather(feed,
                                   &(struct gatherer){
-                                          .command = &command_summary, .take = take_live, .reset = reset, .ctx = &g });
+                                          .command = &command_summary, .take = apply_live, .reset = reset, .ctx = &g });
         else
                 command_error(&command_summary, "%s", error.text);
         if (gathered != GATHERED_FAILED)
@@ -239,7 +239,7 @@ static int run(void *filled)
         const struct request *r = filled;
 
         signals_catch();
-        int status = r->from.targets.n ? ask_targets(r) : read_logs(r);
+        int status = r->from.targets.n ? request_targets(r) : read_logs(r);
         signals_die();
         return status;
 }

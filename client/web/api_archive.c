@@ -104,7 +104,7 @@ static const struct parameter {
         { "points", "1 to 2000", set_points },
 };
 
-static bool take(struct archive_query *q, const struct evkeyval *kv, struct error *error)
+static bool set_parameter(struct archive_query *q, const struct evkeyval *kv, struct error *error)
 {
         for (size_t i = 0; i < ARRAY_SIZE(parameters); i++) {
                 const struct parameter *p = &parameters[i];
@@ -122,7 +122,7 @@ static bool archive_query_parse(struct archive_query *ret, const struct evkeyval
 {
         *ret = (struct archive_query){ .data = { .to_s = LAST_S, .points = ARCHIVED_POINTS } };
         for (const struct evkeyval *kv = all->tqh_first; kv; kv = kv->next.tqe_next)
-                if (!take(ret, kv, error))
+                if (!set_parameter(ret, kv, error))
                         return false;
         if (!*ret->data.target)
                 return error_set(error, "expected a target");

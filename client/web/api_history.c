@@ -339,7 +339,7 @@ static Hw__Request *history_request(const struct wanted *w)
         return r;
 }
 
-static void ask(struct place *place)
+static void send_query(struct place *place)
 {
         struct hw_requester *requester = place->job->api_history->source.requester;
         const struct wanted *w = place->wanted;
@@ -357,7 +357,7 @@ static void fill(struct place *place)
         if (!place->wanted->known)
                 refuse(place, "there is no target of that name");
         else if (place->job->api_history->source.requester)
-                ask(place);
+                send_query(place);
         else {
                 fill_from_history(place);
                 settle(place);

@@ -86,7 +86,7 @@ static bool print_all(struct json_out *j, struct database *d, const struct archi
         json_close(j, ']');
         json_member_u64(j, "older", older);
         if (good && q->top && runs.n)
-                good = archived_largest(d, q->target, q->from_s, q->to_s, q->top, archived_take_label, &labels) ==
+                good = archived_largest(d, q->target, q->from_s, q->to_s, q->top, archived_add_label, &labels) ==
                                SQLITE_OK &&
                        !labels.failed;
         good = good && print_data(j, d, runs.items + older, runs.n - older, q, &labels);

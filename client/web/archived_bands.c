@@ -25,7 +25,7 @@ struct cells {
         struct gaps gaps;
 };
 
-void archived_take_label(void *labels, const char *label)
+void archived_add_label(void *labels, const char *label)
 {
         struct labels *l = labels;
 
@@ -52,7 +52,7 @@ static bool find_cell(struct cells *c, uint64_t time_s, uint64_t width_s, size_t
         return *ret < c->n;
 }
 
-static void take_total(void *ctx, const struct archived_value *v)
+static void add_total(void *ctx, const struct archived_value *v)
 {
         struct cells *c = ctx;
         size_t at;
@@ -64,7 +64,7 @@ static void take_total(void *ctx, const struct archived_value *v)
         c->total[at] += v->cell.mean * (double)v->cell.n;
 }
 
-static void take_band(void *ctx, const struct archived_band *b)
+static void add_band(void *ctx, const struct archived_band *b)
 {
         struct cells *c = ctx;
         size_t at;
@@ -103,11 +103,11 @@ static bool cells_read(struct cells *c, struct database *d)
         const struct archived_run *run = &c->run;
         bool fine = c->step_s < HOUR_S;
         unsigned total = (unsigned)HW__SERIES__SERIES_CENSUS_TOTAL;
-        int r = fine ? archived_series(d, run, total, take_total, c)
-                     : archived_series_hourly(d, run, total, take_total, c);
+        int r = fine ? archived_series(d, run, total, add_total, c)
+                     : archived_series_hourly(d, run, total, add_total, c);
 
         if (r == SQLITE_OK && !c->wide)
-                r = fine ? archived_bands_fine(d, run, take_band, c) : archived_bands(d, run, take_band, c);
+                r = fine ? archived_bands_fine(d, run, add_band, c) : archived_bands(d, run, add_band, c);
         return r == SQLITE_OK;
 }
 

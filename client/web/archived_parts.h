@@ -25,14 +25,14 @@ uint64_t archived_step_s(const struct archived_query *q);
 bool archived_print_series(struct json_out *j, struct database *d, const struct archived_run *run, Hw__Series series,
                            const struct archived_query *q);
 
-/* The bands that are printed: zeroed, then filled by archived_take_label. */
+/* The bands that are printed: zeroed, then filled by archived_add_label. */
 struct labels {
         char *items[ARCHIVED_TOP]; /* owned */
         size_t n;
         bool failed;
 };
 
-void archived_take_label(void *labels, const char *label);
+void archived_add_label(void *labels, const char *label);
 void labels_done(struct labels *l);
 
 /* An item of `censuses`. False as above. */

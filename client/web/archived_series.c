@@ -15,7 +15,7 @@ struct points {
         bool failed;
 };
 
-static void take_value(void *ctx, const struct archived_value *v)
+static void add_value(void *ctx, const struct archived_value *v)
 {
         struct points *p = ctx;
         struct point point = { v->time_s * NS_PER_S, v->width_s * NS_PER_S, v->cell };
@@ -38,8 +38,8 @@ bool archived_print_series(struct json_out *j, struct database *d, const struct 
 
         if (run->to_ns <= run->from_ns)
                 return true;
-        bool good = (step_s < HOUR_S ? archived_series(d, run, (unsigned)series, take_value, &p)
-                                     : archived_series_hourly(d, run, (unsigned)series, take_value, &p)) == SQLITE_OK;
+        bool good = (step_s < HOUR_S ? archived_series(d, run, (unsigned)series, add_value, &p)
+                                     : archived_series_hourly(d, run, (unsigned)series, add_value, &p)) == SQLITE_OK;
         good = good && !p.failed;
         if (good && p.past.n) {
                 json_line(j);

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/cli/say.h"
+#include "client/cli/report.h"
 #include "client/program/agent_census.h"
 #include "client/state/world.h"
 #include "client/web/worker.h"
@@ -45,8 +45,8 @@ static void audit(const struct performed *p, const char *outcome)
 
         if (c)
                 evhttp_connection_get_peer(c, &address, &port);
-        say_info("audit action=%s of='%s' by=%s from=%s outcome=%s", p->action, p->object, p->holder,
-                 address && *address ? address : "?", outcome);
+        report_info("audit action=%s of='%s' by=%s from=%s outcome=%s", p->action, p->object, p->holder,
+                    address && *address ? address : "?", outcome);
 }
 
 static void answer_reply(struct evhttp_request *req, int status, const Hw__Reply *reply)
@@ -80,7 +80,7 @@ static const char *field(const struct evkeyvalq *form, const char *name)
 }
 
 /* Copies a field of the form, if present, into a text of the request. */
-static bool take_text(char **text, const struct evkeyvalq *form, const char *name)
+static bool copy_text(char **text, const struct evkeyvalq *form, const char *name)
 {
         return hw_request_set_text(text, field(form, name)) == 0;
 }
@@ -89,12 +89,12 @@ static bool make_add(Hw__Request *r, const struct evkeyvalq *form)
 {
         Hw__AddTargetRequest *add = r->add_target;
 
-        return take_text(&add->uri, form, "uri") && take_text(&add->name, form, "name") && add->uri;
+        return copy_text(&add->uri, form, "uri") && copy_text(&add->name, form, "name") && add->uri;
 }
 
 static bool make_remove(Hw__Request *r, const struct evkeyvalq *form)
 {
-        return take_text(&r->remove_target->name, form, "target") && r->remove_target->name;
+        return copy_text(&r->remove_target->name, form, "target") && r->remove_target->name;
 }
 
 static bool make_silence(Hw__Request *r, const struct evkeyvalq *form)
@@ -103,15 +103,15 @@ static bool make_silence(Hw__Request *r, const struct evkeyvalq *form)
         Hw__SilenceRequest *s = r->silence;
 
         s->has_duration_ns = 1;
-        return take_text(&s->rule, form, "rule") && take_text(&s->target, form, "target") &&
-               take_text(&s->why, form, "why") && s->rule && length && hw_parse_duration(length, &s->duration_ns);
+        return copy_text(&s->rule, form, "rule") && copy_text(&s->target, form, "target") &&
+               copy_text(&s->why, form, "why") && s->rule && length && hw_parse_duration(length, &s->duration_ns);
 }
 
 static bool make_unsilence(Hw__Request *r, const struct evkeyvalq *form)
 {
         Hw__UnsilenceRequest *u = r->unsilence;
 
-        return take_text(&u->rule, form, "rule") && take_text(&u->target, form, "target") && u->rule;
+        return copy_text(&u->rule, form, "rule") && copy_text(&u->target, form, "target") && u->rule;
 }
 
 /* A request to the agent in the target's program, not to the daemon. */

@@ -102,7 +102,7 @@ static const struct parameter {
 };
 
 /* Each part of "a,b,c". The text is overwritten. */
-static bool take_list(struct history_query *q, const struct parameter *p, char *text)
+static bool parse_list(struct history_query *q, const struct parameter *p, char *text)
 {
         char *part;
 
@@ -113,14 +113,14 @@ static bool take_list(struct history_query *q, const struct parameter *p, char *
         return true;
 }
 
-static bool take(struct history_query *q, const struct evkeyval *kv, struct error *error)
+static bool set_parameter(struct history_query *q, const struct evkeyval *kv, struct error *error)
 {
         for (size_t i = 0; i < ARRAY_SIZE(parameters); i++) {
                 const struct parameter *p = &parameters[i];
 
                 if (strcmp(p->name, kv->key))
                         continue;
-                if (p->list ? take_list(q, p, kv->value) : p->take(q, kv->value))
+                if (p->list ? parse_list(q, p, kv->value) : p->take(q, kv->value))
                         return true;
                 return error_set(error, "invalid value of '%s'; expected %s", p->name, p->expected);
         }
@@ -134,7 +134,7 @@ bool history_query_parse(struct history_query *q, const struct evkeyvalq *all, s
 {
         memset(q, 0, sizeof(*q));
         for (const struct evkeyval *kv = all->tqh_first; kv; kv = kv->next.tqe_next) {
-                if (!take(q, kv, error))
+                if (!set_parameter(q, kv, error))
                         return false;
         }
         if (!q->targets.n || (!q->n_series && !q->n_bands && !q->top))

@@ -147,7 +147,7 @@ static void dispatch(struct server *s, struct evhttp_request *req, const char *p
 /* --------------------------------------------------------------------- guards */
 
 /* /?token=TOKEN in a browser: keep it as a cookie, and out of the address bar. */
-static bool take_token(struct server *s, struct evhttp_request *req, const char *path, const char *query)
+static bool accept_token(struct server *s, struct evhttp_request *req, const char *path, const char *query)
 {
         struct evkeyvalq *out = evhttp_request_get_output_headers(req), parameters;
         const char *proxied = evhttp_find_header(evhttp_request_get_input_headers(req), "X-Forwarded-Proto");
@@ -201,7 +201,7 @@ static bool refused(struct server *s, struct evhttp_request *req, const char *pa
         }
         if (holder_of(s, req))
                 return false;
-        if (take_token(s, req, path, query))
+        if (accept_token(s, req, path, query))
                 return true;
         (void)evhttp_add_header(evhttp_request_get_output_headers(req), "WWW-Authenticate", "Bearer");
         answer_error(req, 401, "a token is needed: open /?token=TOKEN, or send 'Authorization: Bearer TOKEN'");

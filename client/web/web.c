@@ -185,7 +185,7 @@ static bool name_log(struct web *w, const char *target)
         return w->logs.items[w->logs.n++] != NULL;
 }
 
-static void take_update(struct web *w, size_t daemon, const Hw__Update *u)
+static void apply_update(struct web *w, size_t daemon, const Hw__Update *u)
 {
         if (!name_log(w, u->target) || world_apply(w->world, daemon, u) < 0) {
                 command_error(&command_web, "out of memory");
@@ -207,7 +207,7 @@ static void end_files(struct web *w)
 }
 
 /* One event of the feed. False when there is none now. */
-static bool take_event(struct web *w)
+static bool receive_event(struct web *w)
 {
         const Hw__Update *update = NULL;
         enum feed_event event = feed_next(w->feed, 0, &update);
@@ -215,7 +215,7 @@ static bool take_event(struct web *w)
 
         switch (event) {
         case FEED_UPDATE:
-                take_update(w, daemon, update);
+                apply_update(w, daemon, update);
                 return true;
         case FEED_RESET:
                 world_reset(w->world, daemon);
@@ -251,7 +251,7 @@ static void on_feed(evutil_socket_t fd, short what, void *arg)
 
         (void)fd;
         (void)what;
-        while (take_event(w)) {
+        while (receive_event(w)) {
                 if (--budget == 0 || clock_mono_ms() >= until_ms) {
                         (void)event_add(w->again, &now);
                         return;

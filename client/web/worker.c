@@ -37,7 +37,7 @@ static void list_add(struct list *l, struct worker_job *job)
         l->last = &job->next;
 }
 
-static struct worker_job *list_take(struct list *l)
+static struct worker_job *list_pop(struct list *l)
 {
         struct worker_job *job = l->first;
 
@@ -66,7 +66,7 @@ static void *work(void *arg)
 
         (void)pthread_mutex_lock(&w->lock);
         while (!w->stop) {
-                struct worker_job *job = list_take(&w->waiting);
+                struct worker_job *job = list_pop(&w->waiting);
                 if (!job) {
                         (void)pthread_cond_wait(&w->work, &w->lock);
                         continue;
@@ -116,7 +116,7 @@ static void on_ready(evutil_socket_t fd, short what, void *arg)
         (void)!read(fd, &count, sizeof(count));
         do {
                 (void)pthread_mutex_lock(&w->lock);
-                job = list_take(&w->done);
+                job = list_pop(&w->done);
                 (void)pthread_mutex_unlock(&w->lock);
                 if (job)
                         answer(w, job);
@@ -177,12 +177,12 @@ void worker_destroy(struct worker **ref)
         (void)pthread_mutex_unlock(&w->lock);
         if (w->running)
                 (void)pthread_join(w->thread, NULL);
-        while ((job = list_take(&w->waiting))) {
+        while ((job = list_pop(&w->waiting))) {
                 job->failed = true;
                 error_set(&job->error, "the server ends");
                 answer(w, job);
         }
-        while ((job = list_take(&w->done)))
+        while ((job = list_pop(&w->done)))
                 answer(w, job);
         if (w->ready)
                 event_free(w->ready);

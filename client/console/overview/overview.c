@@ -39,7 +39,7 @@ struct layout {
         int left;           /* rows not given out yet */
 };
 
-static void take(struct layout *l, int i, int rows)
+static void give_rows(struct layout *l, int i, int rows)
 {
         if (rows > l->left)
                 rows = l->left;
@@ -51,7 +51,7 @@ static void take(struct layout *l, int i, int rows)
         }
 }
 
-static void take_air(struct layout *l)
+static void give_air(struct layout *l)
 {
         for (int i = 0; i < SECTIONS; i++) {
                 if (sections[i].air && l->wishes[i] > 0 && l->left > 0) {
@@ -62,14 +62,14 @@ static void take_air(struct layout *l)
 }
 
 /* Bands and notes share what is left until both have what they want. */
-static void take_rest(struct layout *l)
+static void share_rest(struct layout *l)
 {
         int before;
 
         do {
                 before = l->left;
                 for (int i = 0; i < SECTIONS; i++)
-                        take(l, i, sections[i].greedy);
+                        give_rows(l, i, sections[i].greedy);
         } while (l->left > 0 && l->left < before);
 }
 
@@ -92,15 +92,15 @@ static struct layout deal(const struct scene *s, const struct world_target *t, s
 
                 least = least < l.wishes[i] ? least : l.wishes[i];
                 if (least <= l.left) /* less than its minimum would say nothing */
-                        take(&l, i, least);
+                        give_rows(&l, i, least);
         }
         for (int i = 0; i < SECTIONS; i++) {
                 if (!sections[i].greedy)
-                        take(&l, i, l.wishes[i]);
+                        give_rows(&l, i, l.wishes[i]);
         }
         if (l.left >= SECTIONS)
-                take_air(&l);
-        take_rest(&l);
+                give_air(&l);
+        share_rest(&l);
         return l;
 }
 

@@ -7,7 +7,7 @@
 
 #include "client/console/scene/trends.h"
 
-static void say_all(struct answer_memo *m, const struct scene *s, const struct world_target *t)
+static void format_answers(struct answer_memo *m, const struct scene *s, const struct world_target *t)
 {
         char when[SHORT_TEXT] = "";
         uint64_t age_ns;
@@ -38,7 +38,7 @@ const struct answer_memo *scene_answered(const struct scene *s, const struct wor
 
         if (m->t != t) {
                 answers_of(&m->a, t, s->live);
-                say_all(m, s, t);
+                format_answers(m, s, t);
                 m->t = m->brief = t;
         }
         return m;

@@ -75,7 +75,7 @@ void console_step_target(struct console *c, int by)
         console_choose(c, world_target(c->scene.world, index));
 }
 
-void console_say(struct console *c, bool bad, const char *format, ...)
+void console_notify(struct console *c, bool bad, const char *format, ...)
 {
         va_list ap;
 

@@ -105,7 +105,7 @@ void console_choose(struct console *c, const struct world_target *t);
 void console_step_target(struct console *c, int by); /* chooses the next or previous one */
 
 /* Shown in the line above the tabs until the next key. */
-void console_say(struct console *c, bool bad, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void console_notify(struct console *c, bool bad, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Where drawing reports what can be clicked; NULL in a report. */
 struct hits *console_hits(struct console *c);

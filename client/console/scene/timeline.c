@@ -34,7 +34,7 @@ static void recall(const struct console *c, const struct world_target *t, Hw__Se
         const struct scene *s = &c->scene;
 
         if (s->recall && !c->frozen)
-                recall_ask(s->recall, t, series, band);
+                recall_request(s->recall, t, series, band);
 }
 
 static void recall_targets(const struct console *c)

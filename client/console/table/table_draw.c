@@ -23,7 +23,7 @@ static int least_width(const struct column *column)
 }
 
 /* Adds the columns of a rank that fit, all of rank 0. Returns the next greater rank, 0: none. */
-static int take_in(const struct table_class *class, const struct scene *s, struct layout *l, int rank, int width)
+static int add_columns(const struct table_class *class, const struct scene *s, struct layout *l, int rank, int width)
 {
         int next = 0;
 
@@ -61,7 +61,7 @@ static struct layout lay_out(const struct table_class *class, const struct scene
 {
         struct layout l = { .total = 0 };
 
-        for (int rank = take_in(class, s, &l, 0, width); rank; rank = take_in(class, s, &l, rank, width))
+        for (int rank = add_columns(class, s, &l, 0, width); rank; rank = add_columns(class, s, &l, rank, width))
                 continue;
         if (l.total < width)
                 widen(class, &l, width - l.total);

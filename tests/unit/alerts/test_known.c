@@ -46,7 +46,7 @@ static void receive(struct known *k, const char *target, Hw__Alert__State state,
         const size_t size = hw__update__pack(&update, packed);
         Hw__Update *read = hw_update_unpack(packed, size, &reason); /* what known keeps is counted */
         assert_non_null(read);
-        assert_int_equal(known_take(k, 0, target, read->alerts, now_ns), 0);
+        assert_int_equal(known_add(k, 0, target, read->alerts, now_ns), 0);
         hw_update_unref(read);
         free(list);
 }

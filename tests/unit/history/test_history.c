@@ -32,7 +32,7 @@ static void sample(struct history *h, Hw__Series series, uint64_t time_ns, uint6
         heap.samples = list;
         u.body_case = HW__UPDATE__BODY_HEAP;
         u.heap = &heap;
-        assert_int_equal(history_take(h, &u), 0);
+        assert_int_equal(history_add(h, &u), 0);
 }
 
 static void census(struct history *h, uint64_t number, uint64_t time_ns, uint64_t one, uint64_t two)
@@ -51,7 +51,7 @@ static void census(struct history *h, uint64_t number, uint64_t time_ns, uint64_
         c.total_bytes = one + two;
         u.body_case = HW__UPDATE__BODY_CENSUS;
         u.census = &c;
-        assert_int_equal(history_take(h, &u), 0);
+        assert_int_equal(history_add(h, &u), 0);
 }
 
 /* What a daemon answers: buckets of `width_s` over samples at every whole second of [from_s, to_s). */

@@ -75,7 +75,7 @@ static void send_list(unsigned parity, uint64_t now)
                 m->silence = m->silenced ? &silence : NULL;
                 pointers[list.n_alerts++] = m;
         }
-        dispatcher_take(dispatcher, parity ? "odd" : "even", &list, now);
+        dispatcher_apply(dispatcher, parity ? "odd" : "even", &list, now);
 }
 
 static void set(unsigned id, Hw__Alert__State state, uint64_t fired, uint64_t now)
@@ -265,12 +265,12 @@ static void removed_targets_end_their_alerts(void **state)
         (void)state;
         fire(1, NOW, NOW);
         fire(2, NOW, NOW);
-        dispatcher_take_targets(dispatcher, names, 2, NOW + S);
+        dispatcher_set_targets(dispatcher, names, 2, NOW + S);
         assert_int_equal(seen.acted, 3);
         assert_int_equal(seen.fingerprint, 1);
         assert_true(seen.resolved);
         assert_string_equal(seen.sentence, "The target was removed from the daemon.");
-        dispatcher_take_targets(dispatcher, names, 2, NOW + 2 * S);
+        dispatcher_set_targets(dispatcher, names, 2, NOW + 2 * S);
         assert_int_equal(seen.acted, 3);
         assert_int_equal(dispatcher_stats(dispatcher)->firing, 1);
 }
@@ -615,17 +615,17 @@ static void what_cannot_be_taken_is_said(void **state)
         full = false;
         assert_string_equal(result(1), "not done: too much to do at once");
         assert_int_equal(dispatcher_stats(dispatcher)->dropped, 1);
-        dispatcher_take_changed(dispatcher, take, &taken);
+        dispatcher_collect_changed(dispatcher, take, &taken);
         assert_int_equal(taken.n, 0);
         taken.room = true;
-        dispatcher_take_changed(dispatcher, take, &taken);
+        dispatcher_collect_changed(dispatcher, take, &taken);
         assert_int_equal(taken.n, 1);
         assert_int_equal(taken.fingerprint, 1);
         assert_int_equal(taken.results, 1);
-        dispatcher_take_changed(dispatcher, take, &taken);
+        dispatcher_collect_changed(dispatcher, take, &taken);
         assert_int_equal(taken.n, 1);
         dispatcher_not_taken(dispatcher, 1);
-        dispatcher_take_changed(dispatcher, take, &taken);
+        dispatcher_collect_changed(dispatcher, take, &taken);
         assert_int_equal(taken.n, 2);
 }
 
@@ -645,7 +645,7 @@ static void results_are_kept_in_order_and_forgotten(void **state)
         assert_int_equal(dispatcher_results(dispatcher, 1, &n)[1].step, 1);
         assert_int_equal(n, 2);
         resolve(1, NOW + S);
-        dispatcher_take_changed(dispatcher, take, &taken);
+        dispatcher_collect_changed(dispatcher, take, &taken);
         dispatcher_tick(dispatcher, NOW + S + DISPATCHER_KEEP_NS + S);
         (void)dispatcher_results(dispatcher, 1, &n);
         assert_int_equal(n, 0);
@@ -723,19 +723,19 @@ static void limits_remember_through_changes(void **state)
         (void)state;
         for (uint64_t i = 0; i < 6; i++)
                 limit_note(t, &l, 7, i, NOW + i);
-        assert_int_equal(limit_ask(t, &l, 7, 9, NOW + 6), LIMIT_RULE);
+        assert_int_equal(limit_check(t, &l, 7, 9, NOW + 6), LIMIT_RULE);
         l.count = 5; /* a reload raised it: the newest four still count */
-        assert_int_equal(limit_ask(t, &l, 7, 9, NOW + 6), LIMIT_FREE);
+        assert_int_equal(limit_check(t, &l, 7, 9, NOW + 6), LIMIT_FREE);
         limit_note(t, &l, 7, 9, NOW + 6);
-        assert_int_equal(limit_ask(t, &l, 7, 9, NOW + 7), LIMIT_RULE);
+        assert_int_equal(limit_check(t, &l, 7, 9, NOW + 7), LIMIT_RULE);
         l.count = 2;
         limit_note(t, &l, 7, 10, NOW + 8);
         l.per_alert = 1;
-        assert_int_equal(limit_ask(t, &l, 7, 10, NOW + 9), LIMIT_ALERT);
-        assert_int_equal(limit_ask(t, &l, 7, 10, NOW + 8 + S), LIMIT_FREE);
+        assert_int_equal(limit_check(t, &l, 7, 10, NOW + 9), LIMIT_ALERT);
+        assert_int_equal(limit_check(t, &l, 7, 10, NOW + 8 + S), LIMIT_FREE);
         for (uint64_t rule = 100; rule < 100 + LIMITS_RULES_MAX; rule++)
                 limit_note(t, &l, rule, 1, NOW + rule);
-        assert_int_equal(limit_ask(t, &l, 7, 10, NOW + 9), LIMIT_FREE); /* the oldest rule was forgotten */
+        assert_int_equal(limit_check(t, &l, 7, 10, NOW + 9), LIMIT_FREE); /* the oldest rule was forgotten */
         limit_table_destroy(&t);
 }
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "client/notify/executor.h"
-#include "client/cli/say.h"
+#include "client/cli/report.h"
 #include "proto/base/error.h"
 
 #define SEEN_MAX 4096u
@@ -71,7 +71,7 @@ static void take(bool resolved, uint64_t fingerprint, struct action_plan *plan, 
         struct alert_event *n = made_up_event(resolved);
 
         n->alert->fingerprint = fingerprint;
-        executor_take(executor, n, plan, known);
+        executor_add(executor, n, plan, known);
         alert_event_unref(&n);
 }
 
@@ -193,14 +193,14 @@ static void the_queue_is_bounded(void **state)
         unsigned too_many = 5, wanted = EXECUTOR_WAITING_MAX + EXECUTOR_JOBS_MAX + too_many;
 
         (void)state;
-        say_set_level(LOG_ERROR);
+        report_set_level(LOG_ERROR);
         add(plan, (struct action_step){ .kind = ACTION_PUBLISH });
         add(plan, (struct action_step){ .kind = ACTION_LOG });
         for (unsigned i = 0; i < wanted; i++) {
                 struct alert_event *n = made_up_event(FIRING);
                 n->alert->fingerprint = i;
                 n->alert->severity[0] = 'n'; /* none that we know: an ordinary line */
-                executor_take(executor, n, plan, false);
+                executor_add(executor, n, plan, false);
                 alert_event_unref(&n);
         }
         assert_int_equal(executor_stats(executor)->dropped, too_many);
@@ -220,7 +220,7 @@ static void the_queue_is_bounded(void **state)
         }
         assert_int_equal(sum, (uint64_t)(wanted - too_many) * (wanted - too_many - 1) / 2);
         action_plan_unref(&plan);
-        say_set_level(LOG_INFO);
+        report_set_level(LOG_INFO);
 }
 
 static bool tells_of_two(const char *request)

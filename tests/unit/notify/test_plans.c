@@ -39,7 +39,7 @@ static bool take(struct plans *p, uint64_t generation, Hw__Action *third, struct
         message.rules_generation = generation;
         message.plans = list;
         message.n_plans = 3;
-        return plans_take(p, &message, error);
+        return plans_replace(p, &message, error);
 }
 
 static enum action_kind first_of(const struct plans *p, const char *group, const char *rule)

@@ -57,10 +57,10 @@ static void this_very_program(void **state)
         struct error error = { "" };
 
         (void)state;
-        assert_true(agent_fit_look("/proc/self/exe", &f, &error));
+        assert_true(agent_fit_check("/proc/self/exe", &f, &error));
         assert_int_equal(f.obstacle, OBSTACLE_NOT_GHC);
         assert_string_equal(error.text, obstacle_reason(OBSTACLE_NOT_GHC));
-        assert_false(agent_fit_look("/nowhere", &f, &error));
+        assert_false(agent_fit_check("/nowhere", &f, &error));
         assert_int_equal(f.obstacle, OBSTACLE_NOT_GHC);
 }
 

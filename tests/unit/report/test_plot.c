@@ -57,7 +57,7 @@ static void add_census(struct plot_data *d, uint64_t time_ns, uint32_t n, uint64
         c.n_band = c.n_bytes = n;
         u.body_case = HW__UPDATE__BODY_CENSUS;
         u.census = &c;
-        assert_int_equal(plot_data_take(d, &u), 0);
+        assert_int_equal(plot_data_add(d, &u), 0);
 }
 
 static void add_note(struct plot_data *d, uint64_t time_ns, const char *text, Hw__Note__What what)
@@ -73,7 +73,7 @@ static void add_note(struct plot_data *d, uint64_t time_ns, const char *text, Hw
         notes.n_notes = 1;
         u.body_case = HW__UPDATE__BODY_NOTES;
         u.notes = &notes;
-        assert_int_equal(plot_data_take(d, &u), 0);
+        assert_int_equal(plot_data_add(d, &u), 0);
 }
 
 static const struct plot_options usual = { .bands = 20, .threshold = 0, .width = 960, .height = 540 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* say.c - one message is one write(2), short enough for a writable pipe to take it whole. */
-#include "client/cli/say.h"
+/* report.c - one message is one write(2), short enough for a writable pipe to take it whole. */
+#include "client/cli/report.h"
 
 #include <poll.h>
 #include <stdarg.h>
@@ -9,12 +9,12 @@
 
 static enum log_level wanted = LOG_INFO;
 
-void say_set_level(enum log_level level)
+void report_set_level(enum log_level level)
 {
         wanted = level;
 }
 
-__attribute__((format(printf, 2, 0))) static void say(enum log_level level, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void write_line(enum log_level level, const char *format, va_list args)
 {
         struct pollfd p = { .fd = STDERR_FILENO, .events = POLLOUT };
         char line[LOG_LINE_BYTES];
@@ -30,15 +30,15 @@ __attribute__((format(printf, 2, 0))) static void say(enum log_level level, cons
         (void)n; /* there is nobody else to report to */
 }
 
-#define DEFINE_SAY(name, level)                                                                                        \
+#define DEFINE_REPORT(name, level)                                                                                     \
         void name(const char *format, ...)                                                                             \
         {                                                                                                              \
                 va_list args;                                                                                          \
                 va_start(args, format);                                                                                \
-                say(level, format, args);                                                                              \
+                write_line(level, format, args);                                                                       \
                 va_end(args);                                                                                          \
         }
 
-DEFINE_SAY(say_error, LOG_ERROR)
-DEFINE_SAY(say_warning, LOG_WARNING)
-DEFINE_SAY(say_info, LOG_INFO)
+DEFINE_REPORT(report_error, LOG_ERROR)
+DEFINE_REPORT(report_warning, LOG_WARNING)
+DEFINE_REPORT(report_info, LOG_INFO)
