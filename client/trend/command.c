@@ -141,7 +141,7 @@ static void print_all(struct reading *r)
 
 /* ------------------------------------------------------------- messages */
 
-static int take(void *ctx, size_t daemon, const Hw__Update *u)
+static int apply_update(void *ctx, size_t daemon, const Hw__Update *u)
 {
         struct reading *r = ctx;
 
@@ -189,8 +189,8 @@ static int show(const struct request *request)
                 world_destroy(&r.world);
                 return EXIT_USAGE;
         }
-        enum gather_end gathered =
-                gather(feed, &(struct gatherer){ .command = &command_trend, .take = take, .reset = reset, .ctx = &r });
+        enum gather_end gathered = gather(
+                feed, &(struct gatherer){ .command = &command_trend, .take = apply_update, .reset = reset, .ctx = &r });
         bool good = gathered != GATHERED_FAILED;
         print_all(&r);
         if (good && !r.printed && absent_of(request, r.world))

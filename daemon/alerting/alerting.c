@@ -51,7 +51,7 @@ static void begin_unix_time(struct alerting *a, uint64_t now)
 }
 
 /* Advances the target's clock: live by ours, in a finished log by the log's. */
-static void look_at_clock(struct alerting *a)
+static void advance_clock(struct alerting *a)
 {
         uint64_t newest = model_time_ns(a->model), now = a->live ? clock_wall_ns() : model_wall_time(a->model, newest);
 
@@ -67,7 +67,7 @@ static void look_at_clock(struct alerting *a)
 
 static struct rule_moment moment(struct alerting *a, uint64_t time_ns)
 {
-        look_at_clock(a);
+        advance_clock(a);
         return (struct rule_moment){
                 .time_ns = time_ns,
                 .target_ns = end_of_second(a->target_ns),
@@ -201,7 +201,7 @@ void alerting_begin_run(struct alerting *a, uint32_t ordinal)
         for (unsigned i = RULE_ALLOCATION_RATE; i < RULE_LOST_BYTES; i++)
                 gauge_clear(&a->gauges[GAUGE(i)]);
         a->base_ns = a->target_ns;
-        look_at_clock(a);
+        advance_clock(a);
         a->run = ordinal;
         a->in_run = true;
         a->end = ALERTING_ENDED;
@@ -230,7 +230,7 @@ static void set_end(struct alerting *a, enum alerting_end end, const char *why)
                 memcpy(a->failure_words, a->end_words, sizeof(a->failure_words));
 }
 
-void alerting_know_end(struct alerting *a, enum alerting_end end, const char *why)
+void alerting_set_end(struct alerting *a, enum alerting_end end, const char *why)
 {
         const bool any = model_first_time_ns(a->model) != UNKNOWN_U64;
 
@@ -281,7 +281,7 @@ void alerting_bytes(struct alerting *a, uint64_t wall_ns)
 
 void alerting_damage(struct alerting *a, uint64_t lost_bytes)
 {
-        look_at_clock(a);
+        advance_clock(a);
         alerting_sample_target(a); /* the old count */
         if (ckd_add(&a->lost_bytes, a->lost_bytes, lost_bytes))
                 a->lost_bytes = UINT64_MAX;

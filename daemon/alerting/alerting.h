@@ -94,7 +94,7 @@ bool alerting_end_run(struct alerting *a, enum alerting_end end, const char *why
 void alerting_resume_run(struct alerting *a);
 
 /* More has become known about the end of the last run. */
-void alerting_know_end(struct alerting *a, enum alerting_end end, const char *why);
+void alerting_set_end(struct alerting *a, enum alerting_end end, const char *why);
 
 /* Live: bytes have come. */
 void alerting_bytes(struct alerting *a, uint64_t wall_ns);

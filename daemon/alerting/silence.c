@@ -72,7 +72,7 @@ bool silences_add(struct silences *s, const struct silence *silence, uint64_t no
         return true;
 }
 
-static void take_out(struct silences *s, size_t i)
+static void remove_silence(struct silences *s, size_t i)
 {
         memmove(s->items + i, s->items + i + 1, (s->n - i - 1) * sizeof(*s->items));
         s->n--;
@@ -86,7 +86,7 @@ size_t silences_remove(struct silences *s, uint64_t id, const char *rule, const 
                 const struct silence *a = &s->items[i];
                 if (id ? a->id != id : strcmp(a->rule, rule) != 0 || strcmp(a->target, target) != 0)
                         continue;
-                take_out(s, i);
+                remove_silence(s, i);
                 removed++;
         }
         return removed;
@@ -98,7 +98,7 @@ size_t silences_expire(struct silences *s, uint64_t now_wall_ns)
 
         for (size_t i = s->n; i-- > 0;)
                 if (s->items[i].until_wall_ns <= now_wall_ns)
-                        take_out(s, i);
+                        remove_silence(s, i);
         return before - s->n;
 }
 

@@ -60,7 +60,7 @@ static bool refuse(struct error *error, const char *what, size_t i, const char *
         return error_set(error, "%s %zu: expected %s", what, i + 1, expected);
 }
 
-static bool take_text(const json_t *o, const char *name, char *out, size_t size)
+static bool read_text(const json_t *o, const char *name, char *out, size_t size)
 {
         const json_t *text = json_object_get(o, name);
 
@@ -71,7 +71,7 @@ static bool take_text(const json_t *o, const char *name, char *out, size_t size)
         return true;
 }
 
-static bool take_number(const json_t *o, const char *name, uint64_t *ret)
+static bool read_number(const json_t *o, const char *name, uint64_t *ret)
 {
         const json_t *number = json_object_get(o, name);
 
@@ -83,9 +83,9 @@ static bool take_number(const json_t *o, const char *name, uint64_t *ret)
 
 static bool read_silence(const json_t *o, struct silence *s)
 {
-        return take_number(o, "id", &s->id) && take_text(o, "rule", s->rule, sizeof(s->rule)) &&
-               take_text(o, "target", s->target, sizeof(s->target)) && take_text(o, "why", s->why, sizeof(s->why)) &&
-               take_number(o, "created", &s->created_wall_ns) && take_number(o, "until", &s->until_wall_ns);
+        return read_number(o, "id", &s->id) && read_text(o, "rule", s->rule, sizeof(s->rule)) &&
+               read_text(o, "target", s->target, sizeof(s->target)) && read_text(o, "why", s->why, sizeof(s->why)) &&
+               read_number(o, "created", &s->created_wall_ns) && read_number(o, "until", &s->until_wall_ns);
 }
 
 static bool read_silences(const json_t *list, uint64_t now, struct silences *all, struct error *error)

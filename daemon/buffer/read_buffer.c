@@ -35,7 +35,7 @@ static uint32_t n_at_rest, in_use = 1;
 static uint32_t unneeded; /* the fewest at rest since the last trim */
 
 /* A buffer with one holder. NULL: `most` are in use, or out of memory. */
-static struct read_buffer *take(uint32_t most)
+static struct read_buffer *acquire_buffer(uint32_t most)
 {
         struct read_buffer *b = NULL;
         bool may;
@@ -100,7 +100,7 @@ bool read_buffer_extend(struct read_buffer *b, const uint8_t *end, uint32_t most
 
         if (kept <= b->kept)
                 return true;
-        if (b == current && READ_PIECES_BYTES - kept < READ_PIECE_BYTES && !ahead && !(ahead = take(most)))
+        if (b == current && READ_PIECES_BYTES - kept < READ_PIECE_BYTES && !ahead && !(ahead = acquire_buffer(most)))
                 return false;
         b->kept = kept;
         return true;
@@ -115,7 +115,7 @@ bool read_buffer_keep(struct read_buffer *b, const uint8_t *end, uint32_t most)
 }
 
 /* Takes the buffers that are not needed out of the list. */
-static struct read_buffer *take_unneeded(void)
+static struct read_buffer *remove_unneeded(void)
 {
         struct read_buffer *taken = NULL, *b;
 
@@ -137,7 +137,7 @@ static struct read_buffer *take_unneeded(void)
 void read_buffers_trim(void)
 {
         pthread_mutex_lock(&lock);
-        struct read_buffer *b = take_unneeded(), *next;
+        struct read_buffer *b = remove_unneeded(), *next;
         pthread_mutex_unlock(&lock);
         for (; b; b = next) {
                 next = b->next;

@@ -149,7 +149,7 @@ static void next_name(const char **names, char out[KEEPER_NAME_MAX])
                 *names = (*names)[n] ? *names + n + 1 : NULL;
 }
 
-static void take_back(struct fd_store *s)
+static void restore_descriptors(struct fd_store *s)
 {
         const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS"), *names = getenv("LISTEN_FDNAMES");
         const bool ours = pid && strtoull(pid, NULL, 10) == (unsigned long long)getpid();
@@ -174,7 +174,7 @@ static void take_back(struct fd_store *s)
         (void)unsetenv("LISTEN_FDNAMES");
 }
 
-void fd_store_look(struct fd_store *s, uint64_t mono_ns)
+void fd_store_update(struct fd_store *s, uint64_t mono_ns)
 {
         if (s->settled_ns == 0)
                 s->settled_ns = mono_ns + SETTLED_S * UINT64_C(1000000000);
@@ -201,7 +201,7 @@ struct fd_store *fd_store_new(int socket)
                 return NULL;
         s->socket = socket;
         s->keeper = (struct keeper){ s, keep, forget };
-        take_back(s);
+        restore_descriptors(s);
         return s;
 }
 

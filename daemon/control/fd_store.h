@@ -32,6 +32,6 @@ void fd_store_destroy(struct fd_store **s);
 const struct keeper *fd_store_keeper(struct fd_store *s);
 
 /* Now and then: sends what the manager could not take, and after SETTLED_S closes what was taken back. */
-void fd_store_look(struct fd_store *s, uint64_t mono_ns);
+void fd_store_update(struct fd_store *s, uint64_t mono_ns);
 
 #endif

@@ -55,7 +55,7 @@ static void on_beat(evutil_socket_t fd, short what, void *ctx)
                 return;
         (void)notify_state(s, "");
         if (s->store)
-                fd_store_look(s->store, clock_mono_ns());
+                fd_store_update(s->store, clock_mono_ns());
 }
 
 /*

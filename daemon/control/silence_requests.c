@@ -52,7 +52,7 @@ static void answer(const struct silence_store *store, const struct silence *item
 }
 
 /* False: longer than any name or useful pattern. */
-static bool take_pattern(char out[SILENCE_PATTERN_MAX], const char *text)
+static bool copy_pattern(char out[SILENCE_PATTERN_MAX], const char *text)
 {
         size_t n = strlen(text);
 
@@ -91,7 +91,7 @@ void silence_requests_add(struct silence_store *store, const struct ruleset *rul
                 reply_error(client, "silence needs a rule and a duration_ns");
                 return;
         }
-        if (!take_pattern(s.rule, request->rule) || !take_pattern(s.target, request->target ? request->target : "*")) {
+        if (!copy_pattern(s.rule, request->rule) || !copy_pattern(s.target, request->target ? request->target : "*")) {
                 reply_error(client, "the name of a rule or target has at most 256 bytes");
                 return;
         }

@@ -67,7 +67,7 @@ void image_done(struct image *im)
         *im = (struct image){ 0 };
 }
 
-uint8_t *image_take(struct image *im, size_t *ret_size)
+uint8_t *image_detach(struct image *im, size_t *ret_size)
 {
         const struct image_head head = { im->n };
 

@@ -56,11 +56,11 @@ void image_write(struct image *im, size_t expected);
 /* Begins to read; `bytes` are borrowed until image_done. */
 void image_read(struct image *im, const uint8_t *bytes, size_t n);
 
-/* Frees all but what image_take took. */
+/* Frees all but what image_detach took. */
 void image_done(struct image *im);
 
 /* Writing: hands over the bytes, to free(); NULL after an error. */
-uint8_t *image_take(struct image *im, size_t *ret_size);
+uint8_t *image_detach(struct image *im, size_t *ret_size);
 
 /* Reading: what was read is invalid. `why`: a static clause. */
 void image_refuse(struct image *im, const char *why);

@@ -98,7 +98,7 @@ static int is_above(unsigned pct, enum memory_state state)
         return m.resident / 100 >= m.budget / 10000 * (m.state >= state ? pct - MEMORY_BACK_PCT : pct);
 }
 
-static void say(enum memory_state before)
+static void log_pressure(enum memory_state before)
 {
         char resident[HW_NUMBER_MAX], budget[HW_NUMBER_MAX];
 
@@ -117,7 +117,7 @@ static void say(enum memory_state before)
                 log_warning("memory=%s budget=%s %s", resident, budget, m.words);
 }
 
-void memory_look(uint64_t resident_bytes, uint64_t mono_ns)
+void memory_update_usage(uint64_t resident_bytes, uint64_t mono_ns)
 {
         const enum memory_state before = m.state;
 
@@ -129,5 +129,5 @@ void memory_look(uint64_t resident_bytes, uint64_t mono_ns)
         m.state = is_above(MEMORY_FULL_PCT, MEMORY_FULL)     ? MEMORY_FULL
                   : is_above(MEMORY_TIGHT_PCT, MEMORY_TIGHT) ? MEMORY_TIGHT
                                                              : MEMORY_PLENTY;
-        say(before);
+        log_pressure(before);
 }

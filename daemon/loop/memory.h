@@ -36,11 +36,11 @@ void memory_set_budget(uint64_t bytes);
 uint64_t memory_budget(void);
 
 /* Updates the state; `resident_bytes` 0: unknown. */
-void memory_look(uint64_t resident_bytes, uint64_t mono_ns);
+void memory_update_usage(uint64_t resident_bytes, uint64_t mono_ns);
 
 enum memory_state memory_now(void);
 
-/* Counts bytes of programs that were read. True: so many that it is time for another memory_look. */
+/* Counts bytes of programs that were read. True: so many that it is time for another memory_update_usage. */
 bool memory_is_due(size_t read_bytes);
 
 /* How many targets share the budget. */
@@ -49,7 +49,7 @@ void memory_set_targets(size_t n);
 /* Whether a target that holds `bytes` gets no new bands now. */
 bool memory_closes(size_t bytes);
 
-/* What that means, a sentence; NULL while there is plenty. Valid until the next memory_look. */
+/* What that means, a sentence; NULL while there is plenty. Valid until the next memory_update_usage. */
 const char *memory_words(void);
 
 #endif

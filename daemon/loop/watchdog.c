@@ -59,7 +59,7 @@ static uint64_t cpu_ns(void)
 /* ---------------------------------------------------------------------- a turn */
 
 /* What the turn did: " source_ms=80 rules_ms=40". */
-static void say_parts(const struct watchdog_turn *t, char *out, size_t size)
+static void format_parts(const struct watchdog_turn *t, char *out, size_t size)
 {
         size_t used = 0;
 
@@ -73,11 +73,11 @@ static void say_parts(const struct watchdog_turn *t, char *out, size_t size)
         }
 }
 
-static void say_long(const struct watchdog_turn *t)
+static void log_long_turn(const struct watchdog_turn *t)
 {
         char parts[256];
 
-        say_parts(t, parts, sizeof(parts));
+        format_parts(t, parts, sizeof(parts));
         if (t->cpu_ns >= WATCHDOG_LONG_NS)
                 log_warning("turn_ms=%llu cpu_ms=%llu kind=%s target=%s the loop was away so long:%s",
                             (unsigned long long)(t->wall_ns / 1000000), (unsigned long long)(t->cpu_ns / 1000000),
@@ -109,7 +109,7 @@ static void turn_is_over(struct watchdog_turn *t, uint64_t now_ns)
                 w.longest = *t;
         keep_recent(t, now_ns);
         if (t->wall_ns > WATCHDOG_LONG_NS && !w.quiet)
-                say_long(t);
+                log_long_turn(t);
 }
 
 /* ----------------------------------------------------------------------- pairs */

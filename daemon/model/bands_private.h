@@ -122,7 +122,7 @@ static inline struct band_entry *bands_expected(const struct bands *b)
  * The expected band, if its label is the row's text (`size` counts the NUL); else NULL. Not for -hi, where texts are
  * keys. Finds what bands_of_text() would find, inline.
  */
-static inline struct band_entry *bands_take_expected(struct bands *b, const char *label, size_t size)
+static inline struct band_entry *bands_match_expected(struct bands *b, const char *label, size_t size)
 {
         struct band_entry *entry = bands_expected(b);
 
@@ -146,7 +146,7 @@ bool bands_key(const char *label, size_t size, uint64_t *ret);
  * Takes in a finished census. Bands with a row in the previous one, but none in this, have 0 bytes now. Returns how
  * many samples were lost when out of memory.
  */
-uint32_t bands_take(struct bands *b, const struct census *before, const struct census *census);
+uint32_t bands_add_census(struct bands *b, const struct census *before, const struct census *census);
 
 /* An info table was defined: its band, if there is one already, gets its name (and is passed to the sink). */
 void bands_resolve(struct model *m, struct info_table *table);

@@ -39,7 +39,7 @@ static void accept(struct model *m)
 {
         struct census_state *c = &m->census;
 
-        m->dropped_samples += bands_take(&m->bands, &c->done, &c->open);
+        m->dropped_samples += bands_add_census(&m->bands, &c->done, &c->open);
         if (c->open.rows_left_out > m->bands.left_out)
                 m->bands.left_out = c->open.rows_left_out;
         c->done = c->open;
@@ -162,7 +162,7 @@ static inline void add_row(struct census_state *c, struct band_entry *entry, uin
 }
 
 /* The band of a label that is not the expected one. */
-static __attribute__((noinline)) struct band_entry *look_up(struct model *m, const char *label, size_t size)
+static __attribute__((noinline)) struct band_entry *find_entry(struct model *m, const char *label, size_t size)
 {
         return bands_of_text(m, label, bands_text_size(label, size), m->census.open.time_ns);
 }
@@ -176,8 +176,8 @@ void census_row_string(struct model *m, const struct hw_event *e)
         if (!m->census.is_open)
                 return;
         bool keys = m->run.breakdown == BREAKDOWN_INFO_TABLE;
-        struct band_entry *entry = keys ? NULL : bands_take_expected(&m->bands, label, size);
-        add_row(&m->census, entry ? entry : look_up(m, label, size), hw_event_u64(e, 1));
+        struct band_entry *entry = keys ? NULL : bands_match_expected(&m->bands, label, size);
+        add_row(&m->census, entry ? entry : find_entry(m, label, size), hw_event_u64(e, 1));
 }
 
 bool census_grows(const struct model *m)

@@ -222,7 +222,7 @@ static uint64_t needed_bytes(const struct model *m)
 }
 
 /* Makes a new account of resident memory when the kernel's count is a new one. */
-static void take_pages(struct model *m, uint64_t time_ns, const struct resident_pages *pages)
+static void set_pages(struct model *m, uint64_t time_ns, const struct resident_pages *pages)
 {
         static const enum series_id series[RESIDENT_PARTS] = {
                 [RESIDENT_LIVE] = SERIES_LIVE_RESIDENT, [RESIDENT_RESERVE] = SERIES_RESERVE,
@@ -247,7 +247,7 @@ void model_process(struct model *m, uint64_t time_ns, const struct process_sampl
         if (time_ns == UNKNOWN_U64)
                 time_ns = m->clock.newest_ns;
         m->heap.process = *sample;
-        take_pages(m, time_ns, &sample->pages);
+        set_pages(m, time_ns, &sample->pages);
         process_sample(m, SERIES_RSS, time_ns, sample->rss_bytes);
         process_sample(m, SERIES_PSS, time_ns, sample->pss_bytes);
         process_sample(m, SERIES_SWAP, time_ns, sample->swap_bytes);

@@ -93,8 +93,8 @@ static handler *const handlers[HW_KNOWN_IDS] = {
 };
 
 /* Slow path of an event's time: before the run's first, outside of blocks, or damaged. */
-static __attribute__((noinline)) const struct hw_event *look(struct model *m, const struct hw_event *e,
-                                                             struct hw_event *room)
+static __attribute__((noinline)) const struct hw_event *correct_event(struct model *m, const struct hw_event *e,
+                                                                      struct hw_event *room)
 {
         uint64_t time_ns;
 
@@ -133,7 +133,7 @@ static bool stops(const struct model *m)
 }
 
 /* Returns how many it took. */
-static size_t take(struct model *m, const struct hw_event *events, size_t n)
+static size_t process_events(struct model *m, const struct hw_event *events, size_t n)
 {
         struct hw_event corrected;
 
@@ -146,7 +146,7 @@ static size_t take(struct model *m, const struct hw_event *events, size_t n)
                         continue;
                 }
                 if (!clock_sure(&m->clock, e->time_ns))
-                        e = look(m, e, &corrected);
+                        e = correct_event(m, e, &corrected);
                 if (sched_hot(m, e))
                         continue; /* not passed on */
                 one_event(m, e);
@@ -164,12 +164,12 @@ size_t model_events(struct model *m, const struct hw_event *events, size_t n)
                 size_t part = n - taken < CENSUS_AHEAD ? n - taken : CENSUS_AHEAD, took;
 
                 census_prefetch(m, events + taken, part);
-                took = take(m, events + taken, part);
+                took = process_events(m, events + taken, part);
                 taken += took;
                 if (took < part)
                         return taken;
         }
-        return taken + take(m, events + taken, n - taken);
+        return taken + process_events(m, events + taken, n - taken);
 }
 
 void model_sample(struct model *m, enum series_id id, uint64_t time_ns, uint64_t value)
@@ -285,7 +285,7 @@ void model_resume_run(struct model *m)
         m->ended = false;
 }
 
-unsigned model_take_changes(struct model *m)
+unsigned model_collect_changes(struct model *m)
 {
         refresh(m);
         unsigned changes = m->changes;

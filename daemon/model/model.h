@@ -49,7 +49,7 @@ struct model_sink {
         const bool *stop; /* while true, model_events returns after the current event; NULL: never */
 };
 
-/* What changed since model_take_changes. */
+/* What changed since model_collect_changes. */
 enum model_change {
         MODEL_RUN = 1 << 0, /* identity */
         MODEL_HEAP = 1 << 1,
@@ -100,7 +100,7 @@ void model_process(struct model *m, uint64_t time_ns, const struct process_sampl
  * The mask of enum model_change since the last call, which clears it. Recomputes rates and shares at the newest event:
  * call it before reading them.
  */
-unsigned model_take_changes(struct model *m);
+unsigned model_collect_changes(struct model *m);
 
 /* ------------------------------------------------------------ reading state */
 

@@ -159,7 +159,7 @@ const struct note *notes_landmark(const struct notes *n, uint32_t index)
 
 /* ------------------------------------------------------------------ notes */
 
-static void take(struct model *m, const struct hw_event *e, enum note_what what, size_t skip)
+static void add_note(struct model *m, const struct hw_event *e, enum note_what what, size_t skip)
 {
         struct notes *n = &m->notes;
         struct note lost = { .text = "" }, *slot = slot_of(n, n->total + 1), *note = slot ? slot : &lost;
@@ -227,28 +227,28 @@ static bool is_recorded_end(struct model *m, const struct hw_event *e)
 void note_message(struct model *m, const struct hw_event *e)
 {
         if (!is_answer(e) && !is_no_census(m, e))
-                take(m, e, NOTE_MESSAGE, 0);
+                add_note(m, e, NOTE_MESSAGE, 0);
 }
 
 void note_marker(struct model *m, const struct hw_event *e)
 {
-        take(m, e, NOTE_MARKER, 0);
+        add_note(m, e, NOTE_MARKER, 0);
 }
 
 void note_thread_label(struct model *m, const struct hw_event *e)
 {
-        take(m, e, NOTE_THREAD_LABEL, 4);
+        add_note(m, e, NOTE_THREAD_LABEL, 4);
 }
 
 void note_binary(struct model *m, const struct hw_event *e)
 {
-        take(m, e, NOTE_BINARY, 0);
+        add_note(m, e, NOTE_BINARY, 0);
 }
 
 void note_log(struct model *m, const struct hw_event *e)
 {
         if (!is_answer(e) && !is_no_census(m, e) && !is_recorded_end(m, e))
-                take(m, e, NOTE_LOG, 0);
+                add_note(m, e, NOTE_LOG, 0);
 }
 
 uint64_t notes_total(const struct notes *n)

@@ -21,7 +21,7 @@ struct flags {
         double f;
 };
 
-static void take_flag(void *ctx, const char *option)
+static void read_flag(void *ctx, const char *option)
 {
         struct flags *flags = ctx;
         uint64_t bytes;
@@ -63,7 +63,7 @@ struct sizing sizing_of(const struct run *run, const struct heap *heap)
         };
         struct flags flags = { .s = &s, .f = DEFAULT_F };
 
-        run_each_rts_option(run, take_flag, &flags);
+        run_each_rts_option(run, read_flag, &flags);
         double unavoidable = s.collector != SIZING_COPYING && run->ghc_number >= 902 ? 1.2 : 2;
         s.factor = s.one_generation ? 2 * flags.f + 2 : flags.f + unavoidable;
         if (heap->size_factor > s.factor && heap->size_factor <= FACTOR_MOST) {

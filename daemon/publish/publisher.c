@@ -30,7 +30,7 @@
 static void take_changes(struct publisher *p)
 {
         if (p->model)
-                p->changes |= model_take_changes(p->model);
+                p->changes |= model_collect_changes(p->model);
 }
 
 static void flush_bands(struct publisher *p)

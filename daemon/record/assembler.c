@@ -230,7 +230,7 @@ static enum fate fate_of(const struct assembler *a, const struct hw_event *e)
 }
 
 /* Handles an event that is not just copied. */
-static void take_special(struct assembler *a, const struct hw_event *e, uint64_t offset, enum fate fate)
+static void handle_special(struct assembler *a, const struct hw_event *e, uint64_t offset, enum fate fate)
 {
         switch (fate) {
         case MARKER:
@@ -286,7 +286,7 @@ void assembler_events(struct assembler *a, const struct event_span *s)
                         newest_ns = 0;
                         if (p >= inside && fate != MARKER)
                                 leave_block(a, HW_CAP_NONE);
-                        take_special(a, &e, s->offset + (uint64_t)(p - s->bytes), fate);
+                        handle_special(a, &e, s->offset + (uint64_t)(p - s->bytes), fate);
                         inside = end_of_block(a, s, p);
                 }
                 if (special)
@@ -379,7 +379,7 @@ uint8_t *assembler_header(const struct hw_eventlog *log, size_t *ret_size)
         return header;
 }
 
-struct whole_blocks assembler_take(struct assembler *a, struct whole_blocks *which)
+struct whole_blocks assembler_detach(struct assembler *a, struct whole_blocks *which)
 {
         struct whole_blocks taken;
 

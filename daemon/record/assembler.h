@@ -64,14 +64,14 @@ void assembler_events(struct assembler *a, const struct event_span *s);
 /* Takes only the definitions in `s`, its other events are left out. Every cut-out gets them. */
 void assembler_definitions(struct assembler *a, const struct event_span *s);
 
-/* Something was left out here; everything before it must have been taken (assembler_take). */
+/* Something was left out here; everything before it must have been taken (assembler_detach). */
 void assembler_gap(struct assembler *a);
 
 /* The run is over. `marked`: it had an end marker, and the result gets one too. */
 void assembler_end(struct assembler *a, bool marked);
 
 /* Closes the blocks and hands them over; the caller frees them (blocks_free). */
-struct whole_blocks assembler_take(struct assembler *a, struct whole_blocks *which);
+struct whole_blocks assembler_detach(struct assembler *a, struct whole_blocks *which);
 
 void assembler_done(struct assembler *a);
 

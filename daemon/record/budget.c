@@ -117,7 +117,7 @@ static void see_file(struct survey *s, const FTSENT *e)
                 run->newest = segment;
 }
 
-static int look(struct survey *s, const char *directory)
+static int survey_directory(struct survey *s, const char *directory)
 {
         char *paths[] = { (char *)directory, NULL };
         FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
@@ -201,7 +201,7 @@ static void remove_empty_run(struct survey *s, size_t run)
 int budget_enforce(const char *directory, const struct budget *budget, uint64_t wall_ns, struct budget_use *ret_use)
 {
         struct survey s = { .files = NULL };
-        int r = look(&s, directory);
+        int r = survey_directory(&s, directory);
 
         *ret_use = (struct budget_use){ .bytes = s.total };
         if (s.n_files > 1)

@@ -45,7 +45,7 @@ static void discard(struct assembler *a)
         struct whole_blocks *all[] = { &a->always, &a->before, &a->stream };
 
         for (unsigned i = 0; i < 3; i++) {
-                struct whole_blocks b = assembler_take(a, all[i]);
+                struct whole_blocks b = assembler_detach(a, all[i]);
                 blocks_free(&b, a->spare);
         }
 }
@@ -116,7 +116,7 @@ size_t gather_waiting(const struct gather *g)
 static void give_definitions(struct gather *g, struct whole_blocks *which, uint32_t ordinal, gather_frame *each,
                              void *ctx)
 {
-        struct whole_blocks b = assembler_take(&g->assembler, which);
+        struct whole_blocks b = assembler_detach(&g->assembler, which);
         struct frame_head head = { .raw = (uint32_t)b.n,
                                    .ordinal = ordinal,
                                    .begin_ns = b.begin_ns,
@@ -148,7 +148,7 @@ static void turn_segment(struct gather *g, const struct frame_head *head)
 
 static void give_blocks(struct gather *g, gather_frame *each, void *ctx)
 {
-        struct whole_blocks b = assembler_take(&g->assembler, &g->assembler.stream);
+        struct whole_blocks b = assembler_detach(&g->assembler, &g->assembler.stream);
         const struct frame_head head = { .raw = (uint32_t)b.n,
                                          .ordinal = g->ordinal,
                                          .begin_ns = b.begin_ns,

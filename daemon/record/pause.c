@@ -19,7 +19,7 @@ static const char *reason(const struct pause *p)
 }
 
 /* Logs when a pause begins or ends; to be called with the lock held after each change. */
-static void say(struct pause *p)
+static void log_change(struct pause *p)
 {
         const char *why = reason(p);
 
@@ -46,7 +46,7 @@ void pause_disk(struct pause *p, const char *trouble)
 {
         pthread_mutex_lock(&p->lock);
         snprintf(p->disk, sizeof(p->disk), "%s", trouble);
-        say(p);
+        log_change(p);
         pthread_mutex_unlock(&p->lock);
 }
 
@@ -55,11 +55,11 @@ void pause_refused(struct pause *p, uint64_t now_ns)
         pthread_mutex_lock(&p->lock);
         p->refused_ns = now_ns;
         p->slow = too_slow;
-        say(p);
+        log_change(p);
         pthread_mutex_unlock(&p->lock);
 }
 
-void pause_look(struct pause *p, size_t waiting, uint64_t done, uint64_t now_ns)
+void pause_update(struct pause *p, size_t waiting, uint64_t done, uint64_t now_ns)
 {
         pthread_mutex_lock(&p->lock);
         if (waiting == 0 || done != p->done || p->moved_ns == 0)
@@ -71,7 +71,7 @@ void pause_look(struct pause *p, size_t waiting, uint64_t done, uint64_t now_ns)
                 p->slow = too_slow;
         else
                 p->slow = NULL;
-        say(p);
+        log_change(p);
         pthread_mutex_unlock(&p->lock);
 }
 

@@ -37,7 +37,7 @@ void pause_disk(struct pause *p, const char *trouble);
 void pause_refused(struct pause *p, uint64_t now_ns);
 
 /* Reading thread, every second: `waiting` jobs, `done` so far. */
-void pause_look(struct pause *p, size_t waiting, uint64_t done, uint64_t now_ns);
+void pause_update(struct pause *p, size_t waiting, uint64_t done, uint64_t now_ns);
 
 /* Whether the disk refuses what is written; false while it is only slow. */
 bool pause_is_by_disk(struct pause *p);

@@ -94,7 +94,7 @@ static void refuse(struct recorder *r, const char *trouble)
         pause_disk(&r->pause, trouble);
 }
 
-static void take(struct recorder *r)
+static void accept_disk(struct recorder *r)
 {
         if (r->refused || r->doubted)
                 pause_disk(&r->pause, "");
@@ -112,7 +112,7 @@ static void probe_disk(struct recorder *r)
         if (!probe_write(r->directory, &error)) {
                 refuse(r, error.text);
         } else if (r->doubted) {
-                take(r);
+                accept_disk(r);
         } else {
                 r->refused = false;
                 r->doubted = true;
@@ -120,7 +120,7 @@ static void probe_disk(struct recorder *r)
 }
 
 /* Returns whether there is room for more. */
-static bool look_at_budget(struct recorder *r)
+static bool enforce_budget(struct recorder *r)
 {
         struct budget_use use;
 
@@ -134,12 +134,12 @@ static bool look_at_budget(struct recorder *r)
         return !use.no_room;
 }
 
-static void look_at_disk(struct recorder *r)
+static void check_disk(struct recorder *r)
 {
         char trouble[128], floor[HW_NUMBER_MAX];
 
         r->look_ns = clock_mono_ns() + LOOK_S * UINT64_C(1000000000);
-        if (!look_at_budget(r)) {
+        if (!enforce_budget(r)) {
                 snprintf(trouble, sizeof(trouble), "less than %s is free on its disk",
                          hw_bytes_text(floor, sizeof(floor), (double)r->budget.free_bytes));
                 refuse(r, trouble);
@@ -192,7 +192,7 @@ static void write_frame(void *ctx, uint32_t segment, const struct frame_head *he
                                    : run_writer_blocks(w, r->packer, segment, head, blocks, &error);
                 note_begin(job->run);
                 if (good)
-                        take(r);
+                        accept_disk(r);
                 else
                         refuse(r, error.text);
         }
@@ -332,7 +332,7 @@ static void *write_all(void *ctx)
         struct recorder *r = ctx;
         struct job *job;
 
-        look_at_disk(r);
+        check_disk(r);
         do {
                 while ((job = jobs_next(&r->jobs))) {
                         do_job(r, job);
@@ -340,11 +340,11 @@ static void *write_all(void *ctx)
                         if (clock_mono_ns() >= r->tidy_ns)
                                 tidy(r);
                         if (clock_mono_ns() >= r->look_ns)
-                                look_at_disk(r);
+                                check_disk(r);
                 }
                 tidy(r);
                 if (clock_mono_ns() >= r->look_ns)
-                        look_at_disk(r);
+                        check_disk(r);
         } while (jobs_sleep(&r->jobs, LOOK_S));
         return NULL;
 }
@@ -407,7 +407,7 @@ void recorder_tick(struct recorder *r)
         uint64_t done;
         const size_t waiting = jobs_tick(&r->jobs, &done);
 
-        pause_look(&r->pause, waiting, done, clock_mono_ns());
+        pause_update(&r->pause, waiting, done, clock_mono_ns());
 }
 
 void recorder_full(struct recorder *r)

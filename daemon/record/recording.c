@@ -205,7 +205,7 @@ static bool passed(uint64_t *count, uint64_t now)
 }
 
 /* Which kinds of events the batch has, from the decoder's counts: so events need not be examined one by one. */
-static void look_at_batch(struct recording *r, const struct hw_eventlog *log)
+static void classify_batch(struct recording *r, const struct hw_eventlog *log)
 {
         r->batch.info_tables = passed(&r->counts.info_tables, hw_eventlog_count(log, HW_IPE));
         r->batch.blocks = passed(&r->counts.blocks, hw_eventlog_stats(log)->blocks);
@@ -217,7 +217,7 @@ void recording_events(struct recording *r, const struct hw_eventlog *log, const 
 {
         if (!r->run || n == 0)
                 return;
-        look_at_batch(r, log);
+        classify_batch(r, log);
         for (size_t i = 0; i < n;) {
                 size_t part = stretch_of(r, piece, events + i, n - i);
                 size_t left_out = r->losing ? goes_on_at(r, events + i, part) : 0;

@@ -68,23 +68,23 @@ static bool names_a_socket(const struct connection *c)
         return !c->source.uri.path_at || stat(source_uri_path(&c->source.uri), &st) < 0 || S_ISSOCK(st.st_mode);
 }
 
-static void say_cannot_connect(struct connection *c, int error)
+static void report_connect_failure(struct connection *c, int error)
 {
         struct source *s = &c->source;
 
         if (!names_a_socket(c))
-                source_say_missed(s, SOURCE_FAILED, "%s is not a socket; trying again, at most every 5 s",
-                                  source_uri_path(&s->uri));
+                source_set_retry(s, SOURCE_FAILED, "%s is not a socket; trying again, at most every 5 s",
+                                 source_uri_path(&s->uri));
         else if (error == ENOENT || error == ENOTDIR)
-                source_say_missed(s, SOURCE_WAITING, "%s does not exist yet; trying again, at most every 5 s",
-                                  source_uri_path(&s->uri));
+                source_set_retry(s, SOURCE_WAITING, "%s does not exist yet; trying again, at most every 5 s",
+                                 source_uri_path(&s->uri));
         else if (error == ECONNREFUSED)
-                source_say_missed(s, SOURCE_WAITING, "nobody listens at %s; trying again, at most every 5 s",
-                                  name_of(c));
+                source_set_retry(s, SOURCE_WAITING, "nobody listens at %s; trying again, at most every 5 s",
+                                 name_of(c));
         else
-                source_say_missed(s, error == EACCES ? SOURCE_FAILED : SOURCE_WAITING,
-                                  "cannot connect to %s: %s; trying again, at most every 5 s", name_of(c),
-                                  strerror(error));
+                source_set_retry(s, error == EACCES ? SOURCE_FAILED : SOURCE_WAITING,
+                                 "cannot connect to %s: %s; trying again, at most every 5 s", name_of(c),
+                                 strerror(error));
 }
 
 static void on_readable(evutil_socket_t fd, short what, void *ctx)
@@ -100,7 +100,8 @@ static void on_readable(evutil_socket_t fd, short what, void *ctx)
                 return; /* epoll reports it again if more is there */
         const char *why = end == TURN_EOF ? "the other side closed it" : strerror(error);
         source_cut(&c->source, "the connection to %s ended: %s", name_of(c), why);
-        source_say(&c->source, SOURCE_WAITING, "the connection to %s ended: %s; connecting again", name_of(c), why);
+        source_set_state(&c->source, SOURCE_WAITING, "the connection to %s ended: %s; connecting again", name_of(c),
+                         why);
         retry_later(c);
 }
 
@@ -118,8 +119,8 @@ static void keep_alive(int fd)
 /* Another process is where an agent was to be: nothing is read of it. */
 static void refuse_peer(struct connection *c)
 {
-        source_say_missed(&c->source, SOURCE_FAILED, "it is not process %ld that listens at %s; trying again",
-                          (long)agent_peer_process(source_uri_path(&c->source.uri)), source_uri_path(&c->source.uri));
+        source_set_retry(&c->source, SOURCE_FAILED, "it is not process %ld that listens at %s; trying again",
+                         (long)agent_peer_process(source_uri_path(&c->source.uri)), source_uri_path(&c->source.uri));
         retry_later(c);
 }
 
@@ -133,20 +134,20 @@ static void connected(struct connection *c)
                 event_free(c->ready);
         c->ready = event_new(c->source.base, c->fd, EV_READ | EV_PERSIST, on_readable, c);
         if (!c->ready || event_add(c->ready, NULL) < 0) {
-                say_cannot_connect(c, ENOMEM);
+                report_connect_failure(c, ENOMEM);
                 retry_later(c);
                 return;
         }
         if (c->source.uri.kind == SOURCE_TCP)
                 keep_alive(c->fd);
         c->bytes_before = c->source.stats.bytes;
-        source_say_attached(&c->source, "connected to %s", name_of(c));
+        source_set_attached(&c->source, "connected to %s", name_of(c));
 }
 
 static void failed(struct connection *c, int error)
 {
         c->second = !c->second;
-        say_cannot_connect(c, error);
+        report_connect_failure(c, error);
         retry_later(c);
 }
 

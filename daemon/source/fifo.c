@@ -121,8 +121,8 @@ static void on_readable(evutil_socket_t fd, short what, void *ctx)
                 break;
         case TURN_ERROR:
                 source_cut(&f->source, "%s cannot be read any more: %s", path_of(f), strerror(error));
-                source_say_missed(&f->source, SOURCE_WAITING, "%s cannot be read any more: %s; opening it again",
-                                  path_of(f), strerror(error));
+                source_set_retry(&f->source, SOURCE_WAITING, "%s cannot be read any more: %s; opening it again",
+                                 path_of(f), strerror(error));
                 detach(f);
                 break;
         default:
@@ -132,21 +132,21 @@ static void on_readable(evutil_socket_t fd, short what, void *ctx)
 
 /* ---------------------------------------------------------------- attaching */
 
-static void say_cannot_open(struct fifo *f, int error)
+static void report_open_failure(struct fifo *f, int error)
 {
         struct source *s = &f->source;
 
         if (error == ENOENT || error == ENOTDIR)
-                source_say_missed(s, SOURCE_WAITING, "%s does not exist yet; waiting for it (mkfifo %s makes it)",
-                                  path_of(f), path_of(f));
+                source_set_retry(s, SOURCE_WAITING, "%s does not exist yet; waiting for it (mkfifo %s makes it)",
+                                 path_of(f), path_of(f));
         else if (error == EACCES)
-                source_say_missed(s, SOURCE_FAILED,
-                                  "%s needs read and write permission, so that it stays open "
-                                  "between programs; trying again every second",
-                                  path_of(f));
+                source_set_retry(s, SOURCE_FAILED,
+                                 "%s needs read and write permission, so that it stays open "
+                                 "between programs; trying again every second",
+                                 path_of(f));
         else
-                source_say_missed(s, SOURCE_FAILED, "%s cannot be opened: %s; trying again every second", path_of(f),
-                                  strerror(error));
+                source_set_retry(s, SOURCE_FAILED, "%s cannot be opened: %s; trying again every second", path_of(f),
+                                 strerror(error));
 }
 
 /* Opens one end; -1 with errno. EAGAIN: the path now names another file. */
@@ -170,28 +170,28 @@ static void attach(struct fifo *f)
 
         (void)watch_name(f->source.base, &f->name, path_of(f)); /* fails without a directory: the tick looks */
         if (stat(path_of(f), &f->id) < 0) {
-                say_cannot_open(f, errno);
+                report_open_failure(f, errno);
                 return;
         }
         if (!S_ISFIFO(f->id.st_mode)) {
-                source_say_missed(&f->source, SOURCE_FAILED,
-                                  "%s is not a FIFO; remove it and run mkfifo %s, or name "
-                                  "it as file:%s",
-                                  path_of(f), path_of(f), path_of(f));
+                source_set_retry(&f->source, SOURCE_FAILED,
+                                 "%s is not a FIFO; remove it and run mkfifo %s, or name "
+                                 "it as file:%s",
+                                 path_of(f), path_of(f), path_of(f));
                 return;
         }
         f->reader = open_end(f, O_RDONLY);
         if (f->reader >= 0)
                 f->writer = open_end(f, O_WRONLY);
         if (f->writer < 0) {
-                say_cannot_open(f, errno);
+                report_open_failure(f, errno);
                 detach(f);
                 return;
         }
         (void)fcntl(f->reader, F_SETPIPE_SZ, LIMIT_PIPE_BYTES); /* above the user's limit it stays as it was */
         f->readable = event_new(f->source.base, f->reader, EV_READ | EV_PERSIST, on_readable, f);
         if (!f->readable || event_add(f->readable, NULL) < 0) {
-                say_cannot_open(f, ENOMEM);
+                report_open_failure(f, ENOMEM);
                 detach(f);
                 return;
         }
@@ -199,7 +199,7 @@ static void attach(struct fifo *f)
         f->replaced = false;
         keeper_name(f, name);
         keeper_keep(name, f->reader);
-        source_say_attached(&f->source, "reading %s", path_of(f));
+        source_set_attached(&f->source, "reading %s", path_of(f));
 }
 
 /* ------------------------------------------------------------------ its name */
@@ -210,20 +210,20 @@ static void check_name(struct fifo *f)
 
         if (stat(path_of(f), &now) < 0) {
                 if (errno == ENOENT)
-                        source_say(&f->source, SOURCE_OPEN,
-                                   "%s was removed; still reading from those that have it open", path_of(f));
+                        source_set_state(&f->source, SOURCE_OPEN,
+                                         "%s was removed; still reading from those that have it open", path_of(f));
         } else if (now.st_dev == f->id.st_dev && now.st_ino == f->id.st_ino) {
                 if (!f->replaced)
-                        source_say(&f->source, SOURCE_OPEN, "reading %s", path_of(f));
+                        source_set_state(&f->source, SOURCE_OPEN, "reading %s", path_of(f));
         } else if (!f->replaced) {
                 f->replaced = true;
                 close_end(&f->writer);
-                source_say(&f->source, SOURCE_OPEN, "%s was replaced; reading the old one until its last writer leaves",
-                           path_of(f));
+                source_set_state(&f->source, SOURCE_OPEN,
+                                 "%s was replaced; reading the old one until its last writer leaves", path_of(f));
         }
 }
 
-static void look(struct fifo *f)
+static void check_writers(struct fifo *f)
 {
         if (f->reader < 0)
                 attach(f);
@@ -231,11 +231,11 @@ static void look(struct fifo *f)
                 check_name(f);
 }
 
-static void on_look(evutil_socket_t fd, short what, void *ctx)
+static void on_check(evutil_socket_t fd, short what, void *ctx)
 {
         (void)fd;
         (void)what;
-        look(ctx);
+        check_writers(ctx);
 }
 
 /* ------------------------------------------------------------------- medium */
@@ -247,8 +247,8 @@ static int fifo_start(struct source *s, struct error *error)
         f->reader = f->writer = -1;
         s->flowing = s->from.inside; /* then the end of its stream is of interest even if nothing comes any more */
         f->name = (struct watch){ .seen = arm_turn, .ctx = f };
-        f->tick = event_new(s->base, -1, EV_PERSIST, on_look, f);
-        f->turn = evtimer_new(s->base, on_look, f);
+        f->tick = event_new(s->base, -1, EV_PERSIST, on_check, f);
+        f->turn = evtimer_new(s->base, on_check, f);
         if (f->tick && f->turn && event_add(f->tick, &slowly) == 0 && event_add(f->turn, &at_once) == 0)
                 return 0;
         return error_code(error, -ENOMEM, "out of memory");

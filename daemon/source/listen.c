@@ -87,9 +87,9 @@ static void unbind(struct listener *l)
 
 /* ---------------------------------------------------------------- the writer */
 
-static void say_listening(struct listener *l)
+static void report_listening(struct listener *l)
 {
-        source_say(&l->source, SOURCE_WAITING, "listening at %s; waiting for a program to connect", name_of(l));
+        source_set_state(&l->source, SOURCE_WAITING, "listening at %s; waiting for a program to connect", name_of(l));
 }
 
 static void writer_left(struct listener *l, const char *why)
@@ -101,7 +101,7 @@ static void writer_left(struct listener *l, const char *why)
         drop_event(&l->readable);
         drop_fd(&l->writer);
         source_cut(&l->source, "the program left %s: %s", name_of(l), why);
-        say_listening(l);
+        report_listening(l);
 }
 
 static void on_readable(evutil_socket_t fd, short what, void *ctx)
@@ -122,7 +122,7 @@ static void on_readable(evutil_socket_t fd, short what, void *ctx)
         }
 }
 
-static void take_writer(struct listener *l, int fd)
+static void accept_writer(struct listener *l, int fd)
 {
         l->writer = fd;
         l->came_ns = clock_mono_ns();
@@ -132,7 +132,7 @@ static void take_writer(struct listener *l, int fd)
                 writer_left(l, "out of memory");
                 return;
         }
-        source_say_attached(&l->source, "a program is connected to %s", name_of(l));
+        source_set_attached(&l->source, "a program is connected to %s", name_of(l));
 }
 
 /* Nothing has come from the writer, and nothing waits to be read. */
@@ -167,7 +167,7 @@ static void on_knock(evutil_socket_t fd, short what, void *ctx)
                 if (l->writer >= 0 && is_silent(l))
                         writer_left(l, "it sent nothing, and another one connects");
                 if (l->writer < 0)
-                        take_writer(l, writer);
+                        accept_writer(l, writer);
                 else
                         turn_away(l, writer);
         }
@@ -221,19 +221,19 @@ static int bind_to(struct listener *l, const struct address *a)
         return 0;
 }
 
-static void say_cannot_bind(struct listener *l, int error)
+static void report_bind_failure(struct listener *l, int error)
 {
         struct source *s = &l->source;
 
         if (error == EEXIST)
-                source_say_missed(s, SOURCE_FAILED, "%s exists and is not a socket; remove it or name another path",
-                                  path_of(l));
+                source_set_retry(s, SOURCE_FAILED, "%s exists and is not a socket; remove it or name another path",
+                                 path_of(l));
         else if (error == EADDRINUSE)
-                source_say_missed(s, SOURCE_FAILED, "another program listens at %s; trying again every second",
-                                  name_of(l));
+                source_set_retry(s, SOURCE_FAILED, "another program listens at %s; trying again every second",
+                                 name_of(l));
         else
-                source_say_missed(s, SOURCE_FAILED, "cannot listen at %s: %s; trying again every second", name_of(l),
-                                  strerror(error));
+                source_set_retry(s, SOURCE_FAILED, "cannot listen at %s: %s; trying again every second", name_of(l),
+                                 strerror(error));
 }
 
 static void bind_again(struct listener *l)
@@ -249,11 +249,11 @@ static void bind_again(struct listener *l)
                 r = l->knock && event_add(l->knock, NULL) == 0 ? 0 : -ENOMEM;
         }
         if (r < 0) {
-                say_cannot_bind(l, -r);
+                report_bind_failure(l, -r);
                 drop_event(&l->knock);
                 drop_fd(&l->fd);
         } else if (l->writer < 0) {
-                say_listening(l);
+                report_listening(l);
         }
 }
 

@@ -54,14 +54,14 @@ extern const struct medium medium_listen;
 extern const struct medium medium_process;
 
 /* Reports state and reason to the sink if either is new. */
-void source_say(struct source *s, enum source_state state, const char *format, ...)
+void source_set_state(struct source *s, enum source_state state, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
 
 /* Counts an attach and reports OPEN. */
-void source_say_attached(struct source *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void source_set_attached(struct source *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Counts a failed attempt and reports WAITING or FAILED. */
-void source_say_missed(struct source *s, enum source_state state, const char *format, ...)
+void source_set_retry(struct source *s, enum source_state state, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
 
 /* The current stream is over. Nothing is reported if it had no bytes. */

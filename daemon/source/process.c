@@ -46,7 +46,7 @@ static void end(struct process_source *p, const char *why)
         p->over = true;
         stop_watching(p);
         (void)event_del(p->tick);
-        source_say(s, SOURCE_ENDED, "%s", why);
+        source_set_state(s, SOURCE_ENDED, "%s", why);
 }
 
 static void report_gone(struct process_source *p)
@@ -111,7 +111,7 @@ static void find(struct process_source *p)
         }
         p->found = true;
         source_uri_set_start(&s->uri, id.start_ticks);
-        source_say_attached(s, "process %" PRIu32 " is there", s->uri.pid);
+        source_set_attached(s, "process %" PRIu32 " is there", s->uri.pid);
         s->sink.process(s->sink.ctx, &id);
 }
 

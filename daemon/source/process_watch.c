@@ -32,7 +32,7 @@ static void first_seen(struct process_watch *w, uint32_t pid)
 }
 
 /* How many processes are looked at in a second; each look is counted. All looks are the event loop's. */
-static uint64_t count_look(uint64_t wall_ns)
+static uint64_t count_poll(uint64_t wall_ns)
 {
         static uint64_t second, looks, looks_before;
 
@@ -48,7 +48,7 @@ static uint64_t count_look(uint64_t wall_ns)
 /* Reads the pages when that is due. The kernel's walk is this thread's time. A clock set back makes a reading due. */
 static void read_pages(struct process_watch *w, uint32_t pid, uint64_t wall_ns)
 {
-        const uint64_t all_parts = PAGES_ALL_PARTS * count_look(wall_ns);
+        const uint64_t all_parts = PAGES_ALL_PARTS * count_poll(wall_ns);
 
         if (wall_ns < w->pages_due_ns && w->pages_due_ns - wall_ns <= PAGES_REST_MAX)
                 return;
@@ -74,7 +74,7 @@ static void put_pages(const struct process_watch *w, struct process_sample *samp
                 sample->rss_bytes = w->pages.rss_bytes;
 }
 
-enum process_state process_watch_look(struct process_watch *w, uint32_t pid, uint64_t start_wall_ns, uint64_t wall_ns,
+enum process_state process_watch_poll(struct process_watch *w, uint32_t pid, uint64_t start_wall_ns, uint64_t wall_ns,
                                       struct process_sample *ret_sample)
 {
         if (!procfs_is_process(w->root, pid, start_wall_ns) || procfs_sample(w->root, pid, ret_sample) != 0)

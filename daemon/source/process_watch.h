@@ -38,7 +38,7 @@ struct process_watch {
 void process_watch_begin(struct process_watch *w);
 
 /* start_wall_ns is the run's. *ret_sample is filled when PROCESS_ALIVE. */
-enum process_state process_watch_look(struct process_watch *w, uint32_t pid, uint64_t start_wall_ns, uint64_t wall_ns,
+enum process_state process_watch_poll(struct process_watch *w, uint32_t pid, uint64_t start_wall_ns, uint64_t wall_ns,
                                       struct process_sample *ret_sample);
 
 /* Whether the process of this run is alive now; false also when it was never seen. */

@@ -92,8 +92,8 @@ static const char *const state_names[] = {
         [SOURCE_WAITING] = "waiting", [SOURCE_OPEN] = "open", [SOURCE_ENDED] = "ended", [SOURCE_FAILED] = "failed"
 };
 
-__attribute__((format(printf, 3, 0))) static void say(struct source *s, enum source_state state, const char *format,
-                                                      va_list args)
+__attribute__((format(printf, 3, 0))) static void set_state(struct source *s, enum source_state state,
+                                                            const char *format, va_list args)
 {
         char why[WHY_BYTES];
 
@@ -108,33 +108,33 @@ __attribute__((format(printf, 3, 0))) static void say(struct source *s, enum sou
         s->sink.state(s->sink.ctx, state, why);
 }
 
-void source_say(struct source *s, enum source_state state, const char *format, ...)
+void source_set_state(struct source *s, enum source_state state, const char *format, ...)
 {
         va_list args;
 
         va_start(args, format);
-        say(s, state, format, args);
+        set_state(s, state, format, args);
         va_end(args);
 }
 
-void source_say_attached(struct source *s, const char *format, ...)
+void source_set_attached(struct source *s, const char *format, ...)
 {
         va_list args;
 
         s->stats.attaches++;
         s->stats.attempts = 0;
         va_start(args, format);
-        say(s, SOURCE_OPEN, format, args);
+        set_state(s, SOURCE_OPEN, format, args);
         va_end(args);
 }
 
-void source_say_missed(struct source *s, enum source_state state, const char *format, ...)
+void source_set_retry(struct source *s, enum source_state state, const char *format, ...)
 {
         va_list args;
 
         s->stats.attempts++;
         va_start(args, format);
-        say(s, state, format, args);
+        set_state(s, state, format, args);
         va_end(args);
 }
 

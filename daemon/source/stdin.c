@@ -34,7 +34,7 @@ static const struct timeval at_once = { 0, 0 };
 static void finish(struct standard_input *in, enum source_state state, const char *why)
 {
         (void)event_del(in->turn); /* cannot fail on an event of ours */
-        source_say(&in->source, state, "%s", why);
+        source_set_state(&in->source, state, "%s", why);
 }
 
 static void on_turn(evutil_socket_t fd, short what, void *ctx)
@@ -45,7 +45,7 @@ static void on_turn(evutil_socket_t fd, short what, void *ctx)
         (void)fd;
         (void)what;
         if (!in->source.stats.attaches)
-                source_say_attached(&in->source, "reading standard input");
+                source_set_attached(&in->source, "reading standard input");
         switch (source_read_turn(&in->source, in->fd, &error)) {
         case TURN_EOF:
                 finish(in, SOURCE_ENDED, "standard input has ended");

@@ -98,7 +98,7 @@ static void detach(struct tail *t)
 
 /* ---------------------------------------------------------------- attaching */
 
-static void say_cannot_open(struct tail *t, int error)
+static void report_open_failure(struct tail *t, int error)
 {
         struct source *s = &t->source;
 
@@ -109,31 +109,31 @@ static void say_cannot_open(struct tail *t, int error)
         }
 
         if (error == ENOENT || error == ENOTDIR)
-                source_say_missed(s, SOURCE_WAITING, "%s does not exist yet; waiting for it", path_of(t));
+                source_set_retry(s, SOURCE_WAITING, "%s does not exist yet; waiting for it", path_of(t));
         else
-                source_say_missed(s, SOURCE_FAILED, "%s cannot be read: %s; trying again every second", path_of(t),
-                                  strerror(error));
+                source_set_retry(s, SOURCE_FAILED, "%s cannot be read: %s; trying again every second", path_of(t),
+                                 strerror(error));
 }
 
-static bool say_if_not_regular(struct tail *t, mode_t mode)
+static bool report_if_not_regular(struct tail *t, mode_t mode)
 {
         struct source *s = &t->source;
 
         if (S_ISREG(mode))
                 return false;
         if (S_ISDIR(mode))
-                source_say_missed(s, SOURCE_FAILED,
-                                  "%s is a directory, not an eventlog; waiting for a file in its "
-                                  "place",
-                                  path_of(t));
+                source_set_retry(s, SOURCE_FAILED,
+                                 "%s is a directory, not an eventlog; waiting for a file in its "
+                                 "place",
+                                 path_of(t));
         else if (S_ISFIFO(mode))
-                source_say_missed(s, SOURCE_FAILED,
-                                  "%s is a named pipe: name it as fifo:%s; waiting for a file in its "
-                                  "place",
-                                  path_of(t), path_of(t));
+                source_set_retry(s, SOURCE_FAILED,
+                                 "%s is a named pipe: name it as fifo:%s; waiting for a file in its "
+                                 "place",
+                                 path_of(t), path_of(t));
         else
-                source_say_missed(s, SOURCE_FAILED, "%s is not a regular file; waiting for one in its place",
-                                  path_of(t));
+                source_set_retry(s, SOURCE_FAILED, "%s is not a regular file; waiting for one in its place",
+                                 path_of(t));
         return true;
 }
 
@@ -172,11 +172,11 @@ static bool attach(struct tail *t)
         (void)watch_name(t->source.base, &t->name, path_of(t)); /* fails without a directory: the tick looks */
         t->fd = open(path_of(t), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
         if (t->fd < 0 || fstat(t->fd, &t->id) < 0) {
-                say_cannot_open(t, errno);
+                report_open_failure(t, errno);
                 detach(t);
                 return false;
         }
-        if (say_if_not_regular(t, t->id.st_mode)) {
+        if (report_if_not_regular(t, t->id.st_mode)) {
                 detach(t);
                 return false;
         }
@@ -184,7 +184,7 @@ static bool attach(struct tail *t)
         begin_again(t);
         if (t->source.from.known)
                 go_on(t);
-        source_say_attached(&t->source, "reading %s as it grows", path_of(t));
+        source_set_attached(&t->source, "reading %s as it grows", path_of(t));
         return true;
 }
 
@@ -245,14 +245,14 @@ static void check_rewritten(struct tail *t)
         if (lseek(t->fd, 0, SEEK_SET) < 0)
                 detach(t); /* a regular file seeks; if this one does not, open it again */
         else
-                source_say_attached(&t->source, "%s was %s; reading it from the start", path_of(t), how);
+                source_set_attached(&t->source, "%s was %s; reading it from the start", path_of(t), how);
 }
 
 static void lose(struct tail *t, int error)
 {
         source_cut(&t->source, "%s cannot be read any more: %s", path_of(t), strerror(error));
-        source_say_missed(&t->source, SOURCE_WAITING, "%s cannot be read any more: %s; opening it again every second",
-                          path_of(t), strerror(error));
+        source_set_retry(&t->source, SOURCE_WAITING, "%s cannot be read any more: %s; opening it again every second",
+                         path_of(t), strerror(error));
         detach(t);
 }
 
@@ -262,14 +262,14 @@ static void check_removed(struct tail *t)
 {
         t->nameless = true;
         if (t->idle_ticks < LIMIT_NAMELESS_TICKS) {
-                source_say(&t->source, SOURCE_WAITING,
-                           "%s was removed; waiting for a new one, and still reading what is "
-                           "written to the old one",
-                           path_of(t));
+                source_set_state(&t->source, SOURCE_WAITING,
+                                 "%s was removed; waiting for a new one, and still reading what is "
+                                 "written to the old one",
+                                 path_of(t));
                 return;
         }
         source_cut(&t->source, "%s was removed", path_of(t));
-        source_say(&t->source, SOURCE_WAITING, "%s was removed; waiting for a new one", path_of(t));
+        source_set_state(&t->source, SOURCE_WAITING, "%s was removed; waiting for a new one", path_of(t));
         detach(t);
 }
 
@@ -304,11 +304,11 @@ static void check_name(struct tail *t)
                 check_replaced(t);
         } else if (t->nameless) {
                 t->nameless = false;
-                source_say(&t->source, SOURCE_OPEN, "reading %s as it grows", path_of(t));
+                source_set_state(&t->source, SOURCE_OPEN, "reading %s as it grows", path_of(t));
         }
 }
 
-static void look_and_read(struct tail *t)
+static void check_and_read(struct tail *t)
 {
         int error = 0;
 
@@ -333,10 +333,10 @@ static void look_and_read(struct tail *t)
         }
 }
 
-static void look(struct tail *t)
+static void check_file(struct tail *t)
 {
         watchdog_begin(WATCHDOG_SOURCE);
-        look_and_read(t);
+        check_and_read(t);
         watchdog_end();
 }
 
@@ -346,7 +346,7 @@ static void on_turn(evutil_socket_t fd, short what, void *ctx)
 {
         (void)fd;
         (void)what;
-        look(ctx);
+        check_file(ctx);
 }
 
 static void on_tick(evutil_socket_t fd, short what, void *ctx)
@@ -357,7 +357,7 @@ static void on_tick(evutil_socket_t fd, short what, void *ctx)
         (void)what;
         if (t->nameless)
                 t->idle_ticks++;
-        look(t);
+        check_file(t);
 }
 
 static int tail_start(struct source *s, struct error *error)

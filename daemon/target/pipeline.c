@@ -113,7 +113,7 @@ static struct pipeline *build(const struct pipeline_options *options)
                 (void)snprintf(p->process_only_reason, sizeof(p->process_only_reason), "%s",
                                options->process_only_reason);
         p->labels = options->labels && options->labels[0] ? strdup(options->labels) : NULL;
-        p->tell_events = options->events == EVENTS_FULL;
+        p->publish_raw_events = options->events == EVENTS_FULL;
         p->last_bytes_wall_ns = UNKNOWN_U64;
         p->process.root = "";
         p->decoder = hw_eventlog_new();
@@ -157,7 +157,7 @@ static struct pipeline *build_again(const struct pipeline_options *options)
         }
         if (pipeline_restore(p, c->image, c->n, &exact, &error)) {
                 if (p->live)
-                        pipeline_take_up(p, exact);
+                        pipeline_resume_run(p, exact);
                 log_info("target=%s run=%" PRIu32 " goes on from its checkpoint", p->name, p->runs);
                 return p;
         }
@@ -251,7 +251,7 @@ static void tick_recording(struct pipeline *p)
 
 static void beat(struct pipeline *p, uint64_t wall_ns)
 {
-        pipeline_look_at_process(p, wall_ns);
+        pipeline_poll_process(p, wall_ns);
         if (p->recording)
                 tick_recording(p);
         pipeline_publish_state(p);
@@ -323,7 +323,7 @@ int pipeline_bytes(struct pipeline *p, const uint8_t *data, size_t size)
 
 int pipeline_events(struct pipeline *p, enum hw_eventlog_status status, const struct hw_event *events, size_t n)
 {
-        pipeline_take_events(p, status, events, n);
+        pipeline_process_events(p, status, events, n);
         return first_error(p);
 }
 

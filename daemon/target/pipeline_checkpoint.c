@@ -78,7 +78,7 @@ static bool is_recorded_as(const struct pipeline *p, const char name[TARGET_NAME
         return n > 0 && n <= TARGET_NAME_MAX && !strncmp(p->name, name, n) && (!p->name[n] || p->name[n] == '~');
 }
 
-static void take(struct pipeline *p, const struct kept *k)
+static void restore_state(struct pipeline *p, const struct kept *k)
 {
         const char *root = p->process.root;
 
@@ -160,7 +160,7 @@ uint8_t *pipeline_checkpoint(struct pipeline *p, bool last, size_t *ret_size)
         image_struct(&im, &head, IMAGE_TYPE(checkpoint_target));
         image_struct(&im, &k, IMAGE_TYPE(kept));
         image_stages(&im, p, p->alerting != NULL);
-        uint8_t *bytes = image_take(&im, ret_size);
+        uint8_t *bytes = image_detach(&im, ret_size);
         image_done(&im);
         p->checkpoint_mono_ns = clock_mono_ns();
         p->checkpoint_state_ns = p->state_since_wall_ns;
@@ -235,13 +235,13 @@ bool pipeline_restore(struct pipeline *p, const uint8_t *image, size_t n, bool *
         image_done(&im);
         if (!good)
                 return false;
-        take(p, &k);
+        restore_state(p, &k);
         *ret_exact = head.last;
         publisher_resume_run(p->publisher, k.published);
         return true;
 }
 
-void pipeline_take_up(struct pipeline *p, bool exact)
+void pipeline_resume_run(struct pipeline *p, bool exact)
 {
         const bool same_file = p->uri.kind == SOURCE_FILE && p->position.known;
         const bool nothing_missed = same_file || (p->uri.kind == SOURCE_FIFO && exact);

@@ -64,6 +64,6 @@ bool pipeline_restore(struct pipeline *p, const uint8_t *image, size_t n, bool *
  * After pipeline_restore, before the source is opened: the run goes on, or waits for its next stream. `exact`: nothing
  * was read after the checkpoint was made.
  */
-void pipeline_take_up(struct pipeline *p, bool exact);
+void pipeline_resume_run(struct pipeline *p, bool exact);
 
 #endif

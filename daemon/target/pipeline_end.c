@@ -50,7 +50,7 @@ static const char *limit_text(const struct pipeline *p, char *text, size_t size)
         return text;
 }
 
-static void say_exit(const struct pipeline *p, const char *why, char *detail, size_t size)
+static void format_exit(const struct pipeline *p, const char *why, char *detail, size_t size)
 {
         const struct run_exit *how = &p->ended;
         const char *name = how->signal ? sigabbrev_np((int)how->signal) : NULL;
@@ -70,12 +70,12 @@ static void say_exit(const struct pipeline *p, const char *why, char *detail, si
 }
 
 /* For a run that is over before the first heartbeat: its process may still exist. */
-static void look_once(struct pipeline *p, const struct run *run)
+static void sample_process_once(struct pipeline *p, const struct run *run)
 {
         struct process_sample sample;
 
         if (p->source && source_is_local(p->source) && run->pid && run->start_wall_ns != UNKNOWN_U64)
-                (void)process_watch_look(&p->process, run->pid, run->start_wall_ns, clock_wall_ns(), &sample);
+                (void)process_watch_poll(&p->process, run->pid, run->start_wall_ns, clock_wall_ns(), &sample);
 }
 
 /* A log that could not be written to its end does not show how the program ended. */
@@ -125,12 +125,12 @@ enum life_event pipeline_judge_end(struct pipeline *p, bool marked, const char *
 {
         if (p->recorded_end.state != RUN_END_UNKNOWN)
                 return recall_end(p, detail, size);
-        look_once(p, model_run(p->model));
+        sample_process_once(p, model_run(p->model));
         const struct life_evidence e = gather_evidence(p, marked);
         const enum life_event end = life_judge_end(&e);
 
         if (e.exit_known)
-                say_exit(p, why, detail, size);
+                format_exit(p, why, detail, size);
         else if (marked)
                 snprintf(detail, size, "the log ended with its end marker");
         else if (e.alone && !e.oom_killed)
@@ -193,7 +193,7 @@ void pipeline_exited(struct pipeline *p, const struct run_exit *how)
         if (!life_is_over(p->life))
                 return; /* the end of the log is still to come */
         const struct life_evidence e = gather_evidence(p, marked);
-        say_exit(p, marked || pipeline_is_process(p) ? NULL : "its log has no end marker", detail, sizeof(detail));
+        format_exit(p, marked || pipeline_is_process(p) ? NULL : "its log has no end marker", detail, sizeof(detail));
         pipeline_happens_now(p, life_judge_end(&e), detail);
 }
 
@@ -248,7 +248,7 @@ uint64_t pipeline_ended_wall_ns(const struct pipeline *p)
 }
 
 /* Must be the last message: a subscriber would take another one for the target's return. */
-static void say_removed(struct pipeline *p, const char *detail)
+static void report_removed(struct pipeline *p, const char *detail)
 {
         struct target_facts removed = pipeline_facts(p);
 
@@ -262,7 +262,7 @@ void pipeline_remove(struct pipeline **p)
 {
         source_close(&(*p)->source);
         pipeline_happens_now(*p, ON_REMOVE, "removed");
-        say_removed(*p, "removed");
+        report_removed(*p, "removed");
         pipeline_destroy(p);
 }
 
@@ -284,7 +284,7 @@ struct alerting *pipeline_release_alerting(struct pipeline *p)
 
 int pipeline_set_aside(struct pipeline *p, const char *name)
 {
-        say_removed(p, "another run of this name begins");
+        report_removed(p, "another run of this name begins");
 
         int r = publisher_rename(p->publisher, name);
         if (r == 0)

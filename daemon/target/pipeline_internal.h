@@ -33,7 +33,7 @@
 struct pipeline {
         char name[TARGET_NAME_MAX + 1];
         struct source_uri uri;
-        bool live, show_arguments, tell_events, one_run;
+        bool live, show_arguments, publish_raw_events, one_run;
 
         struct source *source;               /* NULL for finished logs */
         struct hw_eventlog *decoder;         /* NULL: a run set aside (run_before.c), no longer read */
@@ -152,7 +152,8 @@ bool pipeline_decode(struct pipeline *p, const uint8_t *data, size_t size);
 bool pipeline_go_on(struct pipeline *p);
 
 /* Finished logs: takes events that were decoded elsewhere, and then the status after them. */
-void pipeline_take_events(struct pipeline *p, enum hw_eventlog_status status, const struct hw_event *events, size_t n);
+void pipeline_process_events(struct pipeline *p, enum hw_eventlog_status status, const struct hw_event *events,
+                             size_t n);
 
 static inline bool pipeline_is_busy(const struct pipeline *p)
 {
@@ -202,12 +203,12 @@ void pipeline_check_lost(struct pipeline *p, uint64_t wall_ns);
 int pipeline_start_source(struct pipeline *p, struct event_base *base, struct error *error);
 
 /* Bytes as they came, and more turns for them if it returns false; see source_sink. */
-bool pipeline_take_bytes(struct pipeline *p, const struct read_piece *piece);
-bool pipeline_take_more(struct pipeline *p);
+bool pipeline_process_bytes(struct pipeline *p, const struct read_piece *piece);
+bool pipeline_process_pending(struct pipeline *p);
 
 void pipeline_source_state(struct pipeline *p, enum source_state state, const char *why);
 
 /* Once a second. */
-void pipeline_look_at_process(struct pipeline *p, uint64_t wall_ns);
+void pipeline_poll_process(struct pipeline *p, uint64_t wall_ns);
 
 #endif

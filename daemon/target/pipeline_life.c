@@ -114,7 +114,7 @@ static void reopen(struct pipeline *p)
 static void release_alerts(struct pipeline *p)
 {
         if (p->alerting)
-                alerting_know_end(p->alerting, ALERTING_ENDED, "");
+                alerting_set_end(p->alerting, ALERTING_ENDED, "");
 }
 
 /* ------------------------------------------------------------------- states */
@@ -156,7 +156,7 @@ bool pipeline_happens(struct pipeline *p, enum life_event event, const char *why
                 if ((step.effects & DO_END_ALERTS) && !end_alerts(p, step.next, why))
                         return false;
                 if ((step.effects & DO_REPORT_END) && p->alerting)
-                        alerting_know_end(p->alerting, end_of(step.next), why ? why : p->detail);
+                        alerting_set_end(p->alerting, end_of(step.next), why ? why : p->detail);
                 if (step.effects & DO_AWAIT_RETURN)
                         await_return(p);
                 if ((step.effects & DO_KEEP_PREVIOUS) && p->next_run)

@@ -39,18 +39,18 @@ static void schedule_flush(struct pipeline *p)
 }
 
 /* A heartbeat is too late for a log that fills the budget within a second. */
-static void mind_memory(struct pipeline *p, size_t size)
+static void check_memory_pressure(struct pipeline *p, size_t size)
 {
         if (memory_is_due(size))
-                memory_look(procfs_own_rss(), p->last_bytes_mono_ns);
+                memory_update_usage(procfs_own_rss(), p->last_bytes_mono_ns);
         if (memory_now() != MEMORY_PLENTY)
                 pipeline_close_bands(p, memory_closes(pipeline_held_bytes(p)));
 }
 
 /* After each turn. */
-static void took(struct pipeline *p, bool all)
+static void finish_turn(struct pipeline *p, bool all)
 {
-        mind_memory(p, p->piece.size);
+        check_memory_pressure(p, p->piece.size);
         if (all)
                 p->piece = (struct read_piece){ .buffer = NULL };
         if (p->alerting)
@@ -58,7 +58,7 @@ static void took(struct pipeline *p, bool all)
         schedule_flush(p);
 }
 
-bool pipeline_take_bytes(struct pipeline *p, const struct read_piece *piece)
+bool pipeline_process_bytes(struct pipeline *p, const struct read_piece *piece)
 {
         watchdog_of(p->name);
         const uint64_t now_ns = clock_mono_ns();
@@ -71,15 +71,15 @@ bool pipeline_take_bytes(struct pipeline *p, const struct read_piece *piece)
         publisher_set_clock(p->publisher, p->last_bytes_wall_ns);
         p->piece = *piece;
         const bool all = pipeline_decode(p, piece->data, piece->size);
-        took(p, all);
+        finish_turn(p, all);
         return all;
 }
 
-bool pipeline_take_more(struct pipeline *p)
+bool pipeline_process_pending(struct pipeline *p)
 {
         watchdog_of(p->name);
         const bool all = pipeline_go_on(p);
-        took(p, all);
+        finish_turn(p, all);
         return all;
 }
 
@@ -88,14 +88,14 @@ static bool on_bytes(void *ctx, const struct read_piece *piece)
         struct pipeline *p = ctx;
 
         if (!p->rebuild)
-                return pipeline_take_bytes(p, piece);
+                return pipeline_process_bytes(p, piece);
         rebuild_bytes(p->rebuild, piece);
         return true;
 }
 
 static bool on_more(void *ctx)
 {
-        return pipeline_take_more(ctx);
+        return pipeline_process_pending(ctx);
 }
 
 static void on_cut(void *ctx, const char *why)
@@ -194,7 +194,7 @@ static void check_silence(struct pipeline *p)
                                                  "is idle, does not flush its log or is gone is not known");
 }
 
-void pipeline_look_at_process(struct pipeline *p, uint64_t wall_ns)
+void pipeline_poll_process(struct pipeline *p, uint64_t wall_ns)
 {
         const struct run *run = model_run(p->model);
         struct process_sample sample;
@@ -205,7 +205,7 @@ void pipeline_look_at_process(struct pipeline *p, uint64_t wall_ns)
         check_silence(p);
         if (!pipeline_in_run(p) || run->pid == 0 || run->start_wall_ns == UNKNOWN_U64 || !source_is_local(p->source))
                 return;
-        switch (process_watch_look(&p->process, run->pid, run->start_wall_ns, wall_ns, &sample)) {
+        switch (process_watch_poll(&p->process, run->pid, run->start_wall_ns, wall_ns, &sample)) {
         case PROCESS_NEVER_SEEN:
                 return;
         case PROCESS_GONE:

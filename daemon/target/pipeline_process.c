@@ -36,7 +36,7 @@ void pipeline_process_found(struct pipeline *p, const struct process_identity *p
                 model_set_process(p->model, process);
                 pipeline_set_state(p, LIFE_RUNNING, NOT_KNOWN);
         }
-        pipeline_look_at_process(p, p->last_bytes_wall_ns);
+        pipeline_poll_process(p, p->last_bytes_wall_ns);
         pipeline_publish_state(p);
 }
 

@@ -34,7 +34,7 @@ static const char searching[] =
         "block is looked for";
 
 /* The header of the lost run once more, or that of another run. */
-static bool take_header(struct pipeline *p)
+static bool handle_header(struct pipeline *p)
 {
         static const char no_marker[] = "a new header came before the end marker of the previous run";
         char detail[sizeof(p->detail)];
@@ -79,7 +79,7 @@ static void note_damage(struct pipeline *p, const struct hw_eventlog_damage *dam
 /* ---------------------------------------------------------------- events */
 
 /* Finished logs: passes events to the model piece by piece, publishing whenever a tick is passed. */
-static void take_ticked(struct pipeline *p, const struct hw_event *events, size_t n)
+static void process_by_tick(struct pipeline *p, const struct hw_event *events, size_t n)
 {
         size_t from = 0;
 
@@ -98,28 +98,28 @@ static void take_ticked(struct pipeline *p, const struct hw_event *events, size_
 }
 
 /* Publishes events and their effects on the model one by one, so the order of messages depends only on the log. */
-static void take_told(struct pipeline *p, const struct hw_event *events, size_t n)
+static void publish_one_by_one(struct pipeline *p, const struct hw_event *events, size_t n)
 {
         for (size_t i = 0; i < n; i++) {
                 event_stream_add(p->event_stream, p->runs, &events[i]);
-                take_ticked(p, &events[i], 1);
+                process_by_tick(p, &events[i], 1);
         }
 }
 
 /* Returns how many are taken: live, the model stops where rules run out of time. */
-static size_t give_events(struct pipeline *p, const struct hw_event *events, size_t n)
+static size_t pass_to_model(struct pipeline *p, const struct hw_event *events, size_t n)
 {
-        if (p->live && !p->tell_events)
+        if (p->live && !p->publish_raw_events)
                 return model_events(p->model, events, n);
-        if (p->tell_events)
-                take_told(p, events, n);
+        if (p->publish_raw_events)
+                publish_one_by_one(p, events, n);
         else
-                take_ticked(p, events, n);
+                process_by_tick(p, events, n);
         return n;
 }
 
 /* Returns how many are taken. */
-static size_t take_events(struct pipeline *p, const struct hw_event *events, size_t n)
+static size_t process_events(struct pipeline *p, const struct hw_event *events, size_t n)
 {
         if (n == 0 || p->runs == 0)
                 return n;
@@ -127,16 +127,16 @@ static size_t take_events(struct pipeline *p, const struct hw_event *events, siz
         (void)pipeline_happens(p, ON_EVENTS, NULL);
         if (p->recording)
                 recording_events(p->recording, p->decoder, &p->piece, events, n, p->last_bytes_wall_ns);
-        return give_events(p, events, n);
+        return pass_to_model(p, events, n);
 }
 
 /* False: the turn is over before all its effects were done; call again in the next one. */
-static bool take_status(struct pipeline *p, enum hw_eventlog_status status)
+static bool handle_status(struct pipeline *p, enum hw_eventlog_status status)
 {
         switch (status) {
         case HW_EVENTLOG_RUN:
                 pipeline_measure_damage(p);
-                return take_header(p);
+                return handle_header(p);
         case HW_EVENTLOG_END:
                 return end_marked(p);
         case HW_EVENTLOG_BAD:
@@ -153,7 +153,7 @@ static bool take_status(struct pipeline *p, enum hw_eventlog_status status)
 /* -------------------------------------------------------------------- turns */
 
 /* Takes what the previous turn has left of its batch; false: not all of it. */
-static bool take_left(struct pipeline *p)
+static bool resume_pending(struct pipeline *p)
 {
         if (!p->left.open)
                 return true;
@@ -161,9 +161,9 @@ static bool take_left(struct pipeline *p)
                 if (!tracker_go_on(p->tracker))
                         return false;
                 if (p->left.from < p->left.n)
-                        p->left.from += give_events(p, p->left.events + p->left.from, p->left.n - p->left.from);
+                        p->left.from += pass_to_model(p, p->left.events + p->left.from, p->left.n - p->left.from);
         } while (p->left.from < p->left.n || tracker_waits(p->tracker));
-        if (!take_status(p, p->left.status))
+        if (!handle_status(p, p->left.status))
                 return false;
         p->left.open = false;
         free(p->left.events);
@@ -179,8 +179,8 @@ static bool leave(struct pipeline *p, const struct hw_event *events, size_t n, e
         if (n > 0 && !copy) {
                 pipeline_begin_turn(p, true);
                 (void)tracker_go_on(p->tracker);
-                (void)give_events(p, events, n);
-                return !take_status(p, status);
+                (void)pass_to_model(p, events, n);
+                return !handle_status(p, status);
         }
         if (n > 0)
                 memcpy(copy, events, n * sizeof(*events));
@@ -199,13 +199,13 @@ static bool drain(struct pipeline *p)
         enum hw_eventlog_status status;
         size_t n;
 
-        if (!take_left(p))
+        if (!resume_pending(p))
                 return false;
         do {
                 status = hw_eventlog_read(p->decoder, events, EVENTS_PER_READ, &n);
                 PROBE_EVENTS_DECODED(p->name, n);
-                const size_t taken = take_events(p, events, n);
-                const bool all = taken == n && !tracker_waits(p->tracker) && take_status(p, status);
+                const size_t taken = process_events(p, events, n);
+                const bool all = taken == n && !tracker_waits(p->tracker) && handle_status(p, status);
                 if (!all && leave(p, events + taken, n - taken, status))
                         return false;
         } while (status != HW_EVENTLOG_NEED_MORE);
@@ -245,7 +245,7 @@ bool pipeline_decode(struct pipeline *p, const uint8_t *data, size_t size)
                 hw_eventlog_input(p->decoder, data, size);
                 return pipeline_go_on(p);
         }
-        if (same_run_take(p->same_run, data, size) == SAME_RUN_UNKNOWN)
+        if (same_run_check(p->same_run, data, size) == SAME_RUN_UNKNOWN)
                 return true;
         input_held(p);
         p->left.data = data;
@@ -253,10 +253,11 @@ bool pipeline_decode(struct pipeline *p, const uint8_t *data, size_t size)
         return pipeline_go_on(p);
 }
 
-void pipeline_take_events(struct pipeline *p, enum hw_eventlog_status status, const struct hw_event *events, size_t n)
+void pipeline_process_events(struct pipeline *p, enum hw_eventlog_status status, const struct hw_event *events,
+                             size_t n)
 {
-        (void)take_events(p, events, n); /* all, unless live */
-        (void)take_status(p, status);
+        (void)process_events(p, events, n); /* all, unless live */
+        (void)handle_status(p, status);
 }
 
 void pipeline_lose_run(struct pipeline *p, const char *why)

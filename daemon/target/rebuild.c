@@ -126,7 +126,7 @@ static void be_seen(struct rebuild *r)
 /* ---------------------------------------------------------- what was held */
 
 /* False: the turn is over, what was taken is not all done. */
-static bool take_bytes(struct rebuild *r, struct held_part *part)
+static bool decode_held(struct rebuild *r, struct held_part *part)
 {
         struct read_piece piece = { .size = part->n - part->taken };
         uint8_t *room = read_buffer_room(&piece.buffer);
@@ -138,24 +138,24 @@ static bool take_bytes(struct rebuild *r, struct held_part *part)
         part->taken += piece.size;
         if (part->taken == part->n)
                 held_stream_drop(&r->held);
-        if (pipeline_take_bytes(r->pipeline, &piece))
+        if (pipeline_process_bytes(r->pipeline, &piece))
                 return true;
         if (read_buffer_keep(piece.buffer, piece.data + piece.size, READ_BUFFERS_ANY))
                 r->taking = piece.buffer;
         else
-                while (!pipeline_take_more(r->pipeline))
+                while (!pipeline_process_pending(r->pipeline))
                         ; /* out of memory for another buffer */
         return !r->taking;
 }
 
-static bool take_held(struct rebuild *r)
+static bool process_held(struct rebuild *r)
 {
         struct pipeline *p = r->pipeline;
         struct held_part *part = r->held.first;
 
         switch (part->kind) {
         case HELD_BYTES_OF_STREAM:
-                return take_bytes(r, part);
+                return decode_held(r, part);
         case HELD_CUT:
                 pipeline_finish_stream(p, part->bytes);
                 break;
@@ -192,7 +192,7 @@ static void finish(struct rebuild *r)
 /* -------------------------------------------------------------------- turns */
 
 /* Goes on with what an earlier turn has left. False: this turn is over, too. */
-static bool take_left(struct rebuild *r)
+static bool resume_pending(struct rebuild *r)
 {
         struct pipeline *p = r->pipeline;
 
@@ -200,7 +200,7 @@ static bool take_left(struct rebuild *r)
                 return !pipeline_is_busy(p) || pipeline_go_on(p);
         if (!r->taking)
                 return true;
-        if (!pipeline_take_more(p))
+        if (!pipeline_process_pending(p))
                 return false;
         read_buffer_release(r->taking);
         r->taking = NULL;
@@ -208,17 +208,17 @@ static bool take_left(struct rebuild *r)
 }
 
 /* True: all is done. */
-static bool take_turn(struct rebuild *r)
+static bool run_turn(struct rebuild *r)
 {
         const uint64_t until_ns = clock_mono_ns() + READ_TURN_NS;
 
-        while (take_left(r) && clock_mono_ns() < until_ns) {
+        while (resume_pending(r) && clock_mono_ns() < until_ns) {
                 if (r->reads && recorded_streams_more(&r->streams))
                         (void)read_piece(r);
                 else if (r->reads)
                         be_seen(r);
                 else if (r->held.first)
-                        (void)take_held(r);
+                        (void)process_held(r);
                 else
                         return true;
         }
@@ -240,7 +240,7 @@ static void on_turn(evutil_socket_t fd, short what, void *ctx)
                 return;
         watchdog_begin(WATCHDOG_SOURCE);
         watchdog_of(r->pipeline->name);
-        if (take_turn(r))
+        if (run_turn(r))
                 finish(r);
         watchdog_end();
 }

@@ -114,7 +114,7 @@ static enum same_run_answer decide(struct same_run *s, const uint8_t *data, size
         return same_process(s) ? SAME_RUN_YES : SAME_RUN_NO;
 }
 
-enum same_run_answer same_run_take(struct same_run *s, const uint8_t *data, size_t size)
+enum same_run_answer same_run_check(struct same_run *s, const uint8_t *data, size_t size)
 {
         s->answer = decide(s, data, size);
         return s->answer;

@@ -31,7 +31,7 @@ void same_run_destroy(struct same_run **s);
 enum same_run_answer { SAME_RUN_UNKNOWN, SAME_RUN_YES, SAME_RUN_NO };
 
 /* Examines the next bytes of the new stream, and holds them while undecided. Not to be called once decided. */
-enum same_run_answer same_run_take(struct same_run *s, const uint8_t *data, size_t size);
+enum same_run_answer same_run_check(struct same_run *s, const uint8_t *data, size_t size);
 
 /* Whether the answer was yes. */
 bool same_run_continues(const struct same_run *s);

@@ -156,7 +156,7 @@ static size_t one_too_many(const struct targets *t)
         return kept > t->options.keep.most ? oldest : SIZE_MAX;
 }
 
-static void look_after_ended(struct targets *t, uint64_t wall_ns)
+static void remove_ended(struct targets *t, uint64_t wall_ns)
 {
         size_t oldest;
 
@@ -311,11 +311,11 @@ void targets_heartbeat(struct targets *t)
 
         watchdog_begin(WATCHDOG_HOUSEKEEPING);
         read_buffers_trim();
-        memory_look(procfs_own_rss(), clock_mono_ns());
+        memory_update_usage(procfs_own_rss(), clock_mono_ns());
         memory_set_targets(t->n);
         t->sequence++;
         (void)out.send(out.ctx, targets_daemon_state(t)); /* a lost heartbeat is followed by another */
-        look_after_ended(t, clock_wall_ns());
+        remove_ended(t, clock_wall_ns());
         watchdog_end();
         if (evtimer_pending(t->rest, NULL))
                 return; /* the last one is still in progress */

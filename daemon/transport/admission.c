@@ -37,7 +37,7 @@ struct admission {
 
 /* ---------------------------------------------------------------------- keys */
 
-static void say_into(void *ctx, const char *line)
+static void append_line(void *ctx, const char *line)
 {
         struct error *error = ctx;
 
@@ -69,7 +69,7 @@ static bool read_keys(const struct admission *a, struct key_pair *server, struct
 {
         char path[PATH_MAX];
         struct error mistake = { .text = "" };
-        const struct error_sink says = { .say = say_into, .ctx = &mistake };
+        const struct error_sink says = { .say = append_line, .ctx = &mistake };
 
         if (!path_in(path, a, KEYS_SERVER, error) || !key_pair_read(server, path, error))
                 return false;

@@ -28,7 +28,7 @@ static void refuse_request(struct bus_client *client, const char *reason)
 }
 
 /* False: this client has requested too much, and got an error. */
-static bool may_ask(struct bus_client *client)
+static bool is_within_quota(struct bus_client *client)
 {
         Hw__Reply reply = HW__REPLY__INIT;
         enum request_quota_why why;
@@ -64,7 +64,7 @@ static void handle(struct bus_client *client, const Hw__Request *request)
                             clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns);
 }
 
-static void take_request(struct bus_client *client, const void *bytes, size_t size)
+static void receive_request(struct bus_client *client, const void *bytes, size_t size)
 {
         const char *reason = "the request could not be read";
 
@@ -81,13 +81,13 @@ static void take_request(struct bus_client *client, const void *bytes, size_t si
         client->id = request->id;
         if (client->principal.revoked)
                 refuse_request(client, "the key was revoked");
-        else if (may_ask(client))
+        else if (is_within_quota(client))
                 handle(client, request);
         hw_request_destroy(&request);
 }
 
 /* frames[0] is the identity that the front gave it. */
-static void take_message(struct bus *bus, zmq_msg_t *frames, size_t n)
+static void receive_message(struct bus *bus, zmq_msg_t *frames, size_t n)
 {
         struct bus_client client = { .bus = bus, .identity = &frames[0] };
         struct front_identity identity;
@@ -101,7 +101,7 @@ static void take_message(struct bus *bus, zmq_msg_t *frames, size_t n)
         if (n != payload + 1)
                 refuse_request(&client, "a request is one frame");
         else
-                take_request(&client, zmq_msg_data(&frames[payload]), zmq_msg_size(&frames[payload]));
+                receive_request(&client, zmq_msg_data(&frames[payload]), zmq_msg_size(&frames[payload]));
         bus_client_count_missed(&client);
 }
 
@@ -137,7 +137,7 @@ int bus_receive_request(void *ctx, void *socket)
         watchdog_begin(WATCHDOG_REQUEST);
         const bool whole = receive_frames(ctx, socket, frames, &n);
         if (whole)
-                take_message(ctx, frames, n);
+                receive_message(ctx, frames, n);
         for (size_t i = 0; i < n; i++)
                 (void)zmq_msg_close(&frames[i]);
         watchdog_end();

@@ -70,7 +70,7 @@ static void bucket_spend(uint64_t *full_ns, uint64_t now_ns, uint64_t cost_ns)
 }
 
 /* Takes from a bucket; what it does not have is forgiven. False: it had less. */
-static bool bucket_take(uint64_t *full_ns, uint64_t now_ns, uint64_t cost_ns, uint64_t burst_ns)
+static bool bucket_charge(uint64_t *full_ns, uint64_t now_ns, uint64_t cost_ns, uint64_t burst_ns)
 {
         const bool enough = bucket_wait(*full_ns, now_ns, cost_ns, burst_ns) == 0;
 
@@ -117,10 +117,10 @@ bool subscriber_quota_charge(struct subscriber_quota *q, uint64_t peer, uint64_t
 {
         uint64_t *own_ns = &peers_find(&q->peers, peer, now_ns)->full_ns[0];
         const uint64_t size = bytes < SUBSCRIBER_ALL_BURST_BYTES ? bytes : SUBSCRIBER_ALL_BURST_BYTES;
-        const bool of_all = bucket_take(&q->full_ns, now_ns, time_of(size, SUBSCRIBER_ALL_BYTES_PER_S),
-                                        time_of(SUBSCRIBER_ALL_BURST_BYTES, SUBSCRIBER_ALL_BYTES_PER_S));
-        const bool own = bucket_take(own_ns, now_ns, time_of(size, SUBSCRIBER_BYTES_PER_S),
-                                     time_of(SUBSCRIBER_BURST_BYTES, SUBSCRIBER_BYTES_PER_S));
+        const bool of_all = bucket_charge(&q->full_ns, now_ns, time_of(size, SUBSCRIBER_ALL_BYTES_PER_S),
+                                          time_of(SUBSCRIBER_ALL_BURST_BYTES, SUBSCRIBER_ALL_BYTES_PER_S));
+        const bool own = bucket_charge(own_ns, now_ns, time_of(size, SUBSCRIBER_BYTES_PER_S),
+                                       time_of(SUBSCRIBER_BURST_BYTES, SUBSCRIBER_BYTES_PER_S));
 
         return own && (of_all || is_small(*own_ns, now_ns));
 }

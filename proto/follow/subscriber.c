@@ -281,7 +281,7 @@ static bool topic_matches(zmq_msg_t *frame, const Hw__Update *u)
 }
 
 /* Unpacks an update with its topic, or counts it as bad and returns NULL. */
-static Hw__Update *take_update(struct hw_subscriber *s, int n_parts, zmq_msg_t parts[2])
+static Hw__Update *unpack_update(struct hw_subscriber *s, int n_parts, zmq_msg_t parts[2])
 {
         const char *reason;
         Hw__Update *u = NULL;
@@ -303,7 +303,7 @@ static int receive_update(struct hw_subscriber *s, struct link *l, uint64_t now)
 
         if (r > 0) {
                 size_t bytes = zmq_msg_size(&parts[1]);
-                Hw__Update *u = take_update(s, r, parts);
+                Hw__Update *u = unpack_update(s, r, parts);
 
                 r = u ? clone_live(&l->clone, u, bytes, now) : 0;
                 r = r < 0 ? r : 1;

@@ -210,7 +210,7 @@ static void way_model(const char *path, struct result *r)
                 die("model");
         decode(path, m, r);
         model_end_run(m);
-        sink += model_take_changes(m);
+        sink += model_collect_changes(m);
         model_destroy(&m);
 }
 

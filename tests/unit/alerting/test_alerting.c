@@ -280,7 +280,7 @@ static void a_crash_keeps_its_words(void **state)
         (void)state;
         assert_int_equal(state_of("crashed", 10), ALERT_INACTIVE);
         alerting_end_run(alerting, ALERTING_CRASHED, "killed by signal 9 (SIGKILL)");
-        alerting_know_end(alerting, ALERTING_ENDED, "");
+        alerting_set_end(alerting, ALERTING_ENDED, "");
         alerting_count_restart(alerting);
         alerting_begin_run(alerting, 1);
         assert_int_equal(state_of("crashed", 11), ALERT_FIRING);
@@ -288,7 +288,7 @@ static void a_crash_keeps_its_words(void **state)
         alerting_end_run(alerting, ALERTING_ENDED, "the log ended with its end marker");
         assert_int_equal(state_of("crashed", 20), ALERT_FIRING);
         assert_string_equal(alert_of("crashed")->sentence, "t crashed: killed by signal 9 (SIGKILL)");
-        alerting_know_end(alerting, ALERTING_CRASHED, "ended with status 251, heap exhausted at -M400m");
+        alerting_set_end(alerting, ALERTING_CRASHED, "ended with status 251, heap exhausted at -M400m");
         assert_int_equal(state_of("crashed", 21), ALERT_FIRING);
         assert_string_equal(alert_of("crashed")->sentence,
                             "t crashed: ended with status 251, heap exhausted at -M400m");
@@ -301,7 +301,7 @@ static void a_crash_that_was_a_failure_is_withdrawn(void **state)
         assert_int_equal(state_of("crashed", 10), ALERT_INACTIVE);
         alerting_end_run(alerting, ALERTING_CRASHED, "process 7 is gone, and its log has no end marker");
         assert_int_equal(state_of("crashed", 12), ALERT_FIRING);
-        alerting_know_end(alerting, ALERTING_FAILED, "ended with status 1; its log has no end marker");
+        alerting_set_end(alerting, ALERTING_FAILED, "ended with status 1; its log has no end marker");
         alerting_begin_run(alerting, 2);
         assert_int_equal(state_of("crashed", 14), ALERT_RESOLVED);
         assert_int_equal(state_of("failed", 14), ALERT_FIRING);

@@ -193,7 +193,7 @@ static uint8_t *write_example(size_t *ret_n)
 
         image_write(&im, 0);
         image_old(&im, &w);
-        uint8_t *bytes = image_take(&im, ret_n);
+        uint8_t *bytes = image_detach(&im, ret_n);
         assert_non_null(bytes);
         image_done(&im);
         return bytes;
@@ -275,7 +275,7 @@ static void test_unknown_stays_unknown(void **state)
         old.bytes = UINT64_MAX;
         image_write(&im, 0);
         image_old(&im, &old);
-        uint8_t *bytes = image_take(&im, &n);
+        uint8_t *bytes = image_detach(&im, &n);
         image_done(&im);
         image_read(&im, bytes, n);
         read_new(&im, &w);
@@ -298,7 +298,7 @@ static void test_an_unknown_state_is_refused(void **state)
         old.state = OLD_FORGOTTEN;
         image_write(&im, 0);
         image_old(&im, &old);
-        uint8_t *bytes = image_take(&im, &n);
+        uint8_t *bytes = image_detach(&im, &n);
         image_done(&im);
         image_read(&im, bytes, n);
         read_new(&im, &w);
@@ -317,7 +317,7 @@ static void test_what_must_be_the_same(void **state)
         (void)state;
         image_write(&im, 0);
         image_expect(&im, &width, sizeof(width));
-        uint8_t *bytes = image_take(&im, &n);
+        uint8_t *bytes = image_detach(&im, &n);
         image_done(&im);
         for (width = 59; width < 62; width++) {
                 image_read(&im, bytes, n);

@@ -23,7 +23,7 @@
 
 static enum memory_state at(uint64_t mib)
 {
-        memory_look(mib * MIB, 0);
+        memory_update_usage(mib * MIB, 0);
         return memory_now();
 }
 
@@ -114,7 +114,7 @@ static void what_was_freed_goes_back(void **state)
         assert_true(full > before + 50 * MIB);
         for (unsigned i = 0; i + 1 < LIVES; i++)
                 free(blocks[i]);
-        memory_look(full, 100 * MEMORY_TRIM_NS);
+        memory_update_usage(full, 100 * MEMORY_TRIM_NS);
         assert_true(procfs_own_rss() < before + 20 * MIB);
         free(blocks[LIVES - 1]);
 }

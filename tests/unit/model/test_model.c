@@ -54,7 +54,7 @@ static void test_unknown_is_not_zero(void **unused)
         assert_true(h->live_bytes == UNKNOWN_U64 && h->heap_size_bytes == UNKNOWN_U64);
         assert_true(h->allocated_bytes == UNKNOWN_U64 && h->megablocks_held == UNKNOWN_U64);
         assert_true(h->process.rss_bytes == UNKNOWN_U64 && h->process.wall_ns == UNKNOWN_U64);
-        model_take_changes(f.m);
+        model_collect_changes(f.m);
         assert_true(h->allocation_rate_bps < 0 && gc->share < 0 && gc->share_run < 0);
         assert_true(gc->max_slop_bytes == UNKNOWN_U64 && gc->nonmoving.marked_objects == UNKNOWN_U64);
         assert_true(run->start_wall_ns == UNKNOWN_U64 && run->max_heap_bytes == UNKNOWN_U64 && !run->program);
@@ -71,10 +71,10 @@ static void test_identity(void **unused)
         const struct run *run = model_run(f.m);
 
         (void)unused;
-        assert_true(model_take_changes(f.m) & MODEL_RUN);
-        assert_int_equal(model_take_changes(f.m), 0);
+        assert_true(model_collect_changes(f.m) & MODEL_RUN);
+        assert_int_equal(model_collect_changes(f.m), 0);
         identifier("GHC-9.11.20240805 rts_thr_p");
-        assert_int_equal(model_take_changes(f.m), MODEL_RUN);
+        assert_int_equal(model_collect_changes(f.m), MODEL_RUN);
         assert_string_equal(run->ghc_version, "9.11.20240805");
         assert_string_equal(run->rts_way, "rts_thr_p");
         assert_string_equal(run->rts_identifier, "GHC-9.11.20240805 rts_thr_p");
@@ -306,11 +306,11 @@ static void test_shares(void **unused)
                 ev(&f, HW_GC_END, 0, s * SECOND + SECOND / 2 + (s < 20 ? 100000000u : 300000000u), "");
         }
         ev(&f, HW_CREATE_THREAD, 0, 40 * SECOND, "4", U(1));
-        model_take_changes(f.m);
+        model_collect_changes(f.m);
         assert_true(gc->share > 0.29 && gc->share < 0.31);
         assert_true(gc->share_run > 0.199 && gc->share_run < 0.201);
         ev(&f, HW_CREATE_THREAD, 0, 80 * SECOND, "4", U(1)); /* idle since */
-        assert_true(model_take_changes(f.m) & MODEL_GC);
+        assert_true(model_collect_changes(f.m) & MODEL_GC);
         assert_true(gc->share >= 0 && gc->share < 1e-9);
         assert_true(gc->share_run > 0.099 && gc->share_run < 0.101);
 }
@@ -321,10 +321,10 @@ static void test_heap(void **unused)
 
         (void)unused;
         ev(&f, HW_HEAP_ALLOCATED, 0, SECOND / 4, "48", U(0), U(250000));
-        model_take_changes(f.m);
+        model_collect_changes(f.m);
         assert_true(h->allocation_rate_bps < 0); /* one point has no slope */
         ev(&f, HW_HEAP_ALLOCATED, 0, SECOND / 2, "48", U(0), U(500000));
-        model_take_changes(f.m);
+        model_collect_changes(f.m);
         assert_true(h->allocation_rate_bps > 999999 && h->allocation_rate_bps < 1000001);
         for (uint64_t s = 1; s <= 30; s++) {
                 ev(&f, HW_HEAP_ALLOCATED, 0, s * SECOND, "48", U(0), U(1000000 * s));
@@ -333,7 +333,7 @@ static void test_heap(void **unused)
                 ev(&f, HW_BLOCKS_SIZE, 0, s * SECOND, "48", U(0), U(9 << 20));
         }
         assert_int_equal(h->allocated_bytes, 45000000);
-        model_take_changes(f.m);
+        model_collect_changes(f.m);
         assert_true(h->allocation_rate_bps > 1499999 && h->allocation_rate_bps < 1500001);
         assert_int_equal(f.n_samples[SERIES_ALLOCATED], 30);          /* not one per capability */
         ev(&f, HW_HEAP_SIZE, 1, 5 * SECOND, "48", U(0), U(99 << 20)); /* late: only the maximum knows */
@@ -354,7 +354,7 @@ static void test_heap(void **unused)
         assert_int_equal(h->megablocks_held, 43);
         assert_int_equal(model_series(f.m, SERIES_LIVE)->total.cell.n, 3);
         ev(&f, HW_CREATE_THREAD, 0, 60 * SECOND, "4", U(1));
-        model_take_changes(f.m);
+        model_collect_changes(f.m);
         assert_true(h->allocation_rate_bps >= 0 && h->allocation_rate_bps < 1e-9);
         ev(&f, HW_HEAP_ALLOCATED, NONE, 61 * SECOND, "48", U(0), U(7)); /* of no capability */
         assert_int_equal(h->allocated_bytes, 45000000);
@@ -371,7 +371,7 @@ static void test_process(void **unused)
         s.swap_bytes = 0;
         s.cpu_ns = 5;
         s.pages = (struct resident_pages){ 100, 10, 40, UNKNOWN_U64, 7 };
-        model_take_changes(f.m);
+        model_collect_changes(f.m);
         model_process(f.m, 5 * SECOND, &s);
         assert_int_equal(model_heap(f.m)->process.rss_bytes, 100);
         assert_int_equal(f.n_samples[SERIES_RSS], 1);
@@ -397,7 +397,7 @@ static void test_process(void **unused)
         assert_int_equal(r->parts[RESIDENT_LIVE], 12);
         assert_int_equal(r->parts[RESIDENT_FOREIGN], 20);
         assert_int_equal(model_series(f.m, SERIES_LIVE_RESIDENT)->total.cell.last, 12);
-        assert_int_equal(model_take_changes(f.m), MODEL_HEAP);
+        assert_int_equal(model_collect_changes(f.m), MODEL_HEAP);
 }
 
 /* Of a process alone there is who it is, and time; all else is unknown, and there is one advice. */
@@ -608,7 +608,7 @@ static void test_time_profile(void **unused)
         const struct profile *p = model_profile(f.m);
 
         (void)unused;
-        model_take_changes(f.m);
+        model_collect_changes(f.m);
         for (unsigned i = 0; i < 10; i++) /* gaps of the tick counter are no samples */
                 ev(&f, HW_PROF_SAMPLE_COST_CENTRE, NONE, i, "48144", U(0), U(i * 100), U(2), U(5), U(6));
         ev(&f, HW_PROF_SAMPLE_COST_CENTRE, NONE, 11, "48144", U(1), U(3), U(2), U(6), U(5));
@@ -624,7 +624,7 @@ static void test_time_profile(void **unused)
         assert_int_equal(profile_get(p, 3)->changed, 12);
         assert_null(profile_get(p, 0));
         assert_null(profile_get(p, 4));
-        assert_int_equal(model_take_changes(f.m), MODEL_PROFILE);
+        assert_int_equal(model_collect_changes(f.m), MODEL_PROFILE);
         for (uint32_t i = 0; i < LIMIT_STACKS; i++)
                 ev(&f, HW_PROF_SAMPLE_COST_CENTRE, NONE, 20, "4814", U(0), U(i), U(1), U(i));
         assert_int_equal(profile_stacks(p), LIMIT_STACKS);
@@ -782,7 +782,7 @@ static void test_clock_that_starts_high(void **unused)
         ev(&f, HW_GC_START, 0, t0 + 3 * SECOND, "");
         stats(0, t0 + 3 * SECOND, 0, 5, 5, 1);
         ev(&f, HW_GC_END, 0, t0 + 4 * SECOND, "");
-        model_take_changes(f.m);
+        model_collect_changes(f.m);
         assert_true(model_gc(f.m)->share_run > 0.2499 && model_gc(f.m)->share_run < 0.2501);
         assert_int_equal(model_late_samples(f.m), 0);
 }
@@ -803,7 +803,7 @@ static void test_known_from_the_first_block_on(void **unused)
         assert_int_equal(model_first_time_ns(f.m), 600 * SECOND);
         stats(0, 602 * SECOND, 0, 5, 5, 1);
         ev(&f, HW_GC_END, 0, 602 * SECOND, "");
-        model_take_changes(f.m);
+        model_collect_changes(f.m);
         assert_true(model_gc(f.m)->share_run > 0.4999 && model_gc(f.m)->share_run < 0.5001);
         block(1, 599 * SECOND, 602 * SECOND, 1000); /* the buffers are flushed one after the other */
         ev(&f, HW_CREATE_THREAD, 1, 601 * SECOND, "4", U(1));

@@ -16,7 +16,7 @@ struct playing {
 
 static void gather(struct bytes *to, struct assembler *a, struct whole_blocks *which)
 {
-        struct whole_blocks b = assembler_take(a, which);
+        struct whole_blocks b = assembler_detach(a, which);
 
         if (b.n == 0)
                 return;

@@ -41,14 +41,14 @@ static void test_too_slow(void **state)
         pause_refused(&p, 100 * S);
         assert_true(pause_reason(&p, why));
         assert_non_null(strstr(why, "in time"));
-        pause_look(&p, 5, 1, 109 * S);
+        pause_update(&p, 5, 1, 109 * S);
         assert_true(pause_reason(&p, why));
         pause_disk(&p, "Read-only file system"); /* is the better reason */
         assert_true(pause_reason(&p, why));
         assert_non_null(strstr(why, "Read-only"));
         pause_disk(&p, "");
         assert_true(pause_reason(&p, why));
-        pause_look(&p, 5, 2, 110 * S);
+        pause_update(&p, 5, 2, 110 * S);
         assert_false(pause_reason(&p, why));
         pause_done(&p);
 }
@@ -61,15 +61,15 @@ static void test_hangs(void **state)
         (void)state;
         pause_init(&p, "/r");
         for (uint64_t t = 100; t < 130; t++)
-                pause_look(&p, 0, 7, t * S); /* nothing waits */
+                pause_update(&p, 0, 7, t * S); /* nothing waits */
         assert_false(pause_reason(&p, why));
         for (uint64_t t = 130; t < 139; t++)
-                pause_look(&p, 1, 7, t * S);
+                pause_update(&p, 1, 7, t * S);
         assert_false(pause_reason(&p, why));
-        pause_look(&p, 1, 7, 139 * S);
+        pause_update(&p, 1, 7, 139 * S);
         assert_true(pause_reason(&p, why));
         assert_non_null(strstr(why, "not answered"));
-        pause_look(&p, 1, 8, 140 * S);
+        pause_update(&p, 1, 8, 140 * S);
         assert_false(pause_reason(&p, why));
         pause_done(&p);
 }

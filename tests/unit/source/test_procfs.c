@@ -210,16 +210,16 @@ static void a_look_reads_pages(void **state)
         (void)state;
         process(STAT("S"));
         process_watch_begin(&w);
-        assert_int_equal(process_watch_look(&w, 42, start, now, &s), PROCESS_ALIVE);
+        assert_int_equal(process_watch_poll(&w, 42, start, now, &s), PROCESS_ALIVE);
         assert_int_equal(s.pages.files_bytes, 300 * 1024);
         assert_true(s.pages.wall_ns == now && s.pages.lazy_free_bytes == UNKNOWN_U64 && s.pss_bytes == UNKNOWN_U64);
         tree("proc/42/smaps", mappings);
-        assert_int_equal(process_watch_look(&w, 42, start, now + 400000000000u, &s), PROCESS_ALIVE);
+        assert_int_equal(process_watch_poll(&w, 42, start, now + 400000000000u, &s), PROCESS_ALIVE);
         assert_int_equal(s.rss_bytes, 2630 * 1024);
         assert_int_equal(s.pages.lazy_free_bytes, 600 * 1024);
         assert_true(s.pages.wall_ns == now + 400000000000u);
         w.pages_due_ns = now + 500000000000u; /* as after a reading that took long */
-        assert_int_equal(process_watch_look(&w, 42, start, now + 401000000000u, &s), PROCESS_ALIVE);
+        assert_int_equal(process_watch_poll(&w, 42, start, now + 401000000000u, &s), PROCESS_ALIVE);
         assert_int_equal(s.rss_bytes, 2048 * 1024);
         assert_int_equal(s.pages.rss_bytes, 2630 * 1024);
         assert_true(s.pages.wall_ns == now + 400000000000u && s.wall_ns == now + 401000000000u);
@@ -319,7 +319,7 @@ static void killed_for_want_of_memory(void **state)
                 tree(files[i][1], "low 0\noom 2\noom_kill 1\n");
                 process_watch_begin(&w);
                 assert_false(process_watch_oom_killed(&w)); /* not seen yet */
-                assert_int_equal(process_watch_look(&w, 42, start, start, &s), PROCESS_ALIVE);
+                assert_int_equal(process_watch_poll(&w, 42, start, start, &s), PROCESS_ALIVE);
                 assert_true(process_watch_alive(&w, 42, start));
                 assert_false(process_watch_oom_killed(&w));
                 tree("proc/42/stat", STAT("Z"));

@@ -253,9 +253,9 @@ static void feed(struct pipeline *p, const struct draft *d)
         assert_non_null(bytes);
         memcpy(bytes, d->p, d->size);
         const struct read_piece piece = { .data = bytes, .size = d->size };
-        bool all = pipeline_take_bytes(p, &piece);
+        bool all = pipeline_process_bytes(p, &piece);
         while (!all)
-                all = pipeline_take_more(p);
+                all = pipeline_process_pending(p);
         free(bytes);
 }
 

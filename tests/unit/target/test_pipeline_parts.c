@@ -85,16 +85,16 @@ static void test_a_process_is_never_seen_then_alive_then_gone(void **state)
 
         (void)state;
         process_watch_begin(&w);
-        assert_int_equal(process_watch_look(&w, (uint32_t)getpid(), 0, now, &sample), PROCESS_NEVER_SEEN);
-        assert_int_equal(process_watch_look(&w, (uint32_t)getpid(), now, now, &sample), PROCESS_ALIVE);
+        assert_int_equal(process_watch_poll(&w, (uint32_t)getpid(), 0, now, &sample), PROCESS_NEVER_SEEN);
+        assert_int_equal(process_watch_poll(&w, (uint32_t)getpid(), now, now, &sample), PROCESS_ALIVE);
         assert_int_equal(sample.wall_ns, now);
         assert_true(sample.rss_bytes != UNKNOWN_U64 && sample.rss_bytes > 0);
         uint64_t pss = sample.pss_bytes;
-        assert_int_equal(process_watch_look(&w, (uint32_t)getpid(), now, now + 1, &sample), PROCESS_ALIVE);
+        assert_int_equal(process_watch_poll(&w, (uint32_t)getpid(), now, now + 1, &sample), PROCESS_ALIVE);
         assert_int_equal(sample.pss_bytes, pss);
-        assert_int_equal(process_watch_look(&w, (uint32_t)getpid(), 0, now, &sample), PROCESS_GONE);
+        assert_int_equal(process_watch_poll(&w, (uint32_t)getpid(), 0, now, &sample), PROCESS_GONE);
         process_watch_begin(&w);
-        assert_int_equal(process_watch_look(&w, (uint32_t)getpid(), 0, now, &sample), PROCESS_NEVER_SEEN);
+        assert_int_equal(process_watch_poll(&w, (uint32_t)getpid(), 0, now, &sample), PROCESS_NEVER_SEEN);
 }
 
 int main(void)

@@ -749,7 +749,7 @@ static void test_replies_while_memory_is_full(void **state)
         open_fixture(&f, 0);
         f.offers = true;
         memory_set_budget(UINT64_C(100) << 20);
-        memory_look(UINT64_C(97) << 20, 0);
+        memory_update_usage(UINT64_C(97) << 20, 0);
         assert_int_equal(memory_now(), MEMORY_FULL);
         f.replies = 30;
         f.reply_bytes = 1000;

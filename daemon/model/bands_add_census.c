@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bands_take.c - takes a finished census into its bands: their bytes now, their
+ * bands_add_census.c - takes a finished census into its bands: their bytes now, their
  * sums and their histories.
  *
  * DESIGN: hundreds of rows come with every census, so a row costs a handful of
@@ -71,7 +71,7 @@ static void empty(struct pool entries, const struct census *before, const struct
 }
 
 /* False when out of memory: the sample is lost. */
-static inline bool take(struct bands *b, struct band *band, uint64_t time_ns, uint64_t bytes, uint64_t large_bytes)
+static inline bool add_value(struct bands *b, struct band *band, uint64_t time_ns, uint64_t bytes, uint64_t large_bytes)
 {
         band->bytes = bytes;
         if (!band->whole && (!band->history || bytes >= large_bytes))
@@ -90,7 +90,7 @@ static inline bool take(struct bands *b, struct band *band, uint64_t time_ns, ui
         return true;
 }
 
-uint32_t bands_take(struct bands *b, const struct census *before, const struct census *now)
+uint32_t bands_add_census(struct bands *b, const struct census *before, const struct census *now)
 {
         const struct pool entries = b->entries; /* a copy: no store into a band can change it */
         const struct census census = *now;
@@ -101,7 +101,7 @@ uint32_t bands_take(struct bands *b, const struct census *before, const struct c
         for (uint32_t i = 0; i < census.n_rows; i++) {
                 struct band_entry *entry = pool_at(&entries, census.rows[i].band);
 
-                lost += !take(b, &entry->band, census.time_ns, census.rows[i].bytes, large);
+                lost += !add_value(b, &entry->band, census.time_ns, census.rows[i].bytes, large);
         }
         return lost;
 }

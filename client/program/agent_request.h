@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* agent_request.h - one request to an agent, on its socket (docs/AGENT.md). */
-#ifndef HW_CLIENT_PROGRAM_ASK_AGENT_H
-#define HW_CLIENT_PROGRAM_ASK_AGENT_H
+#ifndef HW_CLIENT_PROGRAM_AGENT_REQUEST_H
+#define HW_CLIENT_PROGRAM_AGENT_REQUEST_H
 
 #include <stdbool.h>
 #include <stddef.h>
