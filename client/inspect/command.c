@@ -13,12 +13,16 @@
 #define NUMBER_BYTES   24
 #define SPARE_NS       UINT64_C(30000000000) /* by the clock, beside the CPU time: the machine may be busy */
 
+static const char *const groupings[] = { "name", "type", NULL };
+
 struct request {
         const struct command *command;
         const char *what, *band;
         bool json, all, no_stop, by_type;
         uint64_t frames, top, max_pause_ns, memory_bytes, time_ns;
 };
+
+#define OPERAND_SUBJECT OPERAND_TEXT("TARGET|PID|CORE", struct request, what, COMPLETE_TARGET_OR_FILE, NULL)
 
 #define OPTIONS_OF_LIMITS                                                                                              \
         OPTION_DURATION("max-pause", 0, struct request, max_pause_ns, 1000000, UINT64_C(60000000000),                  \
@@ -29,14 +33,14 @@ struct request {
                 OPTION_DURATION("time", 0, struct request, time_ns, 1000000000, UINT64_C(3600000000000),               \
                                 "most CPU time that the inspection may need (default 60s)")
 
-#define DEFAULTS(c, t)                                                                                                 \
-        &(const struct request)                                                                                        \
+/* What the commands have in common; `c` shows `t` rows. */
+#define COMMAND_OF(c, t)                                                                                               \
+        .status = "0, 2 when the program cannot be inspected.", .size = sizeof(struct request), .run = run,            \
+        .defaults = &(const struct request)                                                                            \
         {                                                                                                              \
                 .command = &(c), .frames = 12, .top = (t), .max_pause_ns = 1000000000,                                 \
                 .memory_bytes = UINT64_C(4) << 30, .time_ns = UINT64_C(60000000000)                                    \
         }
-
-static const char *const groupings[] = { "name", "type", NULL };
 
 /* ------------------------------------------------------------------- its arguments */
 
@@ -112,7 +116,7 @@ static int run(void *filled)
 /* ------------------------------------------------------------------------- commands */
 
 static const struct option options_of_threads[] = {
-        OPERAND_TEXT("TARGET|PID|CORE", struct request, what, COMPLETE_TARGET_OR_FILE, NULL),
+        OPERAND_SUBJECT,
         OPTION_JSON(struct request, json, "text (default), or one object"),
         OPTION_FLAG("all", 'a', struct request, all, "one by one, in the order of their numbers"),
         OPTION_NUMBER("frames", 'n', uint64_t, struct request, frames, 0, 64, "frames shown of a stack (default 12)"),
@@ -124,17 +128,14 @@ const struct command command_threads = {
         .name = "threads",
         .summary = "what the threads of a running program wait for, and where",
         .usage = (const char *const[]){ "TARGET|PID|CORE [OPTION]...", NULL },
-        .about =
-                "Shows the Haskell threads of a program that was not prepared for it: what each does or waits for, how "
-                "deep its stack is, and the functions on top of it. Threads with the same state and stack are one "
-                "group; the largest comes first. TARGET is the name of a GHC-compiled program that runs here, or of a "
-                "target of your daemon; CORE the core file of one that crashed.\n\n"
-                "The program is stopped for the few milliseconds in which its stacks are copied, and continues "
-                "whatever "
-                "happens to this command. Labels are kept by GHC 9.6 and later. docs/INSIDE.md says what is needed and "
-                "how true it is.",
+        .about = "Shows the Haskell threads of a program that was not prepared for it: what each does or waits "
+                 "for, how deep its stack is, and the functions on top of it. Threads with the same state and "
+                 "stack are one group; the largest comes first. TARGET is the name of a GHC-compiled program that "
+                 "runs here, or of a target of your daemon; CORE the core file of one that crashed.\n\n"
+                 "The program is stopped for the few milliseconds in which its stacks are copied, and continues "
+                 "whatever happens to this command. Labels are kept by GHC 9.6 and later. docs/INSIDE.md says what "
+                 "is needed and how true it is.",
         .options = options_of_threads,
-        .status = "0, 2 when the program cannot be inspected.",
         .examples =
                 (const char *const[]){
                         "heapwatch threads my-server",
@@ -143,13 +144,11 @@ const struct command command_threads = {
                         "heapwatch threads my-server --format json | jq '.groups[0]'",
                         NULL,
                 },
-        .size = sizeof(struct request),
-        .defaults = DEFAULTS(command_threads, 25),
-        .run = run,
+        COMMAND_OF(command_threads, 25),
 };
 
 static const struct option options_of_heap[] = {
-        OPERAND_TEXT("TARGET|PID|CORE", struct request, what, COMPLETE_TARGET_OR_FILE, NULL),
+        OPERAND_SUBJECT,
         OPTION_JSON(struct request, json, "text (default), or one object with all bands"),
         OPTION_CHOICE("by", 0, "name|type", bool, struct request, by_type, groupings,
                       "functions and thunks by name (default), or as -hT has them"),
@@ -163,16 +162,13 @@ const struct command command_heap = {
         .summary = "what is in the heap of a running program, by type",
         .usage = (const char *const[]){ "TARGET|PID|CORE [OPTION]...", NULL },
         .about = "Takes a census of the heap of a program that was not prepared for it: bytes and closures of each "
-                 "type, "
-                 "the largest first, with the full names of constructors also where the program is stripped; and what "
-                 "pinned blocks hold. TARGET is the name of a GHC-compiled program that runs here, or of a target of "
-                 "your daemon; CORE the core file of one that crashed.\n\n"
+                 "type, the largest first, with the full names of constructors also where the program is stripped; "
+                 "and what pinned blocks hold. TARGET is the name of a GHC-compiled program that runs here, or of "
+                 "a target of your daemon; CORE the core file of one that crashed.\n\n"
                  "The program is stopped while its heap is copied, some 100 ms for 100 MB, or not at all with "
-                 "--no-stop; "
-                 "the inspection needs as much memory as the heap. No contents are shown. docs/INSIDE.md says what is "
-                 "needed and how true it is.",
+                 "--no-stop; the inspection needs as much memory as the heap. No contents are shown. "
+                 "docs/INSIDE.md says what is needed and how true it is.",
         .options = options_of_heap,
-        .status = "0, 2 when the program cannot be inspected.",
         .examples =
                 (const char *const[]){
                         "heapwatch heap my-server",
@@ -181,13 +177,11 @@ const struct command command_heap = {
                         "heapwatch heap my-server --format json | jq '.bands[0]'",
                         NULL,
                 },
-        .size = sizeof(struct request),
-        .defaults = DEFAULTS(command_heap, 25),
-        .run = run,
+        COMMAND_OF(command_heap, 25),
 };
 
 static const struct option options_of_why[] = {
-        OPERAND_TEXT("TARGET|PID|CORE", struct request, what, COMPLETE_TARGET_OR_FILE, NULL),
+        OPERAND_SUBJECT,
         OPERAND(OPTION_IS_TEXT, "BAND", const char *, 0, 1, struct request, band, COMPLETE_NOTHING, NULL),
         OPTION_JSON(struct request, json, "text (default), or one object"),
         OPTION_NUMBER("top", 'n', uint64_t, struct request, top, 1, 100000, "paths shown (default 10)"),
@@ -199,18 +193,16 @@ const struct command command_why = {
         .name = "why",
         .summary = "what keeps a type of a program's heap alive",
         .usage = (const char *const[]){ "TARGET|PID|CORE [BAND] [OPTION]...", NULL },
-        .about = "Shows why closures of a type are kept: the shortest paths from them to the roots, as paths of types, "
-                 "with "
-                 "the share of the type that is kept on each; the roots, which are top-level values (CAFs) by name, "
-                 "threads, stable and weak pointers; and for the largest roots what nothing else holds, and how much "
-                 "would go with each. BAND is a type as `heapwatch heap` has it, or a part of its name; the default is "
-                 "the largest. TARGET is the name of a GHC-compiled program that runs here, or of a target of your "
-                 "daemon; CORE the core file of one that crashed.\n\n"
-                 "The program is stopped while its heap is copied, as by `heapwatch heap`; the inspection needs two "
-                 "and a "
-                 "half times as much memory as the heap. docs/INSIDE.md says what is needed and how true it is.",
+        .about = "Shows why closures of a type are kept: the shortest paths from them to the roots, as paths of "
+                 "types, with the share of the type that is kept on each; the roots, which are top-level values "
+                 "(CAFs) by name, threads, stable and weak pointers; and for the largest roots what nothing else "
+                 "holds, and how much would go with each. BAND is a type as `heapwatch heap` has it, or a part of "
+                 "its name; the default is the largest. TARGET is the name of a GHC-compiled program that runs "
+                 "here, or of a target of your daemon; CORE the core file of one that crashed.\n\n"
+                 "The program is stopped while its heap is copied, as by `heapwatch heap`; the inspection needs "
+                 "two and a half times as much memory as the heap. docs/INSIDE.md says what is needed and how true "
+                 "it is.",
         .options = options_of_why,
-        .status = "0, 2 when the program cannot be inspected.",
         .examples =
                 (const char *const[]){
                         "heapwatch why my-server",
@@ -218,7 +210,5 @@ const struct command command_why = {
                         "heapwatch why core.4711 ByteArray#",
                         NULL,
                 },
-        .size = sizeof(struct request),
-        .defaults = DEFAULTS(command_why, 10),
-        .run = run,
+        COMMAND_OF(command_why, 10),
 };
