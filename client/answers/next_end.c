@@ -75,8 +75,7 @@ static void say_heap_exhausted(char *text, const struct evidence *e)
         }
         say(text,
             "Its heap was exhausted, and no rise of live data towards that is seen: look at the charts for a peak, "
-            "which "
-            "needs a higher -M or less held at once");
+            "which needs a higher -M or less held at once");
 }
 
 /* What is known of its memory before the end: a run too short for a verdict may have grown. */

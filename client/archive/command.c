@@ -148,10 +148,9 @@ const struct command command_archive = {
         .usage = (const char *const[]){ "[--db FILE] [TARGET]... [OPTION]...", "[--db FILE] LOG... [OPTION]...",
                                         "[--db FILE] --of TARGET@WHEN --label NAME=VALUE", NULL },
         .about = "Follows daemons and keeps runs, series by the minute, pauses and bands by ten minutes and by the "
-                 "hour, notes, alerts and verdicts; or takes in finished logs and ends. `heapwatch archive history`, "
-                 "`trend "
-                 "--since` and `diff api@now --against api@last-week` read it, and so does sqlite3, while it is "
-                 "written: the tables are in docs/ARCHIVE.md.",
+                 "hour, notes, alerts and verdicts; or takes in finished logs and ends. `heapwatch archive "
+                 "history`, `trend --since` and `diff api@now --against api@last-week` read it, and so does "
+                 "sqlite3, while it is written: the tables are in docs/ARCHIVE.md.",
         .options = options,
         .notes = "What was not seen, because the daemon or the archiver was away, stays a gap. While it cannot be "
                  "written, new data waits in memory, within bounds. A damaged file is set aside under another name, "

@@ -476,8 +476,7 @@ const struct command command_doctor = {
         .summary = "say what can be seen of a program and which flags to add",
         .usage = (const char *const[]){ "[--flags] [--format text|json] PROGRAM|LOG|SOURCE", NULL },
         .about = "Says what can and cannot be seen of a program, why not, and what to do: how to build it, or which "
-                 "flags "
-                 "to add.",
+                 "flags to add.",
         .sections = sections,
         .options = options,
         .status = "0 all that matters is visible, 1 something is missing, 2 bad input.",

@@ -55,8 +55,7 @@ static const struct console_key words[] = {
           "live data after the last major collection; what the runtime holds for it; resident memory" },
         { "of RSS",
           "its six parts: live data; slop and copy reserve; kept by the runtime; given back, which the kernel takes "
-          "when "
-          "it needs memory; files; foreign: malloc, C code, stacks" },
+          "when it needs memory; files; foreign: malloc, C code, stacks" },
         { "old, max", "age of the live bytes, that is of the last major collection; their maximum so far in this run" },
         { "of -M, cgroup", "how much of that limit is in use" },
         { "in total", "bytes allocated since the run began" },
