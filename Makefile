@@ -48,7 +48,7 @@ CLIENT_ROOMS := $(addprefix client/, hosts cli feed history state program alerts
                 console/draw console/table console/scene console/overview console/views console \
                 metrics page api serve web pipe archive trend diff ctl rules run attach doctor replay events convert report summary post notify export \
                 completion recordings post_mortem keys inspect)
-INSPECT_ROOMS := $(addprefix inspect/, memory ghc process show)
+INSPECT_ROOMS := $(addprefix inspect/, memory ghc process show watch)
 
 define read_room
 sources :=

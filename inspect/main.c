@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * main.c - heapwatch-inspect: what `heapwatch threads` and its like start. It reads another program's memory, which
- * may hold anything, in a process of its own with limits of memory and time: whatever happens to it, happens to nobody
- * else.
+ * main.c - heapwatch-inspect: what `heapwatch threads` and its like start, and the daemon for a source outside:PID. It
+ * reads another program's memory, which may hold anything, in a process of its own with limits of memory and time:
+ * whatever happens to it, happens to nobody else.
  */
 #include <errno.h>
 #include <gnu/libc-version.h>
@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "heapwatch/text.h"
 #include "inspect/ghc/threads.h"
@@ -22,6 +23,7 @@
 #include "inspect/show/request.h"
 #include "inspect/show/threads.h"
 #include "inspect/show/why.h"
+#include "inspect/watch/watch.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"
 #include "proto/cli/command.h"
@@ -151,6 +153,8 @@ static int take_snapshot(struct inspect_subject *s, struct heap_snapshot *n, boo
         enum stopped stopped;
 
         for (int tries = 0; tries < QUIET_TRIES; tries++) {
+                if (s->pid && !s->request->core && !live_remap(s->program, s->pid))
+                        return error_set(error, "process %ld has ended", (long)s->pid), EXIT_USAGE;
                 if (!snapshot_prepare(n, s->ghc, s->request->memory_bytes, quarters, error))
                         return EXIT_USAGE;
                 if (stops && !may_stop_for(n, s->request, error)) {
@@ -162,7 +166,8 @@ static int take_snapshot(struct inspect_subject *s, struct heap_snapshot *n, boo
                         return stopped == STOPPED_REFUSED ? INSPECT_REFUSED : EXIT_USAGE;
                 }
                 struct generations after = s->ghc->generations;
-                bool good = generations_read(&after, s->program) &&
+                /* until the stop, a collection may have added memory to the heap, and moved what is looked for there */
+                bool good = (!stops || live_remap(s->program, s->pid)) && generations_read(&after, s->program) &&
                             (s->request->core || !generations_collecting(&after)),
                      copied = good;
                 if (good)
@@ -171,7 +176,7 @@ static int take_snapshot(struct inspect_subject *s, struct heap_snapshot *n, boo
                         s->stopped_ns = stop_end();
                 good = good && copied && generations_read(&after, s->program) &&
                        (stops || s->request->core || is_same_moment(&n->generations, &after));
-                if (good && snapshot_index(n) && (stops || s->request->core || n->lost_links == 0))
+                if (good && snapshot_index(n) && (s->request->core || n->lost_links == 0))
                         return EXIT_OK;
                 const bool over = n->expired;
                 snapshot_done(n);
@@ -209,6 +214,21 @@ static int why(struct inspect_subject *s, struct error *error)
         return status;
 }
 
+/* With `--once` it only finds out whether it can be watched. */
+static int watch_process(struct inspect_subject *s, struct error *error)
+{
+        const struct inspect_request *r = s->request;
+
+        return r->once || watch(STDOUT_FILENO, s->pid, s->ghc, r->memory_bytes, error) ? EXIT_OK : EXIT_USAGE;
+}
+
+static int watch_core(struct inspect_subject *s, struct error *error)
+{
+        (void)s;
+        (void)error_set(error, "a core file does not change; `heapwatch heap` has what is in it");
+        return EXIT_USAGE;
+}
+
 static const struct verb {
         const char *name;
         int (*process)(struct inspect_subject *s, struct error *error);
@@ -217,6 +237,7 @@ static const struct verb {
         { "threads", threads_of_process, threads_of_core },
         { "heap", heap, heap },
         { "why", why, why },
+        { "watch", watch_process, watch_core },
 };
 
 /* ------------------------------------------------------------------------- subjects */
@@ -283,7 +304,8 @@ static void set_limits(const struct words *w)
         const struct rlimit memory = { w->request.memory_bytes, w->request.memory_bytes };
         const struct rlimit cpu = { seconds, seconds + 1 }, none = { 0, 0 };
 
-        (void)setrlimit(RLIMIT_CPU, &cpu);
+        if (strcmp(w->what, "watch") != 0) /* which lasts as long as the program, and rests by itself */
+                (void)setrlimit(RLIMIT_CPU, &cpu);
         (void)setrlimit(RLIMIT_CORE, &none); /* it holds another program's data */
         (void)prctl(PR_SET_DUMPABLE, 0);
 #if !defined(__SANITIZE_ADDRESS__)
@@ -317,12 +339,13 @@ static int run(void *filled)
 static const char *const groupings[] = { "name", "type", NULL };
 
 static const struct option options[] = {
-        OPERAND_TEXT("threads|heap|why", struct words, what, COMPLETE_NOTHING, NULL),
+        OPERAND_TEXT("threads|heap|why|watch", struct words, what, COMPLETE_NOTHING, NULL),
         OPTION_NUMBER("pid", 0, uint64_t, struct words, pid, 1, INT32_MAX, "a process of this machine"),
         OPTION_TEXT("core", 0, "FILE", struct words, request.core, COMPLETE_FILE, "a core file"),
         OPTION_JSON(struct words, request.json, "text (default), or one object"),
         OPTION_FLAG("all", 'a', struct words, request.all, "one by one"),
         OPTION_FLAG("no-stop", 0, struct words, request.no_stop, "read the program while it runs"),
+        OPTION_FLAG("once", 0, struct words, request.once, "of watch: only find out whether it can be watched"),
         OPTION_NUMBER("frames", 0, unsigned, struct words, request.frames, 0, THREAD_FRAMES, "frames of each stack"),
         OPTION_TEXT("band", 0, "NAME", struct words, request.band, COMPLETE_NOTHING, "of why: the type in question"),
         OPTION_CHOICE("by", 0, "name|type", bool, struct words, request.by_type, groupings, "what a band is"),
@@ -338,7 +361,8 @@ static const struct option options[] = {
 static const struct command command = {
         .program = "heapwatch-inspect",
         .summary = "reads the memory of a GHC-compiled program from outside; `heapwatch threads` starts it",
-        .usage = (const char *const[]){ "threads|heap|why --pid N|--core FILE [OPTION]...", NULL },
+        .usage = (const char *const[]){ "threads|heap|why --pid N|--core FILE [OPTION]...", "watch --pid N [OPTION]...",
+                                        NULL },
         .options = options,
         .size = sizeof(struct words),
         .defaults = &(const struct words){ .request = { .frames = 12,

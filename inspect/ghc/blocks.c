@@ -50,19 +50,33 @@ static bool is_anonymous(const struct mapping *m)
         return m->readable && m->writable && !m->file && !m->named;
 }
 
+/* The descriptor of the first block of a megablock. False: it is none. */
+static bool first_group(const uint8_t *bytes, uint64_t megablock, struct block_group *ret)
+{
+        *ret = descriptor(bytes);
+        return ret->start == megablock + FIRST_BLOCK * BLOCK_BYTES && ret->blocks > 0 && ret->blocks <= BLOCKS_MOST;
+}
+
+/* How many megablocks the group of the first block reaches over: only the first of a large group has descriptors. */
+static uint64_t reach_of(const struct block_group *g)
+{
+        return g->blocks <= BLOCKS_WITH_DESCRIPTORS
+                       ? 1
+                       : 1 + ((uint64_t)(g->blocks - BLOCKS_WITH_DESCRIPTORS) * BLOCK_BYTES + MEGABLOCK_BYTES - 1) /
+                                         MEGABLOCK_BYTES;
+}
+
 /*
- * One megablock. Returns how many megablocks its groups reach over: only the first of a large group has descriptors.
- * 0: it is none, or the caller has seen enough (*ret_go_on).
+ * The groups in use of one megablock. Returns how many megablocks its groups reach over. 0: it is none, or the caller
+ * has seen enough (*ret_go_on).
  */
 static uint64_t each_group(const struct program *p, uint64_t megablock, uint8_t *descriptors,
                            bool (*each)(void *ctx, const struct block_group *g), void *ctx, bool *ret_go_on)
 {
-        uint64_t reach = 1;
+        struct block_group first;
 
-        if (!memory_read(p->memory, megablock, descriptors, MEGABLOCK_BLOCKS * DESCRIPTOR_BYTES))
-                return 0;
-        const struct block_group first = descriptor(descriptors + FIRST_BLOCK * DESCRIPTOR_BYTES);
-        if (first.start != megablock + FIRST_BLOCK * BLOCK_BYTES || first.blocks == 0 || first.blocks > BLOCKS_MOST)
+        if (!memory_read(p->memory, megablock, descriptors, MEGABLOCK_BLOCKS * DESCRIPTOR_BYTES) ||
+            !first_group(descriptors + FIRST_BLOCK * DESCRIPTOR_BYTES, megablock, &first))
                 return 0;
         for (uint32_t b = FIRST_BLOCK; b < MEGABLOCK_BLOCKS && *ret_go_on;) {
                 const struct block_group g = descriptor(descriptors + (size_t)b * DESCRIPTOR_BYTES);
@@ -70,20 +84,19 @@ static uint64_t each_group(const struct program *p, uint64_t megablock, uint8_t 
                         b++;
                         continue;
                 }
-                if (g.blocks > BLOCKS_WITH_DESCRIPTORS)
-                        reach = 1 + ((uint64_t)(g.blocks - BLOCKS_WITH_DESCRIPTORS) * BLOCK_BYTES + MEGABLOCK_BYTES -
-                                     1) / MEGABLOCK_BYTES;
                 if (g.free != FREE)
                         *ret_go_on = each(ctx, &g);
                 b += g.blocks < MEGABLOCK_BLOCKS ? g.blocks : MEGABLOCK_BLOCKS;
         }
-        return reach;
+        return reach_of(&first);
 }
 
-void blocks_each(const struct program *p, bool (*each)(void *ctx, const struct block_group *g), void *ctx)
+/* Calls `see` for what may be a megablock, which returns how many it reaches over (0: it is none), until it says so. */
+static void each_megablock(const struct program *p,
+                           uint64_t (*see)(const struct program *p, uint64_t megablock, void *ctx, bool *ret_go_on),
+                           void *ctx)
 {
-        uint8_t *descriptors = malloc(MEGABLOCK_BLOCKS * DESCRIPTOR_BYTES);
-        bool go_on = descriptors != NULL;
+        bool go_on = true;
 
         for (size_t i = 0; i < p->n_mappings && go_on; i++) {
                 const struct mapping *m = &p->mappings[i];
@@ -94,12 +107,63 @@ void blocks_each(const struct program *p, bool (*each)(void *ctx, const struct b
                         end = p->mappings[++i].end;
                 uint64_t at = (m->start + MEGABLOCK_BYTES - 1) & ~(MEGABLOCK_BYTES - 1);
                 while (go_on && at < end && end - at >= MEGABLOCK_BYTES) {
-                        const uint64_t reach = each_group(p, at, descriptors, each, ctx, &go_on);
+                        const uint64_t reach = see(p, at, ctx, &go_on);
                         const uint64_t left = (end - at) / MEGABLOCK_BYTES;
                         at += (reach == 0 ? 1 : reach < left ? reach : left) * MEGABLOCK_BYTES;
                 }
         }
-        free(descriptors);
+}
+
+struct groups {
+        bool (*each)(void *ctx, const struct block_group *g);
+        void *ctx;
+        uint8_t *descriptors;
+};
+
+static uint64_t see_groups(const struct program *p, uint64_t megablock, void *ctx, bool *ret_go_on)
+{
+        const struct groups *g = ctx;
+
+        return each_group(p, megablock, g->descriptors, g->each, g->ctx, ret_go_on);
+}
+
+void blocks_each(const struct program *p, bool (*each)(void *ctx, const struct block_group *g), void *ctx)
+{
+        struct groups g = { each, ctx, malloc(MEGABLOCK_BLOCKS * DESCRIPTOR_BYTES) };
+
+        if (g.descriptors)
+                each_megablock(p, see_groups, &g);
+        free(g.descriptors);
+}
+
+struct megablocks {
+        uint64_t n;
+        bool nonmoving;
+};
+
+/* A segment of the non-moving collector has 8 blocks, so a megablock of them begins with one or with a free group. */
+static uint64_t see_megablock(const struct program *p, uint64_t megablock, void *ctx, bool *ret_go_on)
+{
+        struct megablocks *m = ctx;
+        struct block_group first;
+        uint8_t bytes[DESCRIPTOR_BYTES];
+
+        (void)ret_go_on;
+        if (!memory_read(p->memory, megablock + (uint64_t)FIRST_BLOCK * DESCRIPTOR_BYTES, bytes, sizeof(bytes)) ||
+            !first_group(bytes, megablock, &first))
+                return 0;
+        m->n += reach_of(&first);
+        m->nonmoving |= first.free != FREE && (first.flags & BLOCK_NONMOVING);
+        return reach_of(&first);
+}
+
+uint64_t blocks_megablocks(const struct program *p, bool *ret_nonmoving)
+{
+        struct megablocks m = { 0, false };
+
+        each_megablock(p, see_megablock, &m);
+        *ret_nonmoving = m.nonmoving;
+        return m.n;
 }
 
 /* ------------------------------------------------------------------- generations */
@@ -137,7 +201,11 @@ enum {
         AT_N_BLOCKS = 16,
         AT_N_WORDS = 24,
         AT_LARGE_OBJECTS = 32,
+        AT_N_LARGE_BLOCKS = 40,
+        AT_N_LARGE_WORDS = 48,
         AT_COMPACT_OBJECTS = 64,
+        AT_N_COMPACT_BLOCKS = 72,
+        AT_MAX_BLOCKS = 96,
         AT_THREADS = 104,
         AT_WEAK_POINTERS = 112,
         AT_TO = 120,
@@ -206,7 +274,11 @@ bool generations_read(struct generations *g, const struct program *p)
                         .n_blocks = u64_at(bytes, AT_N_BLOCKS),
                         .n_words = u64_at(bytes, AT_N_WORDS),
                         .large_objects = u64_at(bytes, AT_LARGE_OBJECTS),
+                        .n_large_blocks = u64_at(bytes, AT_N_LARGE_BLOCKS),
+                        .n_large_words = u64_at(bytes, AT_N_LARGE_WORDS),
                         .compact_objects = u64_at(bytes, AT_COMPACT_OBJECTS),
+                        .n_compact_blocks = u64_at(bytes, AT_N_COMPACT_BLOCKS),
+                        .max_blocks = u64_at(bytes, AT_MAX_BLOCKS),
                         .threads = u64_at(bytes, AT_THREADS),
                         .weak_pointers = u64_at(bytes, AT_WEAK_POINTERS),
                         .collections = u32_at(bytes, AT_COLLECTIONS),

@@ -42,8 +42,9 @@ struct block_group {
 struct heap_generation {
         uint64_t at;
         uint64_t blocks, n_blocks, n_words;
-        uint64_t large_objects;
-        uint64_t compact_objects;
+        uint64_t large_objects, n_large_blocks, n_large_words;
+        uint64_t compact_objects, n_compact_blocks;
+        uint64_t max_blocks; /* of the oldest: that a collection of it comes at; computed after the last one */
         uint64_t threads;
         uint64_t weak_pointers;
         uint32_t collections;
@@ -65,6 +66,9 @@ bool generations_find(struct generations *ret, const struct program *p, struct e
 
 /* Reads them again. False: they cannot be read. */
 bool generations_read(struct generations *g, const struct program *p);
+
+/* Megablocks of the heap, those in reserve included. *ret_nonmoving: the non-moving collector has some of it. */
+uint64_t blocks_megablocks(const struct program *p, bool *ret_nonmoving);
 
 /* A collection is under way: closures are moving. */
 bool generations_collecting(const struct generations *g);

@@ -74,6 +74,28 @@ static bool read_maps(struct program *p, FILE *f)
         return good;
 }
 
+bool live_remap(struct program *p, pid_t pid)
+{
+        FILE *maps = open_proc(pid, "maps");
+        struct program before = *p;
+
+        if (!maps)
+                return false;
+        p->mappings = NULL;
+        p->n_mappings = p->mappings_capacity = 0;
+        const bool good = read_maps(p, maps) && p->n_mappings > 0;
+        (void)fclose(maps);
+        if (good) {
+                free(before.mappings);
+                return true;
+        }
+        free(p->mappings);
+        p->mappings = before.mappings;
+        p->n_mappings = before.n_mappings;
+        p->mappings_capacity = before.mappings_capacity;
+        return false;
+}
+
 static uint64_t read_entry(pid_t pid)
 {
         FILE *f = open_proc(pid, "auxv");

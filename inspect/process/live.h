@@ -19,6 +19,12 @@ enum opened { OPENED, OPENED_REFUSED /* the kernel does not let us */, OPENED_BA
 
 /* Unless OPENED, there is a sentence and nothing to close. The struct must stay where it is. */
 enum opened live_open(struct live *l, pid_t pid, struct error *error);
+
+/*
+ * Reads the mappings again: a heap that grows has more. Its code and names stay as they were. False: it has ended, or
+ * there is no memory; then they are the old ones.
+ */
+bool live_remap(struct program *p, pid_t pid);
 void live_close(struct live *l);
 
 #endif

@@ -17,7 +17,7 @@ struct inspect_request {
         pid_t pid;        /* 0: a core file */
         const char *core; /* its path */
         const char *band; /* of `why`; NULL: the largest */
-        bool json, all, no_stop;
+        bool json, all, no_stop, once;
         bool by_type;          /* bands as a heap profile by closure type has them */
         unsigned frames;       /* shown of a stack */
         unsigned top;          /* bands shown in text */

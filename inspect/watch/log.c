@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "inspect/watch/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "heapwatch/eventlog.h"
+#include "proto/base/array.h"
+#include "proto/base/clock.h"
+#include "proto/eventlog/writer.h"
+
+#define MAIN_SET        0  /* the capability set of the process */
+#define BY_CLOSURE_TYPE 7  /* rts/EventLogFormat.h: HEAP_PROF_BREAKDOWN_CLOSURE_TYPE */
+#define FILTERS         7  /* of a heap profile; none is set */
+#define START           22 /* the field of /proc/PID/stat, see proc(5) */
+#define ARGUMENTS_BYTES 16384
+#define BAND_BYTES      1024 /* most of an event of one band */
+
+static const struct {
+        uint16_t number, size;
+} declared[] = {
+        { HW_LOG_MSG, WRITER_VARIABLE },
+        { HW_BLOCK_MARKER, 14 },
+        { HW_PROGRAM_ARGS, WRITER_VARIABLE },
+        { HW_OSPROCESS_PID, 8 },
+        { HW_OSPROCESS_PPID, 8 },
+        { HW_WALL_CLOCK_TIME, 16 },
+        { HW_CAP_CREATE, 2 },
+        { HW_HEAP_SIZE, 12 },
+        { HW_HEAP_LIVE, 12 },
+        { HW_HEAP_PROF_BEGIN, WRITER_VARIABLE },
+        { HW_HEAP_PROF_SAMPLE_BEGIN, 8 },
+        { HW_HEAP_PROF_SAMPLE_STRING, WRITER_VARIABLE },
+        { HW_HEAP_PROF_SAMPLE_END, 8 },
+};
+
+static struct {
+        int fd;
+        uint64_t start_ns; /* of the process, by CLOCK_BOOTTIME */
+        bool open;         /* a block is */
+        uint64_t n_censuses;
+        struct eventlog_writer writer;
+} l = { .fd = -1 };
+
+static uint64_t now(void)
+{
+        const uint64_t ns = clock_read_ns(CLOCK_BOOTTIME);
+
+        return ns > l.start_ns ? ns - l.start_ns : 0;
+}
+
+/* ------------------------------------------------------------------------- the process */
+
+/* Field `n` of /proc/PID/stat; the name in it, in parentheses, may have blanks and parentheses itself. */
+static uint64_t stat_field(pid_t pid, int n)
+{
+        char path[64], text[1024];
+        unsigned long long value = 0;
+
+        (void)snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
+        FILE *f = fopen(path, "re");
+        const char *read = f ? fgets(text, sizeof(text), f) : NULL;
+        if (f)
+                (void)fclose(f);
+        const char *at = read ? strrchr(text, ')') : NULL;
+        for (int field = 2; at && field < n; field++)
+                at = strchr(at + 1, ' ');
+        return at && sscanf(at, "%llu", &value) == 1 ? value : 0;
+}
+
+static size_t read_arguments(pid_t pid, char *ret, size_t size)
+{
+        char path[64];
+
+        (void)snprintf(path, sizeof(path), "/proc/%ld/cmdline", (long)pid);
+        const int fd = open(path, O_RDONLY | O_CLOEXEC);
+        const ssize_t n = fd >= 0 ? read(fd, ret, size) : -1;
+        if (fd >= 0)
+                (void)close(fd);
+        return n > 0 ? (size_t)n : 0;
+}
+
+/* ------------------------------------------------------------------------------ events */
+
+static struct eventlog_writer *begin_event(uint16_t number)
+{
+        const uint64_t at = now();
+
+        if (!l.open)
+                writer_block_begin(&l.writer, at, at, 0);
+        l.open = true;
+        writer_event(&l.writer, number, at);
+        return &l.writer;
+}
+
+/* Of the process, with a number. */
+static void put(uint16_t number, uint64_t value, unsigned width)
+{
+        struct eventlog_writer *w = begin_event(number);
+
+        writer_number(w, MAIN_SET, 4);
+        writer_number(w, value, width);
+}
+
+static void put_process(pid_t pid)
+{
+        char arguments[ARGUMENTS_BYTES];
+        struct timespec wall;
+        const size_t n = read_arguments(pid, arguments, sizeof(arguments));
+
+        (void)clock_gettime(CLOCK_REALTIME, &wall);
+        put(HW_WALL_CLOCK_TIME, (uint64_t)wall.tv_sec, 8);
+        writer_number(&l.writer, (uint64_t)wall.tv_nsec, 4);
+        put(HW_OSPROCESS_PID, (uint64_t)pid, 4);
+        put(HW_OSPROCESS_PPID, stat_field(pid, 4), 4);
+        if (n > 0) {
+                struct eventlog_writer *w = begin_event(HW_PROGRAM_ARGS);
+                const size_t length = writer_length_begin(w);
+                writer_number(w, MAIN_SET, 4);
+                writer_bytes(w, arguments, n);
+                writer_length_end(w, length, 0);
+        }
+        writer_number(begin_event(HW_CAP_CREATE), 0, 2);
+}
+
+static void put_profile(void)
+{
+        static const char filters[FILTERS];
+        struct eventlog_writer *w = begin_event(HW_HEAP_PROF_BEGIN);
+        const size_t length = writer_length_begin(w);
+
+        writer_number(w, 0, 1);
+        writer_number(w, 0, 8); /* no interval: they come as they can be had */
+        writer_number(w, BY_CLOSURE_TYPE, 4);
+        writer_bytes(w, filters, sizeof(filters));
+        writer_length_end(w, length, 0);
+}
+
+bool log_begin(int fd, pid_t pid, struct error *error)
+{
+        const uint64_t ticks = stat_field(pid, START);
+        const long a_second = sysconf(_SC_CLK_TCK);
+
+        if (ticks == 0 || a_second <= 0)
+                return error_set(error, "process %ld has ended", (long)pid);
+        l.fd = fd;
+        l.start_ns = (uint64_t)((double)ticks / (double)a_second * 1e9);
+        writer_header_begin(&l.writer);
+        for (size_t i = 0; i < ARRAY_SIZE(declared); i++)
+                writer_type(&l.writer, declared[i].number, declared[i].size, "");
+        writer_header_end(&l.writer);
+        put_process(pid);
+        put_profile();
+        return log_send() || error_set(error, "nobody reads what is found out");
+}
+
+void log_live(uint64_t bytes)
+{
+        put(HW_HEAP_LIVE, bytes, 8);
+}
+
+void log_heap_size(uint64_t bytes)
+{
+        put(HW_HEAP_SIZE, bytes, 8);
+}
+
+void log_message(const char *text)
+{
+        struct eventlog_writer *w = begin_event(HW_LOG_MSG);
+        const size_t length = writer_length_begin(w);
+
+        writer_string(w, text);
+        writer_length_end(w, length, 0);
+}
+
+bool log_census(const struct heap_bands *bands)
+{
+        const size_t before = l.writer.n;
+        struct eventlog_writer *w;
+
+        if (bands->n > (WRITER_BYTES - before) / BAND_BYTES)
+                return false;
+        writer_number(begin_event(HW_HEAP_PROF_SAMPLE_BEGIN), l.n_censuses, 8);
+        for (size_t i = 0; i < bands->n; i++) {
+                w = begin_event(HW_HEAP_PROF_SAMPLE_STRING);
+                const size_t length = writer_length_begin(w);
+                writer_number(w, 0, 1);
+                writer_number(w, bands->items[i].bytes, 8);
+                writer_string(w, bands->items[i].name);
+                writer_length_end(w, length, 0);
+        }
+        writer_number(begin_event(HW_HEAP_PROF_SAMPLE_END), l.n_censuses++, 8);
+        return true;
+}
+
+bool log_send(void)
+{
+        struct eventlog_writer *w = &l.writer;
+        size_t sent = 0;
+
+        if (l.open) {
+                writer_block_until(w, now());
+                writer_block_end(w);
+        }
+        l.open = false;
+        while (sent < w->n) {
+                const ssize_t n = write(l.fd, w->data + sent, w->n - sent);
+                if (n < 0 && errno == EINTR)
+                        continue;
+                if (n <= 0)
+                        return false;
+                sent += (size_t)n;
+        }
+        w->n = 0;
+        return true;
+}

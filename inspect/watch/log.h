@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * log.h - an eventlog of what was read from outside, as a runtime would write it, on a descriptor: who the process is,
+ * live data, heap size, censuses. What is not known is not in it: no collections with their pauses, no threads.
+ *
+ * Its time 0 is the start of the process, as in a log of the runtime's own, so that a reader that lost the stream knows
+ * that it goes on. It has no end marker, which would say that the program has ended well.
+ */
+#ifndef HW_INSPECT_WATCH_LOG_H
+#define HW_INSPECT_WATCH_LOG_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "inspect/ghc/bands.h"
+#include "proto/base/error.h"
+
+/* Writes the header and who the process is. False with a sentence: it is not known when it began, or nobody reads. */
+bool log_begin(int fd, pid_t pid, struct error *error);
+
+/* These gather; log_send() writes them. */
+void log_live(uint64_t bytes);
+void log_heap_size(uint64_t bytes);
+void log_message(const char *text);
+
+/* False: it is too large for one block. */
+bool log_census(const struct heap_bands *bands);
+
+/* False: nobody reads any more. */
+bool log_send(void);
+
+#endif

@@ -1,0 +1,1 @@
+sources := log.c watch.c

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN - three readings, each with a pace of its own. The generations are some hundred bytes: they are read often,
+ * because live data are known only right after a major collection. The size of the heap takes a read of each megablock,
+ * a census all of its memory: after each follows a rest that keeps its share of a processor small.
+ *
+ * A census is of the time between two major collections, in which closures of the oldest generation stay where they
+ * are. Minor collections may come meanwhile: what they promote is not in it, and of the youngest closures, which they
+ * move, some may be missing. It is checked against the generations' own sizes; one that does not fit is no census.
+ */
+#include "inspect/watch/watch.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "inspect/ghc/bands.h"
+#include "inspect/ghc/live_data.h"
+#include "inspect/ghc/snapshot.h"
+#include "inspect/process/live.h"
+#include "inspect/show/heap.h"
+#include "inspect/watch/log.h"
+#include "proto/base/clock.h"
+
+#define BUSY_MS         20  /* between two readings of the generations while it collects */
+#define IDLE_MS         100 /* when it has not for IDLE_AFTER_NS */
+#define IDLE_AFTER_NS   UINT64_C(1000000000)
+#define UNREADABLE_MOST 50 /* readings in turn: then it is another program */
+#define SIZE_LEAST_NS   UINT64_C(1000000000)
+#define SIZE_PARTS      500u /* a reading of the size has one part in so many of the time */
+#define CENSUS_LEAST_NS UINT64_C(1000000000)
+#define CENSUS_PARTS    50u
+#define CENSUS_QUARTERS 5u                    /* memory that a byte of heap needs */
+#define LATER_NS        UINT64_C(60000000000) /* after a census for which there is not enough memory */
+#define MISFIT_BYTES    (UINT64_C(4) << 20)   /* the youngest closures, which may be counted or not */
+#define MISFIT_PARTS    20u                   /* and one part in so many of the heap */
+
+struct watching {
+        struct ghc *ghc;
+        pid_t pid;
+        uint64_t memory_bytes;
+        struct live_data live;
+        unsigned unreadable;
+        uint64_t collections, collected_ns; /* how many there were, and when that last changed */
+        uint64_t size_due_ns, census_due_ns;
+        uint64_t census_collections; /* how many there were before the newest census */
+        bool has_census, is_nonmoving, is_too_large;
+};
+
+static uint64_t cpu_ns(void)
+{
+        return clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+static uint64_t rest_ns(uint64_t began_cpu_ns, unsigned parts, uint64_t least_ns)
+{
+        const uint64_t ns = (cpu_ns() - began_cpu_ns) * parts;
+
+        return ns > least_ns ? ns : least_ns;
+}
+
+static uint64_t count_collections(const struct generations *g)
+{
+        uint64_t n = 0;
+
+        for (unsigned i = 0; i < g->n; i++)
+                n += g->items[i].collections;
+        return n;
+}
+
+/* --------------------------------------------------------------------------- live data */
+
+/* False: they cannot be read any more. */
+static bool read_generations(struct watching *w, uint64_t now_ns)
+{
+        struct generations *g = &w->ghc->generations;
+        bool readable;
+        uint64_t bytes;
+
+        if (!live_data_read(g, w->ghc->program, &readable)) {
+                w->unreadable = readable ? 0 : w->unreadable + 1;
+                return w->unreadable < UNREADABLE_MOST;
+        }
+        w->unreadable = 0;
+        if (count_collections(g) != w->collections) {
+                w->collections = count_collections(g);
+                w->collected_ns = now_ns;
+        }
+        /* the non-moving collector has sizes of its own, which it computes while the program runs */
+        if (live_data_update(&w->live, g, &bytes) && !w->is_nonmoving)
+                log_live(bytes);
+        return true;
+}
+
+/* Its mappings are read again: the heap grows. */
+static void read_size(struct watching *w, uint64_t now_ns)
+{
+        const uint64_t began = cpu_ns();
+        bool nonmoving;
+
+        if (live_remap(w->ghc->program, w->pid)) {
+                const uint64_t n = blocks_megablocks(w->ghc->program, &nonmoving);
+                w->is_nonmoving |= nonmoving;
+                if (n > 0)
+                        log_heap_size(n * MEGABLOCK_BYTES);
+        }
+        w->size_due_ns = now_ns + rest_ns(began, SIZE_PARTS, SIZE_LEAST_NS);
+}
+
+/* ----------------------------------------------------------------------------- censuses */
+
+static uint32_t major_collections(const struct generations *g)
+{
+        return g->items[g->n - 1].collections;
+}
+
+/* Closures of the oldest generation are moving. */
+static bool is_in_major(const struct generations *g)
+{
+        return g->items[g->n - 1].collecting;
+}
+
+struct moment {
+        const struct program *program;
+        struct generations generations;
+};
+
+/* A major collection has begun, or was there: what has been copied since does not fit what was before. */
+static bool is_over(void *ctx)
+{
+        const struct moment *m = ctx;
+        struct generations now = m->generations;
+
+        return !generations_read(&now, m->program) || is_in_major(&now) ||
+               major_collections(&now) != major_collections(&m->generations);
+}
+
+/* Copies the heap between two major collections. */
+static bool copy(struct watching *w, struct heap_snapshot *n, struct error *error)
+{
+        struct moment m = { w->ghc->program, w->ghc->generations };
+
+        if (!generations_read(&m.generations, m.program) || is_in_major(&m.generations) ||
+            !live_remap(w->ghc->program, w->pid) || !snapshot_copy(n, false, is_over, &m, error) || is_over(&m))
+                return false;
+        return snapshot_index(n);
+}
+
+/* Whether the census has about what the generations say that they hold, before or after it was taken. */
+static bool fits(const struct heap_census *c, const struct generations *before, const struct generations *after)
+{
+        const uint64_t counted = c->total_bytes + c->unused_bytes + c->unknown_bytes;
+        const uint64_t least = live_data_held_bytes(before), most = live_data_held_bytes(after);
+
+        return counted + counted / MISFIT_PARTS + MISFIT_BYTES >= least &&
+               counted <= most + most / MISFIT_PARTS + MISFIT_BYTES;
+}
+
+static void count(struct watching *w, const struct heap_snapshot *n)
+{
+        struct heap_census c = { .n = 0 };
+        struct heap_bands b = { NULL, 0 };
+        struct generations after = n->generations;
+        struct error unused;
+
+        heap_census_take(&c, n);
+        if (is_understood(&c, &unused) && generations_read(&after, w->ghc->program) &&
+            fits(&c, &n->generations, &after) && heap_bands_of(&b, &c, w->ghc, true) && log_send() && log_census(&b)) {
+                w->has_census = true;
+                w->census_collections = count_collections(&n->generations);
+        }
+        heap_bands_done(&b);
+        heap_census_done(&c);
+}
+
+static void take_census(struct watching *w, uint64_t now_ns)
+{
+        const uint64_t began = cpu_ns();
+        struct heap_snapshot n;
+        struct error error = { "" };
+
+        if (!live_remap(w->ghc->program, w->pid))
+                return;
+        if (!snapshot_prepare(&n, w->ghc, w->memory_bytes, CENSUS_QUARTERS, &error)) {
+                if (!w->is_too_large)
+                        log_message(error.text);
+                w->is_too_large = true;
+                w->census_due_ns = now_ns + LATER_NS;
+                return;
+        }
+        w->is_too_large = false;
+        if (copy(w, &n, &error))
+                count(w, &n);
+        snapshot_done(&n);
+        w->census_due_ns = now_ns + rest_ns(began, CENSUS_PARTS, CENSUS_LEAST_NS);
+}
+
+/* ------------------------------------------------------------------------------ the loop */
+
+/* False: it has ended, or nobody reads. */
+static bool wait_ms(int process, int fd, int ms)
+{
+        struct pollfd fds[] = { { process, POLLIN, 0 }, { fd, 0, 0 } };
+
+        return poll(fds, 2, ms) >= 0 ? !fds[0].revents && !fds[1].revents : errno == EINTR;
+}
+
+static bool watch_process(struct watching *w, int process, int fd, struct error *error)
+{
+        for (;;) {
+                const uint64_t now_ns = clock_mono_ns();
+                if (!read_generations(w, now_ns)) {
+                        /* it may just be ending */
+                        return !wait_ms(process, fd, 0) ||
+                               error_set(error, "the heap of process %ld cannot be read any more", (long)w->pid);
+                }
+                if (now_ns >= w->size_due_ns)
+                        read_size(w, now_ns);
+                /* without a collection in between it would be the same once more */
+                if (now_ns >= w->census_due_ns && (!w->has_census || w->census_collections != w->collections))
+                        take_census(w, now_ns);
+                if (!log_send())
+                        return true;
+                if (!wait_ms(process, fd, now_ns - w->collected_ns < IDLE_AFTER_NS ? BUSY_MS : IDLE_MS))
+                        return true;
+        }
+}
+
+bool watch(int fd, pid_t pid, struct ghc *g, uint64_t memory_bytes, struct error *error)
+{
+        struct watching w = { .ghc = g, .pid = pid, .memory_bytes = memory_bytes };
+        const int process = (int)syscall(SYS_pidfd_open, pid, 0);
+
+        if (process < 0)
+                return error_set(error, "process %ld cannot be watched: %s", (long)pid, strerror(errno));
+        const bool good = log_begin(fd, pid, error) && watch_process(&w, process, fd, error);
+        (void)close(process);
+        return good;
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Live data from readings of the generations: what is known right after a major collection, and what is not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "inspect/ghc/live_data.h"
+
+#define WORDS (BLOCK_BYTES / 8)
+
+struct state {
+        struct live_data live;
+        struct generations g;
+};
+
+/* A program with two generations, of which the older one has `blocks` full blocks. */
+static struct state begin(uint64_t blocks)
+{
+        struct state s = { .g = { .n = 2 } };
+
+        s.g.items[1].n_words = blocks * WORDS;
+        s.g.items[1].max_blocks = 2 * blocks;
+        return s;
+}
+
+static bool read_it(struct state *s, uint64_t *ret)
+{
+        *ret = 0;
+        return live_data_update(&s->live, &s->g, ret);
+}
+
+/* The old generation is collected: `blocks` are left in it, and the runtime computes when the next one comes. */
+static void collect(struct state *s, uint64_t blocks, double factor)
+{
+        const uint64_t max = (uint64_t)((double)blocks * factor);
+
+        s->g.items[1].collections++;
+        s->g.items[1].n_words = blocks * WORDS;
+        s->g.items[1].max_blocks = max > 256 ? max : 256;
+}
+
+static void promote(struct state *s, uint64_t blocks)
+{
+        s->g.items[0].collections++;
+        s->g.items[1].n_words += blocks * WORDS;
+}
+
+static void test_nothing_before_a_major_collection(void **unused)
+{
+        struct state s = begin(1000);
+        uint64_t bytes;
+
+        (void)unused;
+        assert_false(read_it(&s, &bytes));
+        promote(&s, 10);
+        assert_false(read_it(&s, &bytes));
+        assert_false(read_it(&s, &bytes));
+        assert_int_equal(s.live.known + s.live.unknown, 0);
+}
+
+static void test_exact_when_nothing_follows(void **unused)
+{
+        struct state s = begin(1000);
+        uint64_t bytes;
+
+        (void)unused;
+        (void)read_it(&s, &bytes);
+        collect(&s, 700, 2);
+        s.g.items[0].n_words = 3;
+        s.g.items[1].n_large_words = 5000;
+        s.g.items[1].n_large_blocks = 10;
+        assert_false(read_it(&s, &bytes)); /* it may not be over */
+        assert_true(read_it(&s, &bytes));
+        assert_int_equal(bytes, 8 * (700 * WORDS + 5000 + 3));
+        assert_false(read_it(&s, &bytes)); /* once */
+}
+
+static void test_what_was_promoted_since_does_not_count(void **unused)
+{
+        struct state s = begin(1000);
+        uint64_t bytes;
+
+        (void)unused;
+        (void)read_it(&s, &bytes);
+        collect(&s, 700, 2);
+        promote(&s, 50);
+        (void)read_it(&s, &bytes);
+        promote(&s, 50);
+        assert_true(read_it(&s, &bytes));
+        assert_int_equal(bytes, 8 * 700 * WORDS);
+        assert_int_equal(s.live.known, 1);
+}
+
+static void test_another_factor(void **unused)
+{
+        struct state s = begin(1000);
+        uint64_t bytes;
+
+        (void)unused;
+        (void)read_it(&s, &bytes);
+        /* with -F4 max_blocks would say more than there is: not known, until the factor has been seen */
+        collect(&s, 700, 4);
+        promote(&s, 50);
+        (void)read_it(&s, &bytes);
+        assert_false(read_it(&s, &bytes));
+        assert_int_equal(s.live.unknown, 1);
+        /* with -F1.5 it would say less */
+        collect(&s, 700, 1.5);
+        promote(&s, 50);
+        (void)read_it(&s, &bytes);
+        assert_false(read_it(&s, &bytes));
+        collect(&s, 800, 1.5);
+        (void)read_it(&s, &bytes);
+        assert_true(read_it(&s, &bytes));
+        collect(&s, 900, 1.5);
+        promote(&s, 300);
+        (void)read_it(&s, &bytes);
+        assert_true(read_it(&s, &bytes));
+        assert_int_equal(bytes, 8 * 900 * WORDS);
+}
+
+static void test_a_small_heap_says_nothing(void **unused)
+{
+        struct state s = begin(100);
+        uint64_t bytes;
+
+        (void)unused;
+        (void)read_it(&s, &bytes);
+        collect(&s, 100, 2); /* max_blocks is the least, whatever is live */
+        promote(&s, 20);
+        (void)read_it(&s, &bytes);
+        assert_false(read_it(&s, &bytes));
+}
+
+static void test_collections_that_follow_each_other(void **unused)
+{
+        struct state s = begin(1000);
+        uint64_t bytes;
+
+        (void)unused;
+        (void)read_it(&s, &bytes);
+        for (int i = 0; i < 3; i++) {
+                collect(&s, 600, 2);
+                assert_false(read_it(&s, &bytes));
+        }
+        assert_int_equal(s.live.unknown, 2);
+        assert_true(read_it(&s, &bytes));
+        assert_int_equal(bytes, 8 * 600 * WORDS);
+}
+
+static void test_the_last_part_of_a_collection(void **unused)
+{
+        struct state s = begin(1000);
+        uint64_t bytes;
+
+        (void)unused;
+        (void)read_it(&s, &bytes);
+        s.g.items[1].collections++; /* counted, but the sizes are still the old ones */
+        assert_false(read_it(&s, &bytes));
+        collect(&s, 500, 2);
+        s.g.items[1].collections--;
+        assert_true(read_it(&s, &bytes));
+        assert_int_equal(bytes, 8 * 500 * WORDS);
+}
+
+static void test_one_generation(void **unused)
+{
+        struct state s = { .g = { .n = 1 } };
+        uint64_t bytes;
+
+        (void)unused;
+        (void)read_it(&s, &bytes);
+        s.g.items[0].collections++;
+        s.g.items[0].n_words = 12345;
+        s.g.items[0].n_compact_blocks = 2;
+        (void)read_it(&s, &bytes);
+        assert_true(read_it(&s, &bytes));
+        assert_int_equal(bytes, 8 * (12345 + 2 * WORDS));
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_nothing_before_a_major_collection),
+                cmocka_unit_test(test_exact_when_nothing_follows),
+                cmocka_unit_test(test_what_was_promoted_since_does_not_count),
+                cmocka_unit_test(test_another_factor),
+                cmocka_unit_test(test_a_small_heap_says_nothing),
+                cmocka_unit_test(test_collections_that_follow_each_other),
+                cmocka_unit_test(test_the_last_part_of_a_collection),
+                cmocka_unit_test(test_one_generation),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
