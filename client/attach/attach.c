@@ -22,6 +22,7 @@
 #include "client/program/process_uri.h"
 #include "client/run/census_options.h"
 #include "client/run/daemon.h"
+#include "client/run/outside.h"
 #include "heapwatch/text.h"
 #include "proto/base/agent_peer.h"
 #include "proto/base/clock.h"
@@ -30,11 +31,12 @@
 #include "proto/base/limits.h"
 #include "proto/base/unix_socket.h"
 
-/* --------------------------------------------------------- a process alone */
+/* ------------------------------------------------- from outside, and a process alone */
 
 struct process_wish {
         const char *name;       /* of the target; NULL: that of its program */
         enum obstacle obstacle; /* why not from inside; OBSTACLE_NONE: the user wishes it so */
+        bool process_only;      /* and not from outside either: the user wishes that, too */
         struct daemon_wish target;
 };
 
@@ -54,59 +56,100 @@ static void program_of(pid_t pid, char *ret, size_t size)
         (void)hw_terminal_text(ret, size, text[0] ? text : "process");
 }
 
-static void print(pid_t pid, const char *program, const char *target, enum obstacle obstacle)
+static void print_outside(pid_t pid, const char *program, const char *target, enum obstacle obstacle)
+{
+        if (obstacle == OBSTACLE_NONE)
+                printf("watching %s, process %ld, from outside: heapwatch top %s\n", program, (long)pid, target);
+        else
+                printf("watching %s, process %ld, from outside, because %s: heapwatch top %s\n", program, (long)pid,
+                       obstacle_reason(obstacle), target);
+        printf("live data, heap size and bands are read from its memory while it runs; pauses, allocation and threads "
+               "are not known%s%s; `heapwatch detach %ld` stops watching\n",
+               obstacle_remedy(obstacle)[0] ? "; to see them, " : "", obstacle_remedy(obstacle), (long)pid);
+}
+
+/* `why_not`: from outside; "" when that was not wished. */
+static void print_alone(pid_t pid, const char *program, const char *target, enum obstacle obstacle, const char *why_not)
 {
         if (obstacle == OBSTACLE_NONE)
                 printf("watching the process alone of %s, %ld: heapwatch top %s\n", program, (long)pid, target);
         else
                 printf("watching the process alone of %s, %ld, because %s: heapwatch top %s\n", program, (long)pid,
                        obstacle_reason(obstacle), target);
+        if (why_not[0])
+                printf("its memory cannot be read from outside: %s\n", why_not);
         printf("live data, bands and collections are not known%s%s; `heapwatch detach %ld` stops watching\n",
                obstacle_remedy(obstacle)[0] ? "; to see them, " : "", obstacle_remedy(obstacle), (long)pid);
 }
 
-/* Gives it to the daemon, which is started when none runs, and prints what is watched and why. False with an error. */
-static bool process_only_attach(pid_t pid, const struct process_wish *wish, struct error *error)
+/* Why its process alone is watched, for its screen. */
+static void compose_reason(enum obstacle obstacle, const char *why_not, char *ret, size_t size)
+{
+        size_t n;
+
+        obstacle_sentence(obstacle, ret, size);
+        n = strlen(ret);
+        if (why_not[0])
+                (void)snprintf(ret + n, size - n, "%sfrom outside: %.300s", n ? "; " : "", why_not);
+}
+
+/*
+ * Gives it to the daemon, which is started when none runs, and prints what is watched and why. From outside, or if that
+ * cannot be, its process alone. False with an error.
+ */
+static bool process_attach(pid_t pid, const struct process_wish *wish, struct error *error)
 {
         struct daemon_wish target = wish->target;
         struct daemon_link link;
-        char uri[PROCESS_URI_SIZE], program[64], name[DAEMON_NAME_MAX], given[DAEMON_NAME_MAX];
+        struct error why_not = { "" };
+        char uri[PROCESS_URI_SIZE], outside[PROCESS_URI_SIZE], program[64], name[DAEMON_NAME_MAX],
+                given[DAEMON_NAME_MAX];
         char reason[PROCESS_REASON_SIZE], started[OWN_DAEMON_TEXT];
 
         if (!process_uri(pid, uri))
                 return error_set(error, "there is no process %ld", (long)pid);
         if (!daemon_link_init(&link, error))
                 return false;
+        const bool may_outside = !wish->process_only && wish->obstacle != OBSTACLE_NOT_GHC;
+        const bool from_outside = may_outside && outside_try(pid, &why_not);
         link.wait_ms = PATIENCE_MS;
         program_of(pid, program, sizeof(program));
         daemon_name_of(program, name);
-        obstacle_sentence(wish->obstacle, reason, sizeof(reason));
-        target.process_only_reason = reason;
+        process_uri_outside(uri, outside);
+        compose_reason(wish->obstacle, why_not.text, reason, sizeof(reason));
+        target.process_only_reason = from_outside ? NULL : reason;
         link.no_record = target.no_record;
         enum daemon_outcome ensured = daemon_ensure(&link, PATIENCE_MS, started, error);
         if (started[0])
                 printf("%s\n", started);
-        if (ensured != DAEMON_OK || daemon_add(&link, wish->name ? wish->name : name, wish->name != NULL, uri, &target,
-                                               given, error) != DAEMON_OK)
+        if (ensured != DAEMON_OK || daemon_add(&link, wish->name ? wish->name : name, wish->name != NULL,
+                                               from_outside ? outside : uri, &target, given, error) != DAEMON_OK)
                 return false;
-        print(pid, program, given, wish->obstacle);
+        if (from_outside)
+                print_outside(pid, program, given, wish->obstacle);
+        else
+                print_alone(pid, program, given, wish->obstacle, why_not.text);
         return true;
 }
 
 /* Removes such a target of that process; false when there is none. */
-static bool process_only_detach(pid_t pid)
+static bool process_detach(pid_t pid)
 {
         struct daemon_link link;
         struct daemon_target there;
         struct error error;
-        char uri[PROCESS_URI_SIZE];
+        char uri[PROCESS_URI_SIZE], outside[PROCESS_URI_SIZE];
 
         if (!process_uri(pid, uri) || !daemon_link_init(&link, &error))
                 return false;
         link.wait_ms = PATIENCE_MS;
-        if (!daemon_find(&link, uri, &there) || !there.name[0] || !daemon_remove(&link, there.name))
+        process_uri_outside(uri, outside);
+        if ((!daemon_find(&link, outside, &there) || !there.name[0]) &&
+            (!daemon_find(&link, uri, &there) || !there.name[0]))
                 return false;
-        printf("its process, %ld, is no longer watched as %s\n", (long)pid, there.name);
+        if (!daemon_remove(&link, there.name))
+                return false;
+        printf("process %ld is no longer watched as %s\n", (long)pid, there.name);
         return true;
 }
 
@@ -121,7 +164,7 @@ struct request {
         struct census_options censuses;
         struct text_list labels;
         uint64_t resolution_ns; /* 0: not given */
-        bool process_only;
+        bool outside, process_only;
         bool no_record;
 };
 
@@ -140,6 +183,8 @@ static const struct option attach_options[] = {
         OPTION_DURATION("resolution", 0, struct request, resolution_ns, LIMIT_RESOLUTION_LEAST_NS,
                         LIMIT_RESOLUTION_MOST_NS,
                         "step in which growth is judged, 100ms to 1h (default: the daemon's, 1m)"),
+        OPTION_FLAG("outside", 0, struct request, outside,
+                    "without the agent: nothing is put into it; its memory is read while it runs"),
         OPTION_FLAG("process-only", 0, struct request, process_only,
                     "without the agent: its memory, faults, processor time, threads and limits, as the system knows "
                     "them, of any process; nothing of its heap"),
@@ -383,13 +428,15 @@ static int undo(const struct ghc_process *p, const char *socket, int outcome, st
         return fail(&command_attach, p->name, error);
 }
 
-/* Its process, because of that obstacle or because the user wishes it so. */
+/* Not from inside, because of that obstacle or because the user wishes it so. */
 static int attach_process(const struct request *q, pid_t pid, enum obstacle obstacle)
 {
-        const struct process_wish wish = { q->name, obstacle, { q->resolution_ns, &q->labels, NULL, q->no_record } };
+        const struct process_wish wish = {
+                q->name, obstacle, q->process_only, { q->resolution_ns, &q->labels, NULL, q->no_record }
+        };
         struct error error;
 
-        return process_only_attach(pid, &wish, &error) ? EXIT_OK : fail(&command_attach, q->program, &error);
+        return process_attach(pid, &wish, &error) ? EXIT_OK : fail(&command_attach, q->program, &error);
 }
 
 static int attach(void *filled)
@@ -407,7 +454,7 @@ static int attach(void *filled)
                 return command_usage_error(&command_attach, "%s", error.text);
         if (census_options_check(&command_attach, &q->censuses))
                 return EXIT_USAGE;
-        if (q->process_only) {
+        if (q->process_only || q->outside) {
                 pid_t pid;
                 return process_number(q->program, &pid, &error) ? attach_process(q, pid, OBSTACLE_NONE)
                                                                 : fail(&command_attach, q->program, &error);
@@ -474,7 +521,7 @@ static int detach(void *filled)
         char socket[512];
 
         pid_t pid;
-        if (process_number(q->program, &pid, &error) && process_only_detach(pid))
+        if (process_number(q->program, &pid, &error) && process_detach(pid))
                 return EXIT_OK;
         if (!process_find(q->program, &p, &error) || !daemon_link_init(&link, &error))
                 return fail(&command_detach, q->program, &error);
@@ -509,14 +556,16 @@ const struct command command_attach = {
                  "borrowed for some milliseconds by ptrace(2); that needs a process of yours and "
                  "kernel.yama.ptrace_scope 0, "
                  "or CAP_SYS_PTRACE. Root, with root's daemon, watches the programs of all users. `heapwatch ps` lists "
-                 "what can be attached to. x86-64 with glibc. Of a program that cannot be watched from inside, such as "
-                 "a "
-                 "stripped one, its process alone is watched: memory, faults, processor time and limits are known, its "
-                 "heap is not.",
+                 "what can be attached to. x86-64 with glibc. A program that cannot be watched from inside, such as "
+                 "a stripped one, is watched from outside: its memory is read while it runs, for live data, heap size "
+                 "and "
+                 "bands (docs/INSIDE.md). Where that cannot be either, its process alone is watched: memory, faults, "
+                 "processor time and limits are known, its heap is not.",
         .options = attach_options,
         .status = "0, or 2 when it could not be attached to: then the program goes on as it was.",
         .examples = (const char *const[]){ "heapwatch attach Server", "heapwatch attach 1234 --name api-1",
-                                           "heapwatch attach --process-only 1234", NULL },
+                                           "heapwatch attach --outside 1234", "heapwatch attach --process-only 1234",
+                                           NULL },
         .size = sizeof(struct request),
         .defaults = &(const struct request){ .interval_ns = UINT64_C(1000000000) },
         .run = attach,

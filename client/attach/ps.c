@@ -2,7 +2,7 @@
 /* heapwatch ps - the GHC-compiled programs of this machine, and which can be attached to. */
 #include <stdio.h>
 
-#include "client/attach/permission.h"
+#include "client/program/permission.h"
 #include "client/attach/processes.h"
 #include "client/cli/command.h"
 #include "client/cli/options.h"
@@ -16,14 +16,16 @@ struct listing {
 
 static const char *attachable(const struct ghc_process *p)
 {
+        const char *missing = permission_missing_here();
+
         if (p->agent)
                 return "the agent is in it";
         if (p->why.text[0]) {
                 static char text[sizeof(p->why.text) + 32];
-                (void)snprintf(text, sizeof(text), "its process alone: %s", p->why.text);
+                (void)snprintf(text, sizeof(text), "%s: %s", missing ? "its process alone" : "from outside",
+                               p->why.text);
                 return text;
         }
-        const char *missing = permission_missing_here();
         return missing ? missing : "yes";
 }
 

@@ -1,1 +1,1 @@
-sources := permission.c processes.c loader.c tracee.c code.c inject.c ps.c attach.c
+sources := processes.c loader.c tracee.c code.c inject.c ps.c attach.c

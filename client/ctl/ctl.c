@@ -126,7 +126,8 @@ static char *absolute_uri(const char *uri)
 
         n = strcspn(uri, ":");
         if (uri[n] == ':') {
-                if (!strncmp(uri, "tcp", 3) || !strncmp(uri, "stdin:", 6) || !strncmp(uri, "pid:", 4))
+                if (!strncmp(uri, "tcp", 3) || !strncmp(uri, "stdin:", 6) || !strncmp(uri, "pid:", 4) ||
+                    !strncmp(uri, "outside:", 8))
                         return strdup(uri);
                 path = uri + n + 1;
         }
@@ -385,8 +386,10 @@ const struct command command_add = {
         .name = "add",
         .summary = "have the daemon watch one more source",
         .usage = (const char *const[]){ "[OPTION]... [NAME=]URI", NULL },
-        .about = "A source is a file, fifo:PATH, unix:PATH, tcp:HOST:PORT, unix-listen:PATH, tcp-listen:HOST:PORT, or "
-                 "pid:PID, a process without a log. Without NAME= it is named after the file or the address.",
+        .about = "A source is a file, fifo:PATH, unix:PATH, tcp:HOST:PORT, unix-listen:PATH, tcp-listen:HOST:PORT, "
+                 "pid:PID, a process without a log, or outside:PID, a GHC-compiled program whose memory is read while "
+                 "it "
+                 "runs. Without NAME= it is named after the file or the address.",
         .options =
                 (const struct option[]){
                         OPERAND(OPTION_IS_TEXT, "[NAME=]URI", char *, 1, 1, struct ctl, source, COMPLETE_FILE, NULL),

@@ -6,8 +6,9 @@
 #include "client/cli/command.h"
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
-#include "client/inspect/child.h"
+#include "client/cli/inspector.h"
 #include "client/inspect/subject.h"
+#include "client/program/permission.h"
 
 #define ARGUMENTS_MOST 32
 #define NUMBER_BYTES   24
@@ -98,19 +99,19 @@ static int run(void *filled)
         struct arguments a = { .n = 0 };
         struct inspectee s;
         struct error error = { "" };
-        enum child_end end = CHILD_FAILED;
+        enum inspector_end end = INSPECTOR_FAILED;
 
         signals_catch();
         if (subject_find(&s, r->what, &error)) {
                 fill(&a, r, &s);
-                end = child_run(a.items, r->time_ns + SPARE_NS, &error);
-                if (end == CHILD_REFUSED)
-                        subject_refused(s.pid, &error);
+                end = inspector_run(a.items, r->time_ns + SPARE_NS, &error);
+                if (end == INSPECTOR_REFUSED)
+                        permission_refused(s.pid, &error);
         }
-        if (end != CHILD_GOOD)
+        if (end != INSPECTOR_GOOD)
                 command_error(r->command, "%s", error.text);
         signals_die();
-        return end == CHILD_GOOD ? EXIT_OK : EXIT_USAGE;
+        return end == INSPECTOR_GOOD ? EXIT_OK : EXIT_USAGE;
 }
 
 /* ------------------------------------------------------------------------- commands */

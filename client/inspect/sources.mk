@@ -1,1 +1,1 @@
-sources := subject.c child.c command.c
+sources := subject.c command.c

@@ -2,13 +2,10 @@
 #include "client/inspect/subject.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "client/attach/permission.h"
 #include "client/attach/processes.h"
 #include "client/feed/locate.h"
 #include "heapwatch/requester.h"
@@ -50,43 +47,4 @@ bool subject_find(struct inspectee *ret, const char *text, struct error *error)
                 return true;
         ret->pid = find_pid_of_target(text);
         return ret->pid != 0;
-}
-
-/* The nth number behind a key of /proc/PID/status; -1: not known. */
-static long status_of(pid_t pid, const char *key, unsigned nth)
-{
-        char path[64], line[256];
-        long value = -1;
-
-        (void)snprintf(path, sizeof(path), "/proc/%ld/status", (long)pid);
-        FILE *f = fopen(path, "re");
-        while (f && value < 0 && fgets(line, sizeof(line), f)) {
-                char *at = line + strlen(key);
-                for (unsigned i = 0; !strncmp(line, key, strlen(key)) && i <= nth; i++)
-                        value = strtol(at, &at, 10);
-        }
-        if (f)
-                (void)fclose(f);
-        return value;
-}
-
-void subject_refused(pid_t pid, struct error *ret)
-{
-        const char *missing = permission_missing_here();
-        const long tracer = status_of(pid, "TracerPid:", 0), user = status_of(pid, "Uid:", 1);
-
-        if (tracer > 0)
-                (void)error_set(ret,
-                                "process %ld is traced by process %ld, and the kernel allows one tracer; end that one",
-                                (long)pid, tracer);
-        else if (user >= 0 && (uid_t)user != geteuid() && geteuid() != 0)
-                (void)error_set(ret, "process %ld belongs to user %ld; inspect it as that user or as root", (long)pid,
-                                user);
-        else if (missing)
-                (void)error_set(ret, "process %ld may not be inspected: %s", (long)pid, missing);
-        else
-                (void)error_set(ret,
-                                "the kernel does not let us inspect process %ld: it has rights that we lack, or is in "
-                                "another container; inspect it as root with CAP_SYS_PTRACE, from outside the container",
-                                (long)pid);
 }

@@ -19,7 +19,4 @@ struct inspectee {
  */
 bool subject_find(struct inspectee *ret, const char *text, struct error *error);
 
-/* Why the kernel refuses to let us read the process, and what to do; one sentence. */
-void subject_refused(pid_t pid, struct error *ret);
-
 #endif

@@ -24,3 +24,8 @@ bool process_uri(pid_t pid, char ret[PROCESS_URI_SIZE])
                 return false;
         return snprintf(ret, PROCESS_URI_SIZE, "pid:%ld@%llu", (long)pid, start) < PROCESS_URI_SIZE;
 }
+
+void process_uri_outside(const char *process, char ret[PROCESS_URI_SIZE])
+{
+        (void)snprintf(ret, PROCESS_URI_SIZE, "outside:%s", process + strlen("pid:"));
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* process_uri.h - the source that is a process of this machine alone, for the daemon. */
+/* process_uri.h - the sources that are a process of this machine, for the daemon. */
 #ifndef HW_CLIENT_PROGRAM_PROCESS_URI_H
 #define HW_CLIENT_PROGRAM_PROCESS_URI_H
 
@@ -11,5 +11,8 @@
 
 /* "pid:PID@START", which names this process and no later one with its number. False when there is none. */
 bool process_uri(pid_t pid, char ret[PROCESS_URI_SIZE]);
+
+/* The same process, to be read from outside: "outside:PID@START" of "pid:PID@START". */
+void process_uri_outside(const char *process, char ret[PROCESS_URI_SIZE]);
 
 #endif

@@ -390,6 +390,9 @@ static const struct help_section sections[] = {
                   { "pid:PID", NULL,
                     "a process alone, of a program whose log cannot be read: its memory, faults, processor time, "
                     "threads and limits, until it is gone" },
+                  { "outside:PID", NULL,
+                    "a GHC-compiled program without a log, stripped or not, until it is gone: live data, heap size and "
+                    "bands, read from its memory while it runs by heapwatch-inspect, with the rights of the daemon" },
                   { NULL, NULL, NULL },
           } },
         { NULL, NULL },

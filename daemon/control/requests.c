@@ -247,7 +247,7 @@ static void handle_add(struct requests *r, const Hw__AddTargetRequest *request, 
                 reply_error(client, error.text);
                 return;
         }
-        if (uri.kind == SOURCE_PROCESS && !has_process(&uri, &error)) {
+        if (source_uri_is_process(&uri) && !has_process(&uri, &error)) {
                 reply_error(client, error.text);
                 return;
         }

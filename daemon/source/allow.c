@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -115,6 +116,15 @@ static bool is_agent_for_root(const struct source_uri *uri)
         return getuid() == 0 && uri->kind == SOURCE_UNIX && agent_peer_process(source_uri_path(uri)) != 0;
 }
 
+static bool is_own_process(uint32_t pid)
+{
+        char path[32];
+        struct stat st;
+
+        (void)snprintf(path, sizeof(path), "/proc/%lu", (unsigned long)pid);
+        return stat(path, &st) == 0 && st.st_uid == getuid();
+}
+
 bool source_allowed(const struct source_allow *allow, const struct source_uri *uri, bool by_root, struct error *error)
 {
         if (matches(allow, uri) || (by_root && is_agent_for_root(uri)))
@@ -130,6 +140,12 @@ bool source_allowed(const struct source_allow *allow, const struct source_uri *u
         case SOURCE_STDIN:
         case SOURCE_PROCESS: /* what anybody on this machine sees of it */
                 return true;
+        case SOURCE_OUTSIDE: /* it is read with the daemon's rights, and not everybody on this machine has them */
+                return by_root || (getuid() != 0 && is_own_process(uri->pid)) ||
+                       error_set(error,
+                                 "a request may not have the daemon read the memory of process %lu, which is of "
+                                 "another user; ask as root, or allow it with sources.allow (heapwatchd.yaml(5))",
+                                 (unsigned long)uri->pid);
         default:
                 break;
         }

@@ -52,6 +52,7 @@ extern const struct medium medium_stdin;
 extern const struct medium medium_connect;
 extern const struct medium medium_listen;
 extern const struct medium medium_process;
+extern const struct medium medium_outside;
 
 /* Reports state and reason to the sink if either is new. */
 void source_set_state(struct source *s, enum source_state state, const char *format, ...)

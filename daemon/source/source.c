@@ -23,7 +23,7 @@
 static const struct medium *const media[] = {
         [SOURCE_FILE] = &medium_file,         [SOURCE_FIFO] = &medium_fifo,       [SOURCE_STDIN] = &medium_stdin,
         [SOURCE_UNIX] = &medium_connect,      [SOURCE_TCP] = &medium_connect,     [SOURCE_UNIX_LISTEN] = &medium_listen,
-        [SOURCE_TCP_LISTEN] = &medium_listen, [SOURCE_PROCESS] = &medium_process,
+        [SOURCE_TCP_LISTEN] = &medium_listen, [SOURCE_PROCESS] = &medium_process, [SOURCE_OUTSIDE] = &medium_outside,
 };
 
 struct source *source_open(struct event_base *base, const struct source_uri *uri, const struct source_sink *sink,

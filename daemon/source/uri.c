@@ -20,7 +20,7 @@
 #include <string.h>
 #include <sys/un.h>
 
-#define SCHEMES "file:, fifo:, stdin:, unix:, tcp:, unix-listen:, tcp-listen: or pid:"
+#define SCHEMES "file:, fifo:, stdin:, unix:, tcp:, unix-listen:, tcp-listen:, pid: or outside:"
 
 enum rest { REST_PATH, REST_SOCKET_PATH, REST_ADDRESS, REST_PROCESS, REST_NOTHING };
 
@@ -37,6 +37,7 @@ static const struct scheme {
         { "unix-listen:", SOURCE_UNIX_LISTEN, REST_SOCKET_PATH },
         { "tcp-listen:", SOURCE_TCP_LISTEN, REST_ADDRESS },
         { "pid:", SOURCE_PROCESS, REST_PROCESS },
+        { "outside:", SOURCE_OUTSIDE, REST_PROCESS },
 };
 
 static bool has_control(const char *text)
@@ -134,8 +135,10 @@ static bool parse_process(const char *text, struct source_uri *u, struct error *
         uint64_t pid, ticks = 0;
 
         if (digits == 0 || (text[digits] && !start) || !kernel_number(text, &pid) || pid == 0 || pid > INT32_MAX)
-                return error_set(error, "'%.40s' is not the number of a process; expected pid:PID, such as pid:1234",
-                                 text);
+                return error_set(
+                        error,
+                        "'%.40s' is not the number of a process; expected pid:PID, such as pid:1234 or outside:1234",
+                        text);
         if (start && (strspn(start, "0123456789") != strlen(start) || !kernel_number(start, &ticks) || ticks == 0))
                 return error_set(error,
                                  "'%.40s' is not the start of a process; expected pid:PID@START, with field 22 of "
@@ -169,11 +172,13 @@ static bool parse_rest(const struct scheme *scheme, const char *rest, struct sou
 
 void source_uri_set_start(struct source_uri *u, uint64_t start_ticks)
 {
+        const char *scheme = u->kind == SOURCE_OUTSIDE ? "outside:" : "pid:";
+
         u->start_ticks = start_ticks;
         if (start_ticks)
-                (void)snprintf(u->text, sizeof(u->text), "pid:%" PRIu32 "@%" PRIu64, u->pid, start_ticks);
+                (void)snprintf(u->text, sizeof(u->text), "%s%" PRIu32 "@%" PRIu64, scheme, u->pid, start_ticks);
         else
-                (void)snprintf(u->text, sizeof(u->text), "pid:%" PRIu32, u->pid);
+                (void)snprintf(u->text, sizeof(u->text), "%s%" PRIu32, scheme, u->pid);
 }
 
 static void write_canonical(const struct scheme *scheme, const char *rest, struct source_uri *u)
@@ -314,6 +319,7 @@ static void name_from_uri(const struct source_uri *u, char name[TARGET_NAME_MAX 
                 name_from(address, (size_t)snprintf(address, sizeof(address), "%s-%u", u->host, u->port), name);
                 break;
         case SOURCE_PROCESS:
+        case SOURCE_OUTSIDE:
                 name_from(address, (size_t)snprintf(address, sizeof(address), "pid-%" PRIu32, u->pid), name);
                 break;
         default:

@@ -6,6 +6,7 @@
  *   fifo:PATH            a named pipe          tcp-listen:HOST:PORT    accept one writer at a time
  *   stdin:               standard input        unix:PATH, unix-listen:PATH
  *   pid:PID[@START]      a process alone, without a log; START as field 22 of /proc/PID/stat
+ *   outside:PID[@START]  a GHC-compiled program without a log, whose memory is read while it runs
  *
  * HOST is a numeric address (IPv6 in brackets) or localhost: nothing here looks
  * names up. tcp-listen: takes only loopback addresses.
@@ -31,23 +32,33 @@ enum source_kind {
         SOURCE_TCP,
         SOURCE_UNIX_LISTEN,
         SOURCE_TCP_LISTEN,
-        SOURCE_PROCESS
+        SOURCE_PROCESS,
+        SOURCE_OUTSIDE
 };
 
 struct source_uri {
         enum source_kind kind;
         uint16_t port;
         uint16_t path_at;                /* where the path begins in `text`: of FILE, FIFO, UNIX*; else 0 */
-        uint32_t pid;                    /* PROCESS */
-        uint64_t start_ticks;            /* PROCESS: clock ticks from boot to its start; 0: whoever has that pid */
+        uint32_t pid;                    /* PROCESS, OUTSIDE */
+        uint64_t start_ticks;            /* of the same: clock ticks from boot to its start; 0: whoever has that pid */
         char host[64];                   /* TCP*; numeric or "localhost" */
         char text[SOURCE_PATH_MAX + 16]; /* canonical form, with its scheme */
 };
 
-/* How many descriptors a source of this kind has open at most: a FIFO both ends, a listener its connection, too. */
+/* How many descriptors a source of this kind has open at most: a FIFO both ends, a listener its connection, too, and
+ * OUTSIDE two pipes. */
 static inline size_t source_descriptors(enum source_kind kind)
 {
-        return kind == SOURCE_FIFO || kind == SOURCE_UNIX_LISTEN || kind == SOURCE_TCP_LISTEN ? 2 : 1;
+        return kind == SOURCE_FIFO || kind == SOURCE_OUTSIDE || kind == SOURCE_UNIX_LISTEN || kind == SOURCE_TCP_LISTEN
+                       ? 2
+                       : 1;
+}
+
+/* Whether it names a process, which has one life. */
+static inline bool source_uri_is_process(const struct source_uri *uri)
+{
+        return uri->kind == SOURCE_PROCESS || uri->kind == SOURCE_OUTSIDE;
 }
 
 /* "" for those without one. */
@@ -65,7 +76,7 @@ void target_name_from_folder(const char *path, char name[TARGET_NAME_MAX + 1]);
 /* Parses a URI without name. False with a sentence in `error`. */
 bool source_uri_parse(const char *text, struct source_uri *ret_uri, struct error *error);
 
-/* A PROCESS URI for that process alone, not for a later one with the same pid. */
+/* A URI of a process for that process alone, not for a later one with the same pid. */
 void source_uri_set_start(struct source_uri *uri, uint64_t start_ticks);
 
 /* Whether a TCP* URI names this machine's loopback. */

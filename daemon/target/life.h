@@ -79,7 +79,7 @@ struct life_evidence {
         bool oom_killed; /* the kernel killed a process of its control group for memory */
         bool disk_full;  /* of its log */
         bool may_break;  /* its stream may end before the program does */
-        bool alone;      /* it has no log, only its process */
+        bool alone;      /* it has no log of its own, only its process */
 };
 
 #define LIFE_HEAP_EXHAUSTED 251u /* EXIT_HEAPOVERFLOW of GHC's Rts.h: more than -M allows */

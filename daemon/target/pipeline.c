@@ -104,7 +104,7 @@ static struct pipeline *build(const struct pipeline_options *options)
         p->uri = *options->uri;
         p->live = options->base != NULL;
         p->show_arguments = options->show_arguments;
-        p->one_run = options->one_run || pipeline_is_process(p); /* a process has one life */
+        p->one_run = options->one_run || source_uri_is_process(&p->uri); /* a process has one life */
         p->next_run = options->next_run;
         p->next_run_ctx = options->next_run_ctx;
         p->resolution_ns = options->resolution_ns;

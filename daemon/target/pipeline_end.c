@@ -92,17 +92,18 @@ static struct life_evidence gather_evidence(struct pipeline *p, bool marked)
         const struct run *run = model_run(p->model);
 
         p->ended.oom_killed = p->process.seen && process_watch_oom_killed(&p->process);
+        const bool alive = p->live && process_watch_alive(&p->process, run->pid, run->start_wall_ns);
         return (struct life_evidence){
                 .marked = marked,
                 .exit_known = p->ended.known,
                 .signal = p->ended.signal,
                 .status = p->ended.status,
                 .process_seen = p->process.seen,
-                .process_alive = p->live && process_watch_alive(&p->process, run->pid, run->start_wall_ns),
+                .process_alive = alive,
                 .oom_killed = p->ended.oom_killed,
                 .disk_full = disk_is_full(p),
                 .may_break = source_may_break(p) || (!p->live && (p->cut || p->ends_damaged)),
-                .alone = pipeline_is_process(p),
+                .alone = pipeline_is_process(p) || (source_uri_is_process(&p->uri) && !alive),
         };
 }
 
@@ -193,7 +194,8 @@ void pipeline_exited(struct pipeline *p, const struct run_exit *how)
         if (!life_is_over(p->life))
                 return; /* the end of the log is still to come */
         const struct life_evidence e = gather_evidence(p, marked);
-        format_exit(p, marked || pipeline_is_process(p) ? NULL : "its log has no end marker", detail, sizeof(detail));
+        format_exit(p, marked || source_uri_is_process(&p->uri) ? NULL : "its log has no end marker", detail,
+                    sizeof(detail));
         pipeline_happens_now(p, life_judge_end(&e), detail);
 }
 

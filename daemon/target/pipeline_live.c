@@ -209,7 +209,7 @@ void pipeline_poll_process(struct pipeline *p, uint64_t wall_ns)
         case PROCESS_NEVER_SEEN:
                 return;
         case PROCESS_GONE:
-                if (!pipeline_is_process(p)) /* its source says so itself */
+                if (!source_uri_is_process(&p->uri)) /* its source says so itself */
                         process_gone(p);
                 return;
         case PROCESS_ALIVE:

@@ -311,7 +311,8 @@ void pipeline_finish_stream(struct pipeline *p, const char *why)
                          "%s, without an end marker and inside an event (%" PRIu64 " bytes of it were there)", why,
                          left);
         else
-                snprintf(cause, sizeof(cause), "%s, without an end marker", why);
+                snprintf(cause, sizeof(cause), "%s%s", why,
+                         source_uri_is_process(&p->uri) ? "" : ", without an end marker"); /* which has never one */
         if (pipeline_in_run(p)) {
                 const enum life_event end = pipeline_judge_end(p, false, cause, detail, sizeof(detail));
                 pipeline_happens_now(p, end, detail);

@@ -386,7 +386,7 @@ static void pin_process(struct source_uri *uri)
 {
         struct process_identity id;
 
-        if (uri->kind == SOURCE_PROCESS && uri->start_ticks == 0 && procfs_identity("", uri->pid, &id) == 0)
+        if (source_uri_is_process(uri) && uri->start_ticks == 0 && procfs_identity("", uri->pid, &id) == 0)
                 source_uri_set_start(uri, id.start_ticks);
 }
 

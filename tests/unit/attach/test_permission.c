@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "client/attach/permission.h"
+#include "client/program/permission.h"
 
 static void test_what_is_missing(void **state)
 {

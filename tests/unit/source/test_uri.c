@@ -37,6 +37,8 @@ static void good_uris(void **state)
                 { "tcp-listen:[::1]:9", "tcp-listen:[::1]:9", "_-1-9", "", "::1", SOURCE_TCP_LISTEN, 9 },
                 { "/a/.eventlog", "file:/a/.eventlog", "_eventlog", "/a/.eventlog", "", SOURCE_FILE, 0 },
                 { "pid:1234", "pid:1234", "pid-1234", "", "", SOURCE_PROCESS, 0 },
+                { "outside:7", "outside:7", "pid-7", "", "", SOURCE_OUTSIDE, 0 },
+                { "outside:7@42", "outside:7@42", "pid-7", "", "", SOURCE_OUTSIDE, 0 },
                 { "pid:007@42", "pid:7@42", "pid-7", "", "", SOURCE_PROCESS, 0 },
                 { "-x", "file:-x", "_x", "-x", "", SOURCE_FILE, 0 },
         };
@@ -102,6 +104,7 @@ static void bad_uris(void **state)
                 { "pid:12x", "not the number of a process" },
                 { "pid:2147483648", "not the number of a process" },
                 { "pid:99999999999999999999", "not the number of a process" },
+                { "outside:x", "not the number of a process" },
                 { "pid:12@", "not the start of a process" },
                 { "pid:12@0", "not the start of a process" },
                 { "pid:12@7 ", "not the start of a process" },

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* permission.h - whether this machine lets us trace another process of our user, which attaching needs. */
-#ifndef HW_CLIENT_ATTACH_PERMISSION_H
-#define HW_CLIENT_ATTACH_PERMISSION_H
+/* permission.h - whether this machine lets us trace and read another process, which attaching and inspecting need. */
+#ifndef HW_CLIENT_PROGRAM_PERMISSION_H
+#define HW_CLIENT_PROGRAM_PERMISSION_H
 
 #include <stdbool.h>
+#include <sys/types.h>
+
+#include "proto/base/error.h"
 
 /*
  * What is missing, in one sentence; NULL: nothing. `scope`: kernel.yama.ptrace_scope, 0 where the kernel has none.
@@ -13,5 +16,8 @@ const char *permission_missing(int scope, bool capable);
 
 /* The same, as it is here and now. A process may still allow it for itself with prctl(PR_SET_PTRACER). */
 const char *permission_missing_here(void);
+
+/* Why the kernel refuses to let us read the process, and what to do; one sentence. */
+void permission_refused(pid_t pid, struct error *ret);
 
 #endif

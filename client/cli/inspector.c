@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/inspect/child.h"
+#include "client/cli/inspector.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -127,14 +127,14 @@ static bool relay(struct child *c, uint64_t until_ns)
 
 /* ---------------------------------------------------------------------------- its end */
 
-static enum child_end end_of(const struct child *c, int status, struct error *error)
+static enum inspector_end end_of(const struct child *c, int status, struct error *error)
 {
         char said[ERROR_TEXT_MAX];
 
         if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-                return CHILD_GOOD;
+                return INSPECTOR_GOOD;
         if (WIFEXITED(status) && WEXITSTATUS(status) == REFUSED)
-                return CHILD_REFUSED;
+                return INSPECTOR_REFUSED;
         (void)hw_terminal_text(said, sizeof(said), c->said);
         if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL))
                 (void)error_set(error,
@@ -145,10 +145,10 @@ static enum child_end end_of(const struct child *c, int status, struct error *er
                                 WTERMSIG(status));
         else
                 (void)error_set(error, "%s", said[0] ? said : "the inspection failed without saying why");
-        return CHILD_FAILED;
+        return INSPECTOR_FAILED;
 }
 
-enum child_end child_run(const char *const *arguments, uint64_t most_ns, struct error *error)
+enum inspector_end inspector_run(const char *const *arguments, uint64_t most_ns, struct error *error)
 {
         struct child c = { .n_said = 0 };
         char program[PATH_MAX];
@@ -157,7 +157,7 @@ enum child_end child_run(const char *const *arguments, uint64_t most_ns, struct 
         sibling_program(arguments[0], program, sizeof(program));
         if (!open_pipes(out, err)) {
                 (void)error_set(error, "cannot start %s: %s", arguments[0], strerror(errno));
-                return CHILD_FAILED;
+                return INSPECTOR_FAILED;
         }
         const int r = spawn(program, arguments, out[1], err[1], &c.pid);
         (void)close(out[1]);
@@ -172,7 +172,7 @@ enum child_end child_run(const char *const *arguments, uint64_t most_ns, struct 
         if (r != 0) {
                 (void)error_set(error, "cannot start %s: %s; it is installed with heapwatch", arguments[0],
                                 strerror(r));
-                return CHILD_FAILED;
+                return INSPECTOR_FAILED;
         }
         while (waitpid(c.pid, &status, 0) < 0 && errno == EINTR)
                 ;

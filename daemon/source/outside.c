@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: a program without a log, read from outside. A process of its own, `heapwatch-inspect watch`, reads the memory
+ * of the program while that runs and writes what it finds as an eventlog into a pipe; whatever the memory holds,
+ * happens to that process alone. It ends when the program ends, and when nobody reads the pipe any more: also when the
+ * daemon is killed. When it ends first, it is started again, with backoff; the program's own end is what /proc says.
+ *
+ * Its standard error is a pipe, too: one sentence says why it cannot go on. It is reaped here by its pid; nothing waits
+ * for all children.
+ */
+#include <errno.h>
+#include <event2/event.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/source/backoff.h"
+#include "daemon/source/medium.h"
+#include "daemon/source/procfs.h"
+#include "heapwatch/text.h"
+#include "proto/base/sibling.h"
+
+#define REFUSED       3 /* its exit status when the kernel does not let it read: inspect/show/request.h */
+#define SENTENCE      400
+#define REAP_MS       10
+#define REAPS_PATIENT 100 /* then it is killed: it has closed its pipe, but does not end */
+
+struct outside_source {
+        struct source source;
+        struct event *timer; /* starts it; after its output has ended, reaps it */
+        struct event *readable;
+        struct backoff backoff;
+        pid_t child; /* 0: none */
+        int out, err;
+        bool attached;  /* it has written something */
+        unsigned reaps; /* tries so far; 0: its output has not ended */
+};
+
+static const struct timeval at_once = { 0, 0 };
+static const struct timeval reap_pause = { 0, REAP_MS * 1000 };
+
+/* ------------------------------------------------------------------------- its process */
+
+/* Only its own descriptors; in its own process group, so that Ctrl-C in a terminal ends only the daemon. */
+static int spawn(struct outside_source *o, int out, int err)
+{
+        char path[PATH_MAX], pid[16];
+        char *argv[] = { "heapwatch-inspect", "watch", "--pid", pid, NULL };
+        posix_spawn_file_actions_t files;
+        posix_spawnattr_t attributes;
+        sigset_t none, all;
+        int r = posix_spawnattr_init(&attributes);
+
+        if (r)
+                return r;
+        if ((r = posix_spawn_file_actions_init(&files)) != 0) {
+                (void)posix_spawnattr_destroy(&attributes);
+                return r;
+        }
+        sibling_program(argv[0], path, sizeof(path));
+        (void)snprintf(pid, sizeof(pid), "%" PRIu32, o->source.uri.pid);
+        (void)sigemptyset(&none);
+        (void)sigfillset(&all);
+        if (!(r = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0)) &&
+            !(r = posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO)) &&
+            !(r = posix_spawn_file_actions_adddup2(&files, err, STDERR_FILENO)) &&
+            !(r = posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1)) &&
+            !(r = posix_spawnattr_setsigmask(&attributes, &none)) &&
+            !(r = posix_spawnattr_setsigdefault(&attributes, &all)) &&
+            !(r = posix_spawnattr_setpgroup(&attributes, 0)) &&
+            !(r = posix_spawnattr_setflags(&attributes,
+                                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP)))
+                r = posix_spawnp(&o->child, path, &files, &attributes, argv, environ);
+        (void)posix_spawn_file_actions_destroy(&files);
+        (void)posix_spawnattr_destroy(&attributes);
+        if (r)
+                o->child = 0;
+        return r;
+}
+
+static void close_pipes(struct outside_source *o)
+{
+        if (o->readable)
+                event_free(o->readable);
+        if (o->out >= 0)
+                (void)close(o->out);
+        if (o->err >= 0)
+                (void)close(o->err);
+        o->readable = NULL;
+        o->out = o->err = -1;
+}
+
+/* SIGKILL ends it at once: it stops no program and leaves nothing. It is not waited for longer than a moment. */
+static void end_child(struct outside_source *o)
+{
+        const struct timespec pause = { .tv_nsec = 1000000 };
+
+        if (o->child <= 0)
+                return;
+        (void)kill(o->child, SIGKILL);
+        for (int i = 0; i < 100 && waitpid(o->child, NULL, WNOHANG) == 0; i++)
+                (void)nanosleep(&pause, NULL);
+        o->child = 0;
+}
+
+/* ------------------------------------------------------------------------------ states */
+
+/* False: the program is gone, which has been reported. */
+static bool is_there(struct outside_source *o)
+{
+        struct source *s = &o->source;
+        struct process_identity id;
+
+        if (procfs_identity("", s->uri.pid, &id) == 0 &&
+            (s->uri.start_ticks == 0 || s->uri.start_ticks == id.start_ticks)) {
+                source_uri_set_start(&s->uri, id.start_ticks);
+                return true;
+        }
+        source_set_state(s, SOURCE_ENDED, "process %" PRIu32 " is gone", s->uri.pid);
+        return false;
+}
+
+static void try_later(struct outside_source *o, enum source_state state, const char *why)
+{
+        const struct timeval pause = backoff_next(&o->backoff);
+
+        close_pipes(o);
+        source_cut(&o->source, "%s", why);
+        source_set_retry(&o->source, state, "%s", why);
+        (void)event_add(o->timer, &pause); /* its timer slot exists: needs no memory */
+}
+
+/* What it said, as a text for a terminal; "" when it was silent. */
+static void read_sentence(const struct outside_source *o, char ret[SENTENCE])
+{
+        char text[SENTENCE];
+        const ssize_t n = o->err >= 0 ? read(o->err, text, sizeof(text) - 1) : -1;
+
+        text[n > 0 ? n : 0] = '\0';
+        text[strcspn(text, "\n")] = '\0';
+        (void)hw_terminal_text(ret, SENTENCE, text);
+}
+
+static void report_end(struct outside_source *o, int status)
+{
+        char said[SENTENCE], why[SENTENCE + 128];
+
+        o->child = 0;
+        read_sentence(o, said);
+        if (!is_there(o)) {
+                close_pipes(o);
+                return;
+        }
+        if (WIFSIGNALED(status))
+                (void)snprintf(why, sizeof(why),
+                               "what reads the program from outside was ended by signal %d; it is started again",
+                               WTERMSIG(status));
+        else
+                (void)snprintf(why, sizeof(why), "the program cannot be read from outside: %s",
+                               said[0] ? said : "heapwatch-inspect ended without saying why");
+        const bool is_refused = WIFEXITED(status) && WEXITSTATUS(status) == REFUSED;
+        try_later(o, is_refused ? SOURCE_FAILED : SOURCE_WAITING, why);
+}
+
+static void reap(struct outside_source *o)
+{
+        int status = 0;
+
+        if (source_is_busy(&o->source)) { /* its last bytes are still to be taken */
+                (void)event_add(o->timer, &reap_pause);
+                return;
+        }
+        const pid_t r = waitpid(o->child, &status, WNOHANG);
+        if (r == 0) {
+                if (++o->reaps == REAPS_PATIENT)
+                        (void)kill(o->child, SIGKILL);
+                (void)event_add(o->timer, &reap_pause);
+                return;
+        }
+        report_end(o, r == o->child ? status : 0);
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *ctx)
+{
+        struct outside_source *o = ctx;
+        int error = 0, n = 0;
+
+        (void)what;
+        if (!o->attached && ioctl(fd, FIONREAD, &n) == 0 && n > 0) {
+                o->attached = true;
+                backoff_reset(&o->backoff);
+                source_set_attached(&o->source, "process %" PRIu32 " is read from outside", o->source.uri.pid);
+        }
+        const enum turn_end end = source_read_turn(&o->source, fd, &error);
+        if (end != TURN_EOF && end != TURN_ERROR)
+                return;
+        (void)event_del(o->readable);
+        o->reaps = 1;
+        (void)event_add(o->timer, &at_once);
+}
+
+static bool start_child(struct outside_source *o, char *why, size_t size)
+{
+        int out[2], err[2], r;
+
+        if (pipe2(out, O_CLOEXEC | O_NONBLOCK) < 0) {
+                (void)snprintf(why, size, "no pipe to read from: %s", strerror(errno));
+                return false;
+        }
+        if (pipe2(err, O_CLOEXEC | O_NONBLOCK) < 0) {
+                (void)snprintf(why, size, "no pipe to read from: %s", strerror(errno));
+                (void)close(out[0]);
+                (void)close(out[1]);
+                return false;
+        }
+        o->out = out[0];
+        o->err = err[0];
+        (void)fcntl(out[1], F_SETFL, 0); /* it waits until there is room */
+        r = spawn(o, out[1], err[1]);
+        (void)close(out[1]);
+        (void)close(err[1]);
+        if (r) {
+                (void)snprintf(why, size, "heapwatch-inspect, which reads the program, cannot be started: %s",
+                               strerror(r));
+                return false;
+        }
+        o->reaps = 0;
+        o->attached = false;
+        o->readable = event_new(o->source.base, o->out, EV_READ | EV_PERSIST, on_readable, o);
+        if (o->readable && event_add(o->readable, NULL) == 0)
+                return true;
+        (void)snprintf(why, size, "out of memory");
+        end_child(o);
+        return false;
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *ctx)
+{
+        struct outside_source *o = ctx;
+        char why[160];
+
+        (void)fd;
+        (void)what;
+        if (o->child > 0)
+                reap(o);
+        else if (is_there(o) && !start_child(o, why, sizeof(why)))
+                try_later(o, SOURCE_WAITING, why);
+}
+
+static int outside_start(struct source *s, struct error *error)
+{
+        struct outside_source *o = (struct outside_source *)s;
+
+        o->out = o->err = -1;
+        o->timer = evtimer_new(s->base, on_timer, o);
+        if (o->timer && event_add(o->timer, &at_once) == 0)
+                return 0;
+        return error_code(error, -ENOMEM, "out of memory");
+}
+
+static void outside_stop(struct source *s)
+{
+        struct outside_source *o = (struct outside_source *)s;
+
+        close_pipes(o);
+        end_child(o);
+        if (o->timer)
+                event_free(o->timer);
+}
+
+const struct medium medium_outside = { sizeof(struct outside_source), outside_start, outside_stop, NULL };

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A stripped program watched from outside: live data, heap size and bands are read from its memory while it runs."""
+import os
+import pathlib
+import signal
+import shutil
+import subprocess
+
+import pytest
+
+from harness import CLIENT, DEADLINE_S, Daemon, Programs, client, pb, require_tracing, running, wait_for
+
+MIB = 1 << 20
+pytestmark = pytest.mark.xdist_group("inside")
+programs = Programs({
+    "threaded": ("leaky-threaded", "Leaky", "-threaded", "-rtsopts", "-eventlog", "tests/programs/flush.c"),
+    "plain": ("leaky-plain", "Leaky", "-rtsopts", "-eventlog", "tests/programs/flush.c"),
+    "inside": ("inside-threaded", "Inside", "-threaded", "-rtsopts"),
+})
+
+
+@pytest.fixture(scope="module")
+def stripped(tmp_path_factory):
+    """Name of a build -> path of its stripped copy."""
+    require_tracing()
+    out = tmp_path_factory.mktemp("stripped")
+
+    def of(build):
+        path = out / build
+        if not path.exists():
+            shutil.copy(programs[build], path)
+            subprocess.run(["strip", path], check=True)
+        return path
+    return of
+
+
+def heapwatch(daemon, *words):
+    env = {**os.environ, "HEAPWATCH_DIR": str(daemon.directory)}
+    return subprocess.run([CLIENT, *map(str, words)], env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=DEADLINE_S, cwd=daemon.directory)
+
+
+def heap(daemon, name):
+    found = daemon.snapshot(name).get("heap")
+    return found[0].heap if found else None
+
+
+def inspector_of(daemon_pid):
+    """The process that reads for a daemon."""
+    def find():
+        for entry in pathlib.Path("/proc").iterdir():
+            try:
+                stat = (entry / "stat").read_text() if entry.name.isdigit() else ""
+            except OSError:
+                continue
+            if "(heapwatch-insp" in stat and int(stat.rsplit(")", 1)[1].split()[1]) == daemon_pid:
+                return int(entry.name)
+        return 0
+    return wait_for(find, "its inspector")
+
+
+OFTEN = ("+RTS", "-A64k", "-F1.1")  # major collections; else there are few in so short a time
+
+
+@pytest.mark.parametrize("build, flags", [("threaded", OFTEN), ("plain", ("+RTS", "-A64k", "-G1"))])
+def test_a_leak_of_a_stripped_program_is_found(directory, stripped, build, flags):
+    with Daemon(directory, args=("--resolution", "1s")) as daemon, \
+            running(stripped(build), "1000", *flags, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:
+        done = heapwatch(daemon, "attach", program.pid, "--name", "x")
+        assert done.returncode == 0 and "from outside, because it is stripped" in done.stdout, done
+        t = daemon.wait_state("x", "RUNNING")
+        assert t.uri.startswith(f"outside:{program.pid}@") and not t.run_info.process_only and t.run_info.pid == program.pid
+        h = wait_for(lambda: (h := heap(daemon, "x")) and h.live_bytes and h.heap_size_bytes and h.process.rss_bytes and h,
+                     "live data, heap size and resident memory")
+        assert h.live_bytes <= h.heap_size_bytes
+        wait_for(lambda: "census" in daemon.snapshot("x"), "a census")
+        wait_for(lambda: "live data grow" in heapwatch(daemon, "trend", "x").stdout, "the verdict")
+        screen = heapwatch(daemon, "top", "--once", "x").stdout
+        assert "main:Work.Record" in screen and "no collection seen" not in screen, screen
+        program.kill()
+        program.wait()
+        t = daemon.wait_state("x", "ENDED")
+        assert f"process {program.pid} is gone" in t.detail and "not known" in t.detail
+
+
+def test_live_data_are_those_of_the_runtimes_own_log(directory, stripped):
+    """The same program, watched in both ways at once."""
+    own = directory / "own.eventlog"
+    with Daemon(directory) as daemon, \
+            running(stripped("threaded"), "1000", *OFTEN, "-l", f"-ol{own}", stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:
+        for source in (f"own=file:{own}", f"x=outside:{program.pid}"):
+            done = client("add", "--connect", daemon.publish, source)
+            assert done.returncode == 0, done.stderr
+        found = {}
+
+        def agree():
+            """In the newest pair whose values are of the same collection."""
+            for name in ("own", "x"):
+                if (h := heap(daemon, name)) and h.live_bytes:
+                    found.setdefault(name, {})[h.live_bytes] = h.live_time_ns if h.HasField("live_time_ns") else 0
+            return any(abs(a - b) < 0.01 * a + 64 * 1024 for a in found.get("own", ()) for b in found.get("x", ()) if a > 2 * MIB)
+        wait_for(agree, "both to agree")
+
+
+def test_an_inspector_that_is_killed_is_started_again(directory, stripped):
+    with Daemon(directory) as daemon, \
+            running(stripped("threaded"), "1000", *OFTEN, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:
+        assert heapwatch(daemon, "attach", program.pid, "--name", "x").returncode == 0
+        wait_for(lambda: (h := heap(daemon, "x")) and h.live_bytes, "live data")
+        first = inspector_of(daemon.process.pid)
+        os.kill(first, signal.SIGKILL)
+        assert wait_for(lambda: (i := inspector_of(daemon.process.pid)) != first and i, "another")
+        t = wait_for(lambda: (t := daemon.target("x")).state == pb.Target.STATE_RUNNING and "goes on" in t.detail and t, "the run to go on")
+        assert t.runs == 1
+        assert pathlib.Path(f"/proc/{program.pid}/status").read_text().split("State:\t")[1][0] in "RS", "the program runs"
+        another = inspector_of(daemon.process.pid)
+        daemon.stop(signal.SIGKILL)
+        wait_for(lambda: not pathlib.Path(f"/proc/{another}").exists(), "the end of the inspector whose daemon is gone")
+        assert program.poll() is None
+
+
+def test_nobody_is_left_after_detaching(directory, stripped):
+    with Daemon(directory) as daemon, \
+            running(stripped("threaded"), "1000", *OFTEN, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:
+        assert heapwatch(daemon, "attach", program.pid).returncode == 0
+        pid = inspector_of(daemon.process.pid)
+        assert heapwatch(daemon, "detach", program.pid).returncode == 0
+        wait_for(lambda: not pathlib.Path(f"/proc/{pid}").exists(), "its end")
+        assert not daemon.status().targets and program.poll() is None
+
+
+def test_what_is_no_haskell_program_is_watched_as_a_process(directory):
+    require_tracing()
+    with Daemon(directory) as daemon, running("sleep", "1000") as program:
+        done = heapwatch(daemon, "attach", "--outside", program.pid, "--name", "x")
+        assert done.returncode == 0 and "cannot be read from outside" in done.stdout, done
+        t = daemon.wait_state("x", "RUNNING")
+        assert t.run_info.process_only and t.process_only_reason.startswith("from outside: "), t.process_only_reason
