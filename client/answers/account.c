@@ -45,7 +45,7 @@ enum account_end account_end(const struct world_target *t)
         return s->state == HW__TARGET__STATE__STATE_UNREADABLE ? END_UNKNOWN : END_RUNS;
 }
 
-static void tell_end(struct account *a, const struct world_target *t)
+static void add_end(struct account *a, const struct world_target *t)
 {
         static const char *const words[] = {
                 [END_RUNS] = "still runs; what follows is as of now",
@@ -56,12 +56,12 @@ static void tell_end(struct account *a, const struct world_target *t)
         const Hw__Target *s = t->target;
         struct target_answer *r = row_at(a, "end", a->end == END_BADLY ? ANSWER_BAD : ANSWER_DIM, t->event_time_ns);
 
-        say(r->text, "%s", words[a->end]);
+        append_text(r->text, "%s", words[a->end]);
         if (s && s->detail && *s->detail)
-                say(r->text, ": %.300s", s->detail);
-        say(r->text, ", at ");
+                append_text(r->text, ": %.300s", s->detail);
+        append_text(r->text, ", at ");
         if (s && s->oom_killed)
-                say(row(a, "kernel", ANSWER_BAD)->text, "killed a process of its control group for memory");
+                append_text(row(a, "kernel", ANSWER_BAD)->text, "killed a process of its control group for memory");
 }
 
 /* ------------------------------------------------------------------ memory */
@@ -77,12 +77,12 @@ bool account_limit(const struct world_target *t, uint64_t *ret_bytes, const char
         return true;
 }
 
-static void say_amount(char *text, const char *name, bool known, uint64_t bytes)
+static void append_amount(char *text, const char *name, bool known, uint64_t bytes)
 {
         if (!known)
                 return;
-        say(text, "%s%s ", text[0] ? ", " : "", name);
-        say_bytes(text, bytes);
+        append_text(text, "%s%s ", text[0] ? ", " : "", name);
+        append_bytes(text, bytes);
 }
 
 static Hw__TimeToLimit__Source limit_source(const struct world_target *t)
@@ -114,7 +114,7 @@ bool account_used(const struct world_target *t, const char **ret_name, uint64_t 
         return group || !heap || t->heap->has_heap_size_bytes;
 }
 
-static void tell_limit(struct account *a, const struct world_target *t)
+static void add_limit(struct account *a, const struct world_target *t)
 {
         const char *words, *name;
         char share[HW_NUMBER_MAX];
@@ -123,20 +123,20 @@ static void tell_limit(struct account *a, const struct world_target *t)
         if (!account_limit(t, &limit, &words) || !limit)
                 return;
         if (!account_used(t, &name, &used)) {
-                say(row(a, "limit", ANSWER_DIM)->text, "%s is ", words);
-                say_bytes(a->rows[a->n - 1].says.text, limit);
+                append_text(row(a, "limit", ANSWER_DIM)->text, "%s is ", words);
+                append_bytes(a->rows[a->n - 1].says.text, limit);
                 return;
         }
         const bool most = a->end != END_RUNS && heap_counts(t) && t->heap->max_heap_size_bytes > used;
         if (most) /* at the end of a program that ran out of heap the runtime has freed most of it */
                 used = t->heap->max_heap_size_bytes;
         struct target_answer *r = row(a, "limit", used >= limit / 10 * 9 ? ANSWER_BAD : ANSWER_DIM);
-        say(r->text, "%s had %s%s of %s, ", name, most ? "at most " : "",
-            hw_share_text(share, sizeof(share), (double)used / (double)limit), words);
-        say_bytes(r->text, limit);
+        append_text(r->text, "%s had %s%s of %s, ", name, most ? "at most " : "",
+                    hw_share_text(share, sizeof(share), (double)used / (double)limit), words);
+        append_bytes(r->text, limit);
 }
 
-static void tell_memory(struct account *a, const struct world_target *t)
+static void add_memory(struct account *a, const struct world_target *t)
 {
         const Hw__Heap *h = t->heap;
 
@@ -144,22 +144,22 @@ static void tell_memory(struct account *a, const struct world_target *t)
                 return;
         const Hw__Process *p = h->process;
         struct target_answer *r = row(a, "memory", ANSWER_DIM);
-        say_amount(r->text, "live", h->has_live_bytes, h->live_bytes);
-        say_amount(r->text, "heap", h->has_heap_size_bytes, h->heap_size_bytes);
-        say_amount(r->text, "resident", p && p->has_rss_bytes, p ? p->rss_bytes : 0);
-        say_amount(r->text, "swapped", p && p->has_swap_bytes && p->swap_bytes, p ? p->swap_bytes : 0);
-        say_amount(r->text, "control group", p && p->has_cgroup_current_bytes, p ? p->cgroup_current_bytes : 0);
-        say_amount(r->text, "most live", h->has_max_live_bytes, h->max_live_bytes);
+        append_amount(r->text, "live", h->has_live_bytes, h->live_bytes);
+        append_amount(r->text, "heap", h->has_heap_size_bytes, h->heap_size_bytes);
+        append_amount(r->text, "resident", p && p->has_rss_bytes, p ? p->rss_bytes : 0);
+        append_amount(r->text, "swapped", p && p->has_swap_bytes && p->swap_bytes, p ? p->swap_bytes : 0);
+        append_amount(r->text, "control group", p && p->has_cgroup_current_bytes, p ? p->cgroup_current_bytes : 0);
+        append_amount(r->text, "most live", h->has_max_live_bytes, h->max_live_bytes);
         if (!r->text[0])
-                say(r->text, "not known");
+                append_text(r->text, "not known");
         if (h->resident && h->resident->text && *h->resident->text)
-                say(row(a, "memory", ANSWER_DIM)->text, "%.400s", h->resident->text);
-        tell_limit(a, t);
+                append_text(row(a, "memory", ANSWER_DIM)->text, "%.400s", h->resident->text);
+        add_limit(a, t);
 }
 
 /* ----------------------------------------------------------------- answers */
 
-static void tell_answers(struct account *a, const struct world_target *t, bool live)
+static void add_answers(struct account *a, const struct world_target *t, bool live)
 {
         struct answers answers;
 
@@ -168,7 +168,7 @@ static void tell_answers(struct account *a, const struct world_target *t, bool l
                 if (answers.answer[q].text[0] || answers.answer[q].after[0])
                         *row(a, question_key((enum target_question)q), ANSWER_DIM) = answers.answer[q];
         for (size_t i = 0; i < answers.n_caveats; i++)
-                say(row(a, "but", ANSWER_WARN)->text, "%s", answers.caveats[i]);
+                append_text(row(a, "but", ANSWER_WARN)->text, "%s", answers.caveats[i]);
 }
 
 /* ------------------------------------------------- bands, notes and pauses */
@@ -200,23 +200,23 @@ static void add_bands(struct account *a, const struct world_target *t, bool live
 
         census_age_of(&age, t, live);
         if (age.any)
-                say(row(a, "census", age.stale ? ANSWER_WARN : ANSWER_DIM)->text, "%s",
-                    census_age_text(line, sizeof(line), &age, t->event_time_ns));
+                append_text(row(a, "census", age.stale ? ANSWER_WARN : ANSWER_DIM)->text, "%s",
+                            census_age_text(line, sizeof(line), &age, t->event_time_ns));
         for (size_t i = 0; i < n; i++) {
                 struct target_answer *r = row(a, "bands", ANSWER_DIM);
-                say(r->text, "+");
-                say_bytes(r->text, grown[i]->bytes - grown[i]->first_bytes);
-                say(r->text, " to ");
-                say_bytes(r->text, grown[i]->bytes);
-                say(r->text, "  %.*s%s", LABEL, grown[i]->def->label,
-                    strlen(grown[i]->def->label) > LABEL ? "..." : "");
+                append_text(r->text, "+");
+                append_bytes(r->text, grown[i]->bytes - grown[i]->first_bytes);
+                append_text(r->text, " to ");
+                append_bytes(r->text, grown[i]->bytes);
+                append_text(r->text, "  %.*s%s", LABEL, grown[i]->def->label,
+                            strlen(grown[i]->def->label) > LABEL ? "..." : "");
                 char place[ANSWER_TEXT] = "";
-                if (say_band_place(place, grown[i]->def))
-                        say(r->text, " (%s)", place);
+                if (append_band_place(place, grown[i]->def))
+                        append_text(r->text, " (%s)", place);
         }
 }
 
-static void tell_notes(struct account *a, const struct world_target *t)
+static void add_notes(struct account *a, const struct world_target *t)
 {
         uint64_t numbers[ACCOUNT_NOTES];
         size_t n = 0;
@@ -228,7 +228,7 @@ static void tell_notes(struct account *a, const struct world_target *t)
         }
         while (n > 0) {
                 const Hw__Note *note = world_note(t, numbers[--n]);
-                say(row_at(a, "said", ANSWER_DIM, note->time_ns)->after, "  %.200s", note->text);
+                append_text(row_at(a, "said", ANSWER_DIM, note->time_ns)->after, "  %.200s", note->text);
         }
 }
 
@@ -242,7 +242,7 @@ static uint64_t longest_pause(const Hw__Gc *gc)
         return longest;
 }
 
-static void tell_pauses(struct account *a, const struct world_target *t)
+static void add_pauses(struct account *a, const struct world_target *t)
 {
         const Hw__Gc *gc = t->gc;
         char share[HW_NUMBER_MAX];
@@ -251,79 +251,80 @@ static void tell_pauses(struct account *a, const struct world_target *t)
                 return;
         struct target_answer *r = row(a, "pauses", ANSWER_DIM);
         if (gc->has_gc_share)
-                say(r->text, "%s of the last 10 s of events", hw_share_text(share, sizeof(share), gc->gc_share));
+                append_text(r->text, "%s of the last 10 s of events",
+                            hw_share_text(share, sizeof(share), gc->gc_share));
         if (gc->has_gc_share_run)
-                say(r->text, "%s%s of the run", r->text[0] ? ", " : "",
-                    hw_share_text(share, sizeof(share), gc->gc_share_run));
+                append_text(r->text, "%s%s of the run", r->text[0] ? ", " : "",
+                            hw_share_text(share, sizeof(share), gc->gc_share_run));
         if (longest_pause(gc)) {
-                say(r->text, "%sthe longest ", r->text[0] ? "; " : "");
-                say_duration(r->text, longest_pause(gc));
+                append_text(r->text, "%sthe longest ", r->text[0] ? "; " : "");
+                append_duration(r->text, longest_pause(gc));
         }
         for (size_t i = 0; i < gc->n_last; i++) {
                 const Hw__Collection *c = gc->last[i];
                 r = row_at(a, "pauses", ANSWER_DIM, c->end_time_ns);
-                say(r->after, "  ");
-                say_duration(r->after, c->pause_ns);
-                say(r->after, ", generation %u%s", c->generation, c->major ? ", major" : "");
+                append_text(r->after, "  ");
+                append_duration(r->after, c->pause_ns);
+                append_text(r->after, ", generation %u%s", c->generation, c->major ? ", major" : "");
         }
 }
 
 /* ------------------------------------------------------------------ stream */
 
-static void say_count(char *text, const char *one, const char *many, uint64_t n)
+static void append_count(char *text, const char *one, const char *many, uint64_t n)
 {
         char number[HW_NUMBER_MAX];
 
         if (n)
-                say(text, ", %s %s", hw_count_text(number, sizeof(number), n), n == 1 ? one : many);
+                append_text(text, ", %s %s", hw_count_text(number, sizeof(number), n), n == 1 ? one : many);
 }
 
-static void say_lost(char *text, const struct world_target *t)
+static void append_lost(char *text, const struct world_target *t)
 {
         const Hw__Health *h = t->health;
         char number[HW_NUMBER_MAX];
 
         if (h->lost_bytes || h->resyncs) {
-                say(text, ", ");
-                say_bytes(text, h->lost_bytes);
-                say(text, " lost in %s damaged %s", hw_count_text(number, sizeof(number), h->resyncs),
-                    h->resyncs == 1 ? "place" : "places");
+                append_text(text, ", ");
+                append_bytes(text, h->lost_bytes);
+                append_text(text, " lost in %s damaged %s", hw_count_text(number, sizeof(number), h->resyncs),
+                            h->resyncs == 1 ? "place" : "places");
         }
         if (h->gaps) {
-                say(text, ", ");
-                say_duration(text, h->gap_ns);
-                say(text, " not seen in %s %s", hw_count_text(number, sizeof(number), h->gaps),
-                    h->gaps == 1 ? "gap" : "gaps");
+                append_text(text, ", ");
+                append_duration(text, h->gap_ns);
+                append_text(text, " not seen in %s %s", hw_count_text(number, sizeof(number), h->gaps),
+                            h->gaps == 1 ? "gap" : "gaps");
         }
         if (t->target && t->target->passed_bytes) {
-                say(text, ", ");
-                say_bytes(text, t->target->passed_bytes);
-                say(text, " passed over before it was joined");
+                append_text(text, ", ");
+                append_bytes(text, t->target->passed_bytes);
+                append_text(text, " passed over before it was joined");
         }
-        say_count(text, "sample too late", "samples too late", h->late_samples);
-        say_count(text, "band left out", "bands left out", h->bands_left_out);
+        append_count(text, "sample too late", "samples too late", h->late_samples);
+        append_count(text, "band left out", "bands left out", h->bands_left_out);
 }
 
-static void tell_stream(struct account *a, const struct world_target *t)
+static void add_stream(struct account *a, const struct world_target *t)
 {
         const Hw__Health *h = t->health;
         char number[HW_NUMBER_MAX], lost[ANSWER_TEXT] = "";
 
         if (!h)
                 return;
-        say_lost(lost, t);
+        append_lost(lost, t);
         struct target_answer *r = row(a, "stream", lost[0] ? ANSWER_WARN : ANSWER_DIM);
-        say(r->text, "%s events%s", hw_count_text(number, sizeof(number), h->events),
-            lost[0] ? lost : ", nothing lost");
+        append_text(r->text, "%s events%s", hw_count_text(number, sizeof(number), h->events),
+                    lost[0] ? lost : ", nothing lost");
         if (h->recording && h->recording->bytes) {
                 const uint64_t recorded = sub_sat(h->recording->bytes, h->recording->lost_bytes);
                 if (recorded) {
-                        say(r->text, "; recorded ");
-                        say_bytes(r->text, recorded);
+                        append_text(r->text, "; recorded ");
+                        append_bytes(r->text, recorded);
                 }
                 if (h->recording->lost_bytes) {
-                        say(r->text, recorded ? ", not recorded " : "; not recorded: all ");
-                        say_bytes(r->text, h->recording->lost_bytes);
+                        append_text(r->text, recorded ? ", not recorded " : "; not recorded: all ");
+                        append_bytes(r->text, h->recording->lost_bytes);
                 }
         }
 }
@@ -331,11 +332,11 @@ static void tell_stream(struct account *a, const struct world_target *t)
 void account_of(struct account *ret, const struct world_target *t, bool live)
 {
         *ret = (struct account){ .end = account_end(t) };
-        tell_end(ret, t);
-        tell_memory(ret, t);
-        tell_answers(ret, t, live);
+        add_end(ret, t);
+        add_memory(ret, t);
+        add_answers(ret, t, live);
         add_bands(ret, t, live);
-        tell_notes(ret, t);
-        tell_pauses(ret, t);
-        tell_stream(ret, t);
+        add_notes(ret, t);
+        add_pauses(ret, t);
+        add_stream(ret, t);
 }

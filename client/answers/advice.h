@@ -14,7 +14,8 @@
 struct advice {
         const char *name; /* NULL: the end of a table */
         bool (*when)(const struct evidence *e);
-        void (*say)(char *text, const struct evidence *e); /* appends; begins with a word of its own, never a label */
+        void (*append)(char *text,
+                       const struct evidence *e); /* appends; begins with a word of its own, never a label */
 };
 
 /* The most urgent first; the last row of the last table always holds. */
@@ -30,12 +31,13 @@ void append_foreign_advice(char *text, const struct evidence *e);
 bool is_nothing(const struct advice *a);
 
 /* Live data are known too rarely, since the agent keeps to its budget: how to raise that. False: that is not why. */
-static inline bool say_agents_budget(char text[ANSWER_TEXT], const struct evidence *e)
+static inline bool append_agents_budget(char text[ANSWER_TEXT], const struct evidence *e)
 {
         if (e->over || !e->live || !is_by_agent(e) || !e->t->census || !e->trend || e->trend->has_verdict_in_ns)
                 return false;
-        say(text, "Have live data measured more often, in up to 5 %% of its time: heapwatch ctl agent %s budget 5",
-            e->t->name);
+        append_text(text,
+                    "Have live data measured more often, in up to 5 %% of its time: heapwatch ctl agent %s budget 5",
+                    e->t->name);
         return true;
 }
 

@@ -134,22 +134,22 @@ static void find_damage(struct answers *a, const Hw__Health *h)
         char *text, number[HW_NUMBER_MAX];
 
         if (h && h->has_lost_bytes && h->lost_bytes && (text = caveat(a))) {
-                say(text, "Damaged: ");
-                say_bytes(text, h->lost_bytes);
-                say(text, " of its log skipped");
+                append_text(text, "Damaged: ");
+                append_bytes(text, h->lost_bytes);
+                append_text(text, " of its log skipped");
                 if (h->has_resyncs && h->resyncs)
-                        say(text, " in %s %s", hw_count_text(number, sizeof(number), h->resyncs),
-                            h->resyncs == 1 ? "place" : "places");
-                say(text, ", numbers may be low");
+                        append_text(text, " in %s %s", hw_count_text(number, sizeof(number), h->resyncs),
+                                    h->resyncs == 1 ? "place" : "places");
+                append_text(text, ", numbers may be low");
                 if (h->n_damages && h->damages[h->n_damages - 1]->reason)
-                        say(text, " (%.120s)", h->damages[h->n_damages - 1]->reason);
+                        append_text(text, " (%.120s)", h->damages[h->n_damages - 1]->reason);
         }
         if (h && h->unread && (text = caveat(a)))
-                say(text, "Read in part: %.200s", h->unread);
+                append_text(text, "Read in part: %.200s", h->unread);
         if (h && h->has_lag_ns && h->lag_ns > LAG_NS && (text = caveat(a))) {
-                say(text, "Late: its events arrive ");
-                say_duration(text, h->lag_ns);
-                say(text, " after they happened");
+                append_text(text, "Late: its events arrive ");
+                append_duration(text, h->lag_ns);
+                append_text(text, " after they happened");
         }
 }
 
@@ -159,14 +159,14 @@ static void find_left_out(struct answers *a, const Hw__Health *h)
         char *text, number[HW_NUMBER_MAX];
 
         if (some && !h->memory_pressure && (text = caveat(a)))
-                say(text, "%s bands are beyond what the daemon keeps and left out",
-                    hw_count_text(number, sizeof(number), h->bands_left_out));
+                append_text(text, "%s bands are beyond what the daemon keeps and left out",
+                            hw_count_text(number, sizeof(number), h->bands_left_out));
         if (!h || !h->memory_pressure || !(text = caveat(a)))
                 return;
-        say(text, "The daemon is short of memory: %.200s", h->memory_pressure);
+        append_text(text, "The daemon is short of memory: %.200s", h->memory_pressure);
         if (some)
-                say(text, "; %s bands of this target are left out",
-                    hw_count_text(number, sizeof(number), h->bands_left_out));
+                append_text(text, "; %s bands of this target are left out",
+                            hw_count_text(number, sizeof(number), h->bands_left_out));
 }
 
 static void find_recording(struct answers *a, const Hw__Health *h)
@@ -176,7 +176,7 @@ static void find_recording(struct answers *a, const Hw__Health *h)
 
         if (!r || !r->paused || !(text = caveat(a)))
                 return;
-        say(text, "Its recording is paused: %.160s", r->detail ? r->detail : "the reason is not known");
+        append_text(text, "Its recording is paused: %.160s", r->detail ? r->detail : "the reason is not known");
 }
 
 static uint64_t step_in_use_or(const struct evidence *e, uint64_t otherwise)
@@ -196,9 +196,9 @@ static void find_profile(struct answers *a, const struct evidence *e)
 
         if (gc && gc->has_gc_share_run && gc->gc_share_run > MUCH_GC && answers_census_share(e->t, &share) &&
             share > 0.5 && (text = caveat(a))) {
-                say(text, "%s in collections", hw_share_text(number, sizeof(number), gc->gc_share_run));
-                say(text, ", %s of it heap censuses at ", hw_share_text(number, sizeof(number), share));
-                say_census_period(text, e->t);
+                append_text(text, "%s in collections", hw_share_text(number, sizeof(number), gc->gc_share_run));
+                append_text(text, ", %s of it heap censuses at ", hw_share_text(number, sizeof(number), share));
+                append_census_period(text, e->t);
         }
         if (!run || !run->has_census_period_ns || !run->census_period_ns || !e->t->census || e->over)
                 return;
@@ -207,12 +207,13 @@ static void find_profile(struct answers *a, const struct evidence *e)
             e->t->census->number * 4 < seen / step_in_use_or(e, IDLE_NS) && (text = caveat(a))) {
                 const char *plural = e->t->census->number == 1 ? "census" : "censuses";
                 hw_count_text(number, sizeof(number), e->t->census->number);
-                say(text, is_by_agent(e) ? "%s %s in " : "Idle: %s %s in ", number, plural);
-                say_duration(text, seen);
+                append_text(text, is_by_agent(e) ? "%s %s in " : "Idle: %s %s in ", number, plural);
+                append_duration(text, seen);
                 if (is_by_agent(e))
-                        say(text, ": the agent keeps to its budget of time");
+                        append_text(text, ": the agent keeps to its budget of time");
                 else
-                        say(text, ": the clock of -i%.3g stops while it waits", (double)run->census_period_ns / 1e9);
+                        append_text(text, ": the clock of -i%.3g stops while it waits",
+                                    (double)run->census_period_ns / 1e9);
         }
 }
 
@@ -226,12 +227,12 @@ static void find_late(struct answers *a, const Hw__Target *target)
 
         if ((!inside && missed_ns <= LATE_NS) || !(text = caveat(a)))
                 return;
-        say(text, "Joined late: nothing is known of its first ");
-        say_duration(text, missed_ns);
+        append_text(text, "Joined late: nothing is known of its first ");
+        append_duration(text, missed_ns);
         if (inside)
-                say(text,
-                    ", nor what program it is; what it named before (cost centres, info tables, threads) is "
-                    "shown by number");
+                append_text(text,
+                            ", nor what program it is; what it named before (cost centres, info tables, threads) is "
+                            "shown by number");
 }
 
 static void find_caveats(struct answers *a, const struct evidence *e)
@@ -243,10 +244,10 @@ static void find_caveats(struct answers *a, const struct evidence *e)
         find_recording(a, e->t->health);
         find_profile(a, e);
         if (e->ending == AWAITED && e->t->run && (text = caveat(a)))
-                say(text, "Nothing comes from it now: %s", e->detail);
+                append_text(text, "Nothing comes from it now: %s", e->detail);
         find_late(a, e->t->target);
         if (e->t->census && e->t->census->has_unfinished && e->t->census->unfinished && (text = caveat(a)))
-                say(text, "Its newest census is cut: its bands are counted short");
+                append_text(text, "Its newest census is cut: its bands are counted short");
 }
 
 /* ------------------------------------------------------------------- whole */

@@ -18,7 +18,7 @@
 
 /* ------------------------------------------------------------------- words */
 
-void say(char text[ANSWER_TEXT], const char *format, ...)
+void append_text(char text[ANSWER_TEXT], const char *format, ...)
 {
         char more[ANSWER_TEXT];
         size_t used = strlen(text);
@@ -31,37 +31,37 @@ void say(char text[ANSWER_TEXT], const char *format, ...)
                 (void)hw_utf8_clean(text + used, ANSWER_TEXT - used, more, strlen(more));
 }
 
-void say_rate(char text[ANSWER_TEXT], double rate, bool has_interval, double low, double high)
+void append_rate(char text[ANSWER_TEXT], double rate, bool has_interval, double low, double high)
 {
         char number[RATE_WITHIN_MAX];
 
         if (has_interval)
-                say(text, "%s", rate_within_text(number, rate_unit_within(rate, low, high), rate, low, high));
+                append_text(text, "%s", rate_within_text(number, rate_unit_within(rate, low, high), rate, low, high));
         else
-                say(text, "%s", hw_rate_text(number, sizeof(number), rate));
+                append_text(text, "%s", hw_rate_text(number, sizeof(number), rate));
 }
 
-void say_bytes(char text[ANSWER_TEXT], uint64_t bytes)
+void append_bytes(char text[ANSWER_TEXT], uint64_t bytes)
 {
         char number[HW_NUMBER_MAX];
 
-        say(text, "%s", hw_bytes_text(number, sizeof(number), (double)bytes));
+        append_text(text, "%s", hw_bytes_text(number, sizeof(number), (double)bytes));
 }
 
-void say_duration(char text[ANSWER_TEXT], uint64_t ns)
+void append_duration(char text[ANSWER_TEXT], uint64_t ns)
 {
         char number[HW_NUMBER_MAX];
 
-        say(text, "%s", hw_duration_text(number, sizeof(number), (double)ns));
+        append_text(text, "%s", hw_duration_text(number, sizeof(number), (double)ns));
 }
 
-void say_verdict_in(char text[ANSWER_TEXT], const Hw__Trend *t)
+void append_verdict_in(char text[ANSWER_TEXT], const Hw__Trend *t)
 {
-        say_duration(text, t->verdict_in_ns);
+        append_duration(text, t->verdict_in_ns);
         if (!t->has_verdict_by_ns)
                 return;
-        say(text, " to ");
-        say_duration(text, t->verdict_by_ns);
+        append_text(text, " to ");
+        append_duration(text, t->verdict_by_ns);
 }
 
 const char *series_words(Hw__Series series)
@@ -80,23 +80,23 @@ const char *series_words(Hw__Series series)
 
 /* ------------------------------------------------------------------ bands */
 
-bool say_band_place(char text[ANSWER_TEXT], const Hw__Band *band)
+bool append_band_place(char text[ANSWER_TEXT], const Hw__Band *band)
 {
         char place[BAND_PLACE_MAX];
 
-        say(text, "%s", band_place(place, sizeof(place), band));
+        append_text(text, "%s", band_place(place, sizeof(place), band));
         return place[0] != '\0';
 }
 
-void say_census_period(char text[ANSWER_TEXT], const struct world_target *t)
+void append_census_period(char text[ANSWER_TEXT], const struct world_target *t)
 {
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
         double seconds = run && run->has_census_period_ns ? (double)run->census_period_ns / 1e9 : 0;
 
         if (seconds > 0)
-                say(text, "-i%.3g (use -i%.3g)", seconds, seconds < 1 ? 1 : 10 * seconds);
+                append_text(text, "-i%.3g (use -i%.3g)", seconds, seconds < 1 ? 1 : 10 * seconds);
         else
-                say(text, "its -i (use a longer one)");
+                append_text(text, "its -i (use a longer one)");
 }
 
 bool is_unnamed_table(const struct evidence *e, const char *label)
@@ -107,10 +107,10 @@ bool is_unnamed_table(const struct evidence *e, const char *label)
                label[1] == 'x' && label[2 + strspn(label + 2, "0123456789abcdef")] == '\0';
 }
 
-void say_label(char text[ANSWER_TEXT], const struct evidence *e, const char *label)
+void append_label(char text[ANSWER_TEXT], const struct evidence *e, const char *label)
 {
-        say(text, "%.160s%s", package_label(label).rest,
-            is_unnamed_table(e, label) ? " (not named in the log; -finfo-table-map gives names)" : "");
+        append_text(text, "%.160s%s", package_label(label).rest,
+                    is_unnamed_table(e, label) ? " (not named in the log; -finfo-table-map gives names)" : "");
 }
 
 /* ----------------------------------------------------------------- ending */

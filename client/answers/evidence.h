@@ -32,7 +32,8 @@ struct evidence {
         const Hw__Alert *alert;         /* the most severe firing one that says more than the verdict; NULL */
         size_t n_alerts;                /* of those */
         enum severity gravest;          /* of all that fire; SEVERITY_INFO when none does */
-        const Hw__EarlyWarning *rise;  /* with which a run that ended badly ended, without a verdict of growth; or NULL */
+        const Hw__EarlyWarning
+                *rise; /* with which a run that ended badly ended, without a verdict of growth; or NULL */
         const Hw__EarlyWarning *early; /* it rises or is near a limit, before any verdict of growth; or NULL */
         const Hw__EarlyWarning *near;  /* it meets a limit before `limit` does, or `limit` is NULL; or NULL */
         uint64_t samples;              /* of the series that decides, in this run; 0: none, or not known */
@@ -95,27 +96,27 @@ const struct world_band *largest_band(const struct evidence *e);
 bool bands_judged(const struct evidence *e);
 
 /* Appends to a text; cut at a whole character. */
-__attribute__((format(printf, 2, 3))) void say(char text[ANSWER_TEXT], const char *format, ...);
+__attribute__((format(printf, 2, 3))) void append_text(char text[ANSWER_TEXT], const char *format, ...);
 
 /* "912 KiB/s (850 KiB/s to 970 KiB/s)"; without the interval if it is unknown or both its ends read the same. */
-void say_rate(char text[ANSWER_TEXT], double rate, bool has_interval, double low, double high);
-void say_bytes(char text[ANSWER_TEXT], uint64_t bytes);
-void say_duration(char text[ANSWER_TEXT], uint64_t ns);
+void append_rate(char text[ANSWER_TEXT], double rate, bool has_interval, double low, double high);
+void append_bytes(char text[ANSWER_TEXT], uint64_t bytes);
+void append_duration(char text[ANSWER_TEXT], uint64_t ns);
 
 /* Samples without which no rise is seen (daemon/trend/early_fit.h). */
 #define RISE_SAMPLES 4u
 
 /* "6m 00s", "9m 00s to 35m 00s": until there is a verdict, which is known to come. */
-void say_verdict_in(char text[ANSWER_TEXT], const Hw__Trend *t);
+void append_verdict_in(char text[ANSWER_TEXT], const Hw__Trend *t);
 
 /* "live data", "the heap", "foreign memory", "resident memory" */
 const char *series_words(Hw__Series series);
 
 /* "type CartItem, module Main, src/Main.hs:12": what identifies a band besides its label; false: nothing does. */
-bool say_band_place(char text[ANSWER_TEXT], const Hw__Band *band);
+bool append_band_place(char text[ANSWER_TEXT], const Hw__Band *band);
 
 /* "-i0.05 (use -i1)": the period of the heap profile's censuses, and a longer one. */
-void say_census_period(char text[ANSWER_TEXT], const struct world_target *t);
+void append_census_period(char text[ANSWER_TEXT], const struct world_target *t);
 
 /*
  * The step in which growth is judged and the run's length so far, in ns; 0: unknown. shorter_step: the longest
@@ -149,7 +150,7 @@ bool limit_is_near(const struct evidence *e);
 bool is_unnamed_table(const struct evidence *e, const char *label);
 
 /* A label; for an info table that the log does not name, what it is and how it gets a name. */
-void say_label(char text[ANSWER_TEXT], const struct evidence *e, const char *label);
+void append_label(char text[ANSWER_TEXT], const struct evidence *e, const char *label);
 
 /* Each fills an empty answer from the evidence; next.c also gives the name of its advice. */
 void answer_wrong(struct target_answer *a, const struct evidence *e);

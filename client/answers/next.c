@@ -31,8 +31,8 @@ void answer_next(struct target_answer *a, const struct evidence *e)
                                                                                       : "";
         size_t n = strlen(before);
 
-        say(a->text, "%s", before);
-        found->say(a->text, e);
+        append_text(a->text, "%s", before);
+        found->append(a->text, e);
         if (n)
                 a->text[n] = (char)tolower((unsigned char)a->text[n]);
         a->tone = is_nothing(found) ? ANSWER_DIM : ANSWER_WARN;

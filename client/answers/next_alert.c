@@ -11,10 +11,10 @@ static bool connection_lost(const struct evidence *e)
         return e->ending == LOST;
 }
 
-static void say_connection_lost(char *text, const struct evidence *e)
+static void append_connection_lost(char *text, const struct evidence *e)
 {
         (void)e;
-        say(text, "See whether the program still runs; heapwatch connects again by itself");
+        append_text(text, "See whether the program still runs; heapwatch connects again by itself");
 }
 
 static bool fires(const struct evidence *e, const char *rule)
@@ -27,12 +27,12 @@ static bool fragmented(const struct evidence *e)
         return fires(e, "fragmentation");
 }
 
-static void say_fragmented(char *text, const struct evidence *e)
+static void append_fragmented(char *text, const struct evidence *e)
 {
         (void)e;
-        say(text,
-            "The heap holds more than the collector's sizing: look for pinned byte arrays that are kept (copy "
-            "them), see Heap and GC for what is not returned");
+        append_text(text,
+                    "The heap holds more than the collector's sizing: look for pinned byte arrays that are kept (copy "
+                    "them), see Heap and GC for what is not returned");
 }
 
 static bool censuses_cost(const struct evidence *e)
@@ -42,15 +42,15 @@ static bool censuses_cost(const struct evidence *e)
         return (fires(e, "gc-share") || fires(e, "gc-pauses")) && answers_census_share(e->t, &share) && share > 0.5;
 }
 
-static void say_censuses_cost(char *text, const struct evidence *e)
+static void append_censuses_cost(char *text, const struct evidence *e)
 {
         double share = 0;
         char number[HW_NUMBER_MAX];
 
         (void)answers_census_share(e->t, &share);
-        say(text, "Take censuses less often: %s of the time in collections is the heap profile's own, at ",
-            hw_share_text(number, sizeof(number), share));
-        say_census_period(text, e->t);
+        append_text(text, "Take censuses less often: %s of the time in collections is the heap profile's own, at ",
+                    hw_share_text(number, sizeof(number), share));
+        append_census_period(text, e->t);
 }
 
 static bool collects_much(const struct evidence *e)
@@ -58,12 +58,12 @@ static bool collects_much(const struct evidence *e)
         return fires(e, "gc-share") || fires(e, "gc-pauses");
 }
 
-static void say_collects_much(char *text, const struct evidence *e)
+static void append_collects_much(char *text, const struct evidence *e)
 {
         (void)e;
-        say(text,
-            "Allocate less, or give the nursery more room: +RTS -A64m -n4m; see GC for which generation "
-            "takes the time");
+        append_text(text,
+                    "Allocate less, or give the nursery more room: +RTS -A64m -n4m; see GC for which generation "
+                    "takes the time");
 }
 
 static bool stalled(const struct evidence *e)
@@ -71,10 +71,10 @@ static bool stalled(const struct evidence *e)
         return fires(e, "stream-stalled");
 }
 
-static void say_stalled(char *text, const struct evidence *e)
+static void append_stalled(char *text, const struct evidence *e)
 {
         (void)e;
-        say(text, "See whether the program runs: an idle one writes nothing, a hung one neither (top, gdb -p)");
+        append_text(text, "See whether the program runs: an idle one writes nothing, a hung one neither (top, gdb -p)");
 }
 
 static bool restarts(const struct evidence *e)
@@ -82,10 +82,10 @@ static bool restarts(const struct evidence *e)
         return fires(e, "restart-loop");
 }
 
-static void say_restarts(char *text, const struct evidence *e)
+static void append_restarts(char *text, const struct evidence *e)
 {
         (void)e;
-        say(text, "Stop what starts it again and again, and read its last output");
+        append_text(text, "Stop what starts it again and again, and read its last output");
 }
 
 static bool other_alert(const struct evidence *e)
@@ -93,12 +93,12 @@ static bool other_alert(const struct evidence *e)
         return e->alert;
 }
 
-static void say_other_alert(char *text, const struct evidence *e)
+static void append_other_alert(char *text, const struct evidence *e)
 {
         if (e->live)
-                say(text, "Read what the rule says: heapwatch alerts --target %s", e->t->name);
+                append_text(text, "Read what the rule says: heapwatch alerts --target %s", e->t->name);
         else
-                say(text, "Read what the rule says: heapwatch alerts LOG");
+                append_text(text, "Read what the rule says: heapwatch alerts LOG");
 }
 
 static bool damaged(const struct evidence *e)
@@ -106,22 +106,22 @@ static bool damaged(const struct evidence *e)
         return e->t->health && e->t->health->has_lost_bytes && e->t->health->lost_bytes;
 }
 
-static void say_damaged(char *text, const struct evidence *e)
+static void append_damaged(char *text, const struct evidence *e)
 {
         (void)e;
-        say(text,
-            "Part of its log is damaged, numbers may be low: heapwatch doctor LOG says why and which flag to "
-            "change");
+        append_text(text,
+                    "Part of its log is damaged, numbers may be low: heapwatch doctor LOG says why and which flag to "
+                    "change");
 }
 
 const struct advice advice_of_alerts[] = {
-        { "connection-lost", connection_lost, say_connection_lost },
-        { "fragmentation", fragmented, say_fragmented },
-        { "censuses", censuses_cost, say_censuses_cost },
-        { "collections", collects_much, say_collects_much },
-        { "stalled", stalled, say_stalled },
-        { "restarts", restarts, say_restarts },
-        { "alert", other_alert, say_other_alert },
-        { "damaged", damaged, say_damaged },
+        { "connection-lost", connection_lost, append_connection_lost },
+        { "fragmentation", fragmented, append_fragmented },
+        { "censuses", censuses_cost, append_censuses_cost },
+        { "collections", collects_much, append_collects_much },
+        { "stalled", stalled, append_stalled },
+        { "restarts", restarts, append_restarts },
+        { "alert", other_alert, append_other_alert },
+        { "damaged", damaged, append_damaged },
         { NULL, NULL, NULL },
 };

@@ -11,10 +11,10 @@ static bool cannot_be_read(const struct evidence *e)
         return e->ending == FAILED;
 }
 
-static void say_cannot_be_read(char *text, const struct evidence *e)
+static void append_cannot_be_read(char *text, const struct evidence *e)
 {
-        say(text, "Fix what its state says, or watch another source: heapwatch remove %s, then heapwatch add",
-            e->t->name);
+        append_text(text, "Fix what its state says, or watch another source: heapwatch remove %s, then heapwatch add",
+                    e->t->name);
 }
 
 static bool not_begun(const struct evidence *e)
@@ -22,10 +22,10 @@ static bool not_begun(const struct evidence *e)
         return e->ending == AWAITED;
 }
 
-static void say_not_begun(char *text, const struct evidence *e)
+static void append_not_begun(char *text, const struct evidence *e)
 {
         (void)e;
-        say(text, "Start the program with +RTS -l; heapwatch run -- PROGRAM starts and watches it");
+        append_text(text, "Start the program with +RTS -l; heapwatch run -- PROGRAM starts and watches it");
 }
 
 static bool no_collections(const struct evidence *e)
@@ -33,18 +33,19 @@ static bool no_collections(const struct evidence *e)
         return advised(e, HW_ADVICE_NO_GC_EVENTS);
 }
 
-static void say_no_collections(char *text, const struct evidence *e)
+static void append_no_collections(char *text, const struct evidence *e)
 {
         (void)e;
-        say(text, "Run it with +RTS -l: collections are not in its log, so nothing is known of its heap");
+        append_text(text, "Run it with +RTS -l: collections are not in its log, so nothing is known of its heap");
 }
 
-static void say_keeps_events(char *text, const struct evidence *e)
+static void append_keeps_events(char *text, const struct evidence *e)
 {
-        say(text,
-            "Watch it from inside: heapwatch attach PID; or let a thread of it call Debug.Trace.flushEventLog once a "
-            "second%s",
-            advised(e, HW_ADVICE_OLD_GHC) ? " (GHC 9.2 or newer)" : "");
+        append_text(text,
+                    "Watch it from inside: heapwatch attach PID; or let a thread of it call Debug.Trace.flushEventLog "
+                    "once a "
+                    "second%s",
+                    advised(e, HW_ADVICE_OLD_GHC) ? " (GHC 9.2 or newer)" : "");
 }
 
 static bool out_of_memory(const struct evidence *e)
@@ -53,12 +54,13 @@ static bool out_of_memory(const struct evidence *e)
                e->t->target->oom_killed;
 }
 
-static void say_out_of_memory(char *text, const struct evidence *e)
+static void append_out_of_memory(char *text, const struct evidence *e)
 {
         (void)e;
-        say(text,
-            "Its control group ran out of memory, and no rise of this program's is seen: see who used it (" OOM_LOOK
-            "), and raise the limit or lower the peak");
+        append_text(
+                text,
+                "Its control group ran out of memory, and no rise of this program's is seen: see who used it (" OOM_LOOK
+                "), and raise the limit or lower the peak");
 }
 
 static bool heap_exhausted(const struct evidence *e)
@@ -66,16 +68,18 @@ static bool heap_exhausted(const struct evidence *e)
         return e->ending == ENDED_BADLY && !e->grows && !e->rise && e->t->target->exit_status == EXIT_HEAP_EXHAUSTED;
 }
 
-static void say_heap_exhausted(char *text, const struct evidence *e)
+static void append_heap_exhausted(char *text, const struct evidence *e)
 {
         if (!e->t->run) {
-                say(text,
-                    "Its heap was exhausted before anything of its log was seen: raise -M, or read its last output");
+                append_text(text,
+                            "Its heap was exhausted before anything of its log was seen: raise -M, or read its last "
+                            "output");
                 return;
         }
-        say(text,
-            "Its heap was exhausted, and no rise of live data towards that is seen: look at the charts for a peak, "
-            "which needs a higher -M or less held at once");
+        append_text(
+                text,
+                "Its heap was exhausted, and no rise of live data towards that is seen: look at the charts for a peak, "
+                "which needs a higher -M or less held at once");
 }
 
 /* What is known of its memory before the end: a run too short for a verdict may have grown. */
@@ -90,13 +94,13 @@ static bool killed_steady(const struct evidence *e)
         return e->ending == KILLED && !e->grows && !e->rise;
 }
 
-static void say_killed(char *text, const struct evidence *e)
+static void append_killed(char *text, const struct evidence *e)
 {
         if (e->t->target->exit_signal == 9)
-                say(text, "Find who sent SIGKILL: " OOM_LOOK " shows the kernel's own; %s", memory_before(e));
+                append_text(text, "Find who sent SIGKILL: " OOM_LOOK " shows the kernel's own; %s", memory_before(e));
         else
-                say(text, "Read its last output, and its core dump if there is one (coredumpctl info): %s",
-                    memory_before(e));
+                append_text(text, "Read its last output, and its core dump if there is one (coredumpctl info): %s",
+                            memory_before(e));
 }
 
 static bool failed_steady(const struct evidence *e)
@@ -104,22 +108,22 @@ static bool failed_steady(const struct evidence *e)
         return (e->ending == ENDED_BADLY || e->ending == CRASHED) && !e->grows && !e->rise;
 }
 
-static void say_failed(char *text, const struct evidence *e)
+static void append_failed(char *text, const struct evidence *e)
 {
         if (e->t->run)
-                say(text, "Read its last output: nothing here explains the end, %s", memory_before(e));
+                append_text(text, "Read its last output: nothing here explains the end, %s", memory_before(e));
         else
-                say(text, "Read its last output: it ended before anything of its log was seen");
+                append_text(text, "Read its last output: it ended before anything of its log was seen");
 }
 
 const struct advice advice_of_end[] = {
-        { "cannot-be-read", cannot_be_read, say_cannot_be_read },
-        { "not-begun", not_begun, say_not_begun },
-        { "no-collections", no_collections, say_no_collections },
-        { "not-flushed", keeps_events, say_keeps_events },
-        { "out-of-memory", out_of_memory, say_out_of_memory },
-        { "heap-exhausted", heap_exhausted, say_heap_exhausted },
-        { "killed", killed_steady, say_killed },
-        { "failed", failed_steady, say_failed },
+        { "cannot-be-read", cannot_be_read, append_cannot_be_read },
+        { "not-begun", not_begun, append_not_begun },
+        { "no-collections", no_collections, append_no_collections },
+        { "not-flushed", keeps_events, append_keeps_events },
+        { "out-of-memory", out_of_memory, append_out_of_memory },
+        { "heap-exhausted", heap_exhausted, append_heap_exhausted },
+        { "killed", killed_steady, append_killed },
+        { "failed", failed_steady, append_failed },
         { NULL, NULL, NULL },
 };

@@ -14,12 +14,13 @@ static bool limit_first(const struct evidence *e)
         return live_grows(e) && !e->over && !e->growing && limit_is_near(e);
 }
 
-static void say_limit_first(char *text, const struct evidence *e)
+static void append_limit_first(char *text, const struct evidence *e)
 {
         (void)e;
-        say(text,
-            "Give it time before the limit is met (a higher limit, less load, a planned restart); a heap profile with "
-            "a short -i (+RTS -hT -i0.5) names what grows");
+        append_text(text,
+                    "Give it time before the limit is met (a higher limit, less load, a planned restart); a heap "
+                    "profile with "
+                    "a short -i (+RTS -hT -i0.5) names what grows");
 }
 
 static bool process_grows(const struct evidence *e)
@@ -32,12 +33,13 @@ static bool no_census(const struct evidence *e)
         return live_grows(e) && !has_profile(e) && awaits_census(e) && e->over;
 }
 
-static void say_no_census(char *text, const struct evidence *e)
+static void append_no_census(char *text, const struct evidence *e)
 {
         (void)e;
-        say(text,
-            "Take censuses more often (a shorter -i), they name what grows: its heap profile was on and had none, for "
-            "its clock stops while the program waits");
+        append_text(text,
+                    "Take censuses more often (a shorter -i), they name what grows: its heap profile was on and had "
+                    "none, for "
+                    "its clock stops while the program waits");
 }
 
 static bool first_census(const struct evidence *e)
@@ -45,12 +47,13 @@ static bool first_census(const struct evidence *e)
         return live_grows(e) && !has_profile(e) && awaits_census(e) && !e->over;
 }
 
-static void say_first_census(char *text, const struct evidence *e)
+static void append_first_census(char *text, const struct evidence *e)
 {
         (void)e;
-        say(text,
-            "Wait for the heap profile's first census, it names what grows: its clock stops while the program waits, a "
-            "shorter -i brings it sooner");
+        append_text(text,
+                    "Wait for the heap profile's first census, it names what grows: its clock stops while the program "
+                    "waits, a "
+                    "shorter -i brings it sooner");
 }
 
 static bool live_without_profile(const struct evidence *e)
@@ -74,26 +77,26 @@ static unsigned ghc(const struct evidence *e)
         return 100 * major + minor;
 }
 
-static void say_profile_flags(char *text, const struct evidence *e)
+static void append_profile_flags(char *text, const struct evidence *e)
 {
         const Hw__Run *run = run_of(e);
 
         if (run && run->has_profiled && run->profiled)
-                say(text, "+RTS -hc -i1 (by call stack; it is built for profiling)");
+                append_text(text, "+RTS -hc -i1 (by call stack; it is built for profiling)");
         else if (ghc(e) >= 902)
-                say(text,
-                    "+RTS -hT -i1 at once, or compile with -finfo-table-map -fdistinct-constructor-tables and "
-                    "run with +RTS -hi -i1 for the place in the source");
+                append_text(text,
+                            "+RTS -hT -i1 at once, or compile with -finfo-table-map -fdistinct-constructor-tables and "
+                            "run with +RTS -hi -i1 for the place in the source");
         else
-                say(text,
-                    "+RTS -hT -i1 (kinds of closures, any build), or compile with -prof and run with +RTS -hc "
-                    "-i1 for the place in the source");
+                append_text(text,
+                            "+RTS -hT -i1 (kinds of closures, any build), or compile with -prof and run with +RTS -hc "
+                            "-i1 for the place in the source");
 }
 
-static void say_without_profile(char *text, const struct evidence *e)
+static void append_without_profile(char *text, const struct evidence *e)
 {
-        say(text, "Switch on a heap profile; it names what grows: ");
-        say_profile_flags(text, e);
+        append_text(text, "Switch on a heap profile; it names what grows: ");
+        append_profile_flags(text, e);
 }
 
 static Hw__Breakdown breakdown(const struct evidence *e)
@@ -114,20 +117,21 @@ static bool thunks(const struct evidence *e)
                (label_has(e, "THUNK") || label_has(e, "AP_STACK") || label_has(e, "BLACKHOLE"));
 }
 
-static void say_place_flags(char *text, const struct evidence *e)
+static void append_place_flags(char *text, const struct evidence *e)
 {
         if (ghc(e) >= 902)
-                say(text, "compile with -finfo-table-map -fdistinct-constructor-tables, run with +RTS -hi -i1");
+                append_text(text, "compile with -finfo-table-map -fdistinct-constructor-tables, run with +RTS -hi -i1");
         else
-                say(text, "compile with -prof, run with +RTS -hc -i1");
+                append_text(text, "compile with -prof, run with +RTS -hc -i1");
 }
 
-static void say_thunks(char *text, const struct evidence *e)
+static void append_thunks(char *text, const struct evidence *e)
 {
-        say(text,
-            "Unevaluated work piles up: look for lazy accumulators and fields (foldl', modifyIORef', strict maps). "
-            "For the place: ");
-        say_place_flags(text, e);
+        append_text(
+                text,
+                "Unevaluated work piles up: look for lazy accumulators and fields (foldl', modifyIORef', strict maps). "
+                "For the place: ");
+        append_place_flags(text, e);
 }
 
 static bool byte_arrays(const struct evidence *e)
@@ -135,17 +139,19 @@ static bool byte_arrays(const struct evidence *e)
         return live_grows(e) && (label_has(e, "ARR_WORDS") || label_has(e, "PINNED"));
 }
 
-static void say_byte_arrays(char *text, const struct evidence *e)
+static void append_byte_arrays(char *text, const struct evidence *e)
 {
         const char *source = band_source(e->band);
 
-        say(text, "Byte arrays grow (ByteString, Text): a small slice that is kept holds its whole buffer, copy it. ");
+        append_text(
+                text,
+                "Byte arrays grow (ByteString, Text): a small slice that is kept holds its whole buffer, copy it. ");
         if (source) {
-                say(text, "Look at %.160s", source);
+                append_text(text, "Look at %.160s", source);
                 return;
         }
-        say(text, "For the place: ");
-        say_place_flags(text, e);
+        append_text(text, "For the place: ");
+        append_place_flags(text, e);
 }
 
 static bool place_known(const struct evidence *e)
@@ -153,10 +159,10 @@ static bool place_known(const struct evidence *e)
         return live_grows(e) && band_source(e->band);
 }
 
-static void say_place(char *text, const struct evidence *e)
+static void append_place(char *text, const struct evidence *e)
 {
-        say(text, "Look at %.200s, where %.120s are made: who keeps them, and what should let them go?",
-            band_source(e->band), e->growing->label ? package_label(e->growing->label).rest : "they");
+        append_text(text, "Look at %.200s, where %.120s are made: who keeps them, and what should let them go?",
+                    band_source(e->band), e->growing->label ? package_label(e->growing->label).rest : "they");
 }
 
 static bool stack_known(const struct evidence *e)
@@ -164,12 +170,12 @@ static bool stack_known(const struct evidence *e)
         return live_grows(e) && e->growing && breakdown(e) == HW__BREAKDOWN__BREAKDOWN_COST_CENTRE_STACK;
 }
 
-static void say_stack(char *text, const struct evidence *e)
+static void append_stack(char *text, const struct evidence *e)
 {
         size_t n = strcspn(e->growing->label ? e->growing->label : "", ";");
 
-        say(text, "Look at %.*s: what it makes is kept. Who keeps it: +RTS -hr (retainers)", (int)(n < 160 ? n : 160),
-            e->growing->label ? e->growing->label : "");
+        append_text(text, "Look at %.*s: what it makes is kept. Who keeps it: +RTS -hr (retainers)",
+                    (int)(n < 160 ? n : 160), e->growing->label ? e->growing->label : "");
 }
 
 static bool module_known(const struct evidence *e)
@@ -177,10 +183,10 @@ static bool module_known(const struct evidence *e)
         return live_grows(e) && e->growing && breakdown(e) == HW__BREAKDOWN__BREAKDOWN_MODULE;
 }
 
-static void say_module(char *text, const struct evidence *e)
+static void append_module(char *text, const struct evidence *e)
 {
-        say(text, "Look into module %.100s; run with +RTS -hc -hm%.100s for the function", e->growing->label,
-            e->growing->label);
+        append_text(text, "Look into module %.100s; run with +RTS -hc -hm%.100s for the function", e->growing->label,
+                    e->growing->label);
 }
 
 static bool type_known(const struct evidence *e)
@@ -190,12 +196,12 @@ static bool type_known(const struct evidence *e)
                 breakdown(e) == HW__BREAKDOWN__BREAKDOWN_CLOSURE_DESCRIPTION);
 }
 
-static void say_type(char *text, const struct evidence *e)
+static void append_type(char *text, const struct evidence *e)
 {
         bool type = breakdown(e) == HW__BREAKDOWN__BREAKDOWN_TYPE;
 
-        say(text, "Find who keeps %.100s: run with +RTS -hr -h%c%.100s (retainers), or -hc for who makes it",
-            e->growing->label, type ? 'y' : 'd', e->growing->label);
+        append_text(text, "Find who keeps %.100s: run with +RTS -hr -h%c%.100s (retainers), or -hc for who makes it",
+                    e->growing->label, type ? 'y' : 'd', e->growing->label);
 }
 
 static bool retainer_known(const struct evidence *e)
@@ -203,9 +209,9 @@ static bool retainer_known(const struct evidence *e)
         return live_grows(e) && e->growing && breakdown(e) == HW__BREAKDOWN__BREAKDOWN_RETAINER;
 }
 
-static void say_retainer(char *text, const struct evidence *e)
+static void append_retainer(char *text, const struct evidence *e)
 {
-        say(text, "Look at %.160s: it keeps what grows", e->growing->label);
+        append_text(text, "Look at %.160s: it keeps what grows", e->growing->label);
 }
 
 static bool addresses_only(const struct evidence *e)
@@ -213,12 +219,12 @@ static bool addresses_only(const struct evidence *e)
         return live_grows(e) && e->growing && is_unnamed_table(e, e->growing->label ? e->growing->label : "");
 }
 
-static void say_addresses(char *text, const struct evidence *e)
+static void append_addresses(char *text, const struct evidence *e)
 {
         (void)e;
-        say(text,
-            "Give the bands names: compile the program and its libraries with -finfo-table-map "
-            "-fdistinct-constructor-tables");
+        append_text(text,
+                    "Give the bands names: compile the program and its libraries with -finfo-table-map "
+                    "-fdistinct-constructor-tables");
 }
 
 static bool closures_known(const struct evidence *e)
@@ -226,13 +232,13 @@ static bool closures_known(const struct evidence *e)
         return live_grows(e) && e->growing;
 }
 
-static void say_closures(char *text, const struct evidence *e)
+static void append_closures(char *text, const struct evidence *e)
 {
-        say(text, "Find where %.100s are made: ", package_label(e->growing->label).rest);
+        append_text(text, "Find where %.100s are made: ", package_label(e->growing->label).rest);
         if (breakdown(e) == HW__BREAKDOWN__BREAKDOWN_INFO_TABLE)
-                say(text, "no place in the source is known for it, so see what grows beside it");
+                append_text(text, "no place in the source is known for it, so see what grows beside it");
         else
-                say_place_flags(text, e);
+                append_place_flags(text, e);
 }
 
 static bool few_censuses(const struct evidence *e)
@@ -240,17 +246,18 @@ static bool few_censuses(const struct evidence *e)
         return live_grows(e) && has_profile(e) && (!bands_judged(e) || census_is_stale(e));
 }
 
-static void say_few_censuses(char *text, const struct evidence *e)
+static void append_few_censuses(char *text, const struct evidence *e)
 {
         if (e->live && !e->over && is_by_agent(e))
-                say(text,
-                    "Wait for more censuses, they show which band grows; in up to 5 %% of its time they come "
-                    "sooner: heapwatch ctl agent %s budget 5",
-                    e->t->name);
+                append_text(text,
+                            "Wait for more censuses, they show which band grows; in up to 5 %% of its time they come "
+                            "sooner: heapwatch ctl agent %s budget 5",
+                            e->t->name);
         else
-                say(text,
-                    e->over ? "For what grows take censuses more often (a shorter -i), or let it run for longer"
-                            : "Wait for more censuses, they show which band grows; a shorter -i brings them sooner");
+                append_text(text,
+                            e->over ? "For what grows take censuses more often (a shorter -i), or let it run for longer"
+                                    : "Wait for more censuses, they show which band grows; a shorter -i brings them "
+                                      "sooner");
 }
 
 static bool spread(const struct evidence *e)
@@ -258,12 +265,13 @@ static bool spread(const struct evidence *e)
         return live_grows(e) && has_profile(e);
 }
 
-static void say_spread(char *text, const struct evidence *e)
+static void append_spread(char *text, const struct evidence *e)
 {
         (void)e;
-        say(text,
-            "No band grows by itself: the growth is spread over many. Compare the first half of the run with the "
-            "second (Compare), or break down by module (+RTS -hm, built for profiling)");
+        append_text(
+                text,
+                "No band grows by itself: the growth is spread over many. Compare the first half of the run with the "
+                "second (Compare), or break down by module (+RTS -hm, built for profiling)");
 }
 
 static bool retained(const struct evidence *e)
@@ -271,18 +279,20 @@ static bool retained(const struct evidence *e)
         return e->grows && e->where == HW__GROWTH__WHERE__WHERE_RETENTION;
 }
 
-static void say_retained(char *text, const struct evidence *e)
+static void append_retained(char *text, const struct evidence *e)
 {
         const Hw__Gc *gc = e->t->gc;
 
         if (gc && gc->nonmoving && gc->nonmoving->has_cycles && gc->nonmoving->cycles)
-                say(text,
-                    "The nonmoving heap does not compact: try the copying collector (without --nonmoving-gc), or "
-                    "see which block sizes stay half empty (GC)");
+                append_text(
+                        text,
+                        "The nonmoving heap does not compact: try the copying collector (without --nonmoving-gc), or "
+                        "see which block sizes stay half empty (GC)");
         else
-                say(text,
-                    "Look for pinned byte arrays that are kept long (each holds its whole block: copy them, or use "
-                    "ShortByteString); a smaller -F or -c makes the heap hold less beside its data");
+                append_text(
+                        text,
+                        "Look for pinned byte arrays that are kept long (each holds its whole block: copy them, or use "
+                        "ShortByteString); a smaller -F or -c makes the heap hold less beside its data");
 }
 
 static bool foreign(const struct evidence *e)
@@ -293,9 +303,10 @@ static bool foreign(const struct evidence *e)
 void append_foreign_advice(char *text, const struct evidence *e)
 {
         (void)e;
-        say(text,
-            "No heap profile can show this: look at C libraries, mmap and mallocBytes without free, for example "
-            "with heaptrack or bpftrace");
+        append_text(
+                text,
+                "No heap profile can show this: look at C libraries, mmap and mallocBytes without free, for example "
+                "with heaptrack or bpftrace");
 }
 
 static bool growth_unplaced(const struct evidence *e)
@@ -303,37 +314,38 @@ static bool growth_unplaced(const struct evidence *e)
         return e->grows && e->where == HW__GROWTH__WHERE__WHERE_UNKNOWN;
 }
 
-static void say_unplaced(char *text, const struct evidence *e)
+static void append_unplaced(char *text, const struct evidence *e)
 {
-        if (say_agents_budget(text, e))
+        if (append_agents_budget(text, e))
                 return;
         if (!e->over && !advised(e, HW_ADVICE_FEW_MAJOR) && has_profile(e))
-                say(text, "Wait: where it grows shows with the next collections");
+                append_text(text, "Wait: where it grows shows with the next collections");
         else
-                say(text,
-                    "Let it collect more often, so that live data are known: a heap profile does at each census "
-                    "(+RTS -hT -i1), performMajorGC too");
+                append_text(
+                        text,
+                        "Let it collect more often, so that live data are known: a heap profile does at each census "
+                        "(+RTS -hT -i1), performMajorGC too");
 }
 
 const struct advice advice_of_growth[] = {
-        { "limit-first", limit_first, say_limit_first },
+        { "limit-first", limit_first, append_limit_first },
         { "process-growth", process_grows, append_process_only },
-        { "no-census", no_census, say_no_census },
-        { "first-census", first_census, say_first_census },
-        { "no-profile", live_without_profile, say_without_profile },
-        { "thunks", thunks, say_thunks },
-        { "byte-arrays", byte_arrays, say_byte_arrays },
-        { "place", place_known, say_place },
-        { "stack", stack_known, say_stack },
-        { "module", module_known, say_module },
-        { "type", type_known, say_type },
-        { "retainer", retainer_known, say_retainer },
-        { "addresses", addresses_only, say_addresses },
-        { "closures", closures_known, say_closures },
-        { "few-censuses", few_censuses, say_few_censuses },
-        { "spread", spread, say_spread },
-        { "retention", retained, say_retained },
+        { "no-census", no_census, append_no_census },
+        { "first-census", first_census, append_first_census },
+        { "no-profile", live_without_profile, append_without_profile },
+        { "thunks", thunks, append_thunks },
+        { "byte-arrays", byte_arrays, append_byte_arrays },
+        { "place", place_known, append_place },
+        { "stack", stack_known, append_stack },
+        { "module", module_known, append_module },
+        { "type", type_known, append_type },
+        { "retainer", retainer_known, append_retainer },
+        { "addresses", addresses_only, append_addresses },
+        { "closures", closures_known, append_closures },
+        { "few-censuses", few_censuses, append_few_censuses },
+        { "spread", spread, append_spread },
+        { "retention", retained, append_retained },
         { "foreign", foreign, append_foreign_advice },
-        { "unplaced", growth_unplaced, say_unplaced },
+        { "unplaced", growth_unplaced, append_unplaced },
         { NULL, NULL, NULL },
 };

@@ -10,15 +10,16 @@ static bool too_few_collections(const struct evidence *e)
                !e->trend->has_verdict_in_ns;
 }
 
-static void say_too_few_collections(char *text, const struct evidence *e)
+static void append_too_few_collections(char *text, const struct evidence *e)
 {
-        if (say_agents_budget(text, e))
+        if (append_agents_budget(text, e))
                 return;
-        say(text, has_profile(e)
-                          ? "Let it run for longer, or take censuses more often: each is a major collection that "
-                            "shows what is live"
-                          : "Let it run for longer, or collect more often: a heap profile does at each census "
-                            "(+RTS -hT -i1), performMajorGC too");
+        append_text(text,
+                    has_profile(e)
+                            ? "Let it run for longer, or take censuses more often: each is a major collection that "
+                              "shows what is live"
+                            : "Let it run for longer, or collect more often: a heap profile does at each census "
+                              "(+RTS -hT -i1), performMajorGC too");
 }
 
 static bool too_short(const struct evidence *e)
@@ -26,18 +27,19 @@ static bool too_short(const struct evidence *e)
         return e->over && !e->verdict;
 }
 
-static void say_too_short(char *text, const struct evidence *e)
+static void append_too_short(char *text, const struct evidence *e)
 {
         const char *step = shorter_step(e);
 
         if (step && !e->live) {
-                say(text, "For a verdict judge in shorter steps: heapwatch trend LOG --resolution %s", step);
+                append_text(text, "For a verdict judge in shorter steps: heapwatch trend LOG --resolution %s", step);
         } else if (step) {
-                say(text, "For a verdict judge the next run in shorter steps: heapwatch run --resolution %s", step);
+                append_text(text, "For a verdict judge the next run in shorter steps: heapwatch run --resolution %s",
+                            step);
         } else {
-                say(text, "Let it run for longer: a verdict takes ");
-                say_duration(text, SURE_STEPS * LIMIT_RESOLUTION_LEAST_NS);
-                say(text, " at least, with collections in most of that time");
+                append_text(text, "Let it run for longer: a verdict takes ");
+                append_duration(text, SURE_STEPS * LIMIT_RESOLUTION_LEAST_NS);
+                append_text(text, " at least, with collections in most of that time");
         }
 }
 
@@ -46,27 +48,27 @@ static bool verdict_comes(const struct evidence *e)
         return !e->over && !e->verdict && e->trend && e->trend->has_verdict_in_ns;
 }
 
-static void say_verdict_comes(char *text, const struct evidence *e)
+static void append_verdict_comes(char *text, const struct evidence *e)
 {
         char share[HW_NUMBER_MAX];
         const char *name;
         double used;
 
         if (e->climbs) {
-                say(text, "See in the charts whether it still rises; a few more major collections settle it");
+                append_text(text, "See in the charts whether it still rises; a few more major collections settle it");
                 return;
         }
         if (e->may_grow)
-                say(text, "See in the charts whether it still grows");
+                append_text(text, "See in the charts whether it still grows");
         else if (share_of_limit(e, &name, &used) && used >= MUCH_OF_LIMIT)
-                say(text, "See in the charts whether it still rises: %s has %s of its limit already", name,
-                    hw_share_text(share, sizeof(share), used));
+                append_text(text, "See in the charts whether it still rises: %s has %s of its limit already", name,
+                            hw_share_text(share, sizeof(share), used));
         else if (e->steady_so_far)
-                say(text, "Nothing: a rise is reported within seconds to minutes");
+                append_text(text, "Nothing: a rise is reported within seconds to minutes");
         else
-                say(text, "Let it run: a rise shows after %u major collections", RISE_SAMPLES);
-        say(text, e->may_grow ? "; that is settled in " : "; slow growth is judged in ");
-        say_verdict_in(text, e->trend);
+                append_text(text, "Let it run: a rise shows after %u major collections", RISE_SAMPLES);
+        append_text(text, e->may_grow ? "; that is settled in " : "; slow growth is judged in ");
+        append_verdict_in(text, e->trend);
 }
 
 static bool no_live_yet(const struct evidence *e)
@@ -74,10 +76,10 @@ static bool no_live_yet(const struct evidence *e)
         return !e->over && !e->verdict && !e->trend;
 }
 
-static void say_no_live_yet(char *text, const struct evidence *e)
+static void append_no_live_yet(char *text, const struct evidence *e)
 {
         (void)e;
-        say(text, "Wait for a major collection: a heap profile makes one at each census (+RTS -hT -i10)");
+        append_text(text, "Wait for a major collection: a heap profile makes one at each census (+RTS -hT -i10)");
 }
 
 static bool has_advice(const struct evidence *e)
@@ -85,9 +87,9 @@ static bool has_advice(const struct evidence *e)
         return e->t->health && e->t->health->n_advice && e->t->health->advice[0]->text;
 }
 
-static void say_advice(char *text, const struct evidence *e)
+static void append_advice(char *text, const struct evidence *e)
 {
-        say(text, "%.480s", e->t->health->advice[0]->text);
+        append_text(text, "%.480s", e->t->health->advice[0]->text);
 }
 
 static bool kept(const struct evidence *e)
@@ -95,9 +97,9 @@ static bool kept(const struct evidence *e)
         return e->live && e->over && e->t->target->has_kept && e->t->target->kept;
 }
 
-static void say_kept(char *text, const struct evidence *e)
+static void append_kept(char *text, const struct evidence *e)
 {
-        say(text, "Nothing. It stays as it ended; to remove it: heapwatch remove %s", e->t->name);
+        append_text(text, "Nothing. It stays as it ended; to remove it: heapwatch remove %s", e->t->name);
 }
 
 static bool always(const struct evidence *e)
@@ -106,10 +108,10 @@ static bool always(const struct evidence *e)
         return true;
 }
 
-static void say_nothing(char *text, const struct evidence *e)
+static void append_nothing(char *text, const struct evidence *e)
 {
         (void)e;
-        say(text, "Nothing");
+        append_text(text, "Nothing");
 }
 
 static bool process_only(const struct evidence *e)
@@ -122,9 +124,9 @@ void append_process_only(char *text, const struct evidence *e)
         const char *reason = e->t->target->process_only_reason;
 
         if (reason && reason[0])
-                say(text, "Only its process is watched: %.440s", reason);
+                append_text(text, "Only its process is watched: %.440s", reason);
         else
-                say(text, "%s", hw_advice_text(HW_ADVICE_PROCESS_ONLY));
+                append_text(text, "%s", hw_advice_text(HW_ADVICE_PROCESS_ONLY));
 }
 
 static bool rises(const struct evidence *e)
@@ -138,34 +140,35 @@ static void append_rise_advice(char *text, const struct evidence *e)
         const bool runs_out = early_runs_out(e->early);
 
         if (runs_out)
-                say(text, "Prepare an orderly restart now, and keep what grows: ");
+                append_text(text, "Prepare an orderly restart now, and keep what grows: ");
         if (early_is_foreign(e->early))
                 append_foreign_advice(text, e);
         else if (runs_out)
-                say(text, "heapwatch ctl census %s, then heapwatch recording dump %s", name, name);
+                append_text(text, "heapwatch ctl census %s, then heapwatch recording dump %s", name, name);
         else if (e->early->n_bands > 0)
-                say(text, "The rise is confirmed or withdrawn as it lasts");
+                append_text(text, "The rise is confirmed or withdrawn as it lasts");
         else
-                say(text,
-                    "Take a census to see what rises: heapwatch ctl census %s; the rise is confirmed or withdrawn as "
-                    "it lasts",
-                    name);
+                append_text(text,
+                            "Take a census to see what rises: heapwatch ctl census %s; the rise is confirmed or "
+                            "withdrawn as "
+                            "it lasts",
+                            name);
 }
 
 const struct advice advice_of_waiting[] = {
         { "process-only", process_only, append_process_only },
         { "rises", rises, append_rise_advice },
-        { "few-collections", too_few_collections, say_too_few_collections },
-        { "too-short", too_short, say_too_short },
-        { "verdict-comes", verdict_comes, say_verdict_comes },
-        { "no-live-yet", no_live_yet, say_no_live_yet },
-        { "advice", has_advice, say_advice },
-        { "kept", kept, say_kept },
-        { "nothing", always, say_nothing },
+        { "few-collections", too_few_collections, append_too_few_collections },
+        { "too-short", too_short, append_too_short },
+        { "verdict-comes", verdict_comes, append_verdict_comes },
+        { "no-live-yet", no_live_yet, append_no_live_yet },
+        { "advice", has_advice, append_advice },
+        { "kept", kept, append_kept },
+        { "nothing", always, append_nothing },
         { NULL, NULL, NULL },
 };
 
 bool is_nothing(const struct advice *a)
 {
-        return a->say == say_kept || a->say == say_nothing;
+        return a->append == append_kept || a->append == append_nothing;
 }

@@ -54,35 +54,35 @@ static void append_onset_note(struct target_answer *a, const struct evidence *e,
                               uint64_t onset_ns, uint64_t error_ns)
 {
         if (error_ns > 0) {
-                say(a->after, ", give or take ");
-                say_duration(a->after, error_ns);
+                append_text(a->after, ", give or take ");
+                append_duration(a->after, error_ns);
         }
         if (!note) {
-                say(a->after, e->t->notes_last ? "; no marker or message of the program is near" : "");
+                append_text(a->after, e->t->notes_last ? "; no marker or message of the program is near" : "");
                 return;
         }
         const uint64_t apart_ns = sub_abs(note->time_ns, onset_ns);
         const char *kind = is_marker(note) ? "marker" : "message";
 
         if (error_ns > 0 && apart_ns <= error_ns) {
-                say(a->after, "; the %s “%.160s” falls within it", kind, note->text);
+                append_text(a->after, "; the %s “%.160s” falls within it", kind, note->text);
         } else if (apart_ns == 0) {
-                say(a->after, ", just at the %s “%.160s”", kind, note->text);
+                append_text(a->after, ", just at the %s “%.160s”", kind, note->text);
         } else {
-                say(a->after, ", ");
-                say_duration(a->after, apart_ns);
-                say(a->after, " %s", note->time_ns < onset_ns ? "after" : "before");
-                say(a->after, " the %s “%.160s”", kind, note->text);
+                append_text(a->after, ", ");
+                append_duration(a->after, apart_ns);
+                append_text(a->after, " %s", note->time_ns < onset_ns ? "after" : "before");
+                append_text(a->after, " the %s “%.160s”", kind, note->text);
         }
 }
 
 static void at(struct target_answer *a, const char *text, bool known, uint64_t time_ns)
 {
         if (!known) {
-                say(a->text, "–");
+                append_text(a->text, "–");
                 return;
         }
-        say(a->text, "%s", text);
+        append_text(a->text, "%s", text);
         a->has_time = true;
         a->time_ns = time_ns;
 }
@@ -96,10 +96,10 @@ static bool grew_before(const struct evidence *e, const Hw__Run *run)
 }
 
 /* A run that was seen from its start has no moment worth naming. */
-static void say_watched(struct target_answer *a, const Hw__Run *run)
+static void append_watched(struct target_answer *a, const Hw__Run *run)
 {
         if (run && run->has_first_time_ns && run->first_time_ns <= LATE_NS)
-                say(a->text, "Watched from its start");
+                append_text(a->text, "Watched from its start");
         else
                 at(a, "Watched since ", run && run->has_first_time_ns, run ? run->first_time_ns : 0);
 }
@@ -114,7 +114,7 @@ static void append_steady_since(struct target_answer *a, const struct evidence *
                 e->trend && e->trend->has_since_ns && e->trend->since_ns < from_ns ? e->trend->since_ns : from_ns;
 
         if (run && run->has_first_time_ns && run->first_time_ns <= LATE_NS && since_ns <= step_in_use(e))
-                say(a->text, "No lasting growth since its start");
+                append_text(a->text, "No lasting growth since its start");
         else
                 at(a, "No lasting growth since ", since_ns < UINT64_MAX, since_ns);
 }
@@ -124,8 +124,10 @@ static void answer_rising_since(struct target_answer *a, const struct evidence *
         const bool is_latest = onset_is_latest(early);
         const uint64_t onset_ns = onset_middle(early);
 
-        at(a, is_latest ? e->over ? "The rise began before " : "Rising since before "
-              : e->over ? "The rise began at " : "Rising since ",
+        at(a,
+           is_latest ? e->over ? "The rise began before " : "Rising since before "
+           : e->over ? "The rise began at "
+                     : "Rising since ",
            true, onset_moment(early));
         append_onset_note(a, e, nearest(early->note_before, early->note_after, onset_ns), onset_ns,
                           is_latest ? 0 : sub_sat(early->onset_to_ns, early->onset_from_ns) / 2);
@@ -151,31 +153,31 @@ void answer_since(struct target_answer *a, const struct evidence *e)
         } else if (e->verdict == HW__VERDICT__VERDICT_STEADY) {
                 append_steady_since(a, e, run);
         } else {
-                say_watched(a, run);
+                append_watched(a, run);
         }
 }
 
 /* ------------------------------------------------------------- what grows */
 
-static void say_rate_of(struct target_answer *a, const Hw__GrowingBand *band, struct rate_unit unit)
+static void append_rate_of(struct target_answer *a, const Hw__GrowingBand *band, struct rate_unit unit)
 {
         char number[HW_NUMBER_MAX];
 
-        say(a->text, "%s%s", band->slope >= 0 ? "+" : "", rate_text(number, sizeof(number), unit, band->slope));
+        append_text(a->text, "%s%s", band->slope >= 0 ? "+" : "", rate_text(number, sizeof(number), unit, band->slope));
 }
 
-static void say_others(struct target_answer *a, const struct evidence *e, struct rate_unit unit)
+static void append_others(struct target_answer *a, const struct evidence *e, struct rate_unit unit)
 {
         const Hw__Growth *g = e->t->trend_state->growth;
 
         for (size_t i = 1; i < g->n_bands && i < 3; i++) {
-                say(a->text, "%s%.80s", i == 1 ? "; then " : ", ",
-                    g->bands[i]->label ? package_label(g->bands[i]->label).rest : "?");
+                append_text(a->text, "%s%.80s", i == 1 ? "; then " : ", ",
+                            g->bands[i]->label ? package_label(g->bands[i]->label).rest : "?");
                 if (!g->bands[i]->has_slope)
                         continue;
-                say(a->text, " (");
-                say_rate_of(a, g->bands[i], unit);
-                say(a->text, ")");
+                append_text(a->text, " (");
+                append_rate_of(a, g->bands[i], unit);
+                append_text(a->text, ")");
         }
 }
 
@@ -206,43 +208,43 @@ static uint64_t most_of(const struct evidence *e)
         return e->over && b && b->max_bytes > e->growing->bytes ? b->max_bytes : e->growing->bytes;
 }
 
-static void say_growing_band(struct target_answer *a, const struct evidence *e)
+static void append_growing_band(struct target_answer *a, const struct evidence *e)
 {
         const struct rate_unit unit = rate_unit(e->growing->slope);
         size_t before;
 
-        say_label(a->text, e, e->growing->label ? e->growing->label : "a band without a label");
+        append_label(a->text, e, e->growing->label ? e->growing->label : "a band without a label");
         before = strlen(a->text);
-        say(a->text, " (");
-        if (say_band_place(a->text, e->band))
-                say(a->text, ")");
+        append_text(a->text, " (");
+        if (append_band_place(a->text, e->band))
+                append_text(a->text, ")");
         else
                 a->text[before] = '\0';
         if (e->growing->has_bytes) {
                 const uint64_t most = most_of(e);
                 /* not a colon: some labels end with one, such as that of the list's cell */
-                say(a->text, most > e->growing->bytes ? " with at most " : " with ");
-                say_bytes(a->text, most);
+                append_text(a->text, most > e->growing->bytes ? " with at most " : " with ");
+                append_bytes(a->text, most);
                 if (exceeds_live(e))
-                        say(a->text, " (counted in whole blocks)");
+                        append_text(a->text, " (counted in whole blocks)");
         }
         if (e->growing->has_slope) {
-                say(a->text, ", ");
-                say_rate_of(a, e->growing, unit);
+                append_text(a->text, ", ");
+                append_rate_of(a, e->growing, unit);
         }
-        say_others(a, e, unit);
+        append_others(a, e, unit);
 }
 
 /* "; the largest is CartItem with 14.7 MiB", or what gained most while live data grows and censuses are few. */
-static void say_foremost(struct target_answer *a, const struct evidence *e, const struct world_band *largest)
+static void append_foremost(struct target_answer *a, const struct evidence *e, const struct world_band *largest)
 {
         const struct world_band *gained[ACCOUNT_BANDS];
         const bool gains = e->grows && !e->foreign && !bands_judged(e) && account_bands(e->t, gained) > 0;
 
-        say(a->text, gains ? "; most so far: " : "; the largest is ");
-        say_label(a->text, e, gains ? gained[0]->def->label : largest->def->label);
-        say(a->text, gains ? ", +" : " with ");
-        say_bytes(a->text, gains ? gained[0]->bytes - gained[0]->first_bytes : largest->bytes);
+        append_text(a->text, gains ? "; most so far: " : "; the largest is ");
+        append_label(a->text, e, gains ? gained[0]->def->label : largest->def->label);
+        append_text(a->text, gains ? ", +" : " with ");
+        append_bytes(a->text, gains ? gained[0]->bytes - gained[0]->first_bytes : largest->bytes);
 }
 
 /* "ARR_WORDS with 102 MiB, +99.7 MiB since it began; then Main.Item (+1.2 MiB); bands explain 98 % of the rise" */
@@ -255,38 +257,38 @@ static void append_risen_bands(struct target_answer *a, const struct evidence *e
         for (size_t i = 0; i < early->n_bands && i < 3; i++) {
                 const Hw__GrowingBand *b = early->bands[i];
 
-                say(a->text, "%s", i == 0 ? "" : i == 1 ? "; then " : ", ");
+                append_text(a->text, "%s", i == 0 ? "" : i == 1 ? "; then " : ", ");
                 if (i > 0) {
-                        say(a->text, "%.80s (+", b->label ? package_label(b->label).rest : "?");
-                        say_bytes(a->text, (uint64_t)b->gained_bytes);
-                        say(a->text, ")");
+                        append_text(a->text, "%.80s (+", b->label ? package_label(b->label).rest : "?");
+                        append_bytes(a->text, (uint64_t)b->gained_bytes);
+                        append_text(a->text, ")");
                         continue;
                 }
-                say_label(a->text, e, b->label ? b->label : "a band without a label");
-                say(a->text, " with ");
-                say_bytes(a->text, b->bytes);
-                say(a->text, ", +");
-                say_bytes(a->text, (uint64_t)b->gained_bytes);
-                say(a->text, " since it began");
+                append_label(a->text, e, b->label ? b->label : "a band without a label");
+                append_text(a->text, " with ");
+                append_bytes(a->text, b->bytes);
+                append_text(a->text, ", +");
+                append_bytes(a->text, (uint64_t)b->gained_bytes);
+                append_text(a->text, " since it began");
         }
         if (early->has_explained_share)
-                say(a->text, "; bands explain %s of the rise",
-                    hw_share_text(share, sizeof(share), early->explained_share));
+                append_text(a->text, "; bands explain %s of the rise",
+                            hw_share_text(share, sizeof(share), early->explained_share));
 }
 
 /* It rises, and no band can be named for it. */
 static void append_no_risen_band(struct target_answer *a, const struct evidence *e)
 {
         if (e->process_only)
-                say(a->text, "Not known: the program has no log, its process alone is watched");
+                append_text(a->text, "Not known: the program has no log, its process alone is watched");
         else if (early_is_foreign(e->early))
-                say(a->text, "Memory outside the Haskell heap, which has no bands");
+                append_text(a->text, "Memory outside the Haskell heap, which has no bands");
         else if (e->early->has_census_time_ns)
-                say(a->text, "No band by itself");
+                append_text(a->text, "No band by itself");
         else if (!e->t->census && !e->t->n_bands)
-                say(a->text, "Not known: there is no heap profile");
+                append_text(a->text, "Not known: there is no heap profile");
         else
-                say(a->text, "Not known yet: no census before the rise, or none since");
+                append_text(a->text, "Not known yet: no census before the rise, or none since");
 }
 
 void answer_grows(struct target_answer *a, const struct evidence *e)
@@ -301,43 +303,44 @@ void answer_grows(struct target_answer *a, const struct evidence *e)
                 append_no_risen_band(a, e);
         } else if (e->growing) {
                 if (e->foreign)
-                        say(a->text, "Hardly anything on the Haskell heap: ");
+                        append_text(a->text, "Hardly anything on the Haskell heap: ");
                 else if (e->growing == &e->likely)
-                        say(a->text, census_is_stale(e) ? "Up to its last census most likely " : "Most likely ");
+                        append_text(a->text,
+                                    census_is_stale(e) ? "Up to its last census most likely " : "Most likely ");
                 a->tone = e->foreign                                         ? ANSWER_DIM
                           : e->growing->verdict == HW__VERDICT__VERDICT_LEAK ? ANSWER_BAD
                                                                              : ANSWER_WARN;
-                say_growing_band(a, e);
+                append_growing_band(a, e);
         } else if (e->process_only) {
-                say(a->text, "Not known: the program has no log, its process alone is watched");
+                append_text(a->text, "Not known: the program has no log, its process alone is watched");
         } else if (!profiled && keeps_events(e)) {
-                say(a->text, "Not known yet: the program keeps its events in its buffer");
+                append_text(a->text, "Not known yet: the program keeps its events in its buffer");
         } else if (!profiled && awaits_census(e)) {
-                say(a->text, "%s",
-                    e->foreign ? heap_beside(e)
-                    : e->over  ? "Not known: its heap profile has no census"
-                               : "Not known yet: the heap profile is on, its first census is still to come");
+                append_text(a->text, "%s",
+                            e->foreign ? heap_beside(e)
+                            : e->over  ? "Not known: its heap profile has no census"
+                                       : "Not known yet: the heap profile is on, its first census is still to come");
                 if (!e->foreign && !is_by_agent(e))
-                        say(a->text, " (its runtime's clock for them stands still while the program waits)");
+                        append_text(a->text, " (its runtime's clock for them stands still while the program waits)");
         } else if (!profiled) {
                 a->tone = e->grows ? ANSWER_WARN : ANSWER_DIM;
-                say(a->text, "%s", e->foreign ? heap_beside(e) : "Not known: there is no heap profile");
+                append_text(a->text, "%s", e->foreign ? heap_beside(e) : "Not known: there is no heap profile");
         } else if (largest) {
-                say(a->text, "%s",
-                    e->foreign                            ? heap_beside(e)
-                    : live_grows(e) && census_is_stale(e) ? "Not known: its censuses ended too early"
-                    : e->grows && bands_judged(e)         ? "No band by itself"
-                    : e->grows   ? e->over ? "Not known: too few censuses" : "Not known yet: too few censuses"
-                    : e->verdict ? "No band"
-                    : e->over    ? "Not known"
-                                 : "Not known yet");
-                say_foremost(a, e, largest);
+                append_text(a->text, "%s",
+                            e->foreign                            ? heap_beside(e)
+                            : live_grows(e) && census_is_stale(e) ? "Not known: its censuses ended too early"
+                            : e->grows && bands_judged(e)         ? "No band by itself"
+                            : e->grows   ? e->over ? "Not known: too few censuses" : "Not known yet: too few censuses"
+                            : e->verdict ? "No band"
+                            : e->over    ? "Not known"
+                                         : "Not known yet");
+                append_foremost(a, e, largest);
         } else {
-                say(a->text, "%s",
-                    e->t->census && e->t->census->rows_left_out
-                            ? "Not known: the bands of its newest census are left out"
-                    : e->over ? "Not known: its log has no census"
-                              : "No census yet");
+                append_text(a->text, "%s",
+                            e->t->census && e->t->census->rows_left_out
+                                    ? "Not known: the bands of its newest census are left out"
+                            : e->over ? "Not known: its log has no census"
+                                      : "No census yet");
         }
 }
 
@@ -368,19 +371,19 @@ static bool rss_of(const struct world_target *t, uint64_t *ret)
 }
 
 /* The two parts of RSS that are neither heap nor files: they explain an RSS far from the heap's size. */
-static void say_parts(struct target_answer *a, const Hw__Resident *r)
+static void append_parts(struct target_answer *a, const Hw__Resident *r)
 {
         if (!r || !r->has_given_back_bytes || !r->has_foreign_bytes)
                 return;
-        say(a->text, " (given back ");
-        say_bytes(a->text, r->given_back_bytes);
-        say(a->text, ", foreign ");
-        say_bytes(a->text, r->foreign_bytes);
-        say(a->text, ")");
+        append_text(a->text, " (given back ");
+        append_bytes(a->text, r->given_back_bytes);
+        append_text(a->text, ", foreign ");
+        append_bytes(a->text, r->foreign_bytes);
+        append_text(a->text, ")");
 }
 
 /* Live data, heap, resident memory; the last one first where what grows is only in it. */
-static void say_sizes(struct target_answer *a, const struct world_target *t, bool over, bool foreign)
+static void append_sizes(struct target_answer *a, const struct world_target *t, bool over, bool foreign)
 {
         const Hw__Heap *h = t->heap;
         uint64_t rss = 0;
@@ -402,22 +405,22 @@ static void say_sizes(struct target_answer *a, const struct world_target *t, boo
 
                 if (!sizes[i].known)
                         continue;
-                say(a->text, "%s%s ", first ? (a->text[0] ? ": " : "") : ", ", sizes[i].what);
+                append_text(a->text, "%s%s ", first ? (a->text[0] ? ": " : "") : ", ", sizes[i].what);
                 if (i == LIVE && over && h->has_max_live_bytes && h->max_live_bytes > h->live_bytes) {
-                        say(a->text, "at most ");
-                        say_bytes(a->text, h->max_live_bytes);
-                        say(a->text, " (at its end ");
-                        say_bytes(a->text, sizes[i].bytes);
-                        say(a->text, ")");
+                        append_text(a->text, "at most ");
+                        append_bytes(a->text, h->max_live_bytes);
+                        append_text(a->text, " (at its end ");
+                        append_bytes(a->text, sizes[i].bytes);
+                        append_text(a->text, ")");
                 } else {
-                        say_bytes(a->text, sizes[i].bytes);
+                        append_bytes(a->text, sizes[i].bytes);
                 }
                 if (i == RSS && h)
-                        say_parts(a, h->resident);
+                        append_parts(a, h->resident);
                 first = false;
         }
         if (first && !a->text[0])
-                say(a->text, "–");
+                append_text(a->text, "–");
 }
 
 static const char in_resident[] = "In resident memory; where in it is not known";
@@ -427,38 +430,39 @@ void answer_where(struct target_answer *a, const struct evidence *e)
         const Hw__EarlyWarning *early = e->rise ? e->rise : e->early;
 
         if (early && early->has_series) {
-                say(a->text, early->series == HW__SERIES__SERIES_LIVE  ? "In live data"
-                             : early->series == HW__SERIES__SERIES_RSS ? in_resident
-                                                                       : "In foreign memory (C code, FFI, malloc)");
+                append_text(a->text, early->series == HW__SERIES__SERIES_LIVE ? "In live data"
+                                     : early->series == HW__SERIES__SERIES_RSS
+                                             ? in_resident
+                                             : "In foreign memory (C code, FFI, malloc)");
                 a->tone = ANSWER_WARN;
-                say_sizes(a, e->t, e->over, early->series != HW__SERIES__SERIES_LIVE);
+                append_sizes(a, e->t, e->over, early->series != HW__SERIES__SERIES_LIVE);
                 return;
         }
         switch (e->where) {
         case HW__GROWTH__WHERE__WHERE_LIVE:
-                say(a->text, "In live data");
+                append_text(a->text, "In live data");
                 break;
         case HW__GROWTH__WHERE__WHERE_RETENTION:
-                say(a->text, "On the heap, beyond live data, held by the runtime");
+                append_text(a->text, "On the heap, beyond live data, held by the runtime");
                 break;
         case HW__GROWTH__WHERE__WHERE_FOREIGN:
-                say(a->text, "In foreign memory (C code, FFI, malloc)");
+                append_text(a->text, "In foreign memory (C code, FFI, malloc)");
                 break;
         case HW__GROWTH__WHERE__WHERE_NOWHERE:
-                say(a->text, "Nowhere");
+                append_text(a->text, "Nowhere");
                 break;
         default:
                 if (e->process_only && e->grows)
-                        say(a->text, in_resident);
+                        append_text(a->text, in_resident);
                 else if (e->foreign)
-                        say(a->text,
-                            "In foreign memory (C code, FFI, malloc); whether live data grow too is not known");
+                        append_text(a->text,
+                                    "In foreign memory (C code, FFI, malloc); whether live data grow too is not known");
                 else if (e->grows)
-                        say(a->text, e->over ? "Not known" : "Not known yet");
+                        append_text(a->text, e->over ? "Not known" : "Not known yet");
                 break;
         }
         a->tone = e->grows ? ANSWER_WARN : ANSWER_DIM;
-        say_sizes(a, e->t, e->over, e->foreign);
+        append_sizes(a, e->t, e->over, e->foreign);
 }
 
 /* ------------------------------------------------------------------- until */
@@ -495,7 +499,7 @@ const char *limit_words(bool known, Hw__TimeToLimit__Source source)
 }
 
 /* " (1h 10m to 2h)", where its ends can be told apart. */
-static void say_interval(char text[ANSWER_TEXT], uint64_t low_ns, uint64_t high_ns)
+static void append_interval(char text[ANSWER_TEXT], uint64_t low_ns, uint64_t high_ns)
 {
         char low[HW_NUMBER_MAX], high[HW_NUMBER_MAX];
 
@@ -505,10 +509,10 @@ static void say_interval(char text[ANSWER_TEXT], uint64_t low_ns, uint64_t high_
         else
                 (void)hw_duration_text(low, sizeof(low), (double)low_ns);
         if (strcmp(low, high) != 0)
-                say(text, " (%s to %s)", low, high);
+                append_text(text, " (%s to %s)", low, high);
 }
 
-static void say_limit(struct target_answer *a, const struct evidence *e)
+static void append_limit(struct target_answer *a, const struct evidence *e)
 {
         const Hw__TimeToLimit *l = e->limit;
         const char *words = limit_words(l->has_source, l->source);
@@ -516,30 +520,30 @@ static void say_limit(struct target_answer *a, const struct evidence *e)
 
         a->tone = at_once < SOON_NS ? ANSWER_BAD : at_once < SOME_NS ? ANSWER_WARN : ANSWER_DIM;
         if (e->over)
-                say(a->text, "It ended first. At that rate, ");
+                append_text(a->text, "It ended first. At that rate, ");
         if (at_once == 0) {
-                say(a->text, e->over ? "at any time: " : "At any time, if it goes on: ");
+                append_text(a->text, e->over ? "at any time: " : "At any time, if it goes on: ");
         } else {
-                say(a->text, e->over ? "in " : "In ");
-                say_duration(a->text, at_once);
+                append_text(a->text, e->over ? "in " : "In ");
+                append_duration(a->text, at_once);
                 if (!l->has_mid_ns)
-                        say(a->text, " at the earliest, perhaps never");
+                        append_text(a->text, " at the earliest, perhaps never");
                 else if (!l->has_high_ns)
-                        say(a->text, " or later");
+                        append_text(a->text, " or later");
                 if (l->has_high_ns && l->has_mid_ns)
-                        say_interval(a->text, l->low_ns, l->high_ns);
-                say(a->text, ": ");
+                        append_interval(a->text, l->low_ns, l->high_ns);
+                append_text(a->text, ": ");
         }
-        say(a->text, "%s", words);
+        append_text(a->text, "%s", words);
         if (l->has_limit_bytes) {
-                say(a->text, " (");
-                say_bytes(a->text, l->limit_bytes);
-                say(a->text, ")");
+                append_text(a->text, " (");
+                append_bytes(a->text, l->limit_bytes);
+                append_text(a->text, ")");
         }
 }
 
 /* The limit that ended it: that of the heap if the runtime said so, else the one of its control group. */
-static void say_limit_met(struct target_answer *a, const struct evidence *e)
+static void append_limit_met(struct target_answer *a, const struct evidence *e)
 {
         const Hw__Run *run = e->t->target->run_info;
         const Hw__Trends *s = e->t->trend_state;
@@ -549,16 +553,16 @@ static void say_limit_met(struct target_answer *a, const struct evidence *e)
                                  : run && run->has_max_heap_bytes && run->max_heap_bytes;
 
         a->tone = ANSWER_BAD;
-        say(a->text, "Its limit was met: %s",
-            limit_words(true,
-                        group ? HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP : HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP));
+        append_text(a->text, "Its limit was met: %s",
+                    limit_words(true, group ? HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP
+                                            : HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP));
         if (known) {
-                say(a->text, " (");
-                say_bytes(a->text, group ? s->limit_bytes : run->max_heap_bytes);
-                say(a->text, ")");
+                append_text(a->text, " (");
+                append_bytes(a->text, group ? s->limit_bytes : run->max_heap_bytes);
+                append_text(a->text, ")");
         }
         if (e->grows || e->rise)
-                say(a->text, "; a higher one only delays the end");
+                append_text(a->text, "; a higher one only delays the end");
 }
 
 /* SIGKILL without the kernel's account may have come from it all the same. */
@@ -579,7 +583,7 @@ bool share_of_limit(const struct evidence *e, const char **ret_name, double *ret
 }
 
 /* ", of which its heap has 63 %" */
-static void say_used(struct target_answer *a, const struct evidence *e)
+static void append_used(struct target_answer *a, const struct evidence *e)
 {
         char share[HW_NUMBER_MAX];
         const char *name;
@@ -587,7 +591,7 @@ static void say_used(struct target_answer *a, const struct evidence *e)
 
         if (!share_of_limit(e, &name, &used))
                 return;
-        say(a->text, ", of which %s has %s", name, hw_share_text(share, sizeof(share), used));
+        append_text(a->text, ", of which %s has %s", name, hw_share_text(share, sizeof(share), used));
         a->tone = used >= 0.9 ? ANSWER_BAD : used >= MUCH_OF_LIMIT ? ANSWER_WARN : a->tone;
 }
 
@@ -596,19 +600,19 @@ static void append_early_limit(struct target_answer *a, const struct evidence *e
         const Hw__EarlyWarning *early = e->near;
 
         a->tone = early_runs_out(early) ? ANSWER_BAD : ANSWER_WARN;
-        say(a->text, "If it continues, in ");
-        say_duration(a->text, early->soonest_ns);
+        append_text(a->text, "If it continues, in ");
+        append_duration(a->text, early->soonest_ns);
         if (early->has_latest_ns && early->latest_ns > early->soonest_ns) {
-                say(a->text, " to ");
-                say_duration(a->text, early->latest_ns);
+                append_text(a->text, " to ");
+                append_duration(a->text, early->latest_ns);
         } else if (!early->has_latest_ns) {
-                say(a->text, " at the earliest");
+                append_text(a->text, " at the earliest");
         }
-        say(a->text, ": %s (", limit_words(early->has_limit_source, early->limit_source));
-        say_bytes(a->text, early->limit_bytes);
-        say(a->text, ")");
+        append_text(a->text, ": %s (", limit_words(early->has_limit_source, early->limit_source));
+        append_bytes(a->text, early->limit_bytes);
+        append_text(a->text, ")");
         if (e->t->trend_state->has_limit_bytes && e->t->trend_state->limit_bytes == early->limit_bytes)
-                say_used(a, e);
+                append_used(a, e);
 }
 
 /* How long the limit is not met: until the earliest time where that is given, else for as long as a rise foretells. */
@@ -617,13 +621,13 @@ static void append_not_within(struct target_answer *a, const Hw__EarlyWarning *e
         const bool of_limit = early->has_limit_bytes && early->limit_bytes == s->limit_bytes && early->has_onset_to_ns;
 
         if (of_limit) {
-                say(a->text, "Not within ");
-                say_duration(a->text, early->has_soonest_ns
-                                              ? early->soonest_ns
-                                              : EARLY_REACH * sub_sat(early->as_of_ns, onset_middle(early)));
+                append_text(a->text, "Not within ");
+                append_duration(a->text, early->has_soonest_ns
+                                                 ? early->soonest_ns
+                                                 : EARLY_REACH * sub_sat(early->as_of_ns, onset_middle(early)));
         }
-        say(a->text, of_limit ? ", if it continues: %s is " : "No time is known: %s is ",
-            limit_words(s->has_limit_source, s->limit_source));
+        append_text(a->text, of_limit ? ", if it continues: %s is " : "No time is known: %s is ",
+                    limit_words(s->has_limit_source, s->limit_source));
 }
 
 void answer_until(struct target_answer *a, const struct evidence *e)
@@ -631,27 +635,27 @@ void answer_until(struct target_answer *a, const struct evidence *e)
         const Hw__Trends *s = e->t->trend_state;
 
         if (e->over && limit_was_met(e)) {
-                say_limit_met(a, e);
+                append_limit_met(a, e);
         } else if (e->near) {
                 append_early_limit(a, e);
         } else if (e->limit && e->limit->has_low_ns) {
-                say_limit(a, e);
+                append_limit(a, e);
         } else if (s && s->has_limit_bytes) {
                 if (!e->over && e->early)
                         append_not_within(a, e->early, s);
                 else
-                        say(a->text,
-                            e->over && may_have_met_limit(e) ? "Not known whether it met its limit: %s is "
-                            : e->over                        ? "No limit was met: %s is "
-                            : e->steady_so_far               ? "No growth towards it so far: %s is "
-                            : !e->verdict                    ? "Not known yet: %s is "
-                            : e->grows                       ? "No time is known: %s is "
-                                                             : "Not heading for the limit: %s is ",
-                            limit_words(s->has_limit_source, s->limit_source));
-                say_bytes(a->text, s->limit_bytes);
+                        append_text(a->text,
+                                    e->over && may_have_met_limit(e) ? "Not known whether it met its limit: %s is "
+                                    : e->over                        ? "No limit was met: %s is "
+                                    : e->steady_so_far               ? "No growth towards it so far: %s is "
+                                    : !e->verdict                    ? "Not known yet: %s is "
+                                    : e->grows                       ? "No time is known: %s is "
+                                                                     : "Not heading for the limit: %s is ",
+                                    limit_words(s->has_limit_source, s->limit_source));
+                append_bytes(a->text, s->limit_bytes);
                 if (!e->over)
-                        say_used(a, e);
+                        append_used(a, e);
         } else {
-                say(a->text, "No limit is known");
+                append_text(a->text, "No limit is known");
         }
 }

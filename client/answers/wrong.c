@@ -9,23 +9,23 @@
 #define BELOW_HIGHEST 0.9 /* of the most live data: less is said to be below it */
 
 /* "killed by signal 9 (SIGKILL)" as a sentence. */
-static void say_ending(struct target_answer *a, const struct evidence *e)
+static void append_ending(struct target_answer *a, const struct evidence *e)
 {
         switch (e->ending) {
         case KILLED:
-                say(a->text, "It was %s", e->detail);
+                append_text(a->text, "It was %s", e->detail);
                 break;
         case ENDED_BADLY:
-                say(a->text, "It %s", e->detail);
+                append_text(a->text, "It %s", e->detail);
                 break;
         case CRASHED:
-                say(a->text, "It crashed: %s", e->detail);
+                append_text(a->text, "It crashed: %s", e->detail);
                 break;
         case LOST:
-                say(a->text, "The connection is lost: %s", e->detail);
+                append_text(a->text, "The connection is lost: %s", e->detail);
                 break;
         case FAILED:
-                say(a->text, "Its log cannot be read: %s", e->detail);
+                append_text(a->text, "Its log cannot be read: %s", e->detail);
                 break;
         default:
                 break;
@@ -34,29 +34,29 @@ static void say_ending(struct target_answer *a, const struct evidence *e)
 }
 
 /* "live data grows by ..." */
-static void say_growth(struct target_answer *a, const struct evidence *e)
+static void append_growth(struct target_answer *a, const struct evidence *e)
 {
         const Hw__Trend *t = e->trend;
         bool leak = e->verdict == HW__VERDICT__VERDICT_LEAK;
 
-        say(a->text, "%s %s", series_words(e->series), e->over ? "grew" : "grows");
+        append_text(a->text, "%s %s", series_words(e->series), e->over ? "grew" : "grows");
         if (t->has_slope) {
-                say(a->text, " by ");
-                say_rate(a->text, t->slope, t->has_slope_low && t->has_slope_high, t->slope_low, t->slope_high);
+                append_text(a->text, " by ");
+                append_rate(a->text, t->slope, t->has_slope_low && t->has_slope_high, t->slope_low, t->slope_high);
         }
         if (leak)
-                say(a->text, " and %s not slow down", e->over ? "did" : "does");
+                append_text(a->text, " and %s not slow down", e->over ? "did" : "does");
         else if (t->evidence && t->evidence->missing)
-                say(a->text, "; not called a leak: %.200s", t->evidence->missing);
+                append_text(a->text, "; not called a leak: %.200s", t->evidence->missing);
 }
 
-static void say_provisional(struct target_answer *a, const Hw__Trend *t)
+static void append_provisional(struct target_answer *a, const Hw__Trend *t)
 {
-        say_rate(a->text, t->provisional_slope, t->has_provisional_low && t->has_provisional_high, t->provisional_low,
-                 t->provisional_high);
+        append_rate(a->text, t->provisional_slope, t->has_provisional_low && t->has_provisional_high,
+                    t->provisional_low, t->provisional_high);
         if (t->has_provisional_span_ns) {
-                say(a->text, " over ");
-                say_duration(a->text, t->provisional_span_ns);
+                append_text(a->text, " over ");
+                append_duration(a->text, t->provisional_span_ns);
         }
 }
 
@@ -65,8 +65,8 @@ static void append_judged_in(struct target_answer *a, const struct evidence *e)
 {
         if (!e->trend->has_verdict_in_ns)
                 return;
-        say(a->text, "; slow growth is judged in ");
-        say_verdict_in(a->text, e->trend);
+        append_text(a->text, "; slow growth is judged in ");
+        append_verdict_in(a->text, e->trend);
 }
 
 /* Live data have been higher: what they do below that is no rise. */
@@ -84,20 +84,20 @@ static void append_steady_so_far(struct target_answer *a, const struct evidence 
         const struct world_target *t = e->t;
 
         if (e->trend->verdict) {
-                say(a->text, "No lasting growth of live data so far; whether other memory grows shows later");
+                append_text(a->text, "No lasting growth of live data so far; whether other memory grows shows later");
                 return;
         }
-        say(a->text, "No rise of %s ", series_words(e->series));
+        append_text(a->text, "No rise of %s ", series_words(e->series));
         if (is_below_its_highest(e)) {
-                say(a->text, "above ");
-                say_bytes(a->text, t->heap->max_live_bytes);
-                say(a->text, " ");
+                append_text(a->text, "above ");
+                append_bytes(a->text, t->heap->max_live_bytes);
+                append_text(a->text, " ");
         }
-        say(a->text, "so far");
+        append_text(a->text, "so far");
         if (e->series == HW__SERIES__SERIES_LIVE && t->heap && t->heap->has_live_bytes) {
-                say(a->text, " (");
-                say_bytes(a->text, t->heap->live_bytes);
-                say(a->text, ")");
+                append_text(a->text, " (");
+                append_bytes(a->text, t->heap->live_bytes);
+                append_text(a->text, ")");
         }
         append_judged_in(a, e);
 }
@@ -109,13 +109,13 @@ static void append_may_grow(struct target_answer *a, const struct evidence *e)
 
         a->tone = ANSWER_WARN;
         if (t->verdict) {
-                say(a->text, "Not known yet: no lasting growth of live data so far, but %.80s grows by ",
-                    e->growing->label ? package_label(e->growing->label).rest : "a band");
-                say_rate(a->text, e->growing->slope, false, 0, 0);
+                append_text(a->text, "Not known yet: no lasting growth of live data so far, but %.80s grows by ",
+                            e->growing->label ? package_label(e->growing->label).rest : "a band");
+                append_rate(a->text, e->growing->slope, false, 0, 0);
                 return;
         }
-        say(a->text, "Not known yet: %s may grow, by ", series_words(e->series));
-        say_provisional(a, t);
+        append_text(a->text, "Not known yet: %s may grow, by ", series_words(e->series));
+        append_provisional(a, t);
         append_judged_in(a, e);
 }
 
@@ -126,28 +126,28 @@ static void append_climbs(struct target_answer *a, const struct evidence *e)
         const Hw__Trend *live = t->trends[HW__SERIES__SERIES_LIVE];
 
         a->tone = ANSWER_WARN;
-        say(a->text, "Not known yet: live data are at their highest, ");
-        say_bytes(a->text, t->heap->live_bytes);
-        say(a->text, ", and were usually ");
-        say_bytes(a->text, (uint64_t)live->windows[live->n_windows - 1]->p50);
-        say(a->text, "; whether they rise shows after a few more major collections");
+        append_text(a->text, "Not known yet: live data are at their highest, ");
+        append_bytes(a->text, t->heap->live_bytes);
+        append_text(a->text, ", and were usually ");
+        append_bytes(a->text, (uint64_t)live->windows[live->n_windows - 1]->p50);
+        append_text(a->text, "; whether they rise shows after a few more major collections");
 }
 
 /* Too little was seen of a running program, and what is missing. */
 static void append_too_little(struct target_answer *a, const struct evidence *e)
 {
-        say(a->text, "Not known yet");
+        append_text(a->text, "Not known yet");
         if (e->process_only)
-                say(a->text, ": its process alone is watched, and its resident memory has too few samples");
+                append_text(a->text, ": its process alone is watched, and its resident memory has too few samples");
         else if (keeps_events(e))
-                say(a->text, ": the program keeps its events in its buffer");
+                append_text(a->text, ": the program keeps its events in its buffer");
         else if (!e->trend)
-                say(a->text, ": no major collection has shown yet what is live");
+                append_text(a->text, ": no major collection has shown yet what is live");
         else if (e->samples && e->series == HW__SERIES__SERIES_LIVE)
-                say(a->text, ": a rise shows after %u major collections, and there %s %u so far", RISE_SAMPLES,
-                    e->samples == 1 ? "was" : "were", (unsigned)e->samples);
+                append_text(a->text, ": a rise shows after %u major collections, and there %s %u so far", RISE_SAMPLES,
+                            e->samples == 1 ? "was" : "were", (unsigned)e->samples);
         else
-                say(a->text, ": too few major collections");
+                append_text(a->text, ": too few major collections");
 }
 
 /* A run that is over, without a verdict. */
@@ -155,26 +155,26 @@ static void append_not_known(struct target_answer *a, const struct evidence *e)
 {
         const Hw__Trend *t = e->trend;
 
-        say(a->text, "Not known");
+        append_text(a->text, "Not known");
         if (e->process_only) {
-                say(a->text, ": its process alone was watched, and its resident memory has too few steps");
+                append_text(a->text, ": its process alone was watched, and its resident memory has too few steps");
         } else if (!t) {
-                say(a->text, ": no collection has shown what is live");
+                append_text(a->text, ": no collection has shown what is live");
         } else if (t->verdict == HW__VERDICT__VERDICT_UNKNOWN) {
-                say(a->text, t->has_verdict_in_ns ? ": the run was too short for a verdict at this step"
-                                                  : ": too few steps of the run have a major collection");
+                append_text(a->text, t->has_verdict_in_ns ? ": the run was too short for a verdict at this step"
+                                                          : ": too few steps of the run have a major collection");
         } else if (t->verdict == HW__VERDICT__VERDICT_STEADY && e->growing && e->growing->has_slope) {
                 a->tone = ANSWER_WARN;
-                say(a->text, ": no lasting growth of live data, but %.80s grew by ",
-                    e->growing->label ? package_label(e->growing->label).rest : "a band");
-                say_rate(a->text, e->growing->slope, false, 0, 0);
+                append_text(a->text, ": no lasting growth of live data, but %.80s grew by ",
+                            e->growing->label ? package_label(e->growing->label).rest : "a band");
+                append_rate(a->text, e->growing->slope, false, 0, 0);
         } else if (t->verdict == HW__VERDICT__VERDICT_STEADY) {
-                say(a->text, ": no lasting growth of live data, and whether other memory grew has not shown");
+                append_text(a->text, ": no lasting growth of live data, and whether other memory grew has not shown");
         }
         if (!t || !t->has_provisional_slope)
                 return;
-        say(a->text, "; provisional growth ");
-        say_provisional(a, t);
+        append_text(a->text, "; provisional growth ");
+        append_provisional(a, t);
 }
 
 /* It was steady, and has risen in the newest minutes: later ones will show whether that is growth. */
@@ -184,28 +184,28 @@ static bool in_doubt(const struct evidence *e)
                e->trend->has_provisional_slope && e->trend->provisional_slope > 0;
 }
 
-static void say_doubt(struct target_answer *a, const struct evidence *e)
+static void append_doubt(struct target_answer *a, const struct evidence *e)
 {
         const Hw__Trend *t = e->trend;
 
-        say(a->text, "No lasting growth so far, but %s rises by ", series_words(e->series));
-        say_provisional(a, t);
+        append_text(a->text, "No lasting growth so far, but %s rises by ", series_words(e->series));
+        append_provisional(a, t);
         if (!t->has_verdict_in_ns)
                 return;
-        say(a->text, "; called growing in ");
-        say_duration(a->text, t->verdict_in_ns);
-        say(a->text, " if it goes on");
+        append_text(a->text, "; called growing in ");
+        append_duration(a->text, t->verdict_in_ns);
+        append_text(a->text, " if it goes on");
 }
 
 /* Provisional: within seconds, where a verdict takes minutes. */
 static void append_early(struct target_answer *a, const struct evidence *e)
 {
         a->tone = early_runs_out(e->early) ? ANSWER_BAD : ANSWER_WARN;
-        say(a->text, "%s: %.300s", early_rises(e->early) ? "Rising" : "Near its limit",
-            e->early->sentence ? e->early->sentence : "");
+        append_text(a->text, "%s: %.300s", early_rises(e->early) ? "Rising" : "Near its limit",
+                    e->early->sentence ? e->early->sentence : "");
 }
 
-static void say_verdict(struct target_answer *a, const struct evidence *e)
+static void append_verdict(struct target_answer *a, const struct evidence *e)
 {
         if (e->early) {
                 append_early(a, e);
@@ -215,23 +215,25 @@ static void say_verdict(struct target_answer *a, const struct evidence *e)
         case HW__VERDICT__VERDICT_LEAK:
         case HW__VERDICT__VERDICT_GROWING:
                 a->tone = e->verdict == HW__VERDICT__VERDICT_LEAK ? ANSWER_BAD : ANSWER_WARN;
-                say(a->text, e->verdict == HW__VERDICT__VERDICT_LEAK ? "A leak: "
-                             : e->over                               ? "It grew: "
-                                                                     : "It grows: ");
-                say_growth(a, e);
+                append_text(a->text, e->verdict == HW__VERDICT__VERDICT_LEAK ? "A leak: "
+                                     : e->over                               ? "It grew: "
+                                                                             : "It grows: ");
+                append_growth(a, e);
                 break;
         case HW__VERDICT__VERDICT_STEADY:
                 if (in_doubt(e)) {
-                        say_doubt(a, e);
+                        append_doubt(a, e);
                         break;
                 }
                 if (e->process_only) {
-                        say(a->text, e->over ? "Resident memory showed no lasting growth; of the heap nothing is known"
-                                             : "Resident memory shows no lasting growth; of the heap nothing is known");
+                        append_text(a->text,
+                                    e->over ? "Resident memory showed no lasting growth; of the heap nothing is known"
+                                            : "Resident memory shows no lasting growth; of the heap nothing is known");
                         break;
                 }
                 a->tone = ANSWER_GOOD;
-                say(a->text, e->over ? "No: memory showed no lasting growth" : "No: memory shows no lasting growth");
+                append_text(a->text,
+                            e->over ? "No: memory showed no lasting growth" : "No: memory shows no lasting growth");
                 break;
         default:
                 if (e->steady_so_far)
@@ -255,7 +257,7 @@ static const char *summary_of(const Hw__Alert *alert)
         return alert->sentence;
 }
 
-static void say_alerts(struct target_answer *a, const struct evidence *e)
+static void append_alerts(struct target_answer *a, const struct evidence *e)
 {
         const char *summary = e->alert ? summary_of(e->alert) : NULL;
         enum answer_tone tone;
@@ -271,28 +273,29 @@ static void say_alerts(struct target_answer *a, const struct evidence *e)
                 a->tone = tone;
         if (a->tone == ANSWER_GOOD || !strncmp(a->text, "No: ", 4))
                 *a = (struct target_answer){ .tone = tone > ANSWER_GOOD ? tone : ANSWER_GOOD };
-        say(a->text, "%s%s", a->text[0] ? "; also: " : "", e->alert->rule ? e->alert->rule : "an alert");
+        append_text(a->text, "%s%s", a->text[0] ? "; also: " : "", e->alert->rule ? e->alert->rule : "an alert");
         if (summary)
-                say(a->text, ": %.240s", summary);
+                append_text(a->text, ": %.240s", summary);
         if (e->n_alerts > 1)
-                say(a->text, "; %zu more %s", e->n_alerts - 1, e->n_alerts == 2 ? "alert fires" : "alerts fire");
+                append_text(a->text, "; %zu more %s", e->n_alerts - 1,
+                            e->n_alerts == 2 ? "alert fires" : "alerts fire");
 }
 
 void answer_wrong(struct target_answer *a, const struct evidence *e)
 {
         if (e->ending >= ENDED_BADLY && e->ending <= FAILED) {
-                say_ending(a, e);
+                append_ending(a, e);
                 if (e->grows) {
-                        say(a->text,
-                            e->verdict == HW__VERDICT__VERDICT_LEAK ? ". Before that, a leak: " : ". Before that ");
-                        say_growth(a, e);
+                        append_text(a->text, e->verdict == HW__VERDICT__VERDICT_LEAK ? ". Before that, a leak: "
+                                                                                     : ". Before that ");
+                        append_growth(a, e);
                 } else if (e->rise && e->rise->sentence) {
-                        say(a->text, ". Before that, too short for a verdict: %.300s", e->rise->sentence);
+                        append_text(a->text, ". Before that, too short for a verdict: %.300s", e->rise->sentence);
                 }
         } else if (e->ending == AWAITED && !e->t->run) {
-                say(a->text, "Nothing to see yet: %s", e->detail[0] ? e->detail : "waiting for its log");
+                append_text(a->text, "Nothing to see yet: %s", e->detail[0] ? e->detail : "waiting for its log");
         } else {
-                say_verdict(a, e);
+                append_verdict(a, e);
         }
-        say_alerts(a, e);
+        append_alerts(a, e);
 }
