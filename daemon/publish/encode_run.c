@@ -16,7 +16,7 @@ struct options {
         size_t n;
 };
 
-static void take_option(void *ctx, const char *option)
+static void add_option(void *ctx, const char *option)
 {
         struct options *o = ctx;
         char *text = encoder_text(o->encoder, option);
@@ -31,7 +31,7 @@ static void put_rts_options(struct encoder *e, Hw__Run *out, const struct run *r
 
         if (!options.texts)
                 return;
-        run_each_rts_option(run, take_option, &options);
+        run_each_rts_option(run, add_option, &options);
         out->rts_options = options.texts;
         out->n_rts_options = options.n;
 }
@@ -43,7 +43,7 @@ static void put_arguments(struct encoder *e, Hw__Run *out, const struct run *run
         if (!options.texts)
                 return;
         for (uint32_t i = 0; i < run->n_args; i++)
-                take_option(&options, run->args[i]);
+                add_option(&options, run->args[i]);
         out->arguments = options.texts;
         out->n_arguments = options.n;
 }

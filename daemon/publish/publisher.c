@@ -27,7 +27,7 @@
 /* --------------------------------------------------------------- sink */
 
 /* Also updates the model's rates, so it is called before every message that has them. */
-static void take_changes(struct publisher *p)
+static void collect_changes(struct publisher *p)
 {
         if (p->model)
                 p->changes |= model_collect_changes(p->model);
@@ -89,7 +89,7 @@ static void on_collection(void *ctx, const struct collection *collection)
 
         if (gather_collection(&p->gathered, collection))
                 return;
-        take_changes(p);
+        collect_changes(p);
         (void)send_gc(p, NULL); /* if out of memory it stays full, and the next line counts */
         if (!gather_collection(&p->gathered, collection))
                 p->gathered.collections.dropped++;
@@ -101,7 +101,7 @@ static void on_sample(void *ctx, enum series_id series, uint64_t time_ns, uint64
 
         if (gather_sample(&p->gathered, series, time_ns, value))
                 return;
-        take_changes(p);
+        collect_changes(p);
         (void)send_heap(p, NULL);
         if (!gather_sample(&p->gathered, series, time_ns, value))
                 p->gathered.samples[series].dropped++;
@@ -135,7 +135,7 @@ bool publisher_pending(struct publisher *p)
 {
         const unsigned others = MODEL_PROFILE | MODEL_TICKY | MODEL_SCHED;
 
-        take_changes(p);
+        collect_changes(p);
         return has_heap(p) || has_gc(p) || (p->changes & others) || p->gathered.n_bands ||
                p->gathered.notes_last > p->gathered.notes_sent || (p->tracker && tracker_any_due(p->tracker));
 }
@@ -168,7 +168,7 @@ void publisher_shrink(struct publisher *p)
 
 bool publisher_run_changed(struct publisher *p)
 {
-        take_changes(p);
+        collect_changes(p);
         return p->changes & MODEL_RUN;
 }
 
@@ -181,7 +181,7 @@ void publisher_state(struct publisher *p, const struct target_facts *facts, cons
                      uint64_t wall_ns)
 {
         p->wall_ns = wall_ns;
-        take_changes(p);
+        collect_changes(p);
         if (send_target(p, facts, NULL))
                 p->changes &= ~(unsigned)MODEL_RUN;
         if (health)
@@ -198,7 +198,7 @@ void publisher_begin_run(struct publisher *p, uint64_t wall_ns)
         gathered_clear(&p->gathered);
         p->profile_seen = p->ticky_seen = 0;
         p->sent = 0;
-        take_changes(p);
+        collect_changes(p);
         p->changes &= MODEL_RUN; /* cleared state is not published: zeros before any event would be wrong */
         p->run = model_run(p->model)->ordinal;
 }
@@ -214,7 +214,7 @@ void publisher_resume_run(struct publisher *p, struct publisher_run run)
         p->sent = run.sent;
         p->changes = run.changes;
         p->gathered.notes_sent = p->gathered.notes_last = notes_total(model_notes(p->model));
-        take_changes(p);
+        collect_changes(p);
 }
 
 /* --------------------------------------------------------------- life */

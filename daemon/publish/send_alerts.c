@@ -149,8 +149,8 @@ static void group(struct encoder *e, const struct alerts *alerts, Hw__Alert *con
 }
 
 /* Moves the alerts of one severity to their places while there are bytes left. */
-static void take_severity(const struct alerts *alerts, Hw__Alert *const *rows, enum severity severity,
-                          Hw__Alert **places, size_t *bytes_left)
+static void collect_severity(const struct alerts *alerts, Hw__Alert *const *rows, enum severity severity,
+                             Hw__Alert **places, size_t *bytes_left)
 {
         for (size_t i = 0; i < alerts_count(alerts); i++) {
                 if (alerts_get(alerts, i)->rule->severity != severity)
@@ -181,7 +181,7 @@ Hw__Alerts *encode_alerts(struct encoder *e, const char *target, const struct al
                         return NULL;
         group(e, alerts, rows);
         for (int severity = SEVERITY_CRITICAL; severity >= SEVERITY_INFO; severity--)
-                take_severity(alerts, rows, (enum severity)severity, places, &bytes_left);
+                collect_severity(alerts, rows, (enum severity)severity, places, &bytes_left);
         out->alerts = places;
         for (size_t i = 0; i < n; i++)
                 if (places[i])

@@ -77,7 +77,7 @@ static bool send_part(struct publisher *p, const struct subject *subjects, uint3
         return send_update(p, &update, made && body.trends, to);
 }
 
-static struct trend_state look(const struct publisher *p)
+static struct trend_state read_state(const struct publisher *p)
 {
         struct trend_state s;
 
@@ -90,16 +90,16 @@ static struct trend_state look(const struct publisher *p)
 bool send_trends_due(struct publisher *p)
 {
         struct subject subjects[LIMIT_TRENDS_PER_UPDATE];
-        uint32_t n = tracker_take_due(p->tracker, subjects, LIMIT_TRENDS_PER_UPDATE);
+        uint32_t n = tracker_collect_due(p->tracker, subjects, LIMIT_TRENDS_PER_UPDATE);
         bool good = true;
 
         if (!n && !tracker_early_is_due(p->tracker))
                 return true;
-        struct trend_state s = look(p);
+        struct trend_state s = read_state(p);
         tracker_early_was_published(p->tracker);
         do {
                 good = send_part(p, subjects, n, &s, NULL) && good;
-                n = tracker_take_due(p->tracker, subjects, LIMIT_TRENDS_PER_UPDATE);
+                n = tracker_collect_due(p->tracker, subjects, LIMIT_TRENDS_PER_UPDATE);
         } while (n > 0);
         return good;
 }
@@ -107,7 +107,7 @@ bool send_trends_due(struct publisher *p)
 bool send_trends_all(struct publisher *p, struct snapshot *to)
 {
         struct subject subjects[LIMIT_TRENDS_PER_UPDATE];
-        const struct trend_state s = look(p);
+        const struct trend_state s = read_state(p);
         uint32_t n, at = (uint32_t)to->row;
 
         do {

@@ -25,7 +25,7 @@ struct words {
 
 #define TENSE(w, now, then) ((w)->over ? (then) : (now))
 
-__attribute__((format(printf, 2, 3))) static void say(struct words *w, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void append_text(struct words *w, const char *format, ...)
 {
         va_list args;
 
@@ -42,64 +42,64 @@ static struct words begin(char *out, size_t size)
         return (struct words){ .out = out, .size = size };
 }
 
-static void say_duration(struct words *w, double ns)
+static void append_duration(struct words *w, double ns)
 {
         char text[HW_NUMBER_MAX];
 
-        say(w, "%s", hw_duration_text(text, sizeof(text), ns));
+        append_text(w, "%s", hw_duration_text(text, sizeof(text), ns));
 }
 
-static void say_bytes(struct words *w, double bytes)
+static void append_bytes(struct words *w, double bytes)
 {
         char text[HW_NUMBER_MAX];
 
-        say(w, "%s", hw_bytes_text(text, sizeof(text), bytes));
+        append_text(w, "%s", hw_bytes_text(text, sizeof(text), bytes));
 }
 
-static void say_rate(struct words *w, double rate)
+static void append_rate(struct words *w, double rate)
 {
         char text[HW_NUMBER_MAX];
 
         if (!w->rate.name)
                 w->rate = rate_unit(rate);
-        say(w, "%s", rate_text(text, sizeof(text), w->rate, rate));
+        append_text(w, "%s", rate_text(text, sizeof(text), w->rate, rate));
 }
 
-static void say_rate_within(struct words *w, double rate, double low, double high)
+static void append_rate_within(struct words *w, double rate, double low, double high)
 {
         char text[RATE_WITHIN_MAX];
 
         if (!w->rate.name)
                 w->rate = rate_unit_within(rate, low, high);
-        say(w, "%s", rate_within_text(text, w->rate, rate, low, high));
+        append_text(w, "%s", rate_within_text(text, w->rate, rate, low, high));
 }
 
 /* -------------------------------------------------------------- verdict */
 
-static void say_slope(struct words *w, const struct trend_result *r)
+static void append_slope(struct words *w, const struct trend_result *r)
 {
-        say_rate_within(w, r->slope, r->slope_low, r->slope_high);
-        say(w, TENSE(w, " over the last ", " over its last "));
-        say_duration(w, (double)r->evidence.span_ns);
+        append_rate_within(w, r->slope, r->slope_low, r->slope_high);
+        append_text(w, TENSE(w, " over the last ", " over its last "));
+        append_duration(w, (double)r->evidence.span_ns);
 }
 
 /* Before a verdict: the growth by the few points so far, and when there will be a verdict. */
-static void say_provisional(struct words *w, const struct trend_result *r)
+static void append_provisional(struct words *w, const struct trend_result *r)
 {
         if (r->provisional.known) {
-                say(w, "; provisional growth ");
-                say_rate_within(w, r->provisional.slope, r->provisional.slope_low, r->provisional.slope_high);
-                say(w, " over ");
-                say_duration(w, (double)r->provisional.span_ns);
+                append_text(w, "; provisional growth ");
+                append_rate_within(w, r->provisional.slope, r->provisional.slope_low, r->provisional.slope_high);
+                append_text(w, " over ");
+                append_duration(w, (double)r->provisional.span_ns);
         }
         if (r->over && r->verdict_in_ns == 0)
-                say(w, "; the run was too short for a verdict at this step");
+                append_text(w, "; the run was too short for a verdict at this step");
         else if (!r->over && r->verdict_in_ns && r->verdict_in_ns != UINT64_MAX) {
-                say(w, "; slow growth is judged in ");
-                say_duration(w, (double)r->verdict_in_ns);
+                append_text(w, "; slow growth is judged in ");
+                append_duration(w, (double)r->verdict_in_ns);
                 if (r->verdict_by_ns != UINT64_MAX) {
-                        say(w, " to ");
-                        say_duration(w, (double)r->verdict_by_ns);
+                        append_text(w, " to ");
+                        append_duration(w, (double)r->verdict_by_ns);
                 }
         }
 }
@@ -113,158 +113,163 @@ char *sentence_verdict(char *out, size_t size, const struct trend_result *r)
         switch (r->verdict) {
         case TREND_UNKNOWN:
                 if (r->rises_so_far)
-                        say(&w, TENSE(&w, "rises, and it is not clear yet whether that lasts",
-                                      "rose to its end, not clearly enough for a verdict"));
+                        append_text(&w, TENSE(&w, "rises, and it is not clear yet whether that lasts",
+                                              "rose to its end, not clearly enough for a verdict"));
                 else
-                        say(&w, "too little data for a verdict");
-                say_provisional(&w, r);
+                        append_text(&w, "too little data for a verdict");
+                append_provisional(&w, r);
                 return out;
         case TREND_STEADY:
-                say(&w, "no lasting growth");
+                append_text(&w, "no lasting growth");
                 if (r->doubted)
-                        say(&w, TENSE(&w, " so far; whether it is flat while other memory grows is not clear yet",
-                                      "; whether it was flat while other memory grew is not clear"));
+                        append_text(&w,
+                                    TENSE(&w, " so far; whether it is flat while other memory grows is not clear yet",
+                                          "; whether it was flat while other memory grew is not clear"));
                 else if (r->has_slope && e->missing < TEST_COUNT)
-                        say(&w, ": %s", window_test_failure(e->missing));
+                        append_text(&w, ": %s", window_test_failure(e->missing));
                 if (!r->over)
-                        say_provisional(&w, r);
+                        append_provisional(&w, r);
                 return out;
         case TREND_GROWING:
-                say(&w, TENSE(&w, "grows to new highs", "grew to new highs"));
+                append_text(&w, TENSE(&w, "grows to new highs", "grew to new highs"));
                 break;
         case TREND_LEAK:
-                say(&w, TENSE(&w, "a leak: grows and does not slow down", "a leak: grew and did not slow down"));
+                append_text(&w,
+                            TENSE(&w, "a leak: grows and does not slow down", "a leak: grew and did not slow down"));
                 break;
         }
         if (r->has_slope) {
-                say(&w, ", by ");
-                say_slope(&w, r);
+                append_text(&w, ", by ");
+                append_slope(&w, r);
         }
         if (e->basis == TREND_BASIS_HOLDS)
-                say(&w,
-                    TENSE(&w, "; confirmed earlier and still rising", "; confirmed earlier, and it rose to the end"));
+                append_text(&w, TENSE(&w, "; confirmed earlier and still rising",
+                                      "; confirmed earlier, and it rose to the end"));
         else if (e->basis == TREND_BASIS_RECENT || !r->has_slope)
-                say(&w,
-                    TENSE(&w, "; at present no window shows the growth", "; at its end no window showed the growth"));
+                append_text(&w, TENSE(&w, "; at present no window shows the growth",
+                                      "; at its end no window showed the growth"));
         else if (r->verdict == TREND_GROWING && e->missing < TEST_COUNT)
-                say(&w, "; not called a leak: %s", window_test_failure(e->missing));
+                append_text(&w, "; not called a leak: %s", window_test_failure(e->missing));
         return out;
 }
 
 /* --------------------------------------------------------------- growth */
 
 /* The time of day first, as on all faces. */
-static void say_moment(struct words *w, uint64_t time_ns, uint64_t start_wall_ns)
+static void append_moment(struct words *w, uint64_t time_ns, uint64_t start_wall_ns)
 {
         char wall[HW_NUMBER_MAX];
         const bool known = start_wall_ns != UNKNOWN_U64 && time_ns <= UINT64_MAX - start_wall_ns;
 
         if (known)
-                say(w, "%s (", hw_time_text(wall, sizeof(wall), start_wall_ns + time_ns));
-        say_duration(w, (double)time_ns);
-        say(w, " into the run%s", known ? ")" : "");
+                append_text(w, "%s (", hw_time_text(wall, sizeof(wall), start_wall_ns + time_ns));
+        append_duration(w, (double)time_ns);
+        append_text(w, " into the run%s", known ? ")" : "");
 }
 
-static void say_growing(struct words *w, const struct growth *g, const struct growth_series *s)
+static void append_growing(struct words *w, const struct growth *g, const struct growth_series *s)
 {
         if (s->trend.has_slope) {
-                say(w, " by ");
-                say_slope(w, &s->trend);
+                append_text(w, " by ");
+                append_slope(w, &s->trend);
         }
         if (s->trend.onset_ns != UINT64_MAX) {
-                say(w, ", since ");
-                say_moment(w, s->trend.onset_ns, g->start_wall_ns);
+                append_text(w, ", since ");
+                append_moment(w, s->trend.onset_ns, g->start_wall_ns);
         }
 }
 
-static void say_bands(struct words *w, const struct growth *g, const struct bands *bands)
+static void append_bands(struct words *w, const struct growth *g, const struct bands *bands)
 {
         for (uint32_t i = 0; i < g->n_bands && i < 3; i++) {
                 char label[LABEL_MAX];
-                say(w, i ? ", " : TENSE(w, "; what grows most: ", "; what grew most: "));
-                say(w, "%.127s (", label_of_growing(label, bands, g, i));
-                say_rate(w, g->bands[i].slope);
-                say(w, ")");
+                append_text(w, i ? ", " : TENSE(w, "; what grows most: ", "; what grew most: "));
+                append_text(w, "%.127s (", label_of_growing(label, bands, g, i));
+                append_rate(w, g->bands[i].slope);
+                append_text(w, ")");
         }
 }
 
-static void say_number(struct words *w, const char *what, uint64_t bytes)
+static void append_number(struct words *w, const char *what, uint64_t bytes)
 {
         if (bytes == UNKNOWN_U64)
                 return;
-        say(w, "; %s ", what);
-        say_bytes(w, (double)bytes);
+        append_text(w, "; %s ", what);
+        append_bytes(w, (double)bytes);
 }
 
-static void say_retention(struct words *w, const struct growth *g)
+static void append_retention(struct words *w, const struct growth *g)
 {
         const struct growth_series *s = g->heap.trend.verdict >= TREND_GROWING ? &g->heap : &g->blocks;
 
-        say(w, TENSE(w, "the runtime keeps more and more memory while live data does not grow",
-                     "the runtime kept more and more memory while live data did not grow"));
-        say(w, " (fragmentation, or data that is kept for later): ");
-        say(w, TENSE(w, "the heap grows", "the heap grew"));
-        say_growing(w, g, s);
+        append_text(w, TENSE(w, "the runtime keeps more and more memory while live data does not grow",
+                             "the runtime kept more and more memory while live data did not grow"));
+        append_text(w, " (fragmentation, or data that is kept for later): ");
+        append_text(w, TENSE(w, "the heap grows", "the heap grew"));
+        append_growing(w, g, s);
         if (g->megablocks_held != UNKNOWN_U64 && g->megablocks_needed != UNKNOWN_U64)
-                say(w, "; %llu megablocks held, %llu needed", (unsigned long long)g->megablocks_held,
-                    (unsigned long long)g->megablocks_needed);
+                append_text(w, "; %llu megablocks held, %llu needed", (unsigned long long)g->megablocks_held,
+                            (unsigned long long)g->megablocks_needed);
         if (g->megablocks_returned != UNKNOWN_U64)
-                say(w, ", %llu returned at the last major collection", (unsigned long long)g->megablocks_returned);
-        say_number(w, "slop", g->slop_bytes);
-        say_number(w, "free blocks", g->fragmentation_bytes);
+                append_text(w, ", %llu returned at the last major collection",
+                            (unsigned long long)g->megablocks_returned);
+        append_number(w, "slop", g->slop_bytes);
+        append_number(w, "free blocks", g->fragmentation_bytes);
         if (g->nonmoving_bytes != UNKNOWN_U64) {
-                say_number(w, "nonmoving segments", g->nonmoving_bytes);
-                say_number(w, "of which live", g->nonmoving_live_bytes);
+                append_number(w, "nonmoving segments", g->nonmoving_bytes);
+                append_number(w, "of which live", g->nonmoving_live_bytes);
         }
 }
 
 /* Of a process without a log only its resident memory is known. */
-static void say_resident(struct words *w, const struct growth *g)
+static void append_resident(struct words *w, const struct growth *g)
 {
         if (growth_rises(&g->rss)) {
-                say(w, TENSE(w, "resident memory grows", "resident memory grew"));
-                say_growing(w, g, &g->rss);
-                say(w,
-                    "; whether data of the program or memory outside of its heap is not known: the program has no "
-                    "log, its process alone is watched");
+                append_text(w, TENSE(w, "resident memory grows", "resident memory grew"));
+                append_growing(w, g, &g->rss);
+                append_text(
+                        w,
+                        "; whether data of the program or memory outside of its heap is not known: the program has no "
+                        "log, its process alone is watched");
                 return;
         }
-        say(w, g->over ? "not known: " : "not known yet: ");
-        say(w, g->rss.known && g->rss.trend.rises_so_far
-                       ? TENSE(w, "resident memory rises, and whether that lasts is not clear yet",
-                               "resident memory rose to the end, not clearly enough for a verdict")
-                       : "resident memory has too few steps");
+        append_text(w, g->over ? "not known: " : "not known yet: ");
+        append_text(w, g->rss.known && g->rss.trend.rises_so_far
+                               ? TENSE(w, "resident memory rises, and whether that lasts is not clear yet",
+                                       "resident memory rose to the end, not clearly enough for a verdict")
+                               : "resident memory has too few steps");
         if (g->rss.known)
-                say_provisional(w, &g->rss.trend);
+                append_provisional(w, &g->rss.trend);
 }
 
-static void say_unknown(struct words *w, const struct growth *g, const struct bands *bands)
+static void append_unknown(struct words *w, const struct growth *g, const struct bands *bands)
 {
         if (g->process_only) {
-                say_resident(w, g);
+                append_resident(w, g);
                 return;
         }
-        say(w, g->over ? "not known: " : "not known yet: ");
+        append_text(w, g->over ? "not known: " : "not known yet: ");
         if (!g->live.known)
-                say(w, "no major collection has measured what is live");
+                append_text(w, "no major collection has measured what is live");
         else if (g->live.trend.verdict == TREND_UNKNOWN) {
-                say(w, g->live.trend.rises_so_far ? TENSE(w, "live data rises, and whether that lasts is not clear yet",
-                                                          "live data rose to the end, not clearly enough for a verdict")
-                                                  : "too few steps with major collections");
-                say_provisional(w, &g->live.trend);
+                append_text(w, g->live.trend.rises_so_far
+                                       ? TENSE(w, "live data rises, and whether that lasts is not clear yet",
+                                               "live data rose to the end, not clearly enough for a verdict")
+                                       : "too few steps with major collections");
+                append_provisional(w, &g->live.trend);
         } else if (g->live_in_doubt) {
-                say(w, TENSE(w, "the heap grows", "the heap grew"));
-                say_growing(w, g, g->heap.trend.verdict >= TREND_GROWING ? &g->heap : &g->blocks);
-                say(w, ", and live data has not been flat over that time");
+                append_text(w, TENSE(w, "the heap grows", "the heap grew"));
+                append_growing(w, g, g->heap.trend.verdict >= TREND_GROWING ? &g->heap : &g->blocks);
+                append_text(w, ", and live data has not been flat over that time");
         } else if (g->heap_in_doubt) {
-                say(w, TENSE(w, "resident memory grows, and the heap has not been flat over that time",
-                             "resident memory grew, and the heap was not flat over that time"));
+                append_text(w, TENSE(w, "resident memory grows, and the heap has not been flat over that time",
+                                     "resident memory grew, and the heap was not flat over that time"));
         } else if (g->bands_rise) {
-                say(w, TENSE(w, "live data has shown no lasting growth, and bands that carry much of it grow",
-                             "live data showed no lasting growth, and bands that carried much of it grew"));
-                say_bands(w, g, bands);
+                append_text(w, TENSE(w, "live data has shown no lasting growth, and bands that carry much of it grow",
+                                     "live data showed no lasting growth, and bands that carried much of it grew"));
+                append_bands(w, g, bands);
         } else {
-                say(w, "too little data");
+                append_text(w, "too little data");
         }
 }
 
@@ -274,45 +279,46 @@ static bool rises_lately(const struct growth_series *s)
         return s->known && s->trend.provisional.known && s->trend.provisional.slope > 0;
 }
 
-static void say_nowhere(struct words *w, const struct growth *g)
+static void append_nowhere(struct words *w, const struct growth *g)
 {
         const struct growth_series *s = g->live.known ? &g->live : &g->heap;
         const struct trend_provisional *p = &s->trend.provisional;
 
         if (g->process_only) {
-                say(w, TENSE(w, "resident memory shows no lasting growth; of the heap nothing is known",
-                             "resident memory showed no lasting growth; of the heap nothing is known"));
+                append_text(w, TENSE(w, "resident memory shows no lasting growth; of the heap nothing is known",
+                                     "resident memory showed no lasting growth; of the heap nothing is known"));
                 return;
         }
         if (g->over || !rises_lately(s)) {
-                say(w, TENSE(w, "memory shows no lasting growth", "memory showed no lasting growth"));
+                append_text(w, TENSE(w, "memory shows no lasting growth", "memory showed no lasting growth"));
                 return;
         }
-        say(w, "no lasting growth so far, but %s rises by ", g->live.known ? "live data" : "the heap");
-        say_rate_within(w, p->slope, p->slope_low, p->slope_high);
-        say(w, " over ");
-        say_duration(w, (double)p->span_ns);
+        append_text(w, "no lasting growth so far, but %s rises by ", g->live.known ? "live data" : "the heap");
+        append_rate_within(w, p->slope, p->slope_low, p->slope_high);
+        append_text(w, " over ");
+        append_duration(w, (double)p->span_ns);
         if (s->trend.verdict_in_ns == UINT64_MAX)
                 return;
-        say(w, "; called growing in ");
-        say_duration(w, (double)s->trend.verdict_in_ns);
-        say(w, " if it goes on");
+        append_text(w, "; called growing in ");
+        append_duration(w, (double)s->trend.verdict_in_ns);
+        append_text(w, " if it goes on");
 }
 
-static void say_foreign(struct words *w, const struct growth *g)
+static void append_foreign(struct words *w, const struct growth *g)
 {
         if (g->foreign.known)
-                say(w, TENSE(w, "foreign memory (C code, FFI, malloc) grows while the heap does not: it grows",
-                             "foreign memory (C code, FFI, malloc) grew while the heap did not: it grew"));
+                append_text(w, TENSE(w, "foreign memory (C code, FFI, malloc) grows while the heap does not: it grows",
+                                     "foreign memory (C code, FFI, malloc) grew while the heap did not: it grew"));
         else
-                say(w,
-                    TENSE(w,
-                          "resident memory outside of the heap grows, foreign (C code, FFI, malloc) or given back by "
-                          "the runtime, which cannot be told apart here: it grows",
-                          "resident memory outside of the heap grew, foreign (C code, FFI, malloc) or given back by "
-                          "the runtime, which could not be told apart: it grew"));
-        say_growing(w, g, growth_outside(g));
-        say_number(w, "foreign", g->foreign_bytes);
+                append_text(w, TENSE(w,
+                                     "resident memory outside of the heap grows, foreign (C code, FFI, malloc) or "
+                                     "given back by "
+                                     "the runtime, which cannot be told apart here: it grows",
+                                     "resident memory outside of the heap grew, foreign (C code, FFI, malloc) or given "
+                                     "back by "
+                                     "the runtime, which could not be told apart: it grew"));
+        append_growing(w, g, growth_outside(g));
+        append_number(w, "foreign", g->foreign_bytes);
 }
 
 char *sentence_growth(char *out, size_t size, const struct growth *g, const struct bands *bands)
@@ -322,22 +328,22 @@ char *sentence_growth(char *out, size_t size, const struct growth *g, const stru
         w.over = g->over;
         switch (g->where) {
         case GROWTH_UNKNOWN:
-                say_unknown(&w, g, bands);
+                append_unknown(&w, g, bands);
                 break;
         case GROWTH_NOWHERE:
-                say_nowhere(&w, g);
+                append_nowhere(&w, g);
                 break;
         case GROWTH_LIVE:
-                say(&w, TENSE(&w, "the program retains more and more data: live data grows",
-                              "the program retained more and more data: live data grew"));
-                say_growing(&w, g, &g->live);
-                say_bands(&w, g, bands);
+                append_text(&w, TENSE(&w, "the program retains more and more data: live data grows",
+                                      "the program retained more and more data: live data grew"));
+                append_growing(&w, g, &g->live);
+                append_bands(&w, g, bands);
                 break;
         case GROWTH_RETENTION:
-                say_retention(&w, g);
+                append_retention(&w, g);
                 break;
         case GROWTH_FOREIGN:
-                say_foreign(&w, g);
+                append_foreign(&w, g);
                 break;
         }
         return out;
@@ -373,27 +379,27 @@ char *sentence_limit(char *out, size_t size, const struct limit_time *l)
 
         w.over = l->ended;
         if (l->ended)
-                say(&w, "had it gone on: ");
+                append_text(&w, "had it gone on: ");
         if (l->low_s <= 0 && (isnan(l->high_s) || l->high_s <= 0))
-                say(&w, TENSE(&w, "%s may be at ", "%s might have been at "), series_words(l->series));
+                append_text(&w, TENSE(&w, "%s may be at ", "%s might have been at "), series_words(l->series));
         else if (l->low_s <= 0) {
-                say(&w, "within ");
-                say_duration(&w, l->high_s * 1e9);
-                say(&w, TENSE(&w, " %s meets ", " %s would have met "), series_words(l->series));
+                append_text(&w, "within ");
+                append_duration(&w, l->high_s * 1e9);
+                append_text(&w, TENSE(&w, " %s meets ", " %s would have met "), series_words(l->series));
         } else {
-                say(&w, isnan(l->high_s) ? "at the earliest in " : "in ");
-                say_duration(&w, l->low_s * 1e9);
+                append_text(&w, isnan(l->high_s) ? "at the earliest in " : "in ");
+                append_duration(&w, l->low_s * 1e9);
                 if (!isnan(l->high_s) && !same_duration(l->low_s, l->high_s)) {
-                        say(&w, " to ");
-                        say_duration(&w, l->high_s * 1e9);
+                        append_text(&w, " to ");
+                        append_duration(&w, l->high_s * 1e9);
                 }
-                say(&w, TENSE(&w, " %s meets ", " %s would have met "), series_words(l->series));
+                append_text(&w, TENSE(&w, " %s meets ", " %s would have met "), series_words(l->series));
         }
-        say(&w, "%s (", limit_source_words(l->limit.source));
-        say_bytes(&w, (double)l->limit.bytes);
-        say(&w, ")");
+        append_text(&w, "%s (", limit_source_words(l->limit.source));
+        append_bytes(&w, (double)l->limit.bytes);
+        append_text(&w, ")");
         if (!isnan(l->heap_over_live))
-                say(&w, ", the collector needing %.1f times the live bytes", l->heap_over_live);
+                append_text(&w, ", the collector needing %.1f times the live bytes", l->heap_over_live);
         return out;
 }
 
@@ -402,14 +408,14 @@ static void append_early_rise(struct words *w, const struct tracked_early *r)
         double from_ns = r->onset_from_ns == UNKNOWN_U64 ? 0 : (double)r->onset_from_ns;
         double age_ns = (double)r->as_of_ns - (from_ns + (double)r->onset_to_ns) / 2;
 
-        say(w, TENSE(w, "%s has risen for ", "%s had risen for "), series_words(r->series));
-        say_duration(w, fmax(age_ns, 0));
-        say(w, r->since_start ? ", from the start, from " : ", from ");
-        say_bytes(w, r->base_bytes);
-        say(w, " to ");
-        say_bytes(w, r->level_bytes);
-        say(w, ", by ");
-        say_rate_within(w, r->rate, r->rate_low, r->rate_high);
+        append_text(w, TENSE(w, "%s has risen for ", "%s had risen for "), series_words(r->series));
+        append_duration(w, fmax(age_ns, 0));
+        append_text(w, r->since_start ? ", from the start, from " : ", from ");
+        append_bytes(w, r->base_bytes);
+        append_text(w, " to ");
+        append_bytes(w, r->level_bytes);
+        append_text(w, ", by ");
+        append_rate_within(w, r->rate, r->rate_low, r->rate_high);
 }
 
 char *sentence_early(char *out, size_t size, const struct tracked_early *r)
@@ -421,25 +427,25 @@ char *sentence_early(char *out, size_t size, const struct tracked_early *r)
         if (r->rising) {
                 append_early_rise(&w, r);
                 if (!r->ended)
-                        say(&w, "; not confirmed yet");
+                        append_text(&w, "; not confirmed yet");
         } else {
-                say(&w, TENSE(&w, "%s is ", "%s was "), series_words(r->series));
-                say_bytes(&w, r->level_bytes);
+                append_text(&w, TENSE(&w, "%s is ", "%s was "), series_words(r->series));
+                append_bytes(&w, r->level_bytes);
         }
         if (limited && r->rising && !isnan(r->soonest_s) && (r->runs_out || !isnan(r->latest_s))) {
-                say(&w, TENSE(&w, "; if it continues, it meets %s (", "; it was about to meet %s ("),
-                    limit_source_words(r->limit.source));
-                say_bytes(&w, (double)r->limit.bytes);
-                say(&w, ") in ");
-                say_duration(&w, r->soonest_s * 1e9);
+                append_text(&w, TENSE(&w, "; if it continues, it meets %s (", "; it was about to meet %s ("),
+                            limit_source_words(r->limit.source));
+                append_bytes(&w, (double)r->limit.bytes);
+                append_text(&w, ") in ");
+                append_duration(&w, r->soonest_s * 1e9);
                 if (!isnan(r->latest_s) && !same_duration(r->soonest_s, r->latest_s)) {
-                        say(&w, " to ");
-                        say_duration(&w, r->latest_s * 1e9);
+                        append_text(&w, " to ");
+                        append_duration(&w, r->latest_s * 1e9);
                 }
         } else if (limited && (!r->rising || r->runs_out)) {
-                say(&w, "; near what %s (", limit_source_words(r->limit.source));
-                say_bytes(&w, (double)r->limit.bytes);
-                say(&w, TENSE(&w, ") allows", ") allowed"));
+                append_text(&w, "; near what %s (", limit_source_words(r->limit.source));
+                append_bytes(&w, (double)r->limit.bytes);
+                append_text(&w, TENSE(&w, ") allows", ") allowed"));
         }
         return out;
 }
@@ -453,16 +459,16 @@ char *sentence_sizing(char *out, size_t size, const struct run *run, const struc
 
         if (heap->live_bytes == UNKNOWN_U64 || heap->heap_size_bytes == UNKNOWN_U64)
                 return out;
-        say_bytes(&w, (double)heap->live_bytes);
-        say(&w, " of live data needs a heap of up to ");
-        say_bytes(&w, (double)sizing_heap(&s, heap->live_bytes));
-        say(&w, " with %s: %.2g times the live data and ", collectors[s.collector], s.factor);
-        say_bytes(&w, (double)s.areas);
-        say(&w, " for allocation (%s)",
-            s.measured ? "as its major collections say"
-                       : "by the flags in the log; for those given elsewhere, the defaults are taken");
-        say(&w, "; the heap is ");
-        say_bytes(&w, (double)heap->heap_size_bytes);
+        append_bytes(&w, (double)heap->live_bytes);
+        append_text(&w, " of live data needs a heap of up to ");
+        append_bytes(&w, (double)sizing_heap(&s, heap->live_bytes));
+        append_text(&w, " with %s: %.2g times the live data and ", collectors[s.collector], s.factor);
+        append_bytes(&w, (double)s.areas);
+        append_text(&w, " for allocation (%s)",
+                    s.measured ? "as its major collections say"
+                               : "by the flags in the log; for those given elsewhere, the defaults are taken");
+        append_text(&w, "; the heap is ");
+        append_bytes(&w, (double)heap->heap_size_bytes);
         return out;
 }
 
@@ -470,12 +476,12 @@ char *sentence_scale(char *out, size_t size, const struct tracker_config *c)
 {
         struct words w = begin(out, size);
 
-        say(&w, "judged in steps of ");
-        say_duration(&w, (double)c->trend.resolution_ns);
+        append_text(&w, "judged in steps of ");
+        append_duration(&w, (double)c->trend.resolution_ns);
         if (c->automatic)
-                say(&w, " (chosen from the length of the log)");
-        say(&w, ": growth that lasts ");
-        say_duration(&w, (double)c->trend.leak_after_ns);
-        say(&w, " without slowing down is called a leak");
+                append_text(&w, " (chosen from the length of the log)");
+        append_text(&w, ": growth that lasts ");
+        append_duration(&w, (double)c->trend.leak_after_ns);
+        append_text(&w, " without slowing down is called a leak");
         return out;
 }
