@@ -30,7 +30,7 @@ void band_now_init(struct band_now *now)
         *now = (struct band_now){ .last = NAN };
 }
 
-static void take_first(struct band_now *b, double v, double gap_s)
+static void add_first(struct band_now *b, double v, double gap_s)
 {
         *b = (struct band_now){
                 .first = v,
@@ -41,7 +41,7 @@ static void take_first(struct band_now *b, double v, double gap_s)
         };
 }
 
-static void take_next(struct band_now *b, double v, double t_s, double half_gap_s)
+static void add_next(struct band_now *b, double v, double t_s, double half_gap_s)
 {
         double dv = v - b->first;
 
@@ -61,10 +61,10 @@ void band_now_add(struct band_interval *s, struct band_now *bands, const double 
 
         if (s->n++ == 0)
                 for (uint32_t i = 0; i < n; i++)
-                        take_first(&bands[i], values[i], gap_s);
+                        add_first(&bands[i], values[i], gap_s);
         else
                 for (uint32_t i = 0; i < n; i++)
-                        take_next(&bands[i], values[i], t_s, gap_s / 2);
+                        add_next(&bands[i], values[i], t_s, gap_s / 2);
         s->newest_ns = time_ns;
         s->t_sum += t_s;
         s->tt_sum += t_s * t_s;

@@ -38,7 +38,7 @@ struct samples {
         unsigned n;
 };
 
-static void take_samples(const struct rare *rare, uint64_t minutes, struct samples *ret)
+static void copy_samples(const struct rare *rare, uint64_t minutes, struct samples *ret)
 {
         ret->n = rare->n < RARE_SAMPLES ? (unsigned)rare->n : RARE_SAMPLES;
         for (unsigned i = 0; i < ret->n; i++) {
@@ -53,7 +53,7 @@ bool rare_is_sound(const struct rare *rare, uint64_t minutes)
 {
         struct samples s;
 
-        take_samples(rare, minutes, &s);
+        copy_samples(rare, minutes, &s);
         for (unsigned i = 0; i < s.n; i++) {
                 double next = i + 1 < s.n ? s.at[i + 1] : 0;
 
@@ -69,7 +69,7 @@ static unsigned larger(unsigned a, unsigned b)
 }
 
 /* The halves share the middle sample of an odd number. */
-static void look_at_halves(struct window_result *r, const double *at, const double *floors, unsigned n, double point)
+static void fit_halves(struct window_result *r, const double *at, const double *floors, unsigned n, double point)
 {
         unsigned half = (n + 1) / 2, last = larger(n / 3, half < 4 ? half : 4);
 
@@ -80,8 +80,8 @@ static void look_at_halves(struct window_result *r, const double *at, const doub
 }
 
 /* The newest n samples. */
-static struct window_result look(const struct samples *s, unsigned n, uint64_t span, const struct ladder *l,
-                                 const struct life *life, uint32_t leak_after)
+static struct window_result evaluate_samples(const struct samples *s, unsigned n, uint64_t span, const struct ladder *l,
+                                             const struct life *life, uint32_t leak_after)
 {
         const double *at = s->at + s->n - n, *floors = s->floors + s->n - n;
         double point = (double)span / window_points(RARE_WINDOW);
@@ -101,7 +101,7 @@ static struct window_result look(const struct samples *s, unsigned n, uint64_t s
                 .ended = (uint32_t)l->minutes,
                 .filled = (uint16_t)n,
         };
-        look_at_halves(&r, at, floors, n, point);
+        fit_halves(&r, at, floors, n, point);
         r.passed = window_tests(&r, RARE_WINDOW, span, leak_after);
         return r;
 }
@@ -117,7 +117,7 @@ static void judge(struct windows *w, const struct rare *rare, const struct ladde
         struct samples s;
         bool grows = false;
 
-        take_samples(rare, l->minutes, &s);
+        copy_samples(rare, l->minutes, &s);
         if (s.n < SAMPLES_LEAST || s.floors[s.n - 1] <= s.floors[0])
                 return;
         for (unsigned i = 0; i < sizeof(sizes); i++) {
@@ -128,7 +128,7 @@ static void judge(struct windows *w, const struct rare *rare, const struct ladde
                         continue;
                 if (span < SPAN_LEAST || silence(rare, l) >= span)
                         return;
-                struct window_result r = look(&s, sizes[i], span, l, life, w->leak_after);
+                struct window_result r = evaluate_samples(&s, sizes[i], span, l, life, w->leak_after);
                 bool leaks = window_has(&r, TESTS_LEAKS);
                 if (leaks || (!grows && window_has(&r, TESTS_GROWS))) {
                         windows_put(w, RARE_WINDOW, &r);
@@ -153,7 +153,7 @@ static bool thins_out(const struct rare *rare, const struct ladder *l)
 {
         struct samples s;
 
-        take_samples(rare, l->minutes, &s);
+        copy_samples(rare, l->minutes, &s);
         if (s.n < THINS_LEAST)
                 return false;
         unsigned half = (s.n - 1) / 2;

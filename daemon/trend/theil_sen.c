@@ -53,7 +53,7 @@ struct filled {
         unsigned n;
 };
 
-static void take_filled(const double *p, unsigned n, struct filled *ret)
+static void collect_filled(const double *p, unsigned n, struct filled *ret)
 {
         assert(n <= THEIL_SEN_MAX);
         ret->n = 0;
@@ -80,7 +80,7 @@ double theil_sen_slope(const double *p, unsigned n)
 {
         struct filled f;
 
-        take_filled(p, n, &f);
+        collect_filled(p, n, &f);
         return f.n < THEIL_SEN_LEAST ? NAN : median_slope(f.at, f.y, f.n);
 }
 
@@ -181,7 +181,7 @@ bool theil_sen_lost(const double *p, unsigned n, double z)
         struct filled f;
         double x_mean = 0, y_mean = 0, sxx = 0, sxy = 0, syy = 0;
 
-        take_filled(p, n, &f);
+        collect_filled(p, n, &f);
         double zz = LOST_MARGIN * z * z, freedom = (double)f.n - 2 - zz;
         if (f.n < THEIL_SEN_LEAST || freedom <= 0)
                 return false;
@@ -207,7 +207,7 @@ bool theil_sen_fit(const double *p, unsigned n, struct theil_sen *ret)
 {
         struct filled f;
 
-        take_filled(p, n, &f);
+        collect_filled(p, n, &f);
         if (f.n < THEIL_SEN_LEAST)
                 return false;
         double rho = fit_line(f.at, f.y, f.n, ret);

@@ -291,7 +291,7 @@ static bool judged_value(const struct tracker *t, enum series_id series, uint64_
         return r->time_ns == time_ns;
 }
 
-static void take_sample(struct tracker *t, enum series_id series, uint64_t time_ns, uint64_t value)
+static void add_sample(struct tracker *t, enum series_id series, uint64_t time_ns, uint64_t value)
 {
         struct series_state *s = t->series[series] ? t->series[series] : new_series(t, series);
 
@@ -305,10 +305,10 @@ static void take_sample(struct tracker *t, enum series_id series, uint64_t time_
         s->published.fresh = true;
 }
 
-static void take_in(struct tracker *t, const struct held *h)
+static void add_held(struct tracker *t, const struct held *h)
 {
         if (h->what == HELD_SAMPLE)
-                take_sample(t, h->series, h->time_ns, h->value);
+                add_sample(t, h->series, h->time_ns, h->value);
         else if (h->what == HELD_CENSUS)
                 tracker_bands_census(t, &h->census);
 }
@@ -322,7 +322,7 @@ static bool has_room(struct tracker *t)
 }
 
 /* Takes in what the model passes on, or holds it while ticks are waiting. */
-static void take_or_hold(struct tracker *t, struct held h)
+static void add_or_hold(struct tracker *t, struct held h)
 {
         if (!t->waits) {
                 see(t, &h);
@@ -331,7 +331,7 @@ static void take_or_hold(struct tracker *t, struct held h)
         while (t->waits && !has_room(t))
                 (void)tracker_go_on(t); /* each call does part of a tick */
         if (!t->waits)
-                take_in(t, &h);
+                add_held(t, &h);
         else
                 t->held[t->n_held++] = h;
 }
@@ -355,7 +355,7 @@ bool tracker_go_on(struct tracker *t)
                 h->seen = true;
                 if (t->waits)
                         return false;
-                take_in(t, h);
+                add_held(t, h);
                 t->held_from++;
         }
         t->held_from = t->n_held = 0;
@@ -367,20 +367,20 @@ bool tracker_go_on(struct tracker *t)
 static void on_sample(void *ctx, enum series_id series, uint64_t time_ns, uint64_t value)
 {
         if (is_of_log(series))
-                take_or_hold(ctx, (struct held){
-                                          .what = HELD_SAMPLE, .series = series, .time_ns = time_ns, .value = value });
+                add_or_hold(ctx,
+                            (struct held){ .what = HELD_SAMPLE, .series = series, .time_ns = time_ns, .value = value });
         else
-                take_sample(ctx, series, time_ns, value);
+                add_sample(ctx, series, time_ns, value);
 }
 
 static void on_census(void *ctx, const struct census *census)
 {
-        take_or_hold(ctx, (struct held){ .what = HELD_CENSUS, .time_ns = census->time_ns, .census = *census });
+        add_or_hold(ctx, (struct held){ .what = HELD_CENSUS, .time_ns = census->time_ns, .census = *census });
 }
 
 static void on_watermark(void *ctx, uint64_t time_ns)
 {
-        take_or_hold(ctx, (struct held){ .what = HELD_WATERMARK, .time_ns = time_ns });
+        add_or_hold(ctx, (struct held){ .what = HELD_WATERMARK, .time_ns = time_ns });
 }
 
 struct model_sink tracker_sink(struct tracker *t)
@@ -405,7 +405,7 @@ static bool is_due(const struct tracker *t, const struct published *published, e
         return !published->ever || t->ended || t->watermark_ns - published->at_ns >= (gap > NS_PER_S ? gap : NS_PER_S);
 }
 
-static bool take(struct tracker *t, struct published *published, enum trend_verdict now, unsigned minutes)
+static bool mark_published(struct tracker *t, struct published *published, enum trend_verdict now, unsigned minutes)
 {
         if (!is_due(t, published, now, minutes))
                 return false;
@@ -413,13 +413,13 @@ static bool take(struct tracker *t, struct published *published, enum trend_verd
         return true;
 }
 
-uint32_t tracker_take_due(struct tracker *t, struct subject *subjects, uint32_t max)
+uint32_t tracker_collect_due(struct tracker *t, struct subject *subjects, uint32_t max)
 {
         uint32_t n = 0;
 
         for (unsigned i = 0; i < SERIES_COUNT && n < max; i++) {
                 struct series_state *s = t->series[i];
-                if (s && take(t, &s->published, s->trend ? s->trend->verdict.now : TREND_UNKNOWN, 1))
+                if (s && mark_published(t, &s->published, s->trend ? s->trend->verdict.now : TREND_UNKNOWN, 1))
                         subjects[n++] = subject_series((enum series_id)i);
         }
         for (uint32_t i = 0; i < t->n_bands && n < max; i++) {
@@ -428,7 +428,7 @@ uint32_t tracker_take_due(struct tracker *t, struct subject *subjects, uint32_t 
                         continue;
                 enum trend_verdict now = s->trend.verdict.now;
                 s->published.fresh = s->published_censuses != t->censuses;
-                if (!take(t, &s->published, now, now >= TREND_GROWING ? 1 : CALM_BAND_MINUTES))
+                if (!mark_published(t, &s->published, now, now >= TREND_GROWING ? 1 : CALM_BAND_MINUTES))
                         continue;
                 s->published_censuses = t->censuses;
                 subjects[n++] = subject_band(i + 1);

@@ -242,7 +242,7 @@ uint64_t tracker_held_bytes(const struct tracker *t);
  * 16 minutes) has closed since. When the run ends, all that were published as of an earlier W are due: the final
  * verdict does not depend on who asked when.
  */
-uint32_t tracker_take_due(struct tracker *t, struct subject *subjects, uint32_t max);
+uint32_t tracker_collect_due(struct tracker *t, struct subject *subjects, uint32_t max);
 bool tracker_any_due(const struct tracker *t);
 
 /* Iterates over all known subjects; *at is 0 at first; false at the end. */

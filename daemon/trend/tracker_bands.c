@@ -66,7 +66,7 @@ size_t band_state_held(const struct band_state *s)
 /* -------------------------------------------------------------- what waits */
 
 /* Adds an interval's samples to the windows and the ladder. */
-static void take_in(struct band_state *s, const struct band_interval *interval, const struct band_now *now)
+static void add_interval(struct band_state *s, const struct band_interval *interval, const struct band_now *now)
 {
         const struct band_samples samples = band_now_samples(interval, now);
 
@@ -78,7 +78,7 @@ static void take_in(struct band_state *s, const struct band_interval *interval, 
 static void end_interval(struct tracker *t)
 {
         for (uint32_t i = 0; t->interval.n > 0 && i < t->n_full; i++) {
-                take_in(t->full[i], &t->interval, &t->now[i]);
+                add_interval(t->full[i], &t->interval, &t->now[i]);
                 t->now[i].area = 0;
         }
         t->interval.n = 0;
@@ -98,7 +98,7 @@ void tracker_bands_close(struct tracker *t, uint64_t time_ns)
 }
 
 /* A census older than the newest: its samples are an interval of their own. */
-static void take_in_late(struct tracker *t, uint64_t time_ns)
+static void add_late_interval(struct tracker *t, uint64_t time_ns)
 {
         end_interval(t);
         for (uint32_t i = 0; i < t->n_full; i++) {
@@ -108,7 +108,7 @@ static void take_in_late(struct tracker *t, uint64_t time_ns)
                 band_interval_begin(&interval, time_ns, t->config.trend.resolution_ns);
                 band_now_init(&now);
                 band_now_add(&interval, &now, &t->values[i], 1, time_ns, 0);
-                take_in(t->full[i], &interval, &now);
+                add_interval(t->full[i], &interval, &now);
         }
 }
 
@@ -183,7 +183,7 @@ static void add_samples(struct tracker *t, uint64_t time_ns)
         for (uint32_t i = 0; i < t->n_full; i++)
                 band_sketch_push(&t->full[i]->sketch, slice, t->values[i]);
         if (time_ns < t->bands_newest_ns) {
-                take_in_late(t, time_ns);
+                add_late_interval(t, time_ns);
                 return;
         }
         remember(t, time_ns);

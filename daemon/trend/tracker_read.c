@@ -182,7 +182,7 @@ uint64_t tracker_verdicts_still(const struct tracker *t)
 
 /* ------------------------------------------------------------------ growth */
 
-static void look_at_series(const struct tracker *t, enum series_id id, struct growth_series *ret)
+static void read_series(const struct tracker *t, enum series_id id, struct growth_series *ret)
 {
         ret->known = tracker_verdict(t, subject_series(id), &ret->trend);
 }
@@ -196,7 +196,7 @@ static bool in_doubt(const struct tracker *t, enum series_id id, const struct gr
                !trend_is_flat(trend, rising->trend.evidence.span_ns, rising->trend.slope);
 }
 
-static void look_at_doubts(const struct tracker *t, struct growth *g)
+static void find_doubts(const struct tracker *t, struct growth *g)
 {
         const struct growth_series *heap = g->heap.trend.verdict >= TREND_GROWING ? &g->heap : &g->blocks;
 
@@ -245,11 +245,11 @@ void tracker_growth(const struct tracker *t, struct growth *g)
                 .nonmoving_bytes = UNKNOWN_U64,
                 .nonmoving_live_bytes = UNKNOWN_U64,
         };
-        look_at_series(t, SERIES_LIVE, &g->live);
-        look_at_series(t, SERIES_HEAP_SIZE, &g->heap);
-        look_at_series(t, SERIES_BLOCKS_SIZE, &g->blocks);
-        look_at_series(t, SERIES_RSS, &g->rss);
-        look_at_series(t, SERIES_FOREIGN, &g->foreign);
+        read_series(t, SERIES_LIVE, &g->live);
+        read_series(t, SERIES_HEAP_SIZE, &g->heap);
+        read_series(t, SERIES_BLOCKS_SIZE, &g->blocks);
+        read_series(t, SERIES_RSS, &g->rss);
+        read_series(t, SERIES_FOREIGN, &g->foreign);
         if (nm->n_census > 0)
                 g->nonmoving_bytes = g->nonmoving_live_bytes = 0;
         for (uint32_t i = 0; i < nm->n_census; i++) {
@@ -259,7 +259,7 @@ void tracker_growth(const struct tracker *t, struct growth *g)
         }
         tracker_top_bands(t, g);
         g->bands_rise = bands_rise(g, t->ended ? heap->max_live_bytes : heap->live_bytes);
-        look_at_doubts(t, g);
+        find_doubts(t, g);
         g->where = growth_decide(g);
         g->live.trend.doubted = g->where == GROWTH_UNKNOWN && g->live.trend.verdict == TREND_STEADY &&
                                 (g->live_in_doubt || g->bands_rise);

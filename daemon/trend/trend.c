@@ -250,7 +250,7 @@ static bool rises_so_far(const struct trend *t)
  * has lasted; when it is not clear whether the rise lasts, it may also end before, and there may be no verdict until
  * WINDOWS_OPEN_MINUTES.
  */
-static void tell_when(const struct trend *t, uint64_t growing_in, struct trend_result *ret)
+static void set_verdict_time(const struct trend *t, uint64_t growing_in, struct trend_result *ret)
 {
         const uint64_t minutes = t->ladder.minutes, step_ns = t->config.resolution_ns;
         const bool rises = !ret->rises_so_far && ret->provisional.known && ret->provisional.slope_low > 0;
@@ -299,7 +299,7 @@ void trend_result(const struct trend *t, struct trend_result *ret)
         if (t->verdict.now == TREND_UNKNOWN && t->started) {
                 ret->rises_so_far = rises_so_far(t);
                 ret->provisional = provisional_line(&t->ladder, t->config.resolution_ns);
-                tell_when(t, growing_in, ret);
+                set_verdict_time(t, growing_in, ret);
         } else if (growing_in > 0) {
                 ret->provisional = provisional_line(&t->ladder, t->config.resolution_ns);
                 ret->verdict_in_ns = growing_in * t->config.resolution_ns;

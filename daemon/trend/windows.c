@@ -292,7 +292,7 @@ uint16_t window_tests(const struct window_result *r, unsigned index, uint64_t sp
 }
 
 /* How the rise went on inside the window. */
-static void look_at_shape(struct window_result *r, const double *p, unsigned n)
+static void fit_shape(struct window_result *r, const double *p, unsigned n)
 {
         r->old_slope = (float)theil_sen_slope(p, n / 2);
         r->new_slope = (float)theil_sen_slope(p + n / 2, n / 2);
@@ -339,8 +339,8 @@ void windows_put(struct windows *w, unsigned index, const struct window_result *
 }
 
 /* The result of a window now. */
-static struct window_result look(const struct windows *w, const struct ladder *l, const struct life *life,
-                                 unsigned index, bool growing)
+static struct window_result evaluate_window(const struct windows *w, const struct ladder *l, const struct life *life,
+                                            unsigned index, bool growing)
 {
         unsigned n = window_points(index), pair = shapes[index % WINDOWS_PER_LEVEL].pair;
         double p[THEIL_SEN_MAX];
@@ -361,7 +361,7 @@ static struct window_result look(const struct windows *w, const struct ladder *l
         r.life = (float)life_ratio(life);
         r.sxx = (float)fit.sxx;
         if (growing || fit.slope / fit.se >= Z_LEAST || l->minutes < WINDOWS_OPEN_MINUTES)
-                look_at_shape(&r, p, n);
+                fit_shape(&r, p, n);
         r.passed = window_tests(&r, index, window_span_minutes(index), w->leak_after);
         return r;
 }
@@ -389,7 +389,7 @@ void windows_judge(struct windows *w, const struct ladder *ladder, const struct 
 
                         if (count % pair == 0 && count >= shapes[k].points * pair) {
                                 unsigned index = level * WINDOWS_PER_LEVEL + k;
-                                struct window_result r = look(w, ladder, life, index, growing);
+                                struct window_result r = evaluate_window(w, ladder, life, index, growing);
 
                                 windows_put(w, index, &r);
                         }

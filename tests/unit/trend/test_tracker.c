@@ -754,17 +754,17 @@ static void test_due(void **state)
         for (uint64_t t = 0; t < 20; t++)
                 live(&r, t * SECOND, MIB);
         assert_true(tracker_any_due(r.t));
-        assert_int_equal(tracker_take_due(r.t, s, 4), 1);
+        assert_int_equal(tracker_collect_due(r.t, s, 4), 1);
         assert_int_equal(s[0].series, SERIES_LIVE);
-        assert_int_equal(tracker_take_due(r.t, s, 4), 0);
+        assert_int_equal(tracker_collect_due(r.t, s, 4), 0);
         live(&r, 20 * SECOND + 1, MIB);
         live(&r, 21 * SECOND, MIB);
-        assert_int_equal(tracker_take_due(r.t, s, 4), 1);
+        assert_int_equal(tracker_collect_due(r.t, s, 4), 1);
         assert_true(tracker_watermark_ns(r.t) < 21 * SECOND);
         end(&r);
-        assert_int_equal(tracker_take_due(r.t, s, 4), 1); /* the last tick is at the end ... */
+        assert_int_equal(tracker_collect_due(r.t, s, 4), 1); /* the last tick is at the end ... */
         assert_int_equal(tracker_watermark_ns(r.t), 21 * SECOND);
-        assert_int_equal(tracker_take_due(r.t, s, 4), 0); /* ... and comes once */
+        assert_int_equal(tracker_collect_due(r.t, s, 4), 0); /* ... and comes once */
         while (tracker_next(r.t, &at, &one))
                 n++;
         assert_int_equal(n, 1);
