@@ -291,7 +291,12 @@ $(O)/heapwatch-early: $(HEAPWATCH_EARLY_OBJ)
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -o $@ $^ $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS)
 
--include $(patsubst %.o,%.d,$(HEAPWATCH_TREND_OBJ) $(HEAPWATCH_EARLY_OBJ))
+CENSUSES_OBJ := $(call objects,tests/bench/censuses.c agent/timetable.c agent/budget.c agent/rise.c)
+$(O)/heapwatch-censuses.so: $(CENSUSES_OBJ)
+	$(call SAY,LD,$@)
+	$(Q)$(CC) -shared -o $@ $^ $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS)
+
+-include $(patsubst %.o,%.d,$(HEAPWATCH_TREND_OBJ) $(HEAPWATCH_EARLY_OBJ) $(CENSUSES_OBJ))
 -include $(patsubst %.o,%.d,$(LIB_OBJ) $(DAEMON_OBJ) $(CLIENT_OBJ) $(call objects,$(AGENT_SRC) $(INSPECT_SRC) daemon/main.c client/main.c inspect/main.c $(UNIT_SRC)))
 
 # Fuzzers: MODE=fuzz CC=clang for libFuzzer, MODE=afl CC=afl-clang-fast for AFL++, which has a driver of the same name.
@@ -470,11 +475,12 @@ attack: all
 LEAKLAB ?= --ok 20 --leak 12 --seed 2026 --jobs 1
 EARLYLAB ?= --ok 10 --leak 10 --seed 2026 --jobs 1
 #: leaklab     score the leak verdict and the early warning against their benchmarks
-leaklab: $(O)/heapwatch-trend $(O)/heapwatch-early
+leaklab: $(O)/heapwatch-trend $(O)/heapwatch-early $(O)/heapwatch-censuses.so
 	$(Q)/usr/bin/python3 tests/leaklab/leaklab.py golden --detector $(O)/heapwatch-trend
 	$(Q)/usr/bin/python3 tests/leaklab/leaklab.py score --detector $(O)/heapwatch-trend $(LEAKLAB)
 	$(Q)/usr/bin/python3 tests/leaklab/fast/fastlab.py golden --detector $(O)/heapwatch-early
 	$(Q)/usr/bin/python3 tests/leaklab/fast/fastlab.py score --detector $(O)/heapwatch-early $(EARLYLAB)
+	$(Q)/usr/bin/python3 tests/leaklab/fast/fastlab.py score --detector $(O)/heapwatch-early --agent $(O)/heapwatch-censuses.so $(EARLYLAB)
 .PHONY: leaklab
 
 # Measurements: never part of check. BENCH_ARGS go to scripts/bench.
