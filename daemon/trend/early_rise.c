@@ -43,7 +43,7 @@
 #define BASE_POINTS      8u
 #define BASE_POINTS_MIN  3u /* fewer are no level: the first second of a program, whose heap is filled then */
 #define RISE_POINTS      12u
-#define ONSET_ERRORS     5.0 /* to each side: the points of the line were chosen by it, so it errs more than they scatter */
+#define ONSET_ERRORS     5.0 /* to each side: the line chose its points, so it errs more than they scatter */
 #define ONSET_ERROR_AGE  0.03
 #define ONSET_ERROR_MAX  0.4  /* of the age */
 #define ONSET_GAPS       0.8  /* at least so many gaps between samples, */

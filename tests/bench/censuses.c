@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The agent's decisions when to take a census, for simulated programs: a library that the benchmark of the early warning
- * loads (tests/leaklab/fast/sim.py).
+ * The agent's decisions when to take a census, for simulated programs: a library that the benchmark of the early
+ * warning loads (tests/leaklab/fast/sim.py).
  */
 #include <stdlib.h>
 
