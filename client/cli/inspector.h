@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * inspector.h - heapwatch-inspect as a child: it reads another program's memory, and whatever it finds there, its output
- * is text for us, and its end an exit status.
+ * inspector.h - heapwatch-inspect as a child: it reads another program's memory, and whatever it finds there, its
+ * output is text for us, and its end an exit status.
  */
 #ifndef HW_CLIENT_CLI_INSPECTOR_H
 #define HW_CLIENT_CLI_INSPECTOR_H
