@@ -242,15 +242,17 @@ static const struct verb {
 
 /* ------------------------------------------------------------------------- subjects */
 
-/* A program that runs is tried several times: what is looked for may be moving. */
-static bool find(struct ghc *g, struct program *p, const char *what, bool live, struct error *error)
+/* A program that runs (`pid`; 0: a core file) is tried several times: what is looked for may be moving, or to come. */
+static bool find(struct ghc *g, struct program *p, const char *what, pid_t pid, struct error *error)
 {
         struct error why = { "" };
 
         for (int tries = 0; !ghc_find(g, p, &why); tries++) {
-                if (!live || tries == FIND_TRIES)
+                if (!pid || tries == FIND_TRIES)
                         return error_set(error, "%.300s: %.600s", what, why.text);
                 pause_briefly();
+                if (!live_remap(p, pid))
+                        return error_set(error, "%.300s has ended", what);
         }
         return true;
 }
@@ -267,7 +269,7 @@ static int inspect_core(const struct inspect_request *r, const struct verb *v, s
         s.program = &c.program;
         s.pid = c.pid;
         s.missing = c.missing;
-        if (find(&g, &c.program, r->core, false, error)) {
+        if (find(&g, &c.program, r->core, 0, error)) {
                 status = v->core(&s, error);
                 ghc_done(&g);
         }
@@ -288,7 +290,7 @@ static int inspect_process(const struct inspect_request *r, const struct verb *v
                 return opened == OPENED_REFUSED ? INSPECT_REFUSED : EXIT_USAGE;
         s.program = &l.program;
         (void)snprintf(name, sizeof(name), "process %ld", (long)r->pid);
-        if (find(&g, &l.program, name, true, error)) {
+        if (find(&g, &l.program, name, r->pid, error)) {
                 status = v->process(&s, error);
                 ghc_done(&g);
         }

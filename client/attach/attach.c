@@ -111,7 +111,7 @@ static bool process_attach(pid_t pid, const struct process_wish *wish, struct er
         if (!daemon_link_init(&link, error))
                 return false;
         const bool may_outside = !wish->process_only && wish->obstacle != OBSTACLE_NOT_GHC;
-        const bool from_outside = may_outside && outside_try(pid, &why_not);
+        const bool from_outside = may_outside && outside_try(pid, false, &why_not);
         link.wait_ms = PATIENCE_MS;
         program_of(pid, program, sizeof(program));
         daemon_name_of(program, name);

@@ -7,6 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "client/program/process_uri.h"
+#include "client/run/outside.h"
+#include "proto/base/limits.h"
+
 #define AGAIN_MS 1000
 #define START_MS 2000 /* for a daemon that is started again */
 
@@ -20,22 +24,42 @@ static void remove_if(const struct adder_task *t, const char *uri, bool with_run
                 (void)daemon_remove(t->link, there.name);
 }
 
+/* Chooses between outside and the process alone. Returns the source; the reason for the latter is in `reason`. */
+static const char *choose(const struct adder_task *t, struct adder_answer *answer, char uri[PROCESS_URI_SIZE],
+                          char *reason, size_t size)
+{
+        struct error error = { "" };
+
+        if (t->outside && outside_try(t->outside, true, &error)) {
+                answer->from_outside = true;
+                process_uri_outside(t->uri, uri);
+                return uri;
+        }
+        (void)snprintf(answer->not_outside, sizeof(answer->not_outside), "%.250s", error.text);
+        (void)snprintf(reason, size, "%.450s%s%s", t->wish.process_only_reason ? t->wish.process_only_reason : "",
+                       error.text[0] ? "; from outside: " : "", answer->not_outside);
+        return t->uri;
+}
+
 static _Noreturn void add(const struct adder_task *t, int fd)
 {
         struct adder_answer answer = { .name = "" };
-        char started[OWN_DAEMON_TEXT];
+        char started[OWN_DAEMON_TEXT], process[PROCESS_URI_SIZE], reason[PROCESS_REASON_SIZE] = "";
+        struct daemon_wish wish = t->wish;
 
         (void)sigprocmask(SIG_SETMASK, t->mask, NULL);
         if (!daemon_reachable(t->link))
                 (void)daemon_ensure(t->link, START_MS, started, &answer.reason);
         answer.daemon_started_ns =
                 daemon_started_ns(t->link); /* before: if the next one takes its place meanwhile, that shows later */
-        if (t->former_uri[0] && strcmp(t->former_uri, t->uri) != 0)
+        const char *uri = choose(t, &answer, process, reason, sizeof(reason));
+        wish.process_only_reason = reason;
+        if (t->former_uri[0] && strcmp(t->former_uri, uri) != 0)
                 remove_if(t, t->former_uri, true);
         if (t->reopen)
-                remove_if(t, t->uri, false); /* one with a run goes on, e.g. from a checkpoint */
-        (void)snprintf(answer.uri, sizeof(answer.uri), "%s", t->uri);
-        answer.outcome = daemon_add(t->link, t->name, t->exact, t->uri, &t->wish, answer.name, &answer.reason);
+                remove_if(t, uri, false); /* one with a run goes on, e.g. from a checkpoint */
+        (void)snprintf(answer.uri, sizeof(answer.uri), "%s", uri);
+        answer.outcome = daemon_add(t->link, t->name, t->exact, uri, &wish, answer.name, &answer.reason);
         _exit(write(fd, &answer, sizeof(answer)) == (ssize_t)sizeof(answer) ? 0 : 1);
 }
 

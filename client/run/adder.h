@@ -26,6 +26,7 @@ struct adder_task {
         const char *former_uri; /* of the target that is ours so far, which this one takes the place of; "": none */
         bool exact;             /* as daemon_add */
         bool reopen; /* a target of this uri that has no run yet is removed before, so that its source is opened now */
+        pid_t outside; /* the process of that uri, to be watched from outside if that can be; 0: not tried */
         struct daemon_wish wish;
         const sigset_t *mask; /* for the child */
 };
@@ -34,6 +35,8 @@ struct adder_answer {
         enum daemon_outcome outcome;
         char name[DAEMON_NAME_MAX]; /* with DAEMON_OK, */
         char uri[DAEMON_URI_MAX];   /* and its source, */
+        bool from_outside;          /* which reads its memory */
+        char not_outside[256];      /* why it is not, where that was tried; "" */
         uint64_t daemon_started_ns; /* and the daemon that has it: daemon_started_ns */
         struct error reason;        /* otherwise */
 };

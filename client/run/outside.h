@@ -9,9 +9,10 @@
 #include "proto/base/error.h"
 
 /*
- * Tries it once, which may take a second for a program that has just been started. The program is neither stopped nor
- * changed. False with a sentence: its heap is not understood, or the kernel does not let us read it.
+ * Tries it once; a program that has just been started (`is_new`), whose heap may be still to come, for a second. It is
+ * neither stopped nor changed. False with a sentence: its heap is not understood, or the kernel does not let us read
+ * it.
  */
-bool outside_try(pid_t pid, struct error *error);
+bool outside_try(pid_t pid, bool is_new, struct error *error);
 
 #endif

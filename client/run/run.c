@@ -117,7 +117,8 @@ static bool give_up(struct program_run *r, const char *reason)
 }
 
 /*
- * Neither from inside nor by the flags of its runtime: the system tells of its process. Says why, and what would help.
+ * Neither from inside nor by the flags of its runtime: from outside, or the system tells of its process. Says why, and
+ * what would help.
  * Always true.
  */
 static bool take_process(struct program_run *r, const char *reason)
@@ -127,10 +128,11 @@ static bool take_process(struct program_run *r, const char *reason)
 
         (void)snprintf(r->process_reason, sizeof(r->process_reason), "%.220s%s%.220s%s%.220s",
                        both ? r->not_inside.text : reason, both ? "; nor by GHCRTS: " : "", both ? reason : "",
-                       remedy[0] ? "; to see its heap, " : "", remedy);
+                       remedy[0] ? "; to see all of it, " : "", remedy);
         r->process_only = true;
-        notices_say(&r->notices, "of %s only the process is watched, not its heap: %s", r->o.program[0],
-                    r->process_reason);
+        if (!r->is_haskell) /* else outside is tried once it runs, and then it is said */
+                notices_say(&r->notices, "of %s only the process is watched, not its heap: %s", r->o.program[0],
+                            r->process_reason);
         return true;
 }
 
@@ -346,7 +348,9 @@ static bool prepare(struct program_run *r)
                         return connect_daemon(r);
                 r->not_inside = error;
         }
-        if (inquire(r->path, &r->info, &error) != INQUIRY_OK)
+        const enum inquiry answer = inquire(r->path, &r->info, &error);
+        r->is_haskell = answer != INQUIRY_NOT_HASKELL;
+        if (answer != INQUIRY_OK)
                 (void)take_process(r, error.text);
         else if (!compose(r))
                 return false;
@@ -400,6 +404,7 @@ static int start(struct program_run *r)
                 .argv = r->o.program,
                 .ghcrts = r->flags.ghcrts,
                 .process_only = r->process_only,
+                .outside = r->is_haskell,
                 .inside = r->from_inside ? &r->inside : NULL,
                 .preload = r->by_preload ? &r->inside : NULL,
                 .follow = r->from_inside && r->o.follow,
@@ -466,17 +471,17 @@ const struct command command_run = {
         .name = "run",
         .summary = "run a program and watch its heap live",
         .usage = (const char *const[]){ "[OPTION]... [--] PROGRAM [ARGUMENT]...", NULL },
-        .about =
-                "Runs a GHC-compiled program, or a shell or script that runs one, and watches its heap from inside: "
-                "the agent (docs/AGENT.md) makes its eventlog, the daemon (started when none runs) reads it, and "
-                "`heapwatch top` shows it. PROGRAM needs no flag, its own RTS flags are kept, and what it starts is "
-                "not touched. The daemon never makes it wait; its heap censuses pause it, each for a major "
-                "collection (about 20 ms with 50 MB of live data, 0.2 s with 500 MB), on average for 0.05 % of the "
-                "time, while live data rise for up to 1 %: --budget, --max-pause. If the daemon dies, PROGRAM goes on "
-                "unharmed, and the daemon is started again. Of a program that cannot be watched so, such as a stripped "
-                "one, "
-                "the process alone is, after one sentence that says why: memory, faults, processor time and limits are "
-                "known, its heap is not.",
+        .about = "Runs a GHC-compiled program, or a shell or script that runs one, and watches its heap from inside: "
+                 "the agent (docs/AGENT.md) makes its eventlog, the daemon (started when none runs) reads it, and "
+                 "`heapwatch top` shows it. PROGRAM needs no flag, its own RTS flags are kept, and what it starts is "
+                 "not touched. The daemon never makes it wait; its heap censuses pause it, each for a major "
+                 "collection (about 20 ms with 50 MB of live data, 0.2 s with 500 MB), on average for 0.05 % of the "
+                 "time, while live data rise for up to 1 %: --budget, --max-pause. If the daemon dies, PROGRAM goes on "
+                 "unharmed, and the daemon is started again. A program that cannot be watched so, such as a stripped "
+                 "one, is watched from outside: live data, heap size and bands are read from its memory "
+                 "(docs/INSIDE.md). "
+                 "Where that cannot be either, its process alone is: memory, faults, processor time and limits are "
+                 "known, its heap is not. One sentence says which and why.",
         .options = options,
         .notes = "Without --no-top, PROGRAM's output goes to a file, which is named at the end. When PROGRAM has "
                  "ended, its target "

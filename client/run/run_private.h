@@ -37,6 +37,7 @@ struct program_run {
         struct flags flags;   /* by the relay */
         struct inside inside; /* from inside */
         bool from_inside;
+        bool is_haskell;   /* it looks like a GHC-compiled program: known where it is not watched from inside */
         bool process_only; /* in no way by its log: as a process, because of process_reason */
         char process_reason[PROCESS_REASON_SIZE];
         bool by_preload;         /* by the relay, with the flags passed by the agent to the program's runtime alone */

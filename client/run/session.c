@@ -70,6 +70,7 @@ struct session {
         char process[PROCESS_URI_SIZE]; /* its source, if only its process is watched; "": not, or it ended too soon */
         pid_t alone;                    /* below a wrapper: the process of that source */
         char alone_reason[PROCESS_REASON_SIZE];
+        pid_t reported; /* the process of which was said how it is watched */
         struct session_result result;
 };
 
@@ -185,6 +186,9 @@ static void add_target(struct session *s, uint64_t now)
                             .former_uri = s->late ? "" : s->result.uri,
                             .exact = o->exact,
                             .reopen = !s->late && o->inside,
+                            .outside = s->alone                        ? s->alone
+                                       : o->process_only && o->outside ? s->result.program
+                                                                       : 0,
                             .wish = wish,
                             .mask = &s->old_mask,
                     },
@@ -204,6 +208,26 @@ static void set_target(struct session *s, const struct adder_answer *answer)
         memcpy(s->result.uri, answer->uri, sizeof(s->result.uri));
         s->daemon_started_ns = answer->daemon_started_ns;
         s->gone = s->refusal_reported = false;
+}
+
+/* Of a program that is not watched by its log: how it is, and why. Once for each. */
+static void report_way(struct session *s, const struct adder_answer *answer)
+{
+        const pid_t pid = s->alone ? s->alone : s->result.program;
+        const char *name = s->alone ? s->result.below.program : s->o->argv[0];
+        const char *reason = s->alone ? s->alone_reason : s->o->wish.process_only_reason;
+        char text[2 * PROCESS_REASON_SIZE];
+
+        if ((!s->alone && !(s->o->process_only && s->o->outside)) || s->reported == pid)
+                return;
+        s->reported = pid;
+        if (answer->outcome == DAEMON_OK && answer->from_outside)
+                (void)snprintf(text, sizeof(text),
+                               "%s is watched from outside, its pauses and threads are not known: %s", name, reason);
+        else
+                (void)snprintf(text, sizeof(text), "of %s only the process is watched, not its heap: %s%s%s", name,
+                               reason, answer->not_outside[0] ? "; from outside: " : "", answer->not_outside);
+        (void)notify_user(s, text);
 }
 
 /* The daemon's first answer to a late target. */
@@ -254,6 +278,8 @@ static void on_answer(struct session *s)
         struct adder_answer answer;
 
         adder_ended(&s->adder, &answer);
+        if (answer.outcome == DAEMON_OK)
+                report_way(s, &answer);
         if (!s->late)
                 on_further_answer(s, &answer);
         else if (answer.outcome != DAEMON_SILENT)
@@ -399,8 +425,6 @@ static void watch_owner(struct session *s, uint64_t now)
 static void watch_alone(struct session *s, uint64_t now)
 {
         const struct below *b = &s->result.below;
-        const char *remedy = obstacle_remedy(b->obstacle);
-        char text[PROCESS_REASON_SIZE + 160];
 
         if (b->pid == s->alone || (s->o->inside->skips && inside_skips(b->program)) || s->adder.pid > 0 ||
             !process_uri(b->pid, s->process))
@@ -410,9 +434,6 @@ static void watch_alone(struct session *s, uint64_t now)
         obstacle_sentence(b->obstacle, s->alone_reason, sizeof(s->alone_reason));
         if (s->o->unnamed)
                 daemon_name_of_process(b->pid, s->name);
-        (void)snprintf(text, sizeof(text), "of %s only the process is watched, not its heap: %s%s%s", b->program,
-                       obstacle_reason(b->obstacle), remedy[0] ? "; to see its heap, " : "", remedy);
-        (void)notify_user(s, text);
         add_target(s, now);
 }
 
@@ -605,6 +626,8 @@ int session_run(const struct session_options *options, struct session_result *re
                         (void)waitpid(s.adder.pid, NULL, 0); /* bounded by its own request timeout */
                         on_answer(&s);
                 }
+                if (s.adder.tried_ms)
+                        report_way(&s, &(const struct adder_answer){ .outcome = DAEMON_SILENT });
                 *ret_result = s.result;
         }
         if (s.signals >= 0)

@@ -16,10 +16,11 @@
 #include "client/run/relay.h"
 
 struct session_options {
-        const char *path;             /* of the program */
-        char *const *argv;            /* its arguments, argv[0] included */
-        const char *ghcrts;           /* its RTS flags; NULL with `inside` and `process_only` */
-        bool process_only;            /* only its process is watched: the target is added when it has a number */
+        const char *path;   /* of the program */
+        char *const *argv;  /* its arguments, argv[0] included */
+        const char *ghcrts; /* its RTS flags; NULL with `inside` and `process_only` */
+        bool outside;       /* with `process_only`: it is a GHC-compiled program, which outside is tried for */
+        bool process_only;  /* its process, or its memory from outside: the target is added when it has a number */
         const struct inside *inside;  /* how it is watched from inside; NULL: by the relay */
         const struct inside *preload; /* with ghcrts: how only the program's runtime gets them; NULL: by GHCRTS */
         bool follow;                  /* with `inside`: what the program starts is watched, too */

@@ -152,19 +152,19 @@ def test_every_command_says_the_same_reason(directory, programs, kind):
         assert program.wait(DEADLINE_S) == 0
 
 
-def test_run_watches_the_process_and_knows_its_end(directory, programs):
+def test_run_watches_from_outside_and_knows_its_end(directory, programs):
     path, reason, remedy = programs["stripped"]
     with Daemon(directory) as daemon:
         env = {**os.environ, "HEAPWATCH_DIR": str(directory)}
         with running(CLIENT, "run", "--no-top", "--name", "x", "--", path, stdin=subprocess.PIPE, stderr=subprocess.PIPE,
                      env=env, text=True) as run:
             t = daemon.wait_state("x", "RUNNING")
-            assert t.run_info.process_only and t.process_only_reason.startswith(reason) and remedy in t.process_only_reason
+            assert t.uri.startswith("outside:") and not t.run_info.process_only
             wait_for(lambda: process(daemon, "x"), "a sample of it")
             os.kill(t.run_info.pid, signal.SIGKILL)
             _, err = run.communicate(timeout=DEADLINE_S)
         assert run.returncode == 128 + signal.SIGKILL
-        assert "of " in err and f"only the process is watched, not its heap: {reason}" in err.splitlines()[0]
+        assert "stripped is watched from outside" in err.splitlines()[0] and reason in err and remedy in err, err
         t = wait_for(lambda: (t := daemon.target("x")).exit_signal and t, "its signal")
         assert t.exit_signal == signal.SIGKILL and "killed by signal 9" in t.detail and t.state == pb.Target.STATE_CRASHED
 
@@ -213,26 +213,24 @@ def run_below(directory, *wrapper, name=()):
                          ids=lambda wrapper: " ".join(wrapper))
 @pytest.mark.parametrize("kind", ["whole", "stripped"])
 def test_below_a_wrapper_the_target_has_the_programs_name(directory, programs, wrapper, kind):
-    """From inside or, of one that cannot be, its process, as without the wrapper."""
+    """From inside or, of one that cannot be, from outside, as without the wrapper."""
     stripped, reason, remedy = programs["stripped"]
     path = stripped.with_name(kind)
     with Daemon(directory) as daemon, run_below(directory, *wrapper, path) as run:
         t = daemon.wait_state(kind, "RUNNING")
         assert {u.target for u in daemon.status().targets} == {kind}
-        assert bool(t.run_info.process_only) == (kind == "stripped")
+        assert t.uri.startswith("outside:") == (kind == "stripped") and not t.run_info.process_only
         if kind == "stripped":
-            assert t.process_only_reason.startswith(reason) and remedy in t.process_only_reason
             wait_for(lambda: process(daemon, kind), "a sample of it")
         _, err = run.communicate(timeout=DEADLINE_S)
         assert run.returncode == 0 and f"{kind} ended with status 0" in err and "was not watched" not in err, err
-        assert ("only the process is watched, not its heap: " + reason in err) == (kind == "stripped"), err
+        assert ("is watched from outside" in err and reason in err and remedy in err) == (kind == "stripped"), err
         daemon.wait_state(kind, "ENDED")
 
 
 def test_below_a_wrapper_a_name_that_is_given_is_kept(directory, programs):
     with Daemon(directory) as daemon, run_below(directory, "timeout", "60", programs["stripped"][0], name=("--name", "x")) as run:
-        t = wait_for(lambda: (t := daemon.target("x")) and t.run_info.process_only and t, "the process")
-        assert t.process_only_reason.startswith("it is stripped")
+        wait_for(lambda: (t := daemon.target("x")) and t.uri.startswith("outside:") and t.runs, "the program")
         run.communicate(timeout=DEADLINE_S)
         daemon.wait_state("x", "ENDED")
 
@@ -241,6 +239,6 @@ def test_below_a_wrapper_with_a_cleared_environment(directory, programs):
     path = programs["stripped"][0].with_name("whole")
     with Daemon(directory) as daemon, run_below(directory, "env", "-i", "sh", "-c", f"{path}; exit 3") as run:
         t = daemon.wait_state("whole", "RUNNING")
-        assert t.run_info.process_only and "environment that had been cleared" in t.process_only_reason
+        assert t.uri.startswith("outside:")
         _, err = run.communicate(timeout=DEADLINE_S)
-        assert run.returncode == 3 and "heapwatch attach PID" in err, err
+        assert run.returncode == 3 and "environment that had been cleared" in err and "heapwatch attach PID" in err, err
