@@ -456,7 +456,7 @@ bool awaits_census(const struct evidence *e)
 /* ------------------------------------------------------------------ alerts */
 
 /* Whether the verdict or the state already says what the rule does. */
-static bool says_the_same(const struct evidence *e, const char *rule)
+static bool is_same_statement(const struct evidence *e, const char *rule)
 {
         static const char *const of_growth[] = { "leak", "leaking-band", "memory-runs-out-soon", "memory-runs-out-now",
                                                  "off-heap-growth" };
@@ -482,7 +482,7 @@ static void find_alert(struct evidence *e)
                         continue;
                 if (alert_severity(a) > e->gravest)
                         e->gravest = alert_severity(a);
-                if (says_the_same(e, a->rule))
+                if (is_same_statement(e, a->rule))
                         continue;
                 e->n_alerts++;
                 if (!e->alert || alert_severity(a) > alert_severity(e->alert))

@@ -120,7 +120,7 @@ bool screen_has_colours(void)
         return has_colors() && !(no_color && *no_color);
 }
 
-static void choose_looks(void)
+static void set_all_attributes(void)
 {
         bool colours = screen_has_colours();
 
@@ -145,7 +145,7 @@ int screen_open(void)
         (void)nodelay(stdscr, TRUE);
         (void)set_escdelay(50);
         (void)curs_set(0);
-        choose_looks();
+        set_all_attributes();
         (void)mousemask(BUTTON1_PRESSED | BUTTON1_CLICKED | BUTTON1_DOUBLE_CLICKED | BUTTON4_PRESSED | BUTTON5_PRESSED,
                         NULL);
         (void)mouseinterval(0); /* waiting for a second click would delay the first */

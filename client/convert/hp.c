@@ -137,7 +137,7 @@ static void raw_label(const struct hp *h, char *out, const Hw__Band *band)
                 append(out, "%s", band->label ? band->label : "");
 }
 
-static bool is_taken(const struct hp *h, const char *label)
+static bool is_label_used(const struct hp *h, const char *label)
 {
         for (uint32_t i = 0; i < h->n_labels; i++)
                 if (h->labels[i] && !strcmp(h->labels[i], label))
@@ -157,7 +157,7 @@ static char *make_label(struct hp *h, const Hw__Band *band)
                 word[0] = '_';
         }
         h->any_changed |= strcmp(word, raw) != 0 || h->names;
-        if (h->any_changed && is_taken(h, word))
+        if (h->any_changed && is_label_used(h, word))
                 (void)snprintf(word + strlen(word), 16, "~%" PRIu32, band->id);
         return strdup(word);
 }

@@ -297,7 +297,7 @@ static int examine_program(const char *path, bool json, bool flags)
         return report(&(struct subject){ .what = "executable",
                                          .name = path,
                                          .info = &info,
-                                         .ghcrts_only = !inquire_takes_arguments(path),
+                                         .ghcrts_only = !inquire_accepts_arguments(path),
                                          .fit = &fit,
                                          .flags = flags },
                       &f, json);

@@ -47,7 +47,7 @@ static void finish(struct datagram_sender *d, bool ok)
         d->base.options.done(d->base.options.ctx, &sent);
 }
 
-static void go_on(struct datagram_sender *d, long after_us)
+static void schedule_turn(struct datagram_sender *d, long after_us)
 {
         struct timeval after = { 0, after_us };
 
@@ -59,7 +59,7 @@ static void fail(struct datagram_sender *d, const char *why)
 {
         (void)snprintf(d->detail, sizeof(d->detail), "%s", why);
         d->failed = true;
-        go_on(d, 0);
+        schedule_turn(d, 0);
 }
 
 /* Bytes of whole lines from `at` that fit in a datagram; a longer line is sent alone. */
@@ -96,7 +96,7 @@ static void on_turn(evutil_socket_t fd, short what, void *ctx)
                         bool full = errno == EAGAIN || errno == ENOBUFS;
 
                         if (full && clock_mono_ns() < d->until_ns) {
-                                go_on(d, AGAIN_US);
+                                schedule_turn(d, AGAIN_US);
                                 return;
                         }
                         (void)snprintf(d->detail, sizeof(d->detail), "%s", full ? "it takes nothing" : strerror(errno));
@@ -106,7 +106,7 @@ static void on_turn(evutil_socket_t fd, short what, void *ctx)
                 d->at += n;
         }
         if (d->at < d->batch->size) {
-                go_on(d, 0);
+                schedule_turn(d, 0);
                 return;
         }
         (void)snprintf(d->detail, sizeof(d->detail), "sent");
@@ -119,7 +119,7 @@ static void connect_to(struct datagram_sender *d, const struct sockaddr *to, soc
         if (d->fd < 0 || connect(d->fd, to, length) < 0)
                 fail(d, strerror(errno));
         else
-                go_on(d, 0);
+                schedule_turn(d, 0);
 }
 
 static void on_address(int result, struct evutil_addrinfo *found, void *ctx)

@@ -87,7 +87,7 @@ static bool next_form(const struct remote_writer *w, const struct http_result *r
 }
 
 /* A receiver of 2.0 took some of it, and refused the rest for good. */
-static bool took_a_part(const struct remote_writer *w, const struct http_result *r)
+static bool accepted_a_part(const struct remote_writer *w, const struct http_result *r)
 {
         return w->form != REMOTE_WRITE_1 && r->status >= 400 && r->status < 500 && !r->again &&
                r->count != UINT64_MAX && r->count > 0;
@@ -107,7 +107,7 @@ static void keep_form(struct remote_writer *w)
 static void on_done(void *ctx, const struct http_result *result)
 {
         struct remote_writer *w = ctx;
-        bool part = took_a_part(w, result), no_form = w->tried && !result->ok && !result->again && !w->first.ok;
+        bool part = accepted_a_part(w, result), no_form = w->tried && !result->ok && !result->again && !w->first.ok;
         struct sent sent = attempt_sent(no_form ? &w->first : result);
         enum remote_write_form next;
 

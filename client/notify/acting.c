@@ -231,10 +231,10 @@ static void fill_report(struct acting *a, Hw__OutcomesRequest *m)
         m->dropped = a->dropped + dispatcher_stats(a->dispatcher)->dropped;
 }
 
-static void not_taken(struct acting *a)
+static void mark_unsent(struct acting *a)
 {
         for (size_t i = 0; i < a->n_sent; i++)
-                dispatcher_not_taken(a->dispatcher, a->sent[i]);
+                dispatcher_mark_changed(a->dispatcher, a->sent[i]);
         a->n_sent = 0;
 }
 
@@ -245,7 +245,7 @@ static void on_outcomes(void *ctx, int status, const Hw__Reply *reply)
 
         a->reporting = false;
         if (status < 0) {
-                not_taken(a);
+                mark_unsent(a);
                 return; /* the next second retries */
         }
         a->n_sent = 0;
@@ -278,7 +278,7 @@ static void report(struct acting *a, bool always)
         if (always || a->n_sent > 0)
                 a->reporting = hw_requester_send(a->requester, 0, &request, REQUEST_MS, on_outcomes, a, NULL) == 0;
         if (!a->reporting)
-                not_taken(a);
+                mark_unsent(a);
         arena_done(&b.arena);
 }
 

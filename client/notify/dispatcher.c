@@ -501,7 +501,7 @@ void dispatcher_collect_changed(struct dispatcher *d,
         open_alerts_visit(&d->table, collect_if_changed, &t);
 }
 
-void dispatcher_not_taken(struct dispatcher *d, uint64_t fingerprint)
+void dispatcher_mark_changed(struct dispatcher *d, uint64_t fingerprint)
 {
         struct open_alert *a = open_alerts_find(&d->table, fingerprint);
 

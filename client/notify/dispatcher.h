@@ -71,13 +71,13 @@ const struct action_report *dispatcher_results(const struct dispatcher *d, uint6
 
 /*
  * Calls `each` for the alerts whose results have changed since they were last taken, until it returns false (that one
- * is then not taken). dispatcher_not_taken: the results did not reach the daemon.
+ * is then not taken). dispatcher_mark_changed: the results did not reach the daemon.
  */
 void dispatcher_collect_changed(struct dispatcher *d,
                                 bool (*each)(void *ctx, uint64_t fingerprint, const struct action_report *results,
                                              size_t n),
                                 void *ctx);
-void dispatcher_not_taken(struct dispatcher *d, uint64_t fingerprint);
+void dispatcher_mark_changed(struct dispatcher *d, uint64_t fingerprint);
 
 struct dispatcher_stats {
         uint64_t acted, silenced, limited, past, dropped, no_room; /* alerts; silenced, limited: at least temporarily */

@@ -126,7 +126,7 @@ static void log_failure(const struct job *j, const char *detail)
 static void start_waiting(struct executor *a);
 
 /* Continues the job from the loop. */
-static void go_on_after(struct job *j, uint64_t ns)
+static void continue_after(struct job *j, uint64_t ns)
 {
         struct timeval after = { .tv_sec = (time_t)(ns / 1000000000u),
                                  .tv_usec = (suseconds_t)(ns % 1000000000u / 1000) };
@@ -145,10 +145,10 @@ static void step_over(struct job *j, bool ok, const char *detail)
         report(j, ok ? OUTCOME_DONE : OUTCOME_FAILED, detail);
         j->step++;
         j->attempts = 0;
-        go_on_after(j, 0);
+        continue_after(j, 0);
 }
 
-static void try_again_or_give_up(struct job *j, bool again, const char *detail)
+static void retry_or_abort(struct job *j, bool again, const char *detail)
 {
         uint64_t pause = j->executor->options.retry_ns;
 
@@ -159,7 +159,7 @@ static void try_again_or_give_up(struct job *j, bool again, const char *detail)
         for (uint32_t i = 1; i < j->attempts && pause < EXECUTOR_RETRY_MAX_NS; i++)
                 pause *= 2;
         j->executor->stats.retries++;
-        go_on_after(j, pause < EXECUTOR_RETRY_MAX_NS ? pause : EXECUTOR_RETRY_MAX_NS);
+        continue_after(j, pause < EXECUTOR_RETRY_MAX_NS ? pause : EXECUTOR_RETRY_MAX_NS);
 }
 
 static bool is_severe(const struct alert_event *e, const char *severity)
@@ -204,7 +204,7 @@ static void on_exec_done(void *ctx, const struct exec_result *result)
         if (result->ok)
                 step_over(j, true, detail);
         else
-                try_again_or_give_up(j, true, detail);
+                retry_or_abort(j, true, detail);
 }
 
 static void do_exec(struct job *j)
@@ -214,7 +214,7 @@ static void do_exec(struct job *j)
 
         j->exec = exec_start(j->executor->options.base, s->argv, j->event, s->timeout_ns, on_exec_done, j, &error);
         if (!j->exec)
-                try_again_or_give_up(j, true, error.text);
+                retry_or_abort(j, true, error.text);
 }
 
 /* `heapwatch recording bundle` does it, as a program of its own: it may wait for what is to come, and for a disk. */
@@ -241,7 +241,7 @@ static void do_dump(struct job *j)
         argv[n] = NULL;
         j->exec = exec_start(j->executor->options.base, argv, j->event, s->timeout_ns, on_exec_done, j, &error);
         if (!j->exec)
-                try_again_or_give_up(j, true, error.text);
+                retry_or_abort(j, true, error.text);
 }
 
 static void on_http_done(void *ctx, const struct http_result *result)
@@ -252,7 +252,7 @@ static void on_http_done(void *ctx, const struct http_result *result)
         if (result->ok)
                 step_over(j, true, result->detail);
         else
-                try_again_or_give_up(j, result->again, result->detail);
+                retry_or_abort(j, result->again, result->detail);
 }
 
 /* Sends `body` (taken; NULL: out of memory). */
@@ -272,7 +272,7 @@ static void do_post(struct job *j, const char *url, char *body)
                 j->request = http_start(j->executor->http, &post, on_http_done, j, &error);
         free(body);
         if (!j->request)
-                try_again_or_give_up(j, true, error.text);
+                retry_or_abort(j, true, error.text);
 }
 
 static void do_alertmanager(struct job *j)
@@ -370,7 +370,7 @@ static void start_waiting(struct executor *a)
                 a->stats.waiting--;
                 list_append(&a->working, j);
                 a->stats.working++;
-                go_on_after(j, 0);
+                continue_after(j, 0);
         }
 }
 

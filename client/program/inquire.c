@@ -76,7 +76,7 @@ static bool holds(const void *bytes, size_t size, const char *text)
         return memmem(bytes, size, text, strlen(text)) != NULL;
 }
 
-static bool looks_haskell(const char *path)
+static bool is_haskell_program(const char *path)
 {
         struct agent_fit fit;
 
@@ -205,7 +205,7 @@ enum inquiry inquire(const char *path, struct rtsinfo *ret_info, struct error *e
                 error_set(error, "there is no executable program %s", path);
                 return INQUIRY_NOT_FOUND;
         }
-        if (!looks_haskell(path)) {
+        if (!is_haskell_program(path)) {
                 error_set(error,
                           "%s is not a GHC-compiled program; if it is a script that starts one, "
                           "give the program itself",
@@ -241,7 +241,7 @@ enum inquiry inquire(const char *path, struct rtsinfo *ret_info, struct error *e
         return INQUIRY_FAILED;
 }
 
-bool inquire_takes_arguments(const char *path)
+bool inquire_accepts_arguments(const char *path)
 {
         struct answer a;
         struct rtsinfo info;

@@ -33,7 +33,7 @@ bool inquire_find(const char *command, char *ret_path, size_t size);
 enum inquiry inquire(const char *path, struct rtsinfo *ret_info, struct error *error);
 
 /* For a program with INQUIRY_OK: whether it takes RTS flags as arguments, or only by GHCRTS (-rtsopts=ignore). */
-bool inquire_takes_arguments(const char *path);
+bool inquire_accepts_arguments(const char *path);
 
 /*
  * Whether the program takes these RTS flags, given as GHCRTS. If not, `reason`

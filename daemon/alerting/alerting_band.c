@@ -22,7 +22,7 @@
 
 bool alerting_band_span(const struct alerting *a, uint32_t id, struct time_range range, struct trend_cell *ret)
 {
-        bool known = tracker_band_knows(a->tracker, id, range.from_ns);
+        bool known = tracker_band_is_known(a->tracker, id, range.from_ns);
         double area;
 
         return (known && tracker_band_span(a->tracker, id, range, ret, &area)) ||
@@ -32,7 +32,7 @@ bool alerting_band_span(const struct alerting *a, uint32_t id, struct time_range
 
 bool alerting_band_oldest(const struct alerting *a, uint32_t id, struct time_range range, struct trend_cell *ret)
 {
-        bool known = tracker_band_knows(a->tracker, id, range.from_ns);
+        bool known = tracker_band_is_known(a->tracker, id, range.from_ns);
 
         return (known && tracker_band_oldest(a->tracker, id, range, ret)) ||
                history_band_oldest(bands_get(model_bands(a->model), id), range, ret) ||
@@ -41,7 +41,7 @@ bool alerting_band_oldest(const struct alerting *a, uint32_t id, struct time_ran
 
 double alerting_band_integral(const struct alerting *a, uint32_t id, struct time_range range)
 {
-        bool known = tracker_band_knows(a->tracker, id, range.from_ns);
+        bool known = tracker_band_is_known(a->tracker, id, range.from_ns);
         struct trend_cell b;
         double area;
 

@@ -82,7 +82,7 @@ static void give_way(struct pending *p, unsigned i, const char *why)
         drop(p, i);
 }
 
-static void give_up(struct pending *p, unsigned i)
+static void abort_job(struct pending *p, unsigned i)
 {
         log_debug("request=given_up: its client takes nothing of the answer");
         reply_too_late(p->jobs[i]->client);
@@ -114,7 +114,7 @@ static bool work_on_one(struct pending *p)
                 if (tries == p->n)
                         make_room(p); /* once, for all that wait */
                 if (clock_mono_ns() - job->moved_ns >= PENDING_PATIENCE_NS) {
-                        give_up(p, i);
+                        abort_job(p, i);
                         return true;
                 }
         }

@@ -99,7 +99,7 @@ static bool begin(struct publisher *p, const struct target_facts *facts, const s
                (!is_wanted(s, HW__KIND__KIND_ALERT) || send_alerts(p, s));
 }
 
-static bool go_on(struct publisher *p, struct snapshot *s)
+static bool resume_snapshot(struct publisher *p, struct snapshot *s)
 {
         for (; p->run && s->step <= N_STEPS; s->step++) {
                 if (is_wanted(s, steps[s->step - 1].kind) && !steps[s->step - 1].send(p, s))
@@ -120,7 +120,7 @@ int publisher_snapshot(struct publisher *p, const struct target_facts *facts, co
         } else {
                 (void)publisher_pending(p); /* the rates are of now */
         }
-        if (go_on(p, s))
+        if (resume_snapshot(p, s))
                 return 0;
         return s->full ? -EAGAIN : -ENOMEM;
 }

@@ -27,7 +27,7 @@ static void waits(struct gather *g, uint64_t wall_ns, uint64_t mono_ns)
 }
 
 /* A stream that is not the same defines everything again. */
-bool gather_go_on(struct gather *g, const struct recorded_end *end, bool same_stream)
+bool gather_resume(struct gather *g, const struct recorded_end *end, bool same_stream)
 {
         if (end->segment >= SEGMENTS_MAX || end->definition_bytes > DEFINITIONS_BYTES / (same_stream ? 1 : 2))
                 return false;

@@ -48,7 +48,7 @@ void gather_done(struct gather *g);
  * Before anything is gathered: a recording of the run is continued, by the same stream at some offset or, otherwise,
  * after a gap of unknown size. False: it has no room for more.
  */
-bool gather_go_on(struct gather *g, const struct recorded_end *end, bool same_stream);
+bool gather_resume(struct gather *g, const struct recorded_end *end, bool same_stream);
 
 void gather_events(struct gather *g, const struct event_span *s, uint64_t wall_ns, uint64_t mono_ns);
 void gather_definitions(struct gather *g, const struct event_span *s, uint64_t wall_ns, uint64_t mono_ns);

@@ -277,11 +277,11 @@ static void end_run(struct recorder *r, const struct job *job)
 }
 
 /* If that is not possible, it gets a recording of its own, as any run. */
-static void go_on(struct shared_run *run, bool same_stream)
+static void resume_run(struct shared_run *run, bool same_stream)
 {
         struct recorded_end end;
 
-        if (run_writer_go_on(run->writer, &end) && !gather_go_on(&run->gather, &end, same_stream))
+        if (run_writer_resume(run->writer, &end) && !gather_resume(&run->gather, &end, same_stream))
                 run_writer_start_anew(run->writer);
 }
 
@@ -313,7 +313,7 @@ static void do_job(struct recorder *r, const struct job *job)
                 gather_job(r, job);
                 break;
         case JOB_GO_ON:
-                go_on(job->run, job->same_stream);
+                resume_run(job->run, job->same_stream);
                 break;
         case JOB_SEAL:
                 write_run(r, job->run);

@@ -99,7 +99,7 @@ static void lose(struct recording *r, const struct hw_eventlog *log, const struc
 }
 
 /* How many of the events are still left out. */
-static size_t goes_on_at(struct recording *r, const struct hw_event *events, size_t n)
+static size_t count_unrecorded(struct recording *r, const struct hw_event *events, size_t n)
 {
         size_t i = 0;
 
@@ -220,7 +220,7 @@ void recording_events(struct recording *r, const struct hw_eventlog *log, const 
         classify_batch(r, log);
         for (size_t i = 0; i < n;) {
                 size_t part = stretch_of(r, piece, events + i, n - i);
-                size_t left_out = r->losing ? goes_on_at(r, events + i, part) : 0;
+                size_t left_out = r->losing ? count_unrecorded(r, events + i, part) : 0;
                 if (left_out > 0)
                         lose(r, log, events + i, left_out, wall_ns);
                 if (left_out < part)
@@ -239,7 +239,7 @@ void recording_tick(struct recording *r)
                 recorder_tick(r->recorder);
 }
 
-void recording_go_on(struct recording *r, const struct hw_eventlog *log, bool same_stream, uint64_t wall_ns)
+void recording_resume(struct recording *r, const struct hw_eventlog *log, bool same_stream, uint64_t wall_ns)
 {
         recording_end(r, false);
         const uint64_t begin_ns = r->begin_ns;

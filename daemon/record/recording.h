@@ -31,7 +31,7 @@ void recording_begin(struct recording *r, const struct hw_eventlog *log, uint64_
  * The previous run goes on, in its recording: with the same stream, whose offsets go on too and may repeat what is
  * recorded already, or with another one.
  */
-void recording_go_on(struct recording *r, const struct hw_eventlog *log, bool same_stream, uint64_t wall_ns);
+void recording_resume(struct recording *r, const struct hw_eventlog *log, bool same_stream, uint64_t wall_ns);
 
 /*
  * Which recording is that of the current run, or of the previous one: under which target, and when it began; 0: there

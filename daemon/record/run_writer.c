@@ -303,7 +303,7 @@ static void forget_end(const struct run_writer *w)
         (void)unlink(path);
 }
 
-bool run_writer_go_on(struct run_writer *w, struct recorded_end *ret_end)
+bool run_writer_resume(struct run_writer *w, struct recorded_end *ret_end)
 {
         struct recorded_run run;
 

@@ -31,7 +31,7 @@ struct run_writer *run_writer_new(const char *directory, const char *target, uin
  * Before the first frame: continues the files of a run whose header is the same and which nobody else is writing,
  * instead of new ones. False: there are none such, and new ones will be made.
  */
-bool run_writer_go_on(struct run_writer *w, struct recorded_end *ret_end);
+bool run_writer_resume(struct run_writer *w, struct recorded_end *ret_end);
 
 /* Not these files after all: new ones, as if it had not been tried. */
 void run_writer_start_anew(struct run_writer *w);

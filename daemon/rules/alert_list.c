@@ -46,7 +46,7 @@ static uint64_t fingerprint_of(const struct alert *alert, const char *target)
         return alert_fingerprint(alert->rule->group, alert->rule->name, target, alert->band_label, alert->band_name);
 }
 
-static bool is_taken(const struct alert_list *l, const struct alert *alert)
+static bool is_listed(const struct alert_list *l, const struct alert *alert)
 {
         for (size_t i = 0; i < l->n; i++)
                 if (l->items[i]->fingerprint == alert->fingerprint && l->items[i]->run == alert->run)
@@ -108,7 +108,7 @@ static struct alert *new_alert(const struct alert_list *l, const struct alert_ow
         good = !band || name_band(alert, owner->data);
         if (good)
                 alert->fingerprint = fingerprint_of(alert, owner->target);
-        if (good && band && is_taken(l, alert))
+        if (good && band && is_listed(l, alert))
                 good = number_it(alert, owner->target);
         if (good)
                 return alert;

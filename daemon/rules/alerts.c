@@ -165,7 +165,7 @@ static void expect(struct rule_use *use, uint32_t n_bands)
 }
 
 /* The alert goes on with its newest answers. False when these would change its state: then it is left as it is. */
-static bool goes_on(struct alert *alert, const struct rule_moment *at)
+static bool update_alert(struct alert *alert, const struct rule_moment *at)
 {
         const struct rule *rule = alert->rule;
         struct state_times times = { rule->for_ns, rule->keep_firing_ns };
@@ -179,9 +179,10 @@ static bool goes_on(struct alert *alert, const struct rule_moment *at)
 }
 
 /* No band of the rule is due: its alerts go on. Returns the place after them, or that of the first that changes. */
-static size_t all_go_on(struct alerts *a, const struct rule *rule, const struct rule_moment *at, size_t at_list)
+static size_t update_band_alerts(struct alerts *a, const struct rule *rule, const struct rule_moment *at,
+                                 size_t at_list)
 {
-        while (alert_list_is_of(&a->list, at_list, rule) && goes_on(a->list.items[at_list], at))
+        while (alert_list_is_of(&a->list, at_list, rule) && update_alert(a->list.items[at_list], at))
                 at_list++;
         return at_list;
 }
@@ -193,7 +194,7 @@ static void judge_band(struct alerts *a, size_t index, const struct rule_moment 
         bool exists = alert_list_is_of(&a->list, *at_list, rule) && a->list.items[*at_list]->band == band;
         uint64_t still_ns = UINT64_MAX, *due_ns = band <= use->n_due ? &use->due_ns[band - 1] : NULL;
 
-        if (due_ns && at->time_ns < *due_ns && (!exists || goes_on(a->list.items[*at_list], at))) {
+        if (due_ns && at->time_ns < *due_ns && (!exists || update_alert(a->list.items[*at_list], at))) {
                 *at_list += exists;
         } else if (exists || is_selected(a, index, band)) {
                 a->evaluations++;
@@ -251,7 +252,7 @@ static bool judge_bands(struct alerts *a, size_t index, const struct rule_moment
                 if (gap.goes_on && bands > 0)
                         expect(use, bands);
                 if (use->due_ns && at->time_ns < use->first_due_ns) {
-                        *at_list = all_go_on(a, rule, at, *at_list);
+                        *at_list = update_band_alerts(a, rule, at, *at_list);
                         if (!alert_list_is_of(&a->list, *at_list, rule))
                                 return true;
                 }

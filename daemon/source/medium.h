@@ -91,7 +91,7 @@ struct turn {
 };
 
 struct turn turn_begin(void);
-bool turn_goes_on(struct turn *turn, const struct source *s, size_t n); /* after n bytes more */
+bool turn_has_budget(struct turn *turn, const struct source *s, size_t n); /* after n bytes more */
 
 enum turn_end {
         TURN_DRAINED, /* nothing left now */

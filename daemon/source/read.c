@@ -28,7 +28,7 @@ struct turn turn_begin(void)
         return (struct turn){ .left = READ_TURN_BYTES, .end_ns = clock_mono_ns() + READ_TURN_NS };
 }
 
-bool turn_goes_on(struct turn *turn, const struct source *s, size_t n)
+bool turn_has_budget(struct turn *turn, const struct source *s, size_t n)
 {
         turn->left -= n;
         return turn->left > 0 && !source_is_busy(s) && clock_mono_ns() < turn->end_ns;
@@ -114,7 +114,7 @@ static enum turn_end read_turn(struct source *s, int fd, int *ret_error)
                         *ret_error = (int)-n;
                         return TURN_ERROR;
                 }
-        } while (turn_goes_on(&turn, s, (size_t)n));
+        } while (turn_has_budget(&turn, s, (size_t)n));
         return TURN_BUDGET;
 }
 

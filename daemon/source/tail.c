@@ -148,7 +148,7 @@ static bool is_overwritten(const struct tail *t)
 }
 
 /* Goes on with the file that was read before a restart, if this is the same one; else cuts that stream. */
-static void go_on(struct tail *t)
+static void resume_file(struct tail *t)
 {
         struct source_position from = t->source.from;
 
@@ -183,7 +183,7 @@ static bool attach(struct tail *t)
         (void)watch_file(t->source.base, &t->file, path_of(t)); /* without it the tick looks */
         begin_again(t);
         if (t->source.from.known)
-                go_on(t);
+                resume_file(t);
         source_set_attached(&t->source, "reading %s as it grows", path_of(t));
         return true;
 }
@@ -223,7 +223,7 @@ static enum turn_end drain(struct tail *t, int *ret_error)
                 remember(t, data, (size_t)n);
                 t->offset += (uint64_t)n;
                 t->idle_ticks = 0;
-        } while (turn_goes_on(&turn, &t->source, (size_t)n));
+        } while (turn_has_budget(&turn, &t->source, (size_t)n));
         return TURN_BUDGET;
 }
 

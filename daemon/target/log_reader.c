@@ -53,7 +53,7 @@ struct log_reader {
 
 /* ----------------------------------------------------------------------- names */
 
-static bool is_taken(const struct target *targets, size_t n, const char *name)
+static bool is_name_used(const struct target *targets, size_t n, const char *name)
 {
         for (size_t i = 0; i < n; i++)
                 if (!strcmp(targets[i].name, name))
@@ -77,7 +77,7 @@ static void number_name(struct target *targets, size_t i)
         unsigned number = 1;
 
         memcpy(base, targets[i].name, sizeof(base));
-        while (is_taken(targets, i, targets[i].name))
+        while (is_name_used(targets, i, targets[i].name))
                 (void)snprintf(targets[i].name, sizeof(base), "%.*s-%u", TARGET_NAME_MAX - 8, base, ++number);
 }
 

@@ -150,7 +150,7 @@ uint8_t *pipeline_checkpoint(struct pipeline *p, bool last, size_t *ret_size)
         if (p->rebuild)
                 return NULL;        /* the next daemon rebuilds it again */
         while (pipeline_is_busy(p)) /* only at the daemon's shutdown, see pipeline_is_dirty */
-                (void)pipeline_go_on(p);
+                (void)pipeline_resume(p);
         struct kept k = keep(p);
         memcpy(head.name, p->name, sizeof(head.name));
         memcpy(head.uri, p->uri.text, sizeof(head.uri));
@@ -270,6 +270,6 @@ void pipeline_resume_run(struct pipeline *p, bool exact)
         else
                 pipeline_miss(p);
         if (p->recording)
-                recording_go_on(p->recording, p->decoder, nothing_missed, clock_wall_ns());
+                recording_resume(p->recording, p->decoder, nothing_missed, clock_wall_ns());
         pipeline_publish_state(p);
 }

@@ -145,11 +145,11 @@ static inline bool pipeline_in_run(const struct pipeline *p)
 /* ----------------------------------------------------- pipeline_stream.c */
 
 /*
- * Takes bytes; live, only for one turn. False: some are left, `data` has to stay valid, and pipeline_go_on must be
+ * Takes bytes; live, only for one turn. False: some are left, `data` has to stay valid, and pipeline_resume must be
  * called until it returns true. Meanwhile nothing else may change the run.
  */
 bool pipeline_decode(struct pipeline *p, const uint8_t *data, size_t size);
-bool pipeline_go_on(struct pipeline *p);
+bool pipeline_resume(struct pipeline *p);
 
 /* Finished logs: takes events that were decoded elsewhere, and then the status after them. */
 void pipeline_process_events(struct pipeline *p, enum hw_eventlog_status status, const struct hw_event *events,

@@ -49,7 +49,7 @@ static bool end_alerts(struct pipeline *p, enum life_state next, const char *why
 /* What a closed run still owes before it is over. False: the turn is over first. */
 static bool settle(struct pipeline *p)
 {
-        if (!tracker_go_on(p->tracker))
+        if (!tracker_resume(p->tracker))
                 return false;
         pipeline_flush(p);
         return true;
@@ -93,7 +93,7 @@ static void resume(struct pipeline *p)
         model_resume_run(p->model);
         tracker_resume_run(p->tracker);
         if (p->recording)
-                recording_go_on(p->recording, p->decoder, false, p->last_bytes_wall_ns);
+                recording_resume(p->recording, p->decoder, false, p->last_bytes_wall_ns);
         if (p->alerting)
                 alerting_resume_run(p->alerting);
 }

@@ -78,7 +78,7 @@ bool pipeline_process_bytes(struct pipeline *p, const struct read_piece *piece)
 bool pipeline_process_pending(struct pipeline *p)
 {
         watchdog_of(p->name);
-        const bool all = pipeline_go_on(p);
+        const bool all = pipeline_resume(p);
         finish_turn(p, all);
         return all;
 }

@@ -45,7 +45,7 @@ void pipeline_process_sampled(struct pipeline *p, uint64_t time_ns)
         p->last_bytes_wall_ns = clock_wall_ns();
         p->last_bytes_mono_ns = clock_mono_ns();
         publisher_set_clock(p->publisher, p->last_bytes_wall_ns);
-        if (!tracker_go_on(p->tracker))
+        if (!tracker_resume(p->tracker))
                 return; /* rules of earlier moments first */
         model_pass_time(p->model, time_ns);
         if (p->alerting)

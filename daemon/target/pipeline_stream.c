@@ -158,7 +158,7 @@ static bool resume_pending(struct pipeline *p)
         if (!p->left.open)
                 return true;
         do {
-                if (!tracker_go_on(p->tracker))
+                if (!tracker_resume(p->tracker))
                         return false;
                 if (p->left.from < p->left.n)
                         p->left.from += pass_to_model(p, p->left.events + p->left.from, p->left.n - p->left.from);
@@ -178,7 +178,7 @@ static bool leave(struct pipeline *p, const struct hw_event *events, size_t n, e
 
         if (n > 0 && !copy) {
                 pipeline_begin_turn(p, true);
-                (void)tracker_go_on(p->tracker);
+                (void)tracker_resume(p->tracker);
                 (void)pass_to_model(p, events, n);
                 return !handle_status(p, status);
         }
@@ -224,7 +224,7 @@ static void input_held(struct pipeline *p)
                 hw_eventlog_input(p->decoder, held, size);
 }
 
-bool pipeline_go_on(struct pipeline *p)
+bool pipeline_resume(struct pipeline *p)
 {
         pipeline_begin_turn(p, false);
         if (!drain(p))
@@ -243,14 +243,14 @@ bool pipeline_decode(struct pipeline *p, const uint8_t *data, size_t size)
         PROBE_BYTES_IN(p->name, size);
         if (!p->same_run) {
                 hw_eventlog_input(p->decoder, data, size);
-                return pipeline_go_on(p);
+                return pipeline_resume(p);
         }
         if (same_run_check(p->same_run, data, size) == SAME_RUN_UNKNOWN)
                 return true;
         input_held(p);
         p->left.data = data;
         p->left.size = size;
-        return pipeline_go_on(p);
+        return pipeline_resume(p);
 }
 
 void pipeline_process_events(struct pipeline *p, enum hw_eventlog_status status, const struct hw_event *events,

@@ -93,7 +93,7 @@ static void join_fifo(struct pipeline *p)
         }
         pipeline_miss(p);
         if (p->recording)
-                recording_go_on(p->recording, p->decoder, false, clock_wall_ns());
+                recording_resume(p->recording, p->decoder, false, clock_wall_ns());
 }
 
 /* All of the recording has been read: from now on the pipeline is what it would have been without a restart. */
@@ -197,7 +197,7 @@ static bool resume_pending(struct rebuild *r)
         struct pipeline *p = r->pipeline;
 
         if (r->reads)
-                return !pipeline_is_busy(p) || pipeline_go_on(p);
+                return !pipeline_is_busy(p) || pipeline_resume(p);
         if (!r->taking)
                 return true;
         if (!pipeline_process_pending(p))

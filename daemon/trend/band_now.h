@@ -34,7 +34,7 @@ struct band_now {
 };
 
 /* Whether a sample of this time belongs to the interval. */
-static inline bool band_interval_takes(const struct band_interval *s, uint64_t time_ns)
+static inline bool band_interval_accepts(const struct band_interval *s, uint64_t time_ns)
 {
         return s->n > 0 && time_ns >= s->newest_ns && time_ns < s->end_ns;
 }

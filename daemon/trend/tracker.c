@@ -329,7 +329,7 @@ static void add_or_hold(struct tracker *t, struct held h)
                 h.seen = true;
         }
         while (t->waits && !has_room(t))
-                (void)tracker_go_on(t); /* each call does part of a tick */
+                (void)tracker_resume(t); /* each call does part of a tick */
         if (!t->waits)
                 add_held(t, &h);
         else
@@ -341,7 +341,7 @@ bool tracker_waits(const struct tracker *t)
         return t->waits;
 }
 
-bool tracker_go_on(struct tracker *t)
+bool tracker_resume(struct tracker *t)
 {
         if (t->waits && !emit_ticks(t))
                 return false;

@@ -76,11 +76,11 @@ struct tracker_tick {
 enum tick_answer {
         TICK_TAKEN,
         TICK_COSTLY, /* taken, but this gap has cost enough: the remaining ticks are farther apart */
-        TICK_WAIT    /* not (completely) taken yet: tracker_go_on() emits it again */
+        TICK_WAIT    /* not (completely) taken yet: tracker_resume() emits it again */
 };
 
 /*
- * The tick callback. Called from inside the sink, tracker_end_run and tracker_go_on. After TICK_WAIT W stays where it
+ * The tick callback. Called from inside the sink, tracker_end_run and tracker_resume. After TICK_WAIT W stays where it
  * is, the model stops after the current event (its sink's `stop`), and what the tracker is given meanwhile is held.
  */
 typedef enum tick_answer tracker_tick_fn(void *ctx, const struct tracker_tick *tick);
@@ -88,7 +88,7 @@ void tracker_on_tick(struct tracker *t, tracker_tick_fn *tick, void *ctx);
 
 /* Whether ticks are waiting; and goes on with them: true when none is waiting now and what was held is taken in. */
 bool tracker_waits(const struct tracker *t);
-bool tracker_go_on(struct tracker *t);
+bool tracker_resume(struct tracker *t);
 
 void tracker_begin_run(struct tracker *t);
 
@@ -171,7 +171,7 @@ bool tracker_band_newest(const struct tracker *t, uint32_t band, uint64_t before
  * Whether a band's windows have all samples since a time: the band had its ladder by then, or from its first census on,
  * and the time is at most about a day ago.
  */
-bool tracker_band_knows(const struct tracker *t, uint32_t band, uint64_t from_ns);
+bool tracker_band_is_known(const struct tracker *t, uint32_t band, uint64_t from_ns);
 
 /*
  * tracker_band_still: a lower bound, in ns, on how long all of these answers, and the band's quantiles, stay the same

@@ -187,7 +187,7 @@ static void add_samples(struct tracker *t, uint64_t time_ns)
                 return;
         }
         remember(t, time_ns);
-        if (!band_interval_takes(&t->interval, time_ns))
+        if (!band_interval_accepts(&t->interval, time_ns))
                 begin_interval(t, time_ns);
         band_now_add(&t->interval, t->now, t->values, t->n_full, time_ns, (double)(time_ns - t->bands_newest_ns) / 1e9);
         t->bands_newest_ns = time_ns;

@@ -164,7 +164,7 @@ bool tracker_band_before(const struct tracker *t, uint32_t band, uint64_t time_n
         return state && band_windows_before(&state->windows, tracker_band_waiting(t, band, &room), time_ns, ret);
 }
 
-bool tracker_band_knows(const struct tracker *t, uint32_t band, uint64_t from_ns)
+bool tracker_band_is_known(const struct tracker *t, uint32_t band, uint64_t from_ns)
 {
         const struct band_state *state = tracker_band(t, band);
         const struct band *b = bands_get(model_bands(t->model), band);

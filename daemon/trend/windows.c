@@ -306,7 +306,7 @@ static bool speaks_for_all(const struct windows *w, unsigned index)
         return index < WINDOWS_RECENT && windows_widest(w, 0, WINDOWS_RECENT) <= (int)index;
 }
 
-static struct window_result not_looked_at(unsigned filled, uint64_t minutes)
+static struct window_result unevaluated_window(unsigned filled, uint64_t minutes)
 {
         return (struct window_result){
                 .slope = NAN,
@@ -350,7 +350,7 @@ static struct window_result evaluate_window(const struct windows *w, const struc
 
         if (3 * filled < 2 * n)
                 return (struct window_result){ 0 };
-        struct window_result r = not_looked_at(filled, l->minutes);
+        struct window_result r = unevaluated_window(filled, l->minutes);
         if ((!decided && theil_sen_lost(p, n, Z_LEAST)) || !theil_sen_fit(p, n, &fit))
                 return r;
         r.slope = fit.slope;

@@ -489,7 +489,7 @@ static void schedule(struct clone_target *t, uint64_t now_ns)
         t->resync_at_ns = now_ns + t->backoff_ns;
 }
 
-void clone_asked(struct clone *c, uint64_t id, uint64_t now_ns)
+void clone_request_sent(struct clone *c, uint64_t id, uint64_t now_ns)
 {
         c->stats->snapshots++;
         c->active = true;
@@ -501,7 +501,7 @@ void clone_asked(struct clone *c, uint64_t id, uint64_t now_ns)
                         schedule(&c->targets[i], now_ns);
 }
 
-void clone_not_asked(struct clone *c, uint64_t now_ns)
+void clone_request_failed(struct clone *c, uint64_t now_ns)
 {
         c->all_at_ns = now_ns + UNCONNECTED_NS;
         for (size_t i = 0; i < c->n_targets; i++) {

@@ -66,12 +66,12 @@ uint64_t clone_deadline(const struct clone *c);
 /*
  * Whether a snapshot should be requested now. Fills `names` (room for
  * LIMIT_RESYNC_TARGETS, borrowed until the next call) when it is of some
- * targets only; *ret_n is 0 for all. Then call clone_asked or clone_not_asked.
+ * targets only; *ret_n is 0 for all. Then call clone_request_sent or clone_request_failed.
  */
 bool clone_want(struct clone *c, uint64_t now_ns, char **names, size_t *ret_n);
 
 /* The request of clone_want was sent with this id / could not be sent: the daemon is not connected. */
-void clone_asked(struct clone *c, uint64_t id, uint64_t now_ns);
-void clone_not_asked(struct clone *c, uint64_t now_ns);
+void clone_request_sent(struct clone *c, uint64_t id, uint64_t now_ns);
+void clone_request_failed(struct clone *c, uint64_t now_ns);
 
 #endif

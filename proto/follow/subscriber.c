@@ -12,7 +12,7 @@
  * next thing that is due.
  *
  * The DEALER is ZMQ_IMMEDIATE: a request never waits in a queue for a daemon
- * that is not there; after clone_not_asked it is tried again.
+ * that is not there; after clone_request_failed it is tried again.
  */
 #include "heapwatch/subscriber.h"
 
@@ -363,9 +363,9 @@ static int request_snapshot(struct hw_subscriber *s, struct link *l, uint64_t no
         request->id = ++s->last_id;
         r = zparts_send(l->requests, &request->base);
         if (r == 0)
-                clone_asked(&l->clone, request->id, now);
+                clone_request_sent(&l->clone, request->id, now);
         else if (r == -EAGAIN)
-                clone_not_asked(&l->clone, now);
+                clone_request_failed(&l->clone, now);
         hw_request_destroy(&request);
         return r == 0 || r == -EAGAIN ? 1 : r;
 }

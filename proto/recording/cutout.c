@@ -168,7 +168,7 @@ static bool declare_message(struct cutout *c)
 }
 
 /* An end marker says that a run ended well, and nothing says that nobody knows. */
-static bool says_more_than_the_log(const struct run_end *end)
+static bool has_more_than_the_log(const struct run_end *end)
 {
         return end->state != RUN_END_UNKNOWN && (end->state != RUN_END_ENDED || end->exit_known);
 }
@@ -179,7 +179,7 @@ static void make_end(struct cutout *c, const struct recorded_run *run)
         uint8_t *event = c->end_block + BLOCK_BYTES;
         char text[RUN_END_TEXT_BYTES];
 
-        if (run->live || c->range.to_ns < run->end_ns || !says_more_than_the_log(&run->end) || !declare_message(c))
+        if (run->live || c->range.to_ns < run->end_ns || !has_more_than_the_log(&run->end) || !declare_message(c))
                 return;
         const size_t n = run_end_print(&run->end, text);
         put_be(event, LOG_MESSAGE, 2);

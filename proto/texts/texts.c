@@ -155,7 +155,7 @@ static void damaged(struct text_log *t, const char *expected)
 }
 
 /* Text that has made events, or none: the writer had `before` bytes. */
-static void count_taken(struct text_log *t, size_t taken, size_t before)
+static void count_parsed(struct text_log *t, size_t taken, size_t before)
 {
         *(t->writer.n == before ? &t->idle_bytes : &t->used_bytes) += taken;
 }
@@ -201,7 +201,7 @@ static size_t parse_bytes(struct text_log *t, const char *text, size_t n)
                 if (t->waiting || block_is_full(t))
                         end_block(t);
         }
-        count_taken(t, taken, before);
+        count_parsed(t, taken, before);
         return taken;
 }
 
@@ -219,7 +219,7 @@ static size_t parse_lines(struct text_log *t, const char *text, size_t n)
                 taken += piece + (end != NULL);
                 if (end)
                         parse_line(t);
-                count_taken(t, piece + (end != NULL), before);
+                count_parsed(t, piece + (end != NULL), before);
         }
         return taken;
 }

@@ -148,7 +148,7 @@ static uint64_t draw(uint64_t below)
 #define ev(...)                                                                                                        \
         do {                                                                                                           \
                 ev(__VA_ARGS__);                                                                                       \
-                while (!tracker_go_on(tracker))                                                                        \
+                while (!tracker_resume(tracker))                                                                       \
                         ;                                                                                              \
         } while (0)
 

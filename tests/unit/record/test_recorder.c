@@ -645,7 +645,7 @@ static void on_restart(void *ctx, const struct hw_eventlog *log, const struct hw
         if (!d->starts)
                 return;
         start_recording(d, begin_ns);
-        recording_go_on(d->t.recording, log, true, d->t.wall_ns);
+        recording_resume(d->t.recording, log, true, d->t.wall_ns);
 }
 
 static const uint8_t *on_restart_piece(void *ctx, const uint8_t *bytes, size_t size)
@@ -676,7 +676,7 @@ static void on_joined(void *ctx, const struct hw_eventlog *log, const struct hw_
         if (events)
                 on_events(&j->t, log, events, n);
         else
-                recording_go_on(j->t.recording, log, j->same_stream, j->t.wall_ns);
+                recording_resume(j->t.recording, log, j->same_stream, j->t.wall_ns);
 }
 
 static const uint8_t *on_joined_piece(void *ctx, const uint8_t *bytes, size_t size)

@@ -43,7 +43,7 @@ static inline void one_band_push(struct one_band *b, uint64_t time_ns, double va
                 one_band_end(&b->windows, &late, &now);
                 return;
         }
-        if (!band_interval_takes(&b->interval, time_ns)) {
+        if (!band_interval_accepts(&b->interval, time_ns)) {
                 one_band_end(&b->windows, &b->interval, &b->now);
                 b->now.area = 0;
                 band_interval_begin(&b->interval, time_ns, ONE_BAND_RESOLUTION_NS);

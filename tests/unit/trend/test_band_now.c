@@ -81,8 +81,8 @@ static void like_all_kept(void **state)
                 for (unsigned b = 0; b < BANDS; b++)
                         band_now_init(&now[b]);
                 band_interval_begin(&s, time_ns, MINUTE);
-                assert_false(band_interval_takes(&s, time_ns)); /* not begun */
-                for (unsigned i = 0; i == 0 || band_interval_takes(&s, time_ns); i++) {
+                assert_false(band_interval_accepts(&s, time_ns)); /* not begun */
+                for (unsigned i = 0; i == 0 || band_interval_accepts(&s, time_ns); i++) {
                         double values[BANDS], gap_s = (double)(time_ns - before_ns) / 1e9;
                         for (unsigned b = 0; b < BANDS; b++) {
                                 values[b] = value(&r, b, i);
@@ -112,8 +112,8 @@ static void area_between(void **state)
         assert_true(s.end_ns == 60 * SECOND);
         band_now_add(&s, &now, &v, 1, 50 * SECOND, 50);
         assert_true(now.area == 0);
-        assert_true(band_interval_takes(&s, 50 * SECOND) && band_interval_takes(&s, 60 * SECOND - 1));
-        assert_false(band_interval_takes(&s, 50 * SECOND - 1) || band_interval_takes(&s, 60 * SECOND));
+        assert_true(band_interval_accepts(&s, 50 * SECOND) && band_interval_accepts(&s, 60 * SECOND - 1));
+        assert_false(band_interval_accepts(&s, 50 * SECOND - 1) || band_interval_accepts(&s, 60 * SECOND));
         band_interval_begin(&s, 90 * SECOND, MINUTE);
         assert_true(s.end_ns == 100 * SECOND);
         v = 200;
