@@ -514,6 +514,13 @@ $(DIST): FORCE $(PAGE)/done
 	$(Q)scripts/packaging/dist $(PAGE)/out $@
 .PHONY: dist
 
+# DEBFULLNAME and DEBEMAIL: who packs it.
+#: deb         packages for Debian and Ubuntu in $(BUILD)/deb, from the tarball of `dist`
+deb: $(DIST)
+	$(Q)scripts/deps deb
+	$(Q)scripts/packaging/deb $(DIST) $(BUILD)/deb
+.PHONY: deb
+
 #: clean       remove $(BUILD)
 clean:
 	rm -rf $(BUILD)
