@@ -2,6 +2,7 @@
 #include "inspect/ghc/live_data.h"
 
 #define WORDS_A_BLOCK  (BLOCK_BYTES / 8)
+#define BLOCKS_MOST    (UINT64_C(1) << 40) /* more is a lie */
 #define FACTOR_DEFAULT 2.0
 #define FACTOR_LEAST   1.05
 #define FACTOR_MOST    64.0
@@ -79,8 +80,8 @@ static bool by_max_blocks(const struct live_data *l, const struct heap_generatio
         const double factor = l->factor > 0 ? l->factor : FACTOR_DEFAULT;
         const double blocks = (double)oldest->max_blocks / factor;
 
-        if (oldest->max_blocks <= MIN_OLD_BLOCKS || blocks > (double)(now + SLACK_BLOCKS) ||
-            (l->factor <= 0 && (double)now > blocks * GROWN_MOST))
+        if (oldest->max_blocks <= MIN_OLD_BLOCKS || oldest->max_blocks > BLOCKS_MOST ||
+            blocks > (double)(now + SLACK_BLOCKS) || (l->factor <= 0 && (double)now > blocks * GROWN_MOST))
                 return false;
         /* large objects count with their blocks there */
         const uint64_t unused = oldest->n_large_blocks * WORDS_A_BLOCK - oldest->n_large_words;

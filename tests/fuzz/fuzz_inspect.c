@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "inspect/ghc/live_data.h"
 #include "inspect/ghc/names.h"
 #include "inspect/ghc/threads.h"
 #include "inspect/show/heap.h"
@@ -91,6 +92,22 @@ static void heap(struct program *p, struct ghc *g, const struct inspect_request 
         snapshot_done(&s);
 }
 
+/* As a program that is watched: read again after each change. */
+static void watch_live_data(struct draft *d, struct ghc *g, const uint8_t *more, size_t n)
+{
+        struct generations generations = g->generations;
+        struct live_data live = { .begun = false };
+        uint64_t bytes;
+        bool readable, nonmoving;
+
+        for (size_t at = 0; n - at >= CHANGE_BYTES; at += CHANGE_BYTES) {
+                change(d, more + at);
+                if (live_data_read(&generations, &d->program, &readable))
+                        (void)live_data_update(&live, &generations, &bytes);
+        }
+        (void)blocks_megablocks(&d->program, &nonmoving);
+}
+
 static void inspect_all(struct draft *d, const uint8_t *more, size_t n)
 {
         struct inspect_request request = { .frames = 64, .top = 100, .to = nowhere };
@@ -99,7 +116,7 @@ static void inspect_all(struct draft *d, const uint8_t *more, size_t n)
 
         if (!ghc_find(&g, &d->program, &error))
                 return;
-        (void)change_all(d, more, n); /* it runs meanwhile */
+        watch_live_data(d, &g, more, n); /* it runs meanwhile */
         for (int json = 0; json < 2; json++) {
                 struct threads t = { 0 };
                 request.json = json;
