@@ -35,6 +35,7 @@ struct stream {
         bool any;       /* there was a target */
         bool kinds[32]; /* by Hw__Kind: a message with content came */
         bool ended, crashed;
+        bool outside;      /* its memory is read: what else there is, no flag of a log brings */
         bool process_only; /* a process alone: there is no log whose contents could be missing */
         char process_only_reason[512];
         char detail[256]; /* of the target's state */
@@ -53,6 +54,7 @@ static void check_target_state(struct stream *s, const Hw__Target *t)
 {
         s->any = true;
         s->ended = t->state == HW__TARGET__STATE__STATE_ENDED || t->state == HW__TARGET__STATE__STATE_FAILED;
+        s->outside = t->uri && !strncmp(t->uri, "outside:", strlen("outside:"));
         s->crashed = t->state == HW__TARGET__STATE__STATE_CRASHED;
         copy(s->detail, sizeof(s->detail), t->detail);
         copy(s->process_only_reason, sizeof(s->process_only_reason), t->process_only_reason);
@@ -163,15 +165,16 @@ static void print_inside(enum obstacle obstacle)
                 return;
         }
         printf("heapwatch run, heapwatch attach: not watched from inside: %s%s.\n", obstacle_reason(obstacle),
-               obstacle == OBSTACLE_NOT_GHC ? "" : "; only its process is, not its heap");
+               obstacle == OBSTACLE_NOT_GHC ? ""
+                                            : "; from outside where its memory can be read, or else only its process");
         if (remedy[0])
-                printf("To see its heap, %s.\n", remedy);
+                printf("To see all of it, %s.\n", remedy);
 }
 
 /* Whether the table has something to add: what the agent shows needs no flag. */
 static bool wants_features(const struct subject *p)
 {
-        if (p->stream && p->stream->process_only)
+        if (p->stream && (p->stream->process_only || p->stream->outside))
                 return false;
         return !p->fit || p->flags || p->fit->obstacle != OBSTACLE_NONE;
 }
@@ -212,6 +215,9 @@ static void print_text(const struct subject *p, const struct features *f)
         }
         if (p->stream && p->stream->process_only)
                 print_process_only(p->stream);
+        else if (p->stream && p->stream->outside)
+                puts("Watched from outside: live data, heap size and bands are read from its memory (docs/INSIDE.md). "
+                     "Pauses, allocation, threads and messages are not known.");
         if (!wants_features(p))
                 return;
         features_print(f);

@@ -89,7 +89,7 @@ void profile_text(FILE *to, const struct summary *s)
         (void)fputs("\n  Heap profile", to);
         if (mode)
                 (void)fprintf(to, " %s, by %s", modes[mode].flag, modes[mode].words);
-        if (run && run->has_census_period_ns)
+        if (run && run->has_census_period_ns && run->census_period_ns) /* 0: as they could be had, from outside */
                 (void)fprintf(to, ", every %s", hw_duration_text(text, sizeof(text), (double)run->census_period_ns));
         (void)fprintf(to, ": %s census%s, %s band%s\n", hw_count_text(text, sizeof(text), s->censuses),
                       s->censuses == 1 ? "" : "es", hw_count_text(bands, sizeof(bands), n), plural(n));

@@ -12,10 +12,11 @@
 #include "proto/base/clock.h"
 #include "proto/eventlog/writer.h"
 
-#define MAIN_SET        0  /* the capability set of the process */
-#define BY_CLOSURE_TYPE 7  /* rts/EventLogFormat.h: HEAP_PROF_BREAKDOWN_CLOSURE_TYPE */
-#define FILTERS         7  /* of a heap profile; none is set */
-#define START           22 /* the field of /proc/PID/stat, see proc(5) */
+#define MAIN_SET        0      /* the capability set of the process */
+#define BY_CLOSURE_TYPE 7      /* rts/EventLogFormat.h: HEAP_PROF_BREAKDOWN_CLOSURE_TYPE */
+#define NO_CAPABILITY   0xffff /* of a block: whose events are of the process */
+#define FILTERS         7      /* of a heap profile; none is set */
+#define START           22     /* the field of /proc/PID/stat, see proc(5) */
 #define ARGUMENTS_BYTES 16384
 #define BAND_BYTES      1024 /* most of an event of one band */
 
@@ -28,7 +29,6 @@ static const struct {
         { HW_OSPROCESS_PID, 8 },
         { HW_OSPROCESS_PPID, 8 },
         { HW_WALL_CLOCK_TIME, 16 },
-        { HW_CAP_CREATE, 2 },
         { HW_HEAP_SIZE, 12 },
         { HW_HEAP_LIVE, 12 },
         { HW_HEAP_PROF_BEGIN, WRITER_VARIABLE },
@@ -90,7 +90,7 @@ static struct eventlog_writer *begin_event(uint16_t number)
         const uint64_t at = now();
 
         if (!l.open)
-                writer_block_begin(&l.writer, at, at, 0);
+                writer_block_begin(&l.writer, at, at, NO_CAPABILITY);
         l.open = true;
         writer_event(&l.writer, number, at);
         return &l.writer;
@@ -123,7 +123,6 @@ static void put_process(pid_t pid)
                 writer_bytes(w, arguments, n);
                 writer_length_end(w, length, 0);
         }
-        writer_number(begin_event(HW_CAP_CREATE), 0, 2);
 }
 
 static void put_profile(void)
