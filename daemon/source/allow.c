@@ -25,7 +25,8 @@
 
 bool source_allow_add(struct source_allow *allow, const char *pattern, struct error *error)
 {
-        static const char *const schemes[] = { "file:/", "fifo:/", "unix:/", "unix-listen:/", "tcp:", "tcp-listen:" };
+        static const char *const schemes[] = { "file:/", "fifo:/",      "unix:/",  "unix-listen:/",
+                                               "tcp:",   "tcp-listen:", "outside:" };
         char text[SOURCE_PATH_MAX + 16];
         bool known = false;
 

@@ -132,13 +132,30 @@ static void agents_for_root(void **state)
         (void)rmdir(folder);
 }
 
+/* The daemon's rights to read memory are not everybody's. */
+static void memory_of_others(void **state)
+{
+        struct source_allow allow = { .n = 0 };
+        struct source_uri uri;
+        struct error error;
+
+        (void)state;
+        if (getuid() != 0)
+                skip();
+        assert_true(source_uri_parse("outside:1", &uri, &error));
+        assert_false(source_allowed(NULL, &uri, false, &error));
+        assert_non_null(strstr(error.text, "memory of process 1"));
+        assert_true(source_allowed(NULL, &uri, true, &error));
+        assert_true(source_allow_add(&allow, "outside:*", &error));
+        assert_true(source_allowed(&allow, &uri, false, &error));
+        source_allow_done(&allow);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(patterns),
-                cmocka_unit_test(bad_patterns),
-                cmocka_unit_test(reach),
-                cmocka_unit_test(agents_for_root),
+                cmocka_unit_test(patterns),        cmocka_unit_test(bad_patterns),     cmocka_unit_test(reach),
+                cmocka_unit_test(agents_for_root), cmocka_unit_test(memory_of_others),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
