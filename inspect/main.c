@@ -154,7 +154,9 @@ static int take_snapshot(struct inspect_subject *s, struct heap_snapshot *n, boo
 
         for (int tries = 0; tries < QUIET_TRIES; tries++) {
                 if (s->pid && !s->request->core && !live_remap(s->program, s->pid))
-                        return error_set(error, "process %ld has ended", (long)s->pid), EXIT_USAGE;
+                        return error_set(error, "process %ld has ended, or its memory map cannot be read",
+                                         (long)s->pid),
+                               EXIT_USAGE;
                 if (!snapshot_prepare(n, s->ghc, s->request->memory_bytes, quarters, error))
                         return EXIT_USAGE;
                 if (stops && !may_stop_for(n, s->request, error)) {
@@ -252,7 +254,7 @@ static bool find(struct ghc *g, struct program *p, const char *what, pid_t pid, 
                         return error_set(error, "%.300s: %.600s", what, why.text);
                 pause_briefly();
                 if (!live_remap(p, pid))
-                        return error_set(error, "%.300s has ended", what);
+                        return error_set(error, "%.300s has ended, or its memory map cannot be read", what);
         }
         return true;
 }

@@ -15,13 +15,18 @@
 
 uint32_t program_file(struct program *p, const char *path)
 {
-        /* mappings of a file are neighbours */
-        for (size_t i = p->n_files; i > 0 && i + 8 > p->n_files; i--)
-                if (!strcmp(p->files[i - 1], path))
-                        return (uint32_t)i;
+        /* mappings of a file are neighbours, and files come in the same order when mappings are read again */
+        for (size_t i = 0; i < p->n_files; i++) {
+                const size_t at = (p->newest_file + i) % p->n_files;
+                if (!strcmp(p->files[at], path)) {
+                        p->newest_file = at;
+                        return (uint32_t)at + 1;
+                }
+        }
         if (p->n_files >= FILES_MOST || !ARRAY_RESERVE_NEXT(p->files, p->n_files) ||
             !(p->files[p->n_files] = strdup(path)))
                 return 0;
+        p->newest_file = p->n_files;
         return (uint32_t)++p->n_files;
 }
 

@@ -45,6 +45,7 @@ struct watching {
         struct live_data live;
         unsigned unreadable;
         uint64_t collections, collected_ns; /* how many there were, and when that last changed */
+        uint64_t size_bytes;                /* of the heap, when it was last read */
         uint64_t size_due_ns, census_due_ns;
         uint64_t census_collections; /* how many there were before the newest census */
         bool has_census, is_nonmoving, is_too_large;
@@ -71,7 +72,23 @@ static uint64_t count_collections(const struct generations *g)
         return n;
 }
 
-/* --------------------------------------------------------------------------- live data */
+/* ------------------------------------------------------------------- size and live data */
+
+/* Its mappings are read again: the heap grows. */
+static void read_size(struct watching *w, uint64_t now_ns)
+{
+        const uint64_t began = cpu_ns();
+        bool nonmoving;
+
+        if (live_remap(w->ghc->program, w->pid)) {
+                const uint64_t n = blocks_megablocks(w->ghc->program, &nonmoving);
+                w->is_nonmoving |= nonmoving;
+                w->size_bytes = n * MEGABLOCK_BYTES;
+                if (n > 0)
+                        log_heap_size(w->size_bytes);
+        }
+        w->size_due_ns = now_ns + rest_ns(began, SIZE_PARTS, SIZE_LEAST_NS);
+}
 
 /* False: they cannot be read any more. */
 static bool read_generations(struct watching *w, uint64_t now_ns)
@@ -90,24 +107,12 @@ static bool read_generations(struct watching *w, uint64_t now_ns)
                 w->collected_ns = now_ns;
         }
         /* the non-moving collector has sizes of its own, which it computes while the program runs */
-        if (live_data_update(&w->live, g, &bytes) && !w->is_nonmoving)
+        if (live_data_update(&w->live, g, &bytes) && !w->is_nonmoving) {
+                if (bytes > w->size_bytes)
+                        read_size(w, now_ns); /* the one that is known is from before it grew */
                 log_live(bytes);
-        return true;
-}
-
-/* Its mappings are read again: the heap grows. */
-static void read_size(struct watching *w, uint64_t now_ns)
-{
-        const uint64_t began = cpu_ns();
-        bool nonmoving;
-
-        if (live_remap(w->ghc->program, w->pid)) {
-                const uint64_t n = blocks_megablocks(w->ghc->program, &nonmoving);
-                w->is_nonmoving |= nonmoving;
-                if (n > 0)
-                        log_heap_size(n * MEGABLOCK_BYTES);
         }
-        w->size_due_ns = now_ns + rest_ns(began, SIZE_PARTS, SIZE_LEAST_NS);
+        return true;
 }
 
 /* ----------------------------------------------------------------------------- censuses */
