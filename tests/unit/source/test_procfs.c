@@ -368,6 +368,7 @@ static void hostile_cgroup_files(void **state)
 static void this_very_process(void **state)
 {
         struct process_sample s;
+        struct process_identity id;
         struct timespec now;
 
         (void)state;
@@ -378,8 +379,9 @@ static void this_very_process(void **state)
         assert_int_equal(s.threads, 1);
         assert_true(s.cpu_ns != UNKNOWN_U64);
         assert_true(s.wall_ns / 1000000000u - (uint64_t)now.tv_sec <= 120);
-        assert_true(procfs_is_process("", (uint32_t)getpid(), s.wall_ns));
-        assert_false(procfs_is_process("", (uint32_t)getpid(), s.wall_ns - 3600000000000u));
+        assert_int_equal(procfs_identity("", (uint32_t)getpid(), &id), 0);
+        assert_true(procfs_is_process("", (uint32_t)getpid(), id.start_wall_ns));
+        assert_false(procfs_is_process("", (uint32_t)getpid(), id.start_wall_ns - 3600000000000u));
         pid_t child = fork();
         if (child == 0)
                 _exit(0);
