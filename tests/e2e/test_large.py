@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from harness import CLIENT, DEADLINE_S, LOGS, WATCHED, noting_peak
+from harness import CLIENT, DEADLINE_S, LOGS, LONG, WATCHED, noting_peak
 
 pytestmark = pytest.mark.xdist_group("large")      # its tests share what runs
 
@@ -80,8 +80,9 @@ def commands(log, directory):
     yield ["archive", "--db", directory / f"{log.stem}.db", log]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(WATCHED, reason="a sanitizer's memory is not the program's")
-@pytest.mark.parametrize("n", range(len(FORMATS) + 6))
+@pytest.mark.parametrize("n", range(len(FORMATS) + 6) if LONG else (0, *range(len(FORMATS) + 1, len(FORMATS) + 4)))
 def test_memory_does_not_depend_on_the_length(n, logs, directory):
     short, long = ([CLIENT, *list(commands(log, directory))[n]] for log in logs)
     status, little, _ = peak(short, directory / "peak")
