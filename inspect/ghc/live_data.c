@@ -85,7 +85,7 @@ static bool by_max_blocks(const struct live_data *l, const struct heap_generatio
                 return false;
         /* large objects count with their blocks there */
         const uint64_t unused = oldest->n_large_blocks * WORDS_A_BLOCK - oldest->n_large_words;
-        const uint64_t words = (uint64_t)(blocks * WORDS_A_BLOCK);
+        const uint64_t words = (uint64_t)(blocks * BLOCK_BYTES / 8);
         if (oldest->n_large_words > oldest->n_large_blocks * WORDS_A_BLOCK || unused > words)
                 return false;
         *ret_words = words - unused < words_of(oldest) ? words - unused : words_of(oldest);
