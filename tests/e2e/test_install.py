@@ -323,6 +323,8 @@ def test_version_tells_what_a_report_of_a_bug_needs(installed):
             assert re.match(r"[0-9a-f]{12}(, changed)?$", details["commit"])
 
 
+@pytest.mark.long
+@pytest.mark.skipif(not LONG, reason="has a long form alone: HEAPWATCH_LONG=1")
 def test_the_tarball_is_reproducible_and_has_the_page(tmp_path, monkeypatch):
     """Also with another umask, another time zone and another owner's name: its bytes are those of the commit."""
     (tmp_path / "other").mkdir()

@@ -8,12 +8,13 @@ import subprocess
 
 import pytest
 
-from harness import BUILD, ROOT, WATCHED
+from harness import BUILD, LONG, ROOT, WATCHED
 
 VERSION = (ROOT / "VERSION").read_text().strip()
 UNITS = {f"./lib/systemd/system/{name}.service" for name in ("heapwatchd", "heapwatch-archive", "heapwatch-export", "heapwatch-notify")}
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("packages")]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.xdist_group("packages"),
+              pytest.mark.skipif(not LONG, reason="has a long form alone: HEAPWATCH_LONG=1")]
 
 
 @pytest.fixture(scope="module")
