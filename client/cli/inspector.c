@@ -83,7 +83,7 @@ static void pass_on(struct child *c, char *piece, size_t n)
         (void)fwrite(piece, 1, n, stdout);
 }
 
-static void keep_message(struct child *c, const char *piece, size_t n)
+static void append_message(struct child *c, const char *piece, size_t n)
 {
         const size_t room = sizeof(c->said) - 1 - c->n_said, k = n < room ? n : room;
 
@@ -104,7 +104,7 @@ static bool read_piece(struct child *c, int fd)
         if (fd == c->out)
                 pass_on(c, piece, (size_t)n);
         else
-                keep_message(c, piece, (size_t)n);
+                append_message(c, piece, (size_t)n);
         return true;
 }
 

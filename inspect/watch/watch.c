@@ -181,7 +181,7 @@ static void count(struct watching *w, const struct heap_snapshot *n)
         heap_census_done(&c);
 }
 
-static void take_census(struct watching *w, uint64_t now_ns)
+static void read_census(struct watching *w, uint64_t now_ns)
 {
         const uint64_t began = cpu_ns();
         struct heap_snapshot n;
@@ -226,7 +226,7 @@ static bool watch_process(struct watching *w, int process, int fd, struct error 
                         read_size(w, now_ns);
                 /* without a collection in between it would be the same once more */
                 if (now_ns >= w->census_due_ns && (!w->has_census || w->census_collections != w->collections))
-                        take_census(w, now_ns);
+                        read_census(w, now_ns);
                 if (!log_send())
                         return true;
                 if (!wait_ms(process, fd, now_ns - w->collected_ns < IDLE_AFTER_NS ? BUSY_MS : IDLE_MS))

@@ -39,7 +39,7 @@ struct layout {
         int left;           /* rows not given out yet */
 };
 
-static void give_rows(struct layout *l, int i, int rows)
+static void assign_rows(struct layout *l, int i, int rows)
 {
         if (rows > l->left)
                 rows = l->left;
@@ -51,7 +51,7 @@ static void give_rows(struct layout *l, int i, int rows)
         }
 }
 
-static void give_air(struct layout *l)
+static void add_blank_rows(struct layout *l)
 {
         for (int i = 0; i < SECTIONS; i++) {
                 if (sections[i].air && l->wishes[i] > 0 && l->left > 0) {
@@ -69,7 +69,7 @@ static void share_rest(struct layout *l)
         do {
                 before = l->left;
                 for (int i = 0; i < SECTIONS; i++)
-                        give_rows(l, i, sections[i].greedy);
+                        assign_rows(l, i, sections[i].greedy);
         } while (l->left > 0 && l->left < before);
 }
 
@@ -92,14 +92,14 @@ static struct layout deal(const struct scene *s, const struct world_target *t, s
 
                 least = least < l.wishes[i] ? least : l.wishes[i];
                 if (least <= l.left) /* less than its minimum would say nothing */
-                        give_rows(&l, i, least);
+                        assign_rows(&l, i, least);
         }
         for (int i = 0; i < SECTIONS; i++) {
                 if (!sections[i].greedy)
-                        give_rows(&l, i, l.wishes[i]);
+                        assign_rows(&l, i, l.wishes[i]);
         }
         if (l.left >= SECTIONS)
-                give_air(&l);
+                add_blank_rows(&l);
         share_rest(&l);
         return l;
 }
