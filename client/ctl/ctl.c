@@ -17,6 +17,7 @@
 #include "client/ctl/silence.h"
 #include "client/cli/options.h"
 #include "client/program/agent_census.h"
+#include "client/program/process_uri.h"
 #include "heapwatch/requester.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"
@@ -127,7 +128,7 @@ static char *absolute_uri(const char *uri)
         n = strcspn(uri, ":");
         if (uri[n] == ':') {
                 if (!strncmp(uri, "tcp", 3) || !strncmp(uri, "stdin:", 6) || !strncmp(uri, "pid:", 4) ||
-                    !strncmp(uri, "outside:", 8))
+                    process_uri_is_outside(uri))
                         return strdup(uri);
                 path = uri + n + 1;
         }

@@ -14,6 +14,7 @@
 #include "client/feed/feed.h"
 #include "client/program/agent_fit.h"
 #include "client/program/inquire.h"
+#include "client/program/process_uri.h"
 #include "heapwatch/requester.h"
 #include "heapwatch/text.h"
 #include "heapwatch/wire.h"
@@ -54,7 +55,7 @@ static void check_target_state(struct stream *s, const Hw__Target *t)
 {
         s->any = true;
         s->ended = t->state == HW__TARGET__STATE__STATE_ENDED || t->state == HW__TARGET__STATE__STATE_FAILED;
-        s->outside = t->uri && !strncmp(t->uri, "outside:", strlen("outside:"));
+        s->outside = process_uri_is_outside(t->uri);
         s->crashed = t->state == HW__TARGET__STATE__STATE_CRASHED;
         copy(s->detail, sizeof(s->detail), t->detail);
         copy(s->process_only_reason, sizeof(s->process_only_reason), t->process_only_reason);

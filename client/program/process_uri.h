@@ -15,4 +15,7 @@ bool process_uri(pid_t pid, char ret[PROCESS_URI_SIZE]);
 /* The same process, to be read from outside: "outside:PID@START" of "pid:PID@START". */
 void process_uri_outside(const char *process, char ret[PROCESS_URI_SIZE]);
 
+/* Whether a target's source (NULL: not known) is a process that is read from outside. */
+bool process_uri_is_outside(const char *uri);
+
 #endif

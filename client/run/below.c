@@ -12,6 +12,7 @@
 #include "client/program/agent_fit.h"
 #include "client/run/inside.h"
 #include "heapwatch/text.h"
+#include "proto/base/process_stat.h"
 
 #define DEPTH          32 /* wrappers around wrappers */
 #define FIRST_PAUSE_MS 100
@@ -19,16 +20,9 @@
 
 static pid_t parent_of(pid_t pid)
 {
-        char path[64], text[512];
-        int parent = 0;
+        uint64_t parent;
 
-        snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
-        FILE *f = fopen(path, "re");
-        const char *read = f ? fgets(text, sizeof(text), f) : NULL;
-        if (f)
-                (void)fclose(f);
-        const char *at = read ? strrchr(text, ')') : NULL;
-        return at && sscanf(at + 1, " %*c %d", &parent) == 1 ? (pid_t)parent : 0;
+        return process_stat_read(pid, STAT_PARENT, &parent) ? (pid_t)parent : 0;
 }
 
 static bool is_below(pid_t pid, pid_t wrapper)

@@ -21,6 +21,8 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "proto/base/process_stat.h"
+
 #define PATH_BYTES                512
 #define FUTEX_COMMAND             127u /* without the PRIVATE and CLOCK bits */
 #define FUTEX_WAIT_COMMAND        0u
@@ -59,13 +61,13 @@ static uint64_t fold(uint64_t sum, uint64_t value)
         return (sum ^ value) * 0x9e3779b97f4a7c15u + (sum >> 29);
 }
 
-/* User and system time of a thread, in ticks: fields 14 and 15 of stat, after the last ')'. */
+/* User and system time of a thread, in ticks. */
 static bool cpu_ticks(const char *stat, uint64_t *ret)
 {
         unsigned long long user, system;
-        const char *p = strrchr(stat, ')');
+        const char *p = process_stat_find(stat, STAT_USER_TICKS);
 
-        if (p == NULL || sscanf(p + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu", &user, &system) != 2)
+        if (p == NULL || sscanf(p, "%llu %llu", &user, &system) != 2)
                 return false;
         *ret = user + system;
         return true;

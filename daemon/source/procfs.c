@@ -18,38 +18,15 @@
 #include "proto/base/clock.h"
 #include "daemon/source/cgroup.h"
 #include "daemon/source/kernel_file.h"
+#include "proto/base/process_stat.h"
 #include "proto/base/time.h"
 
 #define KERNEL_THREAD 0x00200000u        /* PF_KTHREAD of the kernel's sched.h */
 #define SAME_START_NS (10ull * NS_PER_S) /* clocks step, and /proc/stat knows whole seconds */
 
-enum stat_field {
-        STAT_STATE = 3,
-        STAT_PARENT = 4,
-        STAT_FLAGS = 9,
-        STAT_MINOR_FAULTS = 10,
-        STAT_MAJOR_FAULTS = 12,
-        STAT_USER_TICKS = 14,
-        STAT_SYSTEM_TICKS = 15,
-        STAT_START_TICKS = 22
-};
-
-/* The field of that number (proc(5)) in the text of /proc/PID/stat; NULL when it is too short. */
-static const char *stat_field(const char *text, enum stat_field number)
+static bool stat_number(const char *text, enum process_stat field, uint64_t *ret_number)
 {
-        const char *p = strrchr(text, ')');
-
-        for (int i = STAT_STATE - 1; p && i < (int)number; i++) {
-                p = strchr(p, ' ');
-                if (p)
-                        p++;
-        }
-        return p;
-}
-
-static bool stat_number(const char *text, enum stat_field number, uint64_t *ret_number)
-{
-        const char *p = stat_field(text, number);
+        const char *p = process_stat_find(text, field);
 
         return p && kernel_number(p, ret_number);
 }
@@ -108,7 +85,7 @@ int procfs_identity(const char *root, uint32_t pid, struct process_identity *ret
 
         if (kernel_file_read(text, sizeof(text), "%s/proc/%u/stat", root, pid) < 0)
                 return -ESRCH;
-        const char *state = stat_field(text, STAT_STATE);
+        const char *state = process_stat_find(text, STAT_STATE);
         if (!state || *state == 'Z' || *state == 'X' || !stat_number(text, STAT_START_TICKS, &id.start_ticks))
                 return -ESRCH;
         if (stat_number(text, STAT_FLAGS, &flags) && (flags & KERNEL_THREAD))
@@ -131,7 +108,7 @@ static int sample_stat(const char *root, uint32_t pid, struct process_sample *s)
 
         if (kernel_file_read(text, sizeof(text), "%s/proc/%u/stat", root, pid) < 0)
                 return -ESRCH;
-        const char *state = stat_field(text, STAT_STATE);
+        const char *state = process_stat_find(text, STAT_STATE);
         if (state && (*state == 'Z' || *state == 'X'))
                 return -ESRCH;
         if (stat_number(text, STAT_USER_TICKS, &user) && stat_number(text, STAT_SYSTEM_TICKS, &system_ticks) &&

@@ -10,13 +10,13 @@
 #include "heapwatch/eventlog.h"
 #include "proto/base/array.h"
 #include "proto/base/clock.h"
+#include "proto/base/process_stat.h"
 #include "proto/eventlog/writer.h"
 
 #define MAIN_SET        0      /* the capability set of the process */
 #define BY_CLOSURE_TYPE 7      /* rts/EventLogFormat.h: HEAP_PROF_BREAKDOWN_CLOSURE_TYPE */
 #define NO_CAPABILITY   0xffff /* of a block: whose events are of the process */
 #define FILTERS         7      /* of a heap profile; none is set */
-#define START           22     /* the field of /proc/PID/stat, see proc(5) */
 #define ARGUMENTS_BYTES 16384
 #define BAND_BYTES      1024 /* most of an event of one band */
 
@@ -53,23 +53,6 @@ static uint64_t now(void)
 }
 
 /* ------------------------------------------------------------------------- the process */
-
-/* Field `n` of /proc/PID/stat; the name in it, in parentheses, may have blanks and parentheses itself. */
-static uint64_t stat_field(pid_t pid, int n)
-{
-        char path[64], text[1024];
-        unsigned long long value = 0;
-
-        (void)snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
-        FILE *f = fopen(path, "re");
-        const char *read = f ? fgets(text, sizeof(text), f) : NULL;
-        if (f)
-                (void)fclose(f);
-        const char *at = read ? strrchr(text, ')') : NULL;
-        for (int field = 2; at && field < n; field++)
-                at = strchr(at + 1, ' ');
-        return at && sscanf(at, "%llu", &value) == 1 ? value : 0;
-}
 
 static size_t read_arguments(pid_t pid, char *ret, size_t size)
 {
@@ -109,13 +92,15 @@ static void put_process(pid_t pid)
 {
         char arguments[ARGUMENTS_BYTES];
         struct timespec wall;
+        uint64_t parent;
         const size_t n = read_arguments(pid, arguments, sizeof(arguments));
 
         (void)clock_gettime(CLOCK_REALTIME, &wall);
         put(HW_WALL_CLOCK_TIME, (uint64_t)wall.tv_sec, 8);
         writer_number(&l.writer, (uint64_t)wall.tv_nsec, 4);
         put(HW_OSPROCESS_PID, (uint64_t)pid, 4);
-        put(HW_OSPROCESS_PPID, stat_field(pid, 4), 4);
+        if (process_stat_read(pid, STAT_PARENT, &parent))
+                put(HW_OSPROCESS_PPID, parent, 4);
         if (n > 0) {
                 struct eventlog_writer *w = begin_event(HW_PROGRAM_ARGS);
                 const size_t length = writer_length_begin(w);
@@ -140,10 +125,10 @@ static void put_profile(void)
 
 bool log_begin(int fd, pid_t pid, struct error *error)
 {
-        const uint64_t ticks = stat_field(pid, START);
         const long a_second = sysconf(_SC_CLK_TCK);
+        uint64_t ticks;
 
-        if (ticks == 0 || a_second <= 0)
+        if (!process_stat_read(pid, STAT_START_TICKS, &ticks) || ticks == 0 || a_second <= 0)
                 return error_set(error, "process %ld has ended", (long)pid);
         l.fd = fd;
         l.start_ns = (uint64_t)((double)ticks / (double)a_second * 1e9);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* process_stat.h - the fields of /proc/PID/stat by their numbers in proc(5). */
+#ifndef HW_PROTO_BASE_PROCESS_STAT_H
+#define HW_PROTO_BASE_PROCESS_STAT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum process_stat {
+        STAT_STATE = 3,
+        STAT_PARENT = 4,
+        STAT_FLAGS = 9,
+        STAT_MINOR_FAULTS = 10,
+        STAT_MAJOR_FAULTS = 12,
+        STAT_USER_TICKS = 14,
+        STAT_SYSTEM_TICKS = 15,
+        STAT_START_TICKS = 22 /* clock ticks from boot to its start */
+};
+
+/* That field in a text of the file; NULL when it is too short. */
+const char *process_stat_find(const char *text, enum process_stat field);
+
+/* The number in that field of a process of this machine. False when there is no such process, or no number. */
+bool process_stat_read(pid_t pid, enum process_stat field, uint64_t *ret);
+
+#endif
