@@ -26,6 +26,7 @@
 #include "inspect/watch/watch.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"
+#include "proto/base/sibling.h"
 #include "proto/cli/command.h"
 #include "proto/cli/help.h"
 #include "proto/cli/options.h"

@@ -17,7 +17,6 @@
 #include "proto/base/clock.h"
 #include "proto/base/sibling.h"
 
-#define REFUSED 3 /* its exit status: inspect/show/request.h */
 #define PIECE   8192
 #define POLL_MS 100
 
@@ -133,7 +132,7 @@ static enum inspector_end end_of(const struct child *c, int status, struct error
 
         if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
                 return INSPECTOR_GOOD;
-        if (WIFEXITED(status) && WEXITSTATUS(status) == REFUSED)
+        if (WIFEXITED(status) && WEXITSTATUS(status) == INSPECT_REFUSED)
                 return INSPECTOR_REFUSED;
         (void)hw_terminal_text(said, sizeof(said), c->said);
         if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL))

@@ -11,11 +11,8 @@
 
 #include <errno.h>
 #include <event2/event.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,35 +43,9 @@ struct notifier_child {
 
 /* -------------------------------------------------------------------- start */
 
-static int set_attributes(posix_spawnattr_t *attributes)
-{
-        sigset_t none, all;
-        int err;
-
-        (void)sigemptyset(&none);
-        (void)sigfillset(&all);
-        if ((err = posix_spawnattr_setsigmask(attributes, &none)) ||
-            (err = posix_spawnattr_setsigdefault(attributes, &all)) || (err = posix_spawnattr_setpgroup(attributes, 0)))
-                return err;
-        return posix_spawnattr_setflags(attributes,
-                                        POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-}
-
-/* Standard input is the socket, output /dev/null, standard error the daemon's; nothing else is open. */
-static int set_files(posix_spawn_file_actions_t *files, int end)
-{
-        int err;
-
-        if ((err = posix_spawn_file_actions_adddup2(files, end, STDIN_FILENO)) ||
-            (err = posix_spawn_file_actions_addopen(files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)))
-                return err;
-        return posix_spawn_file_actions_addclosefrom_np(files, STDERR_FILENO + 1);
-}
-
-/* Returns 0 or an errno. */
+/* Standard input is the socket, standard error the daemon's. Returns 0 or an errno. */
 static int spawn(struct notifier_child *c, int end)
 {
-        char path[PATH_MAX];
         char *argv[] = { "heapwatch",
                          "notify",
                          "--attached",
@@ -83,26 +54,8 @@ static int spawn(struct notifier_child *c, int end)
                          "--log-level",
                          (char *)c->options.log_level,
                          NULL };
-        posix_spawnattr_t attributes;
-        posix_spawn_file_actions_t files;
 
-        sibling_program("heapwatch", path, sizeof(path));
-        int err = posix_spawnattr_init(&attributes);
-        if (err)
-                return err;
-        err = posix_spawn_file_actions_init(&files);
-        if (!err) {
-                err = set_attributes(&attributes);
-                if (!err)
-                        err = set_files(&files, end);
-                if (!err)
-                        err = posix_spawnp(&c->pid, path, &files, &attributes, argv, environ);
-                (void)posix_spawn_file_actions_destroy(&files);
-        }
-        (void)posix_spawnattr_destroy(&attributes);
-        if (err)
-                c->pid = 0;
-        return err;
+        return sibling_spawn(argv, (const int[]){ end, SIBLING_NULL, STDERR_FILENO }, &c->pid);
 }
 
 static int send_key(struct notifier_child *c)

@@ -12,9 +12,7 @@
 #include <event2/event.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -28,7 +26,6 @@
 #include "heapwatch/text.h"
 #include "proto/base/sibling.h"
 
-#define REFUSED       3 /* its exit status when the kernel does not let it read: inspect/show/request.h */
 #define SENTENCE      400
 #define REAP_MS       10
 #define REAPS_PATIENT 100 /* then it is killed: it has closed its pipe, but does not end */
@@ -49,41 +46,13 @@ static const struct timeval reap_pause = { 0, REAP_MS * 1000 };
 
 /* ------------------------------------------------------------------------- its process */
 
-/* Only its own descriptors; in its own process group, so that Ctrl-C in a terminal ends only the daemon. */
 static int spawn(struct outside_source *o, int out, int err)
 {
-        char path[PATH_MAX], pid[16];
+        char pid[16];
         char *argv[] = { "heapwatch-inspect", "watch", "--pid", pid, NULL };
-        posix_spawn_file_actions_t files;
-        posix_spawnattr_t attributes;
-        sigset_t none, all;
-        int r = posix_spawnattr_init(&attributes);
 
-        if (r)
-                return r;
-        if ((r = posix_spawn_file_actions_init(&files)) != 0) {
-                (void)posix_spawnattr_destroy(&attributes);
-                return r;
-        }
-        sibling_program(argv[0], path, sizeof(path));
         (void)snprintf(pid, sizeof(pid), "%" PRIu32, o->source.uri.pid);
-        (void)sigemptyset(&none);
-        (void)sigfillset(&all);
-        if (!(r = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0)) &&
-            !(r = posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO)) &&
-            !(r = posix_spawn_file_actions_adddup2(&files, err, STDERR_FILENO)) &&
-            !(r = posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1)) &&
-            !(r = posix_spawnattr_setsigmask(&attributes, &none)) &&
-            !(r = posix_spawnattr_setsigdefault(&attributes, &all)) &&
-            !(r = posix_spawnattr_setpgroup(&attributes, 0)) &&
-            !(r = posix_spawnattr_setflags(&attributes,
-                                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP)))
-                r = posix_spawnp(&o->child, path, &files, &attributes, argv, environ);
-        (void)posix_spawn_file_actions_destroy(&files);
-        (void)posix_spawnattr_destroy(&attributes);
-        if (r)
-                o->child = 0;
-        return r;
+        return sibling_spawn(argv, (const int[]){ SIBLING_NULL, out, err }, &o->child);
 }
 
 static void close_pipes(struct outside_source *o)
@@ -166,7 +135,7 @@ static void report_end(struct outside_source *o, int status)
         else
                 (void)snprintf(why, sizeof(why), "the program cannot be read from outside: %s",
                                said[0] ? said : "heapwatch-inspect ended without saying why");
-        const bool is_refused = WIFEXITED(status) && WEXITSTATUS(status) == REFUSED;
+        const bool is_refused = WIFEXITED(status) && WEXITSTATUS(status) == INSPECT_REFUSED;
         try_later(o, is_refused ? SOURCE_FAILED : SOURCE_WAITING, why);
 }
 

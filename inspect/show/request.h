@@ -10,9 +10,6 @@
 
 #include "inspect/ghc/layout.h"
 
-/* How heapwatch-inspect ends, beside 0 and 2: the kernel does not let it read or stop the process. */
-enum { INSPECT_REFUSED = 3 };
-
 struct inspect_request {
         pid_t pid;        /* 0: a core file */
         const char *core; /* its path */

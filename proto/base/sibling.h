@@ -1,11 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sibling.h - the other program of the pair that was installed together. */
+/* sibling.h - the other programs that were installed together with this one. */
 #ifndef HW_PROTO_BASE_SIBLING_H
 #define HW_PROTO_BASE_SIBLING_H
 
 #include <stddef.h>
+#include <sys/types.h>
+
+#define SIBLING_NULL (-1) /* /dev/null */
+
+/* Exit status of heapwatch-inspect when the kernel does not let it read or stop the process. */
+#define INSPECT_REFUSED 3
 
 /* The program `name` beside the one that runs; else the bare name, for PATH. */
 void sibling_program(const char *name, char *ret_path, size_t size);
+
+/*
+ * Starts the one that argv[0] names, with `files` as its standard input, output and error and no other descriptor, with
+ * signals as they are usually, and in its own process group, so that Ctrl-C in a terminal does not end it. Returns 0,
+ * or an errno with *ret_pid 0.
+ */
+int sibling_spawn(char *const argv[], const int files[3], pid_t *ret_pid);
 
 #endif
