@@ -48,7 +48,8 @@ static const struct option options[] = {
         OPTION_TEXT("name", 0, "NAME", struct run_options, name, COMPLETE_NOTHING,
                     "name of the target (default: PROGRAM's file name, or that of the program below a wrapper)"),
         OPTION_FLAG("no-top", 0, struct run_options, no_top,
-                    "no screen: standard input, output and error stay PROGRAM's own"),
+                    "no screen: standard input, output and error stay PROGRAM's own; so it is, without --plain, where "
+                    "standard input or output is no terminal"),
         OPTION_FLAG("plain", 0, struct run_options, plain, "the screen as lines of text, not as a full screen"),
         OPTION_FLAG("close", 0, struct run_options, close, "close the screen when PROGRAM ends"),
         OPTION_TEXT(
@@ -104,6 +105,8 @@ static int check(void *filled)
         if (census_options_check(&command_run, &o->censuses))
                 return EXIT_USAGE;
         o->wish.labels = &o->labels;
+        /* In a pipe, a script or a unit the program's input and output are somebody's. */
+        o->no_top |= !o->plain && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO));
         return 0;
 }
 
@@ -420,7 +423,7 @@ static int start(struct program_run *r)
                 .link = &r->link,
                 .relay = r->relay,
                 .screen = screen,
-                .plain = r->o.plain || !isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO),
+                .plain = r->o.plain,
                 .close_screen = r->o.close,
                 .output_fd = r->output_fd,
                 .output_path = r->output,
@@ -483,9 +486,10 @@ const struct command command_run = {
                  "Where that cannot be either, its process alone is: memory, faults, processor time and limits are "
                  "known, its heap is not. One sentence says which and why.",
         .options = options,
-        .notes = "Without --no-top, PROGRAM's output goes to a file, which is named at the end. When PROGRAM has "
-                 "ended, its target "
-                 "stays as it ended; see --keep-ended in heapwatchd(8).",
+        .notes =
+                "With the screen, PROGRAM has no input, and its output goes to a file, which is named at the end. When "
+                "PROGRAM has ended, its target "
+                "stays as it ended; see --keep-ended in heapwatchd(8).",
         .status = "PROGRAM's; 128 + N after signal N; 2 when it was not started.",
         .examples =
                 (const char *const[]){

@@ -284,6 +284,18 @@ def test_scripts_are_started_once(daemon, tmp_path):
     assert (daemon.directory / "started").read_text() == "started\n"
 
 
+def test_without_a_terminal_input_and_output_are_the_programs_own(daemon, programs):
+    """There is nothing that a screen could be on; --plain asks for one, as text."""
+    def run(*options):
+        return subprocess.run([CLIENT, "run", *options, "--", "sh", "-c", 'cat; exec "$0" 3', programs["stress"]], input="given\n",
+                              env={**os.environ, "HEAPWATCH_DIR": str(daemon.directory)}, capture_output=True, text=True, timeout=DEADLINE_S)
+
+    done = run()
+    assert (done.returncode, done.stdout) == (0, "given\n3\n") and " ended with status 0" in done.stderr
+    done = run("--plain")
+    assert "given" not in done.stdout and "the program's output is in " in done.stderr
+
+
 def test_without_a_daemon_it_runs_all_the_same(programs, tmp_path):
     """A directory in which no daemon can be started."""
     (tmp_path / "file").write_text("")
