@@ -11,11 +11,14 @@
 
 #include "heapwatch/eventlog.h"
 #include "proto/base/array.h"
+#include "proto/base/clock.h"
 #include "proto/base/error.h"
 #include "proto/base/process.h"
 #include "proto/base/time.h"
+#include "proto/recording/run_end.h"
 
-#define LABEL_MAX 1000u
+#define LABEL_MAX  1000u
+#define SILENCE_NS (10 * NS_PER_MINUTE) /* an archiver writes more often */
 
 struct list {
         const struct archived_run *run;
@@ -126,6 +129,35 @@ static void add_band(void *list, const struct archived_band *b)
         memcpy(p + 9, name, length);
 }
 
+/* RUN_END_UNKNOWN: it continues. One before the newest, or of which the archive has nothing new, is lost. */
+static enum run_end_state end_of(const struct archived_run *run, bool newest)
+{
+        if (run->to_ns <= run->seen_ns)
+                return RUN_END_UNKNOWN;
+        for (enum run_end_state end = RUN_END_LOST; end <= RUN_END_CRASHED; end++)
+                if (run->state && !strcmp(run->state, run_end_name(end)))
+                        return end;
+        return newest && run->seen_ns + SILENCE_NS >= clock_wall_ns() ? RUN_END_UNKNOWN : RUN_END_LOST;
+}
+
+static void add_end(struct list *l, enum run_end_state state)
+{
+        static const char *const details[] = {
+                [RUN_END_LOST] = "how the program ended is not known",
+                [RUN_END_ENDED] = "ended",
+                [RUN_END_FAILED] = "ended with a status other than 0, which the archive does not have",
+                [RUN_END_CRASHED] = "the archive has no details",
+        };
+        struct run_end end = { .state = state };
+        char text[RUN_END_TEXT_BYTES];
+
+        (void)snprintf(end.detail, sizeof(end.detail), "%s", details[state]);
+        const size_t size = run_end_print(&end, text);
+        uint8_t *p = add_event(l, HW_LOG_MSG, event_time(l->run, l->run->seen_ns), size);
+        if (p)
+                memcpy(p, text, size);
+}
+
 /* Events of the same time stay in the order in which they were added, which is that of their payloads. */
 static int by_time(const void *a, const void *b)
 {
@@ -147,7 +179,7 @@ static void sort_events(struct list *l)
 }
 
 /* SQLITE_OK or an error. */
-static int fill_list(struct list *l, struct database *d)
+static int fill_list(struct list *l, struct database *d, enum run_end_state end)
 {
         static const struct {
                 unsigned series;
@@ -165,6 +197,8 @@ static int fill_list(struct list *l, struct database *d)
         }
         r = r == SQLITE_OK ? archived_bands(d, l->run, add_band, l) : r;
         end_census(l);
+        if (end != RUN_END_UNKNOWN)
+                add_end(l, end);
         sort_events(l);
         return r == SQLITE_OK && l->failed ? SQLITE_NOMEM : r;
 }
@@ -176,12 +210,13 @@ static bool read_run(struct run_events *e, struct database *d, const struct arch
 {
         struct event_list *ret = &e->lists[e->n++];
         struct list l = { .run = run };
-        const int r = fill_list(&l, d);
+        const enum run_end_state end = end_of(run, newest);
+        const int r = fill_list(&l, d, end);
 
         ret->events = l.events;
         ret->n = l.n;
         ret->payloads = l.payloads;
-        ret->ended = run->end_ns && run->whole;
+        ret->continues = end == RUN_END_UNKNOWN;
         if (newest)
                 (void)snprintf(ret->name, sizeof(ret->name), "%.50s", run->target);
         else

@@ -23,13 +23,16 @@
 
 struct log_reader;
 
-/* A run whose events are at hand already, of one capability and in order of time; `offset` of each is its index. */
+/*
+ * A run whose events are at hand already, of one capability and in order of time; `offset` of each is its index. How it
+ * ended is told by its last event, as in a log that was cut from a recording (proto/recording/run_end.h).
+ */
 struct event_list {
         char name[TARGET_NAME_MAX + 1];
         struct hw_event *events; /* n of them */
         size_t n;
         uint8_t *payloads; /* where those of the events are */
-        bool ended;        /* the last one is the end of the run */
+        bool continues;    /* the run, after the last of them: it is not judged as one that ended */
 };
 
 struct log_reader_options {

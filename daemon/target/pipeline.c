@@ -345,6 +345,17 @@ int pipeline_finish(struct pipeline *p, const char *why, bool cut)
         return first_error(p);
 }
 
+int pipeline_finish_part(struct pipeline *p)
+{
+        p->finished = true;
+        pipeline_begin_turn(p, true);
+        tracker_end_run(p->tracker);
+        tracker_resume_run(p->tracker);
+        pipeline_flush(p);
+        pipeline_publish_state(p);
+        return first_error(p);
+}
+
 bool pipeline_is_mostly_damaged(const struct pipeline *p, char ret[PIPELINE_UNREAD_SIZE])
 {
         const struct hw_eventlog_stats *stats = hw_eventlog_stats(p->decoder);

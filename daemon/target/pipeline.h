@@ -147,6 +147,9 @@ int pipeline_events(struct pipeline *p, enum hw_eventlog_status status, const st
 void pipeline_process(struct pipeline *p, uint64_t time_ns, const struct process_sample *sample);
 int pipeline_finish(struct pipeline *p, const char *why, bool cut);
 
+/* In place of it, where no more events are at hand and the run continues after them: it stays as it is, judged. */
+int pipeline_finish_part(struct pipeline *p);
+
 /*
  * Finished logs: whether so much of what was passed in is damaged (LIMIT_DAMAGED_BYTES) that the rest is not worth
  * reading. Then `ret` says so, as a clause, with the amounts.

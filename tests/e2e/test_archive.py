@@ -419,12 +419,12 @@ def test_beyond_its_size_the_finest_goes_first(directory):
     assert query(db, "SELECT count(*) FROM bands_1h WHERE run = 1") == hours
 
 
-def made_up(db, target, level, minutes):
+def made_up(db, target, level, minutes, state="running"):
     """A run that ends now, with the given live data in each of its minutes (None: a gap)."""
     end = time.time_ns() // (60 * NS) * 60
     with contextlib.closing(sqlite3.connect(db)) as c:
-        run = c.execute("INSERT INTO runs (target, host, program, start_ns, first_ns, seen_ns, state) VALUES (?, 'h', 'p', ?, ?, ?, 'running')",
-                        (target, (end - minutes * 60) * NS, (end - minutes * 60) * NS, end * NS)).lastrowid
+        run = c.execute("INSERT INTO runs (target, host, program, start_ns, first_ns, seen_ns, state) VALUES (?, 'h', 'p', ?, ?, ?, ?)",
+                        (target, (end - minutes * 60) * NS, (end - minutes * 60) * NS, end * NS, state)).lastrowid
         for minute in range(minutes):
             value, at = level(minute), end - (minutes - minute) * 60
             if value is not None:
@@ -450,7 +450,7 @@ def test_times_of_a_part_of_a_run_are_those_of_the_run(directory):
     """A run of two days, of which the last one is judged: its last event was just now."""
     db = directory / "a.db"
     archive(db, "--target", "api", LOG)
-    made_up(db, "steady", lambda m: 1e8 + 1e6 * (m % 7), 2 * 1440)
+    made_up(db, "steady", lambda m: 1e8 + 1e6 * (m % 7), 2 * 1440, "lost")
     said = client("trend", "--db", db, "steady", "--since", "1d").stdout.decode()
     last = datetime.datetime.fromisoformat(re.search(r"last event was at (\S+)Z", said)[1]).replace(tzinfo=datetime.timezone.utc)
     assert abs(time.time() - last.timestamp()) < 300, said
@@ -477,6 +477,13 @@ def test_trend_judges_what_the_archive_has(directory):
     assert [verdict_of(t) for t in trend(db, "steady")] == ["VERDICT_STEADY"]
     made_up(db, "leaky", lambda m: 1e8, 100)        # the next run is judged by itself
     assert len(trend(db, "leaky")) == 2
+    for state, said in (("running", "gap, run 1: growing"), ("failed", "It ended with a status other than 0"),
+                        ("crashed", "It crashed: the archive has no details"), ("lost", "how the program ended is not known")):
+        with contextlib.closing(sqlite3.connect(db)) as c:
+            c.execute("UPDATE runs SET state = ? WHERE target = 'gap'", (state,))
+            c.commit()
+        shown = client("trend", "--db", db, "gap", "--since", "30d").stdout.decode()
+        assert said in shown and ("crash" in shown) == (state == "crashed") and "gc-events-missing" not in shown, shown
     for bad in (["--since", "30d"], ["leaky", "--db", db], [LOG, "--since", "30d"], ["none", "--since", "30d", "--db", db]):
         done = client("trend", *bad)
         assert done.returncode == 2 and done.stderr.count(b"\n") == 1, done
