@@ -34,7 +34,7 @@ static struct {
         struct watchdog_turn now, longest;
         struct minute minutes[2];
         struct watchdog_share shares[WATCHDOG_KINDS];
-        bool quiet;
+        bool disabled;
 } w;
 
 static const struct watchdog_turn none;
@@ -108,7 +108,7 @@ static void turn_is_over(struct watchdog_turn *t, uint64_t now_ns)
         if (t->cpu_ns > w.longest.cpu_ns)
                 w.longest = *t;
         keep_recent(t, now_ns);
-        if (t->wall_ns > WATCHDOG_LONG_NS && !w.quiet)
+        if (t->wall_ns > WATCHDOG_LONG_NS)
                 log_long_turn(t);
 }
 
@@ -136,6 +136,8 @@ static void share_out(const struct watchdog_turn *t)
 
 void watchdog_begin(enum watchdog_kind kind)
 {
+        if (w.disabled)
+                return;
         const uint64_t now_ns = clock_mono_ns();
 
         assert(w.depth < DEPTH_MAX);
@@ -150,6 +152,8 @@ void watchdog_begin(enum watchdog_kind kind)
 
 void watchdog_end(void)
 {
+        if (w.disabled)
+                return;
         const uint64_t now_ns = clock_mono_ns();
 
         assert(w.depth > 0);
@@ -169,9 +173,9 @@ void watchdog_of(const char *target)
                 (void)snprintf(w.now.target, sizeof(w.now.target), "%s", target);
 }
 
-void watchdog_quiet(void)
+void watchdog_disable(void)
 {
-        w.quiet = true;
+        w.disabled = true;
 }
 
 void watchdog_round(void)

@@ -45,8 +45,8 @@ void watchdog_end(void);
 /* Which target this turn is for; the first call in a turn counts. Copied. */
 void watchdog_of(const char *target);
 
-/* No turn is logged: for finished logs, where nobody waits for the loop. */
-void watchdog_quiet(void);
+/* Nothing is measured from now on: for finished logs, where nobody waits for a turn. Call it between turns. */
+void watchdog_disable(void);
 
 /* An iteration of the loop is over. */
 void watchdog_round(void);

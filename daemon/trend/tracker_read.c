@@ -430,11 +430,13 @@ bool tracker_time_to_limit(const struct tracker *t, struct limit_time *ret)
         struct trend_result r;
 
         tracker_growth(t, &g);
-        *ret = (struct limit_time){ .limit = tracker_limit(t), .as_of_ns = t->watermark_ns, .ended = t->ended };
+        *ret = (struct limit_time){
+                .limit = tracker_limit(t), .as_of_ns = t->watermark_ns, .ended = t->ended, .heap_over_live = NAN
+        };
         ret->series = growing_series(&g, ret->limit.source);
-        ret->heap_over_live = ret->series == SERIES_LIVE ? heap_over_live_at(t, &ret->limit) : NAN;
         if (ret->series == SERIES_COUNT || ret->limit.bytes == UNKNOWN_U64)
                 return false;
+        ret->heap_over_live = ret->series == SERIES_LIVE ? heap_over_live_at(t, &ret->limit) : NAN;
         double room = room_for(&g, ret);
         const struct trend *trend = tracker_trend(t, subject_series(ret->series));
         if (isnan(room) || !trend || !trend_time_to_limit(trend, room, &ttl) || isnan(ttl.early_s))
