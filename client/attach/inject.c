@@ -164,7 +164,7 @@ static bool borrow(struct injection *j, const char *library, const char *setting
         return good;
 }
 
-static bool take_any_thread(struct injection *j, bool threaded)
+static bool stop_any_thread(struct injection *j, bool threaded)
 {
         bool may_main = !threaded && (j->single || !j->ticker);
 
@@ -191,7 +191,7 @@ bool inject(pid_t pid, bool threaded, const char *library, const char *settings,
                 *ret_outcome = AGENT_NOT_YET; /* a program that has just been started has none either */
                 return true;
         }
-        if (!take_any_thread(&j, threaded))
+        if (!stop_any_thread(&j, threaded))
                 return false;
         bool good = borrow(&j, library, settings, ret_outcome, said, said_size);
         tracee_release(&j.tracee);

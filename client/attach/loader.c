@@ -82,7 +82,7 @@ static int open_libc(pid_t pid, uint64_t *ret_base)
         return fd >= 0 ? fd : open(inside, O_RDONLY | O_CLOEXEC); /* for a chroot the kernel shows us the full path */
 }
 
-static struct loader look_up(int fd, uint64_t base)
+static struct loader read_loader(int fd, uint64_t base)
 {
         struct loader l = { 0 };
         struct stat st;
@@ -108,7 +108,7 @@ bool loader_find(pid_t pid, struct loader *ret, struct error *error)
 
         *ret = (struct loader){ 0 };
         if (fd >= 0) {
-                *ret = look_up(fd, base);
+                *ret = read_loader(fd, base);
                 (void)close(fd);
         }
         return ret->dlopen_at || error_set(error, "its C library has no dlopen (glibc before 2.34, or another one)");

@@ -110,7 +110,7 @@ static void judge(struct ghc_process *p, const struct maps *maps)
                 (void)error_set(&p->why, "process %d already traces it", tracer);
 }
 
-bool process_look(pid_t pid, struct ghc_process *ret)
+bool process_read(pid_t pid, struct ghc_process *ret)
 {
         char path[64];
         struct maps maps = { false, false };
@@ -157,7 +157,7 @@ bool processes_each(void (*each)(void *ctx, const struct ghc_process *p), void *
         struct ghc_process p;
 
         for (size_t i = 0; i < n; i++)
-                if (process_look(pids[i], &p))
+                if (process_read(pids[i], &p))
                         each(ctx, &p);
         free(pids);
         return n > 0;
@@ -218,7 +218,7 @@ bool process_find(const char *text, struct ghc_process *ret, struct error *error
                 return find_name(text, ret, error);
         if (!is_there(pid))
                 return error_set(error, "there is no process %s; `heapwatch ps` lists GHC-compiled programs", text);
-        return process_look(pid, ret) ||
+        return process_read(pid, ret) ||
                error_set(error, "process %s is not a GHC-compiled program, or belongs to somebody else", text);
 }
 

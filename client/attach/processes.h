@@ -25,7 +25,7 @@ struct ghc_process {
 };
 
 /* Fills *ret. False when it is not a GHC-compiled program, or may not be inspected. */
-bool process_look(pid_t pid, struct ghc_process *ret);
+bool process_read(pid_t pid, struct ghc_process *ret);
 
 /* Calls `each` for all of them, in the order of their numbers. False when /proc cannot be read. */
 bool processes_each(void (*each)(void *ctx, const struct ghc_process *p), void *ctx);

@@ -21,14 +21,14 @@
 #define CALL_MS 5000 /* for a system call of ours in it */
 
 /* One request of ptrace(2); `data` is a signal to deliver, or where registers are. */
-static bool ask(const struct tracee *t, enum __ptrace_request request, uintptr_t data)
+static bool request_trace(const struct tracee *t, enum __ptrace_request request, uintptr_t data)
 {
         return ptrace(request, t->tid, 0, data) == 0 || error_set(t->error, "ptrace: %s", strerror(errno));
 }
 
 static bool get_registers(const struct tracee *t, struct user_regs_struct *ret)
 {
-        return ask(t, PTRACE_GETREGS, (uintptr_t)ret);
+        return request_trace(t, PTRACE_GETREGS, (uintptr_t)ret);
 }
 
 static bool get_vectors(struct tracee *t)
@@ -103,7 +103,7 @@ static bool waits_in_call(const struct tracee *t)
 
 static bool seize(const struct tracee *t)
 {
-        const bool good = ask(t, PTRACE_SEIZE, PTRACE_O_TRACESYSGOOD);
+        const bool good = request_trace(t, PTRACE_SEIZE, PTRACE_O_TRACESYSGOOD);
 
         if (good || errno != EPERM)
                 return good;
@@ -117,7 +117,7 @@ static bool seize(const struct tracee *t)
 /* It stops as soon as it can; one that is stopped, as soon as it goes on. */
 static bool interrupt(const struct tracee *t)
 {
-        return ask(t, PTRACE_INTERRUPT, 0);
+        return request_trace(t, PTRACE_INTERRUPT, 0);
 }
 
 /*
@@ -129,7 +129,7 @@ static bool run_to_call(struct tracee *t, uint64_t until_ms, int *ret_signal)
         int status;
 
         do {
-                if (!ask(t, PTRACE_SYSCALL, (uintptr_t)*ret_signal))
+                if (!request_trace(t, PTRACE_SYSCALL, (uintptr_t)*ret_signal))
                         return false;
                 if (!wait_stop(t, until_ms, &status))
                         return clock_mono_ms() > until_ms && interrupt(t); /* it makes no call at all */
@@ -137,14 +137,14 @@ static bool run_to_call(struct tracee *t, uint64_t until_ms, int *ret_signal)
                 if (!get_registers(t, &t->before))
                         return false;
         } while (WSTOPSIG(status) != (SIGTRAP | 0x80) || !waits_in_call(t));
-        return interrupt(t) && ask(t, PTRACE_CONT, 0);
+        return interrupt(t) && request_trace(t, PTRACE_CONT, 0);
 }
 
 static bool run_a_while(struct tracee *t, uint64_t until_ms, int *ret_signal)
 {
         if (t->main_thread)
                 return run_to_call(t, until_ms, ret_signal);
-        if (!ask(t, PTRACE_CONT, (uintptr_t)*ret_signal))
+        if (!request_trace(t, PTRACE_CONT, (uintptr_t)*ret_signal))
                 return false;
         (void)usleep(1000);
         return interrupt(t);
@@ -196,7 +196,7 @@ bool tracee_next_call(const struct tracee *t, uint64_t until_ms, struct user_reg
         int status = 0, signal = 0;
 
         do {
-                if (!ask(t, PTRACE_SYSCALL, (uintptr_t)signal))
+                if (!request_trace(t, PTRACE_SYSCALL, (uintptr_t)signal))
                         return false;
                 if (!wait_stop(t, until_ms, &status))
                         return false;
@@ -210,7 +210,7 @@ bool tracee_next_call(const struct tracee *t, uint64_t until_ms, struct user_reg
 
 bool tracee_set_registers(const struct tracee *t, const struct user_regs_struct *registers)
 {
-        return ask(t, PTRACE_SETREGS, (uintptr_t)registers);
+        return request_trace(t, PTRACE_SETREGS, (uintptr_t)registers);
 }
 
 bool tracee_system_call(struct tracee *t, long number, const uint64_t arguments[6], int64_t *ret)

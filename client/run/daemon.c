@@ -87,8 +87,8 @@ bool daemon_reachable(const struct daemon_link *link)
 }
 
 /* Sends a request, unless it is NULL, and frees it. Returns what hw_request does. */
-static int ask(const struct daemon_link *link, Hw__Request *request, void (*each)(void *ctx, const Hw__Reply *reply),
-               void *ctx)
+static int send_request(const struct daemon_link *link, Hw__Request *request,
+                        void (*each)(void *ctx, const Hw__Reply *reply), void *ctx)
 {
         int r = request ? hw_request(link->publish, request, link->wait_ms, each, ctx) : -ENOMEM;
 
@@ -106,7 +106,7 @@ static bool answers(const struct daemon_link *link)
 {
         bool yes = false;
 
-        return ask(link, hw_request_new(HW__REQUEST__WHAT_STATUS), on_status, &yes) == 0 && yes;
+        return send_request(link, hw_request_new(HW__REQUEST__WHAT_STATUS), on_status, &yes) == 0 && yes;
 }
 
 /* error_set() for one that may answer later. */
@@ -217,7 +217,7 @@ static int add_once(const struct daemon_link *link, const char *name, const char
 {
         *ret = (struct added){ .done = false };
         snprintf(ret->name, sizeof(ret->name), "%s", name);
-        return ask(link, add_request(name, uri, wish), on_added, ret);
+        return send_request(link, add_request(name, uri, wish), on_added, ret);
 }
 
 struct search {
@@ -234,7 +234,7 @@ static bool ends_with(const char *text, const char *end)
         return n >= m && !strcmp(text + n - m, end);
 }
 
-static void look_at_target(struct search *q, const Hw__Update *u)
+static void match_target(struct search *q, const Hw__Update *u)
 {
         if (!u->target || u->body_case != HW__UPDATE__BODY_TARGET_STATE || u->target_state->kept)
                 return;
@@ -257,12 +257,12 @@ static void on_status_of(void *ctx, const Hw__Reply *reply)
         if (reply->what_case != HW__REPLY__WHAT_STATUS)
                 return;
         for (size_t i = 0; i < reply->status->n_targets; i++)
-                look_at_target(ctx, reply->status->targets[i]);
+                match_target(ctx, reply->status->targets[i]);
 }
 
 static int search(const struct daemon_link *link, struct search *q)
 {
-        return ask(link, hw_request_new(HW__REQUEST__WHAT_STATUS), on_status_of, q);
+        return send_request(link, hw_request_new(HW__REQUEST__WHAT_STATUS), on_status_of, q);
 }
 
 static bool is_taken(const struct daemon_link *link, const char *name)
@@ -337,7 +337,7 @@ void daemon_end(const struct daemon_link *link, const char *uri, int wait_status
         if (hw_request_set_text(&end->name, there.name) < 0)
                 hw_request_destroy(&r);
         else
-                (void)ask(link, r, on_done, NULL);
+                (void)send_request(link, r, on_done, NULL);
 }
 
 bool daemon_remove(const struct daemon_link *link, const char *name)
@@ -349,7 +349,7 @@ bool daemon_remove(const struct daemon_link *link, const char *name)
         /* It may be gone already, with its daemon, which is fine. */
         if (hw_request_set_text(&r->remove_target->name, name) < 0)
                 hw_request_destroy(&r);
-        return ask(link, r, on_done, NULL) == 0;
+        return send_request(link, r, on_done, NULL) == 0;
 }
 
 /* --------------------------------------------------------- facts about a run */
@@ -432,13 +432,13 @@ static Hw__Request *facts_request(const char *name)
         return r;
 }
 
-bool daemon_ask(const struct daemon_link *link, const char *name, const char *uri, struct run_facts *ret_facts)
+bool daemon_read_facts(const struct daemon_link *link, const char *name, const char *uri, struct run_facts *ret_facts)
 {
         struct world *world = daemon_reachable(link) ? world_new(NULL) : NULL;
         struct run_facts facts = { .target = false };
         const struct world_target *t = NULL;
 
-        if (world && ask(link, facts_request(name), on_snapshot, world) == 0)
+        if (world && send_request(link, facts_request(name), on_snapshot, world) == 0)
                 t = world_find(world, name);
         if (t && t->target && t->target->uri && !strcmp(t->target->uri, uri))
                 collect(&facts, t);

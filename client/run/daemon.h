@@ -112,6 +112,6 @@ struct run_facts {
 };
 
 /* False: the daemon does not answer, or its target of this name has another uri, and so is another run. */
-bool daemon_ask(const struct daemon_link *link, const char *name, const char *uri, struct run_facts *ret_facts);
+bool daemon_read_facts(const struct daemon_link *link, const char *name, const char *uri, struct run_facts *ret_facts);
 
 #endif

@@ -16,10 +16,10 @@
 #define NOW_NS   1000000000 /* a census that is not older is one of the end */
 #define SEEN_MS  3000       /* for the daemon to notice the end of the log */
 
-#define FIRST_ASK_MS 2 /* from one question about that to the next */
-#define LAST_ASK_MS  32
+#define FIRST_WAIT_MS 2 /* from one question about that to the next */
+#define LAST_WAIT_MS  32
 
-static void say_status(const struct session_result *result, char *out, size_t size)
+static void format_status(const struct session_result *result, char *out, size_t size)
 {
         if (WIFSIGNALED(result->wait_status))
                 snprintf(out, size, "was ended by signal %d", WTERMSIG(result->wait_status));
@@ -37,13 +37,13 @@ bool run_end_is_settled(const struct run_facts *facts, bool program_lives)
  * Asks the daemon until it has seen the end of the log, which is on its way: it is asked again soon, then less often.
  * The time is limited only because another program may keep the daemon busy.
  */
-static bool ask_end(const struct program_run *r, const struct session_result *result, struct run_facts *facts)
+static bool await_end(const struct program_run *r, const struct session_result *result, struct run_facts *facts)
 {
         bool lives = r->from_inside && (result->alone || inside_owner_lives(r->agent)), known = false;
         uint64_t until = clock_mono_ms() + SEEN_MS;
 
-        for (int pause_ms = FIRST_ASK_MS;; pause_ms = pause_ms < LAST_ASK_MS ? 2 * pause_ms : pause_ms) {
-                known = daemon_ask(&r->link, r->target, result->uri, facts);
+        for (int pause_ms = FIRST_WAIT_MS;; pause_ms = pause_ms < LAST_WAIT_MS ? 2 * pause_ms : pause_ms) {
+                known = daemon_read_facts(&r->link, r->target, result->uri, facts);
                 if (!known || run_end_is_settled(facts, lives) || clock_mono_ms() >= until)
                         return known;
                 (void)poll(NULL, 0, pause_ms);
@@ -113,7 +113,7 @@ static void add_end(FILE *out, const struct program_run *r, const struct session
         bool came = !r->from_inside || result->alone || inside_claimed(r->agent);
         char status[64], took[HW_NUMBER_MAX];
 
-        say_status(result, status, sizeof(status));
+        format_status(result, status, sizeof(status));
         fprintf(out, "%s %s after %s%s", r->target, status, hw_duration_text(took, sizeof(took), result->seconds * 1e9),
                 result->ended_hung ? ", because it hung" : "");
         if (result->target[0] == '\0' && r->unnamed && !came)
@@ -122,7 +122,7 @@ static void add_end(FILE *out, const struct program_run *r, const struct session
                 fputs(r->process_only ? "; it ended before its process could be watched"
                                       : "; unwatched: the daemon did not take it",
                       out);
-        else if (came && ask_end(r, result, facts))
+        else if (came && await_end(r, result, facts))
                 add_facts(out, facts);
         else if (came)
                 fputs("; what was seen of it is not known: the daemon was killed, or does not answer", out);
@@ -140,7 +140,7 @@ static void add_end(FILE *out, const struct program_run *r, const struct session
 }
 
 /* What there is on disk of the run, and what is not. */
-static void say_recorded(struct program_run *r, const struct run_facts *facts)
+static void print_recorded(struct program_run *r, const struct run_facts *facts)
 {
         char number[HW_NUMBER_MAX], why[2 * sizeof(facts->unrecorded_why)], lost[sizeof(why) + 64] = "";
 
@@ -150,10 +150,10 @@ static void say_recorded(struct program_run *r, const struct run_facts *facts)
                          hw_bytes_text(number, sizeof(number), (double)facts->unrecorded_bytes), why[0] ? ": " : "",
                          why);
         if (facts->recorded_bytes > 0)
-                notices_say(&r->notices, "recorded: heapwatch post-mortem recording:%s%s%s", r->target,
-                            lost[0] ? "; not recorded: " : "", lost);
+                notices_print(&r->notices, "recorded: heapwatch post-mortem recording:%s%s%s", r->target,
+                              lost[0] ? "; not recorded: " : "", lost);
         else if (lost[0])
-                notices_say(&r->notices, "not recorded: %s", lost);
+                notices_print(&r->notices, "not recorded: %s", lost);
 }
 
 void run_sum_up(struct program_run *r, const struct session_result *result)
@@ -166,22 +166,22 @@ void run_sum_up(struct program_run *r, const struct session_result *result)
                 add_end(out, r, result, &facts);
                 (void)fclose(out);
         }
-        notices_say(&r->notices, "%s", line);
+        notices_print(&r->notices, "%s", line);
         if (facts.verdict[0] != '\0') {
                 hw_terminal_text(verdict, sizeof(verdict), facts.verdict);
-                notices_say(&r->notices, "live data of %s: %s", r->target, verdict);
+                notices_print(&r->notices, "live data of %s: %s", r->target, verdict);
         }
         if (facts.ended)
-                notices_say(&r->notices, "what was seen of it: heapwatch top %s", r->target);
-        say_recorded(r, &facts);
+                notices_print(&r->notices, "what was seen of it: heapwatch top %s", r->target);
+        print_recorded(r, &facts);
 }
 
-void run_say_output(struct program_run *r)
+void run_print_output(struct program_run *r)
 {
         struct stat st;
 
         if (fstat(r->output_fd, &st) == 0 && st.st_size > 0)
-                notices_say(&r->notices, "the program's output is in %s", r->output);
+                notices_print(&r->notices, "the program's output is in %s", r->output);
         else
                 (void)unlink(r->output);
 }

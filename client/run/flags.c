@@ -41,7 +41,7 @@ static bool starts(const char *word, size_t n, const char *prefix)
         return n >= m && !memcmp(word, prefix, m);
 }
 
-static void take_word(struct said *s, const char *word, size_t n)
+static void parse_word(struct said *s, const char *word, size_t n)
 {
         options_of_word(&s->own, word, n);
         s->path |= starts(word, n, "-ol");
@@ -49,7 +49,7 @@ static void take_word(struct said *s, const char *word, size_t n)
         s->flush |= starts(word, n, FLUSH_FLAG);
 }
 
-static void take_words(struct said *s, const char *text)
+static void parse_words(struct said *s, const char *text)
 {
         for (;;) {
                 while (isspace((unsigned char)*text))
@@ -59,17 +59,17 @@ static void take_words(struct said *s, const char *text)
                 const char *word = text;
                 while (*text != '\0' && !isspace((unsigned char)*text))
                         text++;
-                take_word(s, word, (size_t)(text - word));
+                parse_word(s, word, (size_t)(text - word));
         }
 }
 
-static void take_arguments(struct said *s, char *const *arguments)
+static void parse_arguments(struct said *s, char *const *arguments)
 {
         struct rts_options state = { .inside = false };
 
         for (; *arguments != NULL; arguments++)
                 if (rts_argument(&state, *arguments, strlen(*arguments)) == RTS_OPTION)
-                        take_word(s, *arguments, strlen(*arguments));
+                        parse_word(s, *arguments, strlen(*arguments));
 }
 
 /* Appends a word to *flags, which is replaced. False when out of memory; *flags is then unchanged. */
@@ -150,13 +150,13 @@ static enum flags_result compose(const struct flags_request *r, struct flags *f)
                 return FLAGS_NO_EVENTLOG;
         if (strpbrk(r->log_path, " \t\n\r\v\f") != NULL)
                 return FLAGS_BAD_PATH;
-        take_words(&said, r->info->with_rtsopts);
+        parse_words(&said, r->info->with_rtsopts);
         said.path = false; /* ours overrides a path that was linked in */
-        take_words(&said, r->ghcrts);
-        take_arguments(&own, r->arguments);
+        parse_words(&said, r->ghcrts);
+        parse_arguments(&own, r->arguments);
         own.own.heap_profile |= said.own.heap_profile;
-        take_words(&said, r->extra);
-        take_arguments(&said, r->arguments);
+        parse_words(&said, r->extra);
+        parse_arguments(&said, r->arguments);
         if (said.path || said.own.no_log)
                 return FLAGS_ELSEWHERE;
         if ((f->ghcrts = strdup("")) == NULL)

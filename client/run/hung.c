@@ -110,7 +110,7 @@ static bool process_stuck(const char *root, pid_t pid, uint64_t *ret_sum)
         return stuck && n > 0;
 }
 
-long long hung_look(struct hung *h, const char *root, long long now_ms, bool moved)
+long long hung_check(struct hung *h, const char *root, long long now_ms, bool moved)
 {
         uint64_t sum = 0;
 

@@ -29,6 +29,6 @@ void hung_init(struct hung *h, pid_t pid);
  * the last check. Returns for how many ms it has been deadlocked, 0 when it is
  * not or when that cannot be known.
  */
-long long hung_look(struct hung *h, const char *root, long long now_ms, bool moved);
+long long hung_check(struct hung *h, const char *root, long long now_ms, bool moved);
 
 #endif

@@ -75,7 +75,7 @@ __attribute__((format(printf, 3, 0))) static size_t add(char *at, size_t room, c
         return size < 0 || (size_t)size >= room ? 0 : (size_t)size;
 }
 
-void notices_say(struct notices *n, const char *format, ...)
+void notices_print(struct notices *n, const char *format, ...)
 {
         static const char prefix[] = "heapwatch run: ";
         const size_t before = sizeof(prefix) - 1;
@@ -97,13 +97,13 @@ void notices_say(struct notices *n, const char *format, ...)
         notices_write(n);
 }
 
-static void say_left_out(struct notices *n)
+static void print_left_out(struct notices *n)
 {
         unsigned long left_out = n->left_out;
 
         n->left_out = 0;
         if (left_out > 0)
-                notices_say(n, "%lu notices were left out: nobody read standard error", left_out);
+                notices_print(n, "%lu notices were left out: nobody read standard error", left_out);
 }
 
 void notices_close(struct notices *n, int wait_ms)
@@ -112,7 +112,7 @@ void notices_close(struct notices *n, int wait_ms)
 
         notices_write(n);
         if (n->used == 0)
-                say_left_out(n);
+                print_left_out(n);
         for (uint64_t now_ms; n->used > 0 && (now_ms = clock_mono_ms()) < end_ms; notices_write(n)) {
                 struct pollfd room = { n->fd, POLLOUT, 0 };
                 (void)poll(&room, 1, end_ms - now_ms < 50 ? (int)(end_ms - now_ms) : 50);

@@ -27,7 +27,7 @@ struct notices {
 void notices_open(struct notices *n);
 
 /* "heapwatch run: ..." and a newline, in whole or not at all; writes what can be written now. */
-void notices_say(struct notices *n, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void notices_print(struct notices *n, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* For poll(2): waits for room while something waits to be written. After it, notices_write(). */
 struct pollfd notices_pollfd(const struct notices *n);

@@ -170,7 +170,7 @@ static void leave_out(struct relay *r, size_t bytes)
         r->stats.left_out_bytes += bytes;
 }
 
-static void take_piece(struct relay *r, const struct piece *p)
+static void accept_piece(struct relay *r, const struct piece *p)
 {
         size_t room = RELAY_QUEUE_BYTES - r->used;
 
@@ -186,7 +186,7 @@ static void take_piece(struct relay *r, const struct piece *p)
                 queue_put(r, p->bytes, p->size);
 }
 
-static void take_bytes(struct relay *r, const uint8_t *bytes, size_t size)
+static void accept_bytes(struct relay *r, const uint8_t *bytes, size_t size)
 {
         struct piece p;
 
@@ -195,7 +195,7 @@ static void take_bytes(struct relay *r, const uint8_t *bytes, size_t size)
                 if (n == 0 && p.size == 0)
                         return;
                 if (p.size > 0)
-                        take_piece(r, &p);
+                        accept_piece(r, &p);
                 bytes += n;
                 size -= n;
         }
@@ -267,7 +267,7 @@ static bool drain(struct relay *r)
                         break; /* EAGAIN, EINTR: poll will report more */
                 r->stats.bytes += (uint64_t)n;
                 moved = true;
-                take_bytes(r, r->buffer, (size_t)n);
+                accept_bytes(r, r->buffer, (size_t)n);
                 send_all_that_goes(r);
         }
         return moved;

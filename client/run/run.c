@@ -113,9 +113,9 @@ static int check(void *filled)
 /* ------------------------------------------------------------ preparation */
 
 /* Says why the program is not watched. Always false. */
-static bool give_up(struct program_run *r, const char *reason)
+static bool report_unwatched(struct program_run *r, const char *reason)
 {
-        notices_say(&r->notices, "%s runs unwatched: %s", r->o.program[0], reason);
+        notices_print(&r->notices, "%s runs unwatched: %s", r->o.program[0], reason);
         return false;
 }
 
@@ -124,7 +124,7 @@ static bool give_up(struct program_run *r, const char *reason)
  * what would help.
  * Always true.
  */
-static bool take_process(struct program_run *r, const char *reason)
+static bool watch_process(struct program_run *r, const char *reason)
 {
         const char *remedy = obstacle_remedy(r->inside.obstacle);
         const bool both = r->not_inside.text[0] != '\0';
@@ -134,8 +134,8 @@ static bool take_process(struct program_run *r, const char *reason)
                        remedy[0] ? "; to see all of it, " : "", remedy);
         r->process_only = true;
         if (!r->is_haskell) /* else outside is tried once it runs, and then it is said */
-                notices_say(&r->notices, "of %s only the process is watched, not its heap: %s", r->o.program[0],
-                            r->process_reason);
+                notices_print(&r->notices, "of %s only the process is watched, not its heap: %s", r->o.program[0],
+                              r->process_reason);
         return true;
 }
 
@@ -151,7 +151,7 @@ static bool mistaken(struct program_run *r, const char *reason)
         return false;
 }
 
-static bool ask_program(void *ctx, const char *flags, char *reason, size_t size)
+static bool probe_program(void *ctx, const char *flags, char *reason, size_t size)
 {
         return inquire_accepts(ctx, flags, reason, size);
 }
@@ -166,7 +166,7 @@ static bool make_directory(struct program_run *r)
         if (mkdtemp(r->directory) == NULL) {
                 error_set(&error, "cannot make the directory %s: %s", r->directory, strerror(errno));
                 r->directory[0] = '\0';
-                return give_up(r, error.text);
+                return report_unwatched(r, error.text);
         }
         snprintf(r->fifo, sizeof(r->fifo), "%s/log", r->directory);
         snprintf(r->socket, sizeof(r->socket), "%s/relay", r->directory);
@@ -188,7 +188,7 @@ static bool compose(struct program_run *r)
                 .heap_profile =
                         r->o.censuses.max_pause_ns ? "none" : r->o.heap_profile, /* the runtime knows no bound */
                 .flush = false, /* the interval can hang a program at exit: only the user may choose it, by --rts */
-                .accepts = ask_program,
+                .accepts = probe_program,
                 .ctx = r->path,
         };
         char sentence[SENTENCE];
@@ -197,21 +197,21 @@ static bool compose(struct program_run *r)
         case FLAGS_OK:
                 return true;
         case FLAGS_NO_EVENTLOG:
-                return take_process(r,
-                                    "it was linked without an eventlog, which GHC before 9.4 leaves out: link it with "
-                                    "-eventlog -rtsopts");
+                return watch_process(r,
+                                     "it was linked without an eventlog, which GHC before 9.4 leaves out: link it with "
+                                     "-eventlog -rtsopts");
         case FLAGS_ELSEWHERE:
-                return take_process(r,
-                                    "the flags given send the eventlog elsewhere with -ol, or nowhere with "
-                                    "--null-eventlog-writer; leave that out, or watch that file with heapwatchd");
+                return watch_process(r,
+                                     "the flags given send the eventlog elsewhere with -ol, or nowhere with "
+                                     "--null-eventlog-writer; leave that out, or watch that file with heapwatchd");
         case FLAGS_REFUSED:
                 if (r->o.extra[0] != '\0' || r->o.heap_profile)
                         return mistaken(r, r->flags.reason);
                 snprintf(sentence, sizeof(sentence), "it does not accept the flags that are needed: %s",
                          r->flags.reason);
-                return take_process(r, sentence);
+                return watch_process(r, sentence);
         default:
-                return give_up(r, "out of memory");
+                return report_unwatched(r, "out of memory");
         }
 }
 
@@ -219,19 +219,19 @@ static bool compose(struct program_run *r)
 static void warn(struct program_run *r)
 {
         if (!rtsinfo_at_least(&r->info, 9, 2) && !r->o.no_flush)
-                notices_say(&r->notices, "%s", hw_advice_text(HW_ADVICE_OLD_GHC));
+                notices_print(&r->notices, "%s", hw_advice_text(HW_ADVICE_OLD_GHC));
         else if (rtsinfo_at_least(&r->info, 9, 2) && !r->flags.flush && !r->o.no_flush)
-                notices_say(&r->notices, "%s", hw_advice_text(HW_ADVICE_NOT_FLUSHED));
+                notices_print(&r->notices, "%s", hw_advice_text(HW_ADVICE_NOT_FLUSHED));
         if (r->flags.flush && !r->info.threaded)
-                notices_say(&r->notices, "%s", hw_advice_text(HW_ADVICE_FLUSH_NOT_THREADED));
+                notices_print(&r->notices, "%s", hw_advice_text(HW_ADVICE_FLUSH_NOT_THREADED));
         else if (r->flags.flush && !rtsinfo_at_least(&r->info, 10, 0))
-                notices_say(&r->notices, "%s", hw_advice_text(HW_ADVICE_FLUSH_EXIT_DEADLOCK));
+                notices_print(&r->notices, "%s", hw_advice_text(HW_ADVICE_FLUSH_EXIT_DEADLOCK));
         if (r->o.censuses.max_pause_ns)
-                notices_say(&r->notices,
-                            "no bands will be seen: without the agent nothing bounds the pauses of "
-                            "censuses, which --max-pause demands");
+                notices_print(&r->notices,
+                              "no bands will be seen: without the agent nothing bounds the pauses of "
+                              "censuses, which --max-pause demands");
         if (!r->flags.bands && r->flags.reason[0] != '\0')
-                notices_say(&r->notices, "no bands will be seen: %s", r->flags.reason);
+                notices_print(&r->notices, "no bands will be seen: %s", r->flags.reason);
 }
 
 /* The daemon, which may be started for this run: what it keeps is said. */
@@ -241,7 +241,7 @@ static enum daemon_outcome ensure(struct program_run *r, const struct daemon_lin
         enum daemon_outcome outcome = daemon_ensure(link, WAIT_MS, started, error);
 
         if (started[0])
-                notices_say(&r->notices, "%s", started);
+                notices_print(&r->notices, "%s", started);
         return outcome;
 }
 
@@ -289,21 +289,21 @@ static bool connect_daemon(struct program_run *r)
 
         if (!r->from_inside && !r->process_only && (e = relay_open(&r->relay, r->fifo, r->socket)) < 0) {
                 error_set(&error, "cannot open the relay in %s: %s", r->directory, strerror(-e));
-                return give_up(r, error.text);
+                return report_unwatched(r, error.text);
         }
         r->unnamed = r->from_inside && r->inside.wrapper && !r->o.name;
         const bool later = r->process_only || r->unnamed; /* when its process, or the program below, is there */
         outcome = later ? find_daemon(r, &error) : add_target(r, &error);
         if (outcome == DAEMON_REFUSES)
-                return give_up(r, error.text);
+                return report_unwatched(r, error.text);
         r->silent = outcome == DAEMON_SILENT;
         r->late = r->silent || later;
         if (r->unnamed && !r->o.no_top)
-                notices_say(&r->notices, "the screen opens when a GHC-compiled program is there below %s",
-                            r->o.program[0]);
+                notices_print(&r->notices, "the screen opens when a GHC-compiled program is there below %s",
+                              r->o.program[0]);
         if (r->silent)
-                notices_say(&r->notices, "%s; %s starts, and watching begins as soon as the daemon answers", error.text,
-                            r->o.program[0]);
+                notices_print(&r->notices, "%s; %s starts, and watching begins as soon as the daemon answers",
+                              error.text, r->o.program[0]);
         r->watched = true;
         return true;
 }
@@ -339,7 +339,7 @@ static bool prepare(struct program_run *r)
         struct error error = { "" };
 
         if (!daemon_link_init(&r->link, &error))
-                return give_up(r, error.text);
+                return report_unwatched(r, error.text);
         r->link.no_record = r->o.wish.no_record;
         if (!make_directory(r))
                 return false;
@@ -354,7 +354,7 @@ static bool prepare(struct program_run *r)
         const enum inquiry answer = inquire(r->path, &r->info, &error);
         r->is_haskell = answer != INQUIRY_NOT_HASKELL;
         if (answer != INQUIRY_OK)
-                (void)take_process(r, error.text);
+                (void)watch_process(r, error.text);
         else if (!compose(r))
                 return false;
         if (!connect_daemon(r))
@@ -363,7 +363,7 @@ static bool prepare(struct program_run *r)
                 return true;
         r->by_preload = inside_plan_options(&r->inside, r->path, r->flags.ghcrts, r->flags.bands_ours);
         if (r->not_inside.text[0] != '\0')
-                notices_say(&r->notices, "%s is not watched from inside: %s", r->o.program[0], r->not_inside.text);
+                notices_print(&r->notices, "%s is not watched from inside: %s", r->o.program[0], r->not_inside.text);
         warn(r);
         return true;
 }
@@ -440,7 +440,7 @@ static int start(struct program_run *r)
                 memcpy(r->target, result.target, sizeof(r->target));
         run_sum_up(r, &result);
         if (screen)
-                run_say_output(r);
+                run_print_output(r);
         return WIFSIGNALED(result.wait_status) ? 128 + WTERMSIG(result.wait_status) : WEXITSTATUS(result.wait_status);
 }
 

@@ -68,6 +68,6 @@ bool run_end_is_settled(const struct run_facts *facts, bool program_lives);
 void run_sum_up(struct program_run *r, const struct session_result *result);
 
 /* Names the file with the program's output, or removes it when it is empty. */
-void run_say_output(struct program_run *r);
+void run_print_output(struct program_run *r);
 
 #endif

@@ -79,7 +79,7 @@ static bool notify_user(struct session *s, const char *text)
 {
         if (s->screen > 0 && !s->o->plain)
                 return false;
-        notices_say(s->o->notices, "%s", text);
+        notices_print(s->o->notices, "%s", text);
         return true;
 }
 
@@ -494,7 +494,7 @@ static void end_hung(struct session *s, long long stuck_ms, uint64_t now)
 
 static void watch_hung(struct session *s, uint64_t now)
 {
-        long long stuck = hung_look(&s->hung, "", now, s->moved);
+        long long stuck = hung_check(&s->hung, "", now, s->moved);
 
         s->moved = false;
         if (stuck >= HUNG_AFTER_MS)
@@ -550,8 +550,8 @@ static void turn(struct session *s)
         if (ran && s->program == 0)
                 program_ended(s);
         if (had_screen && s->screen == 0 && s->program > 0) {
-                notices_say(s->o->notices, "the program goes on as process %d, its output in %s; Ctrl-C ends it",
-                            (int)s->program, s->o->output_path);
+                notices_print(s->o->notices, "the program goes on as process %d, its output in %s; Ctrl-C ends it",
+                              (int)s->program, s->o->output_path);
         }
 }
 
