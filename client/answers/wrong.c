@@ -78,7 +78,7 @@ static bool is_below_its_highest(const struct evidence *e)
                (double)h->live_bytes < BELOW_HIGHEST * (double)h->max_live_bytes;
 }
 
-/* It runs, and a rise would have shown: none has. */
+/* It runs, and a clear rise would have shown: none has. */
 static void append_steady_so_far(struct target_answer *a, const struct evidence *e)
 {
         const struct world_target *t = e->t;
@@ -87,7 +87,7 @@ static void append_steady_so_far(struct target_answer *a, const struct evidence 
                 append_text(a->text, "No lasting growth of live data so far; whether other memory grows shows later");
                 return;
         }
-        append_text(a->text, "No rise of %s ", series_words(e->series));
+        append_text(a->text, "No clear rise of %s ", series_words(e->series));
         if (is_below_its_highest(e)) {
                 append_text(a->text, "above ");
                 append_bytes(a->text, t->heap->max_live_bytes);

@@ -392,12 +392,12 @@ static void before_a_verdict_it_says_what_is_known(void **state)
         a = asked(&m);
         assert_string_equal(a.word, "steady so far");
         assert_string_equal(a.answer[QUESTION_WRONG].text,
-                            "No rise of live data so far (42.0 MiB); slow growth is judged in 18m 00s");
+                            "No clear rise of live data so far (42.0 MiB); slow growth is judged in 18m 00s");
         says(&a, QUESTION_NEXT, "Nothing: a rise is reported within seconds to minutes");
         m.heap_state.has_max_live_bytes = 1;
         m.heap_state.max_live_bytes = 50 * MIB; /* a sawtooth: it does rise, as it did before */
         a = asked(&m);
-        says(&a, QUESTION_WRONG, "No rise of live data above 50.0 MiB so far (42.0 MiB); slow growth");
+        says(&a, QUESTION_WRONG, "No clear rise of live data above 50.0 MiB so far (42.0 MiB); slow growth");
         m.heap_state.has_max_live_bytes = 0;
         m.of_run.has_p50 = m.of_run.has_max = 1;
         m.of_run.p50 = 3 * MIB; /* far above the usual, and no peak seen before */
