@@ -44,10 +44,9 @@ BOTH_ROOMS   := $(addprefix proto/, cli pattern yaml keys recording texts archiv
 DAEMON_ROOMS := $(addprefix daemon/, buffer loop source image model trend rules record checkpoint publish transport alerting config \
                 rules/file rules/test \
                 target control)
-CLIENT_ROOMS := $(addprefix client/, hosts cli feed history state program alerts answers \
+CLIENT_ROOMS := $(addprefix client/, cli feed history state program alerts answers \
                 console/draw console/table console/scene console/overview console/views console \
-                metrics page api serve web pipe archive trend diff ctl rules run attach doctor replay events convert report summary post notify export \
-                completion recordings post_mortem keys inspect)
+                metrics page api http web archive diff run attach commands convert report summary notify export)
 INSPECT_ROOMS := $(addprefix inspect/, memory ghc process show watch)
 
 define read_room

@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "agent/layout.h"
-#include "client/completion/completion.h"
-#include "client/hosts/endpoints.h"
+#include "client/commands/completion.h"
+#include "client/cli/endpoints.h"
 #include "daemon/config/libraries.h"
 #include "inspect/ghc/layout.h"
 #include "proto/base/array.h"

@@ -4,7 +4,7 @@
 #define HW_CLIENT_CLI_OPTIONS_H
 
 #include "client/cli/command.h"
-#include "client/hosts/endpoints.h"
+#include "client/cli/endpoints.h"
 #include "heapwatch/wire.h"
 #include "proto/cli/options.h"
 

@@ -17,7 +17,7 @@
 
 #include "client/convert/moment.h"
 #include "client/convert/spool.h"
-#include "client/pipe/csv.h"
+#include "client/commands/pipe_csv.h"
 #include "heapwatch/text.h"
 #include "proto/base/time.h"
 

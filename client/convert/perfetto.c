@@ -17,7 +17,7 @@
 
 #include "client/convert/moment.h"
 #include "client/convert/perfetto.pb-c.h"
-#include "client/events/types.h"
+#include "client/commands/event_types.h"
 #include "heapwatch/eventlog.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"

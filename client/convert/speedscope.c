@@ -18,7 +18,7 @@
 
 #include "client/convert/frames.h"
 #include "client/convert/moment.h"
-#include "client/events/types.h"
+#include "client/commands/event_types.h"
 #include "heapwatch/eventlog.h"
 #include "proto/base/array.h"
 #include "proto/base/json_out.h"

@@ -13,7 +13,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "client/pipe/csv.h"
+#include "client/commands/pipe_csv.h"
 #include "proto/base/time.h"
 
 /* --------------------------------------------------------------------- csv */

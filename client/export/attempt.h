@@ -7,7 +7,7 @@
 #define HW_CLIENT_EXPORT_ATTEMPT_H
 
 #include "client/export/sender.h"
-#include "client/post/http.h"
+#include "client/http/http.h"
 #include "proto/base/error.h"
 
 struct attempt {

@@ -25,7 +25,7 @@
 #include "client/feed/feed.h"
 #include "client/metrics/collect.h"
 #include "client/metrics/text.h"
-#include "client/post/http.h"
+#include "client/http/http.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
 #include "proto/cli/command.h"

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "client/metrics/text.h"
-#include "client/serve/answer.h"
-#include "client/serve/guard.h"
-#include "client/serve/limits.h"
-#include "client/serve/listen_address.h"
+#include "client/http/answer.h"
+#include "client/http/guard.h"
+#include "client/http/limits.h"
+#include "client/http/listen_address.h"
 #include "proto/base/error.h"
 
 struct scrape {

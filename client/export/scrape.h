@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * scrape.h - samples on request: GET /metrics over HTTP, on an address with a token or on a Unix socket. Guards and
- * bounds are the same as for the page (client/serve).
+ * bounds are the same as for the page (client/http).
  */
 #ifndef HW_CLIENT_EXPORT_SCRAPE_H
 #define HW_CLIENT_EXPORT_SCRAPE_H
 
 #include "client/export/plan.h"
-#include "client/serve/connections.h"
+#include "client/http/connections.h"
 
 struct error;
 struct scrape;

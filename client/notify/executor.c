@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "client/notify/exec.h"
-#include "client/post/http.h"
+#include "client/http/http.h"
 #include "client/notify/alert_json.h"
 #include "client/notify/resend.h"
 #include "proto/base/clock.h"

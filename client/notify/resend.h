@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "client/post/http.h"
+#include "client/http/http.h"
 #include "client/notify/alert_event.h"
 #include "proto/wire/action_plan.h"
 

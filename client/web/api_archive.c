@@ -9,7 +9,7 @@
 
 #include "client/api/state_json.h"
 #include "client/archive/host.h"
-#include "client/serve/answer.h"
+#include "client/http/answer.h"
 #include "client/web/archived.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"

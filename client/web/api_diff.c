@@ -8,7 +8,7 @@
 
 #include "client/diff/live.h"
 #include "client/diff/sources.h"
-#include "client/serve/answer.h"
+#include "client/http/answer.h"
 
 /* One side: a target of a daemon, or a finished log. */
 struct subject {

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "client/history/past_json.h"
-#include "client/serve/answer.h"
+#include "client/http/answer.h"
 #include "client/web/limits.h"
 #include "client/web/history_query.h"
 #include "proto/base/clock.h"

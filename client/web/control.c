@@ -20,7 +20,7 @@
 #include "client/state/world.h"
 #include "client/web/worker.h"
 #include "proto/wire/json.h"
-#include "client/serve/answer.h"
+#include "client/http/answer.h"
 #include "client/web/limits.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"

@@ -7,7 +7,7 @@
 
 #include <event2/http.h>
 
-#include "client/serve/guard.h"
+#include "client/http/guard.h"
 #include "heapwatch/requester.h"
 
 struct worker;

@@ -16,10 +16,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "client/serve/answer.h"
+#include "client/http/answer.h"
 #include "client/page/assets.h"
 #include "client/web/control.h"
-#include "client/serve/limits.h"
+#include "client/http/limits.h"
 #include "client/metrics/text.h"
 #include "proto/base/error.h"
 

@@ -9,13 +9,13 @@
 #include <event2/event.h>
 
 #include "heapwatch/requester.h"
-#include "client/serve/connections.h"
-#include "client/serve/guard.h"
+#include "client/http/connections.h"
+#include "client/http/guard.h"
 #include "client/web/api_archive.h"
 #include "client/web/api_diff.h"
 #include "client/web/api_history.h"
 #include "client/web/control.h"
-#include "client/serve/listen_address.h"
+#include "client/http/listen_address.h"
 #include "client/api/state_json.h"
 #include "client/web/stream.h"
 

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "client/api/answers_json.h"
-#include "client/serve/answer.h"
+#include "client/http/answer.h"
 #include "client/state/kept.h"
 #include "client/web/update_batch.h"
 #include "proto/base/hash.h"

@@ -14,7 +14,7 @@
 #include <event2/http.h>
 
 #include "client/api/state_json.h"
-#include "client/serve/connections.h"
+#include "client/http/connections.h"
 
 #define STREAMS_MOST           64
 #define STREAM_BEHIND_BYTES    ((size_t)8 << 20) /* queued for one browser; then it misses updates */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/serve/answer.h"
+#include "client/http/answer.h"
 
 /* One printed update. */
 struct batched_update {

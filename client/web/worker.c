@@ -11,7 +11,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "client/serve/answer.h"
+#include "client/http/answer.h"
 
 #define WAITING_MOST 16 /* more requests at a time are refused */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Steps run in order; failed, retried, hanging and too many ones are all reported, and none overtakes another. */
-#include "tests/unit/post/http_server.h"
+#include "tests/unit/http/http_server.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "daemon/publish/limits.h"
-#include "client/events/types.h"
+#include "client/commands/event_types.h"
 #include "heapwatch/eventlog.h"
 #include "daemon/log.h"
 #include "daemon/model/model.h"

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * bundles.h - a directory of bundles, each a directory of its own, named
+ * 20261122T071841Z-TARGET-WHY: how often one may be made, and how much all of
+ * them may take. One that is not whole yet has a dot before its name.
+ */
+#ifndef HW_CLIENT_COMMANDS_BUNDLES_H
+#define HW_CLIENT_COMMANDS_BUNDLES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proto/base/error.h"
+#include "proto/recording/limits.h"
+
+struct bundle_limits {
+        uint64_t per_day;  /* bundles of one reason; 0: any number */
+        uint64_t apart_ns; /* between two of one reason; 0: no matter */
+};
+
+/*
+ * Begins a bundle: its directory, not whole yet, into `path`. `target` and `why` may hold anything. False with a
+ * sentence: the limits forbid it (*ret_limited), or the directory cannot be made.
+ */
+bool bundle_begin(const char *directory, const char *target, const char *why, const struct bundle_limits *limits,
+                  uint64_t wall_ns, char path[RECORDED_PATH_MAX], bool *ret_limited, struct error *error);
+
+/* It is whole: `path` becomes its name for good. */
+bool bundle_end(char path[RECORDED_PATH_MAX], struct error *error);
+
+/* Removes one with all that is in it. */
+void bundle_remove(const char *path);
+
+/* Removes the oldest, and those that were never finished, until all take no more than that; the newest stays. */
+void bundles_trim(const char *directory, uint64_t bytes, uint64_t wall_ns);
+
+#endif

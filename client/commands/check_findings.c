@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/commands/check_findings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heapwatch/text.h"
+#include "proto/base/array.h"
+
+#define FINDINGS_MAX 10000u /* of all logs; can_add() says so in words */
+
+/* `p` as it is; NULL is noted. */
+static void *allocated(struct findings *f, void *p)
+{
+        if (!p)
+                f->refused = "out of memory";
+        return p;
+}
+
+static char *copy(struct findings *f, const char *text)
+{
+        return allocated(f, strdup(text ? text : ""));
+}
+
+/* Whether one more can be added to a list of `n` with or without room for it; why not is noted. */
+static bool can_add(struct findings *f, size_t n, bool room)
+{
+        if (n >= FINDINGS_MAX)
+                f->refused = "more than 10,000 alerts";
+        else if (!room)
+                f->refused = "out of memory";
+        return room && n < FINDINGS_MAX;
+}
+
+#define DAMAGED "stream-damaged" /* the built-in rule */
+
+static size_t target_index(struct findings *f, const char *name)
+{
+        for (size_t i = 0; i < f->n_targets; i++)
+                if (!strcmp(f->targets[i], name))
+                        return i;
+        if (!can_add(f, f->n_targets,
+                     ARRAY_RESERVE_NEXT(f->targets, f->n_targets) && ARRAY_RESERVE_NEXT(f->unjudged, f->n_targets)))
+                return SIZE_MAX;
+        f->unjudged[f->n_targets] = (struct unjudged){ .lost_bytes = 0 };
+        f->targets[f->n_targets] = copy(f, name);
+        if (!f->targets[f->n_targets])
+                return SIZE_MAX;
+        return f->n_targets++;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+        return !strcmp(a ? a : "", b ? b : "");
+}
+
+/* One that was over in a later run than it began in belongs to the run that it began in. */
+static bool same_run(const struct finding *old, const Hw__Alert *a)
+{
+        return old->run == a->run || (a->state == HW__ALERT__STATE__STATE_RESOLVED && old->resolved_ns == UINT64_MAX);
+}
+
+static struct finding *find(struct findings *f, size_t target, const Hw__Alert *a)
+{
+        for (size_t i = f->n; i-- > 0;) {
+                struct finding *old = &f->items[i];
+                if (old->target == target && same_text(old->rule, a->rule) && same_text(old->group, a->group) &&
+                    same_text(old->band, a->band_label) && old->band_id == a->band && same_run(old, a) &&
+                    old->fired_ns == (a->has_fired_ns ? a->fired_ns : UINT64_MAX))
+                        return old;
+        }
+        return NULL;
+}
+
+static void copy_evidence(struct findings *f, struct finding *item, const Hw__Alert *a)
+{
+        item->evidence = allocated(f, calloc(a->n_annotations + 1, sizeof(*item->evidence)));
+        for (size_t i = 0; item->evidence && i < a->n_annotations; i++) {
+                const Hw__Label *note = a->annotations[i];
+                char *line;
+                if (!note->name || !note->value || !strcmp(note->name, "summary"))
+                        continue;
+                if (asprintf(&line, "%s: %s", note->name, note->value) < 0)
+                        f->refused = "out of memory";
+                else
+                        item->evidence[item->n_evidence++] = line;
+        }
+}
+
+static struct finding *add(struct findings *f, size_t target, const Hw__Alert *a)
+{
+        struct finding *item;
+
+        if (!can_add(f, f->n, ARRAY_RESERVE_NEXT(f->items, f->n)))
+                return NULL;
+        item = &f->items[f->n++];
+        *item = (struct finding){ .target = target,
+                                  .run = a->run,
+                                  .severity = severity_of(a->severity),
+                                  .fired_ns = a->has_fired_ns ? a->fired_ns : UINT64_MAX,
+                                  .fired_wall_ns = a->has_fired_wall_ns ? a->fired_wall_ns : UINT64_MAX,
+                                  .resolved_ns = UINT64_MAX };
+        item->rule = copy(f, a->rule);
+        item->group = copy(f, a->group);
+        item->band_id = a->band;
+        item->band = a->band_label ? copy(f, a->band_label) : NULL;
+        item->band_source = a->band_source ? copy(f, a->band_source) : NULL;
+        item->sentence = copy(f, a->sentence);
+        copy_evidence(f, item, a);
+        return item;
+}
+
+static void add_alert(struct findings *f, size_t target, const Hw__Alert *a)
+{
+        bool over = a->state == HW__ALERT__STATE__STATE_RESOLVED;
+        struct finding *item;
+
+        if (!over && a->state != HW__ALERT__STATE__STATE_FIRING)
+                return;
+        item = find(f, target, a);
+        if (!item)
+                item = add(f, target, a);
+        if (item)
+                item->is_part = a->part_of;
+        if (item && over && a->has_resolved_ns)
+                item->resolved_ns = a->resolved_ns;
+}
+
+static void note_damage(struct findings *f, struct unjudged *u, const Hw__Health *h)
+{
+        u->lost_bytes = h->lost_bytes;
+        u->places = h->resyncs;
+        if (h->unread && !u->unread)
+                u->unread = copy(f, h->unread);
+}
+
+void findings_add(struct findings *f, const Hw__Update *update)
+{
+        size_t target;
+
+        if (!update->target || !*update->target)
+                return;
+        target = target_index(f, update->target);
+        if (target != SIZE_MAX && update->body_case == HW__UPDATE__BODY_HEALTH)
+                note_damage(f, &f->unjudged[target], update->health);
+        if (target == SIZE_MAX || update->body_case != HW__UPDATE__BODY_ALERTS)
+                return;
+        for (size_t i = 0; i < update->alerts->n_alerts; i++)
+                add_alert(f, target, update->alerts->alerts[i]);
+}
+
+static bool is_reported(const struct findings *f, size_t target)
+{
+        for (size_t i = 0; i < f->n; i++)
+                if (f->items[i].target == target && !strcmp(f->items[i].rule, DAMAGED))
+                        return true;
+        return false;
+}
+
+static void add_damaged(struct findings *f, size_t target, const char *sentence)
+{
+        if (!can_add(f, f->n, ARRAY_RESERVE_NEXT(f->items, f->n)))
+                return;
+        f->items[f->n++] = (struct finding){ .target = target,
+                                             .severity = SEVERITY_WARNING,
+                                             .rule = copy(f, DAMAGED),
+                                             .group = copy(f, "heapwatch"),
+                                             .sentence = copy(f, sentence),
+                                             .fired_ns = UINT64_MAX,
+                                             .fired_wall_ns = UINT64_MAX,
+                                             .resolved_ns = UINT64_MAX };
+}
+
+void findings_add_damage(struct findings *f)
+{
+        char sentence[512], number[HW_NUMBER_MAX];
+
+        for (size_t t = 0; t < f->n_targets && !f->refused; t++) {
+                const struct unjudged *u = &f->unjudged[t];
+                const bool reported = is_reported(f, t);
+
+                if (u->lost_bytes && !reported) {
+                        (void)snprintf(sentence, sizeof(sentence), "%s of the log are damaged and were not judged",
+                                       hw_bytes_text(number, sizeof(number), (double)u->lost_bytes));
+                        add_damaged(f, t, sentence);
+                } else if (u->places && !reported) {
+                        (void)snprintf(sentence, sizeof(sentence),
+                                       "the log is damaged at %s place%s: its events could be read, but some may be "
+                                       "missing",
+                                       hw_count_text(number, sizeof(number), u->places), u->places == 1 ? "" : "s");
+                        add_damaged(f, t, sentence);
+                }
+                if (u->unread) {
+                        (void)snprintf(sentence, sizeof(sentence), "not all of the log was read and judged: %s",
+                                       u->unread);
+                        add_damaged(f, t, sentence);
+                }
+        }
+}
+
+size_t findings_count(const struct findings *f, size_t target, enum severity least)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < f->n; i++)
+                n += f->items[i].target == target && f->items[i].severity >= least;
+        return n;
+}
+
+size_t findings_parts(const struct findings *f, size_t target)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < f->n; i++)
+                n += f->items[i].target == target && f->items[i].is_part;
+        return n;
+}
+
+static void add_moment(char out[FINDING_TIMES_MAX], const struct finding *item)
+{
+        char wall[HW_NUMBER_MAX], into[HW_NUMBER_MAX];
+
+        (void)hw_duration_text(into, sizeof(into), (double)item->fired_ns);
+        if (item->fired_wall_ns == UINT64_MAX)
+                (void)snprintf(out, FINDING_TIMES_MAX, " at %s into the run", into);
+        else
+                (void)snprintf(out, FINDING_TIMES_MAX, " at %s (%s into the run)",
+                               hw_time_text(wall, sizeof(wall), item->fired_wall_ns), into);
+}
+
+char *finding_times(const struct finding *item, char out[FINDING_TIMES_MAX])
+{
+        char length[HW_NUMBER_MAX];
+        size_t n;
+
+        out[0] = '\0';
+        if (item->fired_ns != UINT64_MAX)
+                add_moment(out, item);
+        n = strlen(out);
+        if (item->fired_ns != UINT64_MAX && item->resolved_ns != UINT64_MAX && item->resolved_ns >= item->fired_ns)
+                (void)snprintf(out + n, FINDING_TIMES_MAX - n, ", for %s",
+                               hw_duration_text(length, sizeof(length), (double)(item->resolved_ns - item->fired_ns)));
+        n = strlen(out);
+        if (item->run > 1)
+                (void)snprintf(out + n, FINDING_TIMES_MAX - n, ", run %u", item->run);
+        return out;
+}
+
+void findings_done(struct findings *f)
+{
+        for (size_t i = 0; i < f->n; i++) {
+                struct finding *item = &f->items[i];
+                for (size_t k = 0; k < item->n_evidence; k++)
+                        free(item->evidence[k]);
+                free(item->evidence);
+                free(item->rule);
+                free(item->group);
+                free(item->band);
+                free(item->band_source);
+                free(item->sentence);
+        }
+        for (size_t i = 0; i < f->n_targets; i++) {
+                free(f->targets[i]);
+                free(f->unjudged[i].unread);
+        }
+        free(f->items);
+        free(f->unjudged);
+        free(f->targets);
+        *f = (struct findings){ .n = 0 };
+}

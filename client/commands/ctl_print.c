@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* print.c - replies as text: aligned columns, a line each; unknown values are "-". */
+#include "client/commands/ctl_print.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/commands/silence.h"
+#include "heapwatch/text.h"
+#include "proto/base/array.h"
+#include "proto/base/decimal.h"
+#include "proto/base/json_out.h"
+#include "proto/base/name_order.h"
+#include "proto/wire/json.h"
+
+#define UNKNOWN "-"
+
+static const char *state_name(const Hw__Target *t)
+{
+        static const char *const names[] = {
+                "unknown", "waiting",    "connected", "running", "ended",
+                "crashed", "unreadable", "removed",   "lost",    "failed",
+        };
+
+        if (!t->has_state || t->state < 0 || (size_t)t->state >= ARRAY_SIZE(names))
+                return names[0];
+        if (t->state == HW__TARGET__STATE__STATE_CRASHED && t->has_exit_signal)
+                return "killed";
+        return names[t->state];
+}
+
+static void print_notifier(const Hw__Notifier *n)
+{
+        static const char *const names[] = { "unknown",    "idle: no rule has actions", "starting", "running",
+                                             "restarting", "waiting: none is connected" };
+        char detail[512];
+
+        (void)printf("notifier %s", n->has_state && (size_t)n->state < ARRAY_SIZE(names) ? names[n->state] : names[0]);
+        if (n->has_pid)
+                (void)printf("  pid %u", n->pid);
+        if (n->has_restarts && n->restarts > 0)
+                (void)printf("  restarts %u", n->restarts);
+        (void)hw_terminal_text(detail, sizeof(detail), n->detail ? n->detail : "");
+        if (*detail)
+                (void)printf("  (%s)", detail);
+        (void)putchar('\n');
+}
+
+static void print_turn(const char *when, const Hw__LoopTurn *t)
+{
+        static const char *const kinds[] = {
+                "unknown", "source", "rules", "publish", "request", "reload", "removal", "housekeeping",
+        };
+        char safe[512], text[HW_NUMBER_MAX];
+
+        if (!t || !t->has_cpu_ns)
+                return;
+        (void)printf("  %s %s", when, hw_duration_text(text, sizeof(text), (double)t->cpu_ns));
+        (void)hw_terminal_text(safe, sizeof(safe), t->target ? t->target : "");
+        if (t->has_kind && t->kind > 0 && (size_t)t->kind < ARRAY_SIZE(kinds))
+                (void)printf(" (%s%s%s)", kinds[t->kind], *safe ? " of " : "", safe);
+}
+
+/* The longest turns of the loop, during which nobody else is read or answered. */
+static void print_loop(const Hw__DaemonState *d)
+{
+        if (!d->longest_turn)
+                return;
+        (void)printf("longest turn");
+        print_turn("since the start", d->longest_turn);
+        print_turn("lately", d->recent_turn);
+        (void)putchar('\n');
+}
+
+/* Who came in over TCP and who did not; what changed something. */
+static void print_connections(const Hw__DaemonState *d)
+{
+        char safe[256], text[HW_NUMBER_MAX];
+
+        if (d->listen) {
+                (void)hw_terminal_text(safe, sizeof(safe), d->listen);
+                (void)printf("listens at %s  keys %s", safe, hw_count_text(text, sizeof(text), d->authorized_keys));
+                (void)printf("  handshakes refused %s", hw_count_text(text, sizeof(text), d->handshakes_refused));
+                (void)printf("  failed %s\n", hw_count_text(text, sizeof(text), d->handshakes_failed));
+        }
+        if (d->strangers_refused > 0)
+                (void)printf("connections of other users refused %s\n",
+                             hw_count_text(text, sizeof(text), d->strangers_refused));
+        if (d->forbidden_requests > 0)
+                (void)printf("requests forbidden by their key's role %s\n",
+                             hw_count_text(text, sizeof(text), d->forbidden_requests));
+}
+
+static void print_daemon(const Hw__DaemonState *d)
+{
+        char safe[256], text[HW_NUMBER_MAX];
+
+        (void)hw_terminal_text(safe, sizeof(safe), d->version ? d->version : UNKNOWN);
+        (void)printf("heapwatchd %s", safe);
+        if (d->has_pid)
+                (void)printf("  pid %u", d->pid);
+        if (d->has_started_wall_ns)
+                (void)printf("  since %s", hw_time_text(text, sizeof(text), d->started_wall_ns));
+        if (d->has_rss_bytes)
+                (void)printf("  rss %s", hw_bytes_text(text, sizeof(text), (double)d->rss_bytes));
+        if (d->has_memory_budget_bytes)
+                (void)printf(" of %s", hw_bytes_text(text, sizeof(text), (double)d->memory_budget_bytes));
+        (void)printf("\nrequests %s", d->has_requests ? hw_count_text(text, sizeof(text), d->requests) : UNKNOWN);
+        (void)printf("  refused %s",
+                     d->has_bad_requests ? hw_count_text(text, sizeof(text), d->bad_requests) : UNKNOWN);
+        if (d->has_paced_requests)
+                (void)printf("  put off %s (a client sent more at once than one may)",
+                             hw_count_text(text, sizeof(text), d->paced_requests));
+        (void)putchar('\n');
+        if (d->memory_pressure) {
+                (void)hw_terminal_text(safe, sizeof(safe), d->memory_pressure);
+                (void)printf("short of memory: %s\n", safe);
+        }
+        if (d->checkpoint_failure) {
+                (void)hw_terminal_text(safe, sizeof(safe), d->checkpoint_failure);
+                (void)printf(
+                        "checkpoints cannot be written since %s: %s; state since then would not outlive a restart\n",
+                        hw_time_text(text, sizeof(text), d->checkpoint_failure_wall_ns), safe);
+        }
+        if (d->before && d->before->text) {
+                (void)hw_terminal_text(safe, sizeof(safe), d->before->text);
+                (void)printf("the daemon before this one %s", safe);
+                if (d->has_started_wall_ns)
+                        (void)printf("; this one was started at %s",
+                                     hw_time_text(text, sizeof(text), d->started_wall_ns));
+                if (d->before->in_a_row > 1)
+                        (void)printf("; %u in a row lived for less than a minute", d->before->in_a_row);
+                (void)putchar('\n');
+        }
+        print_loop(d);
+        if (d->has_subscribers_disconnected)
+                (void)printf("subscribers disconnected %s\n",
+                             hw_count_text(text, sizeof(text), d->subscribers_disconnected));
+        if (d->has_connections_refused && d->connections_refused > 0) {
+                (void)printf("connections refused %s", hw_count_text(text, sizeof(text), d->connections_refused));
+                if (d->has_descriptors_limit)
+                        (void)printf("; it may open %s descriptors, the log says why",
+                                     hw_count_text(text, sizeof(text), d->descriptors_limit));
+                (void)putchar('\n');
+        }
+        print_connections(d);
+        if (d->has_actions_done)
+                (void)printf("actions done %s", hw_count_text(text, sizeof(text), d->actions_done));
+        if (d->has_actions_done && d->has_actions_failed)
+                (void)printf("  failed %s", hw_count_text(text, sizeof(text), d->actions_failed));
+        if (d->has_actions_done && d->has_actions_dropped)
+                (void)printf("  dropped %s", hw_count_text(text, sizeof(text), d->actions_dropped));
+        if (d->has_actions_done)
+                (void)putchar('\n');
+        if (d->notifier)
+                print_notifier(d->notifier);
+}
+
+static void print_target(struct print_state *p, const Hw__Update *u)
+{
+        const Hw__Target *t = u->target_state;
+        char name[512], uri[4096], detail[1024], run[16] = UNKNOWN;
+
+        if (!p->headed)
+                (void)printf("%-20s  %-9s  %4s  %s\n", "TARGET", "STATE", "RUN", "SOURCE");
+        p->headed = true;
+        (void)hw_terminal_text(name, sizeof(name), u->target ? u->target : UNKNOWN);
+        (void)hw_terminal_text(uri, sizeof(uri), t->uri ? t->uri : UNKNOWN);
+        (void)hw_terminal_text(detail, sizeof(detail), t->detail ? t->detail : "");
+        if (u->has_run)
+                (void)snprintf(run, sizeof(run), "%u", u->run);
+        (void)printf("%-20s  %-9s  %4s  %s", name, state_name(t), run, uri);
+        if (*detail)
+                (void)printf("  (%s)", detail);
+        for (size_t i = 0; i < t->n_labels; i++) {
+                (void)hw_terminal_text(detail, sizeof(detail), t->labels[i]);
+                (void)printf("  %s", detail);
+        }
+        (void)putchar('\n');
+}
+
+/* What is recorded of a target, and what is not; quiet where there is no recorder. */
+static void print_recording(const Hw__Update *u)
+{
+        const Hw__Recording *r = u->health->recording;
+        char text[HW_NUMBER_MAX], safe[512];
+
+        if (!r || (!r->active && !r->paused && !r->lost_bytes))
+                return;
+        (void)printf("%-20s  recorded %s", "", hw_bytes_text(text, sizeof(text), (double)(r->bytes - r->lost_bytes)));
+        if (r->lost_bytes)
+                (void)printf("  not recorded %s", hw_bytes_text(text, sizeof(text), (double)r->lost_bytes));
+        if (r->paused) {
+                (void)hw_terminal_text(safe, sizeof(safe), r->detail ? r->detail : "");
+                (void)printf("  paused: %s", safe);
+        }
+        (void)putchar('\n');
+}
+
+/* The disk space of all recordings; each target's health has it. */
+static void print_recordings(const Hw__Status *s)
+{
+        char text[HW_NUMBER_MAX];
+
+        for (size_t i = 0; i < s->n_targets; i++) {
+                const Hw__Update *u = s->targets[i];
+                if (u->body_case != HW__UPDATE__BODY_HEALTH || !u->health->recording)
+                        continue;
+                (void)printf("recordings %s on disk\n",
+                             hw_bytes_text(text, sizeof(text), (double)u->health->recording->disk_bytes));
+                return;
+        }
+}
+
+/* By name; of one target its state first. */
+static int compare_updates(const void *left, const void *right)
+{
+        const Hw__Update *a = *(Hw__Update *const *)left, *b = *(Hw__Update *const *)right;
+        const int order = name_order(a->target ? a->target : "", b->target ? b->target : "", false);
+
+        return order ? order : (a->body_case > b->body_case) - (a->body_case < b->body_case);
+}
+
+static void print_status(struct print_state *p, const Hw__Status *s)
+{
+        char safe[1024];
+
+        if (!p->targets_only && s->daemon)
+                print_daemon(s->daemon);
+        for (size_t i = 0; !p->targets_only && i < s->n_publish_endpoints; i++) {
+                (void)hw_terminal_text(safe, sizeof(safe), s->publish_endpoints[i]);
+                (void)printf("publishes at %s\n", safe);
+        }
+        if (!p->targets_only)
+                print_recordings(s);
+        if (s->n_targets > 1)
+                qsort(s->targets, s->n_targets, sizeof(*s->targets), compare_updates);
+        for (size_t i = 0; i < s->n_targets; i++) {
+                if (s->targets[i]->body_case == HW__UPDATE__BODY_TARGET_STATE)
+                        print_target(p, s->targets[i]);
+                else if (!p->targets_only && s->targets[i]->body_case == HW__UPDATE__BODY_HEALTH)
+                        print_recording(s->targets[i]);
+        }
+        if (!p->headed && !s->n_targets)
+                (void)printf("no targets\n");
+}
+
+static void number(bool known, double value)
+{
+        char text[DECIMAL_MAX];
+
+        (void)printf("  %14s", known ? decimal_short(text, value) : UNKNOWN);
+}
+
+static void print_history(struct print_state *p, const Hw__History *h)
+{
+        const char *unit = h->has_series ? hw_series_unit(h->series) : "B";
+
+        if (!p->headed) {
+                (void)printf("%14s  %9s  %8s  %14s  %14s  %14s  %14s   (values in %s)\n", "TIME_S", "WIDTH_S", "COUNT",
+                             "MIN", "MEAN", "MAX", "LAST", unit ? unit : "1");
+                if (!h->n_points)
+                        fputs("heapwatch ctl: nothing of it was measured in that time of the run\n", stderr);
+        }
+        p->headed = true;
+        for (size_t i = 0; i < h->n_points; i++) {
+                const Hw__Point *x = h->points[i];
+
+                (void)printf("%14.3f  %9.3f  %8" PRIu64, (double)x->time_ns / 1e9, (double)x->width_ns / 1e9, x->count);
+                number(x->has_min, x->min);
+                number(x->has_mean, x->mean);
+                number(x->has_max, x->max);
+                number(x->has_last, x->last);
+                (void)putchar('\n');
+        }
+}
+
+static void print_done(const Hw__Done *d)
+{
+        char safe[256];
+
+        (void)hw_terminal_text(safe, sizeof(safe), d->target ? d->target : "");
+        (void)printf("%s: done\n", safe);
+}
+
+static void print_json(const Hw__Reply *reply)
+{
+        struct json_out j = { .to = stdout };
+
+        json_message(&j, &reply->base, false);
+        json_newline(&j);
+}
+
+void print_reply(void *ctx, const Hw__Reply *reply)
+{
+        struct print_state *p = ctx;
+
+        if (reply->error) {
+                p->refused = true;
+                (void)hw_terminal_text(p->refusal, sizeof(p->refusal), reply->error);
+        }
+        if (p->json)
+                print_json(reply);
+        else if (reply->what_case == HW__REPLY__WHAT_STATUS)
+                print_status(p, reply->status);
+        else if (reply->what_case == HW__REPLY__WHAT_HISTORY)
+                print_history(p, reply->history);
+        else if (reply->what_case == HW__REPLY__WHAT_SILENCES)
+                silence_print(reply->silences);
+        else if (reply->what_case == HW__REPLY__WHAT_RELOADED)
+                (void)printf("%u rules are in force\n", reply->reloaded->rules);
+        else if (reply->what_case == HW__REPLY__WHAT_DONE)
+                print_done(reply->done);
+}
+
+void print_agent(const char *said, bool json)
+{
+        char safe[1400];
+        struct json_out j = { .to = stdout };
+
+        if (!json) {
+                (void)hw_terminal_text(safe, sizeof(safe), *said ? said : "done");
+                (void)puts(safe);
+                return;
+        }
+        json_open(&j, '{');
+        json_member_text(&j, "agent", said);
+        json_close(&j, '}');
+        (void)putchar('\n');
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* print.h - replies of a daemon on standard output, as text for people or JSON for programs. */
+#ifndef HW_CLIENT_COMMANDS_CTL_PRINT_H
+#define HW_CLIENT_COMMANDS_CTL_PRINT_H
+
+#include <stdbool.h>
+
+#include "heapwatch/wire.h"
+
+struct print_state {
+        bool json;
+        bool targets_only; /* of a status, only the targets */
+        bool headed;       /* the table's heading was printed */
+        bool refused;
+        char refusal[512]; /* the daemon's own words, made safe */
+};
+
+/* For hw_request; `ctx` is a struct print_state. */
+void print_reply(void *ctx, const Hw__Reply *reply);
+
+/* What an agent answered; an empty answer is printed as done. */
+void print_agent(const char *said, bool json);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* command.c - `heapwatch threads`, `heap` and `why`: what another program has in memory, read by heapwatch-inspect. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "client/cli/command.h"
+#include "client/cli/options.h"
+#include "client/cli/signals.h"
+#include "client/cli/inspector.h"
+#include "client/commands/inspect_subject.h"
+#include "client/program/permission.h"
+
+#define ARGUMENTS_MOST 32
+#define NUMBER_BYTES   24
+#define SPARE_NS       UINT64_C(30000000000) /* by the clock, beside the CPU time: the machine may be busy */
+
+static const char *const groupings[] = { "name", "type", NULL };
+
+struct request {
+        const struct command *command;
+        const char *what, *band;
+        bool json, all, no_stop, by_type;
+        uint64_t frames, top, max_pause_ns, memory_bytes, time_ns;
+};
+
+#define OPERAND_SUBJECT OPERAND_TEXT("TARGET|PID|CORE", struct request, what, COMPLETE_TARGET_OR_FILE, NULL)
+
+#define OPTIONS_OF_LIMITS                                                                                              \
+        OPTION_DURATION("max-pause", 0, struct request, max_pause_ns, 1000000, UINT64_C(60000000000),                  \
+                        "let the program run again after this time, whatever is not read yet (default 1s)"),           \
+                OPTION_FLAG("no-stop", 0, struct request, no_stop, "read while it runs, and check what was read"),     \
+                OPTION_BYTES("memory", 0, struct request, memory_bytes, 64 << 20,                                      \
+                             "most that the inspection may need (default 4GiB)"),                                      \
+                OPTION_DURATION("time", 0, struct request, time_ns, 1000000000, UINT64_C(3600000000000),               \
+                                "most CPU time that the inspection may need (default 60s)")
+
+/* What the commands have in common; `c` shows `t` rows. */
+#define COMMAND_OF(c, t)                                                                                               \
+        .status = "0, 2 when the program cannot be inspected.", .size = sizeof(struct request), .run = run,            \
+        .defaults = &(const struct request)                                                                            \
+        {                                                                                                              \
+                .command = &(c), .frames = 12, .top = (t), .max_pause_ns = 1000000000,                                 \
+                .memory_bytes = UINT64_C(4) << 30, .time_ns = UINT64_C(60000000000)                                    \
+        }
+
+/* ------------------------------------------------------------------- its arguments */
+
+struct arguments {
+        const char *items[ARGUMENTS_MOST];
+        char numbers[ARGUMENTS_MOST][NUMBER_BYTES];
+        size_t n;
+};
+
+static void add(struct arguments *a, const char *text)
+{
+        if (a->n + 1 < ARGUMENTS_MOST)
+                a->items[a->n++] = text;
+}
+
+static void add_number(struct arguments *a, const char *option, uint64_t value, const char *unit)
+{
+        add(a, option);
+        (void)snprintf(a->numbers[a->n], NUMBER_BYTES, "%" PRIu64 "%s", value, unit);
+        add(a, a->numbers[a->n]);
+}
+
+static void fill(struct arguments *a, const struct request *r, const struct inspectee *s)
+{
+        add(a, "heapwatch-inspect");
+        add(a, r->command->name);
+        if (s->core) {
+                add(a, "--core");
+                add(a, s->core);
+        } else {
+                add_number(a, "--pid", (uint64_t)s->pid, "");
+        }
+        add(a, "--format");
+        add(a, r->json ? "json" : "text");
+        if (r->all)
+                add(a, "--all");
+        if (r->no_stop)
+                add(a, "--no-stop");
+        add_number(a, "--frames", r->frames, "");
+        add_number(a, "--top", r->top, "");
+        add(a, "--by");
+        add(a, groupings[r->by_type]);
+        if (r->band) {
+                add(a, "--band");
+                add(a, r->band);
+        }
+        add_number(a, "--max-pause", r->max_pause_ns / 1000000, "ms");
+        add_number(a, "--memory", r->memory_bytes, "");
+        add_number(a, "--time", r->time_ns / 1000000, "ms");
+}
+
+static int run(void *filled)
+{
+        const struct request *r = filled;
+        struct arguments a = { .n = 0 };
+        struct inspectee s;
+        struct error error = { "" };
+        enum inspector_end end = INSPECTOR_FAILED;
+
+        signals_catch();
+        if (subject_find(&s, r->what, &error)) {
+                fill(&a, r, &s);
+                end = inspector_run(a.items, r->time_ns + SPARE_NS, &error);
+                if (end == INSPECTOR_REFUSED)
+                        permission_refused(s.pid, &error);
+        }
+        if (end != INSPECTOR_GOOD)
+                command_error(r->command, "%s", error.text);
+        signals_die();
+        return end == INSPECTOR_GOOD ? EXIT_OK : EXIT_USAGE;
+}
+
+/* ------------------------------------------------------------------------- commands */
+
+static const struct option options_of_threads[] = {
+        OPERAND_SUBJECT,
+        OPTION_JSON(struct request, json, "text (default), or one object"),
+        OPTION_FLAG("all", 'a', struct request, all, "one by one, in the order of their numbers"),
+        OPTION_NUMBER("frames", 'n', uint64_t, struct request, frames, 0, 64, "frames shown of a stack (default 12)"),
+        OPTIONS_OF_LIMITS,
+        OPTIONS_END,
+};
+
+const struct command command_threads = {
+        .name = "threads",
+        .summary = "what the threads of a running program wait for, and where",
+        .usage = (const char *const[]){ "TARGET|PID|CORE [OPTION]...", NULL },
+        .about = "Shows the Haskell threads of a program that was not prepared for it: what each does or waits "
+                 "for, how deep its stack is, and the functions on top of it. Threads with the same state and "
+                 "stack are one group; the largest comes first. TARGET is the name of a GHC-compiled program that "
+                 "runs here, or of a target of your daemon; CORE the core file of one that crashed.\n\n"
+                 "The program is stopped for the few milliseconds in which its stacks are copied, and continues "
+                 "whatever happens to this command. Labels are kept by GHC 9.6 and later. docs/INSIDE.md says what "
+                 "is needed and how true it is.",
+        .options = options_of_threads,
+        .examples =
+                (const char *const[]){
+                        "heapwatch threads my-server",
+                        "heapwatch threads 4711 --all --frames 40",
+                        "heapwatch threads core.4711",
+                        "heapwatch threads my-server --format json | jq '.groups[0]'",
+                        NULL,
+                },
+        COMMAND_OF(command_threads, 25),
+};
+
+static const struct option options_of_heap[] = {
+        OPERAND_SUBJECT,
+        OPTION_JSON(struct request, json, "text (default), or one object with all bands"),
+        OPTION_CHOICE("by", 0, "name|type", bool, struct request, by_type, groupings,
+                      "functions and thunks by name (default), or as -hT has them"),
+        OPTION_NUMBER("top", 'n', uint64_t, struct request, top, 1, 100000, "bands shown (default 25)"),
+        OPTIONS_OF_LIMITS,
+        OPTIONS_END,
+};
+
+const struct command command_heap = {
+        .name = "heap",
+        .summary = "what is in the heap of a running program, by type",
+        .usage = (const char *const[]){ "TARGET|PID|CORE [OPTION]...", NULL },
+        .about = "Takes a census of the heap of a program that was not prepared for it: bytes and closures of each "
+                 "type, the largest first, with the full names of constructors also where the program is stripped; "
+                 "and what pinned blocks hold. TARGET is the name of a GHC-compiled program that runs here, or of "
+                 "a target of your daemon; CORE the core file of one that crashed.\n\n"
+                 "The program is stopped while its heap is copied, some 100 ms for 100 MB, or not at all with "
+                 "--no-stop; the inspection needs as much memory as the heap. No contents are shown. "
+                 "docs/INSIDE.md says what is needed and how true it is.",
+        .options = options_of_heap,
+        .examples =
+                (const char *const[]){
+                        "heapwatch heap my-server",
+                        "heapwatch heap 4711 --no-stop --top 50",
+                        "heapwatch heap core.4711 --by type",
+                        "heapwatch heap my-server --format json | jq '.bands[0]'",
+                        NULL,
+                },
+        COMMAND_OF(command_heap, 25),
+};
+
+static const struct option options_of_why[] = {
+        OPERAND_SUBJECT,
+        OPERAND(OPTION_IS_TEXT, "BAND", const char *, 0, 1, struct request, band, COMPLETE_NOTHING, NULL),
+        OPTION_JSON(struct request, json, "text (default), or one object"),
+        OPTION_NUMBER("top", 'n', uint64_t, struct request, top, 1, 100000, "paths shown (default 10)"),
+        OPTIONS_OF_LIMITS,
+        OPTIONS_END,
+};
+
+const struct command command_why = {
+        .name = "why",
+        .summary = "what keeps a type of a program's heap alive",
+        .usage = (const char *const[]){ "TARGET|PID|CORE [BAND] [OPTION]...", NULL },
+        .about = "Shows why closures of a type are kept: the shortest paths from them to the roots, as paths of "
+                 "types, with the share of the type that is kept on each; the roots, which are top-level values "
+                 "(CAFs) by name, threads, stable and weak pointers; and for the largest roots what nothing else "
+                 "holds, and how much would go with each. BAND is a type as `heapwatch heap` has it, or a part of "
+                 "its name; the default is the largest. TARGET is the name of a GHC-compiled program that runs "
+                 "here, or of a target of your daemon; CORE the core file of one that crashed.\n\n"
+                 "The program is stopped while its heap is copied, as by `heapwatch heap`; the inspection needs "
+                 "two and a half times as much memory as the heap. docs/INSIDE.md says what is needed and how true "
+                 "it is.",
+        .options = options_of_why,
+        .examples =
+                (const char *const[]){
+                        "heapwatch why my-server",
+                        "heapwatch why my-server Session",
+                        "heapwatch why core.4711 ByteArray#",
+                        NULL,
+                },
+        COMMAND_OF(command_why, 10),
+};

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * post_mortem.c - `heapwatch post-mortem`: how a program ended and what its memory
+ * did before, on one screen; from a daemon that has kept it, a log or a
+ * recording.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "client/answers/account.h"
+#include "client/api/answers_json.h"
+#include "client/cli/absent.h"
+#include "client/cli/command.h"
+#include "client/cli/options.h"
+#include "client/cli/signals.h"
+#include "client/feed/gather.h"
+#include "client/feed/selection.h"
+#include "client/state/facts.h"
+#include "client/state/world.h"
+#include "heapwatch/text.h"
+#include "proto/base/error.h"
+#include "proto/wire/json.h"
+
+/* ------------------------------------------------------------------- print */
+
+enum { WHOLE = 2 * ANSWER_TEXT + ANSWER_MOMENT };
+
+/* -------------------------------------------------------------------- text */
+
+/* A row that begins with its moment is one of a list: that is short. */
+static void print_row(FILE *to, const struct world_target *t, const struct account_row *r)
+{
+        char time[ANSWER_MOMENT], whole[WHOLE], safe[2 * WHOLE];
+
+        if (r->says.text[0])
+                (void)answer_moment(time, t, r->says.time_ns);
+        else
+                (void)hw_duration_text(time, sizeof(time), (double)r->says.time_ns);
+        (void)hw_terminal_text(safe, sizeof(safe), answer_whole(whole, sizeof(whole), &r->says, time));
+        (void)fprintf(to, "%s\n", safe);
+}
+
+static void account_text(FILE *to, const struct account *a, const struct world_target *t)
+{
+        const char *key = "";
+        char at[HW_NUMBER_MAX];
+
+        (void)fprintf(to, "%s, run %u: ", t->name, t->run);
+        print_row(to, t, &a->rows[0]);
+        if (a->end != END_RUNS && t->target && t->target->has_state_since_wall_ns)
+                (void)fprintf(to, "  %-7s %s\n", "date", hw_time_text(at, sizeof(at), t->target->state_since_wall_ns));
+        for (size_t i = 1; i < a->n; i++) {
+                (void)fprintf(to, "  %-7s ", strcmp(a->rows[i].key, key) ? a->rows[i].key : "");
+                key = a->rows[i].key;
+                print_row(to, t, &a->rows[i]);
+        }
+}
+
+/* -------------------------------------------------------------------- JSON */
+
+static void json_memory(struct json_out *j, const struct world_target *t)
+{
+        const Hw__Heap *h = t->heap;
+        const char *words;
+        uint64_t limit = 0;
+        bool has_limit = account_limit(t, &limit, &words);
+
+        json_member_open(j, "memory", '{');
+        facts_print(j, "liveBytes", t, FACT_LIVE);
+        facts_print(j, "maxLiveBytes", t, FACT_LIVE_MAX);
+        facts_print(j, "heapBytes", t, FACT_HEAP_SIZE);
+        facts_print(j, "rssBytes", t, FACT_RESIDENT);
+        json_key(j, "resident");
+        if (h && h->resident)
+                json_message(j, &h->resident->base, true);
+        else
+                json_none(j);
+        facts_print(j, "cgroupBytes", t, FACT_CGROUP);
+        json_known_u64(j, "limitBytes", has_limit, limit);
+        json_close(j, '}');
+}
+
+static void json_bands(struct json_out *j, const struct world_target *t)
+{
+        const struct world_band *grown[ACCOUNT_BANDS];
+        size_t n = account_bands(t, grown);
+
+        json_member_open(j, "bands", '[');
+        for (size_t i = 0; i < n; i++) {
+                json_open(j, '{');
+                json_member_text(j, "label", grown[i]->def->label);
+                json_member_u64(j, "firstBytes", grown[i]->first_bytes);
+                json_member_u64(j, "bytes", grown[i]->bytes);
+                json_close(j, '}');
+        }
+        json_close(j, ']');
+}
+
+static void json_pauses(struct json_out *j, const struct world_target *t)
+{
+        json_member_open(j, "pauses", '[');
+        for (size_t i = 0; t->gc && i < t->gc->n_last; i++) {
+                const Hw__Collection *c = t->gc->last[i];
+                json_open(j, '{');
+                json_member_u64(j, "endNs", c->end_time_ns);
+                json_member_u64(j, "pauseNs", c->pause_ns);
+                json_member_u64(j, "generation", c->generation);
+                json_member_bool(j, "major", c->major);
+                json_close(j, '}');
+        }
+        json_close(j, ']');
+}
+
+static void account_json(FILE *to, const struct account *a, const struct world_target *t)
+{
+        static const char *const words[] = { "runs", "ended", "badly", "unknown" };
+        struct json_out out = { .to = to }, *j = &out;
+
+        json_open(j, '{');
+        json_member_text(j, "target", t->name);
+        json_member_u64(j, "run", t->run);
+        json_member_text(j, "end", words[a->end]);
+        json_member_text(j, "detail", t->target ? t->target->detail : NULL);
+        json_member_u64(j, "lengthNs", t->event_time_ns);
+        json_memory(j, t);
+        json_bands(j, t);
+        json_pauses(j, t);
+        json_known_u64(j, "lostBytes", t->health != NULL, t->health ? t->health->lost_bytes : 0);
+        account_rows_print(j, "rows", a);
+        json_close(j, '}');
+        json_newline(j);
+}
+
+/* ----------------------------------------------------------------- command */
+
+struct request {
+        const char *what;
+        struct selection from; /* of `what` */
+        bool json;
+};
+
+static const struct option options[] = {
+        OPERAND(OPTION_IS_TEXT, "TARGET|FILE", const char *, 1, 1, struct request, what, COMPLETE_TARGET_OR_FILE, NULL),
+        OPTION_JSON(struct request, json, "text (default), or one object per run"),
+        OPTION_CONNECT(struct request, from.endpoints),
+        OPTIONS_OF_TREND(struct request, from.judging),
+        OPTIONS_END,
+};
+
+static int check(void *filled)
+{
+        struct request *r = filled;
+
+        (void)text_list_add(&command_post_mortem, &r->from.operands, r->what);
+        return selection_check(&command_post_mortem, &r->from);
+}
+
+static int apply_update(void *world, size_t daemon, const Hw__Update *update)
+{
+        return world_apply(world, daemon, update);
+}
+
+static void reset(void *world, size_t daemon)
+{
+        world_reset(world, daemon);
+}
+
+static int print(const struct request *r, const struct world_target *t, bool live)
+{
+        struct account a;
+
+        account_of(&a, t, live);
+        if (r->json)
+                account_json(stdout, &a, t);
+        else
+                account_text(stdout, &a, t);
+        return a.end == END_BADLY ? EXIT_FINDING : EXIT_OK;
+}
+
+static int show(const struct request *r)
+{
+        struct world *world = world_new(NULL);
+        struct error error = { "out of memory" };
+        struct feed *feed = world ? selection_open(&r->from, NULL, 0, &error) : NULL;
+        int status = EXIT_USAGE;
+
+        if (!feed) {
+                command_error(&command_post_mortem, "%s", error.text);
+                world_destroy(&world);
+                return EXIT_USAGE;
+        }
+        enum gather_end gathered = gather(
+                feed, &(struct gatherer){
+                              .command = &command_post_mortem, .take = apply_update, .reset = reset, .ctx = world });
+        bool good = gathered != GATHERED_FAILED;
+        const struct world_target *t = feed_is_live(feed)     ? world_find(world, r->what)
+                                       : world_targets(world) ? world_target(world, 0)
+                                                              : NULL;
+        if (good && t && t->run)
+                status = gather_status(gathered, print(r, t, feed_is_live(feed)));
+        else if (good && feed_is_live(feed) && !t)
+                status = absent_target(&command_post_mortem, feed_endpoint(feed, 0), r->what);
+        else if (good)
+                command_error(&command_post_mortem, "%s has no run yet", r->what);
+        feed_close(&feed);
+        world_destroy(&world);
+        return status;
+}
+
+static int run(void *filled)
+{
+        signals_catch();
+        int status = show(filled);
+        signals_die();
+        return status;
+}
+
+const struct command command_post_mortem = {
+        .name = "post-mortem",
+        .summary = "how a program ended, and its memory until then",
+        .usage = (const char *const[]){ "TARGET [--connect EP]...", "FILE [OPTION]...", NULL },
+        .about = "How a target ended, or the last run in a finished eventlog or recording, on one screen: exit status, "
+                 "signal or killed for memory, as far as its parent or the kernel says; its memory at the end and the "
+                 "limit, since when it grew and where, the bands that grew most, the last "
+                 "notes and pauses, and what the stream lost. What is unknown is left out.",
+        .options = options,
+        .status =
+                "0, 1 when it ended badly, 2 when there is nothing to read, or one of several daemons does not answer.",
+        .examples =
+                (const char *const[]){
+                        "heapwatch post-mortem api",
+                        "heapwatch post-mortem recording:api@-1",
+                        NULL,
+                },
+        .size = sizeof(struct request),
+        .check = check,
+        .run = run,
+};

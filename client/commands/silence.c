@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/commands/silence.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heapwatch/text.h"
+
+static int parse_silence(const struct command *c, Hw__Request **r, char *const *words, int n, const char *why)
+{
+        Hw__SilenceRequest *s = (*r)->silence;
+
+        s->has_duration_ns = true;
+        if (!hw_parse_duration(words[n - 1], &s->duration_ns))
+                return command_usage_error(c, "silence '%s': expected a duration, e.g. 30m, 2h, 1d", words[n - 1]);
+        if (hw_request_set_text(&s->rule, words[1]) < 0 ||
+            hw_request_set_text(&s->target, n == 4 ? words[2] : NULL) < 0 || hw_request_set_text(&s->why, why) < 0)
+                hw_request_destroy(r);
+        return 0;
+}
+
+static bool is_number(const char *text)
+{
+        return *text && strspn(text, "0123456789") == strlen(text);
+}
+
+static int parse_unsilence(const struct command *c, Hw__Request **r, char *const *words, int n)
+{
+        Hw__UnsilenceRequest *u = (*r)->unsilence;
+
+        if (n == 3 || !is_number(words[1])) {
+                if (hw_request_set_text(&u->rule, words[1]) < 0 ||
+                    hw_request_set_text(&u->target, n == 3 ? words[2] : NULL) < 0)
+                        hw_request_destroy(r);
+                return 0;
+        }
+        errno = 0;
+        u->has_id = true;
+        u->id = strtoull(words[1], NULL, 10);
+        if (errno || !u->id)
+                return command_usage_error(c, "'%s': expected the number of a silence, from 1", words[1]);
+        return 0;
+}
+
+int silence_parse(const struct command *c, Hw__Request **ret_request, char *const *words, int n_words, const char *why)
+{
+        bool is_silence = !strcmp(words[0], "silence"), is_end = !strcmp(words[0], "unsilence");
+        Hw__Request *r = hw_request_new(is_silence ? HW__REQUEST__WHAT_SILENCE
+                                        : is_end   ? HW__REQUEST__WHAT_UNSILENCE
+                                                   : HW__REQUEST__WHAT_SILENCES);
+        int status = 0;
+
+        if (r && is_silence)
+                status = parse_silence(c, &r, words, n_words, why);
+        else if (r && is_end)
+                status = parse_unsilence(c, &r, words, n_words);
+        if (status)
+                hw_request_destroy(&r);
+        *ret_request = r;
+        return status;
+}
+
+/* ------------------------------------------------------------------- print */
+
+static void print_one(const Hw__Silence *s)
+{
+        char rule[512], target[512], why[1024], until[HW_NUMBER_MAX] = "-";
+
+        (void)hw_terminal_text(rule, sizeof(rule), s->rule ? s->rule : "-");
+        (void)hw_terminal_text(target, sizeof(target), s->target ? s->target : "-");
+        (void)hw_terminal_text(why, sizeof(why), s->why ? s->why : "-");
+        if (s->has_until_wall_ns)
+                (void)hw_time_text(until, sizeof(until), s->until_wall_ns);
+        (void)printf("%4" PRIu64 "  %-20s  %-20s  %-24s  %s\n", s->id, rule, target, until, why);
+}
+
+void silence_print(const Hw__Silences *list)
+{
+        char safe[1024];
+
+        if (list->n_silences)
+                (void)printf("%4s  %-20s  %-20s  %-24s  %s\n", "ID", "RULE", "TARGET", "UNTIL", "WHY");
+        else
+                (void)printf("no silences\n");
+        for (size_t i = 0; i < list->n_silences; i++)
+                print_one(list->silences[i]);
+        if (list->not_kept) {
+                (void)hw_terminal_text(safe, sizeof(safe), list->not_kept);
+                (void)printf("not kept over a restart: %s\n", safe);
+        }
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * trend_json.c - DESIGN: the wire's message, reassembled from the world, and with it the account of resident memory and the
+ * labels of bands.
+ */
+#include <stdlib.h>
+
+#include "proto/wire/json.h"
+#include "client/answers/census.h"
+#include "client/commands/trend.h"
+#include "proto/base/ckd.h"
+
+static void put_labels(struct json_out *j, const struct world_target *t)
+{
+        json_member_open(j, "labels", '{');
+        for (uint32_t i = 0; i < t->n_bands; i++) {
+                char id[16];
+                if (!t->bands[i] || !t->bands[i]->trend)
+                        continue;
+                (void)snprintf(id, sizeof(id), "%u", t->bands[i]->id);
+                json_member_text(j, id, t->bands[i]->def->label);
+        }
+        json_close(j, '}');
+}
+
+static void put_trends(struct json_out *j, const struct world_target *t)
+{
+        Hw__Trends message = HW__TRENDS__INIT;
+        Hw__Trend **all = calloc(WORLD_SERIES + (size_t)t->n_bands, sizeof(*all));
+
+        if (t->trend_state)
+                message = *t->trend_state;
+        message.trends = all;
+        message.n_trends = 0;
+        for (size_t i = 0; all && i < WORLD_SERIES; i++)
+                if (t->trends[i])
+                        all[message.n_trends++] = (Hw__Trend *)t->trends[i];
+        for (uint32_t i = 0; all && i < t->n_bands; i++)
+                if (t->bands[i] && t->bands[i]->trend)
+                        all[message.n_trends++] = (Hw__Trend *)t->bands[i]->trend;
+        json_key(j, "trends");
+        if (all)
+                json_message(j, &message.base, true);
+        else
+                json_none(j);
+        free(all);
+}
+
+/* Of when live data are: a program may go long without a major collection. */
+static void put_live(struct json_out *j, const struct world_target *t)
+{
+        const Hw__Heap *h = t->heap;
+
+        if (!h || !h->has_live_bytes || !h->has_live_time_ns)
+                return;
+        json_member_open(j, "live", '{');
+        json_member_u64_string(j, "timeNs", h->live_time_ns);
+        json_member_u64_string(j, "ageNs", sub_sat(t->event_time_ns, h->live_time_ns));
+        json_member_u64_string(j, "bytes", h->live_bytes);
+        json_close(j, '}');
+}
+
+void trend_json(FILE *to, const struct world_target *t)
+{
+        struct json_out j = { .to = to };
+
+        json_open(&j, '{');
+        json_member_text(&j, "target", t->name);
+        json_member_u64(&j, "run", t->run);
+        put_trends(&j, t);
+        json_key(&j, "resident");
+        if (t->heap && t->heap->resident)
+                json_message(&j, &t->heap->resident->base, true);
+        else
+                json_none(&j);
+        put_labels(&j, t);
+        put_live(&j, t);
+        census_age_print(&j, t, !trend_is_over(t), true);
+        json_close(&j, '}');
+        json_newline(&j);
+}
+
+static Hw__Verdict stronger(Hw__Verdict worst, const Hw__Trend *t)
+{
+        return t && t->has_verdict && t->verdict > worst ? t->verdict : worst;
+}
+
+Hw__Verdict trend_worst(const struct world_target *t)
+{
+        Hw__Verdict worst = HW__VERDICT__VERDICT_UNKNOWN;
+
+        for (size_t i = 0; i < WORLD_SERIES; i++)
+                worst = stronger(worst, t->trends[i]);
+        for (uint32_t i = 0; i < t->n_bands; i++)
+                worst = stronger(worst, t->bands[i] ? t->bands[i]->trend : NULL);
+        return worst;
+}

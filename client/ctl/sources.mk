@@ -1,1 +1,0 @@
-sources := ctl.c print.c silence.c

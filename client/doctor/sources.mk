@@ -1,1 +1,0 @@
-sources := features.c doctor.c

@@ -1,1 +1,0 @@
-sources := types.c print.c events.c

@@ -1,1 +1,0 @@
-sources := hosts.c endpoints.c

@@ -1,0 +1,1 @@
+sources := answer.c guard.c listen_address.c connections.c http.c

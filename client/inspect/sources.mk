@@ -1,1 +1,0 @@
-sources := subject.c command.c

@@ -1,1 +1,0 @@
-sources := pipe.c csv.c

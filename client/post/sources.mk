@@ -1,1 +1,0 @@
-sources := http.c

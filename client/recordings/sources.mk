@@ -1,1 +1,0 @@
-sources := recordings.c stretch_file.c dump.c bundles.c bundle.c

@@ -1,1 +1,0 @@
-sources := schedule.c output.c replay.c

@@ -1,1 +1,0 @@
-sources := rules.c findings.c check.c

@@ -1,1 +1,0 @@
-sources := answer.c guard.c listen_address.c connections.c

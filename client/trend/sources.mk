@@ -1,1 +1,0 @@
-sources := rows.c json.c command.c
