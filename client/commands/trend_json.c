@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trend_json.c - DESIGN: the wire's message, reassembled from the world, and with it the account of resident memory and the
- * labels of bands.
+ * trend_json.c - DESIGN: the wire's message, reassembled from the world, and with it the account of resident memory and
+ * the labels of bands.
  */
 #include <stdlib.h>
 
