@@ -92,7 +92,7 @@ SAN.afl     := $(SAN.asan)
 
 HW_CFLAGS  := -std=c11 -D_GNU_SOURCE -DHEAPWATCH_VERSION='"$(VERSION)"' -fPIC -fno-semantic-interposition \
               $(WARNINGS) $(HARDEN) $(SAN.$(MODE)) -Iinclude -I$(GEN) -I. $(PKG_CFLAGS)
-HW_LDFLAGS := $(SAN.$(MODE)) -Wl,-z,relro,-z,now -Wl,--as-needed -lm
+HW_LDFLAGS := $(SAN.$(MODE)) -Wl,-z,relro,-z,now -Wl,--as-needed -pthread -ldl -lm
 
 ifdef V
 Q :=
@@ -274,6 +274,9 @@ $(O)/unit/trend/test_statistics: HW_LDFLAGS += -lgsl -lgslcblas
 
 # A disk that hangs.
 $(O)/unit/record/test_recorder: HW_LDFLAGS += -Wl,--wrap=pwrite
+
+# A kernel without close_range(2).
+$(O)/unit/base/test_own_process: HW_LDFLAGS += -Wl,--wrap=syscall
 
 # Tests that count allocations, or make each fail in turn.
 $(addprefix $(O)/unit/, model/test_memory record/test_assembler trend/test_rings target/test_memory target/test_steady fuzz/test_fuzz_session) \

@@ -130,9 +130,7 @@ int database_exec(struct database *d, const char *text)
 
 bool database_is_damage(int result)
 {
-        int r = result & 0xff;
-
-        return r == SQLITE_CORRUPT || r == SQLITE_NOTADB;
+        return result == SQLITE_CORRUPT || result == SQLITE_NOTADB;
 }
 
 /* ----------------------------------------------------------------- the connection */
@@ -231,7 +229,7 @@ static bool check_kind(struct database *d, struct error *error)
 
 static int connect(struct database *d, int flags, struct error *error)
 {
-        int r = sqlite3_open_v2(d->path, &d->db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
+        int r = sqlite3_open_v2(d->path, &d->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
 
         if (r != SQLITE_OK)
                 error_set(error, "cannot open %s: %s", d->path, d->db ? sqlite3_errmsg(d->db) : "out of memory");

@@ -5,11 +5,13 @@
  * taken out of the multi handle and reported after curl_multi_socket_action has
  * returned, so `done` may start and cancel requests freely.
  *
- * CURLOPT_QUICK_EXIT: without it, when a request times out, libcurl waits for
- * the thread that resolves its name, however long that takes.
+ * CURLOPT_QUICK_EXIT: without it (libcurl before 7.87), when a request times
+ * out, libcurl waits for the thread that resolves its name, however long that
+ * takes.
  */
 #include "client/http/http.h"
 
+#include <ctype.h>
 #include <curl/curl.h>
 #include <event2/event.h>
 #include <stdbool.h>
@@ -17,8 +19,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <unistd.h>
 
 #include "client/cli/secret.h"
+#include "proto/base/array.h"
 #include "proto/base/error.h"
 
 /* ------------------------------------------------------------------ tokens */
@@ -92,6 +97,7 @@ struct http_request {
         http_done_fn *done;
         void *ctx;
         const char *count;       /* name of the header that is wanted, or NULL */
+        uint64_t counted;        /* the number in it; UINT64_MAX: none */
         size_t received;         /* bytes of headers and body */
         char text[TEXT_MAX + 1]; /* the beginning of the body */
         size_t text_size;
@@ -116,12 +122,31 @@ static size_t on_body(char *data, size_t one, size_t n, void *ctx)
         return r->received <= HTTP_BODY_MAX ? n : 0;
 }
 
+/* The number that is all of a header's value, which need not end with a NUL. */
+static uint64_t parse_count(const char *value, size_t n)
+{
+        char text[24], *end;
+
+        while (n && isspace((unsigned char)*value))
+                value++, n--;
+        while (n && isspace((unsigned char)value[n - 1]))
+                n--;
+        if (!n || n >= sizeof(text) || *value < '0' || *value > '9')
+                return UINT64_MAX;
+        memcpy(text, value, n);
+        text[n] = '\0';
+        unsigned long long number = strtoull(text, &end, 10);
+        return *end ? UINT64_MAX : number;
+}
+
 static size_t on_header(char *data, size_t one, size_t n, void *ctx)
 {
         struct http_request *r = ctx;
+        const size_t name = r->count ? strlen(r->count) : 0;
 
-        (void)data;
         (void)one;
+        if (name && n > name && data[name] == ':' && !strncasecmp(data, r->count, name))
+                r->counted = parse_count(data + name + 1, n - name - 1);
         r->received += n;
         return r->received <= HTTP_BODY_MAX ? n : 0;
 }
@@ -148,19 +173,6 @@ static uint64_t retry_after(CURL *easy)
         if (curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &seconds) != CURLE_OK || seconds <= 0)
                 return 0;
         return (uint64_t)(seconds < RETRY_AFTER_MAX_S ? seconds : RETRY_AFTER_MAX_S) * 1000000000u;
-}
-
-/* The number in the wanted header. */
-static uint64_t header_count(const struct http_request *r)
-{
-        struct curl_header *header;
-        char *end;
-
-        if (!r->count || curl_easy_header(r->easy, r->count, 0, CURLH_HEADER, -1, &header) != CURLHE_OK ||
-            *header->value < '0' || *header->value > '9')
-                return UINT64_MAX;
-        unsigned long long n = strtoull(header->value, &end, 10);
-        return *end ? UINT64_MAX : n;
 }
 
 /* libcurl's message names hosts and ports, never a path or a token. */
@@ -207,7 +219,7 @@ static void finish(struct http_request *r, CURLcode code)
         result.ok = code == CURLE_OK && result.status >= 200 && result.status < 300;
         result.again = !result.ok && is_worth_retrying(r->easy, code, result.status);
         result.retry_after_ns = retry_after(r->easy);
-        result.count = header_count(r);
+        result.count = r->counted;
         describe(&result, code, r);
         release(r);
         done(ctx, &result);
@@ -282,6 +294,19 @@ static int want_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *
 
 /* ------------------------------------------------------------------ start */
 
+/* Where this system has its certificates, if libcurl was built for another one; else NULL. */
+static const char *system_ca_file(void)
+{
+        static const char *const files[] = { "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
+                                             "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem" };
+        const char *own = curl_version_info(CURLVERSION_NOW)->cainfo;
+
+        for (size_t i = 0; own && access(own, R_OK) != 0 && i < ARRAY_SIZE(files); i++)
+                if (access(files[i], R_OK) == 0)
+                        return files[i];
+        return NULL;
+}
+
 static bool set_options(struct http_request *r, const struct http_post *post, const char *user)
 {
         CURL *e = r->easy;
@@ -290,12 +315,18 @@ static bool set_options(struct http_request *r, const struct http_post *post, co
 
 #define SET(option, value) (code = code == CURLE_OK ? curl_easy_setopt(e, option, value) : code)
         SET(CURLOPT_URL, post->url);
+#if LIBCURL_VERSION_NUM >= 0x075500
         SET(CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+        SET(CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
         SET(CURLOPT_FOLLOWLOCATION, 0L);
         SET(CURLOPT_PROXY, "");
         SET(CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
         SET(CURLOPT_NOSIGNAL, 1L);
+#if LIBCURL_VERSION_NUM >= 0x075700
         SET(CURLOPT_QUICK_EXIT, 1L);
+#endif
         SET(CURLOPT_TIMEOUT_MS, timeout_ms > 0 ? timeout_ms : 1L);
         SET(CURLOPT_CONNECTTIMEOUT_MS, timeout_ms < CONNECT_MS ? timeout_ms : CONNECT_MS);
         SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)post->size);
@@ -312,8 +343,8 @@ static bool set_options(struct http_request *r, const struct http_post *post, co
                 SET(CURLOPT_UNIX_SOCKET_PATH, post->unix_path);
         if (user[0])
                 SET(CURLOPT_USERPWD, user);
-        if (post->ca_file)
-                SET(CURLOPT_CAINFO, post->ca_file);
+        if (post->ca_file || system_ca_file())
+                SET(CURLOPT_CAINFO, post->ca_file ? post->ca_file : system_ca_file());
 #undef SET
         return code == CURLE_OK;
 }
@@ -417,6 +448,7 @@ struct http_request *http_start(struct http *h, const struct http_post *post, ht
         r->done = done;
         r->ctx = ctx;
         r->count = post->count;
+        r->counted = UINT64_MAX;
         return r;
 }
 

@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/pidfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,6 +32,7 @@
 #include "client/notify/exec_child.h"
 #include "heapwatch/text.h"
 #include "proto/base/error.h"
+#include "proto/base/fork.h"
 
 /* --------------------------------------------------------- its environment */
 
@@ -396,7 +397,7 @@ static int start(struct exec *e, struct event_base *base, const char *const *arg
         err = e->keeper < 0 ? -errno : 0;
         if (err < 0)
                 goto out;
-        e->pidfd = pidfd_open(e->keeper, 0);
+        e->pidfd = (int)syscall(SYS_pidfd_open, e->keeper, 0);
         err = e->pidfd < 0 && errno != ENOSYS ? -errno : watch(e, base);
 out:
         close_fd(&input);

@@ -19,6 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "proto/base/descriptors.h"
+#include "proto/base/fork.h"
+
 #define KILL_ROUNDS   500 /* with a pause of ROUND_NS each: two seconds */
 #define ROUND_NS      4000000L
 #define REPORT_FILENO 3
@@ -39,9 +42,9 @@ static void leave_daemon(const struct exec_child *c)
         for (int s = 1; s < NSIG; s++)
                 (void)sigaction(s, &action, NULL);
         if (dup2(c->input, STDIN_FILENO) < 0 || dup2(c->output, STDOUT_FILENO) < 0 ||
-            dup2(c->output, STDERR_FILENO) < 0 || dup3(c->report, REPORT_FILENO, O_CLOEXEC) < 0 ||
-            close_range(REPORT_FILENO + 1, ~0u, 0) < 0)
+            dup2(c->output, STDERR_FILENO) < 0 || dup3(c->report, REPORT_FILENO, O_CLOEXEC) < 0)
                 _exit(1);
+        descriptors_close(REPORT_FILENO + 1);
 }
 
 /* ------------------------------------------------------------ the program */

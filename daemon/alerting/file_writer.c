@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "proto/base/descriptors.h"
+#include "proto/base/fork.h"
 #include "proto/base/whole_file.h"
 
 struct file_writer {
@@ -45,9 +47,8 @@ static void on_child(evutil_socket_t signal_number, short what, void *ctx)
 /* In the child: all signals are blocked, so no handler of the daemon runs. */
 static void write_and_end(const char *path, const char *text)
 {
-        int err = close_range(STDERR_FILENO + 1, ~0u, 0) < 0 ? -errno : whole_file_write(path, text, strlen(text));
-
-        _exit(err == 0 ? 0 : -err & 0xff);
+        descriptors_close(STDERR_FILENO + 1);
+        _exit(-whole_file_write(path, text, strlen(text)) & 0xff);
 }
 
 bool file_writer_start(struct file_writer *w, const char *text)

@@ -21,6 +21,7 @@
 #include "proto/base/clock.h"
 #include "daemon/target/pipeline_internal.h"
 #include "daemon/target/rebuild.h"
+#include "proto/base/signal_name.h"
 
 #define LOST_PATIENCE_NS UINT64_C(60000000000) /* a run may be lost for this long before its alerts end */
 #define EXIT_REPORT_NS   UINT64_C(2000000000)  /* the parent of a process has reported its status by then */
@@ -53,7 +54,7 @@ static const char *limit_text(const struct pipeline *p, char *text, size_t size)
 static void format_exit(const struct pipeline *p, const char *why, char *detail, size_t size)
 {
         const struct run_exit *how = &p->ended;
-        const char *name = how->signal ? sigabbrev_np((int)how->signal) : NULL;
+        const char *name = signal_name((int)how->signal);
         char limit[48];
 
         if (how->signal)

@@ -18,6 +18,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
 #include "proto/base/time.h"
+#include "proto/base/signal_name.h"
 
 #define SHORT_NS   (60 * NS_PER_S)
 #define PAUSE_MAX  300u /* seconds */
@@ -151,7 +152,7 @@ uint64_t daemon_life_next_ns(const struct daemon_life *life)
 char *daemon_life_text(char out[DAEMON_LIFE_TEXT_MAX], const struct daemon_life *life)
 {
         char when[HW_NUMBER_MAX];
-        const char *name = sigabbrev_np(life->signal);
+        const char *name = signal_name(life->signal);
 
         if (life->end == LIFE_SIGNAL)
                 (void)snprintf(out, DAEMON_LIFE_TEXT_MAX, "ended by SIG%s at %s", name ? name : "?",

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "proto/base/descriptors.h"
+
 void sibling_program(const char *name, char *ret_path, size_t size)
 {
         char self[PATH_MAX];
@@ -50,7 +52,7 @@ static int set_files(posix_spawn_file_actions_t *actions, const int files[3])
                 err = files[fd] == SIBLING_NULL
                               ? posix_spawn_file_actions_addopen(actions, fd, "/dev/null", fd ? O_WRONLY : O_RDONLY, 0)
                               : posix_spawn_file_actions_adddup2(actions, files[fd], fd);
-        return err ? err : posix_spawn_file_actions_addclosefrom_np(actions, STDERR_FILENO + 1);
+        return err;
 }
 
 int sibling_spawn(char *const argv[], const int files[3], pid_t *ret_pid)
@@ -60,6 +62,7 @@ int sibling_spawn(char *const argv[], const int files[3], pid_t *ret_pid)
         posix_spawn_file_actions_t actions;
 
         sibling_program(argv[0], path, sizeof(path));
+        descriptors_close_at_exec(STDERR_FILENO + 1);
         int err = posix_spawnattr_init(&attributes);
         if (!err) {
                 err = posix_spawn_file_actions_init(&actions);

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN - close_range(2) is in Linux from 5.9 on, with the flag from 5.11 on;
+ * for older kernels there is the list in /proc, which is read without malloc(3):
+ * this may be a child of a process with threads. Without /proc, too, what we
+ * have opened ourselves is closed at an exec all the same.
+ */
+#include "proto/base/descriptors.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef SYS_close_range /* glibc before 2.34 */
+#define SYS_close_range 436
+#endif
+#define AT_EXEC 4u /* CLOSE_RANGE_CLOEXEC */
+
+static void close_one(int fd, unsigned flags)
+{
+        if (flags == AT_EXEC)
+                (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+        else
+                (void)close(fd);
+}
+
+static void close_listed(int first, unsigned flags)
+{
+        _Alignas(struct dirent64) char entries[4096];
+        const int list = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        long n;
+
+        while (list >= 0 && (n = syscall(SYS_getdents64, list, entries, sizeof(entries))) > 0) {
+                for (long at = 0; at < n;) {
+                        const struct dirent64 *entry = (const void *)(entries + at);
+                        const int fd = (int)strtol(entry->d_name, NULL, 10); /* of "." and ".." 0 */
+                        if (fd >= first && fd != list)
+                                close_one(fd, flags);
+                        at += entry->d_reclen;
+                }
+        }
+        if (list >= 0)
+                (void)close(list);
+}
+
+static void close_from(int first, unsigned flags)
+{
+        if (syscall(SYS_close_range, (unsigned)first, ~0u, flags) != 0)
+                close_listed(first, flags);
+}
+
+void descriptors_close(int first)
+{
+        close_from(first, 0);
+}
+
+void descriptors_close_at_exec(int first)
+{
+        close_from(first, AT_EXEC);
+}
