@@ -207,7 +207,8 @@ $(O)/libheapwatch.so: $(LIB_OBJ) scripts/libheapwatch.map
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -shared -Wl,-soname,libheapwatch.so.$(SOVERSION) -Wl,--version-script=scripts/libheapwatch.map -o $@ $(LIB_OBJ) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_LIB)
 
-# The agent is loaded into other programs: libc alone, no sanitizer, and only three visible names.
+# The agent is loaded into other programs: libc alone, no sanitizer, and only these visible names: two of its own, and
+# those of libc that it interposes.
 AGENT_CFLAGS := -std=c11 -D_GNU_SOURCE -fPIC -fvisibility=hidden $(WARNINGS) $(HARDEN) -I.
 
 $(OBJ)/inside/%.o: %.c $(OBJ)/flags
@@ -221,7 +222,7 @@ $(O)/libheapwatch-agent.so: $(AGENT_OBJ)
 
 $(OBJ)/libheapwatch-agent.o: $(AGENT_OBJ)
 	$(Q)$(CC) $(CFLAGS) -r -nostdlib -o $@ $^
-	$(Q)$(OBJCOPY) --keep-global-symbol=heapwatch_agent_attach --keep-global-symbol=select $@
+	$(Q)$(OBJCOPY) --wildcard --keep-global-symbol='heapwatch_agent_*' --keep-global-symbol=select $@
 
 $(O)/libheapwatch-agent.a: $(OBJ)/libheapwatch-agent.o
 	$(call SAY,AR,$@)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * agent.h - what libheapwatch-agent exports: one function, for `heapwatch
- * attach`. Everything else is done by loading or linking it.
+ * agent.h - what libheapwatch-agent exports: a function for `heapwatch attach`
+ * and one for the program. Everything else is done by loading or linking it.
  */
 #ifndef HW_AGENT_AGENT_H
 #define HW_AGENT_AGENT_H
@@ -17,5 +17,11 @@
 
 /* `settings` as in HEAPWATCH_AGENT. Any thread with 32 KiB of stack may call it, one at a time. */
 AGENT_EXPORT int heapwatch_agent_attach(const char *settings, char *answer, size_t answer_size);
+
+/*
+ * A census with the program's next step, as by the request `census` (docs/AGENT.md); nothing while no log or heap
+ * profile runs. Any thread; returns at once.
+ */
+AGENT_EXPORT void heapwatch_agent_census(void);
 
 #endif

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "agent/agent.h"
 #include "agent/control.h"
 #include "agent/logging.h"
 #include "agent/requests.h"
@@ -34,7 +35,7 @@ static struct {
         pthread_cond_t changed;
         struct thread thread;
         _Atomic bool started; /* on the thread that attach borrows; the program's own may be at a point just then */
-        bool busy, ending, flush_now, due;
+        bool busy, ending, flush_now, census_now, due;
         int64_t report_ns; /* when to report again that no census is made */
         bool report_knew;  /* how long one would pause the program, when that was last reported */
         bool waiting;      /* the errand waits for the program's own thread */
@@ -124,6 +125,9 @@ static void turn(void)
         timetable_set_profile(&p.timetable, now, logging_profile());
         request = start_request();
         census_if_due(now);
+        if (p.census_now)
+                census_for_request(now);
+        p.census_now = false;
         if (runtime_kind.threaded || (!runtime_kind.log && !request)) {
                 if (flush_due || request)
                         go_in_unlocked(flush_due, request);
@@ -173,7 +177,7 @@ static void run(void)
                 begin();
         while (!p.ending) {
                 int64_t ns = timetable_until_due(&p.timetable, thread_now_ns());
-                if (ns > 0 && !p.flush_now)
+                if (ns > 0 && !p.flush_now && !p.census_now)
                         wait_for(ns);
                 if (!p.ending)
                         turn();
@@ -185,6 +189,16 @@ static void run(void)
 static void wake(void)
 {
         pthread_mutex_lock(&p.lock);
+        pthread_cond_broadcast(&p.changed);
+        pthread_mutex_unlock(&p.lock);
+}
+
+void heapwatch_agent_census(void)
+{
+        if (!p.started || p.child)
+                return;
+        pthread_mutex_lock(&p.lock);
+        p.census_now = true;
         pthread_cond_broadcast(&p.changed);
         pthread_mutex_unlock(&p.lock);
 }
@@ -298,7 +312,7 @@ void pace_last_flush(void)
 void pace_fork_child(void)
 {
         p.child = true;
-        p.started = p.busy = p.ending = p.flush_now = p.due = p.waiting = false;
+        p.started = p.busy = p.ending = p.flush_now = p.census_now = p.due = p.waiting = false;
         pthread_mutex_init(&p.lock, NULL);
         control_fork_child();
 }
