@@ -111,6 +111,14 @@ bool info_tables_is_constructor(struct program *program, uint64_t at, bool profi
                read_description(program, at, profiled, name, sizeof(name));
 }
 
+bool info_tables_is_function(struct program *program, uint64_t at)
+{
+        struct closure_table i;
+
+        return read_raw(program, at, &i) && is_plausible(&i) &&
+               ((i.type >= FUN && i.type <= THUNK_SELECTOR) || closure_is_frame(i.type));
+}
+
 /* A constructor without a description is a list of closures that the runtime goes through (SRT), never in the heap. */
 static void read_table(struct info_tables *t, uint64_t at, struct closure_table *ret)
 {

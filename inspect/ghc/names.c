@@ -63,17 +63,23 @@ static bool put_module(struct text_out *out, const char *symbol)
         return true;
 }
 
+/* False: it is in none. */
+static bool put_file(struct text_out *out, const struct program *p, const struct mapping *m)
+{
+        const char *path = m && m->file ? p->files[m->file - 1] : NULL, *name = path ? strrchr(path, '/') : NULL;
+
+        if (path)
+                put_safe(out, name ? name + 1 : path);
+        return path != NULL;
+}
+
 static void put_place(struct text_out *out, const struct program *p, uint64_t address)
 {
         const struct mapping *m = program_mapping(p, address);
-        const char *path = m && m->file ? p->files[m->file - 1] : NULL, *name = path ? strrchr(path, '/') : NULL;
+        const bool in_file = put_file(out, p, m);
 
-        if (path) {
-                put_safe(out, name ? name + 1 : path);
-                text_put(out, "+");
-        }
-        text_put(out, "0x");
-        put_hex(out, path ? address - m->start + m->offset : address);
+        text_put(out, in_file ? "+0x" : "0x");
+        put_hex(out, in_file ? address - m->start + m->offset : address);
 }
 
 enum name_kind name_of_code(const struct program *p, uint64_t address, char *ret, size_t size)
@@ -92,6 +98,42 @@ enum name_kind name_of_code(const struct program *p, uint64_t address, char *ret
                 return NAME_LOCAL;
         put_place(&out, p, address);
         return NAME_NONE;
+}
+
+/* The nearest table at or before an address: where its code begins, as far as it can be known without symbols. */
+static uint64_t find_table(struct info_tables *t, uint64_t address)
+{
+        const uint64_t from = address & ~UINT64_C(7);
+
+        for (uint64_t at = from; at + LOCAL_BYTES > from && program_is_code(t->program, at); at -= 8)
+                if (info_tables_is_function(t->program, at))
+                        return at;
+        return address;
+}
+
+void name_of_function(struct info_tables *t, uint64_t address, char *ret, size_t size)
+{
+        const struct program *p = t->program;
+        struct haskell_symbol next;
+        struct text_out out;
+
+        text_out_init(&out, ret, size);
+        switch (program_is_code(p, address) ? name_of_code(p, address, ret, size) : NAME_NONE) {
+        case NAME_EXACT:
+                return;
+        case NAME_LOCAL:
+                out.used = strlen(ret);
+                text_put(&out, " (local, before ");
+                if (haskell_symbol_decode(&next, p->symbols.items[elf_symbols_after(&p->symbols, address)].name))
+                        put_safe(&out, next.name);
+                text_put(&out, ")");
+                return;
+        case NAME_NONE:
+                if (program_is_code(p, address))
+                        put_place(&out, p, find_table(t, address));
+                else if (!put_file(&out, p, program_mapping(p, address)))
+                        text_put(&out, "(code in no file)");
+        }
 }
 
 /* "Main_sessions_closure" is decoded as "Main_sessions_info" is. */

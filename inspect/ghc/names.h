@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "inspect/ghc/info_tables.h"
 #include "inspect/memory/program.h"
 
 enum name_kind {
@@ -19,6 +20,12 @@ enum name_kind {
 
 /* "Main.$wloop", "base:GHC.Conc.Sync.fork"; always a text without control characters. */
 enum name_kind name_of_code(const struct program *p, uint64_t address, char *ret, size_t size);
+
+/*
+ * The same for all addresses of a function: "Main.heavy"; "Main (local, before heavy)" of code without a symbol, by the
+ * one behind it; "server+0x4012f0", by the table in front of it; "libc.so.6" of C code elsewhere.
+ */
+void name_of_function(struct info_tables *t, uint64_t address, char *ret, size_t size);
 
 /* Of a closure that does not move: "Main.sessions". */
 enum name_kind name_of_static(const struct program *p, uint64_t address, char *ret, size_t size);

@@ -16,12 +16,16 @@
 #include "inspect/ghc/closure.h"
 #include "proto/base/array.h"
 
-#define STACK_WORDS_MOST (UINT32_C(1) << 27) /* of one chunk: 1 GiB */
-#define COPY_WORDS_MOST  (UINT64_C(1) << 26) /* of all stacks: 512 MiB */
-#define CHUNKS_MOST      (UINT32_C(1) << 16) /* of one thread */
-#define C_STACK_BYTES    65536u
-#define ARGUMENTS_MOST   64u /* words above the first frame of a thread that runs */
-#define FRAMES_SURE      12u /* that follow one another: then it is a stack */
+#define STACK_WORDS_MOST  (UINT32_C(1) << 27) /* of one chunk: 1 GiB */
+#define COPY_WORDS_MOST   (UINT64_C(1) << 26) /* of all stacks: 512 MiB */
+#define CHUNKS_MOST       (UINT32_C(1) << 16) /* of one thread */
+#define C_STACK_BYTES     65536u
+#define SAVED_BYTES       16384u                         /* of a C stack, in which r13 is looked for */
+#define THREADS_TRIED     1000u                          /* that capabilities are found by */
+#define ARGUMENTS_MOST    64u                            /* words above the first frame of a thread that runs */
+#define HEADER_BYTES_MORE 16u                            /* when it is profiled */
+#define TSO_BYTES         (11u * 8u + HEADER_BYTES_MORE) /* up to the last field of one that is read here */
+#define FRAMES_SURE       12u                            /* that follow one another: then it is a stack */
 
 /* Values of what_next and why_blocked in rts/Constants.h. */
 enum { NEXT_KILLED = 3, NEXT_COMPLETE = 4 };
@@ -124,14 +128,13 @@ static bool is_stack(struct ghc *g, const uint64_t *words, size_t n)
         return true;
 }
 
-static void walk(struct threads *t, struct ghc *g, struct haskell_thread *h)
+void thread_walk(const struct threads *t, struct ghc *g, struct haskell_thread *h,
+                 void (*each)(void *ctx, const struct closure_table *frame), void *ctx)
 {
         const struct closure_table *i = NULL;
         bool good = !h->cut;
 
         h->n_frames = h->stack_words = 0;
-        h->n_kept = 0;
-        h->whole = false;
         for (uint32_t c = 0; c < h->n_chunks; c++) {
                 const struct stack_chunk *chunk = &t->chunks[h->first_chunk + c];
                 const uint64_t *words = t->words + chunk->first;
@@ -149,9 +152,8 @@ static void walk(struct threads *t, struct ghc *g, struct haskell_thread *h)
                                 break;
                         }
                         if (i->type != UNDERFLOW_FRAME) {
-                                if (h->n_kept < THREAD_FRAMES)
-                                        h->frames[h->n_kept++] = i->at;
                                 h->n_frames++;
+                                each(ctx, i);
                         }
                         words += size;
                         n -= size;
@@ -160,10 +162,20 @@ static void walk(struct threads *t, struct ghc *g, struct haskell_thread *h)
         h->whole = good && i && i->type == STOP_FRAME;
 }
 
+static void keep_frame(void *ctx, const struct closure_table *frame)
+{
+        struct haskell_thread *h = ctx;
+
+        if (h->n_kept < THREAD_FRAMES)
+                h->frames[h->n_kept++] = frame->at;
+}
+
 void threads_walk(struct threads *t, struct ghc *g)
 {
-        for (size_t i = 0; i < t->n; i++)
-                walk(t, g, &t->items[i]);
+        for (size_t i = 0; i < t->n; i++) {
+                t->items[i].n_kept = 0;
+                thread_walk(t, g, &t->items[i], keep_frame, &t->items[i]);
+        }
 }
 
 /* -------------------------------------------------------------------------- copying */
@@ -171,6 +183,7 @@ void threads_walk(struct threads *t, struct ghc *g)
 struct copying {
         struct threads *to;
         struct ghc *ghc;
+        size_t words_most; /* of all stacks */
         bool (*expired)(void *ctx);
         void *ctx;
 };
@@ -182,33 +195,56 @@ static uint64_t follow(struct ghc *g, uint64_t closure)
         return first & 1 ? first & ~UINT64_C(7) : closure & ~UINT64_C(7);
 }
 
-/* The stack of a chunk: its used words, and whether another chunk is below. */
+static uint64_t u64_at(const uint8_t *bytes, size_t at)
+{
+        uint64_t value;
+
+        memcpy(&value, bytes + at, sizeof(value));
+        return value;
+}
+
+/* The first words of a STACK. A collector may just have copied it: then its first word leads there. */
+static bool read_head(struct ghc *g, uint64_t *stack, uint8_t *head)
+{
+        const size_t n = g->shift + STACK_WORDS;
+        bool good = !(*stack & 7) && memory_read(g->program->memory, *stack, head, n);
+
+        if (good && u64_at(head, 0) & 1) {
+                *stack = u64_at(head, 0) & ~UINT64_C(7);
+                good = memory_read(g->program->memory, *stack, head, n);
+        }
+        const struct closure_table *i = good ? info_tables_find(&g->tables, u64_at(head, 0)) : NULL;
+        return i && i->type == STACK;
+}
+
+/* The stack of a chunk: its used words, and whether another chunk is below. False: not all of it was copied. */
 static bool copy_chunk(struct copying *c, struct haskell_thread *h, uint64_t stack, uint64_t running_pointer,
                        uint64_t *ret_next)
 {
         struct threads *t = c->to;
-        const struct memory *m = c->ghc->program->memory;
-        uint8_t head[16];
+        const unsigned shift = c->ghc->shift;
+        uint8_t head[STACK_WORDS + HEADER_BYTES_MORE];
         uint32_t size;
-        uint64_t pointer;
 
         *ret_next = 0;
-        if (!memory_read(m, stack + c->ghc->shift + STACK_SIZE, head, sizeof(head)))
+        if (!read_head(c->ghc, &stack, head))
                 return false;
-        memcpy(&size, head, sizeof(size));
-        memcpy(&pointer, head + 8, sizeof(pointer));
-        const uint64_t begin = stack + c->ghc->shift + STACK_WORDS, end = begin + (uint64_t)size * 8;
+        memcpy(&size, head + shift + STACK_SIZE, sizeof(size));
+        uint64_t pointer = u64_at(head, shift + STACK_POINTER);
+        const uint64_t begin = stack + shift + STACK_WORDS, end = begin + (uint64_t)size * 8;
         if (running_pointer >= begin && running_pointer < end)
                 pointer = running_pointer;
         if (size > STACK_WORDS_MOST || pointer < begin || pointer > end || (pointer & 7))
                 return false;
-        const uint32_t n = (uint32_t)((end - pointer) / 8);
-        if (t->n_words + n > COPY_WORDS_MOST || !ARRAY_RESERVE(t->words, t->words_capacity, t->n_words + n) ||
+        const uint64_t used = (end - pointer) / 8, room = c->words_most - t->n_words;
+        const uint32_t n = (uint32_t)(used < room ? used : room);
+        t->out_of_memory |= n < used;
+        if (!ARRAY_RESERVE(t->words, t->words_capacity, t->n_words + n) ||
             !ARRAY_RESERVE(t->chunks, t->chunks_capacity, t->n_chunks + 1)) {
                 t->out_of_memory = true;
                 return false;
         }
-        if (!memory_read(m, pointer, t->words + t->n_words, (size_t)n * 8))
+        if (!memory_read(c->ghc->program->memory, pointer, t->words + t->n_words, (size_t)n * 8))
                 return false;
         t->chunks[t->n_chunks++] =
                 (struct stack_chunk){ t->n_words, n, pointer == running_pointer ? ARGUMENTS_MOST : 0 };
@@ -216,21 +252,17 @@ static bool copy_chunk(struct copying *c, struct haskell_thread *h, uint64_t sta
         const struct closure_table *last =
                 n >= 2 ? info_tables_find(&c->ghc->tables, t->words[t->n_words + n - 2]) : NULL;
         if (last && last->type == UNDERFLOW_FRAME)
-                *ret_next = follow(c->ghc, t->words[t->n_words + n - 1]);
+                *ret_next = t->words[t->n_words + n - 1];
         t->n_words += n;
-        return true;
+        return n == used;
 }
 
-static void copy_stack(struct copying *c, struct haskell_thread *h, uint64_t running_pointer)
+static void copy_stack(struct copying *c, struct haskell_thread *h, uint64_t stack, uint64_t running_pointer)
 {
-        uint64_t stack = follow(c->ghc, memory_u64(c->ghc->program->memory, h->tso + c->ghc->shift + THREAD_STACK));
-
         h->first_chunk = c->to->n_chunks;
-        while (stack && !h->cut) {
-                const struct closure_table *i = info_tables_of_closure(&c->ghc->tables, stack);
-                h->cut = !i || i->type != STACK || h->n_chunks >= CHUNKS_MOST || c->expired(c->ctx) ||
+        while (stack && !h->cut)
+                h->cut = h->n_chunks >= CHUNKS_MOST || (c->expired && c->expired(c->ctx)) ||
                          !copy_chunk(c, h, stack, h->n_chunks == 0 ? running_pointer : 0, &stack);
-        }
 }
 
 static void copy_label(struct copying *c, struct haskell_thread *h)
@@ -325,8 +357,22 @@ static uint64_t capability_of(const struct copying *c, const struct haskell_thre
         return memory_u64(c->ghc->program->memory, h->tso + c->ghc->shift + c->ghc->thread.capability);
 }
 
+/* Where the words of a chunk are. */
+static struct range find_words(const struct ghc *g, uint64_t stack)
+{
+        const uint64_t begin = stack + g->shift + STACK_WORDS;
+
+        return (struct range){ begin,
+                               begin + 8 * (uint64_t)memory_u32(g->program->memory, stack + g->shift + STACK_SIZE) };
+}
+
+static bool is_within(struct range r, uint64_t address)
+{
+        return address >= r.start && address < r.end;
+}
+
 /* The innermost word of a C stack that points into the words of a Haskell stack; 0: none. */
-static uint64_t find_saved_pointer(const struct memory *m, uint64_t c_stack, uint64_t begin, uint64_t end)
+static uint64_t find_saved_pointer(const struct memory *m, uint64_t c_stack, struct range stack)
 {
         uint64_t words[512];
 
@@ -334,7 +380,7 @@ static uint64_t find_saved_pointer(const struct memory *m, uint64_t c_stack, uin
                 if (!memory_read(m, at, words, sizeof(words)))
                         return 0;
                 for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-                        if (words[i] >= begin && words[i] < end && !(words[i] & 7))
+                        if (is_within(stack, words[i]) && !(words[i] & 7))
                                 return words[i];
         }
         return 0;
@@ -344,13 +390,11 @@ static uint64_t find_saved_pointer(const struct memory *m, uint64_t c_stack, uin
 static void find_registers(const struct copying *c, struct running *r)
 {
         const struct program *p = c->ghc->program;
-        const uint64_t stack = memory_u64(p->memory, r->tso + c->ghc->shift + THREAD_STACK) + c->ghc->shift;
-        const uint64_t begin = stack + STACK_WORDS,
-                       end = begin + 8 * (uint64_t)memory_u32(p->memory, stack + STACK_SIZE);
+        const struct range stack = find_words(c->ghc, memory_u64(p->memory, r->tso + c->ghc->shift + THREAD_STACK));
 
         for (size_t i = 0; i < p->n_registers; i++) {
                 const struct registers *g = &p->registers[i];
-                if (g->r13 != r->capability + CAPABILITY_REGISTERS || g->rbp < begin || g->rbp >= end)
+                if (g->r13 != r->capability + CAPABILITY_REGISTERS || !is_within(stack, g->rbp))
                         continue;
                 r->pointer = g->rbp;
                 r->os_thread = g->tid;
@@ -360,8 +404,7 @@ static void find_registers(const struct copying *c, struct running *r)
         r->in_c = true;
         for (size_t i = 0; i < p->n_registers && !r->pointer; i++) {
                 const struct registers *g = &p->registers[i];
-                r->pointer =
-                        g->rbp >= begin && g->rbp < end ? g->rbp : find_saved_pointer(p->memory, g->rsp, begin, end);
+                r->pointer = is_within(stack, g->rbp) ? g->rbp : find_saved_pointer(p->memory, g->rsp, stack);
                 if (r->pointer)
                         r->os_thread = g->tid;
         }
@@ -393,7 +436,7 @@ static bool read_by_pages(void *ctx, uint64_t at, void *to, size_t n)
 
 static void copy_all(struct threads *ret, struct ghc *g, bool (*expired)(void *ctx), void *ctx)
 {
-        struct copying c = { ret, g, expired, ctx };
+        struct copying c = { ret, g, COPY_WORDS_MOST, expired, ctx };
 
         if (!generations_read(&g->generations, g->program)) {
                 ret->list_cut = true;
@@ -402,11 +445,25 @@ static void copy_all(struct threads *ret, struct ghc *g, bool (*expired)(void *c
         ret->collecting = generations_collecting(&g->generations);
         ret->list_cut = !ghc_each_thread(g, copy_thread, &c);
         for (size_t i = 0; i < ret->n && !ret->out_of_time; i++) {
+                const uint64_t at_stack = ret->items[i].tso + g->shift + THREAD_STACK;
                 uint64_t pointer;
                 see_running(&c, &ret->items[i], &pointer);
-                copy_stack(&c, &ret->items[i], pointer);
+                copy_stack(&c, &ret->items[i], memory_u64(g->program->memory, at_stack), pointer);
         }
         ret->out_of_time |= expired(ctx);
+}
+
+/* Empty, with the memory that it has. */
+static void reuse(struct threads *t)
+{
+        *t = (struct threads){
+                .items = t->items,
+                .capacity = t->capacity,
+                .chunks = t->chunks,
+                .chunks_capacity = t->chunks_capacity,
+                .words = t->words,
+                .words_capacity = t->words_capacity,
+        };
 }
 
 void threads_copy(struct threads *ret, struct ghc *g, bool (*expired)(void *ctx), void *ctx)
@@ -415,19 +472,102 @@ void threads_copy(struct threads *ret, struct ghc *g, bool (*expired)(void *ctx)
         struct memory now = { .read = memory->read, .ctx = memory->ctx };
         struct memory pages = { .read = read_by_pages, .ctx = &now };
 
-        *ret = (struct threads){
-                .items = ret->items,
-                .capacity = ret->capacity,
-                .chunks = ret->chunks,
-                .chunks_capacity = ret->chunks_capacity,
-                .words = ret->words,
-                .words_capacity = ret->words_capacity,
-        };
+        reuse(ret);
         g->program->memory = &pages;
         copy_all(ret, g, expired, ctx);
         g->program->memory = memory;
         memory_forget(&pages);
         memory_forget(&now);
+}
+
+/* --------------------------------------------------------- of one thread of the system */
+
+static void add_capability(struct capabilities *c, uint64_t capability)
+{
+        for (size_t i = 0; i < c->n; i++)
+                if (c->items[i] == capability)
+                        return;
+        if (c->n < CAPABILITIES_MOST)
+                c->items[c->n++] = capability;
+}
+
+struct finding {
+        struct capabilities *to;
+        struct ghc *ghc;
+        unsigned tried;
+};
+
+static bool find_capability(void *ctx, uint64_t tso)
+{
+        struct finding *f = ctx;
+
+        add_capability(f->to, memory_u64(f->ghc->program->memory, tso + f->ghc->shift + f->ghc->thread.capability));
+        return ++f->tried < THREADS_TRIED;
+}
+
+void capabilities_find(struct capabilities *ret, struct ghc *g)
+{
+        struct finding f = { ret, g, 0 };
+
+        (void)ghc_each_thread(g, find_capability, &f);
+}
+
+struct current_thread {
+        uint64_t tso, stack, id;
+};
+
+/* Of a capability, if this is one: what it points to must be a thread that points back. */
+static bool find_current_thread(struct ghc *g, uint64_t capability, struct current_thread *ret)
+{
+        const struct thread_layout *l = &g->thread;
+        const uint64_t tso = memory_u64(g->program->memory, capability + CAPABILITY_CURRENT_THREAD);
+        uint8_t bytes[TSO_BYTES];
+
+        if (!tso || !memory_read(g->program->memory, tso, bytes, sizeof(bytes)))
+                return false;
+        const struct closure_table *i = info_tables_find(&g->tables, u64_at(bytes, 0));
+        *ret = (struct current_thread){ tso, u64_at(bytes, g->shift + THREAD_STACK), u64_at(bytes, g->shift + l->id) };
+        return i && i->type == TSO && u64_at(bytes, g->shift + l->capability) == capability;
+}
+
+/* C code that Haskell called has saved r13 on its stack: the innermost word there that leads to a capability. */
+static bool find_saved_thread(struct ghc *g, const struct capabilities *c, uint64_t c_stack, struct current_thread *ret)
+{
+        uint64_t words[512];
+
+        for (uint64_t at = c_stack & ~UINT64_C(7); at < c_stack + SAVED_BYTES; at += sizeof(words)) {
+                if (!memory_read(g->program->memory, at, words, sizeof(words)))
+                        return false;
+                for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+                        for (size_t k = 0; k < c->n && (words[i] & 7) == 0; k++)
+                                if (words[i] == c->items[k] + CAPABILITY_REGISTERS &&
+                                    find_current_thread(g, c->items[k], ret))
+                                        return true;
+        }
+        return false;
+}
+
+bool threads_copy_running(struct threads *ret, struct ghc *g, struct capabilities *capabilities,
+                          const struct registers *r, size_t words_most)
+{
+        struct copying c = { ret, g, words_most, NULL, NULL };
+        uint64_t pointer = r->rbp;
+        struct current_thread now;
+
+        reuse(ret);
+        if (find_current_thread(g, r->r13 - CAPABILITY_REGISTERS, &now))
+                add_capability(capabilities, r->r13 - CAPABILITY_REGISTERS);
+        else if (!find_saved_thread(g, capabilities, r->rsp, &now))
+                return false;
+        const struct range words = find_words(g, now.stack);
+        if (!is_within(words, pointer) && !(pointer = find_saved_pointer(g->program->memory, r->rsp, words)))
+                return false;
+        if (!ARRAY_RESERVE_ZEROED(ret->items, ret->capacity, 1))
+                return false;
+        ret->items[ret->n++] =
+                (struct haskell_thread){ .tso = now.tso, .id = now.id, .state = THREAD_RUNNING, .os_thread = r->tid };
+        copy_stack(&c, &ret->items[0], now.stack, pointer);
+        return true;
 }
 
 void threads_done(struct threads *t)

@@ -85,6 +85,29 @@ struct threads {
 void threads_copy(struct threads *ret, struct ghc *g, bool (*expired)(void *ctx), void *ctx);
 
 void threads_walk(struct threads *t, struct ghc *g);
+
+/* The frames of one of them, from the top; counts them, and sees whether they are whole. */
+void thread_walk(const struct threads *t, struct ghc *g, struct haskell_thread *h,
+                 void (*each)(void *ctx, const struct closure_table *frame), void *ctx);
+
+#define CAPABILITIES_MOST 256u
+
+struct capabilities {
+        uint64_t items[CAPABILITIES_MOST];
+        size_t n;
+};
+
+/* Of the first threads of each list. */
+void capabilities_find(struct capabilities *ret, struct ghc *g);
+
+/*
+ * Copies the thread that a thread of the operating system runs, by its registers: at most `words_most` words from the
+ * top of its stack (more are cut). A capability that was not known is added. False: it runs no Haskell thread, but the
+ * collector, the scheduler or other C code.
+ */
+bool threads_copy_running(struct threads *ret, struct ghc *g, struct capabilities *capabilities,
+                          const struct registers *r, size_t words_most);
+
 void threads_done(struct threads *t);
 
 /* "blocked on an MVar" */

@@ -27,7 +27,7 @@
 
 #define THREADS_MOST 8192
 #define LOCK_MS      3000
-#define AGAIN_US     10000 /* after the time is over, the timer goes off again */
+#define AGAIN_US     5000 /* after the time is over, the timer goes off again */
 
 struct tracee {
         pid_t tid;
@@ -40,6 +40,7 @@ static struct tracee tracees[THREADS_MOST];
 static volatile sig_atomic_t n_tracees, is_over;
 static uint64_t begin_ns, end_ns;
 static int lock = -1;
+static pid_t lock_pid; /* whose lock it is; 0: none */
 static sigset_t signals_before;
 
 static void release_all(void)
@@ -84,16 +85,21 @@ static void set_timer(uint64_t ns)
         (void)setitimer(ITIMER_REAL, &t, NULL);
 }
 
-/* The lock goes away with us and with the process, and leaves no file. */
-static bool take_lock(pid_t pid, struct error *error)
+/* The lock goes away with us and with the process, and leaves no file. It stays open for the next stop. */
+static bool take_lock(pid_t pid, int most_ms, struct error *error)
 {
         const struct timespec pause = { 0, 10000000 };
         char path[64];
 
-        (void)snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
-        lock = open(path, O_RDONLY | O_CLOEXEC);
+        if (lock_pid != pid) {
+                if (lock >= 0)
+                        (void)close(lock);
+                (void)snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
+                lock = open(path, O_RDONLY | O_CLOEXEC);
+                lock_pid = lock >= 0 ? pid : 0;
+        }
         for (int ms = 0; lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) < 0; ms += 10) {
-                if (ms >= LOCK_MS)
+                if (ms >= most_ms)
                         return error_set(error, "process %ld is being inspected by another command", (long)pid);
                 (void)nanosleep(&pause, NULL);
         }
@@ -144,24 +150,27 @@ static int seize_all(pid_t pid, bool *ret_new)
         return r;
 }
 
-static void wait_all(void)
+/* 1: it has stopped; 0: a signal came before; -1: it has ended. */
+static int wait_for(struct tracee *t)
 {
         int status;
+        const pid_t r = waitpid(t->tid, &status, __WALL);
 
-        for (int i = 0; i < n_tracees && !is_over; i++) {
-                struct tracee *t = &tracees[i];
-                while (!t->is_stopped && !is_over) {
-                        const pid_t r = waitpid(t->tid, &status, __WALL);
-                        if (r < 0 && errno == EINTR)
-                                continue;
-                        if (r < 0 || !WIFSTOPPED(status))
-                                break; /* it has ended */
-                        t->is_stopped = true;
-                        /* a stop by a signal: the signal is handed on */
-                        if (status >> 16 == 0)
-                                t->signal = WSTOPSIG(status);
-                }
-        }
+        if (r < 0 && errno == EINTR)
+                return 0;
+        if (r < 0 || !WIFSTOPPED(status))
+                return -1;
+        t->is_stopped = true;
+        if (status >> 16 == 0) /* a stop by a signal: the signal is handed on */
+                t->signal = WSTOPSIG(status);
+        return 1;
+}
+
+static void wait_all(void)
+{
+        for (int i = 0; i < n_tracees && !is_over; i++)
+                while (!tracees[i].is_stopped && !is_over && wait_for(&tracees[i]) == 0)
+                        ;
 }
 
 static bool read_registers(struct program *program)
@@ -183,12 +192,8 @@ enum stopped stop_begin(pid_t pid, uint64_t most_ns, struct program *program, st
 
         n_tracees = is_over = 0;
         end_ns = 0;
-        if (!take_lock(pid, error)) {
-                if (lock >= 0)
-                        (void)close(lock);
-                lock = -1;
+        if (!take_lock(pid, LOCK_MS, error))
                 return STOPPED_NOT;
-        }
         hold_signals();
         begin_ns = clock_mono_ns();
         set_timer(most_ns);
@@ -212,6 +217,34 @@ enum stopped stop_begin(pid_t pid, uint64_t most_ns, struct program *program, st
         return r == EPERM || r == EACCES ? STOPPED_REFUSED : STOPPED_NOT;
 }
 
+/* A thread that waits for a processor stops when it has one, and not before: it is waited for. */
+enum stopped stop_thread(pid_t pid, pid_t tid, uint64_t most_ns, struct registers *ret)
+{
+        struct user_regs_struct r;
+        int refused, found = 0;
+
+        n_tracees = is_over = 0;
+        if (!take_lock(pid, 0, NULL))
+                return STOPPED_NOT;
+        hold_signals();
+        set_timer(most_ns);
+        begin_ns = clock_mono_ns();
+        refused = seize(tid);
+        while (n_tracees > 0 && found == 0)
+                found = wait_for(&tracees[0]);
+        if (found > 0 && clock_mono_ns() - begin_ns > most_ns / 2) { /* it had no processor to stop on: now it begins */
+                is_over = 0;
+                set_timer(most_ns);
+        }
+        if (found > 0 && ptrace(PTRACE_GETREGS, tid, NULL, &r) == 0) {
+                *ret = registers_of(tid, &r);
+                return STOPPED;
+        }
+        is_over |= found > 0;
+        (void)stop_end();
+        return refused == EPERM || refused == EACCES ? STOPPED_REFUSED : STOPPED_NOT;
+}
+
 bool stop_is_over(void)
 {
         return is_over;
@@ -223,9 +256,7 @@ uint64_t stop_end(void)
         end_ns = clock_mono_ns();
         set_timer(0);
         n_tracees = 0;
-        if (lock >= 0)
-                (void)close(lock);
-        lock = -1;
+        (void)flock(lock, LOCK_UN);
         (void)sigprocmask(SIG_SETMASK, &signals_before, NULL);
         return end_ns - begin_ns;
 }

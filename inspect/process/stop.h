@@ -3,7 +3,7 @@
  * stop.h - all threads of a process stopped for a moment (ptrace(2), PTRACE_SEIZE): no signal is involved. Whatever
  * happens to us, it continues: the kernel releases it when we end, and a timer when the time is over.
  *
- * One at a time in this process. Only one stops a process at a time: by a lock on its /proc/PID/stat.
+ * One stop at a time in this process. Only one stops a process at a time: by a lock on its /proc/PID/stat.
  */
 #ifndef HW_INSPECT_PROCESS_STOP_H
 #define HW_INSPECT_PROCESS_STOP_H
@@ -21,6 +21,9 @@ enum stopped { STOPPED, STOPPED_REFUSED, STOPPED_NOT };
  * there is a sentence.
  */
 enum stopped stop_begin(pid_t pid, uint64_t most_ns, struct program *program, struct error *error);
+
+/* Stops one thread of it that runs, the same way; without waiting when another command has stopped it (STOPPED_NOT). */
+enum stopped stop_thread(pid_t pid, pid_t tid, uint64_t most_ns, struct registers *ret);
 
 /* The time is over: it runs, and what was read meanwhile may not be of one moment. */
 bool stop_is_over(void);

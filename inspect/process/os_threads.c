@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "inspect/process/os_threads.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "proto/base/array.h"
+#include "proto/base/clock.h"
+#include "proto/base/process_stat.h"
+
+#define TEXT_BYTES 512
+
+static int open_of_thread(pid_t pid, pid_t tid, const char *file)
+{
+        char path[96];
+
+        (void)snprintf(path, sizeof(path), "/proc/%ld/task/%ld/%s", (long)pid, (long)tid, file);
+        return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* "23456789 1234 56": CPU time, time without a processor, how often it got one. */
+bool os_thread_times(const struct os_thread *t, struct thread_times *ret)
+{
+        char text[TEXT_BYTES], *end;
+        const ssize_t n = pread(t->times_fd, text, sizeof(text) - 1, 0);
+
+        text[n > 0 ? n : 0] = '\0';
+        ret->cpu_ns = strtoull(text, &end, 10);
+        ret->waited_ns = strtoull(end, NULL, 10);
+        return n > 0;
+}
+
+bool os_thread_is_running(const struct os_thread *t)
+{
+        char text[TEXT_BYTES];
+        const ssize_t n = pread(t->stat_fd, text, sizeof(text) - 1, 0);
+
+        text[n > 0 ? n : 0] = '\0';
+        const char *state = process_stat_find(text, STAT_STATE);
+        return state && *state == 'R';
+}
+
+static void close_thread(const struct os_thread *t)
+{
+        if (t->times_fd >= 0)
+                (void)close(t->times_fd);
+        if (t->stat_fd >= 0)
+                (void)close(t->stat_fd);
+}
+
+static void remove_ended(struct os_threads *t)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < t->n; i++) {
+                struct thread_times unused;
+                if (os_thread_times(&t->items[i], &unused))
+                        t->items[n++] = t->items[i];
+                else
+                        close_thread(&t->items[i]);
+        }
+        t->n = n;
+}
+
+static bool is_known(const struct os_threads *t, pid_t tid)
+{
+        for (size_t i = 0; i < t->n; i++)
+                if (t->items[i].tid == tid)
+                        return true;
+        return false;
+}
+
+/* A thread that ends meanwhile is none. */
+static bool add(struct os_threads *t, pid_t tid)
+{
+        struct os_thread new = { .tid = tid,
+                                 .times_fd = open_of_thread(t->pid, tid, "schedstat"),
+                                 .stat_fd = open_of_thread(t->pid, tid, "stat") };
+        const bool opened = new.times_fd >= 0 && new.stat_fd >= 0, ended = errno == ENOENT || errno == ESRCH;
+
+        if (opened && os_thread_times(&new, &new.sampled) && ARRAY_RESERVE(t->items, t->capacity, t->n + 1)) {
+                new.seen_cpu_ns = new.sampled.cpu_ns;
+                t->items[t->n++] = new;
+                return true;
+        }
+        close_thread(&new);
+        return opened || ended;
+}
+
+bool os_threads_list(struct os_threads *t)
+{
+        char path[64];
+        const struct dirent *e;
+        bool good = true;
+
+        remove_ended(t);
+        (void)snprintf(path, sizeof(path), "/proc/%ld/task", (long)t->pid);
+        DIR *d = opendir(path);
+        if (!d)
+                return false;
+        while (good && (e = readdir(d))) {
+                const pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
+                good = tid <= 0 || is_known(t, tid) || add(t, tid);
+        }
+        const int error = errno;
+        (void)closedir(d);
+        if (good && t->n == 0) {
+                errno = ESRCH;
+                return false;
+        }
+        errno = error;
+        return good;
+}
+
+void os_threads_done(struct os_threads *t)
+{
+        for (size_t i = 0; i < t->n; i++)
+                close_thread(&t->items[i]);
+        free(t->items);
+        *t = (struct os_threads){ .pid = t->pid };
+}
+
+uint64_t os_process_cpu_ns(pid_t pid)
+{
+        clockid_t clock;
+
+        return clock_getcpuclockid(pid, &clock) == 0 ? clock_read_ns(clock) : 0;
+}
