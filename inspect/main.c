@@ -20,9 +20,12 @@
 #include "inspect/process/live.h"
 #include "inspect/process/stop.h"
 #include "inspect/show/heap.h"
+#include "inspect/show/profile.h"
+#include "inspect/show/profile_file.h"
 #include "inspect/show/request.h"
 #include "inspect/show/threads.h"
 #include "inspect/show/why.h"
+#include "inspect/watch/profile.h"
 #include "inspect/watch/watch.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"
@@ -232,6 +235,29 @@ static int watch_core(struct inspect_subject *s, struct error *error)
         return EXIT_USAGE;
 }
 
+static int profile_of_process(struct inspect_subject *s, struct error *error)
+{
+        const struct inspect_request *r = s->request;
+        const struct profiling how = { r->for_ns, r->hz, r->max_pause_ns };
+        struct cpu_profile p;
+
+        if (r->output && !profile_file_check(r->output, error))
+                return EXIT_USAGE;
+        cpu_profile_init(&p);
+        const enum stopped end = profile_process(&p, s->ghc, s->pid, &how, error);
+        const bool good = end == STOPPED && show_profile(s, &p) &&
+                          (!r->output || profile_file_write(r->output, &p, program_own_file(s->program), error));
+        cpu_profile_done(&p);
+        return end == STOPPED_REFUSED ? INSPECT_REFUSED : good ? EXIT_OK : EXIT_USAGE;
+}
+
+static int profile_of_core(struct inspect_subject *s, struct error *error)
+{
+        (void)s;
+        (void)error_set(error, "a core file uses no CPU time; `heapwatch threads` has where its threads were");
+        return EXIT_USAGE;
+}
+
 static const struct verb {
         const char *name;
         int (*process)(struct inspect_subject *s, struct error *error);
@@ -240,6 +266,7 @@ static const struct verb {
         { "threads", threads_of_process, threads_of_core },
         { "heap", heap, heap },
         { "why", why, why },
+        { "profile", profile_of_process, profile_of_core },
         { "watch", watch_process, watch_core },
 };
 
@@ -305,7 +332,8 @@ static int inspect_process(const struct inspect_request *r, const struct verb *v
 
 static void set_limits(const struct words *w)
 {
-        const rlim_t seconds = (rlim_t)(w->time_ns / 1000000000u) + 1;
+        const uint64_t ns = w->time_ns + (strcmp(w->what, "profile") ? 0 : w->request.for_ns);
+        const rlim_t seconds = (rlim_t)(ns / 1000000000u) + 1;
         const struct rlimit memory = { w->request.memory_bytes, w->request.memory_bytes };
         const struct rlimit cpu = { seconds, seconds + 1 }, none = { 0, 0 };
 
@@ -344,7 +372,7 @@ static int run(void *filled)
 static const char *const groupings[] = { "name", "type", NULL };
 
 static const struct option options[] = {
-        OPERAND_TEXT("threads|heap|why|watch", struct words, what, COMPLETE_NOTHING, NULL),
+        OPERAND_TEXT("threads|heap|why|profile|watch", struct words, what, COMPLETE_NOTHING, NULL),
         OPTION_NUMBER("pid", 0, uint64_t, struct words, pid, 1, INT32_MAX, "a process of this machine"),
         OPTION_TEXT("core", 0, "FILE", struct words, request.core, COMPLETE_FILE, "a core file"),
         OPTION_JSON(struct words, request.json, "text (default), or one object"),
@@ -355,6 +383,11 @@ static const struct option options[] = {
         OPTION_TEXT("band", 0, "NAME", struct words, request.band, COMPLETE_NOTHING, "of why: the type in question"),
         OPTION_CHOICE("by", 0, "name|type", bool, struct words, request.by_type, groupings, "what a band is"),
         OPTION_NUMBER("top", 0, unsigned, struct words, request.top, 1, 100000, "bands shown"),
+        OPTION_DURATION("for", 0, struct words, request.for_ns, 100000000, UINT64_C(3600000000000),
+                        "of profile: how long samples are taken"),
+        OPTION_NUMBER("hz", 0, unsigned, struct words, request.hz, 1, 1000, "of profile: samples a second"),
+        OPTION_TEXT("output", 0, "FILE", struct words, request.output, COMPLETE_FILE,
+                    "of profile: also write it; the suffix is the format"),
         OPTION_DURATION("max-pause", 0, struct words, request.max_pause_ns, 1000000, UINT64_C(60000000000),
                         "how long the program may be stopped"),
         OPTION_BYTES("memory", 0, struct words, request.memory_bytes, 64 << 20, "address space that may be needed"),
@@ -366,13 +399,15 @@ static const struct option options[] = {
 static const struct command command = {
         .program = "heapwatch-inspect",
         .summary = "reads the memory of a GHC-compiled program from outside; `heapwatch threads` starts it",
-        .usage = (const char *const[]){ "threads|heap|why --pid N|--core FILE [OPTION]...", "watch --pid N [OPTION]...",
-                                        NULL },
+        .usage = (const char *const[]){ "threads|heap|why|profile --pid N|--core FILE [OPTION]...",
+                                        "watch --pid N [OPTION]...", NULL },
         .options = options,
         .size = sizeof(struct words),
         .defaults = &(const struct words){ .request = { .frames = 12,
                                                         .top = 25,
                                                         .max_pause_ns = 1000000000,
+                                                        .for_ns = UINT64_C(30000000000),
+                                                        .hz = 99,
                                                         .memory_bytes = UINT64_C(4) << 30 },
                                            .time_ns = UINT64_C(60000000000) },
         .run = run,

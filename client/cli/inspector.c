@@ -17,8 +17,9 @@
 #include "proto/base/clock.h"
 #include "proto/base/sibling.h"
 
-#define PIECE   8192
-#define POLL_MS 100
+#define PIECE     8192
+#define POLL_MS   100
+#define FINISH_NS UINT64_C(5000000000)
 
 struct child {
         pid_t pid;
@@ -108,12 +109,18 @@ static bool read_piece(struct child *c, int fd)
 }
 
 /* Until both pipes end. False: the time is over, or a signal ends us. */
-static bool relay(struct child *c, uint64_t until_ns)
+static bool relay(struct child *c, uint64_t until_ns, bool may_finish)
 {
         struct pollfd fds[] = { { c->out, POLLIN, 0 }, { c->err, POLLIN, 0 } };
+        bool is_ending = false;
 
         while (fds[0].fd >= 0 || fds[1].fd >= 0) {
-                if (signals_stop() || clock_mono_ns() >= until_ns)
+                if (signals_stop() && !is_ending) {
+                        is_ending = true;
+                        (void)kill(c->pid, SIGINT);
+                        until_ns = clock_mono_ns() + (may_finish ? FINISH_NS : 0);
+                }
+                if (clock_mono_ns() >= until_ns)
                         return false;
                 if (poll(fds, 2, POLL_MS) < 0)
                         continue;
@@ -147,7 +154,7 @@ static enum inspector_end end_of(const struct child *c, int status, struct error
         return INSPECTOR_FAILED;
 }
 
-enum inspector_end inspector_run(const char *const *arguments, uint64_t most_ns, struct error *error)
+enum inspector_end inspector_run(const char *const *arguments, uint64_t most_ns, bool may_finish, struct error *error)
 {
         struct child c = { .n_said = 0 };
         char program[PATH_MAX];
@@ -163,7 +170,7 @@ enum inspector_end inspector_run(const char *const *arguments, uint64_t most_ns,
         (void)close(err[1]);
         c.out = out[0];
         c.err = err[0];
-        const bool good = r == 0 && relay(&c, clock_mono_ns() + most_ns);
+        const bool good = r == 0 && relay(&c, clock_mono_ns() + most_ns, may_finish);
         if (r == 0 && !good)
                 (void)kill(c.pid, SIGKILL); /* a program that it has stopped is released by that */
         (void)close(out[0]);

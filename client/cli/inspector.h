@@ -19,8 +19,9 @@ enum inspector_end {
 
 /*
  * Runs it with these arguments, ended by NULL; argument 0 is its name. Its output goes to standard output, without
- * control characters. It is killed after `most_ns`.
+ * control characters. It is killed after `most_ns`, or when a signal ends us; `may_finish`: on that it gets SIGINT
+ * first, and a moment to print what it has.
  */
-enum inspector_end inspector_run(const char *const *arguments, uint64_t most_ns, struct error *error);
+enum inspector_end inspector_run(const char *const *arguments, uint64_t most_ns, bool may_finish, struct error *error);
 
 #endif

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* command.c - `heapwatch threads`, `heap` and `why`: what another program has in memory, read by heapwatch-inspect. */
+/*
+ * inspect.c - `heapwatch threads`, `heap`, `why` and `profile`: what another program has in memory and does, read by
+ * heapwatch-inspect.
+ */
 #include <inttypes.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "client/cli/command.h"
 #include "client/cli/options.h"
@@ -9,6 +13,7 @@
 #include "client/cli/inspector.h"
 #include "client/commands/inspect_subject.h"
 #include "client/program/permission.h"
+#include "heapwatch/text.h"
 
 #define ARGUMENTS_MOST 32
 #define NUMBER_BYTES   24
@@ -21,6 +26,8 @@ struct request {
         const char *what, *band;
         bool json, all, no_stop, by_type;
         uint64_t frames, top, max_pause_ns, memory_bytes, time_ns;
+        uint64_t for_ns, hz; /* 0: not of this command */
+        const char *output;
 };
 
 #define OPERAND_SUBJECT OPERAND_TEXT("TARGET|PID|CORE", struct request, what, COMPLETE_TARGET_OR_FILE, NULL)
@@ -34,10 +41,11 @@ struct request {
                 OPTION_DURATION("time", 0, struct request, time_ns, 1000000000, UINT64_C(3600000000000),               \
                                 "most CPU time that the inspection may need (default 60s)")
 
-/* What the commands have in common; `c` shows `t` rows. */
+#define STATUS "0, 2 when the program cannot be inspected."
+
+/* What these commands have in common; `c` shows `t` rows. */
 #define COMMAND_OF(c, t)                                                                                               \
-        .status = "0, 2 when the program cannot be inspected.", .size = sizeof(struct request), .run = run,            \
-        .defaults = &(const struct request)                                                                            \
+        .status = STATUS, .size = sizeof(struct request), .run = run, .defaults = &(const struct request)              \
         {                                                                                                              \
                 .command = &(c), .frames = 12, .top = (t), .max_pause_ns = 1000000000,                                 \
                 .memory_bytes = UINT64_C(4) << 30, .time_ns = UINT64_C(60000000000)                                    \
@@ -88,6 +96,14 @@ static void fill(struct arguments *a, const struct request *r, const struct insp
                 add(a, "--band");
                 add(a, r->band);
         }
+        if (r->for_ns) {
+                add_number(a, "--for", r->for_ns / 1000000, "ms");
+                add_number(a, "--hz", r->hz, "");
+        }
+        if (r->output) {
+                add(a, "--output");
+                add(a, r->output);
+        }
         add_number(a, "--max-pause", r->max_pause_ns / 1000000, "ms");
         add_number(a, "--memory", r->memory_bytes, "");
         add_number(a, "--time", r->time_ns / 1000000, "ms");
@@ -100,16 +116,21 @@ static int run(void *filled)
         struct inspectee s;
         struct error error = { "" };
         enum inspector_end end = INSPECTOR_FAILED;
+        char time[HW_NUMBER_MAX];
 
         signals_catch();
         if (subject_find(&s, r->what, &error)) {
                 fill(&a, r, &s);
-                end = inspector_run(a.items, r->time_ns + SPARE_NS, &error);
+                if (r->for_ns && isatty(STDERR_FILENO))
+                        (void)fprintf(stderr, "taking samples for %s; Ctrl-C ends it before\n",
+                                      hw_duration_text(time, sizeof(time), (double)r->for_ns));
+                end = inspector_run(a.items, r->time_ns + r->for_ns + SPARE_NS, r->for_ns > 0, &error);
                 if (end == INSPECTOR_REFUSED)
                         permission_refused(s.pid, &error);
         }
         if (end != INSPECTOR_GOOD)
                 command_error(r->command, "%s", error.text);
+        (void)fflush(stdout); /* what an interrupted profile has */
         signals_die();
         return end == INSPECTOR_GOOD ? EXIT_OK : EXIT_USAGE;
 }
@@ -212,4 +233,54 @@ const struct command command_why = {
                         NULL,
                 },
         COMMAND_OF(command_why, 10),
+};
+
+static const struct option options_of_profile[] = {
+        OPERAND_TEXT("TARGET|PID", struct request, what, COMPLETE_TARGET, NULL),
+        OPTION_DURATION("for", 0, struct request, for_ns, 100000000, UINT64_C(3600000000000),
+                        "how long samples are taken (default 30s); Ctrl-C ends it before"),
+        OPTION_NUMBER("hz", 0, uint64_t, struct request, hz, 1, 1000,
+                      "samples a second of each OS thread that runs (default 99)"),
+        OPTION_TEXT("output", 'o', "FILE", struct request, output, COMPLETE_FILE,
+                    "also write the profile, as FILE.collapsed, .speedscope.json, .svg or .pb.gz says"),
+        OPTION_JSON(struct request, json, "text (default), or one object with all functions and the tree"),
+        OPTION_NUMBER("top", 'n', uint64_t, struct request, top, 1, 100000, "functions shown (default 20)"),
+        OPTION_DURATION("max-pause", 0, struct request, max_pause_ns, 1000000, UINT64_C(60000000000),
+                        "let a thread run again after this time, without a sample (default 5ms)"),
+        OPTION_BYTES("memory", 0, struct request, memory_bytes, 64 << 20,
+                     "most that the inspection may need (default 4GiB)"),
+        OPTIONS_END,
+};
+
+const struct command command_profile = {
+        .name = "profile",
+        .summary = "which functions of a running program use CPU time",
+        .usage = (const char *const[]){ "TARGET|PID [OPTION]...", NULL },
+        .about = "Takes samples of the stacks of a program that was not prepared for it, each weighted by the CPU time "
+                 "that its thread used since the one before, and shows the functions by their own time and the tree of "
+                 "their callers. TARGET is the name of a GHC-compiled program that runs here, or of a target of your "
+                 "daemon.\n\n"
+                 "For a sample one thread is stopped for some 50 us; one that waits is not. What is in garbage "
+                 "collection or in C code outside of Haskell is shown as such. A function without a symbol is shown by "
+                 "its module and the function behind it in the file, in a stripped program by its place. "
+                 "docs/INSIDE.md says what is needed and how true it is.",
+        .options = options_of_profile,
+        .examples =
+                (const char *const[]){
+                        "heapwatch profile my-server",
+                        "heapwatch profile 4711 --for 10s -o my-server.svg",
+                        "heapwatch profile my-server -o my-server.speedscope.json",
+                        "heapwatch profile my-server --format json | jq '.functions[:5]'",
+                        NULL,
+                },
+        .status = STATUS,
+        .size = sizeof(struct request),
+        .run = run,
+        .defaults = &(const struct request){ .command = &command_profile,
+                                             .top = 20,
+                                             .for_ns = UINT64_C(30000000000),
+                                             .hz = 99,
+                                             .max_pause_ns = 5000000,
+                                             .memory_bytes = UINT64_C(4) << 30,
+                                             .time_ns = UINT64_C(60000000000) },
 };

@@ -20,6 +20,9 @@ struct inspect_request {
         unsigned top;          /* bands shown in text */
         uint64_t max_pause_ns; /* that it may be stopped for */
         uint64_t memory_bytes; /* that the inspection may need */
+        uint64_t for_ns;       /* of `profile` */
+        unsigned hz;           /* samples a second */
+        const char *output;    /* a file for the profile; its suffix is the format; NULL: none */
         FILE *to;
 };
 

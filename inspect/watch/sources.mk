@@ -1,1 +1,1 @@
-sources := log.c watch.c
+sources := log.c watch.c profile.c

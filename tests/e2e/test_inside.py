@@ -277,6 +277,15 @@ def test_why_of_a_stripped_program_and_of_its_core_file(directory):
     check_why(core_of(directory / "run", path)[0], named=False)
 
 
+def begun(child, pid):
+    """Whether the inspector that the client has started has a thread of the program open."""
+    inspector = pathlib.Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text().strip()
+    try:
+        return inspector and any(f"/proc/{pid}/task" in os.readlink(f) for f in pathlib.Path(f"/proc/{inspector}/fd").iterdir())
+    except FileNotFoundError:       # it has just closed one
+        return False
+
+
 def ticks(pid):
     fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return int(fields[11]) + int(fields[12])
@@ -303,6 +312,13 @@ def test_kill_leaves_no_program_stopped():
                 status = (task / "status").read_text()
                 wait_for(lambda: (task / "status").read_text().split("State:\t")[1][0] not in "tT", "it to run")
                 assert "TracerPid:\t0" in status or "TracerPid:\t0" in (task / "status").read_text()
+        for _ in range(20):
+            child = subprocess.Popen([tool, "profile", "--pid", str(program.pid), "--hz", "1000"], stdout=subprocess.DEVNULL)
+            time.sleep(rng.uniform(0.01, 0.05))
+            child.kill()
+            child.wait()
+            for task in pathlib.Path(f"/proc/{program.pid}/task").iterdir():
+                wait_for(lambda: (task / "status").read_text().split("State:\t")[1][0] not in "tT", "it to run")
         before = ticks(program.pid)
         wait_for(lambda: ticks(program.pid) > before + 5, "it to compute")
     finally:
@@ -323,6 +339,52 @@ def test_what_runs_is_running():
     finally:
         program.kill()
         program.wait()
+
+
+def test_profile(directory):
+    """The function that computes is the first, under its callers, and the files have the same."""
+    require_tracing()
+    program = started(programs["threaded"], "spin")
+    try:
+        found = inspect("profile", program.pid, "--for", "1s", "-o", directory / "spin.collapsed")
+        assert found["functions"][0]["name"] in ("Main.spin", "Main.$wspin"), found["functions"][:3]
+        assert found["functions"][0]["self_s"] > 0.8 * found["sampled_cpu_s"]
+        assert found["samples"] >= 20 and found["samples_by_stack"]["whole"] > 0.9 * found["samples"]
+        assert 0.5 * found["cpu_s"] < found["sampled_cpu_s"] <= found["cpu_s"] + 0.01
+        assert 0 < found["stops"]["median_s"] <= found["stops"]["longest_s"]
+        callers = {n["name"] for n in found["tree"] if n["total_s"] > 0.8 * found["sampled_cpu_s"]}
+        assert any("spinAgain" in c for c in callers), callers
+        lines = (directory / "spin.collapsed").read_text().splitlines()
+        assert abs(sum(int(line.rsplit(" ", 1)[1]) for line in lines) / 1e6 - found["sampled_cpu_s"]) < 0.001
+        largest = max(lines, key=lambda line: int(line.rsplit(" ", 1)[1]))
+        assert "spinAgain" in largest and "spin" in largest.rsplit(" ", 1)[0].rsplit(";", 1)[1]
+    finally:
+        program.kill()
+        program.wait()
+
+
+def test_profile_of_what_waits_or_ends(directory):
+    require_tracing()
+    program = started(programs["threaded"])
+    text = client("profile", program.pid, "--for", "300ms").stdout.decode()
+    assert "0 samples in" in text and "it waits" in text, text
+    refused = client("profile", program.pid, "-o", directory / "profile.txt")
+    assert refused.returncode == 2 and b"ends with .collapsed" in refused.stderr and not list(directory.iterdir())
+    refused = client("profile", program.pid, "-o", directory / "none" / "x.svg")
+    assert refused.returncode == 2 and b"No such file" in refused.stderr
+    child = subprocess.Popen([CLIENT, "profile", str(program.pid), "--for", "1h"], stdout=subprocess.PIPE)
+    wait_for(lambda: begun(child, program.pid), "it to begin")
+    child.send_signal(signal.SIGINT)
+    out = child.communicate(timeout=DEADLINE_S)[0].decode()
+    assert child.returncode == -signal.SIGINT and "then interrupted" in out, "what there is, is shown"
+    child = subprocess.Popen([CLIENT, "profile", str(program.pid), "--for", "1h", "-o", directory / "x.speedscope.json"],
+                             stdout=subprocess.PIPE)
+    wait_for(lambda: begun(child, program.pid), "it to begin")
+    program.kill()
+    program.wait()
+    out = child.communicate(timeout=DEADLINE_S)[0].decode()
+    assert child.returncode == 0 and "after which it ended" in out, out
+    assert json.loads((directory / "x.speedscope.json").read_text())["profiles"][0]["unit"] == "nanoseconds"
 
 
 def test_refused_with_the_reason(directory, threaded):

@@ -2,8 +2,8 @@
 -- | A heap and threads that are known: 40 threads in waitForReply, one 20,000 calls deep, one in STM, one in a delay;
 -- 3,000 sessions in a map that a top-level IORef holds, each with two items; 500 orders that one thread holds. Says
 -- "ready" when all is there.
--- usage: Inside [busy]   busy: one more thread computes and allocates, until standard input ends
-module Main (main, sessions, waitForReply, descend, holdOrders) where
+-- usage: Inside [busy|spin]   until standard input ends, one more thread computes: busy allocates, spin is one function
+module Main (main, sessions, waitForReply, descend, holdOrders, spin, spinAgain) where
 
 import Control.Concurrent
 import Control.Concurrent.STM
@@ -52,6 +52,17 @@ burn r n = do
   writeIORef r $! length (show (3 ^ (200 + n `mod` 7) :: Integer))
   burn r (n + 1)
 
+spin :: Int -> Int -> Int
+spin 0 a = a
+spin n a = spin (n - 1) (if even (a * n) then a + n else a * 3 + 1)
+{-# NOINLINE spin #-}
+
+spinAgain :: IORef Int -> Int -> IO ()
+spinAgain r n = do
+  writeIORef r $! spin 100000 n
+  spinAgain r (n + 1)
+{-# NOINLINE spinAgain #-}
+
 named :: String -> IO () -> IO ()
 named name io = forkIO io >>= \t -> labelThread t name
 
@@ -72,6 +83,7 @@ main = do
   named "orders" (holdOrders orders reply)
   count <- newIORef 0
   when (args == ["busy"]) $ named "burn" (burn count 0)
+  when (args == ["spin"]) $ named "spin" (spinAgain count 0)
   threadDelay 200000
   performMajorGC
   putStrLn "ready" >> hFlush stdout

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN - frames that only say how a value is returned (update, catch, the end of a stack) are no functions and are
+ * left out; neighbours of one name are one, so that recursion does not make the tree deeper with each call. What is
+ * missing of a stack is its outer part: it has a root of its own that says so.
+ */
+#include "inspect/ghc/cpu_profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "inspect/ghc/closure.h"
+#include "inspect/ghc/names.h"
+#include "proto/base/hash.h"
+
+#define NODES_MOST  (UINT32_C(1) << 18)
+#define PLACES_MOST (UINT32_C(1) << 18)
+
+/* The outermost name of what is not a whole stack. */
+static const char *const roots[SAMPLE_KINDS] = {
+        [SAMPLE_CUT] = "(deeper stack)",
+        [SAMPLE_BROKEN] = "(stack not understood)",
+        [SAMPLE_COLLECTION] = "(garbage collection)",
+        [SAMPLE_OUTSIDE] = "(outside of Haskell threads)",
+};
+
+struct place {
+        uint64_t address;
+        uint32_t name;
+};
+
+void cpu_profile_init(struct cpu_profile *p)
+{
+        *p = (struct cpu_profile){ .seed = hash_seed(p) };
+        pool_init(&p->nodes, sizeof(struct cpu_profile_node), 10);
+        pool_init(&p->names, sizeof(char *), 8);
+        pool_init(&p->places, sizeof(struct place), 8);
+}
+
+void cpu_profile_done(struct cpu_profile *p)
+{
+        for (uint32_t id = 1; id <= p->names.count; id++)
+                free(*(char **)pool_at(&p->names, id));
+        pool_done(&p->nodes);
+        pool_done(&p->names);
+        pool_done(&p->places);
+        idtable_done(&p->node_ids);
+        idtable_done(&p->name_ids);
+        idtable_done(&p->place_ids);
+}
+
+/* --------------------------------------------------------------------------- names */
+
+const char *cpu_profile_name(const struct cpu_profile *p, uint32_t id)
+{
+        return *(char **)pool_at(&p->names, id);
+}
+
+/* 0: no memory. */
+static uint32_t intern(struct cpu_profile *p, const char *name)
+{
+        const uint64_t hash = hash_text(name, p->seed);
+        uint32_t at = idtable_start(&p->name_ids, hash), id;
+
+        while ((id = idtable_next(&p->name_ids, hash, &at)) && strcmp(cpu_profile_name(p, id), name) != 0)
+                ;
+        char **to = id ? NULL : pool_add(&p->names);
+        if (id || !to)
+                return id;
+        if (!(*to = strdup(name)) || idtable_add(&p->name_ids, hash, p->names.count) < 0) {
+                free(*to);
+                pool_undo(&p->names);
+                return 0;
+        }
+        return p->names.count;
+}
+
+static uint32_t name_at(struct cpu_profile *p, struct ghc *g, uint64_t address)
+{
+        const uint64_t hash = hash_u64(address, p->seed);
+        uint32_t at = idtable_start(&p->place_ids, hash), id;
+        char name[2 * PROGRAM_NAME_BYTES];
+        struct place *place;
+
+        while ((id = idtable_next(&p->place_ids, hash, &at)) != 0) {
+                place = pool_at(&p->places, id);
+                if (place->address == address)
+                        return place->name;
+        }
+        name_of_function(&g->tables, address, name, sizeof(name));
+        const uint32_t result = intern(p, name);
+        if (result && p->places.count < PLACES_MOST && (place = pool_add(&p->places)) != NULL) {
+                *place = (struct place){ address, result };
+                if (idtable_add(&p->place_ids, hash, p->places.count) < 0)
+                        pool_undo(&p->places);
+        }
+        return result;
+}
+
+/* --------------------------------------------------------------------------- the tree */
+
+/* The child of a node; 0: no memory, or too many. */
+static uint32_t child_of(struct cpu_profile *p, uint32_t parent, uint32_t name)
+{
+        const uint64_t hash = hash_u64((uint64_t)parent << 32 | name, p->seed);
+        uint32_t at = idtable_start(&p->node_ids, hash), id;
+
+        while ((id = idtable_next(&p->node_ids, hash, &at)) != 0) {
+                const struct cpu_profile_node *node = cpu_profile_nth(p, id);
+                if (node->parent == parent && node->name == name)
+                        return id;
+        }
+        struct cpu_profile_node *node = p->nodes.count < NODES_MOST ? pool_add(&p->nodes) : NULL;
+        if (!node)
+                return 0;
+        *node = (struct cpu_profile_node){ .parent = parent, .name = name };
+        if (idtable_add(&p->node_ids, hash, p->nodes.count) < 0) {
+                pool_undo(&p->nodes);
+                return 0;
+        }
+        return p->nodes.count;
+}
+
+struct stack {
+        struct cpu_profile *profile;
+        struct ghc *ghc;
+        uint32_t names[PROFILE_FRAMES + 1]; /* the innermost first */
+        size_t n;
+        bool is_cut;
+};
+
+static void push(struct stack *s, uint32_t name)
+{
+        if (s->n > 0 && s->names[s->n - 1] == name)
+                return;
+        if (s->n < PROFILE_FRAMES)
+                s->names[s->n++] = name;
+        else
+                s->is_cut = true;
+}
+
+static void push_frame(void *ctx, const struct closure_table *frame)
+{
+        struct stack *s = ctx;
+
+        if (frame->type != UPDATE_FRAME && frame->type != CATCH_FRAME && frame->type != STOP_FRAME)
+                push(s, name_at(s->profile, s->ghc, frame->at));
+}
+
+static void add(struct stack *s, uint64_t ns)
+{
+        struct cpu_profile *p = s->profile;
+        uint32_t id = 0;
+
+        for (size_t i = s->n; i-- > 0;)
+                if (s->names[i] == 0 || !(id = child_of(p, id, s->names[i]))) {
+                        p->unkept_samples++;
+                        p->unkept_ns += ns;
+                        return;
+                }
+        if (id) {
+                struct cpu_profile_node *node = pool_at(&p->nodes, id);
+                node->self_samples++;
+                node->self_ns += ns;
+        }
+}
+
+void cpu_profile_add(struct cpu_profile *p, struct ghc *g, struct threads *t, bool is_collecting, uint64_t at,
+                     uint64_t ns)
+{
+        struct stack s = { .profile = p, .ghc = g };
+        enum sample_kind kind = is_collecting ? SAMPLE_COLLECTION : SAMPLE_OUTSIDE;
+
+        if (kind != SAMPLE_COLLECTION || t->n)
+                push(&s, name_at(p, g, at));
+        if (t->n) {
+                struct haskell_thread *h = &t->items[0];
+                thread_walk(t, g, h, push_frame, &s);
+                kind = h->whole ? SAMPLE_WHOLE : h->cut ? SAMPLE_CUT : SAMPLE_BROKEN;
+                if (s.is_cut)
+                        kind = SAMPLE_CUT;
+        }
+        if (roots[kind]) {
+                s.names[s.n] = intern(p, roots[kind]);
+                s.n++;
+        }
+        p->samples[kind]++;
+        p->ns[kind] += ns;
+        add(&s, ns);
+}
+
+void cpu_profile_add_names(struct cpu_profile *p, const char *const *names, size_t n, uint64_t ns)
+{
+        struct stack s = { .profile = p };
+
+        for (size_t i = 0; i < n; i++)
+                push(&s, intern(p, names[i]));
+        p->samples[SAMPLE_WHOLE]++;
+        p->ns[SAMPLE_WHOLE] += ns;
+        add(&s, ns);
+}
+
+/* ------------------------------------------------------------------------------ sums */
+
+uint64_t cpu_profile_samples(const struct cpu_profile *p)
+{
+        uint64_t n = 0;
+
+        for (size_t i = 0; i < SAMPLE_KINDS; i++)
+                n += p->samples[i];
+        return n;
+}
+
+uint64_t cpu_profile_ns(const struct cpu_profile *p)
+{
+        uint64_t ns = 0;
+
+        for (size_t i = 0; i < SAMPLE_KINDS; i++)
+                ns += p->ns[i];
+        return ns;
+}
+
+void cpu_profile_sum(struct cpu_profile *p)
+{
+        for (uint32_t id = 1; id <= p->nodes.count; id++) {
+                struct cpu_profile_node *node = pool_at(&p->nodes, id);
+                node->total_ns = node->self_ns;
+                node->total_samples = node->self_samples;
+        }
+        for (uint32_t id = p->nodes.count; id > 0; id--) {
+                const struct cpu_profile_node *node = cpu_profile_nth(p, id);
+                if (node->parent) {
+                        struct cpu_profile_node *parent = pool_at(&p->nodes, node->parent);
+                        parent->total_ns += node->total_ns;
+                        parent->total_samples += node->total_samples;
+                }
+        }
+}
+
+static bool is_below_itself(const struct cpu_profile *p, const struct cpu_profile_node *node)
+{
+        for (uint32_t id = node->parent; id; id = cpu_profile_nth(p, id)->parent)
+                if (cpu_profile_nth(p, id)->name == node->name)
+                        return true;
+        return false;
+}
+
+static int by_self(const void *a, const void *b)
+{
+        const struct cpu_profile_function *x = a, *y = b;
+
+        if (x->self_ns != y->self_ns)
+                return x->self_ns > y->self_ns ? -1 : 1;
+        if (x->total_ns != y->total_ns)
+                return x->total_ns > y->total_ns ? -1 : 1;
+        return (x->name > y->name) - (x->name < y->name);
+}
+
+struct cpu_profile_function *cpu_profile_functions(const struct cpu_profile *p, size_t *ret_n)
+{
+        const uint32_t n = p->names.count;
+        struct cpu_profile_function *functions = n ? calloc(n, sizeof(*functions)) : NULL;
+
+        *ret_n = functions ? n : 0;
+        for (uint32_t i = 0; functions && i < n; i++)
+                functions[i].name = i + 1;
+        for (uint32_t id = 1; functions && id <= p->nodes.count; id++) {
+                const struct cpu_profile_node *node = cpu_profile_nth(p, id);
+                struct cpu_profile_function *f = &functions[node->name - 1];
+                f->self_ns += node->self_ns;
+                f->self_samples += node->self_samples;
+                if (!is_below_itself(p, node)) {
+                        f->total_ns += node->total_ns;
+                        f->total_samples += node->total_samples;
+                }
+        }
+        if (functions)
+                qsort(functions, n, sizeof(*functions), by_self);
+        return functions;
+}
+
+/* ----------------------------------------------------------------------------- stops */
+
+void cpu_profile_add_stop(struct cpu_profile *p, uint64_t ns)
+{
+        const unsigned cell = sketch_cell(PROFILE_STOP_BITS, ns);
+
+        p->stops[cell < PROFILE_STOP_CELLS ? cell : PROFILE_STOP_CELLS - 1]++;
+        p->n_stops++;
+        if (ns > p->longest_stop_ns)
+                p->longest_stop_ns = ns;
+}
+
+uint64_t cpu_profile_stop_quantile(const struct cpu_profile *p, double share)
+{
+        double left = share * (double)p->n_stops;
+
+        for (unsigned i = 0; i < PROFILE_STOP_CELLS; i++) {
+                left -= p->stops[i];
+                if (p->stops[i] && left <= 0)
+                        return (uint64_t)sketch_middle(PROFILE_STOP_BITS, i);
+        }
+        return 0;
+}
+
+uint64_t cpu_profile_delay_ns(uint64_t *random, unsigned hz)
+{
+        const uint64_t period = UINT64_C(1000000000) / hz;
+
+        *random = hash_u64(*random, 1);
+        return period / 2 + *random % (period + 1);
+}

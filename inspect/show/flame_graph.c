@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * flame_graph.c - a profile as a picture: a box for each node, as wide as its share, above its caller. One file that
+ * needs nothing else; a box says its name and share when the pointer is on it.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heapwatch/text.h"
+#include "inspect/ghc/names.h"
+#include "inspect/show/profile_file.h"
+#include "proto/base/hash.h"
+
+#define WIDTH       1200.0
+#define MARGIN      10.0
+#define ROW         16u
+#define TOP         40u /* for the title */
+#define LEAST       0.2 /* width of a box that is drawn */
+#define LETTER      6.6 /* width of one, about */
+#define TITLE_LIMIT 200
+
+struct box {
+        uint64_t begin_ns, next_ns; /* where it begins; where its next child begins */
+        uint32_t depth;
+};
+
+static void put_text(FILE *to, const char *text, size_t most)
+{
+        char safe[2 * PROGRAM_NAME_BYTES];
+
+        (void)hw_terminal_text(safe, sizeof(safe), text);
+        for (size_t i = 0; safe[i]; i++) {
+                if (i >= most && ((unsigned char)safe[i] & 0xc0) != 0x80) { /* at the beginning of a character */
+                        (void)fputs("..", to);
+                        return;
+                }
+                switch (safe[i]) {
+                case '<':
+                        (void)fputs("&lt;", to);
+                        break;
+                case '>':
+                        (void)fputs("&gt;", to);
+                        break;
+                case '&':
+                        (void)fputs("&amp;", to);
+                        break;
+                default:
+                        (void)putc(safe[i], to);
+                        break;
+                }
+        }
+}
+
+/* Warm colours, the same for the same name; grey for what is no function. */
+static void put_colour(FILE *to, const char *name)
+{
+        const uint64_t hash = hash_bytes(name, strlen(name), 0);
+
+        if (name[0] == '(')
+                (void)fputs("#c8c8c8", to);
+        else
+                (void)fprintf(to, "hsl(%u,%u%%,%u%%)", (unsigned)(hash % 50), 75 + (unsigned)(hash >> 8) % 20,
+                              62 + (unsigned)(hash >> 16) % 12);
+}
+
+static void put_box(FILE *to, const struct cpu_profile *p, const char *name, const struct box *b, uint64_t ns,
+                    uint64_t samples, unsigned height)
+{
+        const double scale = (WIDTH - 2 * MARGIN) / (double)cpu_profile_ns(p), width = (double)ns * scale;
+        const double x = MARGIN + (double)b->begin_ns * scale;
+        const unsigned y = height - (b->depth + 1) * ROW - (unsigned)MARGIN;
+        char share[HW_NUMBER_MAX], time[HW_NUMBER_MAX];
+
+        if (width < LEAST)
+                return;
+        (void)fputs("<g><title>", to);
+        put_text(to, name, TITLE_LIMIT);
+        (void)fprintf(to, ": %s, %s, %" PRIu64 " %s</title>",
+                      hw_share_text(share, sizeof(share), (double)ns / (double)cpu_profile_ns(p)),
+                      hw_duration_text(time, sizeof(time), (double)ns), samples, samples == 1 ? "sample" : "samples");
+        (void)fprintf(to, "<rect x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%u\" fill=\"", x, y, width, ROW - 1);
+        put_colour(to, name);
+        (void)fputs("\"/>", to);
+        if (width > 4 * LETTER) {
+                (void)fprintf(to, "<text x=\"%.1f\" y=\"%u\">", x + 3, y + ROW - 5);
+                put_text(to, name, (size_t)(width / LETTER) - 2);
+                (void)fputs("</text>", to);
+        }
+        (void)fputs("</g>\n", to);
+}
+
+/* Children are in the order in which they were first met. */
+static uint32_t place(const struct cpu_profile *p, struct box *boxes)
+{
+        uint32_t deepest = 0;
+
+        for (uint32_t id = 1; id <= cpu_profile_count(p); id++) {
+                const struct cpu_profile_node *node = cpu_profile_nth(p, id);
+                struct box *parent = &boxes[node->parent];
+                boxes[id] = (struct box){ parent->next_ns, parent->next_ns, parent->depth + 1 };
+                parent->next_ns += node->total_ns;
+                if (boxes[id].depth > deepest)
+                        deepest = boxes[id].depth;
+        }
+        return deepest;
+}
+
+bool profile_write_svg(FILE *to, const struct cpu_profile *p, const char *program)
+{
+        struct box *boxes = calloc(cpu_profile_count(p) + 1u, sizeof(*boxes));
+        char n[HW_NUMBER_MAX], time[HW_NUMBER_MAX];
+
+        if (!boxes)
+                return false;
+        const unsigned height = TOP + (place(p, boxes) + 1) * ROW + 2 * (unsigned)MARGIN;
+        (void)fprintf(
+                to,
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %u\" width=\"%.0f\" height=\"%u\" "
+                "font-family=\"monospace\" font-size=\"11\">\n<style>g:hover rect{stroke:#000}</style>\n"
+                "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n<text x=\"%.0f\" y=\"24\" font-size=\"15\">",
+                WIDTH, height, WIDTH, height, MARGIN);
+        put_text(to, program ? program : "heapwatch profile", TITLE_LIMIT);
+        (void)fprintf(to, ": CPU time, %s samples in %s</text>\n", hw_count_text(n, sizeof(n), cpu_profile_samples(p)),
+                      hw_duration_text(time, sizeof(time), (double)p->elapsed_ns));
+        if (cpu_profile_samples(p))
+                put_box(to, p, "(all)", &boxes[0], cpu_profile_ns(p), cpu_profile_samples(p), height);
+        for (uint32_t id = 1; id <= cpu_profile_count(p); id++) {
+                const struct cpu_profile_node *node = cpu_profile_nth(p, id);
+                put_box(to, p, name_without_package(cpu_profile_name(p, node->name)), &boxes[id], node->total_ns,
+                        node->total_samples, height);
+        }
+        (void)fputs("</svg>\n", to);
+        free(boxes);
+        return true;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "inspect/show/profile_file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "inspect/ghc/names.h"
+#include "proto/base/array.h"
+#include "proto/base/document.h"
+#include "proto/base/json_out.h"
+#include "proto/base/whole_file.h"
+
+#define DEEP (PROFILE_FRAMES + 2) /* of a stack, with the root that says what is missing */
+
+/* The names of a node and its callers, the innermost first. */
+static size_t stack_of(const struct cpu_profile *p, uint32_t id, uint32_t names[DEEP])
+{
+        size_t n = 0;
+
+        for (; id && n < DEEP; id = cpu_profile_nth(p, id)->parent)
+                names[n++] = cpu_profile_nth(p, id)->name;
+        return n;
+}
+
+/* ------------------------------------------------------------------------- collapsed */
+
+/* A name must not look like the end of a frame or of a line. */
+static void put_name(FILE *to, const char *name)
+{
+        for (; *name; name++) {
+                const unsigned char c = (unsigned char)*name;
+                (void)putc(c == ';' ? ',' : c < ' ' || c == 0x7f ? '_' : c, to);
+        }
+}
+
+/* A line for each stack, the outermost function first, with microseconds of CPU time. */
+bool profile_write_collapsed(FILE *to, const struct cpu_profile *p, const char *program)
+{
+        uint32_t names[DEEP];
+
+        (void)program;
+        for (uint32_t id = 1; id <= cpu_profile_count(p); id++) {
+                const uint64_t us = (cpu_profile_nth(p, id)->self_ns + 500) / 1000;
+                if (us == 0)
+                        continue;
+                for (size_t i = stack_of(p, id, names); i-- > 0;) {
+                        put_name(to, name_without_package(cpu_profile_name(p, names[i])));
+                        (void)putc(i ? ';' : ' ', to);
+                }
+                (void)fprintf(to, "%" PRIu64 "\n", us);
+        }
+        return true;
+}
+
+/* ------------------------------------------------------------------------ speedscope */
+
+static void put_frames(struct json_out *j, const struct cpu_profile *p)
+{
+        json_member_open(j, "shared", '{');
+        json_member_open(j, "frames", '[');
+        for (uint32_t id = 1; id <= p->names.count; id++) {
+                json_line(j);
+                json_open(j, '{');
+                json_member_text(j, "name", name_without_package(cpu_profile_name(p, id)));
+                json_close(j, '}');
+        }
+        json_close(j, ']');
+        json_close(j, '}');
+}
+
+static void put_stacks(struct json_out *j, const struct cpu_profile *p)
+{
+        uint32_t names[DEEP];
+
+        json_member_open(j, "samples", '[');
+        for (uint32_t id = 1; id <= cpu_profile_count(p); id++) {
+                if (cpu_profile_nth(p, id)->self_ns == 0)
+                        continue;
+                json_line(j);
+                json_open(j, '[');
+                for (size_t i = stack_of(p, id, names); i-- > 0;)
+                        json_u64(j, names[i] - 1);
+                json_close(j, ']');
+        }
+        json_close(j, ']');
+        json_member_open(j, "weights", '[');
+        for (uint32_t id = 1; id <= cpu_profile_count(p); id++)
+                if (cpu_profile_nth(p, id)->self_ns)
+                        json_u64(j, cpu_profile_nth(p, id)->self_ns);
+        json_close(j, ']');
+}
+
+bool profile_write_speedscope(FILE *to, const struct cpu_profile *p, const char *program)
+{
+        struct json_out j = { .to = to };
+
+        json_open(&j, '{');
+        json_member_text(&j, "$schema", "https://www.speedscope.app/file-format-schema.json");
+        json_member_text(&j, "exporter", "heapwatch " HEAPWATCH_VERSION);
+        json_member_text(&j, "name", program ? program : "heapwatch profile");
+        put_frames(&j, p);
+        json_member_open(&j, "profiles", '[');
+        json_open(&j, '{');
+        json_member_text(&j, "type", "sampled");
+        json_member_text(&j, "name", "CPU time");
+        json_member_text(&j, "unit", "nanoseconds");
+        json_member_u64(&j, "startValue", 0);
+        json_member_u64(&j, "endValue", cpu_profile_ns(p) - p->unkept_ns);
+        put_stacks(&j, p);
+        json_close(&j, '}');
+        json_close(&j, ']');
+        json_close(&j, '}');
+        json_newline(&j);
+        return true;
+}
+
+/* --------------------------------------------------------------------------- formats */
+
+static const struct format {
+        const char *suffix;
+        bool (*write)(FILE *to, const struct cpu_profile *p, const char *program);
+} formats[] = {
+        { ".collapsed", profile_write_collapsed },
+        { ".speedscope.json", profile_write_speedscope },
+        { ".svg", profile_write_svg },
+        { ".pb.gz", profile_write_pprof },
+};
+
+static const struct format *format_of(const char *path)
+{
+        const size_t n = strlen(path);
+
+        for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
+                const size_t end = strlen(formats[i].suffix);
+                if (n > end && !strcmp(path + n - end, formats[i].suffix))
+                        return &formats[i];
+        }
+        return NULL;
+}
+
+/* Whether a file can be made there; later it would be too late to say so. */
+static bool is_writable(const char *path)
+{
+        const char *end = strrchr(path, '/');
+        char *directory = end ? strndup(path, (size_t)(end - path) + 1) : strdup(".");
+        const bool good = directory && access(directory, W_OK) == 0;
+
+        free(directory);
+        return good;
+}
+
+bool profile_file_check(const char *path, struct error *error)
+{
+        if (format_of(path) && !is_writable(path))
+                return error_set(error, "%.500s: cannot be written: %s", path, strerror(errno));
+        return format_of(path) ||
+               error_set(error,
+                         "-o %.500s: expected a file that ends with .collapsed, .speedscope.json, .svg or .pb.gz",
+                         path);
+}
+
+bool profile_file_write(const char *path, const struct cpu_profile *p, const char *program, struct error *error)
+{
+        const char *name = program ? strrchr(program, '/') : NULL;
+        struct document d;
+
+        document_open(&d);
+        const bool written = d.to && format_of(path)->write(d.to, p, name ? name + 1 : program);
+        int r = !document_close(&d) || !written ? -ENOMEM : whole_file_write(path, d.text, d.size);
+        document_done(&d);
+        return r == 0 || error_set(error, "%.500s: cannot be written: %s", path, strerror(-r));
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN - a sample stands for the CPU time that its thread has used since its last one, not for a moment: a thread
+ * that runs now and then is found running now and then, and what it used in between is not lost. Only what runs is
+ * stopped: a thread that waits in the kernel has used nothing, and would be woken up. The time between two samples is
+ * jittered, so that work in step with a clock is not always met at the same place.
+ */
+#include "inspect/watch/profile.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "inspect/process/live.h"
+#include "inspect/process/os_threads.h"
+#include "proto/base/clock.h"
+
+#define LIST_NS            UINT64_C(250000000) /* between two looks for new threads */
+#define IDLE_PASSES        16u                 /* a thread that does not run is asked every so often */
+#define STACK_WORDS_COPIED 16384u              /* 128 KiB */
+#define RUN_US             500000
+
+static volatile sig_atomic_t is_interrupted;
+
+static void interrupt(int signal)
+{
+        (void)signal;
+        is_interrupted = 1;
+}
+
+struct sampler {
+        struct cpu_profile *to;
+        struct ghc *ghc;
+        pid_t pid;
+        const struct profiling *how;
+        struct os_threads system;
+        struct capabilities capabilities;
+        struct threads threads; /* the one that was stopped last */
+        uint64_t pass;
+        uint64_t begin_cpu_ns; /* of the program */
+};
+
+/* Copies the stack; returns whether garbage is collected. */
+static bool copy(struct sampler *s, const struct registers *r)
+{
+        return !threads_copy_running(&s->threads, s->ghc, &s->capabilities, r, STACK_WORDS_COPIED) &&
+               generations_read(&s->ghc->generations, s->ghc->program) && generations_collecting(&s->ghc->generations);
+}
+
+/*
+ * How long it was stopped: of the time since the stop was requested, what it waited for a processor is not of it. That
+ * wait may have begun before, so what came after it was seen to stop is the least.
+ */
+static uint64_t stop_duration(uint64_t all_ns, uint64_t seen_ns, uint64_t waited_ns)
+{
+        const uint64_t rest = all_ns > waited_ns ? all_ns - waited_ns : 0;
+
+        return rest > seen_ns ? rest : seen_ns;
+}
+
+static enum stopped sample(struct sampler *s, struct os_thread *t, const struct thread_times *before)
+{
+        struct thread_times after = *before; /* while it is stopped they are exact */
+        struct registers r;
+        const enum stopped stopped = stop_thread(s->pid, t->tid, s->how->max_stop_ns, &r);
+
+        if (stopped != STOPPED) {
+                if (stopped == STOPPED_NOT)
+                        *(stop_is_over() ? &s->to->expired : &s->to->busy) += 1;
+                return stopped;
+        }
+        const uint64_t seen_ns = clock_mono_ns();
+        const bool is_collecting = copy(s, &r), good = os_thread_times(t, &after) && !stop_is_over();
+        const uint64_t all_ns = stop_end();
+        cpu_profile_add_stop(s->to,
+                             stop_duration(all_ns, clock_mono_ns() - seen_ns, after.waited_ns - before->waited_ns));
+        if (!good) {
+                s->to->expired++;
+                return STOPPED_NOT;
+        }
+        cpu_profile_add(s->to, s->ghc, &s->threads, is_collecting, r.rip, after.cpu_ns - t->sampled.cpu_ns);
+        s->to->waited_ns += after.waited_ns - t->sampled.waited_ns;
+        t->sampled = after;
+        return STOPPED;
+}
+
+/* Each thread that has just run and is running: most do not, and that is cheaper to find out by their times. */
+static enum stopped pass(struct sampler *s)
+{
+        enum stopped result = STOPPED;
+
+        s->pass++;
+        for (size_t i = 0; i < s->system.n && result != STOPPED_REFUSED; i++) {
+                struct os_thread *t = &s->system.items[i];
+                struct thread_times now;
+                const unsigned idle = t->idle < IDLE_PASSES ? t->idle + 1 : IDLE_PASSES;
+                if ((s->pass + i) % idle != 0 || !os_thread_times(t, &now))
+                        continue;
+                t->idle = now.cpu_ns == t->seen_cpu_ns ? t->idle + 1 : 0;
+                t->seen_cpu_ns = now.cpu_ns;
+                if (t->idle == 0 && os_thread_is_running(t))
+                        result = sample(s, t, &now);
+        }
+        return result;
+}
+
+/* Nothing is known once it has ended: then what is known is from shortly before. */
+static void read_cpu(struct sampler *s)
+{
+        const uint64_t ns = os_process_cpu_ns(s->pid);
+
+        if (ns > s->begin_cpu_ns)
+                s->to->program_ns = ns - s->begin_cpu_ns;
+}
+
+static void sleep_until(uint64_t ns)
+{
+        const struct timespec t = { (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
+
+        (void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+}
+
+static enum stopped run(struct sampler *s, struct error *error)
+{
+        const uint64_t begin_ns = clock_mono_ns();
+        uint64_t now_ns = begin_ns, next_ns = begin_ns, list_ns = begin_ns, random = begin_ns;
+        enum stopped result = STOPPED;
+
+        while (result != STOPPED_REFUSED && !is_interrupted && now_ns - begin_ns < s->how->for_ns) {
+                if (now_ns >= list_ns && !os_threads_list(&s->system)) {
+                        if (errno == ENOENT || errno == ESRCH) {
+                                s->to->has_ended = true;
+                                break;
+                        }
+                        (void)error_set(error, "the threads of process %ld cannot be read: %s", (long)s->pid,
+                                        strerror(errno));
+                        return STOPPED_NOT;
+                }
+                if (now_ns >= list_ns) {
+                        list_ns = now_ns + LIST_NS;
+                        read_cpu(s);
+                }
+                result = pass(s);
+                next_ns += cpu_profile_delay_ns(&random, s->how->hz);
+                now_ns = clock_mono_ns();
+                if (next_ns < now_ns)
+                        next_ns = now_ns; /* what was missed is not made up for */
+                else
+                        sleep_until(next_ns);
+                now_ns = clock_mono_ns();
+        }
+        read_cpu(s);
+        s->to->elapsed_ns = now_ns - begin_ns;
+        s->to->is_interrupted = is_interrupted;
+        if (result == STOPPED_REFUSED)
+                (void)error_set(error, "process %ld may not be stopped: %s", (long)s->pid, strerror(EPERM));
+        return result == STOPPED_REFUSED ? result : STOPPED;
+}
+
+/*
+ * A thread stays stopped until we get a processor: where we may, we get it before others. The profile needs a hundredth
+ * of one; what would need more than RUN_US in one go is not right, and ends by SIGXCPU.
+ */
+static void set_priority(bool real_time)
+{
+        const struct rlimit most = { RUN_US, RUN_US };
+        const struct sched_param priority = { real_time };
+
+        if (real_time && setrlimit(RLIMIT_RTTIME, &most) < 0)
+                return;
+        (void)sched_setscheduler(0, real_time ? SCHED_RR : SCHED_OTHER, &priority);
+}
+
+/* Two descriptors for each thread of the program. */
+static void allow_descriptors(void)
+{
+        struct rlimit limit;
+
+        if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+                limit.rlim_cur = limit.rlim_max;
+                (void)setrlimit(RLIMIT_NOFILE, &limit);
+        }
+}
+
+enum stopped profile_process(struct cpu_profile *ret, struct ghc *g, pid_t pid, const struct profiling *how,
+                             struct error *error)
+{
+        const struct sigaction act = { .sa_handler = interrupt };
+        struct sampler s = { .to = ret,
+                             .ghc = g,
+                             .pid = pid,
+                             .how = how,
+                             .system = { .pid = pid },
+                             .begin_cpu_ns = os_process_cpu_ns(pid) };
+
+        (void)sigaction(SIGINT, &act, NULL);
+        (void)sigaction(SIGTERM, &act, NULL);
+        allow_descriptors();
+        capabilities_find(&s.capabilities, g);
+        set_priority(true);
+        const enum stopped result = run(&s, error);
+        set_priority(false);
+        cpu_profile_sum(ret);
+        threads_done(&s.threads);
+        os_threads_done(&s.system);
+        return result;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* profile.h - takes samples of a running program's stacks: each of its threads that runs is stopped for a moment. */
+#ifndef HW_INSPECT_WATCH_PROFILE_H
+#define HW_INSPECT_WATCH_PROFILE_H
+
+#include <sys/types.h>
+
+#include "inspect/ghc/cpu_profile.h"
+#include "inspect/process/stop.h"
+
+struct profiling {
+        uint64_t for_ns;
+        unsigned hz;          /* of each thread that runs */
+        uint64_t max_stop_ns; /* a longer stop ends by itself, without a sample */
+};
+
+/*
+ * Until the time is over, the program ends, or SIGINT or SIGTERM comes. The program runs then. Unless STOPPED, there is
+ * a sentence; with it the profile may be empty, when the program waits.
+ */
+enum stopped profile_process(struct cpu_profile *ret, struct ghc *g, pid_t pid, const struct profiling *how,
+                             struct error *error);
+
+#endif
