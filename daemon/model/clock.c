@@ -21,11 +21,17 @@ void clock_clear(struct clock *c)
         *c = (struct clock){ .first_ns = UINT64_MAX, .global_end_ns = UNKNOWN_U64 };
 }
 
-/* Whether a block has come from every known capability: a block still missing may hold any time. */
+/*
+ * Whether a block has come from every known capability: a block still missing may hold any time. Of a program that is
+ * watched from outside there is one buffer and no capability; in all other logs the size of the heap is in a
+ * capability's.
+ */
 static bool all_buffers_seen(const struct model *m)
 {
         uint32_t seen = 0;
 
+        if (m->sched.n_caps == 0)
+                return m->heap.heap_size_bytes != UNKNOWN_U64;
         for (uint32_t i = 0; i < m->sched.n_caps; i++)
                 seen += m->caps[i].block_end_ns != UNKNOWN_U64;
         return seen > 0 && seen >= m->run.capabilities;

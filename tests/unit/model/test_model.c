@@ -161,6 +161,17 @@ static void test_clock(void **unused)
         assert_int_equal(model_watermark_ns(f.m), model_time_ns(f.m));
 }
 
+static void test_a_log_without_capabilities(void **unused)
+{
+        (void)unused;
+        block(NONE, 100, 2000, 24);
+        block(NONE, 2000, 3000, 24);
+        assert_true(model_watermark_ns(f.m) == UNKNOWN_U64); /* capabilities may still come */
+        ev(&f, HW_HEAP_SIZE, NONE, 2500, "48", U(0), U(1 << 20));
+        block(NONE, 3000, 4000, 24);
+        assert_int_equal(model_watermark_ns(f.m), 3000);
+}
+
 static void test_times_outside_their_block(void **unused)
 {
         (void)unused;
@@ -852,6 +863,7 @@ int main(void)
                 TEST(identity),
                 TEST(options),
                 TEST(clock),
+                TEST(a_log_without_capabilities),
                 TEST(times_outside_their_block),
                 TEST(collections),
                 TEST(collections_without_their_pair),
