@@ -255,7 +255,7 @@ static int serve(const struct config *config, struct rulebook *rulebook)
         if (!open_recorder(config, &recorder) || !open_checkpoints(config, &life, &store))
                 goto out;
         requests.recorder = recorder;
-        actions = (struct alert_actions){ requests.silences, requests.outcomes };
+        actions = (struct alert_actions){ requests.silences, requests.outcomes, notifier_wake, requests.notifier };
         struct targets_options common = {
                 .show_arguments = config->show_arguments,
                 .rules = rulebook->rules,
@@ -299,6 +299,7 @@ static int serve(const struct config *config, struct rulebook *rulebook)
         status = run_loop(base);
 out:
         service_destroy(&service);
+        actions.fires = NULL;
         notifier_destroy(&requests.notifier); /* first: it must not see the targets removed */
         checkpoints_destroy(&checkpoints);
         pending_destroy(&requests.pending);
@@ -328,7 +329,7 @@ static int watch(const struct config *config)
 
         if (!rulebook_open(&rulebook, config->rules, config->n_rules, &diagnostics_to_stderr))
                 return 2;
-        if (config->record.directory[0] && !config->record.no_bundles && !rulebook_keep_bundles(&rulebook))
+        if (!rulebook_act(&rulebook, config->record.directory[0] && !config->record.no_bundles))
                 fprintf(stderr, "heapwatchd: out of memory\n");
         status = serve(config, &rulebook);
         rulebook_close(&rulebook);

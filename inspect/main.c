@@ -37,7 +37,8 @@
 
 #define FIND_TRIES      100 /* while a collection moves what is looked for, or the program is just beginning */
 #define FIND_NS         5000000L
-#define QUIET_TRIES     40                   /* until no collection is under way */
+#define QUIET_TRIES     40 /* until no collection is under way */
+#define BACKGROUND_NICE 10
 #define COPIED_A_SECOND UINT64_C(1000000000) /* bytes, on a machine that is not busy */
 
 struct words {
@@ -141,19 +142,81 @@ static bool may_stop_for(const struct heap_snapshot *n, const struct inspect_req
         return ns <= r->max_pause_ns ||
                error_set(error,
                          "its heap has %s, and to copy it the program would be stopped for about %s, longer than "
-                         "--max-pause (%s) allows; allow more, or read it with --no-stop",
+                         "--max-pause (%s) allows; while it runs, it collects too often for that: allow more",
                          hw_bytes_text(bytes, sizeof(bytes), (double)n->heap_bytes),
                          hw_duration_text(time, sizeof(time), (double)ns),
                          hw_duration_text(most, sizeof(most), (double)r->max_pause_ns));
 }
 
+/* Of a program that runs: a collection has begun or was there, and has moved what is read. */
+struct moment {
+        const struct program *program;
+        struct generations generations;
+};
+
+static bool is_over(void *ctx)
+{
+        const struct moment *m = ctx;
+        struct generations now = m->generations;
+
+        return !generations_read(&now, m->program) || !is_same_moment(&m->generations, &now);
+}
+
+/* One try; the program is stopped or not. True: *n is of one moment. */
+static bool copy_moment(struct inspect_subject *s, struct heap_snapshot *n, bool stops, bool with_written,
+                        struct error *error)
+{
+        struct moment m = { s->program, s->ghc->generations };
+        /* until the stop, a collection may have added memory to the heap, and moved what is looked for there */
+        bool good = (!stops || live_remap(s->program, s->pid)) && generations_read(&m.generations, s->program) &&
+                    (s->request->core || !generations_collecting(&m.generations));
+
+        if (good && s->request->core)
+                good = snapshot_copy(n, with_written, never, NULL, error);
+        else if (good)
+                good = snapshot_copy(n, with_written, stops ? is_late : is_over, &m, error) && !is_over(&m);
+        if (stops)
+                s->stopped_ns = stop_end();
+        return good && snapshot_index(n) && (s->request->core || n->lost_links == 0);
+}
+
+/* Memory that this machine has left for new programs; UINT64_MAX: not known. */
+static uint64_t available_bytes(void)
+{
+        FILE *f = fopen("/proc/meminfo", "re");
+        unsigned long long kib = 0;
+        char line[128];
+
+        while (f && fgets(line, sizeof(line), f) && sscanf(line, "MemAvailable: %llu kB", &kib) != 1)
+                ;
+        if (f)
+                (void)fclose(f);
+        return kib ? kib * 1024 : UINT64_MAX;
+}
+
+/* Makes room: of what a machine that is short of memory has left, nothing is taken. */
+static bool prepare(const struct inspect_subject *s, struct heap_snapshot *n, unsigned quarters, struct error *error)
+{
+        const uint64_t allowed = s->request->memory_bytes, available = available_bytes();
+        struct error why;
+        char bytes[HW_NUMBER_MAX];
+
+        if (available >= allowed)
+                return snapshot_prepare(n, s->ghc, allowed, quarters, error);
+        return snapshot_prepare(n, s->ghc, available, quarters, &why) ||
+               error_set(error, "%.600s, and this machine has %s available", why.text,
+                         hw_bytes_text(bytes, sizeof(bytes), (double)available));
+}
+
 /*
- * The heap, between two collections: a program that is not stopped may collect meanwhile, and then it is read again.
+ * The heap, between two collections. A program that is not stopped, because nobody wants that or it would last too
+ * long, may collect meanwhile, and then it is read again.
  */
 static int take_snapshot(struct inspect_subject *s, struct heap_snapshot *n, bool with_written, struct error *error)
 {
-        const bool stops = s->pid && !s->request->core && !s->request->no_stop;
+        bool stops = s->pid && !s->request->core && !s->request->no_stop;
         const unsigned quarters = with_written ? 10 : 5;
+        struct error why = { "" };
         enum stopped stopped;
 
         for (int tries = 0; tries < QUIET_TRIES; tries++) {
@@ -161,36 +224,27 @@ static int take_snapshot(struct inspect_subject *s, struct heap_snapshot *n, boo
                         return error_set(error, "process %ld has ended, or its memory map cannot be read",
                                          (long)s->pid),
                                EXIT_USAGE;
-                if (!snapshot_prepare(n, s->ghc, s->request->memory_bytes, quarters, error))
+                if (!prepare(s, n, quarters, error))
                         return EXIT_USAGE;
-                if (stops && !may_stop_for(n, s->request, error)) {
-                        snapshot_done(n);
-                        return EXIT_USAGE;
-                }
+                stops = stops && may_stop_for(n, s->request, &why);
                 if (stops && (stopped = stop_begin(s->pid, s->request->max_pause_ns, s->program, error)) != STOPPED) {
                         snapshot_done(n);
                         return stopped == STOPPED_REFUSED ? INSPECT_REFUSED : EXIT_USAGE;
                 }
-                struct generations after = s->ghc->generations;
-                /* until the stop, a collection may have added memory to the heap, and moved what is looked for there */
-                bool good = (!stops || live_remap(s->program, s->pid)) && generations_read(&after, s->program) &&
-                            (s->request->core || !generations_collecting(&after)),
-                     copied = good;
-                if (good)
-                        copied = snapshot_copy(n, with_written, stops ? is_late : never, NULL, error);
-                if (stops)
-                        s->stopped_ns = stop_end();
-                good = good && copied && generations_read(&after, s->program) &&
-                       (stops || s->request->core || is_same_moment(&n->generations, &after));
-                if (good && snapshot_index(n) && (s->request->core || n->lost_links == 0))
+                if (copy_moment(s, n, stops, with_written, error))
                         return EXIT_OK;
-                const bool over = n->expired;
+                if (stops && n->expired) { /* the machine was too busy for that */
+                        why = *error;
+                        stops = false;
+                }
                 snapshot_done(n);
-                if (over || s->request->core)
+                if (s->request->core)
                         return EXIT_USAGE;
                 pause_briefly();
         }
-        if (!error->text[0])
+        if (why.text[0])
+                *error = why;
+        else if (!error->text[0] || s->request->no_stop)
                 (void)error_set(error, "process %ld collects all the time: no moment was found between two collections",
                                 (long)s->pid);
         return EXIT_USAGE;
@@ -215,6 +269,7 @@ static int why(struct inspect_subject *s, struct error *error)
 
         if (status != EXIT_OK)
                 return status;
+        (void)setpriority(PRIO_PROCESS, 0, BACKGROUND_NICE); /* the program runs, and may need the processor */
         status = show_why(s, &n, error) ? EXIT_OK : EXIT_USAGE;
         snapshot_done(&n);
         return status;
@@ -377,6 +432,7 @@ static const struct option options[] = {
         OPTION_TEXT("core", 0, "FILE", struct words, request.core, COMPLETE_FILE, "a core file"),
         OPTION_JSON(struct words, request.json, "text (default), or one object"),
         OPTION_FLAG("all", 'a', struct words, request.all, "one by one"),
+        OPTION_FLAG("brief", 0, struct words, request.brief, "of why: one sentence"),
         OPTION_FLAG("no-stop", 0, struct words, request.no_stop, "read the program while it runs"),
         OPTION_FLAG("once", 0, struct words, request.once, "of watch: only find out whether it can be watched"),
         OPTION_NUMBER("frames", 0, unsigned, struct words, request.frames, 0, THREAD_FRAMES, "frames of each stack"),

@@ -18,7 +18,8 @@ static const struct {
 } questions[QUESTIONS] = {
         [QUESTION_WRONG] = { "wrong", "Is anything wrong?" }, [QUESTION_SINCE] = { "since", "Since when?" },
         [QUESTION_GROWS] = { "grows", "What grows?" },        [QUESTION_WHERE] = { "where", "Where?" },
-        [QUESTION_UNTIL] = { "until", "Until when?" },        [QUESTION_NEXT] = { "next", "What next?" },
+        [QUESTION_WHY] = { "why", "Why is it kept?" },        [QUESTION_UNTIL] = { "until", "Until when?" },
+        [QUESTION_NEXT] = { "next", "What next?" },
 };
 
 const char *question_text(enum target_question q)
@@ -323,7 +324,7 @@ void answers_of(struct answers *ret, const struct world_target *t, bool live)
 {
         static void (*const fill[QUESTIONS])(struct target_answer *, const struct evidence *) = {
                 [QUESTION_SINCE] = answer_since, [QUESTION_GROWS] = answer_grows, [QUESTION_WHERE] = answer_where,
-                [QUESTION_UNTIL] = answer_until, [QUESTION_NEXT] = answer_next,
+                [QUESTION_WHY] = answer_why,     [QUESTION_UNTIL] = answer_until, [QUESTION_NEXT] = answer_next,
         };
         struct evidence e;
 

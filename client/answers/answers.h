@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * answers.h - what every screen says first about a target: is anything wrong and what, since when, what grows, where,
- * until when, what to do next. Decided and worded only here, so that console, page and all other faces agree.
+ * why it is kept, until when, what to do next. Decided and worded only here, so that console, page and all other faces
+ * agree.
  *
  * DESIGN: pure: a target of the world in, texts out. No text contains a time of day or an age: a moment is a number
  * (event time) between two texts, and the face shows it in the clock that it uses everywhere else. An answer changes
@@ -21,6 +22,7 @@ enum target_question {
         QUESTION_SINCE, /* since when, and what happened then */
         QUESTION_GROWS, /* which band: name, type, module, source location, how fast */
         QUESTION_WHERE, /* live data, memory held by the runtime, or outside the heap */
+        QUESTION_WHY,   /* what keeps it alive; the only answer that may be empty */
         QUESTION_UNTIL, /* when the limit is reached */
         QUESTION_NEXT,  /* what to do */
         QUESTIONS

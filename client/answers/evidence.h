@@ -157,6 +157,7 @@ void answer_wrong(struct target_answer *a, const struct evidence *e);
 void answer_since(struct target_answer *a, const struct evidence *e);
 void answer_grows(struct target_answer *a, const struct evidence *e);
 void answer_where(struct target_answer *a, const struct evidence *e);
+void answer_why(struct target_answer *a, const struct evidence *e);
 void answer_until(struct target_answer *a, const struct evidence *e);
 void answer_next(struct target_answer *a, const struct evidence *e);
 /* What the program said near the onset, or NULL. */

@@ -73,6 +73,8 @@ void answers_print(struct json_out *j, const struct world_target *t, bool live, 
         put_summary(j, &a);
         json_member_open(j, "answers", '[');
         for (int q = 0; q < (whole ? QUESTIONS : QUESTION_WRONG + 1); q++) {
+                if (q == QUESTION_WHY && !a.answer[q].text[0])
+                        continue;
                 json_line(j);
                 put_answer(j, question_key((enum target_question)q), question_text((enum target_question)q),
                            &a.answer[q]);

@@ -33,7 +33,7 @@ static const char *state_name(const Hw__Target *t)
 
 static void print_notifier(const Hw__Notifier *n)
 {
-        static const char *const names[] = { "unknown",    "idle: no rule has actions", "starting", "running",
+        static const char *const names[] = { "unknown",    "idle: nothing to act on",   "starting", "running",
                                              "restarting", "waiting: none is connected" };
         char detail[512];
 

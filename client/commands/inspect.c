@@ -23,8 +23,8 @@ static const char *const groupings[] = { "name", "type", NULL };
 
 struct request {
         const struct command *command;
-        const char *what, *band;
-        bool json, all, no_stop, by_type;
+        const char *what, *band, *endpoint;
+        bool json, brief, all, no_stop, by_type;
         uint64_t frames, top, max_pause_ns, memory_bytes, time_ns;
         uint64_t for_ns, hz; /* 0: not of this command */
         const char *output;
@@ -34,12 +34,13 @@ struct request {
 
 #define OPTIONS_OF_LIMITS                                                                                              \
         OPTION_DURATION("max-pause", 0, struct request, max_pause_ns, 1000000, UINT64_C(60000000000),                  \
-                        "let the program run again after this time, whatever is not read yet (default 1s)"),           \
+                        "stop it for no longer; a heap that needs more is read while it runs (default 1s)"),           \
                 OPTION_FLAG("no-stop", 0, struct request, no_stop, "read while it runs, and check what was read"),     \
                 OPTION_BYTES("memory", 0, struct request, memory_bytes, 64 << 20,                                      \
                              "most that the inspection may need (default 4GiB)"),                                      \
                 OPTION_DURATION("time", 0, struct request, time_ns, 1000000000, UINT64_C(3600000000000),               \
-                                "most CPU time that the inspection may need (default 60s)")
+                                "most CPU time that the inspection may need (default 60s)"),                           \
+                OPTION_CONNECT_ONE(struct request, endpoint, "the daemon that has TARGET")
 
 #define STATUS "0, 2 when the program cannot be inspected."
 
@@ -88,13 +89,15 @@ static void fill(struct arguments *a, const struct request *r, const struct insp
                 add(a, "--all");
         if (r->no_stop)
                 add(a, "--no-stop");
+        if (r->brief)
+                add(a, "--brief");
         add_number(a, "--frames", r->frames, "");
         add_number(a, "--top", r->top, "");
         add(a, "--by");
         add(a, groupings[r->by_type]);
-        if (r->band) {
+        if (r->band || s->band[0]) {
                 add(a, "--band");
-                add(a, r->band);
+                add(a, r->band ? r->band : s->band);
         }
         if (r->for_ns) {
                 add_number(a, "--for", r->for_ns / 1000000, "ms");
@@ -119,7 +122,10 @@ static int run(void *filled)
         char time[HW_NUMBER_MAX];
 
         signals_catch();
-        if (subject_find(&s, r->what, &error)) {
+        bool found = subject_find(&s, r->what, r->endpoint, &error);
+        if (found && r->brief && !r->band && s.foreign)
+                found = error_set(&error, "memory outside its heap grows, which no type of the heap keeps");
+        if (found) {
                 fill(&a, r, &s);
                 if (r->for_ns && isatty(STDERR_FILENO))
                         (void)fprintf(stderr, "taking samples for %s; Ctrl-C ends it before\n",
@@ -206,6 +212,7 @@ static const struct option options_of_why[] = {
         OPERAND_SUBJECT,
         OPERAND(OPTION_IS_TEXT, "BAND", const char *, 0, 1, struct request, band, COMPLETE_NOTHING, NULL),
         OPTION_JSON(struct request, json, "text (default), or one object"),
+        OPTION_FLAG("brief", 0, struct request, brief, "one sentence: the largest holder, its share, its path"),
         OPTION_NUMBER("top", 'n', uint64_t, struct request, top, 1, 100000, "paths shown (default 10)"),
         OPTIONS_OF_LIMITS,
         OPTIONS_END,
@@ -219,8 +226,9 @@ const struct command command_why = {
                  "types, with the share of the type that is kept on each; the roots, which are top-level values "
                  "(CAFs) by name, threads, stable and weak pointers; and for the largest roots what nothing else "
                  "holds, and how much would go with each. BAND is a type as `heapwatch heap` has it, or a part of "
-                 "its name; the default is the largest. TARGET is the name of a GHC-compiled program that runs "
-                 "here, or of a target of your daemon; CORE the core file of one that crashed.\n\n"
+                 "its name; the default is what grows most where the daemon knows that, else the largest. TARGET "
+                 "is the name of a target of your daemon, or of a GHC-compiled program that runs here; CORE the core "
+                 "file of one that crashed.\n\n"
                  "The program is stopped while its heap is copied, as by `heapwatch heap`; the inspection needs "
                  "two and a half times as much memory as the heap. docs/INSIDE.md says what is needed and how true "
                  "it is.",
@@ -229,6 +237,7 @@ const struct command command_why = {
                 (const char *const[]){
                         "heapwatch why my-server",
                         "heapwatch why my-server Session",
+                        "heapwatch why my-server --brief --max-pause 50ms",
                         "heapwatch why core.4711 ByteArray#",
                         NULL,
                 },

@@ -2,49 +2,88 @@
 #include "client/commands/inspect_subject.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "client/answers/answers.h"
 #include "client/attach/processes.h"
+#include "client/cli/absent.h"
 #include "client/feed/locate.h"
+#include "client/run/daemon.h"
+#include "client/state/world.h"
 #include "heapwatch/requester.h"
 
 #define TIMEOUT_MS 3000
 
 static void see_reply(void *ctx, const Hw__Reply *reply)
 {
-        const Hw__Update *u = reply->what_case == HW__REPLY__WHAT_UPDATE ? reply->update : NULL;
-        const Hw__Target *t = u && u->body_case == HW__UPDATE__BODY_TARGET_STATE ? u->target_state : NULL;
-
-        if (t && t->run_info && t->run_info->has_pid && t->state == HW__TARGET__STATE__STATE_RUNNING)
-                *(pid_t *)ctx = (pid_t)t->run_info->pid;
+        if (reply->what_case == HW__REPLY__WHAT_UPDATE)
+                (void)world_apply(ctx, 0, reply->update); /* without memory the target is not found */
 }
 
-/* Of the daemon on this machine: another's processes are not here. 0: no such target runs, or there is no daemon. */
-static pid_t find_pid_of_target(const char *name)
+/* Its process, and the type that grows most: a census by closure type has the names that the inspection has. */
+static bool read_target(struct inspectee *ret, const struct world_target *t, struct error *error)
+{
+        const Hw__Run *run = t->target ? t->target->run_info : NULL;
+        struct answers a;
+
+        if (!run || t->target->state != HW__TARGET__STATE__STATE_RUNNING)
+                return error_set(error, "%s does not run now", t->name);
+        if (!run->has_pid || !run->local)
+                return error_set(error, "the process of %s is not on its daemon's machine, or not known", t->name);
+        ret->pid = (pid_t)run->pid;
+        answers_brief(&a, t, true);
+        ret->foreign = !a.culprit && !strcmp(a.culprit_text, "foreign");
+        if (a.culprit && run->breakdown == HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE)
+                (void)snprintf(ret->band, sizeof(ret->band), "%s", a.culprit_text);
+        return true;
+}
+
+static bool find_target(struct inspectee *ret, const char *name, const char *endpoint, struct error *error)
 {
         Hw__Request *r = hw_request_new(HW__REQUEST__WHAT_SNAPSHOT);
-        char publish[256], ask[256];
-        pid_t pid = 0;
+        struct world *world = world_new(NULL);
+        const struct world_target *t;
+        char text[ABSENT_TEXT];
+        bool good = r && world && hw_request_add_target(r->snapshot, name) == 0;
+        const int status = good ? hw_request(endpoint, r, TIMEOUT_MS, see_reply, world) : -ENOMEM;
 
-        if (r && hw_request_add_target(r->snapshot, name) == 0 &&
-            hw_request_add_kind(r->snapshot, HW__KIND__KIND_TARGET) == 0 &&
-            hw_default_endpoints(publish, ask, sizeof(publish)) == 0)
-                (void)hw_request(publish, r, TIMEOUT_MS, see_reply, &pid);
+        if (status < 0)
+                good = error_set(error, "%s",
+                                 status == -ETIMEDOUT ? absent_daemon(text, sizeof(text), endpoint)
+                                                      : strerror(-status));
+        else if (!(t = world_find(world, name)))
+                good = error_set(error, "the daemon has no target %s", name);
+        else
+                good = read_target(ret, t, error);
+        world_destroy(&world);
         hw_request_destroy(&r);
-        return pid;
+        return good;
 }
 
-bool subject_find(struct inspectee *ret, const char *text, struct error *error)
+/* Of your own daemon, if it runs. */
+static bool find_own_target(struct inspectee *ret, const char *name)
+{
+        struct daemon_link link;
+        struct error unused;
+
+        return daemon_link_init(&link, &unused) && daemon_reachable(&link) &&
+               find_target(ret, name, link.publish, &unused);
+}
+
+bool subject_find(struct inspectee *ret, const char *text, const char *endpoint, struct error *error)
 {
         *ret = (struct inspectee){ .core = NULL };
+        if (endpoint && strncmp(endpoint, "ipc://", 6) != 0)
+                return error_set(error, "%s: expected ipc://PATH: processes of another machine are inspected there",
+                                 endpoint);
+        if (endpoint)
+                return find_target(ret, text, endpoint, error);
         if (locate_is_log(text)) {
                 ret->core = text;
                 return access(text, R_OK) == 0 || error_set(error, "%s: %s", text, strerror(errno));
         }
-        if (process_number(text, &ret->pid, error))
-                return true;
-        ret->pid = find_pid_of_target(text);
-        return ret->pid != 0;
+        return (strspn(text, "0123456789") != strlen(text) && find_own_target(ret, text)) ||
+               process_number(text, &ret->pid, error);
 }

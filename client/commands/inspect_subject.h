@@ -11,12 +11,14 @@
 struct inspectee {
         pid_t pid;        /* 0: a core file */
         const char *core; /* borrowed from the text */
+        char band[160];   /* of a target, the type that grows most; "": not known */
+        bool foreign;     /* of a target, memory outside its heap grows */
 };
 
 /*
- * A number is a process; a path, or a file here that is no program, a core file; a name a GHC-compiled program that
- * runs here once, or a target of your daemon. False with a sentence.
+ * A number is a process; a path, or a file here that is no program, a core file; a name a target of your daemon, or a
+ * GHC-compiled program that runs here once. With an endpoint it is a target of that daemon. False with a sentence.
  */
-bool subject_find(struct inspectee *ret, const char *text, struct error *error);
+bool subject_find(struct inspectee *ret, const char *text, const char *endpoint, struct error *error);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "proto/wire/json.h"
+#include "client/answers/answers.h"
 #include "client/answers/census.h"
 #include "client/commands/trend.h"
 #include "proto/base/ckd.h"
@@ -60,6 +61,22 @@ static void put_live(struct json_out *j, const struct world_target *t)
         json_close(j, '}');
 }
 
+/* What keeps what grows alive, if an alert has found that out; kept with bundles. */
+static void put_why(struct json_out *j, const struct world_target *t)
+{
+        struct answers answers;
+
+        answers_of(&answers, t, !trend_is_over(t));
+        const struct target_answer *why = &answers.answer[QUESTION_WHY];
+        if (!why->text[0])
+                return;
+        json_member_open(j, "why", '{');
+        json_member_text(j, "text", why->text);
+        if (why->has_time)
+                json_member_u64_string(j, "timeNs", why->time_ns);
+        json_close(j, '}');
+}
+
 void trend_json(FILE *to, const struct world_target *t)
 {
         struct json_out j = { .to = to };
@@ -76,6 +93,7 @@ void trend_json(FILE *to, const struct world_target *t)
         put_labels(&j, t);
         put_live(&j, t);
         census_age_print(&j, t, !trend_is_over(t), true);
+        put_why(&j, t);
         json_close(&j, '}');
         json_newline(&j);
 }

@@ -523,6 +523,8 @@ void trend_text(FILE *to, const struct world_target *t, const struct trend_show 
         sentence(to, "memory", t->heap && t->heap->resident ? t->heap->resident->text : NULL);
         print_answer(to, t, &answers, QUESTION_SINCE);
         print_answer(to, t, &answers, QUESTION_GROWS);
+        if (answers.answer[QUESTION_WHY].text[0])
+                print_answer(to, t, &answers, QUESTION_WHY);
         sentence(to, "scale", s->scale ? s->scale->sentence : NULL);
         print_census(to, t);
         fprintf(to, "\n  %-*s  %-7s%12s%14s%14s%14s%12s%10s  %s\n", NAME_COLUMNS, "", "verdict",

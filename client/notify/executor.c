@@ -48,7 +48,10 @@ struct executor {
         struct resend *resend;
         struct job_list working, waiting;
         struct executor_stats stats;
+        unsigned whys; /* under way */
 };
+
+#define WHY_TURN_NS UINT64_C(1000000000) /* between two looks whether it is one's turn */
 
 static const struct action_step *step_of(const struct job *j)
 {
@@ -191,14 +194,19 @@ static void on_exec_done(void *ctx, const struct exec_result *result)
 {
         struct job *j = ctx;
         char detail[REPORT_DETAIL_MAX];
-        size_t line = strcspn(result->output, "\n");
+        const char *output = result->output;
 
+        if (!strncmp(output, "heapwatch why: ", 15)) /* the result says what it is of */
+                output += 15;
+        size_t line = strcspn(output, "\n");
         j->exec = NULL;
-        if (line > 0 && result->ok && step_of(j)->kind == ACTION_DUMP)
-                snprintf(detail, sizeof(detail), "%.*s", (int)(line < 400 ? line : 400), result->output);
+        if (step_of(j)->kind == ACTION_WHY)
+                j->executor->whys--;
+        if (line > 0 && (step_of(j)->kind == ACTION_WHY || (result->ok && step_of(j)->kind == ACTION_DUMP)))
+                snprintf(detail, sizeof(detail), "%.*s", (int)line, output);
         else if (line > 0)
                 snprintf(detail, sizeof(detail), "%s; it said: %.*s", result->detail, (int)(line < 160 ? line : 160),
-                         result->output);
+                         output);
         else
                 snprintf(detail, sizeof(detail), "%s", result->detail);
         if (result->ok)
@@ -217,31 +225,51 @@ static void do_exec(struct job *j)
                 retry_or_abort(j, true, error.text);
 }
 
-/* `heapwatch recording bundle` does it, as a program of its own: it may wait for what is to come, and for a disk. */
-static void do_dump(struct job *j)
+/* A command of ours does it, as a program of its own: it may wait for what is to come, and for a disk. */
+static void do_command(struct job *j, const char *const *words, const char *const *operands)
 {
         const struct action_step *s = step_of(j);
-        const char *argv[ACTION_ARGV_MAX + 8];
+        const char *argv[ACTION_ARGV_MAX + 12];
         char self[4096];
         struct error error;
         size_t n = 0;
 
         sibling_program("heapwatch", self, sizeof(self));
         argv[n++] = self;
-        argv[n++] = "recording";
-        argv[n++] = "bundle";
-        argv[n++] = j->event->target;
-        argv[n++] = "--alert=-";
+        while (*words)
+                argv[n++] = *words++;
         if (j->executor->options.endpoint) {
                 argv[n++] = "--connect";
                 argv[n++] = j->executor->options.endpoint;
         }
         for (size_t i = 0; s->argv && s->argv[i] && i < ACTION_ARGV_MAX; i++)
                 argv[n++] = s->argv[i];
+        argv[n++] = "--"; /* a band may be called anything */
+        while (*operands)
+                argv[n++] = *operands++;
         argv[n] = NULL;
         j->exec = exec_start(j->executor->options.base, argv, j->event, s->timeout_ns, on_exec_done, j, &error);
         if (!j->exec)
                 retry_or_abort(j, true, error.text);
+}
+
+static void do_dump(struct job *j)
+{
+        do_command(j, (const char *const[]){ "recording", "bundle", "--alert=-", NULL },
+                   (const char *const[]){ j->event->target, NULL });
+}
+
+/* One at a time: each needs a processor, and memory as its program has it. */
+static void do_why(struct job *j)
+{
+        if (j->executor->whys > 0) {
+                j->attempts--;
+                continue_after(j, WHY_TURN_NS);
+                return;
+        }
+        do_command(j, (const char *const[]){ "why", "--brief", "--max-pause", ACTION_WHY_PAUSE, NULL },
+                   (const char *const[]){ j->event->target, j->event->alert->band_label, NULL });
+        j->executor->whys += j->exec != NULL;
 }
 
 static void on_http_done(void *ctx, const struct http_result *result)
@@ -308,6 +336,9 @@ static void attempt(struct job *j)
                 return;
         case ACTION_DUMP:
                 do_dump(j);
+                return;
+        case ACTION_WHY:
+                do_why(j);
                 return;
         case ACTION_CENSUS: /* a plan cannot hold it yet: action_plan_add refuses it */
         case ACTION_PUBLISH:

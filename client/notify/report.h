@@ -11,7 +11,7 @@
 
 #include "proto/wire/action_plan.h"
 
-#define REPORT_DETAIL_MAX 256u
+#define REPORT_DETAIL_MAX 512u
 
 enum action_outcome {
         OUTCOME_UNDER_WAY, /* running, or waiting for its turn */

@@ -30,6 +30,8 @@ static void extra(void *ctx, const char *target, const struct alert *alert, stru
                 ret->silenced_until_wall_ns = silence->until_wall_ns;
                 ret->silenced_why = silence->why[0] ? silence->why : NULL;
         }
+        if (a->fires && alert->state.now == ALERT_FIRING && alert->rule->plan)
+                a->fires(a->ctx);
         for (size_t i = 0; outcome && i < outcome->n_actions && i < ALERT_RESULTS_MAX; i++)
                 ret->results[ret->n_results++] = result_of(outcome->actions[i]);
 }

@@ -11,6 +11,8 @@ struct silence_store;
 struct alert_actions {
         const struct silence_store *silences;
         struct outcomes *outcomes;
+        void (*fires)(void *ctx); /* an alert with actions does; called again and again; NULL: not any more */
+        void *ctx;
 };
 
 /* Hooks for the alerts of any number of targets; `actions` must outlive them. */

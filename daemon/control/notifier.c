@@ -95,10 +95,11 @@ bool notifier_report(struct notifier *n, const Hw__OutcomesRequest *request, str
 
 /* --------------------------------------------------------------------- rules */
 
+/* Not of the built-in ones: most programs never grow, and need no process beside the daemon. */
 static bool has_work(const struct ruleset *rules)
 {
         for (size_t i = 0; i < rules->n; i++)
-                if (rules->rules[i]->plan && action_plan_has_work(rules->rules[i]->plan))
+                if (!rules->rules[i]->builtin && rules->rules[i]->plan && action_plan_has_work(rules->rules[i]->plan))
                         return true;
         return false;
 }
@@ -108,6 +109,14 @@ void notifier_rules(struct notifier *n, const struct ruleset *rules)
 {
         n->has_work = has_work(rules);
         if (n->has_work && n->child)
+                notifier_child_start(n->child);
+}
+
+void notifier_wake(void *ctx)
+{
+        struct notifier *n = ctx;
+
+        if (n->child)
                 notifier_child_start(n->child);
 }
 

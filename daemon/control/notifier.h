@@ -37,8 +37,11 @@ struct notifier *notifier_new(const struct notifier_options *options);
 /* Ends the child; waits at most NOTIFIER_STOP_S. */
 void notifier_destroy(struct notifier **n);
 
-/* Sets the rules in force, at the start and after each reload; starts the child if a rule has actions. */
+/* Sets the rules in force, at the start and after each reload; starts the child if one of a file has actions. */
 void notifier_rules(struct notifier *n, const struct ruleset *rules);
+
+/* An alert with actions fires, maybe of a built-in rule: starts the child. ctx is the notifier. */
+void notifier_wake(void *ctx);
 
 /* A notifier requests its plans. False with a sentence: it is not allowed to act. */
 bool notifier_admit(struct notifier *n, const Hw__PlansRequest *request, struct error *error);

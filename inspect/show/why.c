@@ -10,12 +10,15 @@
 #include "inspect/show/head.h"
 #include "inspect/show/heap.h"
 #include "proto/base/json_out.h"
+#include "proto/base/text_out.h"
 
 #define ROOTS_TRIED  3  /* of which it is found out what goes with them */
 #define SHARE_TRIED  20 /* at least one part in so many of the band */
 #define ROOTS_SHOWN  8
 #define PATH_NAMES   40
 #define MERGED_PATHS 64
+#define BRIEF_NAMES  6  /* of a path in one sentence */
+#define BRIEF_SHARE  10 /* one part in so many of the band is worth a word */
 
 /* Of a path or a root. */
 struct holding {
@@ -31,6 +34,7 @@ struct question {
         const struct heap_snapshot *snapshot;
         struct retainers retainers;
         const char *band; /* its name */
+        bool by_type;     /* the name is that of a heap profile by closure type: "THUNK_1_0" */
         bool *wanted;     /* by closure_table.id */
         uint32_t n_wanted;
         uint64_t bytes, closures;        /* of the band, also what is young */
@@ -88,7 +92,7 @@ static bool want(struct question *q)
                 const struct closure_table *c = info_tables_nth(t, id);
                 if (c->type == 0)
                         continue;
-                closure_name(q->snapshot->ghc->program, c, false, name, sizeof(name));
+                closure_name(q->snapshot->ghc->program, c, q->by_type, name, sizeof(name));
                 q->wanted[id] = !strcmp(name, q->band);
         }
         return true;
@@ -314,6 +318,74 @@ static void print_text(const struct question *q, uint64_t band)
                       hw_share_text(n, sizeof(n), q->all_bytes ? (double)q->all_reached / (double)q->all_bytes : 0));
 }
 
+/* The largest path of a root, without the root: "Session <- Bin+ <- MUT_VAR"; "" when it holds the band directly. */
+static void append_brief_path(const struct question *q, uint32_t root, struct text_out *out)
+{
+        const struct type_path *names[PATH_NAMES];
+        char text[2 * PROGRAM_NAME_BYTES];
+        size_t i = 0, n;
+
+        while (i < q->n_paths && retainers_root_of(&q->retainers, q->paths[i].path) != root)
+                i++;
+        n = i < q->n_paths ? names_of(&q->retainers, q->paths[i].path, names) : 0;
+        for (i = 0; i + 1 < n; i++) {
+                if (i == BRIEF_NAMES) {
+                        text_put(out, " <- ...");
+                        break;
+                }
+                (void)hw_terminal_text(text, sizeof(text), name_without_package(names[i]->name));
+                text_put(out, i ? " <- " : ", by way of ");
+                text_put(out, text);
+                text_put(out, names[i]->plus ? "+" : "");
+        }
+}
+
+/* As the subject of a sentence: "a thread in Main.main", "CAF Main.sessions". */
+static const char *holder_name(const struct question *q, const struct holding *h, char *out, size_t size)
+{
+        const char *name = q->retainers.paths[h->path].name;
+        const bool counts = !strncmp(name, "thread", 6) || !strncmp(name, "stable ", 7) || !strncmp(name, "weak ", 5);
+        const size_t n = counts ? 2 : 0;
+
+        (void)memcpy(out, "a ", n);
+        (void)hw_terminal_text(out + n, size - n, name);
+        return out;
+}
+
+/* One sentence that begins with the holder: a narrow place shows its beginning alone. */
+static void print_brief(const struct question *q, uint64_t band)
+{
+        char band_name[2 * PROGRAM_NAME_BYTES], holder[2 * PROGRAM_NAME_BYTES], share[HW_NUMBER_MAX],
+                bytes[HW_NUMBER_MAX], path[1024];
+        const struct holding *first = q->roots, *second = q->n_roots > 1 ? &q->roots[1] : NULL;
+        FILE *to = q->subject->request->to;
+        struct text_out out;
+
+        (void)hw_terminal_text(band_name, sizeof(band_name), name_without_package(q->band));
+        (void)hw_bytes_text(bytes, sizeof(bytes), (double)(q->n_roots ? band : q->bytes));
+        if (q->n_roots == 0) {
+                (void)fprintf(to,
+                              "nothing that was found keeps %s (%s): garbage until the next major collection, most "
+                              "likely\n",
+                              band_name, bytes);
+                return;
+        }
+        text_out_init(&out, path, sizeof(path));
+        append_brief_path(q, first->path, &out);
+        (void)fprintf(to, "%s keeps %s of %s (%s)%s", holder_name(q, first, holder, sizeof(holder)),
+                      hw_share_text(share, sizeof(share), (double)first->bytes / (double)band), band_name, bytes, path);
+        if (first->tried && first->with_bytes)
+                (void)fprintf(to, "; without it %s would go",
+                              hw_bytes_text(bytes, sizeof(bytes), (double)first->with_bytes));
+        if (second && second->bytes >= band / BRIEF_SHARE)
+                (void)fprintf(to, "; %s keeps %s", holder_name(q, second, holder, sizeof(holder)),
+                              hw_share_text(share, sizeof(share), (double)second->bytes / (double)band));
+        if (q->dead_bytes && q->dead_bytes >= q->bytes / BRIEF_SHARE)
+                (void)fprintf(to, "; %s more are garbage until the next major collection, most likely",
+                              hw_bytes_text(bytes, sizeof(bytes), (double)q->dead_bytes));
+        (void)fputc('\n', to);
+}
+
 static void json_path(struct json_out *j, const struct question *q, const struct holding *h)
 {
         const struct type_path *names[PATH_NAMES];
@@ -385,6 +457,8 @@ static bool answer(struct question *q, struct error *error)
                 return error_set(error, "out of memory; --memory gives it more");
         if (q->subject->request->json)
                 print_json(q);
+        else if (q->subject->request->brief)
+                print_brief(q, band ? band : 1);
         else
                 print_text(q, band ? band : 1);
         return true;
@@ -398,9 +472,14 @@ bool show_why(const struct inspect_subject *s, const struct heap_snapshot *snaps
         bool good;
 
         heap_census_take(&c, snapshot);
-        good = is_understood(&c, error) &&
-               (heap_bands_of(&b, &c, snapshot->ghc, false) || error_set(error, "out of memory"));
-        if (good && !(q.band = choose(&b, s->request->band)))
+        good = is_understood(&c, error);
+        for (int tries = 0; good && !q.band && tries < 2; tries++) { /* functions and thunks by name, then by type */
+                heap_bands_done(&b);
+                q.by_type = tries > 0;
+                good = heap_bands_of(&b, &c, snapshot->ghc, q.by_type) || error_set(error, "out of memory");
+                q.band = good ? choose(&b, s->request->band) : NULL;
+        }
+        if (good && !q.band)
                 good = error_set(error, "no type of its heap has %.200s in its name; `heapwatch heap` lists them",
                                  s->request->band ? s->request->band : "anything");
         good = good && answer(&q, error);

@@ -29,6 +29,7 @@ static const char *const names[ACTION_KINDS] = {
         [ACTION_ALERTMANAGER] = "alertmanager",
         [ACTION_CENSUS] = "census",
         [ACTION_DUMP] = "dump",
+        [ACTION_WHY] = "why",
 };
 
 const char *action_kind_name(enum action_kind kind)
@@ -105,24 +106,36 @@ static const char *wrong_argv(const char *const *argv)
         return n <= ACTION_ARGV_MAX ? NULL : "more than 64 words";
 }
 
-/* Pairs of an option and its value, for `heapwatch recording bundle`: here only that nothing else gets there. */
-static const char *wrong_dump(const struct action_step *s)
+/* Pairs of an option and its value, for a command of ours: here only that nothing else gets there. */
+static const char *wrong_pairs(const char *const *argv, const char *const *known, size_t n, const char *expected)
 {
-        static const char *const known[] = { "--before", "--after", "--apart", "--per-day", "--keep", "--directory" };
-        const size_t n = ARRAY_SIZE(known);
-
-        if (s->timeout_ns > ACTION_DUMP_WAIT_NS + ACTION_DUMP_WORK_NS)
-                return "after: expected at most 30m";
-        for (size_t i = 0; s->argv && s->argv[i]; i += 2) {
+        for (size_t i = 0; argv && argv[i]; i += 2) {
                 size_t k = 0;
-                while (k < n && strcmp(s->argv[i], known[k]) != 0)
+                while (k < n && strcmp(argv[i], known[k]) != 0)
                         k++;
-                if (k == n || i >= 2 * n || !s->argv[i + 1] || s->argv[i + 1][0] == '-')
-                        return "expected before, after, apart, per_day, keep or directory, each with a value";
-                if (strlen(s->argv[i + 1]) >= ACTION_TEXT_MAX || !printable(s->argv[i + 1]))
+                if (k == n || i >= 2 * n || !argv[i + 1] || argv[i + 1][0] == '-')
+                        return expected;
+                if (strlen(argv[i + 1]) >= ACTION_TEXT_MAX || !printable(argv[i + 1]))
                         return "a value is too long, or has control characters in it";
         }
         return NULL;
+}
+
+static const char *wrong_dump(const struct action_step *s)
+{
+        static const char *const known[] = { "--before", "--after", "--apart", "--per-day", "--keep", "--directory" };
+
+        if (s->timeout_ns > ACTION_DUMP_WAIT_NS + ACTION_DUMP_WORK_NS)
+                return "after: expected at most 30m";
+        return wrong_pairs(s->argv, known, ARRAY_SIZE(known),
+                           "expected before, after, apart, per_day, keep or directory, each with a value");
+}
+
+static const char *wrong_why(const struct action_step *s)
+{
+        static const char *const known[] = { "--max-pause", "--memory" };
+
+        return wrong_pairs(s->argv, known, ARRAY_SIZE(known), "expected max_pause or memory, each with a value");
 }
 
 static const char *wrong_step(const struct action_step *s)
@@ -131,6 +144,8 @@ static const char *wrong_step(const struct action_step *s)
 
         if (s->kind == ACTION_DUMP)
                 return wrong_dump(s);
+        if (s->kind == ACTION_WHY)
+                wrong = wrong_why(s);
         if (s->timeout_ns > ACTION_TIMEOUT_MAX_NS)
                 return "timeout: expected at most 5m";
         if (s->attempts > ACTION_ATTEMPTS_MAX)
@@ -185,11 +200,12 @@ static bool copy_step(struct action_step *to, const struct action_step *from)
         to->url = from->url ? strdup(from->url) : NULL;
         to->bearer_file = from->bearer_file ? strdup(from->bearer_file) : NULL;
         to->ca_file = from->ca_file ? strdup(from->ca_file) : NULL;
-        if (to->kind == ACTION_DUMP)
+        if (to->kind == ACTION_DUMP || to->kind == ACTION_WHY)
                 to->firing_only = true;
         if (!to->timeout_ns)
-                to->timeout_ns =
-                        to->kind == ACTION_DUMP ? ACTION_DUMP_AFTER_NS + ACTION_DUMP_WORK_NS : ACTION_TIMEOUT_NS;
+                to->timeout_ns = to->kind == ACTION_DUMP  ? ACTION_DUMP_AFTER_NS + ACTION_DUMP_WORK_NS
+                                 : to->kind == ACTION_WHY ? ACTION_WHY_NS
+                                                          : ACTION_TIMEOUT_NS;
         if (!to->attempts)
                 to->attempts = from->kind == ACTION_WEBHOOK || from->kind == ACTION_ALERTMANAGER ? ACTION_ATTEMPTS : 1;
         if (!to->resend_ns)

@@ -27,6 +27,7 @@ enum action_kind {
         ACTION_ALERTMANAGER,
         ACTION_CENSUS, /* reserved: ask the program for a census; refused by action_plan_add */
         ACTION_DUMP,   /* a bundle of what the flight recorder has around the alert: `heapwatch recording bundle` */
+        ACTION_WHY,    /* what keeps alive what grows: `heapwatch why --brief` */
         ACTION_KINDS
 };
 
@@ -37,28 +38,32 @@ enum action_kind {
 #define ACTION_ATTEMPTS_MAX   10u
 
 /* Defaults, used where a field is 0. */
-#define ACTION_TIMEOUT_NS      10000000000u
-#define ACTION_DUMP_BEFORE_NS  600000000000u   /* of what is dumped: before the alert's onset */
-#define ACTION_DUMP_AFTER_NS   120000000000u   /* and after it fired */
-#define ACTION_DUMP_MOST_NS    86400000000000u /* before, at most; after: ACTION_DUMP_WAIT_NS */
-#define ACTION_DUMP_WAIT_NS    1800000000000u
-#define ACTION_DUMP_WORK_NS    300000000000u  /* to write and report on it, when all has come */
-#define ACTION_DUMP_APART_NS   7200000000000u /* between two bundles of a rule */
-#define ACTION_DUMP_PER_DAY    3u
-#define ACTION_DUMP_KEEP_BYTES (UINT64_C(1) << 30) /* of all bundles together */
-#define ACTION_ATTEMPTS        3u                  /* webhook, alertmanager; exec: 1 */
-#define ACTION_RESEND_NS       60000000000u        /* alertmanager */
-#define ACTION_LIMIT_COUNT     60u                 /* alerts of one rule acted on ... */
-#define ACTION_LIMIT_PER_ALERT 6u                  /* ... and times that one alert is acted on ... */
-#define ACTION_LIMIT_WINDOW_NS 3600000000000u      /* ... in any window of this length */
+#define ACTION_TIMEOUT_NS         10000000000u
+#define ACTION_DUMP_BEFORE_NS     600000000000u   /* of what is dumped: before the alert's onset */
+#define ACTION_DUMP_AFTER_NS      120000000000u   /* and after it fired */
+#define ACTION_DUMP_MOST_NS       86400000000000u /* before, at most; after: ACTION_DUMP_WAIT_NS */
+#define ACTION_DUMP_WAIT_NS       1800000000000u
+#define ACTION_DUMP_WORK_NS       300000000000u  /* to write and report on it, when all has come */
+#define ACTION_DUMP_APART_NS      7200000000000u /* between two bundles of a rule */
+#define ACTION_DUMP_PER_DAY       3u
+#define ACTION_DUMP_KEEP_BYTES    (UINT64_C(1) << 30) /* of all bundles together */
+#define ACTION_WHY_PAUSE          "100ms" /* for which a program may be stopped, unless a rule says otherwise */
+#define ACTION_WHY_PAUSE_LEAST_NS 1000000u
+#define ACTION_WHY_PAUSE_MOST_NS  UINT64_C(60000000000)
+#define ACTION_WHY_NS             UINT64_C(120000000000) /* for all of it */
+#define ACTION_ATTEMPTS           3u                     /* webhook, alertmanager; exec: 1 */
+#define ACTION_RESEND_NS          60000000000u           /* alertmanager */
+#define ACTION_LIMIT_COUNT        60u                    /* alerts of one rule acted on ... */
+#define ACTION_LIMIT_PER_ALERT    6u                     /* ... and times that one alert is acted on ... */
+#define ACTION_LIMIT_WINDOW_NS    3600000000000u         /* ... in any window of this length */
 
 struct action_step {
         enum action_kind kind;
         uint64_t timeout_ns;     /* of one attempt; 0: the default */
         uint32_t attempts;       /* tries in all; 0: the default */
         bool firing_only;        /* `resolved: false`: nothing is done when the alert resolves */
-        const char *const *argv; /* exec: program (an absolute path) and its arguments; dump: options of `heapwatch
-                                    bundle`; NULL-terminated */
+        const char *const *argv; /* exec: program (an absolute path) and its arguments; dump, why: options of
+                                    `heapwatch recording bundle`, `heapwatch why`; NULL-terminated */
         const char *url;         /* webhook; alertmanager: its base, /api/v2/alerts is added */
         const char *bearer_file; /* a file that holds a token for `Authorization: Bearer`; NULL: none */
         const char *ca_file;     /* PEM file of authorities to trust instead of the system's; NULL: those */

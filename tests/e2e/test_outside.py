@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A stripped program watched from outside: live data, heap size and bands are read from its memory while it runs."""
+import json
 import os
 import pathlib
 import signal
@@ -81,6 +82,31 @@ def test_a_leak_of_a_stripped_program_is_found(directory, stripped, build):
         program.wait()
         t = daemon.wait_state("x", "ENDED")
         assert f"process {program.pid} is gone" in t.detail and "not known" in t.detail
+
+
+def test_an_alert_finds_out_why(directory):
+    """The holder is named once the alert fires, and by all faces in the same words."""
+    require_tracing()
+    rules = directory / "rules.yaml"
+    rules.write_text("groups:\n- name: test\n  rules:\n  - {alert: big, expr: live > 1MiB, do: [why: {max_pause: 10s}]}\n")
+    with Daemon(directory, args=("--resolution", "1s", "--rules", rules)) as daemon, \
+            running(programs["threaded"], "1000", *OFTEN, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:
+        assert heapwatch(daemon, "attach", "--outside", program.pid, "--name", "x").returncode == 0
+
+        def result():
+            return next((r for u in daemon.snapshot("x").get("alerts", []) for a in u.alerts.alerts if a.rule == "big"
+                         for r in a.actions if r.HasField("ok")), None)
+        found = wait_for(result, "the answer")
+        assert found.ok and found.detail.startswith("a thread") and "frame of Main.main" in found.detail, found
+        assert " keeps " in found.detail and "by way of" in found.detail and "would go" in found.detail, found
+        assert f"why: done, {found.detail}\n" in heapwatch(daemon, "alerts").stdout
+        kept = json.loads(heapwatch(daemon, "trend", "x", "--format", "json").stdout)["why"]
+        assert kept["text"] == f"{found.detail}; read at " and int(kept["timeNs"]) > 0
+        for shown in (heapwatch(daemon, "trend", "x").stdout, heapwatch(daemon, "post-mortem", "x").stdout,
+                      json.loads(heapwatch(daemon, "top", "--once", "--format", "json", "x").stdout)["targets"][0]["why"]):
+            assert f"{found.detail}; read at " in shown, shown
+        done = heapwatch(daemon, "why", "x", "Record", "--brief")
+        assert done.returncode == 0 and "frame of Main.main" in done.stdout and " of Work.Record (" in done.stdout, done
 
 
 def test_live_data_are_those_of_the_runtimes_own_log(directory, stripped):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * answers.c - what one asks at three in the morning, in that order: is anything wrong, since when, what grows, where,
- * until when, what to do next; then reasons to trust the answers less.
+ * why it is kept, until when, what to do next; then reasons to trust the answers less.
  *
  * DESIGN: where there is little room, each answer gets one row that begins with what matters, and the first one is a
  * headline that is wrapped and never cut; with more room every answer is wrapped.
@@ -67,8 +67,10 @@ static size_t parts_of(struct part parts[QUESTIONS + ANSWER_CAVEATS], const stru
         size_t n = 0;
 
         for (int q = QUESTION_SINCE; q < QUESTIONS; q++)
-                parts[n++] = (struct part){ question_key((enum target_question)q), m->whole[q],
-                                            q == QUESTION_NEXT ? TINT_STRONG : answer_tint(m->a.answer[q].tone) };
+                if (m->whole[q][0])
+                        parts[n++] =
+                                (struct part){ question_key((enum target_question)q), m->whole[q],
+                                               q == QUESTION_NEXT ? TINT_STRONG : answer_tint(m->a.answer[q].tone) };
         for (size_t i = 0; i < m->a.n_caveats; i++)
                 parts[n++] = (struct part){ "but", m->a.caveats[i], TINT_WARN };
         return n;
@@ -114,9 +116,8 @@ static int more_rows(const struct part *p, int rows, int left, int width)
  * Each part gets a row; spare rows go first to what to do next, since that is acted on, then upwards, and last to
  * caveats.
  */
-static void share_rows(int rows[], const struct part *parts, size_t n, struct area area)
+static void share_rows(int rows[], const struct part *parts, size_t n, size_t next, struct area area)
 {
-        const size_t next = QUESTION_NEXT - QUESTION_SINCE;
         int left = area.height;
 
         for (size_t i = 0; i < n; i++) {
@@ -136,9 +137,10 @@ void draw_answers(struct canvas *c, struct area area, const struct scene *s, con
 {
         struct part parts[QUESTIONS + ANSWER_CAVEATS];
         int rows[QUESTIONS + ANSWER_CAVEATS] = { 0 }, row = 0;
-        size_t n = parts_of(parts, scene_answered(s, t));
+        const struct answer_memo *m = scene_answered(s, t);
+        size_t n = parts_of(parts, m);
 
-        share_rows(rows, parts, n, area);
+        share_rows(rows, parts, n, n - m->a.n_caveats - 1, area);
         for (size_t i = 0; i < n; i++) {
                 if (rows[i])
                         (void)canvas_put(c, area, row, 1, LABEL - 1, TINT_DIM, parts[i].label);

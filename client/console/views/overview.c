@@ -44,6 +44,7 @@ static const struct console_key words[] = {
         { "since", "when growth began, and the marker or message near it; otherwise since when it has been steady" },
         { "grows", "the band that grows most: size and rate, module and source; otherwise the largest" },
         { "where", "in live data, elsewhere on the heap, in foreign memory, or nowhere; and how much each holds now" },
+        { "why", "what keeps it alive, as an alert has found out, or the command that finds it out; while it grows" },
         { "until", "when the lowest known limit is reached if it goes on, with the interval; which limit that is" },
         { "next", "what to do: the most urgent step that the evidence supports" },
         { "but", "reasons to trust all this less: damage, a late stream, an idle program" },

@@ -175,6 +175,7 @@ ANSWER(answer_wrong, QUESTION_WRONG)
 ANSWER(answer_since, QUESTION_SINCE)
 ANSWER(answer_grows, QUESTION_GROWS)
 ANSWER(answer_where, QUESTION_WHERE)
+ANSWER(answer_why, QUESTION_WHY)
 ANSWER(answer_until, QUESTION_UNTIL)
 ANSWER(answer_next, QUESTION_NEXT)
 
@@ -287,6 +288,8 @@ const struct column target_columns[] = {
         { .title = "where", .name = "where", .value = answer_where,
           .help = "in live data (held by the program), elsewhere on the heap (held by the runtime), or in foreign "
                   "memory" },
+        { .title = "why", .name = "why", .value = answer_why,
+          .help = "what keeps what grows alive; while nothing grows none" },
         { .title = "until", .name = "until", .value = answer_until,
           .help = "when the growth reaches the limit, as an interval, if it goes on; which limit" },
         { .title = "next", .name = "next", .value = answer_next, .help = "what to do about it" },

@@ -8,6 +8,6 @@
 /* The first TARGET_LIST_COLUMNS are the list's, the first of these the name, the second the verdict. */
 extern const struct column target_columns[];
 
-enum { TARGET_LIST_COLUMNS = 22, TARGET_COLUMNS = 29 };
+enum { TARGET_LIST_COLUMNS = 22, TARGET_COLUMNS = 30 };
 
 #endif

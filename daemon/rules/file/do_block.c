@@ -105,7 +105,7 @@ static bool read_exec(struct yaml_file *f, const yaml_node_t *body, struct actio
         return read_argv(f, command, argv) && read_common(f, body, step);
 }
 
-/* A setting as an option of `heapwatch recording bundle`: checked here, where its line is known. */
+/* A setting as an option of a command of ours: checked here, where its line is known. */
 static bool read_option(struct yaml_file *f, const yaml_node_t *node, const char *option, bool good,
                         const char *expected, const char ***argv)
 {
@@ -163,6 +163,28 @@ static bool read_dump(struct yaml_file *f, const yaml_node_t *body, struct actio
         return read_option(f, directory, "--directory", text && text[0] == '/', "an absolute path", &argv);
 }
 
+static bool read_why(struct yaml_file *f, const yaml_node_t *body, struct action_step *step, const char **argv)
+{
+        static const char *const keys[] = { "max_pause", "memory", "timeout" };
+        const yaml_node_t *pause, *memory;
+        uint64_t number;
+
+        if (!yaml_is_mapping(f, body, "settings such as max_pause: 50ms") ||
+            !yaml_check_keys(f, body, keys, ARRAY_SIZE(keys)) ||
+            !read_time(f, yaml_get(f, body, "timeout"), &step->timeout_ns))
+                return false;
+        pause = yaml_get(f, body, "max_pause");
+        memory = yaml_get(f, body, "memory");
+        step->argv = argv;
+        if (!read_option(f, pause, "--max-pause",
+                         is_time(f, pause, ACTION_WHY_PAUSE_MOST_NS, &number) && number >= ACTION_WHY_PAUSE_LEAST_NS,
+                         "a time from 1ms to 1m, such as 50ms", &argv))
+                return false;
+        const char *text = memory ? yaml_text(f, memory, "bytes such as 1GiB") : NULL;
+        return read_option(f, memory, "--memory", text && hw_parse_bytes(text, &number) && number >= 64 << 20,
+                           "at least 64MiB, such as 1GiB", &argv);
+}
+
 static bool read_http(struct yaml_file *f, const yaml_node_t *body, struct action_step *step)
 {
         static const char *const keys[] = {
@@ -189,8 +211,8 @@ static bool unknown_kind(struct yaml_file *f, const yaml_node_t *at, const char 
         meant = nearest(word, names, ACTION_KINDS);
         if (meant)
                 return yaml_error(f, at, 0, "unknown action '%s'; did you mean '%s'?", word, meant);
-        return yaml_error(f, at, 0, "unknown action '%s'; expected publish, log, exec, webhook, alertmanager or dump",
-                          word);
+        return yaml_error(f, at, 0,
+                          "unknown action '%s'; expected publish, log, exec, webhook, alertmanager, dump or why", word);
 }
 
 static bool add(struct yaml_file *f, struct action_plan *plan, const struct action_step *step, const yaml_node_t *at)
@@ -224,6 +246,8 @@ static bool read_step(struct yaml_file *f, struct action_plan *plan, const yaml_
                 good = read_http(f, e.value, &step);
         else if (step.kind == ACTION_DUMP && e.value->type == YAML_MAPPING_NODE)
                 good = read_dump(f, e.value, &step, argv);
+        else if (step.kind == ACTION_WHY && e.value->type == YAML_MAPPING_NODE)
+                good = read_why(f, e.value, &step, argv);
         else if (e.value->type != YAML_SCALAR_NODE || e.value->data.scalar.length > 0)
                 good = yaml_error(f, e.value, 0, "%s takes no settings", e.key);
         return good && add(f, plan, &step, e.value);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "daemon/rules/file/rule_file.h"
+#include "proto/base/array.h"
 #include "proto/base/error.h"
 #include "proto/wire/action_plan.h"
 
@@ -15,26 +16,34 @@ bool rulebook_open(struct rulebook *b, char *const *paths, size_t n, const struc
         return b->rules != NULL;
 }
 
-/* False: out of memory. */
-static bool keep_bundle(struct rule *rule)
+/* What a built-in rule does, where no file says it. False: out of memory. */
+static bool add_action(struct ruleset *set, const char *group, const char *name, enum action_kind kind)
 {
+        struct rule *rule = ruleset_find(set, group, name);
         struct error error;
 
-        if (!rule || !rule->builtin || rule->plan)
-                return true;
-        rule->plan = action_plan_new();
-        return rule->plan && action_plan_add(rule->plan, &(struct action_step){ .kind = ACTION_DUMP }, &error);
+        if (!rule || !rule->builtin || (!rule->plan && !(rule->plan = action_plan_new())))
+                return !rule || !rule->builtin;
+        return action_plan_add(rule->plan, &(struct action_step){ .kind = kind }, &error);
 }
 
-static bool keep_bundles(struct ruleset *set)
+/* The answer first: the bundle has it then. */
+static bool add_actions(struct ruleset *set, bool bundles)
 {
-        return keep_bundle(ruleset_find(set, "memory", "leak")) && keep_bundle(ruleset_find(set, "program", "crashed"));
+        static const char *const growth[] = { "leak", "memory-runs-out", "memory-runs-out-soon" };
+        bool good = true;
+
+        for (size_t i = 0; i < ARRAY_SIZE(growth); i++)
+                good = good && add_action(set, "memory", growth[i], ACTION_WHY);
+        return good && (!bundles || (add_action(set, "memory", "leak", ACTION_DUMP) &&
+                                     add_action(set, "program", "crashed", ACTION_DUMP)));
 }
 
-bool rulebook_keep_bundles(struct rulebook *b)
+bool rulebook_act(struct rulebook *b, bool bundles)
 {
-        b->bundles = true;
-        return keep_bundles(b->rules);
+        b->acts = true;
+        b->bundles = bundles;
+        return add_actions(b->rules, bundles);
 }
 
 void rulebook_close(struct rulebook *b)
@@ -49,7 +58,7 @@ struct ruleset *rulebook_read(const struct rulebook *b, const struct error_sink 
         if (!rules)
                 return NULL;
         rules->generation = b->rules ? b->rules->generation + 1 : 1;
-        if (b->bundles && !keep_bundles(rules)) {
+        if (b->acts && !add_actions(rules, b->bundles)) {
                 says->say(says->ctx, "out of memory");
                 ruleset_destroy(&rules);
         }

@@ -18,7 +18,7 @@ struct rulebook {
         char *const *paths; /* borrowed */
         size_t n;
         struct ruleset *rules; /* owned; NULL before rulebook_open */
-        bool bundles;          /* see rulebook_keep_bundles */
+        bool acts, bundles;    /* see rulebook_act */
 };
 
 /* Reads the files for the first time. False after reporting an error. */
@@ -26,10 +26,11 @@ bool rulebook_open(struct rulebook *b, char *const *paths, size_t n, const struc
 void rulebook_close(struct rulebook *b);
 
 /*
- * Streams are recorded: the built-in rules leak and crashed keep a bundle, unless a file says what they do. From now
- * on, also after reading again. False: out of memory.
+ * From now on, also after reading again, the built-in rules act, unless a file says what they do: those of growth find
+ * out why it is kept; with `bundles`, because streams are recorded, leak and crashed keep one. Once. False: out of
+ * memory.
  */
-bool rulebook_keep_bundles(struct rulebook *b);
+bool rulebook_act(struct rulebook *b, bool bundles);
 
 /* Reads the files again. Returns the new rules, which are not in force yet, or NULL after reporting an error. */
 struct ruleset *rulebook_read(const struct rulebook *b, const struct error_sink *says);

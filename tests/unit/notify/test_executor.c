@@ -378,6 +378,7 @@ static void plans_refuse_mistakes(void **state)
         };
         struct action_plan *plan = action_plan_new();
         struct action_step relative = { .kind = ACTION_EXEC, .argv = ARGV("ls") };
+        struct action_step of_core = { .kind = ACTION_WHY, .argv = ARGV("--core", "/x") };
         struct error error;
 
         (void)state;
@@ -389,6 +390,8 @@ static void plans_refuse_mistakes(void **state)
         assert_string_equal(error.text,
                             "exec: expected the program's absolute path first (there is no shell and no search "
                             "path)");
+        assert_false(action_plan_add(plan, &of_core, &error));
+        assert_string_equal(error.text, "why: expected max_pause or memory, each with a value");
         assert_false(action_plan_has_work(plan));
         for (unsigned i = 0; i < ACTION_STEPS_MAX; i++)
                 add(plan, (struct action_step){ .kind = ACTION_LOG });

@@ -14,6 +14,7 @@
 #include "proto/wire/action_plan.h"
 #include "daemon/rules/template.h"
 #include "daemon/rules/file/rule_file.h"
+#include "daemon/rules/file/rulebook.h"
 #include "proto/base/error.h"
 
 struct said {
@@ -125,6 +126,7 @@ static void everything_a_rule_may_say(void **state)
                      "    - exec: {command: [/bin/true], timeout: 3s, resolved: false}\n"
                      "    - webhook: http://127.0.0.1:1/x\n"
                      "    - alertmanager: {url: 'http://127.0.0.1:1', resend: 30s, attempts: 2}\n"
+                     "    - why: {max_pause: 50ms, memory: 1GiB}\n"
                      "    limits: {count: 7, per_alert: 2, window: 2h}\n"
                      "  - {alert: b, expr: crashed}\n");
         const struct rule *a = ruleset_find(rules, "g", "a"), *b = ruleset_find(rules, "g", "b");
@@ -135,7 +137,11 @@ static void everything_a_rule_may_say(void **state)
         assert_int_equal(a->severity, SEVERITY_CRITICAL);
         assert_false(a->of_target);
         assert_true(rule_wants(a, "api-7") && rule_wants(a, "db") && !rule_wants(a, "worker"));
-        assert_int_equal(action_plan_steps(a->plan), 5);
+        assert_int_equal(action_plan_steps(a->plan), 6);
+        const struct action_step *why = action_plan_step(a->plan, 5);
+        assert_true(why->kind == ACTION_WHY && why->firing_only && why->timeout_ns == ACTION_WHY_NS);
+        assert_string_equal(why->argv[1], "50ms");
+        assert_string_equal(why->argv[3], "1GiB");
         assert_int_equal(action_plan_step(a->plan, 2)->timeout_ns, UINT64_C(3000000000));
         assert_true(action_plan_step(a->plan, 2)->firing_only);
         assert_string_equal(action_plan_step(a->plan, 1)->argv[1], "x");
@@ -187,6 +193,12 @@ static void mistakes(void **state)
                 { "groups: [{name: a, rules: [{alert: a, expr: leak(live), until: leak(band)}]}]", "no band to judge" },
                 { "groups: [{name: a, rules: [{alert: a, expr: leak(live), do: [census]}]}]", "r:1:62" },
                 { "groups: [{name: a, rules: [{alert: a, expr: leak(live), do: [{exec: [relative]}]}]}]", "r:1:69" },
+                { "groups: [{name: a, rules: [{alert: a, expr: leak(live), do: [{why: {max_pause: 2h}}]}]}]",
+                  "expected a time from 1ms to 1m" },
+                { "groups: [{name: a, rules: [{alert: a, expr: leak(live), do: [{why: {memory: 1KiB}}]}]}]",
+                  "at least 64MiB" },
+                { "groups: [{name: a, rules: [{alert: a, expr: leak(live), do: [{why: {max-pause: 1s}}]}]}]",
+                  "did you mean 'max_pause'" },
                 { "groups: [{name: a, rules: [{alert: a, expr: leak(live), do: [{log: , exec: [/x]}]}]}]",
                   "expected one action here" },
                 { "groups: [{name: a, rules: [{alert: a, expr: leak(live), limits: {cuont: 5}}]}]",
@@ -306,6 +318,27 @@ static void templates(void **state)
                          63);
 }
 
+/* Of a daemon: what grows is explained, and kept with a bundle where streams are recorded; a file may say otherwise. */
+static void test_what_built_in_rules_do(void **state)
+{
+        struct rulebook b;
+
+        (void)state;
+        assert_true(rulebook_open(&b, NULL, 0, &diagnostics_to_stderr));
+        const struct rule *leak = ruleset_find(b.rules, "memory", "leak");
+        assert_null(leak->plan);
+        assert_true(rulebook_act(&b, true));
+        assert_int_equal(action_plan_steps(leak->plan), 2);
+        assert_int_equal(action_plan_step(leak->plan, 0)->kind, ACTION_WHY);
+        assert_int_equal(action_plan_step(leak->plan, 1)->kind, ACTION_DUMP);
+        struct ruleset *again = rulebook_read(&b, &diagnostics_to_stderr);
+        assert_int_equal(action_plan_steps(ruleset_find(again, "memory", "memory-runs-out")->plan), 1);
+        assert_int_equal(action_plan_steps(ruleset_find(again, "program", "crashed")->plan), 1);
+        assert_null(ruleset_find(again, "memory", "off-heap-growth")->plan);
+        rulebook_change(&b, again);
+        rulebook_close(&b);
+}
+
 /* What a daemon keeps finely for its rules: series over a window, also in `until`; gauges and bands are none. */
 static void test_series_that_are_read(void **state)
 {
@@ -328,15 +361,11 @@ static void test_series_that_are_read(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_series_that_are_read),
-                cmocka_unit_test(the_pack_is_on_without_a_file),
-                cmocka_unit_test(a_file_changes_the_pack),
-                cmocka_unit_test(everything_a_rule_may_say),
-                cmocka_unit_test(mistakes),
-                cmocka_unit_test(many_mistakes_are_bounded),
-                cmocka_unit_test(too_many_rules),
-                cmocka_unit_test(only_plain_files_are_read),
-                cmocka_unit_test(templates),
+                cmocka_unit_test(test_series_that_are_read),     cmocka_unit_test(test_what_built_in_rules_do),
+                cmocka_unit_test(the_pack_is_on_without_a_file), cmocka_unit_test(a_file_changes_the_pack),
+                cmocka_unit_test(everything_a_rule_may_say),     cmocka_unit_test(mistakes),
+                cmocka_unit_test(many_mistakes_are_bounded),     cmocka_unit_test(too_many_rules),
+                cmocka_unit_test(only_plain_files_are_read),     cmocka_unit_test(templates),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,7 +74,7 @@ function firingRules(t: Target): string {
     return rules.size ? `Firing: ${[...rules].map(([r, n]) => visible(r) + (n > 1 ? ` (${n})` : "")).join(", ")}` : "";
 }
 
-// The six answers, refilled in place.
+// The answers, refilled in place; one that is not there always stands in its order.
 class AnswerList {
     readonly root = h("dl", { class: "answers" });
     private rows = new Map<string, { root: HTMLElement; mark: HTMLElement; question: HTMLElement; before: HTMLElement; time: HTMLElement; after: HTMLElement }>();
@@ -85,7 +85,8 @@ class AnswerList {
         const list = t?.answers?.answers ?? [];
         this.root.hidden = !list.length;
         for (const [key, row] of this.rows) row.root.hidden = !list.some((a) => a.key === key);
-        for (const a of list) this.fill(t!, a, this.rows.get(a.key) ?? this.row(a.key));
+        if (list.some((a) => !this.rows.has(a.key))) this.root.append(...list.map((a) => (this.rows.get(a.key) ?? this.row(a.key)).root));
+        for (const a of list) this.fill(t!, a, this.rows.get(a.key)!);
     }
 
     private row(key: string) {
@@ -93,7 +94,6 @@ class AnswerList {
         const root = h("div", { class: "answer", "data-key": key }, h("dt", {}, question), h("dd", {}, mark, before, time, after));
         const row = { root, mark, question, before, time, after };
         this.rows.set(key, row);
-        this.root.append(root);
         return row;
     }
 
