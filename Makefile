@@ -524,6 +524,11 @@ deb: $(DIST)
 	$(Q)scripts/packaging/deb $(DIST) $(BUILD)/deb
 .PHONY: deb
 
+#: tarball     the programs for other distributions with glibc 2.31 or newer in $(BUILD)/tarball; as root, in a Debian 11 of its own
+tarball: $(DIST)
+	$(Q)scripts/packaging/tarball $(DIST) $(BUILD)/tarball
+.PHONY: tarball
+
 #: clean       remove $(BUILD)
 clean:
 	rm -rf $(BUILD)
