@@ -377,14 +377,23 @@ static void find_so_far(struct evidence *e)
         e->steady_so_far = !e->may_grow && !e->climbs && !e->grows && (t->verdict || e->samples >= RISE_SAMPLES);
 }
 
+/* The heap was judged before its live data, which are known more rarely: until they are, their rise tells more. */
+static bool rise_leads(const struct evidence *e, const Hw__EarlyWarning *early)
+{
+        return !e->process_only && !e->over && e->where == HW__GROWTH__WHERE__WHERE_UNKNOWN && early_rises(early);
+}
+
 static void find_growth(struct evidence *e)
 {
         const struct world_target *t = e->t;
         const Hw__Growth *growth = t->trend_state ? t->trend_state->growth : NULL;
+        const Hw__EarlyWarning *early = t->trend_state ? t->trend_state->early : NULL;
 
         e->process_only = t->target && t->target->run_info && t->target->run_info->process_only;
         e->where = growth && growth->has_where ? growth->where : HW__GROWTH__WHERE__WHERE_UNKNOWN;
         e->series = e->process_only ? HW__SERIES__SERIES_RSS : deciding(t, e->where);
+        if (rise_leads(e, early))
+                e->series = early->series;
         e->trend = judged(t, e->series);
         e->verdict = e->trend ? e->trend->verdict : HW__VERDICT__VERDICT_UNKNOWN;
         if (e->where == HW__GROWTH__WHERE__WHERE_NOWHERE)
@@ -401,11 +410,10 @@ static void find_growth(struct evidence *e)
                 e->band = id > 0 && id <= t->n_bands && t->bands[id - 1] ? t->bands[id - 1]->def : NULL;
         }
         e->limit = t->trend_state ? t->trend_state->time_to_limit : NULL;
-        if (t->trend_state && !e->grows && !e->over)
-                e->early = t->trend_state->early;
-        if (t->trend_state && !e->grows && e->ending >= ENDED_BADLY && e->ending <= CRASHED &&
-            early_rises(t->trend_state->early))
-                e->rise = t->trend_state->early;
+        if (!e->grows && !e->over)
+                e->early = early;
+        if (!e->grows && e->ending >= ENDED_BADLY && e->ending <= CRASHED && early_rises(early))
+                e->rise = early;
         find_near(e);
         find_so_far(e);
         if (e->early && e->early->n_bands && !e->growing) {

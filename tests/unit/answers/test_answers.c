@@ -436,6 +436,25 @@ static void before_a_verdict_it_says_what_is_known(void **state)
         assert_true(a.has_limit && a.limit_ns == 30 * SECOND);
 }
 
+/* Copying doubles the slope of the heap, which is judged first: live data are known more rarely. */
+static void a_rise_of_live_data_leads_while_they_are_not_judged(void **state)
+{
+        struct made m;
+        struct answers a;
+
+        (void)state;
+        before_verdict(&m, 60);
+        m.t.trends[HW__SERIES__SERIES_HEAP_SIZE] = &m.heap;
+        verdict_of(&m.heap, HW__VERDICT__VERDICT_GROWING, 724 * 1024.0);
+        rise(&m);
+        a = asked(&m);
+        assert_string_equal(a.word, "rising");
+        assert_true(a.has_onset && a.onset_ns == 590 * SECOND + SECOND / 2);
+        m.trends.early = NULL;
+        a = asked(&m);
+        assert_string_equal(a.word, "growing");
+}
+
 /* The verdict leads; where the rise of the last seconds meets the limit sooner, that is said. */
 static void the_nearer_limit_is_shown(void **state)
 {
@@ -1324,6 +1343,7 @@ int main(void)
                 cmocka_unit_test(damage_and_the_daemons_own_advice),
                 cmocka_unit_test(the_worst_has_the_highest_rank),
                 cmocka_unit_test(before_a_verdict_it_says_what_is_known),
+                cmocka_unit_test(a_rise_of_live_data_leads_while_they_are_not_judged),
                 cmocka_unit_test(the_nearer_limit_is_shown),
                 cmocka_unit_test(hostile_texts_are_cut_at_a_character),
                 cmocka_unit_test(the_age_of_the_last_census),
