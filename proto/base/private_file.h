@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* private_file.h - a file with a secret: regular, and nobody but its owner (we, or root) may read or change it. */
+/*
+ * private_file.h - a file with a secret: regular, and nobody but its owner (we, or root) may read or change it. What
+ * belongs to root may also be readable by its group, if we are not root.
+ */
 #ifndef HW_PROTO_BASE_PRIVATE_FILE_H
 #define HW_PROTO_BASE_PRIVATE_FILE_H
 

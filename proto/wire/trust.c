@@ -11,6 +11,9 @@
  *
  * A missing directory could be made by anybody where others may write: our own
  * default one is then created, another is refused.
+ *
+ * A volume of a container, as an emptyDir of Kubernetes, is the root of a mount that
+ * belongs to root and is writable for all: whoever mounts it is let in by that.
  */
 #include "proto/wire/trust.h"
 
@@ -56,6 +59,15 @@ static bool parent_of(const char *path, char out[PATH_MAX])
         return realpath(slash ? copy : ".", out) != NULL;
 }
 
+/* The root of a mount that root made, as far as the kernel tells (Linux 5.8). */
+static bool is_volume(const char *path)
+{
+        struct statx s;
+
+        return statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_UID, &s) == 0 && s.stx_uid == 0 &&
+               (s.stx_attributes_mask & s.stx_attributes & STATX_ATTR_MOUNT_ROOT);
+}
+
 bool trust_parents(const char *directory, uid_t owner, struct error *error)
 {
         char at[PATH_MAX];
@@ -69,7 +81,7 @@ bool trust_parents(const char *directory, uid_t owner, struct error *error)
                 if (!is_one_of_us(st.st_uid, owner))
                         return error_set(error, "%s: %s above it belongs to another user, who may replace it",
                                          directory, at);
-                if ((st.st_mode & S_IWOTH) && !(st.st_mode & S_ISVTX))
+                if ((st.st_mode & S_IWOTH) && !(st.st_mode & S_ISVTX) && !is_volume(at))
                         return error_set(error, "%s is in %s, where anyone may rename it", directory, at);
                 char *slash = strrchr(at, '/');
                 if (!slash || !slash[1])

@@ -8,9 +8,11 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -87,6 +89,31 @@ static void writable(void **state)
         refused(f, -EPERM, "anyone may rename it");
         assert_int_equal(chmod(f->top, 01777), 0);
         assert_int_equal(trust_endpoint(f->endpoint, &f->error), 0);
+}
+
+/* As a container sees an emptyDir. */
+static int trust_in_volume(struct fixture *f)
+{
+        if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+            mount(f->top, f->top, NULL, MS_BIND, NULL) != 0)
+                return 77;
+        return trust_endpoint(f->endpoint, &f->error) == 0 ? 0 : 1;
+}
+
+static void volumes(void **state)
+{
+        struct fixture *f = *state;
+        int status = 0;
+
+        assert_int_equal(chmod(f->top, 0777), 0);
+        const pid_t child = fork();
+        if (child == 0)
+                _exit(trust_in_volume(f));
+        assert_true(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
+        if (WEXITSTATUS(status) == 77)
+                skip(); /* no right to mount */
+        assert_int_equal(WEXITSTATUS(status), 0);
+        refused(f, -EPERM, "anyone may rename it");
 }
 
 static void links_and_files(void **state)
@@ -205,6 +232,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test_setup_teardown(ours, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(writable, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(volumes, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(links_and_files, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(missing, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(planted, set_up, tear_down),
