@@ -80,7 +80,6 @@ static void close_mapping(struct reader *r)
         r->sum.anonymous += a->anonymous;
         r->sum.lazy_free += a->lazy_free;
         r->sum.pss_shared += a->pss_shared;
-        r->now = (struct amounts){ 0 };
 }
 
 /* By the path, which is empty for anonymous memory; `private` as in "rw-p". */
@@ -107,8 +106,9 @@ static bool read_header(struct reader *r, const char *line)
 
         if (n != 3 || !path || end < start)
                 return false;
-        if (r->mappings++)
+        if (r->mappings++ && start >= r->end)
                 close_mapping(r);
+        r->now = (struct amounts){ 0 }; /* else it grew while it was read, and is listed again */
         r->start = start;
         r->end = end;
         r->kind = kind_of(line + path, permissions[3] == 'p');

@@ -172,6 +172,24 @@ static void pages_by_kind(void **state)
         free(many);
 }
 
+/* The kernel lists a mapping again that grew between two reads: it is counted once, as it was last. */
+static void what_grows_while_it_is_read_counts_once(void **state)
+{
+        static const char text[] =
+                "01000000-01100000 rw-p 00000000 00:00 0 [heap]\nRss: 900 kB\nAnonymous: 900 kB\n"
+                "01000000-01200000 rw-p 00000000 00:00 0 [heap]\nRss: 1000 kB\nAnonymous: 1000 kB\n"
+                "7ffd1f1c0000-7ffd1f1e1000 rw-p 00000000 00:00 0 [stack]\nRss: 20 kB\nAnonymous: 20 kB\n";
+        struct resident_pages p;
+        uint64_t pss;
+
+        (void)state;
+        process(STAT("S"));
+        tree("proc/42/smaps", text);
+        assert_true(smaps_read(dir, 42, &p, &pss));
+        assert_int_equal(p.rss_bytes, 1020 * 1024);
+        assert_int_equal(p.files_bytes, 0);
+}
+
 /* A heap that was reserved under `ulimit -v` is smaller; what is not aligned, or reserves little, is none. */
 static void the_heap_is_recognised(void **state)
 {
@@ -400,6 +418,7 @@ int main(void)
                 test_in_dir(whose_number_it_is),
                 test_in_dir(one_sample),
                 test_in_dir(pages_by_kind),
+                test_in_dir(what_grows_while_it_is_read_counts_once),
                 test_in_dir(the_heap_is_recognised),
                 test_in_dir(a_look_reads_pages),
                 test_in_dir(gone),
