@@ -69,6 +69,16 @@ static double rung_width_s(unsigned k)
 
 /* --------------------------------------------------------------- windows */
 
+/* The median of a point and its neighbours, but for the newest one: a sample of one moment is no level. */
+static double level_at(const struct early_rung *r, unsigned i)
+{
+        const struct early_point *p = &r->points[i];
+
+        if (i == 0 || i + 1 >= r->n)
+                return p->value;
+        return fmax(fmin(p[-1].value, p[1].value), fmin(fmax(p[-1].value, p[1].value), p->value));
+}
+
 /* The newest points have stopped rising for at_least_s: on some rung they gained far less than a slope promises. */
 static bool is_flat(const struct early_rise *e, const struct early_fit *f, double at_least_s)
 {
@@ -80,10 +90,11 @@ static bool is_flat(const struct early_rise *e, const struct early_fit *f, doubl
                         const struct early_point *a = &r->points[r->n - 1 - gaps], *b = &r->points[r->n - 1];
                         if (a->t_s < middle_s)
                                 break;
-                        double span_s = b->t_s - a->t_s, gain = b->value - a->value;
+                        const unsigned begin = r->n - 1 - gaps;
+                        double span_s = b->t_s - a->t_s, gain = b->value - level_at(r, begin);
                         if (gaps > 3) {
                                 span_s = (b[0].t_s + b[-1].t_s - a[0].t_s - a[1].t_s) / 2;
-                                gain = (b[0].value + b[-1].value - a[0].value - a[1].value) / 2;
+                                gain = (b[0].value + b[-1].value - level_at(r, begin) - level_at(r, begin + 1)) / 2;
                         }
                         if (span_s >= at_least_s && f->slope * span_s > FLAT_SCATTERS * f->sd &&
                             gain < FLAT_SHARE * f->slope * span_s)

@@ -236,6 +236,21 @@ static void a_pause_does_not_end_a_long_rise(void **state)
         assert_true(e.rising);
 }
 
+/* A sample of a moment, as when a copy is made: neither what follows it nor its own height ends the rise. */
+static void a_spike_does_not_end_a_rise(void **state)
+{
+        (void)state;
+        struct early_rise e;
+
+        early_rise_init(&e);
+        for (double t = 0.5; t < 400; t += 1) {
+                const bool is_spike = (t > 139 && t < 140) || (t > 220 && t < 221);
+                early_rise_add(&e, t, MIB / 2 + fmax(t - 60, 0) * 108 * 1024 + (is_spike ? 9 * MIB : 0));
+                if (t > 90)
+                        assert_true(e.rising);
+        }
+}
+
 static void older_samples_are_ignored(void **state)
 {
         (void)state;
@@ -348,6 +363,7 @@ int main(void)
                 cmocka_unit_test(a_level_that_was_held_before_is_no_rise),
                 cmocka_unit_test(a_rise_that_stops_is_withdrawn),
                 cmocka_unit_test(a_rise_does_not_begin_with_the_program),
+                cmocka_unit_test(a_spike_does_not_end_a_rise),
                 cmocka_unit_test(a_pause_does_not_end_a_long_rise),
                 cmocka_unit_test(older_samples_are_ignored),
                 cmocka_unit_test(samples_that_are_a_moment_late_count),
