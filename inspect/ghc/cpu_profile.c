@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN - frames that only say how a value is returned (update, catch, the end of a stack) are no functions and are
+ * DESIGN - frames that only say what becomes of a value (update, catch, apply to arguments) are no functions and are
  * left out; neighbours of one name are one, so that recursion does not make the tree deeper with each call. What is
  * missing of a stack is its outer part: it has a root of its own that says so.
  */
@@ -13,6 +13,7 @@
 #include "inspect/ghc/names.h"
 #include "proto/base/hash.h"
 
+#define OF_RUNTIME  "stg_" /* such frames keep arguments and registers */
 #define NODES_MOST  (UINT32_C(1) << 18)
 #define PLACES_MOST (UINT32_C(1) << 18)
 
@@ -143,8 +144,11 @@ static void push_frame(void *ctx, const struct closure_table *frame)
 {
         struct stack *s = ctx;
 
-        if (frame->type != UPDATE_FRAME && frame->type != CATCH_FRAME && frame->type != STOP_FRAME)
-                push(s, name_at(s->profile, s->ghc, frame->at));
+        if (frame->type == UPDATE_FRAME || frame->type == CATCH_FRAME || frame->type == STOP_FRAME)
+                return;
+        const uint32_t name = name_at(s->profile, s->ghc, frame->at);
+        if (!name || strncmp(cpu_profile_name(s->profile, name), OF_RUNTIME, strlen(OF_RUNTIME)) != 0)
+                push(s, name);
 }
 
 static void add(struct stack *s, uint64_t ns)
@@ -165,11 +169,11 @@ static void add(struct stack *s, uint64_t ns)
         }
 }
 
-void cpu_profile_add(struct cpu_profile *p, struct ghc *g, struct threads *t, bool is_collecting, uint64_t at,
+void cpu_profile_add(struct cpu_profile *p, struct ghc *g, struct threads *t, enum activity activity, uint64_t at,
                      uint64_t ns)
 {
         struct stack s = { .profile = p, .ghc = g };
-        enum sample_kind kind = is_collecting ? SAMPLE_COLLECTION : SAMPLE_OUTSIDE;
+        enum sample_kind kind = activity == ACTIVITY_COLLECTION ? SAMPLE_COLLECTION : SAMPLE_OUTSIDE;
 
         if (kind != SAMPLE_COLLECTION || t->n)
                 push(&s, name_at(p, g, at));

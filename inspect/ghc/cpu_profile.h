@@ -65,10 +65,9 @@ void cpu_profile_init(struct cpu_profile *p);
 void cpu_profile_done(struct cpu_profile *p);
 
 /*
- * Adds a sample that stands for `ns`: of the only thread in `t`, walked here; of SAMPLE_COLLECTION or SAMPLE_OUTSIDE
- * where it has none. `at`: where the processor was.
+ * Adds a sample that stands for `ns`: by threads_copy_running(). `at`: where the processor was.
  */
-void cpu_profile_add(struct cpu_profile *p, struct ghc *g, struct threads *t, bool is_collecting, uint64_t at,
+void cpu_profile_add(struct cpu_profile *p, struct ghc *g, struct threads *t, enum activity activity, uint64_t at,
                      uint64_t ns);
 
 /* A stack by its names, the innermost first. */

@@ -118,7 +118,7 @@ void name_of_function(struct info_tables *t, uint64_t address, char *ret, size_t
         struct text_out out;
 
         text_out_init(&out, ret, size);
-        switch (program_is_code(p, address) ? name_of_code(p, address, ret, size) : NAME_NONE) {
+        switch (name_of_code(p, address, ret, size)) {
         case NAME_EXACT:
                 return;
         case NAME_LOCAL:

@@ -20,7 +20,10 @@
 #define COPY_WORDS_MOST   (UINT64_C(1) << 26) /* of all stacks: 512 MiB */
 #define CHUNKS_MOST       (UINT32_C(1) << 16) /* of one thread */
 #define C_STACK_BYTES     65536u
-#define SAVED_BYTES       16384u                         /* of a C stack, in which r13 is looked for */
+#define C_STACK_WORDS     2048u /* of one, in which registers are looked for that C code has saved */
+#define PAGE_BYTES        4096u
+#define SUSPENDED_WORDS   4224u                          /* a chunk of 32 KiB, with its head */
+#define SUSPENDED_TRIES   16u                            /* words of a C stack that may lead to a Haskell one */
 #define THREADS_TRIED     1000u                          /* that capabilities are found by */
 #define ARGUMENTS_MOST    64u                            /* words above the first frame of a thread that runs */
 #define HEADER_BYTES_MORE 16u                            /* when it is profiled */
@@ -482,34 +485,46 @@ void threads_copy(struct threads *ret, struct ghc *g, bool (*expired)(void *ctx)
 
 /* --------------------------------------------------------- of one thread of the system */
 
-static void add_capability(struct capabilities *c, uint64_t capability)
+static void add_capability(struct runtime *rt, uint64_t capability)
 {
-        for (size_t i = 0; i < c->n; i++)
-                if (c->items[i] == capability)
+        for (size_t i = 0; i < rt->n_capabilities; i++)
+                if (rt->capabilities[i] == capability)
                         return;
-        if (c->n < CAPABILITIES_MOST)
-                c->items[c->n++] = capability;
+        if (rt->n_capabilities < CAPABILITIES_MOST)
+                rt->capabilities[rt->n_capabilities++] = capability;
 }
 
 struct finding {
-        struct capabilities *to;
+        struct runtime *to;
         struct ghc *ghc;
         unsigned tried;
 };
 
-static bool find_capability(void *ctx, uint64_t tso)
+static bool find_by_thread(void *ctx, uint64_t tso)
 {
         struct finding *f = ctx;
+        const struct memory *m = f->ghc->program->memory;
+        const uint64_t table = memory_u64(m, memory_u64(m, tso + f->ghc->shift + THREAD_STACK));
+        const struct closure_table *i = info_tables_find(&f->ghc->tables, table);
 
-        add_capability(f->to, memory_u64(f->ghc->program->memory, tso + f->ghc->shift + f->ghc->thread.capability));
+        if (i && i->type == STACK)
+                f->to->stack_table = table;
+        add_capability(f->to, memory_u64(m, tso + f->ghc->shift + f->ghc->thread.capability));
         return ++f->tried < THREADS_TRIED;
 }
 
-void capabilities_find(struct capabilities *ret, struct ghc *g)
+void runtime_find(struct runtime *ret, struct ghc *g)
 {
+        static const char *const collectors[COLLECTORS] = { "scheduleDoGC", "GarbageCollect", "gcWorkerThread" };
         struct finding f = { ret, g, 0 };
 
-        (void)ghc_each_thread(g, find_capability, &f);
+        *ret = (struct runtime){ .n_capabilities = 0 };
+        (void)ghc_each_thread(g, find_by_thread, &f);
+        for (size_t i = 0; i < COLLECTORS; i++) {
+                const struct elf_symbol *s = program_symbol(g->program, program_variable(g->program, collectors[i]));
+                if (s)
+                        ret->collector[i] = (struct range){ s->address, s->address + s->size };
+        }
 }
 
 struct current_thread {
@@ -530,44 +545,145 @@ static bool find_current_thread(struct ghc *g, uint64_t capability, struct curre
         return i && i->type == TSO && u64_at(bytes, g->shift + l->capability) == capability;
 }
 
-/* C code that Haskell called has saved r13 on its stack: the innermost word there that leads to a capability. */
-static bool find_saved_thread(struct ghc *g, const struct capabilities *c, uint64_t c_stack, struct current_thread *ret)
-{
-        uint64_t words[512];
+/* The innermost part of a C stack. */
+struct c_stack {
+        uint64_t words[C_STACK_WORDS];
+        size_t n;
+};
 
-        for (uint64_t at = c_stack & ~UINT64_C(7); at < c_stack + SAVED_BYTES; at += sizeof(words)) {
-                if (!memory_read(g->program->memory, at, words, sizeof(words)))
-                        return false;
-                for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-                        for (size_t k = 0; k < c->n && (words[i] & 7) == 0; k++)
-                                if (words[i] == c->items[k] + CAPABILITY_REGISTERS &&
-                                    find_current_thread(g, c->items[k], ret))
-                                        return true;
+/* By pages: it may end before. */
+static void read_c_stack(struct c_stack *ret, const struct memory *m, uint64_t at)
+{
+        at &= ~UINT64_C(7);
+        for (ret->n = 0; ret->n < C_STACK_WORDS;) {
+                const size_t page = (PAGE_BYTES - at % PAGE_BYTES) / 8, room = C_STACK_WORDS - ret->n;
+                const size_t n = page < room ? page : room;
+                if (!memory_read(m, at, ret->words + ret->n, 8 * n))
+                        return;
+                ret->n += n;
+                at += 8 * n;
         }
-        return false;
 }
 
-bool threads_copy_running(struct threads *ret, struct ghc *g, struct capabilities *capabilities,
-                          const struct registers *r, size_t words_most)
+/* C code that Haskell called has saved r13: the innermost word that leads to a capability; 0: none. */
+static uint64_t find_saved_capability(const struct runtime *rt, const struct registers *r, const struct c_stack *s)
+{
+        for (size_t i = 0; i <= s->n; i++) {
+                const uint64_t word = i ? s->words[i - 1] : r->r13;
+                for (size_t k = 0; k < rt->n_capabilities && !(word & 7); k++)
+                        if (word == rt->capabilities[k] + CAPABILITY_REGISTERS)
+                                return rt->capabilities[k];
+        }
+        return 0;
+}
+
+/* In Haskell, or in C that it called without leaving its thread: *ret_pointer to the stack. */
+static bool find_current(struct ghc *g, struct runtime *rt, const struct registers *r, struct c_stack *s,
+                         struct current_thread *ret, uint64_t *ret_pointer)
+{
+        const bool is_haskell = find_current_thread(g, r->r13 - CAPABILITY_REGISTERS, ret);
+        struct range words = { 0, 0 };
+
+        if (is_haskell) {
+                add_capability(rt, r->r13 - CAPABILITY_REGISTERS);
+                words = find_words(g, ret->stack);
+        }
+        *ret_pointer = r->rbp;
+        if (is_within(words, r->rbp))
+                return true;
+        read_c_stack(s, g->program->memory, r->rsp);
+        if (!is_haskell && !find_current_thread(g, find_saved_capability(rt, r, s), ret))
+                return false;
+        words = find_words(g, ret->stack);
+        for (size_t i = 0; i < s->n && !is_within(words, *ret_pointer); i++)
+                *ret_pointer = s->words[i] & 7 ? 0 : s->words[i];
+        return is_within(words, *ret_pointer);
+}
+
+/* It has called the collector, or garbage is collected; then the runtime of a program without symbols is meant, too. */
+static bool is_collecting(struct ghc *g, const struct runtime *rt, const struct c_stack *s)
+{
+        for (size_t i = 0; i < s->n; i++)
+                for (size_t k = 0; k < COLLECTORS; k++)
+                        if (is_within(rt->collector[k], s->words[i]))
+                                return true;
+        return generations_read(&g->generations, g->program) && generations_collecting(&g->generations);
+}
+
+static bool is_frame(struct ghc *g, uint64_t at)
+{
+        const struct closure_table *i = info_tables_find(&g->tables, memory_u64(g->program->memory, at));
+
+        return i && closure_is_frame(i->type);
+}
+
+/*
+ * The stack whose saved pointer this is; 0: none. It begins at most a chunk before, in the same megablock: what has the
+ * table of a STACK and exactly this pointer is the stack of a thread that has stopped there.
+ */
+static uint64_t find_stack_by_pointer(struct ghc *g, const struct runtime *rt, uint64_t pointer)
+{
+        uint64_t words[SUSPENDED_WORDS];
+        const size_t before = (size_t)(pointer % MEGABLOCK_BYTES / 8), head = (g->shift + STACK_WORDS) / 8;
+        const size_t n = before < SUSPENDED_WORDS ? before : SUSPENDED_WORDS;
+        const uint64_t from = pointer - 8 * n;
+
+        if (!memory_read(g->program->memory, from, words, 8 * n))
+                return 0;
+        for (size_t i = n; i-- > 0;)
+                if (words[i] == rt->stack_table && i + head <= n &&
+                    words[i + (g->shift + STACK_POINTER) / 8] == pointer)
+                        return from + 8 * i;
+        return 0;
+}
+
+/*
+ * In a `safe` call a thread has left its capability, but the code of the call still has the pointer to its stack in
+ * rbp, or on the C stack, and beside it r13. 0: none.
+ */
+static uint64_t find_suspended_stack(struct ghc *g, const struct runtime *rt, const struct registers *r,
+                                     const struct c_stack *s)
+{
+        uint64_t stack = 0;
+        unsigned tries = 0;
+
+        if (!rt->stack_table || !find_saved_capability(rt, r, s))
+                return 0;
+        for (size_t i = 0; i <= s->n && !stack && tries < SUSPENDED_TRIES; i++) {
+                const uint64_t word = i ? s->words[i - 1] : r->rbp;
+                const struct mapping *m = word & 7 ? NULL : program_mapping(g->program, word);
+                if (m && !m->file && !m->named && (r->rsp < m->start || r->rsp >= m->end)) {
+                        tries++;
+                        stack = is_frame(g, word) ? find_stack_by_pointer(g, rt, word) : 0;
+                }
+        }
+        return stack;
+}
+
+enum activity threads_copy_running(struct threads *ret, struct ghc *g, struct runtime *runtime,
+                                   const struct registers *r, size_t words_most)
 {
         struct copying c = { ret, g, words_most, NULL, NULL };
-        uint64_t pointer = r->rbp;
-        struct current_thread now;
+        struct current_thread now = { 0, 0, 0 };
+        enum activity result = ACTIVITY_HASKELL;
+        struct c_stack s;
+        uint64_t pointer;
 
         reuse(ret);
-        if (find_current_thread(g, r->r13 - CAPABILITY_REGISTERS, &now))
-                add_capability(capabilities, r->r13 - CAPABILITY_REGISTERS);
-        else if (!find_saved_thread(g, capabilities, r->rsp, &now))
-                return false;
-        const struct range words = find_words(g, now.stack);
-        if (!is_within(words, pointer) && !(pointer = find_saved_pointer(g->program->memory, r->rsp, words)))
-                return false;
-        if (!ARRAY_RESERVE_ZEROED(ret->items, ret->capacity, 1))
-                return false;
-        ret->items[ret->n++] =
-                (struct haskell_thread){ .tso = now.tso, .id = now.id, .state = THREAD_RUNNING, .os_thread = r->tid };
+        if (!find_current(g, runtime, r, &s, &now, &pointer)) {
+                now = (struct current_thread){ .stack = find_suspended_stack(g, runtime, r, &s) };
+                pointer = 0;
+                result = now.stack                       ? ACTIVITY_FOREIGN
+                         : is_collecting(g, runtime, &s) ? ACTIVITY_COLLECTION
+                                                         : ACTIVITY_OTHER;
+        }
+        if (!now.stack || !ARRAY_RESERVE_ZEROED(ret->items, ret->capacity, 1))
+                return result;
+        ret->items[ret->n++] = (struct haskell_thread){
+                .tso = now.tso, .id = now.id, .state = now.tso ? THREAD_RUNNING : THREAD_FOREIGN, .os_thread = r->tid
+        };
         copy_stack(&c, &ret->items[0], now.stack, pointer);
-        return true;
+        return result;
 }
 
 void threads_done(struct threads *t)

@@ -91,22 +91,32 @@ void thread_walk(const struct threads *t, struct ghc *g, struct haskell_thread *
                  void (*each)(void *ctx, const struct closure_table *frame), void *ctx);
 
 #define CAPABILITIES_MOST 256u
+#define COLLECTORS        3u
 
-struct capabilities {
-        uint64_t items[CAPABILITIES_MOST];
-        size_t n;
+/* What is known of a runtime before a thread of it is looked at. */
+struct runtime {
+        uint64_t capabilities[CAPABILITIES_MOST];
+        size_t n_capabilities;
+        uint64_t stack_table;               /* by which a STACK is known: the table of one */
+        struct range collector[COLLECTORS]; /* code that collects, or waits for it; empty where it has no symbol */
 };
 
-/* Of the first threads of each list. */
-void capabilities_find(struct capabilities *ret, struct ghc *g);
+/* By the first threads of each list, and by symbols. */
+void runtime_find(struct runtime *ret, struct ghc *g);
+
+enum activity {
+        ACTIVITY_HASKELL,
+        ACTIVITY_FOREIGN,    /* C code of a `safe` call, for which it has left its Haskell thread */
+        ACTIVITY_COLLECTION, /* or waits for others that collect garbage */
+        ACTIVITY_OTHER       /* the scheduler, or C code that nobody in Haskell called */
+};
 
 /*
- * Copies the thread that a thread of the operating system runs, by its registers: at most `words_most` words from the
- * top of its stack (more are cut). A capability that was not known is added. False: it runs no Haskell thread, but the
- * collector, the scheduler or other C code.
+ * What a thread of the operating system runs, by its registers. Copies its Haskell thread, unless it has none: at most
+ * `words_most` words from the top of its stack (more are cut). A capability that was not known is added.
  */
-bool threads_copy_running(struct threads *ret, struct ghc *g, struct capabilities *capabilities,
-                          const struct registers *r, size_t words_most);
+enum activity threads_copy_running(struct threads *ret, struct ghc *g, struct runtime *runtime,
+                                   const struct registers *r, size_t words_most);
 
 void threads_done(struct threads *t);
 

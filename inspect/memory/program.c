@@ -290,6 +290,21 @@ static bool may_be_haskell(const struct program *p, uint32_t file)
         return (own ? !strcmp(path, own) : path[0] == '/') || !strncmp(name ? name + 1 : path, "libHS", 5);
 }
 
+/* Names of C code that Haskell calls. It is no code of GHC's, and without names it is shown by its file. */
+static void load_names(struct program *p, const struct mapping *m, const struct file_opener *opener)
+{
+        struct memory *file;
+        struct elf_file f;
+        uint64_t size, bias;
+
+        if (!opener->open(opener->ctx, p->files[m->file - 1], &file, &size, NULL) ||
+            !elf_file_open(&f, file, size, NULL))
+                return;
+        if (find_bias(&f, m, &bias) && is_same_file(p, &f, bias))
+                (void)elf_symbols_add(&p->symbols, &f, bias);
+        elf_file_close(&f);
+}
+
 bool program_load(struct program *p, const struct file_opener *opener, struct error *error)
 {
         struct error why = { "" };
@@ -299,10 +314,12 @@ bool program_load(struct program *p, const struct file_opener *opener, struct er
                 qsort(p->mappings, p->n_mappings, sizeof(*p->mappings), by_start);
         for (size_t i = 0; i < p->n_mappings; i++) {
                 const struct mapping m = p->mappings[i];
-                if (m.file == 0 || m.file == last || !may_be_haskell(p, m.file))
+                if (m.file == 0 || m.file == last)
                         continue;
                 last = m.file;
-                if (!load_file(p, &m, opener, &why))
+                if (!may_be_haskell(p, m.file))
+                        load_names(p, &m, opener);
+                else if (!load_file(p, &m, opener, &why))
                         (void)error_set(&p->no_symbols, "%.300s: %.500s", p->files[m.file - 1], why.text);
         }
         if (p->n_code == 0)

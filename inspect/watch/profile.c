@@ -20,7 +20,7 @@
 
 #define LIST_NS            UINT64_C(250000000) /* between two looks for new threads */
 #define IDLE_PASSES        16u                 /* a thread that does not run is asked every so often */
-#define STACK_WORDS_COPIED 16384u              /* 128 KiB */
+#define STACK_WORDS_COPIED 8192u               /* 64 KiB */
 #define RUN_US             500000
 
 static volatile sig_atomic_t is_interrupted;
@@ -37,18 +37,11 @@ struct sampler {
         pid_t pid;
         const struct profiling *how;
         struct os_threads system;
-        struct capabilities capabilities;
+        struct runtime runtime;
         struct threads threads; /* the one that was stopped last */
         uint64_t pass;
         uint64_t begin_cpu_ns; /* of the program */
 };
-
-/* Copies the stack; returns whether garbage is collected. */
-static bool copy(struct sampler *s, const struct registers *r)
-{
-        return !threads_copy_running(&s->threads, s->ghc, &s->capabilities, r, STACK_WORDS_COPIED) &&
-               generations_read(&s->ghc->generations, s->ghc->program) && generations_collecting(&s->ghc->generations);
-}
 
 /*
  * How long it was stopped: of the time since the stop was requested, what it waited for a processor is not of it. That
@@ -73,7 +66,8 @@ static enum stopped sample(struct sampler *s, struct os_thread *t, const struct 
                 return stopped;
         }
         const uint64_t seen_ns = clock_mono_ns();
-        const bool is_collecting = copy(s, &r), good = os_thread_times(t, &after) && !stop_is_over();
+        const enum activity activity = threads_copy_running(&s->threads, s->ghc, &s->runtime, &r, STACK_WORDS_COPIED);
+        const bool good = os_thread_times(t, &after) && !stop_is_over();
         const uint64_t all_ns = stop_end();
         cpu_profile_add_stop(s->to,
                              stop_duration(all_ns, clock_mono_ns() - seen_ns, after.waited_ns - before->waited_ns));
@@ -81,7 +75,7 @@ static enum stopped sample(struct sampler *s, struct os_thread *t, const struct 
                 s->to->expired++;
                 return STOPPED_NOT;
         }
-        cpu_profile_add(s->to, s->ghc, &s->threads, is_collecting, r.rip, after.cpu_ns - t->sampled.cpu_ns);
+        cpu_profile_add(s->to, s->ghc, &s->threads, activity, r.rip, after.cpu_ns - t->sampled.cpu_ns);
         s->to->waited_ns += after.waited_ns - t->sampled.waited_ns;
         t->sampled = after;
         return STOPPED;
@@ -199,7 +193,7 @@ enum stopped profile_process(struct cpu_profile *ret, struct ghc *g, pid_t pid, 
         (void)sigaction(SIGINT, &act, NULL);
         (void)sigaction(SIGTERM, &act, NULL);
         allow_descriptors();
-        capabilities_find(&s.capabilities, g);
+        runtime_find(&s.runtime, g);
         set_priority(true);
         const enum stopped result = run(&s, error);
         set_priority(false);

@@ -173,7 +173,7 @@ static void test_stacks(void **state)
         const uint64_t update = draft_table(d, UPDATE_FRAME, 1, 0, NULL), leaf = draft_table(d, FUN, 1, 1, NULL);
         const uint64_t stack[] = { inner, 7, update, 8, inner, 9, outer };
         struct error error = { "" };
-        struct capabilities capabilities = { .n = 0 };
+        struct runtime runtime;
         struct threads t = { 0 };
         struct cpu_profile p;
         struct ghc g;
@@ -191,37 +191,61 @@ static void test_stacks(void **state)
                                .rbp = top,
                                .rsp = DRAFT_C + 0x8000,
                                .r13 = DRAFT_CAPABILITY + CAPABILITY_REGISTERS };
-        /* no current thread: it is elsewhere */
-        assert_false(threads_copy_running(&t, &g, &capabilities, &r, 100));
-        cpu_profile_add(&p, &g, &t, true, r.rip, 1);
-        cpu_profile_add(&p, &g, &t, false, DRAFT_C, 2);
+        /* no current thread, and nothing leads to the stack of one that is suspended: it is elsewhere */
+        runtime_find(&runtime, &g);
+        assert_int_equal(runtime.n_capabilities, 1);
+        r.rbp = top + 8;
+        assert_int_equal(threads_copy_running(&t, &g, &runtime, &r, 100), ACTIVITY_OTHER);
+        cpu_profile_add(&p, &g, &t, ACTIVITY_COLLECTION, r.rip, 1);
+        cpu_profile_add(&p, &g, &t, ACTIVITY_OTHER, DRAFT_C, 2);
+        /* it has called the collector */
+        draft_symbol(d, leaf, 0x40, "GarbageCollect");
+        runtime_find(&runtime, &g);
+        draft_u64(d, r.rsp + 0x20, leaf + 0x18);
+        r.r13 = 0;
+        assert_int_equal(threads_copy_running(&t, &g, &runtime, &r, 100), ACTIVITY_COLLECTION);
+        draft_u64(d, r.rsp + 0x20, 0);
+        d->program.symbols.n = 0; /* it was for this only */
+        draft_symbol(d, inner, 0x10, "Main_inner_info");
+        draft_symbol(d, outer, 0x10, "base_GHCziBase_outer_info");
+        r.r13 = DRAFT_CAPABILITY + CAPABILITY_REGISTERS;
+        /* in a `safe` call the pointer is that with which the stack was left */
+        for (unsigned saved = 0; saved < 2; saved++) {
+                r.rbp = saved ? 0 : top;
+                draft_u64(d, r.rsp + 0x40, saved ? top : 0);
+                assert_int_equal(threads_copy_running(&t, &g, &runtime, &r, 100), ACTIVITY_FOREIGN);
+                assert_int_equal(t.items[0].state, THREAD_FOREIGN);
+                cpu_profile_add(&p, &g, &t, ACTIVITY_OTHER, DRAFT_C, 64);
+        }
+        draft_u64(d, r.rsp + 0x40, 0);
+        r.rbp = top;
         draft_u64(d, DRAFT_CAPABILITY + CAPABILITY_CURRENT_THREAD, tso);
-        assert_true(threads_copy_running(&t, &g, &capabilities, &r, 100));
+        assert_int_equal(threads_copy_running(&t, &g, &runtime, &r, 100), ACTIVITY_HASKELL);
         assert_int_equal(t.items[0].os_thread, 7);
-        assert_int_equal(capabilities.n, 1);
-        cpu_profile_add(&p, &g, &t, false, r.rip, 4);
+        assert_int_equal(runtime.n_capabilities, 1);
+        cpu_profile_add(&p, &g, &t, ACTIVITY_OTHER, r.rip, 4);
         /* in C, both registers are on its stack */
         draft_u64(d, r.rsp + 0x40, r.rbp);
         draft_u64(d, r.rsp + 0x48, r.r13);
         r.rbp = r.r13 = 0;
-        assert_true(threads_copy_running(&t, &g, &capabilities, &r, 100));
-        cpu_profile_add(&p, &g, &t, false, DRAFT_C, 8);
-        assert_true(threads_copy_running(&t, &g, &capabilities, &r, 4));
-        cpu_profile_add(&p, &g, &t, false, r.rip, 16);
+        assert_int_equal(threads_copy_running(&t, &g, &runtime, &r, 100), ACTIVITY_HASKELL);
+        cpu_profile_add(&p, &g, &t, ACTIVITY_OTHER, DRAFT_C, 8);
+        assert_int_equal(threads_copy_running(&t, &g, &runtime, &r, 4), ACTIVITY_HASKELL);
+        cpu_profile_add(&p, &g, &t, ACTIVITY_OTHER, r.rip, 16);
         draft_u64(d, top + 8 * 7, 3); /* a frame that is none */
-        assert_true(threads_copy_running(&t, &g, &capabilities, &r, 100));
-        cpu_profile_add(&p, &g, &t, false, r.rip, 32);
+        assert_int_equal(threads_copy_running(&t, &g, &runtime, &r, 100), ACTIVITY_HASKELL);
+        cpu_profile_add(&p, &g, &t, ACTIVITY_OTHER, r.rip, 32);
         cpu_profile_sum(&p);
         assert_int_equal(p.ns[SAMPLE_COLLECTION], 1);
         assert_int_equal(p.ns[SAMPLE_OUTSIDE], 2);
-        assert_int_equal(p.ns[SAMPLE_WHOLE], 12);
+        assert_int_equal(p.ns[SAMPLE_WHOLE], 140);
         assert_int_equal(p.ns[SAMPLE_CUT], 16);
         assert_int_equal(p.ns[SAMPLE_BROKEN], 32);
-        assert_int_equal(function_of(&p, "base:GHC.Base.outer").total_ns, 12);
-        assert_int_equal(function_of(&p, "Main.inner").total_ns, 28);
+        assert_int_equal(function_of(&p, "base:GHC.Base.outer").total_ns, 140);
+        assert_int_equal(function_of(&p, "Main.inner").total_ns, 156);
         assert_int_equal(function_of(&p, "(garbage collection)").self_ns, 1);
         assert_int_equal(function_of(&p, "(deeper stack)").total_ns, 16);
-        assert_int_equal(function_of(&p, "(code in no file)").self_ns, 10);
+        assert_int_equal(function_of(&p, "(code in no file)").self_ns, 138);
         /* the leaf is named by its table, wherever in its code it was */
         char name[32];
         (void)snprintf(name, sizeof(name), "0x%lx", (unsigned long)leaf);
