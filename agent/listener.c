@@ -228,6 +228,7 @@ bool listener_choose_path(struct listener *l, const struct agent_settings *s, st
 {
         if (!has_descriptors(error))
                 return false;
+        l->reader = s->reader;
         memcpy(l->path, s->socket, sizeof(l->path));
         if (l->path[0] == '\0' && !default_path(l->path, sizeof(l->path), error))
                 return false;
@@ -245,12 +246,13 @@ bool listener_open(struct listener *l, struct error *error)
         return false;
 }
 
-static bool allowed(int fd)
+static bool allowed(const struct listener *l, int fd)
 {
         struct ucred peer;
         socklen_t size = sizeof(peer);
 
-        return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && (peer.uid == geteuid() || peer.uid == 0);
+        return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+               (peer.uid == geteuid() || peer.uid == 0 || (l->reader != AGENT_NO_READER && peer.uid == l->reader));
 }
 
 int listener_accept(struct listener *l)
@@ -259,7 +261,7 @@ int listener_accept(struct listener *l)
 
         while (descriptor_ours(&l->socket) &&
                (fd = accept4(l->socket.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-                if (allowed(fd))
+                if (allowed(l, fd))
                         return fd;
                 (void)close(fd);
         }

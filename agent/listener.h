@@ -3,7 +3,8 @@
  * listener.h - the Unix socket: its path, who has it, who may connect.
  *
  * Mode 0600, in a directory that belongs to the user and that nobody else can
- * write to; only the same user and root are let in (SO_PEERCRED).
+ * write to; only the same user, root and the one of the setting `reader` are
+ * let in (SO_PEERCRED).
  */
 #ifndef HW_AGENT_LISTENER_H
 #define HW_AGENT_LISTENER_H
@@ -21,6 +22,7 @@
 struct listener {
         struct descriptor socket, lock; /* the lock is held until the process ends */
         char path[AGENT_PATH_MAX], claim[AGENT_PATH_MAX + sizeof(LISTENER_CLAIM)]; /* "": none */
+        uid_t reader;                                                              /* of the settings */
         ino_t inode;                                                               /* of the path */
 };
 

@@ -10,6 +10,7 @@
 void settings_default(struct agent_settings *s)
 {
         *s = (struct agent_settings){
+                .reader = AGENT_NO_READER,
                 .classes = "gu",
                 .heap = 'T',
                 .interval_ns = 1000000000,
@@ -65,12 +66,25 @@ static bool parse_bool(const char *value, bool *ret)
         return !strcmp(value, "1") || !strcmp(value, "0");
 }
 
+/* By number: names are the C library's to find, in files and services that the program has not asked for. */
+static bool parse_user(const char *value, uid_t *ret)
+{
+        double v;
+
+        if (value[strspn(value, "0123456789")] != '\0' || !parse_number(value, 0, AGENT_NO_READER - 1.0, &v))
+                return false;
+        *ret = (uid_t)v;
+        return true;
+}
+
 static bool set_setting(struct agent_settings *s, const char *key, const char *value)
 {
         double number;
 
         if (!strcmp(key, "socket"))
                 return value[0] == '/' && copy_text(value, s->socket, sizeof(s->socket));
+        if (!strcmp(key, "reader"))
+                return parse_user(value, &s->reader);
         if (!strcmp(key, "once"))
                 return parse_bool(value, &s->once);
         if (!strcmp(key, "follow"))

@@ -13,15 +13,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "agent/limits.h"
 #include "proto/base/error.h"
 
 #define AGENT_VARIABLE "HEAPWATCH_AGENT"
 
+#define AGENT_NO_READER ((uid_t)-1)
+
 struct agent_settings {
         bool off;                    /* do nothing */
         char socket[AGENT_PATH_MAX]; /* "": agent-PID.sock in the user's private directory */
+        uid_t reader;                /* who is served besides the user and root; AGENT_NO_READER: nobody */
         bool once;                   /* only the first program that finds this socket's claim free */
         bool follow;                 /* further ones at "SOCKET-PID"; the environment stays, for what they start */
         char skip[128];              /* names, separated by colons: such programs are skipped */

@@ -11,6 +11,7 @@
 #include "client/cli/command.h"
 #include "client/cli/options.h"
 #include "client/commands/doctor_features.h"
+#include "client/commands/doctor_unit.h"
 #include "client/feed/feed.h"
 #include "client/program/agent_fit.h"
 #include "client/program/inquire.h"
@@ -439,7 +440,7 @@ static bool is_program(const char *path)
 
 struct request {
         const char *what;
-        bool json, flags;
+        bool json, flags, systemd;
 };
 
 static int run(void *filled)
@@ -449,6 +450,8 @@ static int run(void *filled)
         struct stat st;
         char path[4096];
 
+        if (r->systemd)
+                return doctor_unit(what);
         if (!strncmp(what, FILE_URI, strlen(FILE_URI)) && stat(what + strlen(FILE_URI), &st) == 0)
                 what += strlen(FILE_URI);
         if (stat(what, &st) == 0 && S_ISREG(st.st_mode))
@@ -459,9 +462,11 @@ static int run(void *filled)
 }
 
 static const struct option options[] = {
-        OPERAND_TEXT("PROGRAM|LOG|SOURCE", struct request, what, COMPLETE_TARGET_OR_FILE, NULL),
+        OPERAND_TEXT("PROGRAM|LOG|SOURCE|UNIT", struct request, what, COMPLETE_TARGET_OR_FILE, NULL),
         OPTION_FLAG("flags", 0, struct request, flags,
                     "of a program that is watched as it is, also what its own eventlog shows with flags"),
+        OPTION_FLAG("systemd", 0, struct request, systemd,
+                    "print the drop-in that puts the agent before the service UNIT, and what to do with it"),
         OPTION_JSON(struct request, json, "for people (default), or as one JSON object"),
         OPTIONS_END,
 };
@@ -481,13 +486,14 @@ static const struct help_section sections[] = {
 const struct command command_doctor = {
         .name = "doctor",
         .summary = "say what can be seen of a program and which flags to add",
-        .usage = (const char *const[]){ "[--flags] [--format text|json] PROGRAM|LOG|SOURCE", NULL },
+        .usage = (const char *const[]){ "[--flags] [--format text|json] PROGRAM|LOG|SOURCE", "--systemd UNIT", NULL },
         .about = "Says what can and cannot be seen of a program, why not, and what to do: how to build it, or which "
                  "flags to add.",
         .sections = sections,
         .options = options,
         .status = "0 all that matters is visible, 1 something is missing, 2 bad input.",
-        .examples = (const char *const[]){ "heapwatch doctor ./my-server", NULL },
+        .examples =
+                (const char *const[]){ "heapwatch doctor ./my-server", "heapwatch doctor --systemd api.service", NULL },
         .size = sizeof(struct request),
         .run = run,
 };

@@ -644,6 +644,20 @@ def test_another_user_is_not_answered(directory, bare):
         Asker(directory).read_until(rb"datb")
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="becomes another user")
+def test_a_reader_of_another_user_is_answered(directory, bare):
+    """The one that `reader` names, if the system lets it come to the socket."""
+    script = f"import os, socket; os.setuid(USER); s = socket.socket(socket.AF_UNIX); s.settimeout({DEADLINE_S}); " \
+             f"s.connect('{directory}/agent'); print(s.recv(4))"
+    with watched(directory, bare["serve-threaded"], settings="reader=65533"):
+        connect(directory).close()
+        directory.chmod(0o755)
+        (directory / "agent").chmod(0o666)
+        for user, said in ((65533, b"b'hdrb'\n"), (65534, b"b''\n")):
+            done = subprocess.run(["/usr/bin/python3", "-c", script.replace("USER", str(user))], capture_output=True, check=True)
+            assert done.stdout == said, user
+
+
 def test_many_starts_and_ends(bare):
     """A small part of what `make agent-stress` does."""
     done = subprocess.run([sys.executable, ROOT / "tests/agent/stress.py", "--agent", AGENT, "--heapwatch", CLIENT, "--runs", "40",

@@ -239,3 +239,27 @@ def test_the_units_user_and_privileges_are_enough(directory, monkeypatch):
         # root's clients find it where the unit puts it
         done = client("status", env={"HEAPWATCH_DIR": str(run)})
         assert done.returncode == 0, done.stderr
+
+
+def test_the_drop_in_puts_the_agent_before_a_service(directory):
+    """What `doctor --systemd` prints is a drop-in without mistakes, and a program that is started with it is watched."""
+    done = client("doctor", "--systemd", "api.service")
+    assert done.returncode == 0
+    text = done.stdout.decode()
+    source, = re.findall(r'uri: "unix:/run(/\S+)"', text)
+    variables = dict(line.split("=", 1)[1].strip('"').split("=", 1) for line in text.splitlines() if line.startswith("Environment="))
+    given = {name: value.replace("%t", str(directory)).replace("%N", "api") for name, value in variables.items()}
+    (directory / re.search("RuntimeDirectory=(.*)", text)[1].replace("%N", "api")).mkdir(mode=0o755)
+    program = harness.compile_haskell("held", "Held", "-threaded")
+    with Daemon(directory, f"api=unix:{directory}{source}") as daemon, \
+            harness.running(program, "1", env={**os.environ, **given}, stdin=subprocess.PIPE, stdout=subprocess.PIPE):
+        wait_for(lambda: daemon.snapshot("api").get("heap") and daemon.target("api").state == pb.Target.STATE_RUNNING, "its memory")
+    if shutil.which("systemd-analyze"):
+        (directory / "api.service.d").mkdir()
+        (directory / "api.service.d" / "heapwatch.conf").write_text(text)
+        (directory / "api.service").write_text("[Service]\nExecStart=/bin/true\n")
+        said = subprocess.run(["systemd-analyze", "verify", "--man=no", directory / "api.service"], capture_output=True, text=True).stderr
+        assert "api.service" not in said, said
+    for wrong in ("a b", ".service", "@x", "x/y"):
+        done = client("doctor", "--systemd", wrong)
+        assert done.returncode == 2 and b"is no name of a service" in done.stderr, wrong

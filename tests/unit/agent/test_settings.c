@@ -45,6 +45,9 @@ static void test_settings_are_taken(void **state)
         assert_int_equal(s.linger_ns, 0);
         assert_int_equal(s.await_ns, 3000000000);
         assert_int_equal(s.max_pause_ns, 50000000);
+        assert_true(s.reader == AGENT_NO_READER);
+        assert_true(parse("reader=4294967294", &s) && s.reader == 4294967294u);
+        assert_true(parse("reader=0", &s) && s.reader == 0);
         assert_true(parse("heap=none", &s));
         assert_int_equal(s.heap, 0);
 }
@@ -61,6 +64,8 @@ static void test_what_is_not_a_setting_is_refused(void **state)
                 "max-pause=-1",    "classes=rm x",
                 "once=yes",        "classes=gggggggggggggggg",
                 "unknown=1",       "=",
+                "reader=",         "reader=root",
+                "reader=-1",       "reader=4294967295",
         };
         struct agent_settings s;
         char longest[2 * AGENT_PATH_MAX];
