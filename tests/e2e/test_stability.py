@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What docs/STABILITY.md promises to stay: each name in tests/data/promised.txt is still there, and means the same.
+
+HEAPWATCH_PROMISE=1 adds what is new to that file, as a release does; what has gone it refuses.
+"""
+import json
+import os
+import re
+import subprocess
+
+from harness import CLIENT, DAEMON, LOGS, ROOT, client, pb
+
+PROMISED = ROOT / "tests" / "data" / "promised.txt"
+GROWING, STEADY = LOGS / "leaky-hT-ghc9103" / "run.eventlog", LOGS / "steady-gc-ghc9103" / "run.eventlog"
+# Commands whose JSON is read by scripts, with a log that fills as much of it as one can.
+WITH_JSON = {"summary": [GROWING], "trend": [GROWING], "check": [GROWING], "diff": [GROWING, STEADY], "doctor": [GROWING],
+             "top": ["--once", GROWING], "alerts": [GROWING], "post-mortem": [GROWING]}
+
+
+def offered(program, *words):
+    done = subprocess.run([program, "--complete", *words], capture_output=True, text=True, check=True)
+    return [line.split("\t")[0] for line in done.stdout.splitlines()]
+
+
+def commands():
+    for name in offered(CLIENT, ""):
+        yield f"command {name}"
+        yield from (f"option heapwatch {name} {option}" for option in offered(CLIENT, name, "--"))
+    yield from (f"option heapwatchd {option}" for option in offered(DAEMON, "--"))
+
+
+def wire():
+    """Names, numbers and types: two of these make a field what it is in bytes, the third in JSON."""
+    for message in pb.DESCRIPTOR.message_types_by_name.values():
+        pending = [message]
+        while pending:
+            m = pending.pop()
+            pending += m.nested_types
+            for f in m.fields:
+                yield f"wire {m.full_name}.{f.name} {f.number} type {f.type} label {f.label}"
+            yield from (f"wire {e.full_name}.{v.name} {v.number}" for e in m.enum_types for v in e.values)
+    yield from (f"wire {e.full_name}.{v.name} {v.number}" for e in pb.DESCRIPTOR.enum_types_by_name.values() for v in e.values)
+
+
+def metrics():
+    """docs/METRICS.md is made from the tables that the programs have: `make style` checks it."""
+    for line in (ROOT / "docs" / "METRICS.md").read_text().splitlines():
+        row = re.match(r"\| `(heapwatch_\w+)` \| (\w+) \|", line)
+        if row:
+            yield f"metric {row[1]} {row[2]}"
+
+
+def rules():
+    """docs/RULES.md has every word and function: tests/unit/rules/test_parse.c compares them."""
+    for line in client("rules", "list").stdout.decode().splitlines():
+        yield f"rule {line.split()[1]}"
+    for line in (ROOT / "docs" / "RULES.md").read_text().splitlines():
+        if line.startswith("| `"):
+            for quoted in re.findall(r"`([^`]+)`", line.split(" | ")[0]):
+                yield from (f"rule word {word}" for word in re.findall(r"[a-z_][a-z0-9_]+", re.sub(r"[({].*", "", quoted)))
+
+
+def keys(value, path):
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield f"{path}.{key}"
+            yield from keys(inner, f"{path}.{key}")
+    elif isinstance(value, list):
+        for inner in value:
+            yield from keys(inner, f"{path}[]")
+
+
+def outputs():
+    for command, arguments in WITH_JSON.items():
+        for line in client(command, "--format", "json", *arguments).stdout.decode().splitlines():
+            yield from keys(json.loads(line), f"json {command} ")
+
+
+def test_what_is_promised_is_there():
+    there = {*commands(), *wire(), *metrics(), *rules(), *outputs()}
+    promised = set(PROMISED.read_text().splitlines()) if PROMISED.exists() else set()
+    gone = promised - there
+    assert not gone, "these are promised by docs/STABILITY.md:\n" + "\n".join(sorted(gone))
+    if os.environ.get("HEAPWATCH_PROMISE") == "1":
+        PROMISED.write_text("".join(f"{line}\n" for line in sorted(there | promised)))
+    for kind in ("command", "option", "wire", "metric", "rule", "json"):
+        assert sum(line.startswith(kind + " ") for line in there) > 10, kind
