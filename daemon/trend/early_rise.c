@@ -48,6 +48,7 @@
 #define ONSET_ERROR_MAX  0.4  /* of the age */
 #define ONSET_GAPS       0.8  /* at least so many gaps between samples, */
 #define ONSET_GAPS_S     0.2  /* and this */
+#define FIRST_WIDTH      0.75 /* of the time to the next point: the mean of the lower half is its first quarter */
 #define SPEEDS_UP        2.0  /* times the pace of the window's older half: the rise began */
 #define SPEEDS_UP_AGE    0.45 /* as much of its age earlier than its line says */
 #define MAD_TO_SD        1.4826
@@ -223,9 +224,11 @@ static void set_onset(struct early_rise *e, double now_s)
         unsigned n_rise = begin + 1 < RISE_POINTS ? begin + 1 : RISE_POINTS;
         e->has_onset = true;
         if (base.n == 0) {
+                /* The first point may stand for minutes: the rise began anywhere in them. */
+                const double width_s = begin > 0 ? FIRST_WIDTH * (first[-1].t_s - first->t_s) : 0;
+                const double error_s = 1.5 * f->sd / f->slope + e->gap_s / 2;
                 e->onset = (struct early_onset){ .from_s = 0,
-                                                 .to_s = fmax(first->t_s, e->first_s) + 1.5 * f->sd / f->slope +
-                                                         e->gap_s / 2,
+                                                 .to_s = fmax(first->t_s, e->first_s) + fmax(error_s, width_s),
                                                  .base = base.level,
                                                  .first = true };
                 return;
