@@ -529,6 +529,14 @@ tarball: $(DIST)
 	$(Q)scripts/packaging/tarball $(DIST) $(BUILD)/tarball
 .PHONY: tarball
 
+#: image       a container image, $(BUILD)/heapwatch-$(VERSION)-image.tar, of the programs and the libraries of this system
+IMAGE := $(BUILD)/heapwatch-$(VERSION)-image.tar
+image: all
+	$(Q)rm -rf $(BUILD)/image
+	$(Q)$(MAKE) -s --no-print-directory install PREFIX=/usr LIBDIR=/usr/lib AGENTDIR=/usr/lib/heapwatch DESTDIR=$(BUILD)/image >/dev/null
+	$(Q)scripts/packaging/image $(BUILD)/image $(IMAGE) heapwatch:$(VERSION)
+.PHONY: image
+
 #: clean       remove $(BUILD)
 clean:
 	rm -rf $(BUILD)

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `make install` installs is enough: programs that run, a library that other programs link with."""
 import contextlib
+import hashlib
+import json
 import os
 import re
 import shutil
 import subprocess
+import tarfile
 
 import pytest
 
@@ -373,3 +376,51 @@ def test_the_tarball_builds_and_installs(tmp_path):
     for name in ("heapwatch", "heapwatchd"):
         done = subprocess.run([tmp_path / "p" / "bin" / name, "--version"], stdout=subprocess.PIPE, check=True)
         assert done.stdout.decode().splitlines()[0] == f"{name} {version}"
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not LONG, reason="has a long form alone: HEAPWATCH_LONG=1")
+def test_the_image_runs_as_a_user_on_a_read_only_root(tmp_path):
+    if WATCHED:
+        pytest.skip("an image is made without a sanitizer")
+    subprocess.run(["make", "-s", "install", f"BUILD={BUILD_NAME}", "PREFIX=/usr", "LIBDIR=/usr/lib", "AGENTDIR=/usr/lib/heapwatch",
+                    f"DESTDIR={tmp_path}/installed"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    images = [tmp_path / "1.tar", tmp_path / "2.tar"]
+    for image in images:
+        subprocess.run([ROOT / "scripts" / "packaging" / "image", tmp_path / "installed", image, "heapwatch:test"], check=True)
+    assert images[0].read_bytes() == images[1].read_bytes()
+    with tarfile.open(images[0]) as tar:
+        (manifest,) = json.load(tar.extractfile("manifest.json"))
+        config, layer = (tar.extractfile(name).read() for name in (manifest["Config"], *manifest["Layers"]))
+    assert manifest["RepoTags"] == ["heapwatch:test"] and manifest["Config"] == f"{hashlib.sha256(config).hexdigest()}.json"
+    assert json.loads(config)["rootfs"]["diff_ids"] == [f"sha256:{hashlib.sha256(layer).hexdigest()}"] and len(layer) < 60e6
+    assert json.loads(config)["config"]["User"] == "65532:65532"
+    if os.geteuid() != 0 or subprocess.run(["unshare", "--mount", "mount", "--bind", tmp_path, tmp_path]).returncode != 0:
+        pytest.skip("there is no right to mount")
+    (tmp_path / "layer.tar").write_bytes(layer)
+    os.chmod(tmp_path, 0o755)
+    # As an emptyDir: of root, a mount, writable for all.
+    done = subprocess.run(["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-euc", """
+        mkdir root volume; chmod 777 volume
+        tar xf layer.tar -C root
+        mount --bind root root; mount --bind volume root/heapwatch; mount -o remount,bind,ro root
+        in_image() { env -i PATH=/usr/bin HEAPWATCH_DIR=/heapwatch/run "$(command -v chroot)" --userspec=65532:65532 root "$@"; }
+        in_image cp /usr/lib/heapwatch/libheapwatch-agent.so /heapwatch/
+        in_image heapwatchd &
+        until in_image heapwatch status; do sleep 0.1; done
+        in_image heapwatch add api=/heapwatch/api.eventlog
+        in_image heapwatch status"""], cwd=tmp_path, stdout=subprocess.PIPE, text=True, timeout=DEADLINE_S)
+    assert done.returncode == 0 and re.search(r"(?m)^api +waiting .* file:/heapwatch/api.eventlog", done.stdout), done.stdout
+
+
+def test_the_manifests_name_what_there_is():
+    """The image of this release, options that heapwatchd has, the documents' files."""
+    version = (ROOT / "VERSION").read_text().strip()
+    options = subprocess.run([BUILD / "heapwatchd", "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    for path in (ROOT / "docs" / "kubernetes").iterdir():
+        text = path.read_text()
+        assert set(re.findall(r"heapwatch:(\d\S*)", text)) <= {version}, path
+        for command in re.findall(r"command: \[heapwatchd,([^]]*)\]", text):
+            used = set(re.findall(r"--[a-z-]+", command))
+            assert used and used <= set(re.findall(r"--[a-z-]+", options)), path
+        assert f"`{path.name}`" in (ROOT / "docs" / "KUBERNETES.md").read_text(), path
