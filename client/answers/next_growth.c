@@ -35,11 +35,11 @@ static bool no_census(const struct evidence *e)
 
 static void append_no_census(char *text, const struct evidence *e)
 {
-        (void)e;
-        append_text(text,
-                    "Take censuses more often (a shorter -i), they name what grows: its heap profile was on and had "
-                    "none, for "
-                    "its clock stops while the program waits");
+        append_text(text, "%s",
+                    world_from_outside(e->t)
+                            ? "Let it run for longer: a census names what grows, and it ended before the first"
+                            : "Take censuses more often (a shorter -i), they name what grows: its heap profile was on "
+                              "and had none, for its clock stops while the program waits");
 }
 
 static bool first_census(const struct evidence *e)
@@ -49,11 +49,13 @@ static bool first_census(const struct evidence *e)
 
 static void append_first_census(char *text, const struct evidence *e)
 {
-        (void)e;
-        append_text(text,
-                    "Wait for the heap profile's first census, it names what grows: its clock stops while the program "
-                    "waits, a "
-                    "shorter -i brings it sooner");
+        if (world_from_outside(e->t))
+                append_text(text, "Wait for its first census, it names what grows; heapwatch heap %s takes one now",
+                            e->t->name);
+        else
+                append_text(text,
+                            "Wait for the heap profile's first census, it names what grows: its clock stops "
+                            "while the program waits, a shorter -i brings it sooner");
 }
 
 static bool live_without_profile(const struct evidence *e)
@@ -253,6 +255,8 @@ static void append_few_censuses(char *text, const struct evidence *e)
                             "Wait for more censuses, they show which band grows; in up to 5 %% of its time they come "
                             "sooner: heapwatch ctl agent %s budget 5",
                             e->t->name);
+        else if (world_from_outside(e->t) && !e->over)
+                append_text(text, "Wait for more censuses, they show which band grows");
         else
                 append_text(text,
                             e->over ? "For what grows take censuses more often (a shorter -i), or let it run for longer"

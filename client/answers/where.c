@@ -320,7 +320,7 @@ void answer_grows(struct target_answer *a, const struct evidence *e)
                             e->foreign ? heap_beside(e)
                             : e->over  ? "Not known: its heap profile has no census"
                                        : "Not known yet: the heap profile is on, its first census is still to come");
-                if (!e->foreign && !is_by_agent(e))
+                if (!e->foreign && !is_by_agent(e) && !world_from_outside(e->t))
                         append_text(a->text, " (its runtime's clock for them stands still while the program waits)");
         } else if (!profiled) {
                 a->tone = e->grows ? ANSWER_WARN : ANSWER_DIM;

@@ -116,6 +116,9 @@ const struct world_target *world_find(const struct world *world, const char *nam
 const struct world_target *world_find_of(const struct world *world, size_t daemon, const char *name); /* or NULL */
 const struct world_daemon *world_daemon(const struct world *world, size_t daemon); /* NULL: no message yet */
 
+/* Whether its program is read from outside: what the runtime's own log would tell is not known. */
+bool world_from_outside(const struct world_target *t);
+
 /* Note by number, or NULL. */
 const Hw__Note *world_note(const struct world_target *t, uint64_t number);
 

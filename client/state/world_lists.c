@@ -50,6 +50,11 @@ void notes_add(struct target_state *ts, const Hw__Notes *notes)
         }
 }
 
+bool world_from_outside(const struct world_target *t)
+{
+        return t->target && t->target->uri && !strncmp(t->target->uri, "outside:", strlen("outside:"));
+}
+
 const Hw__Note *world_note(const struct world_target *t, uint64_t number)
 {
         const Hw__Note *note = t->notes[number % WORLD_NOTES];

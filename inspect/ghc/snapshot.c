@@ -205,8 +205,8 @@ static bool copy_heap(struct heap_snapshot *s, bool (*expired)(void *ctx), void 
                                 return error_set(error, "its heap grows faster than it is copied");
                         if ((s->expired = expired(ctx)))
                                 return error_set(error,
-                                                 "its heap was not copied within --max-pause; it runs again. Give "
-                                                 "it more time, or --no-stop");
+                                                 "its heap was not copied within --max-pause, and while it runs, "
+                                                 "it collects too often for that: allow more");
                         at += n * MEGABLOCK_BYTES;
                 }
         }

@@ -74,7 +74,7 @@ void draw_gc(struct canvas *c, struct area area, const struct scene *s, const st
 {
         const char *none = scene_process_only(t) ? UNKNOWN_TEXT
                                    "  not known: the program has no log, its process alone is watched"
-                           : scene_from_outside(t) ? UNKNOWN_TEXT
+                           : world_from_outside(t) ? UNKNOWN_TEXT
                                    "  not known: the program is watched from outside, its collections are not timed"
                            : scene_over(s, t) ? UNKNOWN_TEXT "  no collection was seen"
                                               : UNKNOWN_TEXT "  no collection seen yet";

@@ -123,11 +123,6 @@ bool scene_short(const struct scene *s, char *out, size_t size)
         return false;
 }
 
-bool scene_from_outside(const struct world_target *t)
-{
-        return t->target && t->target->uri && !strncmp(t->target->uri, "outside:", 8);
-}
-
 bool scene_process_only(const struct world_target *t)
 {
         return t->target && t->target->run_info && t->target->run_info->process_only;

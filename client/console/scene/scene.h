@@ -91,9 +91,6 @@ bool scene_short(const struct scene *s, char *out, size_t size);
 /* Whether it is a process alone, without a log. */
 bool scene_process_only(const struct world_target *t);
 
-/* Its memory is read while it runs (a source outside:PID): there are no events of collections and threads. */
-bool scene_from_outside(const struct world_target *t);
-
 /* Why there is no census to show, in words. */
 const char *scene_no_census(const struct scene *s, const struct world_target *t);
 

@@ -110,7 +110,7 @@ static const char *why_empty(const struct scene *s)
 {
         if (s->target && scene_process_only(s->target))
                 return UNKNOWN_TEXT "  not known: the program has no log, its process alone is watched";
-        if (s->target && scene_from_outside(s->target))
+        if (s->target && world_from_outside(s->target))
                 return UNKNOWN_TEXT "  not known: the program is watched from outside, its collections are not timed";
         return UNKNOWN_TEXT "  no collection seen yet";
 }

@@ -24,6 +24,7 @@ const OF_PAGE: Record<string, Words> = {
         "Since when?": "When the growth began, and the program's notes near that moment (traceMarker, traceEvent).",
         "What grows?": "The bands of the heap profile that gained most, with type, module and place in the source where the log has them.",
         "Where?": "In live data (the program holds it), on the heap beyond live data (the runtime holds it), or in foreign memory (C, FFI, malloc).",
+        "Why is it kept?": "What keeps alive what grows, the largest holder with its share and the path, as an alert has found out in the program's memory at that moment; or the command that finds it out.",
         "Until when?": "When the growth reaches the smallest known limit: -M, the control group's, --limit, or the machine's memory; earliest to latest.",
         "What next?": "What the evidence supports: a file to read, a profile to switch on, a command.",
         "Live data, heap and process": `${SIZES["Live data"]} ${SIZES["Heap size"]} ${SIZES["RSS"]}`,
@@ -93,7 +94,7 @@ const OF_PAGE: Record<string, Words> = {
     },
     alerts: {
         "State": "Pending: holds, but not for long enough; firing; resolved. Colour and order follow the severity.", "Rule": "docs/RULES.md has the built-in ones.", "Target": "The one that it is about.",
-        "Band": "Of rules over bands.", "Severity": "The greatest of the rule's own and those of its parts.", "Value": "Of the rule's expression.", "Threshold": "What it is compared with.", "Since": "When it fired, or began to hold.",
+        "Band": "Of rules over bands.", "Severity": "The greatest of the rule's own and those of its parts.", "Value": "Of the rule's expression.", "Threshold": "What it is compared with.", "Fired": "When it fired, or began to hold.",
         "Evidence": "In a sentence.", "Time": "When it changed.", "Change": "From one state to another.", "expression": "As written in the rule.", "value": "Of the expression now.",
         "pending since": "Since when it holds.", "fired": "When it held for long enough.", "resolved": "When it no longer held.",
     },

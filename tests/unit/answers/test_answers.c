@@ -881,6 +881,12 @@ static void without_a_profile_the_flag_that_fits(void **state)
         a = asked(&m);
         assert_string_equal(advice(&m), "first-census"); /* the profile is on */
         says(&a, QUESTION_GROWS, "Not known yet: the heap profile is on, its first census is still to come");
+        has(a.answer[QUESTION_GROWS].text, "its runtime's clock");
+        m.state.uri = (char *)"outside:7@1"; /* that clock has nothing to do with these censuses */
+        a = asked(&m);
+        assert_null(strstr(a.answer[QUESTION_GROWS].text, "clock"));
+        says(&a, QUESTION_NEXT, "heapwatch heap api takes one now");
+        m.state.uri = NULL;
         m.trends.time_to_limit = &m.limit;
         m.limit.has_low_ns = m.limit.has_mid_ns = m.limit.has_high_ns = 1;
         m.limit.high_ns = 27 * UINT64_C(1000000000);
