@@ -11,6 +11,7 @@
 #include "client/cli/command.h"
 #include "client/cli/options.h"
 #include "client/commands/doctor_features.h"
+#include "client/commands/doctor_project.h"
 #include "client/commands/doctor_unit.h"
 #include "client/feed/feed.h"
 #include "client/program/agent_fit.h"
@@ -452,6 +453,8 @@ static int run(void *filled)
 
         if (r->systemd)
                 return doctor_unit(what);
+        if (stat(what, &st) == 0 && S_ISDIR(st.st_mode))
+                return doctor_project(what, r->json);
         if (!strncmp(what, FILE_URI, strlen(FILE_URI)) && stat(what + strlen(FILE_URI), &st) == 0)
                 what += strlen(FILE_URI);
         if (stat(what, &st) == 0 && S_ISREG(st.st_mode))
@@ -462,7 +465,7 @@ static int run(void *filled)
 }
 
 static const struct option options[] = {
-        OPERAND_TEXT("PROGRAM|LOG|SOURCE|UNIT", struct request, what, COMPLETE_TARGET_OR_FILE, NULL),
+        OPERAND_TEXT("PROGRAM|DIRECTORY|LOG|SOURCE|UNIT", struct request, what, COMPLETE_TARGET_OR_FILE, NULL),
         OPTION_FLAG("flags", 0, struct request, flags,
                     "of a program that is watched as it is, also what its own eventlog shows with flags"),
         OPTION_FLAG("systemd", 0, struct request, systemd,
@@ -476,6 +479,9 @@ static const struct help_section sections[] = {
           (const struct term[]){
                   { "PROGRAM", NULL,
                     "an executable made by GHC: it is asked through its +RTS --info, its main is not run" },
+                  { "DIRECTORY", NULL,
+                    "of a Haskell project: which lines to add to its .cabal files, package.yaml, cabal.project or "
+                    "stack.yaml, and why" },
                   { "LOG", NULL, "an eventlog file, as far as it goes" },
                   { "SOURCE", NULL, "a target of the running daemon, by its name or URI" },
                   { NULL, NULL, NULL },
@@ -486,14 +492,15 @@ static const struct help_section sections[] = {
 const struct command command_doctor = {
         .name = "doctor",
         .summary = "say what can be seen of a program and which flags to add",
-        .usage = (const char *const[]){ "[--flags] [--format text|json] PROGRAM|LOG|SOURCE", "--systemd UNIT", NULL },
+        .usage = (const char *const[]){ "[--flags] [--format text|json] PROGRAM|DIRECTORY|LOG|SOURCE", "--systemd UNIT",
+                                        NULL },
         .about = "Says what can and cannot be seen of a program, why not, and what to do: how to build it, or which "
                  "flags to add.",
         .sections = sections,
         .options = options,
         .status = "0 all that matters is visible, 1 something is missing, 2 bad input.",
-        .examples =
-                (const char *const[]){ "heapwatch doctor ./my-server", "heapwatch doctor --systemd api.service", NULL },
+        .examples = (const char *const[]){ "heapwatch doctor ./my-server", "heapwatch doctor .",
+                                           "heapwatch doctor --systemd api.service", NULL },
         .size = sizeof(struct request),
         .run = run,
 };

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`heapwatch doctor DIRECTORY`: which lines a Haskell project needs, where and why."""
+import json
+import os
+
+import pytest
+
+from harness import client
+
+SERVER = """cabal-version: 2.4
+name: server
+version: 0.1
+
+common shared
+  ghc-options: -threaded -Wall
+
+common unused
+  ghc-options: -eventlog
+
+library
+  exposed-modules: A
+
+executable server
+  import: shared
+  main-is: Main.hs
+  build-depends: base
+
+-- an executable in a comment
+executable tool
+  main-is: Tool.hs
+  ghc-options: -threaded -eventlog "-with-rtsopts=-N -xn"   -- for now
+
+test-suite t
+  type: exitcode-stdio-1.0
+"""
+HPACK = """name: b
+executables:
+  b:
+    main: Main.hs
+    ghc-options: [-threaded, -rtsopts]
+"""
+GENERATED = "cabal-version: 1.12\n\n-- This file has been generated from package.yaml by hpack version 0.35.\n\nname: b\n\nexecutable b\n  main-is: M.hs\n"
+
+
+def examine(directory):
+    done = client("doctor", "--format", "json", directory)
+    report = json.loads(done.stdout)
+    assert done.returncode == (0 if report["complete"] else 1) and client("doctor", directory).returncode == done.returncode
+    return report, [(f["file"], f["line"], f["add"].split("\n")[0].strip()) for f in report["findings"] if f["needed"]]
+
+
+def test_cabal(tmp_path):
+    file = tmp_path / "server.cabal"
+    file.write_text(SERVER)
+    report, needed = examine(tmp_path)
+    assert report["ghcVersion"] is None
+    assert needed == [("server.cabal", 17, "if impl(ghc < 9.4)"), ("server.cabal", 22, "remove -xn where bands are wanted")]
+    lines = SERVER.replace(" -xn", "").split("\n")
+    lines.insert(17, report["findings"][0]["add"])
+    file.write_text("\n".join(lines))
+    assert examine(tmp_path)[1] == []
+
+
+@pytest.mark.parametrize("ghc, condition", [("9.6.6", None), ("9.2.8", "ghc-options: -eventlog"), ("8.10.7", "ghc-options: -eventlog")])
+def test_the_release_of_ghc_decides(tmp_path, ghc, condition):
+    (tmp_path / "cabal.project").write_text(f"packages: pkg\nwith-compiler: ghc-{ghc}\n")
+    (tmp_path / "pkg").mkdir()
+    (tmp_path / "pkg" / "pkg.cabal").write_text("name: pkg\nexecutable x\n  main-is: M.hs\n")
+    report, needed = examine(tmp_path)
+    assert report["ghcVersion"] == ".".join(ghc.split(".")[:2])
+    assert needed == ([("pkg/pkg.cabal", 3, condition)] if condition else [])
+    # Source places are of 9.2 and later.
+    assert any("-finfo-table-map" in f["add"] for f in report["findings"]) == (ghc[0] == "9")
+
+
+def test_hpack_and_stack(tmp_path):
+    """What hpack has written is not the place for options."""
+    (tmp_path / "package.yaml").write_text(HPACK)
+    (tmp_path / "b.cabal").write_text(GENERATED)
+    (tmp_path / "stack.yaml").write_text("resolver: lts-20.26\npackages: [.]\n")
+    report, needed = examine(tmp_path)
+    assert report["ghcVersion"] == "9.2"
+    assert needed == [("package.yaml", 2, "ghc-options: -eventlog"), ("stack.yaml", 2, "build:")]
+    (tmp_path / "package.yaml").write_text(HPACK.replace("-rtsopts", "-eventlog"))
+    (tmp_path / "stack.yaml").write_text("resolver: lts-20.26\nbuild:\n  executable-stripping: false\n")
+    assert examine(tmp_path)[1] == []
+
+
+def test_what_is_no_project_and_what_is_hostile(tmp_path):
+    done = client("doctor", tmp_path)
+    assert done.returncode == 2 and b"is no Haskell project" in done.stderr
+    os.mkfifo(tmp_path / "a.cabal")                      # nobody writes: it is not waited for
+    (tmp_path / "b.cabal").mkdir()
+    assert client("doctor", tmp_path).returncode == 2
+    (tmp_path / "c.cabal").write_bytes(b"executable \x1b]0;stolen\x07\n" + b"import:" * 9000 + b"\n\0\xff\n" * 30000)
+    done = client("doctor", tmp_path)
+    assert done.returncode == 1 and b"\x1b" not in done.stdout and b"-eventlog" in done.stdout
