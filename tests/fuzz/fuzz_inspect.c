@@ -11,6 +11,8 @@
 #include "inspect/ghc/names.h"
 #include "inspect/ghc/threads.h"
 #include "inspect/show/heap.h"
+#include "inspect/show/profile.h"
+#include "inspect/show/profile_file.h"
 #include "inspect/show/threads.h"
 #include "inspect/show/why.h"
 #include "tests/unit/inspect/draft.h"
@@ -108,6 +110,37 @@ static void watch_live_data(struct draft *d, struct ghc *g, const uint8_t *more,
         (void)blocks_megablocks(&d->program, &nonmoving);
 }
 
+/* As a program of which samples are taken: after each change, a register has what was changed. */
+static void take_samples(struct draft *d, struct ghc *g, const uint8_t *more, size_t n, struct inspect_request *request)
+{
+        struct runtime runtime;
+        struct threads t = { 0 };
+        struct cpu_profile p;
+
+        runtime_find(&runtime, g);
+        cpu_profile_init(&p);
+        for (size_t at = 0; n - at >= CHANGE_BYTES; at += CHANGE_BYTES) {
+                struct registers r = d->program.registers[0];
+                uint64_t *const changed[] = { &r.rip, &r.rbp, &r.r13, &r.rsp };
+                change(d, more + at);
+                memcpy(changed[more[at] >> 6], more + at + 4, 8);
+                const enum activity activity = threads_copy_running(&t, g, &runtime, &r, 1 + more[at + 3]);
+                cpu_profile_add(&p, g, &t, activity, r.rip, 1 + more[at]);
+        }
+        cpu_profile_sum(&p);
+        for (int json = 0; json < 2; json++) {
+                request->json = json;
+                (void)show_profile(&(struct inspect_subject){ .request = request, .program = &d->program, .ghc = g },
+                                   &p);
+        }
+        (void)profile_write_collapsed(nowhere, &p, NULL);
+        (void)profile_write_speedscope(nowhere, &p, NULL);
+        (void)profile_write_svg(nowhere, &p, NULL);
+        (void)profile_write_pprof(nowhere, &p, NULL);
+        cpu_profile_done(&p);
+        threads_done(&t);
+}
+
 static void inspect_all(struct draft *d, const uint8_t *more, size_t n)
 {
         struct inspect_request request = { .frames = 64, .top = 100, .to = nowhere };
@@ -117,6 +150,7 @@ static void inspect_all(struct draft *d, const uint8_t *more, size_t n)
         if (!ghc_find(&g, &d->program, &error))
                 return;
         watch_live_data(d, &g, more, n); /* it runs meanwhile */
+        take_samples(d, &g, more, n, &request);
         for (int json = 0; json < 2; json++) {
                 struct threads t = { 0 };
                 request.json = json;
