@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * flame_graph.c - a profile as a picture: a box for each node, as wide as its share, above its caller. One file that
- * needs nothing else; a box says its name and share when the pointer is on it.
+ * needs nothing else; a box says its name and share when the pointer is on it, and fills the width when it is clicked.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,6 +19,39 @@
 #define LEAST       0.2 /* width of a box that is drawn */
 #define LETTER      6.6 /* width of one, about */
 #define TITLE_LIMIT 200
+
+/* What is above the clicked box is stretched with it, what is below fills the width; the lowest box shows all again. */
+static const char script[] =
+        "<script><![CDATA[\n"
+        "const left = 10, all = 1180, letter = 6.6\n"
+        "const boxes = [...document.querySelectorAll('g')].map(g => {\n"
+        "  const r = g.querySelector('rect'), n = k => +r.getAttribute(k)\n"
+        "  return { g, r, x: n('x'), y: n('y'), w: n('width'), name: g.firstChild.textContent.replace(/: [^:]*$/, '') "
+        "}\n"
+        "})\n"
+        "function place(b, x, w, shown) {\n"
+        "  b.g.style.display = shown ? '' : 'none'\n"
+        "  if (!shown) return\n"
+        "  b.r.setAttribute('x', x)\n"
+        "  b.r.setAttribute('width', w)\n"
+        "  let t = b.g.querySelector('text')\n"
+        "  if (!t) {\n"
+        "    t = b.g.appendChild(document.createElementNS('http://www.w3.org/2000/svg', 'text'))\n"
+        "    t.setAttribute('y', b.y + 11)\n"
+        "  }\n"
+        "  const most = Math.floor(w / letter) - 2\n"
+        "  t.setAttribute('x', x + 3)\n"
+        "  t.textContent = most < 2 ? '' : b.name.length > most ? b.name.slice(0, most) + '..' : b.name\n"
+        "}\n"
+        "for (const z of boxes) z.g.addEventListener('click', () => {\n"
+        "  for (const b of boxes) {\n"
+        "    const inside = b.x >= z.x - 0.02 && b.x + b.w <= z.x + z.w + 0.02\n"
+        "    const around = b.x <= z.x + 0.02 && b.x + b.w >= z.x + z.w - 0.02\n"
+        "    if (b.y > z.y) place(b, left, all, around)\n"
+        "    else place(b, left + (b.x - z.x) * all / z.w, b.w * all / z.w, inside)\n"
+        "  }\n"
+        "})\n"
+        "]]></script>\n";
 
 struct box {
         uint64_t begin_ns, next_ns; /* where it begins; where its next child begins */
@@ -79,7 +112,7 @@ static void put_box(FILE *to, const struct cpu_profile *p, const char *name, con
         (void)fprintf(to, ": %s, %s, %" PRIu64 " %s</title>",
                       hw_share_text(share, sizeof(share), (double)ns / (double)cpu_profile_ns(p)),
                       hw_duration_text(time, sizeof(time), (double)ns), samples, samples == 1 ? "sample" : "samples");
-        (void)fprintf(to, "<rect x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%u\" fill=\"", x, y, width, ROW - 1);
+        (void)fprintf(to, "<rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%u\" fill=\"", x, y, width, ROW - 1);
         put_colour(to, name);
         (void)fputs("\"/>", to);
         if (width > 4 * LETTER) {
@@ -117,7 +150,8 @@ bool profile_write_svg(FILE *to, const struct cpu_profile *p, const char *progra
         (void)fprintf(
                 to,
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %u\" width=\"%.0f\" height=\"%u\" "
-                "font-family=\"monospace\" font-size=\"11\">\n<style>g:hover rect{stroke:#000}</style>\n"
+                "font-family=\"monospace\" font-size=\"11\">\n<style>g{cursor:pointer}g:hover "
+                "rect{stroke:#000}</style>\n"
                 "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n<text x=\"%.0f\" y=\"24\" font-size=\"15\">",
                 WIDTH, height, WIDTH, height, MARGIN);
         put_text(to, program ? program : "heapwatch profile", TITLE_LIMIT);
@@ -130,6 +164,7 @@ bool profile_write_svg(FILE *to, const struct cpu_profile *p, const char *progra
                 put_box(to, p, name_without_package(cpu_profile_name(p, node->name)), &boxes[id], node->total_ns,
                         node->total_samples, height);
         }
+        (void)fputs(script, to);
         (void)fputs("</svg>\n", to);
         free(boxes);
         return true;

@@ -109,14 +109,14 @@ static void test_flame_graph(void **state)
         cpu_profile_sum(&p);
         struct document d = written(&p, profile_write_svg);
         assert_non_null(strstr(d.text,
-                               "<title>Main.main: 100.0 %, 1.00 us, 2 samples</title><rect x=\"10.0\" y=\"66\" "
-                               "width=\"1180.0\""));
+                               "<title>Main.main: 100.0 %, 1.00 us, 2 samples</title><rect x=\"10.00\" y=\"66\" "
+                               "width=\"1180.00\""));
         assert_non_null(strstr(d.text,
-                               "<title>Main.a: 75.0 %, 750 ns, 1 sample</title><rect x=\"10.0\" y=\"50\" "
-                               "width=\"885.0\""));
+                               "<title>Main.a: 75.0 %, 750 ns, 1 sample</title><rect x=\"10.00\" y=\"50\" "
+                               "width=\"885.00\""));
         assert_non_null(strstr(d.text,
                                "<title>Main.&lt;&amp;&gt;: 25.0 %, 250 ns, 1 sample</title>"
-                               "<rect x=\"895.0\" y=\"50\" width=\"295.0\""));
+                               "<rect x=\"895.00\" y=\"50\" width=\"295.00\""));
         document_done(&d);
         cpu_profile_done(&p);
 }
