@@ -515,7 +515,8 @@ static bool find_by_thread(void *ctx, uint64_t tso)
 
 void runtime_find(struct runtime *ret, struct ghc *g)
 {
-        static const char *const collectors[COLLECTORS] = { "scheduleDoGC", "GarbageCollect", "gcWorkerThread" };
+        static const char *const collectors[COLLECTORS] = { "scheduleDoGC", "GarbageCollect", "gcWorkerThread",
+                                                            "nonmovingConcurrentMark" };
         struct finding f = { ret, g, 0 };
 
         *ret = (struct runtime){ .n_capabilities = 0 };

@@ -91,7 +91,7 @@ void thread_walk(const struct threads *t, struct ghc *g, struct haskell_thread *
                  void (*each)(void *ctx, const struct closure_table *frame), void *ctx);
 
 #define CAPABILITIES_MOST 256u
-#define COLLECTORS        3u
+#define COLLECTORS        4u
 
 /* What is known of a runtime before a thread of it is looked at. */
 struct runtime {

@@ -75,13 +75,14 @@ static bool is_known(const struct os_threads *t, pid_t tid)
         return false;
 }
 
-/* A thread that ends meanwhile is none. */
+/* A thread that ends meanwhile is none; one that has no schedstat is on a kernel without it. */
 static bool add(struct os_threads *t, pid_t tid)
 {
         struct os_thread new = { .tid = tid,
                                  .times_fd = open_of_thread(t->pid, tid, "schedstat"),
                                  .stat_fd = open_of_thread(t->pid, tid, "stat") };
-        const bool opened = new.times_fd >= 0 && new.stat_fd >= 0, ended = errno == ENOENT || errno == ESRCH;
+        const bool opened = new.times_fd >= 0 && new.stat_fd >= 0;
+        const bool ended = new.stat_fd < 0 && (errno == ENOENT || errno == ESRCH);
 
         if (opened && os_thread_times(&new, &new.sampled) && ARRAY_RESERVE(t->items, t->capacity, t->n + 1)) {
                 new.seen_cpu_ns = new.sampled.cpu_ns;
@@ -89,6 +90,8 @@ static bool add(struct os_threads *t, pid_t tid)
                 return true;
         }
         close_thread(&new);
+        if (new.times_fd < 0 && new.stat_fd >= 0)
+                errno = EOPNOTSUPP;
         return opened || ended;
 }
 

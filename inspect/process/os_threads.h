@@ -27,7 +27,10 @@ struct os_threads {
         size_t n, capacity;
 };
 
-/* Adds threads that are new, and removes those that have ended. False with an errno: ESRCH or ENOENT when all have. */
+/*
+ * Adds threads that are new, and removes those that have ended. False with an errno: ESRCH or ENOENT when all have,
+ * EOPNOTSUPP when the kernel does not count their times.
+ */
 bool os_threads_list(struct os_threads *t);
 void os_threads_done(struct os_threads *t);
 
