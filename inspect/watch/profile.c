@@ -129,8 +129,8 @@ static enum stopped run(struct sampler *s, struct error *error)
                                 s->to->has_ended = true;
                                 break;
                         }
-                        (void)error_set(error, "the CPU time of the threads of process %ld cannot be read: %s", (long)s->pid,
-                                        strerror(errno));
+                        (void)error_set(error, "the CPU time of the threads of process %ld cannot be read: %s",
+                                        (long)s->pid, strerror(errno));
                         return STOPPED_NOT;
                 }
                 if (now_ns >= list_ns) {
