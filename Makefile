@@ -15,6 +15,7 @@ LIBDIR  ?= $(PREFIX)/lib
 AGENTDIR ?= $(PREFIX)/lib
 PC_LIBDIR = $(LIBDIR:$(PREFIX)/%=$${prefix}/%)
 UNITDIR ?= $(PREFIX)/lib/systemd/system
+USERUNITDIR ?= $(PREFIX)/lib/systemd/user
 ZSHDIR  ?= $(PREFIX)/share/zsh/site-functions
 CC      ?= gcc
 AR      ?= ar
@@ -547,7 +548,7 @@ DEST := $(DESTDIR)$(PREFIX)
 install: all
 	install -d $(addprefix $(DEST)/,bin include/heapwatch share/heapwatch share/bash-completion/completions \
 	           share/fish/vendor_completions.d) $(addprefix $(DEST)/share/man/man,1 5 8) \
-	           $(addprefix $(DESTDIR),$(LIBDIR)/pkgconfig $(AGENTDIR) $(UNITDIR) $(ZSHDIR))
+	           $(addprefix $(DESTDIR),$(LIBDIR)/pkgconfig $(AGENTDIR) $(UNITDIR) $(USERUNITDIR) $(ZSHDIR))
 	install -m 755 $(PROGRAMS) $(DEST)/bin
 	install -m 644 $(O)/libheapwatch.a $(DESTDIR)$(LIBDIR)
 	install -m 644 $(O)/libheapwatch-agent.a $(DESTDIR)$(LIBDIR)
@@ -561,6 +562,8 @@ install: all
 	sed -e 's|@PREFIX@|$(PREFIX)|' scripts/install/heapwatchd.service.in > $(DESTDIR)$(UNITDIR)/heapwatchd.service
 	for unit in heapwatch-notify heapwatch-export heapwatch-archive; do \
 	  sed -e 's|@PREFIX@|$(PREFIX)|' scripts/install/$$unit.service.in > $(DESTDIR)$(UNITDIR)/$$unit.service || exit 1; done
+	for unit in heapwatchd heapwatch-run@; do \
+	  sed -e 's|@PREFIX@|$(PREFIX)|' scripts/install/$$unit.user.service.in > $(DESTDIR)$(USERUNITDIR)/$$unit.service || exit 1; done
 	$(O)/heapwatch completion bash > $(DEST)/share/bash-completion/completions/heapwatch
 	ln -sf heapwatch $(DEST)/share/bash-completion/completions/heapwatchd
 	$(O)/heapwatch completion zsh > $(DESTDIR)$(ZSHDIR)/_heapwatch

@@ -12,6 +12,7 @@ from harness import BUILD, LONG, ROOT, WATCHED
 
 VERSION = (ROOT / "VERSION").read_text().strip()
 UNITS = {f"./lib/systemd/system/{name}.service" for name in ("heapwatchd", "heapwatch-archive", "heapwatch-export", "heapwatch-notify")}
+USER_UNITS = {f"./usr/lib/systemd/user/{name}.service" for name in ("heapwatchd", "heapwatch-run@")}
 
 pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.xdist_group("packages"),
               pytest.mark.skipif(not LONG, reason="has a long form alone: HEAPWATCH_LONG=1")]
@@ -65,7 +66,7 @@ def test_each_has_what_it_is_for(packages):
                 "./usr/share/bash-completion/completions/heapwatch", "./usr/share/bash-completion/completions/heapwatchd",
                 "./usr/share/zsh/vendor-completions/_heapwatch", "./usr/share/fish/vendor_completions.d/heapwatch.fish",
                 "./usr/lib/sysusers.d/heapwatch.conf", "./usr/lib/tmpfiles.d/heapwatch.conf",
-                "./usr/share/doc/heapwatch/changelog.gz", "./usr/share/doc/heapwatch/copyright"} | UNITS
+                "./usr/share/doc/heapwatch/changelog.gz", "./usr/share/doc/heapwatch/copyright"} | UNITS | USER_UNITS
     expected |= {f"./usr/share/man/man{page[-1]}/{page}.gz" for page in (
         "heapwatch.1", "heapwatch-inspect.1", "heapwatchd.8", "heapwatchd.yaml.5", "heapwatch-rules.5", "heapwatch-export.yaml.5")}
     assert expected <= set(heapwatch)

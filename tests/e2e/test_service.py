@@ -263,3 +263,41 @@ def test_the_drop_in_puts_the_agent_before_a_service(directory):
     for wrong in ("a b", ".service", "@x", "x/y"):
         done = client("doctor", "--systemd", wrong)
         assert done.returncode == 2 and b"is no name of a service" in done.stderr, wrong
+
+
+def user_unit(name, directory):
+    """Of the user whose home is that folder."""
+    return (ROOT / "scripts" / "install" / f"{name}.user.service.in").read_text().replace("\\\n", "").replace("@PREFIX@/bin", str(harness.BUILD)) \
+        .replace("%h", str(directory)).replace("%E", f"{directory}/.config")
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze, of Debian's systemd")
+@pytest.mark.parametrize("name", ["heapwatchd", "heapwatch-run@"])
+def test_units_of_users_have_no_mistakes(directory, name):
+    for each in ("heapwatchd", "heapwatch-run@"):
+        (directory / f"{each}.service").write_text(user_unit(each, directory))
+    path = directory / f"{name.replace('@', '@api')}.service"
+    done = subprocess.run(["systemd-analyze", "--user", "verify", "--man=no", path], capture_output=True, text=True, timeout=DEADLINE_S,
+                          env={**os.environ, "XDG_RUNTIME_DIR": str(directory)})
+    assert name not in done.stderr, done.stderr
+
+
+def test_the_daemon_of_a_user_is_the_one_that_run_finds(directory):
+    """With its places: heapwatch run starts no other one, and the program of heapwatch-run@ is watched."""
+    env = {**os.environ, "HOME": str(directory), "XDG_RUNTIME_DIR": str(directory), "PROGRAM": "/bin/sh", "ARGUMENTS": "-c true"}
+    for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "HEAPWATCH_DIR"):
+        env.pop(name, None)
+
+    def lines(name, key):
+        return [line.split("=", 1)[1].split() for line in user_unit(name, directory).splitlines() if line.startswith(f"{key}=")]
+
+    for command in lines("heapwatchd", "ExecStartPre"):
+        subprocess.run(command, check=True)
+    command, = lines("heapwatchd", "ExecStart")
+    with harness.running(*command, env=env, stderr=subprocess.DEVNULL):
+        wait_for((directory / "heapwatch" / "publish").exists, "its sockets")
+        command, = lines("heapwatch-run@", "ExecStart")
+        words = [word.replace("%i", "api").replace("${PROGRAM}", env["PROGRAM"]) for word in command[:-1]] + env["ARGUMENTS"].split()
+        done = subprocess.run(words, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=DEADLINE_S)
+        assert done.returncode == 0 and "was started" not in done.stderr, done.stderr
+    assert (directory / ".local/state/heapwatch/daemon/checkpoints").is_dir()
