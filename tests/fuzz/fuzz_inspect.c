@@ -18,6 +18,7 @@
 #include "tests/unit/inspect/draft.h"
 
 #define CHANGE_BYTES 12u
+#define SAMPLES      8u
 
 static FILE *nowhere;
 
@@ -119,7 +120,7 @@ static void take_samples(struct draft *d, struct ghc *g, const uint8_t *more, si
 
         runtime_find(&runtime, g);
         cpu_profile_init(&p);
-        for (size_t at = 0; n - at >= CHANGE_BYTES; at += CHANGE_BYTES) {
+        for (size_t at = 0; n - at >= CHANGE_BYTES && at < SAMPLES * CHANGE_BYTES; at += CHANGE_BYTES) {
                 struct registers r = d->program.registers[0];
                 uint64_t *const changed[] = { &r.rip, &r.rbp, &r.r13, &r.rsp };
                 change(d, more + at);
