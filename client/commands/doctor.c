@@ -492,8 +492,7 @@ static const struct help_section sections[] = {
 const struct command command_doctor = {
         .name = "doctor",
         .summary = "say what can be seen of a program and which flags to add",
-        .usage = (const char *const[]){ "[--flags] [--format text|json] PROGRAM|DIRECTORY|LOG|SOURCE", "--systemd UNIT",
-                                        NULL },
+        .usage = (const char *const[]){ "[OPTION]... PROGRAM|DIRECTORY|LOG|SOURCE", "--systemd UNIT", NULL },
         .about = "Says what can and cannot be seen of a program, why not, and what to do: how to build it, or which "
                  "flags to add.",
         .sections = sections,
