@@ -16,6 +16,7 @@
 
 #include "heapwatch/text.h"
 #include "inspect/ghc/threads.h"
+#include "inspect/process/available.h"
 #include "inspect/process/core.h"
 #include "inspect/process/live.h"
 #include "inspect/process/stop.h"
@@ -180,21 +181,7 @@ static bool copy_moment(struct inspect_subject *s, struct heap_snapshot *n, bool
         return good && snapshot_index(n) && (s->request->core || n->lost_links == 0);
 }
 
-/* Memory that this machine has left for new programs; UINT64_MAX: not known. */
-static uint64_t available_bytes(void)
-{
-        FILE *f = fopen("/proc/meminfo", "re");
-        unsigned long long kib = 0;
-        char line[128];
-
-        while (f && fgets(line, sizeof(line), f) && sscanf(line, "MemAvailable: %llu kB", &kib) != 1)
-                ;
-        if (f)
-                (void)fclose(f);
-        return kib ? kib * 1024 : UINT64_MAX;
-}
-
-/* Makes room: of what a machine that is short of memory has left, nothing is taken. */
+/* Makes room, of what there is. */
 static bool prepare(const struct inspect_subject *s, struct heap_snapshot *n, unsigned quarters, struct error *error)
 {
         const uint64_t allowed = s->request->memory_bytes, available = available_bytes();
@@ -204,7 +191,7 @@ static bool prepare(const struct inspect_subject *s, struct heap_snapshot *n, un
         if (available >= allowed)
                 return snapshot_prepare(n, s->ghc, allowed, quarters, error);
         return snapshot_prepare(n, s->ghc, available, quarters, &why) ||
-               error_set(error, "%.600s, and this machine has %s available", why.text,
+               error_set(error, "%.600s, and %s are available here", why.text,
                          hw_bytes_text(bytes, sizeof(bytes), (double)available));
 }
 
@@ -218,6 +205,7 @@ static int take_snapshot(struct inspect_subject *s, struct heap_snapshot *n, boo
         const unsigned quarters = with_written ? 10 : 5;
         struct error why = { "" };
         enum stopped stopped;
+        bool is_refused = false;
 
         for (int tries = 0; tries < QUIET_TRIES; tries++) {
                 if (s->pid && !s->request->core && !live_remap(s->program, s->pid))
@@ -227,9 +215,12 @@ static int take_snapshot(struct inspect_subject *s, struct heap_snapshot *n, boo
                 if (!prepare(s, n, quarters, error))
                         return EXIT_USAGE;
                 stops = stops && may_stop_for(n, s->request, &why);
-                if (stops && (stopped = stop_begin(s->pid, s->request->max_pause_ns, s->program, error)) != STOPPED) {
+                stopped = stops ? stop_begin(s->pid, s->request->max_pause_ns, s->program, error) : STOPPED;
+                is_refused |= stopped == STOPPED_REFUSED; /* to stop it; it can be read all the same */
+                stops = stops && !is_refused;
+                if (stopped != STOPPED && !is_refused) {
                         snapshot_done(n);
-                        return stopped == STOPPED_REFUSED ? INSPECT_REFUSED : EXIT_USAGE;
+                        return EXIT_USAGE;
                 }
                 if (copy_moment(s, n, stops, with_written, error))
                         return EXIT_OK;
@@ -242,6 +233,8 @@ static int take_snapshot(struct inspect_subject *s, struct heap_snapshot *n, boo
                         return EXIT_USAGE;
                 pause_briefly();
         }
+        if (is_refused)
+                return INSPECT_REFUSED;
         if (why.text[0])
                 *error = why;
         else if (!error->text[0] || s->request->no_stop)
@@ -394,6 +387,7 @@ static void set_limits(const struct words *w)
 
         if (strcmp(w->what, "watch") != 0) /* which lasts as long as the program, and rests by itself */
                 (void)setrlimit(RLIMIT_CPU, &cpu);
+        available_yield();
         (void)setrlimit(RLIMIT_CORE, &none); /* it holds another program's data */
         (void)prctl(PR_SET_DUMPABLE, 0);
 #if !defined(__SANITIZE_ADDRESS__)

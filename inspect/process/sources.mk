@@ -1,1 +1,1 @@
-sources := files.c live.c core.c stop.c os_threads.c
+sources := available.c files.c live.c core.c stop.c os_threads.c

@@ -20,6 +20,7 @@
 #include "inspect/ghc/bands.h"
 #include "inspect/ghc/live_data.h"
 #include "inspect/ghc/snapshot.h"
+#include "inspect/process/available.h"
 #include "inspect/process/live.h"
 #include "inspect/show/heap.h"
 #include "inspect/watch/log.h"
@@ -189,7 +190,9 @@ static void read_census(struct watching *w, uint64_t now_ns)
 
         if (!live_remap(w->ghc->program, w->pid))
                 return;
-        if (!snapshot_prepare(&n, w->ghc, w->memory_bytes, CENSUS_QUARTERS, &error)) {
+        const uint64_t available = available_bytes();
+        if (!snapshot_prepare(&n, w->ghc, available < w->memory_bytes ? available : w->memory_bytes, CENSUS_QUARTERS,
+                              &error)) {
                 if (!w->is_too_large)
                         log_message(error.text);
                 w->is_too_large = true;
