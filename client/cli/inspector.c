@@ -133,7 +133,8 @@ static bool relay(struct child *c, uint64_t until_ns, bool may_finish)
 
 /* ---------------------------------------------------------------------------- its end */
 
-static enum inspector_end end_of(const struct child *c, int status, struct error *error)
+/* `late`: it was killed because it had no more time by the clock. */
+static enum inspector_end end_of(const struct child *c, int status, bool late, struct error *error)
 {
         char said[ERROR_TEXT_MAX];
 
@@ -142,10 +143,12 @@ static enum inspector_end end_of(const struct child *c, int status, struct error
         if (WIFEXITED(status) && WEXITSTATUS(status) == INSPECT_REFUSED)
                 return INSPECTOR_REFUSED;
         (void)hw_terminal_text(said, sizeof(said), c->said);
-        if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL))
-                (void)error_set(error,
-                                "the inspection needed more time or memory than it may (--memory); what it reads "
-                                "may be damaged");
+        if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || late))
+                (void)error_set(error, "the inspection needed more time than it may (--time): %s",
+                                late ? "the machine is busy, or what it reads is large or damaged"
+                                     : "what it reads is large, or damaged");
+        else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+                (void)error_set(error, "the inspection was killed, most likely for want of memory (--memory)");
         else if (WIFSIGNALED(status))
                 (void)error_set(error, "the inspection ended by signal %d; what it reads may be damaged",
                                 WTERMSIG(status));
@@ -170,8 +173,8 @@ enum inspector_end inspector_run(const char *const *arguments, uint64_t most_ns,
         (void)close(err[1]);
         c.out = out[0];
         c.err = err[0];
-        const bool good = r == 0 && relay(&c, clock_mono_ns() + most_ns, may_finish);
-        if (r == 0 && !good)
+        const bool late = r == 0 && !relay(&c, clock_mono_ns() + most_ns, may_finish);
+        if (late)
                 (void)kill(c.pid, SIGKILL); /* a program that it has stopped is released by that */
         (void)close(out[0]);
         (void)close(err[0]);
@@ -185,5 +188,5 @@ enum inspector_end inspector_run(const char *const *arguments, uint64_t most_ns,
         while (c.n_said > 0 && c.said[c.n_said - 1] == '\n')
                 c.n_said--;
         c.said[c.n_said] = '\0';
-        return end_of(&c, status, error);
+        return end_of(&c, status, late, error);
 }
