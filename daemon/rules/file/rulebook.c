@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "daemon/rules/file/rule_file.h"
-#include "proto/base/array.h"
 #include "proto/base/error.h"
 #include "proto/wire/action_plan.h"
 
@@ -17,26 +16,26 @@ bool rulebook_open(struct rulebook *b, char *const *paths, size_t n, const struc
 }
 
 /* What a built-in rule does, where no file says it. False: out of memory. */
-static bool add_action(struct ruleset *set, const char *group, const char *name, enum action_kind kind)
+static bool add_action(struct ruleset *set, const char *group, const char *name, struct action_step step)
 {
         struct rule *rule = ruleset_find(set, group, name);
         struct error error;
 
         if (!rule || !rule->builtin || (!rule->plan && !(rule->plan = action_plan_new())))
                 return !rule || !rule->builtin;
-        return action_plan_add(rule->plan, &(struct action_step){ .kind = kind }, &error);
+        return action_plan_add(rule->plan, &step, &error);
 }
 
-/* The answer first: the bundle has it then. */
+/* The answer first: the bundle has it then. A program that is about to die may be stopped for longer. */
 static bool add_actions(struct ruleset *set, bool bundles)
 {
-        static const char *const growth[] = { "leak", "memory-runs-out", "memory-runs-out-soon" };
-        bool good = true;
+        static const char *const longer[] = { "--max-pause", "1s", NULL };
+        const struct action_step dump = { .kind = ACTION_DUMP }, why = { .kind = ACTION_WHY },
+                                 urgent_why = { .kind = ACTION_WHY, .argv = longer };
 
-        for (size_t i = 0; i < ARRAY_SIZE(growth); i++)
-                good = good && add_action(set, "memory", growth[i], ACTION_WHY);
-        return good && (!bundles || (add_action(set, "memory", "leak", ACTION_DUMP) &&
-                                     add_action(set, "program", "crashed", ACTION_DUMP)));
+        return add_action(set, "memory", "leak", why) && add_action(set, "memory", "memory-runs-out", urgent_why) &&
+               add_action(set, "memory", "memory-runs-out-soon", urgent_why) &&
+               (!bundles || (add_action(set, "memory", "leak", dump) && add_action(set, "program", "crashed", dump)));
 }
 
 bool rulebook_act(struct rulebook *b, bool bundles)
