@@ -287,10 +287,15 @@ def reuse_objects(tree):
     """What this tree has built, as if it had been built there: newer than all sources, by the same flags."""
     for path in tree.rglob("*"):
         os.utime(path, (0, 0), follow_symlinks=False)
-    keep = shutil.ignore_patterns("tests", "unit", "programs", "asan", "ubsan", "tsan", "fuzz", "clang", "node_modules",
-                                  "deb", "tarball", "image", "heapwatch-*.tar*")     # packages, and systems that they were built in
+    needed = {"gen", "man", "obj", "page"}      # not packages, for example, nor the systems that they were built in
+
+    def leave_out(folder, names):
+        if folder != str(BUILD):
+            return {"tests", "node_modules"} & set(names)
+        return {name for name in names if (BUILD / name).is_dir() and name not in needed}
+
     with contextlib.suppress(shutil.Error):     # what is just being built for unit tests comes and goes
-        shutil.copytree(BUILD, tree / BUILD_NAME, ignore=keep)
+        shutil.copytree(BUILD, tree / BUILD_NAME, ignore=leave_out)
     return ["-o", f"{BUILD_NAME}/obj/flags", "-o", f"{BUILD_NAME}/obj/commit", "-o", f"{BUILD_NAME}/page/mode", f"BUILD={BUILD_NAME}"]
 
 
