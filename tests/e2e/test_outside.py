@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from harness import CLIENT, DEADLINE_S, Daemon, Programs, client, pb, require_tracing, running, wait_for
+from harness import CLIENT, DEADLINE_S, LONG, Daemon, Programs, client, pb, require_tracing, running, wait_for
 
 MIB = 1 << 20
 pytestmark = pytest.mark.xdist_group("inside")
@@ -63,7 +63,8 @@ def inspector_of(daemon_pid):
 OFTEN = ("+RTS", "-A64k", "-F1.1")  # major collections; else there are few in so short a time
 
 
-@pytest.mark.parametrize("build", ["threaded", "plain"])
+@pytest.mark.long
+@pytest.mark.parametrize("build", ["threaded", "plain"] if LONG else ["threaded"])
 def test_a_leak_of_a_stripped_program_is_found(directory, stripped, build):
     with Daemon(directory, args=("--resolution", "1s")) as daemon, \
             running(stripped(build), "1000", *OFTEN, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:

@@ -15,7 +15,7 @@ import xml.etree.ElementTree as tree
 import pytest
 
 from fake_daemon import MIB, FakeDaemon, leaky
-from harness import BUILD, LOGS, VALGRIND, Daemon, client, pb, piped, private_directory, wait_for
+from harness import BUILD, LOGS, LONG, VALGRIND, Daemon, client, pb, piped, private_directory, wait_for
 from live_log import LiveLog
 from web_browser import Browser, Web
 
@@ -654,6 +654,8 @@ def many(schema, tick):
     return updates + [census]
 
 
+@pytest.mark.long
+@pytest.mark.skipif(not LONG, reason="has a long form alone: HEAPWATCH_LONG=1")
 @pytest.mark.skipif(VALGRIND, reason="a flood is too much for it: 50,000 values a second")
 def test_ten_thousand_bands(browser, directory):
     with FakeDaemon(pb, directory, {"many": many}) as d, Web("--connect", d.endpoint) as web, browser.tab() as tab:
