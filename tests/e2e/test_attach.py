@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import BUILD, CLIENT, DAEMON, DEADLINE_S, ROOT, SOURCES, Daemon, Programs, client, copy_program, pb, private_directory, require, require_tracing, running, wait_for
+from harness import BUILD, CLIENT, DAEMON, DEADLINE_S, LONG, ROOT, SOURCES, Daemon, Programs, client, copy_program, pb, private_directory, require, require_tracing, running, wait_for
 
 BUILDS = {"threaded": ["-threaded"], "plain": [], "threaded-log": ["-threaded", "-eventlog"]}
 LOGGING = {"threaded-own": ["-threaded", "-eventlog", "-rtsopts"], "plain-own": ["-eventlog", "-rtsopts"]}
@@ -41,8 +41,9 @@ def age_s(pid):
     return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("tracing")
-@pytest.mark.parametrize("build", BUILDS)
+@pytest.mark.parametrize("build", BUILDS if LONG else ["plain", "threaded-log"])
 def test_attach_detach_and_again(directory, serving, build):
     with Daemon(directory) as daemon, running(serving[build], stdin=subprocess.PIPE) as program:
         listed = wait_for(lambda: [line for line in heapwatch(directory, "ps").stdout.splitlines()
@@ -66,8 +67,9 @@ def test_attach_detach_and_again(directory, serving, build):
         assert program.wait(DEADLINE_S) == 0
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("tracing")
-@pytest.mark.parametrize("build", BUILDS)
+@pytest.mark.parametrize("build", BUILDS if LONG else ["threaded"])
 def test_requests_do_not_delay_the_judgement_of_growth(directory, serving, build):
     """Their answers come in the log: steps are still closed when all of them has come, not five steps later."""
     step_ns = 1_000_000_000
