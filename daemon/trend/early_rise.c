@@ -77,7 +77,7 @@ static double level_at(const struct early_rung *r, unsigned i)
 
         if (i == 0 || i + 1 >= r->n)
                 return p->value;
-        return fmax(fmin(p[-1].value, p[1].value), fmin(fmax(p[-1].value, p[1].value), p->value));
+        return median_of((double[]){ p[-1].value, p->value, p[1].value }, 3);
 }
 
 /* The newest points have stopped rising for at_least_s: on some rung they gained far less than a slope promises. */
