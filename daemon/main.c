@@ -36,6 +36,7 @@
 #include "proto/cli/command.h"
 #include "proto/cli/version.h"
 #include "proto/base/error.h"
+#include "proto/base/descriptors.h"
 
 #define LOOP_ROUND_US 10000 /* 10 ms */
 

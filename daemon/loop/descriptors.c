@@ -25,16 +25,6 @@
 static atomic_ulong n_refused;
 static int spare = -1;
 
-void descriptors_raise(void)
-{
-        struct rlimit limit;
-
-        if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max)
-                return;
-        limit.rlim_cur = limit.rlim_max;
-        (void)setrlimit(RLIMIT_NOFILE, &limit); /* on failure the old limit must do: targets are refused in time */
-}
-
 size_t descriptors_limit(void)
 {
         struct rlimit limit;

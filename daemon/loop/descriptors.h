@@ -15,9 +15,6 @@
 #define DESCRIPTORS_KEPT    16u
 #define DESCRIPTORS_MIN     64u /* with a lower limit no client is let in */
 
-/* Raises the soft limit of this process to its hard limit; at the start. On failure the limit stays as it was. */
-void descriptors_raise(void);
-
 /* The soft limit; SIZE_MAX: none. */
 size_t descriptors_limit(void);
 

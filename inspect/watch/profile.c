@@ -17,6 +17,7 @@
 #include "inspect/process/live.h"
 #include "inspect/process/os_threads.h"
 #include "proto/base/clock.h"
+#include "proto/base/descriptors.h"
 
 #define LIST_NS            UINT64_C(250000000) /* between two looks for new threads */
 #define IDLE_PASSES        16u                 /* a thread that does not run is asked every so often */
@@ -168,17 +169,6 @@ static void set_priority(bool real_time)
         (void)sched_setscheduler(0, real_time ? SCHED_RR : SCHED_OTHER, &priority);
 }
 
-/* Two descriptors for each thread of the program. */
-static void allow_descriptors(void)
-{
-        struct rlimit limit;
-
-        if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-                limit.rlim_cur = limit.rlim_max;
-                (void)setrlimit(RLIMIT_NOFILE, &limit);
-        }
-}
-
 enum stopped profile_process(struct cpu_profile *ret, struct ghc *g, pid_t pid, const struct profiling *how,
                              struct error *error)
 {
@@ -192,7 +182,7 @@ enum stopped profile_process(struct cpu_profile *ret, struct ghc *g, pid_t pid, 
 
         (void)sigaction(SIGINT, &act, NULL);
         (void)sigaction(SIGTERM, &act, NULL);
-        allow_descriptors();
+        descriptors_raise(); /* two for each thread of the program */
         runtime_find(&s.runtime, g);
         set_priority(true);
         const enum stopped result = run(&s, error);

@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -49,6 +50,16 @@ static void close_from(int first, unsigned flags)
 {
         if (syscall(SYS_close_range, (unsigned)first, ~0u, flags) != 0)
                 close_listed(first, flags);
+}
+
+void descriptors_raise(void)
+{
+        struct rlimit limit;
+
+        if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max)
+                return;
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 void descriptors_close(int first)

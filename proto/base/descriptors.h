@@ -3,6 +3,9 @@
 #ifndef HW_PROTO_BASE_DESCRIPTORS_H
 #define HW_PROTO_BASE_DESCRIPTORS_H
 
+/* Raises the soft limit of this process to its hard limit. On failure the limit stays as it was. */
+void descriptors_raise(void);
+
 /* Closes those from `first` on. Also in a child of fork(). */
 void descriptors_close(int first);
 

@@ -6,9 +6,9 @@
 
 #include "daemon/log.h"
 #include "daemon/target/pipeline.h"
-#include "daemon/loop/descriptors.h"
 #include "daemon/loop/memory.h"
 #include "proto/base/process.h"
+#include "proto/base/descriptors.h"
 #include "daemon/target/targets.h"
 #include "proto/base/limits.h"
 #include "proto/base/error.h"
