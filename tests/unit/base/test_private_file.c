@@ -16,8 +16,7 @@
 
 #include "proto/base/error.h"
 #include "proto/base/private_file.h"
-
-#define OTHER_USER 54321
+#include "tests/unit/another_user.h"
 
 static char path[] = "/tmp/hw-secret-XXXXXX";
 
@@ -64,10 +63,7 @@ static bool is_read_by_another_user(void)
         int status = 0;
 
         if (child == 0)
-                _exit(setresgid(OTHER_USER, OTHER_USER, OTHER_USER) == 0 &&
-                                      setresuid(OTHER_USER, OTHER_USER, OTHER_USER) == 0 && is_read()
-                              ? 0
-                              : 1);
+                _exit(become_another_user() && is_read() ? 0 : 1);
         assert_true(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
         return WEXITSTATUS(status) == 0;
 }

@@ -22,8 +22,7 @@
 #include "heapwatch/wire.h"
 #include "proto/base/error.h"
 #include "proto/wire/trust.h"
-
-#define OTHER_USER 54321
+#include "tests/unit/another_user.h"
 
 struct fixture {
         char top[32], directory[64], endpoint[128], path[96];
@@ -171,10 +170,7 @@ static int as_another_user(int (*act)(struct fixture *f), struct fixture *f)
         pid_t child = fork();
 
         if (child == 0)
-                _exit(setresgid(OTHER_USER, OTHER_USER, OTHER_USER) == 0 &&
-                                      setresuid(OTHER_USER, OTHER_USER, OTHER_USER) == 0
-                              ? act(f)
-                              : 99);
+                _exit(become_another_user() ? act(f) : 99);
         assert_true(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
         return WEXITSTATUS(status);
 }
