@@ -199,7 +199,7 @@ static bool prepare(const struct inspect_subject *s, struct heap_snapshot *n, un
  * The heap, between two collections. A program that is not stopped, because nobody wants that or it would last too
  * long, may collect meanwhile, and then it is read again.
  */
-static int take_snapshot(struct inspect_subject *s, struct heap_snapshot *n, bool with_written, struct error *error)
+static int copy_heap(struct inspect_subject *s, struct heap_snapshot *n, bool with_written, struct error *error)
 {
         bool stops = s->pid && !s->request->core && !s->request->no_stop;
         const unsigned quarters = with_written ? 10 : 5;
@@ -246,7 +246,7 @@ static int take_snapshot(struct inspect_subject *s, struct heap_snapshot *n, boo
 static int heap(struct inspect_subject *s, struct error *error)
 {
         struct heap_snapshot n;
-        int status = take_snapshot(s, &n, false, error);
+        int status = copy_heap(s, &n, false, error);
 
         if (status != EXIT_OK)
                 return status;
@@ -258,7 +258,7 @@ static int heap(struct inspect_subject *s, struct error *error)
 static int why(struct inspect_subject *s, struct error *error)
 {
         struct heap_snapshot n;
-        int status = take_snapshot(s, &n, true, error);
+        int status = copy_heap(s, &n, true, error);
 
         if (status != EXIT_OK)
                 return status;

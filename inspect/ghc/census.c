@@ -248,7 +248,7 @@ static void count(void *ctx, const struct closure_table *t, uint64_t at, uint64_
         c->total_objects++;
 }
 
-void heap_census_take(struct heap_census *c, const struct heap_snapshot *s)
+void heap_census_count(struct heap_census *c, const struct heap_snapshot *s)
 {
         for (size_t i = 0; i < s->n_groups; i++) {
                 const struct heap_group *g = &s->groups[i];

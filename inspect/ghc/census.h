@@ -32,7 +32,7 @@ uint64_t group_each(const struct heap_snapshot *s, const struct heap_group *g,
                     void (*each)(void *ctx, const struct closure_table *t, uint64_t at, uint64_t bytes), void *ctx,
                     uint64_t *ret_unused);
 
-void heap_census_take(struct heap_census *c, const struct heap_snapshot *s);
+void heap_census_count(struct heap_census *c, const struct heap_snapshot *s);
 void heap_census_done(struct heap_census *c);
 
 #endif

@@ -471,7 +471,7 @@ static void go_through_static(struct search *c, uint64_t at)
         }
 }
 
-static void go_on(struct search *c, size_t *done)
+static void continue_search(struct search *c, size_t *done)
 {
         struct retainers *r = c->r;
 
@@ -722,7 +722,7 @@ static void follow_weak_pointers(struct search *c, size_t *done, const char *wit
                                 at = snapshot_word(c->s, at + h + 32);
                         }
                 }
-                go_on(c, done);
+                continue_search(c, done);
         } while (c->r->n_reached > before && ++rounds < WEAK_ROUNDS && !c->r->out_of_memory);
 }
 
@@ -756,12 +756,12 @@ static bool search(struct retainers *r, bool through_statics, const char *withou
         if (without)
                 mark_threads_of(&c, without);
         follow_roots(&c, without);
-        go_on(&c, &done);
+        continue_search(&c, &done);
         follow_weak_pointers(&c, &done, without);
         /* what C memory seems to hold may be what it held once: it is no reason that something stays */
         if (!without) {
                 follow_c_memory(&c);
-                go_on(&c, &done);
+                continue_search(&c, &done);
                 follow_weak_pointers(&c, &done, NULL);
         }
         free(c.pending_items);

@@ -86,7 +86,7 @@ static void set_timer(uint64_t ns)
 }
 
 /* The lock goes away with us and with the process, and leaves no file. It stays open for the next stop. */
-static bool take_lock(pid_t pid, int most_ms, struct error *error)
+static bool acquire_lock(pid_t pid, int most_ms, struct error *error)
 {
         const struct timespec pause = { 0, 10000000 };
         char path[64];
@@ -192,7 +192,7 @@ enum stopped stop_begin(pid_t pid, uint64_t most_ns, struct program *program, st
 
         n_tracees = is_over = 0;
         end_ns = 0;
-        if (!take_lock(pid, LOCK_MS, error))
+        if (!acquire_lock(pid, LOCK_MS, error))
                 return STOPPED_NOT;
         hold_signals();
         begin_ns = clock_mono_ns();
@@ -224,7 +224,7 @@ enum stopped stop_thread(pid_t pid, pid_t tid, uint64_t most_ns, struct register
         int refused, found = 0;
 
         n_tracees = is_over = 0;
-        if (!take_lock(pid, 0, NULL))
+        if (!acquire_lock(pid, 0, NULL))
                 return STOPPED_NOT;
         hold_signals();
         set_timer(most_ns);

@@ -118,7 +118,7 @@ bool show_heap(const struct inspect_subject *s, const struct heap_snapshot *snap
         struct heap_bands b = { NULL, 0 };
         bool good;
 
-        heap_census_take(&c, snapshot);
+        heap_census_count(&c, snapshot);
         good = is_understood(&c, error) &&
                (heap_bands_of(&b, &c, snapshot->ghc, s->request->by_type) || error_set(error, "out of memory"));
         if (good && s->request->json)

@@ -471,7 +471,7 @@ bool show_why(const struct inspect_subject *s, const struct heap_snapshot *snaps
         struct heap_bands b = { NULL, 0 };
         bool good;
 
-        heap_census_take(&c, snapshot);
+        heap_census_count(&c, snapshot);
         good = is_understood(&c, error);
         for (int tries = 0; good && !q.band && tries < 2; tries++) { /* functions and thunks by name, then by type */
                 heap_bands_done(&b);

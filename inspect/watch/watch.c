@@ -172,7 +172,7 @@ static void count(struct watching *w, const struct heap_snapshot *n)
         struct generations after = n->generations;
         struct error unused;
 
-        heap_census_take(&c, n);
+        heap_census_count(&c, n);
         if (is_understood(&c, &unused) && generations_read(&after, w->ghc->program) &&
             fits(&c, &n->generations, &after) && heap_bands_of(&b, &c, w->ghc, true) && log_send() && log_census(&b)) {
                 w->has_census = true;

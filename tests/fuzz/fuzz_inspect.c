@@ -112,7 +112,8 @@ static void watch_live_data(struct draft *d, struct ghc *g, const uint8_t *more,
 }
 
 /* As a program of which samples are taken: after each change, a register has what was changed. */
-static void take_samples(struct draft *d, struct ghc *g, const uint8_t *more, size_t n, struct inspect_request *request)
+static void collect_samples(struct draft *d, struct ghc *g, const uint8_t *more, size_t n,
+                            struct inspect_request *request)
 {
         struct runtime runtime;
         struct threads t = { 0 };
@@ -151,7 +152,7 @@ static void inspect_all(struct draft *d, const uint8_t *more, size_t n)
         if (!ghc_find(&g, &d->program, &error))
                 return;
         watch_live_data(d, &g, more, n); /* it runs meanwhile */
-        take_samples(d, &g, more, n, &request);
+        collect_samples(d, &g, more, n, &request);
         for (int json = 0; json < 2; json++) {
                 struct threads t = { 0 };
                 request.json = json;

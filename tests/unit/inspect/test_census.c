@@ -37,7 +37,7 @@ static void take(struct taken *t, struct draft *d)
             !snapshot_copy(&t->snapshot, true, never, NULL, &error))
                 fail_msg("%s", error.text);
         assert_true(snapshot_index(&t->snapshot));
-        heap_census_take(&t->census, &t->snapshot);
+        heap_census_count(&t->census, &t->snapshot);
         assert_true(heap_bands_of(&t->bands, &t->census, &t->ghc, false));
 }
 
