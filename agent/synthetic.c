@@ -14,6 +14,7 @@
 
 #include "agent/bytes.h"
 #include "agent/layout.h"
+#include "agent/limits.h"
 #include "agent/queue.h"
 #include "agent/thread.h"
 #include "agent/writer.h"
@@ -65,6 +66,7 @@ static struct {
         uint8_t block[BUFFER_BYTES]; /* the first BLOCK_BYTES are for its marker */
         size_t size;                 /* of events after that */
         int64_t zero_ns;             /* time 0 of the log */
+        uint32_t capabilities;       /* that are in the log */
         uint64_t first_ns, allocated_bytes, census;
         bool census_open;
         bool flags_read;    /* the runtime's options are parsed, and HEAP_INFO is in this log if they are understood */
@@ -80,17 +82,30 @@ static uint64_t now(void)
 
 /* ------------------------------------------------------------------- events */
 
+static void put_marker(uint8_t *at, uint64_t first_ns, uint64_t end_ns, size_t events, uint32_t capability)
+{
+        put_be(at, BLOCK, 2);
+        put_be(at + 2, first_ns, 8);
+        put_be(at + 10, events + BLOCK_BYTES, 4);
+        put_be(at + 14, end_ns, 8);
+        put_be(at + 22, capability, 2);
+}
+
+/* With an empty block of each other capability: a reader waits for what may still come of one that is silent. */
 static void send_block(void)
 {
+        const uint64_t end_ns = now();
+        uint8_t empty[BLOCK_BYTES];
+
         if (y.size == 0)
                 return;
-        put_be(y.block, BLOCK, 2);
-        put_be(y.block + 2, y.first_ns, 8);
-        put_be(y.block + 10, y.size + BLOCK_BYTES, 4);
-        put_be(y.block + 14, now(), 8);
-        put_be(y.block + 22, 0, 2);
+        put_marker(y.block, y.first_ns, end_ns, y.size, 0);
         (void)writer_write(y.block, y.size + BLOCK_BYTES);
         y.size = 0;
+        for (uint32_t i = 1; i < y.capabilities; i++) {
+                put_marker(empty, end_ns, end_ns, 0, i);
+                (void)writer_write(empty, sizeof(empty));
+        }
 }
 
 /* Room for an event's payload of n bytes; a variable one has its length written. */
@@ -142,6 +157,13 @@ static void put_arguments(void)
                 set_text(ARGUMENTS, text, (size_t)n);
 }
 
+/* Those up to the number that are not in the log yet: the runtime makes them after the log has begun, or later. */
+static void put_capabilities(uint32_t n)
+{
+        for (; y.capabilities < n && y.capabilities < AGENT_CAPABILITIES; y.capabilities++)
+                put_be(event(CAPABILITY, now(), 2, false), y.capabilities, 2);
+}
+
 static void put_process(const char *version, bool threaded)
 {
         struct timespec wall;
@@ -158,7 +180,8 @@ static void put_process(const char *version, bool threaded)
         if (n > 0 && (size_t)n < sizeof(name))
                 set_text(RTS_IDENTIFIER, name, (size_t)n);
         put_arguments();
-        put_be(event(CAPABILITY, now(), 2, false), 0, 2);
+        y.capabilities = 0;
+        put_capabilities(1);
 }
 
 /* The generations and -M, which the runtime itself logs only at its start. Its options must have been parsed. */
@@ -247,6 +270,8 @@ static void put_collection(const struct gc_details *gc, uint64_t end_ns)
 
         if (!y.flags_read)
                 put_heap_info();
+        if (rts.n_capabilities.address)
+                put_capabilities(*(const uint32_t *)rts.n_capabilities.address);
         (void)event(GC_BEGIN, took < end_ns ? end_ns - took : end_ns, 0, false);
         at = event(GC_STATISTICS, end_ns, 58, false);
         put_be(at, MAIN_SET, 4);
