@@ -123,8 +123,10 @@ static int run(void *filled)
 
         signals_catch();
         bool found = subject_find(&s, r->what, r->endpoint, &error);
-        if (found && r->brief && !r->band && s.foreign)
-                found = error_set(&error, "memory outside its heap grows, which no type of the heap keeps");
+        if (found && r->command == &command_why && !r->band && s.foreign)
+                found = error_set(&error,
+                                  "memory outside its heap grows, which no type of the heap keeps: C code that the "
+                                  "program calls allocates it");
         if (found) {
                 fill(&a, r, &s);
                 if (r->for_ns && isatty(STDERR_FILENO))

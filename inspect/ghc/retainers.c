@@ -699,12 +699,14 @@ static void follow_weak_pointers(struct search *c, size_t *done, const char *wit
         static const char name[] = "weak pointer whose key is alive";
         const uint64_t h = 8 * (uint64_t)c->g->header_words;
         size_t before;
+        uint64_t alive;
         unsigned rounds = 0;
 
         if (without && !strcmp(without, name))
                 return;
         do {
                 before = c->r->n_reached;
+                alive = 0;
                 c->path = path_of(c->r, intern(c->r, name), 0, 0);
                 for (unsigned i = 0; i < c->s->generations.n; i++) {
                         uint64_t at = c->s->generations.items[i].weak_pointers;
@@ -715,6 +717,7 @@ static void follow_weak_pointers(struct search *c, size_t *done, const char *wit
                                         break;
                                 const uint64_t key = snapshot_word(c->s, at + h + 8) & ~UINT64_C(7);
                                 if (!snapshot_megablock(c->s, key) || retainers_is_reached(c->r, key)) {
+                                        alive++;
                                         follow(c, at);
                                         follow_words(c, at + h + 16, 2);
                                         follow(c, snapshot_word(c->s, at + h));
@@ -724,6 +727,8 @@ static void follow_weak_pointers(struct search *c, size_t *done, const char *wit
                 }
                 continue_search(c, done);
         } while (c->r->n_reached > before && ++rounds < WEAK_ROUNDS && !c->r->out_of_memory);
+        if (!without)
+                c->r->live_weak_pointers = alive;
 }
 
 /* ------------------------------------------------------------------------ the whole */

@@ -59,6 +59,7 @@ struct retainers {
         struct running_stack running[RUNNING_MOST];
         size_t n_running;
         uint64_t live_cafs, dead_cafs;
+        uint64_t live_weak_pointers; /* whose key is alive; they are one root */
         bool out_of_memory;
 };
 

@@ -9,6 +9,7 @@
 #include "inspect/ghc/names.h"
 #include "inspect/show/head.h"
 #include "inspect/show/heap.h"
+#include "proto/base/array.h"
 #include "proto/base/json_out.h"
 #include "proto/base/text_out.h"
 
@@ -38,7 +39,8 @@ struct question {
         bool *wanted;     /* by closure_table.id */
         uint32_t n_wanted;
         uint64_t bytes, closures;        /* of the band, also what is young */
-        uint64_t dead_bytes;             /* of these, that were not reached */
+        uint64_t dead_bytes;             /* of these, that were not reached; */
+        uint64_t pinned_bytes;           /* of those, in pinned blocks that stay for what was reached in them */
         uint64_t all_bytes, all_reached; /* of everything */
         struct holding *paths, *roots;   /* the largest first */
         size_t n_paths, n_roots;
@@ -123,9 +125,15 @@ static void see_all(struct question *q)
 {
         uint64_t unused = 0;
 
-        for (size_t i = 0; i < q->snapshot->n_groups; i++)
-                if (q->snapshot->groups[i].kind != GROUP_OTHER)
-                        (void)group_each(q->snapshot, &q->snapshot->groups[i], see_closure, q, &unused);
+        for (size_t i = 0; i < q->snapshot->n_groups; i++) {
+                const struct heap_group *g = &q->snapshot->groups[i];
+                const uint64_t reached = q->all_reached, dead = q->dead_bytes;
+                if (g->kind == GROUP_OTHER)
+                        continue;
+                (void)group_each(q->snapshot, g, see_closure, q, &unused);
+                if (g->flags & BLOCK_PINNED && q->all_reached > reached)
+                        q->pinned_bytes += q->dead_bytes - dead;
+        }
 }
 
 static uint64_t bytes_of(const struct heap_snapshot *s, const struct closure_table *t, uint64_t at)
@@ -250,6 +258,50 @@ static bool try_without(struct question *q, uint64_t band, uint64_t all)
 
 /* --------------------------------------------------------------------------- output */
 
+/* Roots of one name are one: threads of one kind, stable pointers, weak pointers. */
+static uint64_t count_roots(const struct question *q, const char *name)
+{
+        uint64_t n = 0;
+
+        for (size_t i = 0; i < q->retainers.n_roots; i++)
+                n += q->retainers.roots[i].name == name; /* interned */
+        return n ? n : q->retainers.live_weak_pointers;
+}
+
+struct holder {
+        char text[2 * PROGRAM_NAME_BYTES];
+        bool several;
+};
+
+/* As the subject of a sentence: "a thread in Main.main", "8,816 threads in Main", "CAF Main.sessions". */
+static struct holder holder_of(const struct question *q, const struct holding *h)
+{
+        static const struct {
+                const char *one, *several;
+        } counted[] = {
+                { "thread", "threads" },
+                { "stable pointer", "stable pointers" },
+                { "weak pointer whose key is", "weak pointers whose keys are" },
+        };
+        const char *name = q->retainers.paths[h->path].name;
+        struct holder ret = { .several = !strncmp(name, "registers", 9) };
+        char n[HW_NUMBER_MAX], text[2 * PROGRAM_NAME_BYTES];
+
+        (void)hw_terminal_text(text, sizeof(text), name);
+        for (size_t i = 0; i < ARRAY_SIZE(counted); i++) {
+                const size_t length = strlen(counted[i].one);
+                if (strncmp(name, counted[i].one, length) != 0)
+                        continue;
+                const uint64_t roots = count_roots(q, name);
+                ret.several = roots > 1;
+                (void)text_join(ret.text, sizeof(ret.text), ret.several ? hw_count_text(n, sizeof(n), roots) : "a", " ",
+                                ret.several ? counted[i].several : counted[i].one, text + length, NULL);
+                return ret;
+        }
+        (void)text_join(ret.text, sizeof(ret.text), text, NULL);
+        return ret;
+}
+
 /* The types from the closure's holder to the root. Returns how many. */
 static size_t names_of(const struct retainers *r, uint32_t path, const struct type_path *ret[PATH_NAMES])
 {
@@ -278,15 +330,16 @@ static void print_path(const struct question *q, const struct holding *h, uint64
 
 static void print_root(const struct question *q, const struct holding *h, uint64_t band)
 {
-        char share[HW_NUMBER_MAX], only[HW_NUMBER_MAX], with[HW_NUMBER_MAX], text[2 * PROGRAM_NAME_BYTES];
+        char share[HW_NUMBER_MAX], only[HW_NUMBER_MAX], with[HW_NUMBER_MAX];
+        const struct holder holder = holder_of(q, h);
         FILE *to = q->subject->request->to;
 
-        (void)hw_terminal_text(text, sizeof(text), q->retainers.paths[h->path].name);
-        (void)fprintf(to, "  %7s  %s", hw_share_text(share, sizeof(share), (double)h->bytes / (double)band), text);
+        (void)fprintf(to, "  %7s  %s", hw_share_text(share, sizeof(share), (double)h->bytes / (double)band),
+                      holder.text);
         if (h->tried)
-                (void)fprintf(to, "; nothing else holds %s; without it %s of everything would go",
+                (void)fprintf(to, "; nothing else holds %s; without %s %s of everything would go",
                               hw_share_text(only, sizeof(only), (double)h->only_bytes / (double)band),
-                              hw_bytes_text(with, sizeof(with), (double)h->with_bytes));
+                              holder.several ? "them" : "it", hw_bytes_text(with, sizeof(with), (double)h->with_bytes));
         (void)fputc('\n', to);
 }
 
@@ -301,11 +354,14 @@ static void print_text(const struct question *q, uint64_t band)
                        hw_count_text(n, sizeof(n), q->closures), hw_bytes_text(bytes, sizeof(bytes), (double)q->bytes));
         head_text(q->subject, what);
         head_cautions(q->subject);
-        if (q->dead_bytes)
+        if (q->pinned_bytes)
+                (void)fprintf(to, "%s of it are dead and stay: in pinned blocks that what is alive in them keeps\n",
+                              hw_bytes_text(bytes, sizeof(bytes), (double)q->pinned_bytes));
+        if (q->dead_bytes > q->pinned_bytes)
                 (void)fprintf(to,
                               "%s of it are held by no root that was found: garbage until the next major collection, "
                               "most likely\n",
-                              hw_bytes_text(bytes, sizeof(bytes), (double)q->dead_bytes));
+                              hw_bytes_text(bytes, sizeof(bytes), (double)(q->dead_bytes - q->pinned_bytes)));
         (void)fputs("\nshortest paths\n", to);
         for (size_t i = 0; i < q->n_paths && i < top; i++)
                 print_path(q, &q->paths[i], band);
@@ -340,23 +396,12 @@ static void append_brief_path(const struct question *q, uint32_t root, struct te
         }
 }
 
-/* As the subject of a sentence: "a thread in Main.main", "CAF Main.sessions". */
-static const char *holder_name(const struct question *q, const struct holding *h, char *out, size_t size)
-{
-        const char *name = q->retainers.paths[h->path].name;
-        const bool counts = !strncmp(name, "thread", 6) || !strncmp(name, "stable ", 7) || !strncmp(name, "weak ", 5);
-        const size_t n = counts ? 2 : 0;
-
-        (void)memcpy(out, "a ", n);
-        (void)hw_terminal_text(out + n, size - n, name);
-        return out;
-}
-
 /* One sentence that begins with the holder: a narrow place shows its beginning alone. */
 static void print_brief(const struct question *q, uint64_t band)
 {
-        char band_name[2 * PROGRAM_NAME_BYTES], holder[2 * PROGRAM_NAME_BYTES], share[HW_NUMBER_MAX],
-                bytes[HW_NUMBER_MAX], path[1024];
+        char band_name[2 * PROGRAM_NAME_BYTES], share[HW_NUMBER_MAX], bytes[HW_NUMBER_MAX], path[1024];
+        struct holder holder;
+        const uint64_t garbage = q->dead_bytes - q->pinned_bytes;
         const struct holding *first = q->roots, *second = q->n_roots > 1 ? &q->roots[1] : NULL;
         FILE *to = q->subject->request->to;
         struct text_out out;
@@ -372,17 +417,23 @@ static void print_brief(const struct question *q, uint64_t band)
         }
         text_out_init(&out, path, sizeof(path));
         append_brief_path(q, first->path, &out);
-        (void)fprintf(to, "%s keeps %s of %s (%s)%s", holder_name(q, first, holder, sizeof(holder)),
+        holder = holder_of(q, first);
+        (void)fprintf(to, "%s %s %s of %s (%s)%s", holder.text, holder.several ? "keep" : "keeps",
                       hw_share_text(share, sizeof(share), (double)first->bytes / (double)band), band_name, bytes, path);
         if (first->tried && first->with_bytes)
-                (void)fprintf(to, "; without it %s would go",
+                (void)fprintf(to, "; without %s %s would go", holder.several ? "them" : "it",
                               hw_bytes_text(bytes, sizeof(bytes), (double)first->with_bytes));
-        if (second && second->bytes >= band / BRIEF_SHARE)
-                (void)fprintf(to, "; %s keeps %s", holder_name(q, second, holder, sizeof(holder)),
+        if (second && second->bytes >= band / BRIEF_SHARE) {
+                holder = holder_of(q, second);
+                (void)fprintf(to, "; %s %s %s", holder.text, holder.several ? "keep" : "keeps",
                               hw_share_text(share, sizeof(share), (double)second->bytes / (double)band));
-        if (q->dead_bytes && q->dead_bytes >= q->bytes / BRIEF_SHARE)
+        }
+        if (q->pinned_bytes && q->pinned_bytes >= q->bytes / BRIEF_SHARE)
+                (void)fprintf(to, "; %s more are dead, in pinned blocks that what is alive in them keeps",
+                              hw_bytes_text(bytes, sizeof(bytes), (double)q->pinned_bytes));
+        if (garbage && garbage >= q->bytes / BRIEF_SHARE)
                 (void)fprintf(to, "; %s more are garbage until the next major collection, most likely",
-                              hw_bytes_text(bytes, sizeof(bytes), (double)q->dead_bytes));
+                              hw_bytes_text(bytes, sizeof(bytes), (double)garbage));
         (void)fputc('\n', to);
 }
 
@@ -428,6 +479,7 @@ static void print_json(const struct question *q)
         json_member_u64(&j, "bytes", q->bytes);
         json_member_u64(&j, "closures", q->closures);
         json_member_u64(&j, "unreached_bytes", q->dead_bytes);
+        json_member_u64(&j, "unreached_pinned_bytes", q->pinned_bytes);
         json_member_u64(&j, "heap_bytes", q->all_bytes);
         json_member_u64(&j, "heap_reached_bytes", q->all_reached);
         json_member_u64(&j, "live_cafs", q->retainers.live_cafs);

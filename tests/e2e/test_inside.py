@@ -253,6 +253,8 @@ def test_why(threaded):
     found = inspect("why", threaded.pid, by_type["name"])
     assert found["band"] == by_type["name"] and found["closures"] >= by_type["closures"], (found, by_type)
     brief = client("why", threaded.pid, "Session", "--brief").stdout.decode()
+    stacks = client("why", threaded.pid, "STACK").stdout.decode()
+    assert re.search(r"^ +[\d.]+ %  [2-9]\d* threads in Main\..*; without them ", stacks, re.M), stacks
     assert brief.startswith("CAF Main.sessions keeps 100.0 % of Main.Session (") and "by way of Data.Map.Internal.Bin+ <- MUT_VAR" in brief, brief
     done = client("why", threaded.pid, "NoSuchType")
     assert done.returncode == 2 and b"no type of its heap has NoSuchType in its name" in done.stderr, done.stderr

@@ -174,6 +174,7 @@ static void test_folds_weak_and_c(void **state)
         assert_true(strlen(path_to(&f, deepest)) < 60);
         assert_string_equal(path_to(&f, value), "M.Box <- weak pointer whose key is alive");
         assert_false(retainers_is_reached(&f.retainers, unkeyed));
+        assert_int_equal(f.retainers.live_weak_pointers, 1);
         assert_string_equal(path_to(&f, in_c), "M.Box <- C memory, which may be a stable pointer");
         done(&f, d);
 }
