@@ -1,136 +1,100 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The cookbook of leaks (docs/COOKBOOK.md): what `trend`, `top --once` and `alerts` say of each, while it runs.
-
-All run at once under one daemon; each answer is waited for, so a slow machine is only slower.
-"""
+"""The cookbook of leaks: each program of examples/ is built and watched as it says itself, and each line that
+docs/COOKBOOK.md quotes is what heapwatch prints of it; the mended program beside it is not accused."""
 import contextlib
-import json
+import os
 import re
-import signal
+import shlex
+import shutil
 import subprocess
 
 import pytest
 
-from harness import SOURCES, Daemon, client, compile_haskell, pb, private_directory, running, wait_for
+from harness import CLIENT, LONG, ROOT, Daemon, client, make_once, rss_bytes, wait_for
 
-pytestmark = pytest.mark.xdist_group("cookbook")      # its tests share what runs
-
-GROWING = {"thunks": "THUNK", "map": "Data.Map", "pinned": ""}     # and what grows most; a large object has a census late
-OFF_HEAP = "malloc"
-STEADY = ("cache", "saw")
-RULES = """groups:
-  - name: quick
-    rules:
-      - alert: quick-leak
-        expr: leak(live)
-        for: 500ms
-      - alert: quick-off-heap
-        expr: growing(foreign)
-        for: 500ms
-      - alert: quick-band
-        expr: leak(band)
-        for: 500ms
-        labels: {severity: info, part_of: quick-leak}
-      - alert: quick-growth
-        expr: growing(live)
-        labels: {severity: critical, part_of: quick-off-heap quick-leak}
-"""
+PAGE = ROOT / "docs" / "COOKBOOK.md"
+SECTIONS = {m[1]: text for text in re.split(r"^## ", PAGE.read_text(), flags=re.M)
+            if (m := re.search(r"^\[examples/(\w+)\.hs\]\(\.\./examples/\1\.hs\)", text, re.M))}
+IN_SHORT = ("Ffi", "Nursery")       # the cheapest
+MENDED = {"Nursery": ["+RTS", "-N2", "-A4m"]}       # what takes the place of --fixed
+NUMBER = r"(?<![\w.])[<+]?\d[\d.,:]*[hmd]?(?: \d+[ms]\b)?(?: (?:[KMGT]iB|B|ns|us|ms|s|%)(?:/s|(?![\w/])))?"
 
 
-@pytest.fixture(scope="module")
-def cookbook():
-    return compile_haskell("cookbook", "Cookbook", "-rtsopts", "-eventlog", f"{SOURCES}/flush.c")
+def pattern(quoted):
+    """Of a line that is quoted: its numbers are free, each with its unit, but for 0 B, and ... is any text."""
+    parts = re.split(rf"(\.\.\.|{NUMBER})", quoted)
+    return "".join(".*" if part == "..." else NUMBER if i % 2 and part != "0 B" else re.escape(part) for i, part in enumerate(parts))
 
 
-def launch(cookbook, directory, recipe, log=None, ms=20):
-    return running(cookbook, recipe, ms, "+RTS", "-l", "-hT", "-i0.2", f"-ol{log or recipe}.eventlog", "-RTS", cwd=directory,
-                   stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def answers_of(text):
+    """What a section quotes: (command, lines), in order."""
+    for block in re.findall(r"^```\n(\$ .*?)^```$", text, re.M | re.S):
+        for command, *lines in (part.splitlines() for part in re.split(r"^\$ ", block, flags=re.M) if part):
+            yield shlex.split(command), [line for line in lines if line.strip()]
 
 
-@pytest.fixture(scope="module")
-def kitchen(cookbook):
-    """All recipes, under way, and their daemon."""
-    recipes = (*GROWING, *STEADY)
-    with private_directory() as directory, contextlib.ExitStack() as stack:
-        (directory / "rules.yaml").write_text(RULES)
-        args = ["--resolution", "100ms", "--leak-after", "3s", "--rules", directory / "rules.yaml"]
-        daemon = stack.enter_context(Daemon(directory, *(f"{r}={directory}/{r}.eventlog" for r in recipes), args=args))
-        for recipe in recipes:
-            stack.enter_context(launch(cookbook, directory, recipe))
-        # Resident memory is looked at once a second: that is its step, and what malloc took is small until there is a verdict.
-        stack.enter_context(launch(cookbook, directory, OFF_HEAP, ms=200))
-        daemon.ask(pb.Request(add_target=pb.AddTargetRequest(name=OFF_HEAP, uri=f"file:{directory}/{OFF_HEAP}.eventlog", resolution_ns=10**9)))
-        yield daemon
+def missing_from(printed, lines):
+    """The first of the quoted lines that was not printed below the ones before it; None: all were."""
+    rest = iter(printed.splitlines())
+    return next((line for line in lines if not any(re.fullmatch(pattern(line), p) for p in rest)), None)
 
 
-def says(daemon, *args):
-    return client(*args, "--connect", daemon.publish).stdout.decode()
+def build(name):
+    """As its first comment says."""
+    source = ROOT / "examples" / f"{name}.hs"
+    command = re.search(rf"^-- +(ghc .* {name}\.hs) && heapwatch run -- \./{name}$", source.read_text(), re.M)[1]
+
+    def make(folder):
+        shutil.copy(source, folder)
+        subprocess.run([*shlex.split(command), "-v0", "-Wall", "-Werror"], check=True, cwd=folder)
+
+    return make_once(f"programs/example-{name}", make, source.read_bytes()) / name
 
 
-def until(ask, *words):
-    """Asks until all words are in the answer, and returns it."""
-    last = ""
-
-    def there():
-        nonlocal last
-        last = ask()
-        return all(w in last for w in words)
-
+@contextlib.contextmanager
+def watched(daemon, name, target, *arguments):
+    run = subprocess.Popen([CLIENT, "run", "--no-top", "--name", target, "--", build(name), *arguments], cwd=daemon.directory,
+                           env={**os.environ, "HEAPWATCH_DIR": str(daemon.directory)},
+                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        wait_for(there, f"{words}", poll_s=0.5)
-    except AssertionError as e:
-        raise AssertionError(f"{e}; the last answer:\n{last}") from None
-    return last
+        yield wait_for(lambda: (t := daemon.target(target)) and t.run_info.pid, f"{target} is watched")
+    finally:
+        run.terminate()     # which it passes on to the program
+        run.wait()
 
 
-@pytest.mark.parametrize("recipe", GROWING)
-def test_what_leaks_is_said_everywhere(kitchen, recipe):
-    until(lambda: says(kitchen, "trend", recipe), "the program retains more and more data", "a leak: grows and does not slow down",
-          GROWING[recipe])
-    until(lambda: says(kitchen, "top", "--once", recipe), "leak: +")
-    until(lambda: says(kitchen, "alerts", "--target", recipe), f"critical  firing    {recipe}", "quick-leak", "          firing  quick-growth (critical)")
+def test_each_leak_has_a_section():
+    assert sorted(SECTIONS) == sorted(path.stem for path in (ROOT / "examples").glob("*.hs"))
+    for name, text in SECTIONS.items():
+        source = " ".join((ROOT / "examples" / f"{name}.hs").read_text().split())
+        [diff] = re.findall(r"^```diff\n(.*?)^```$", text, re.M | re.S)
+        changes = [" ".join(line[1:].split()) for line in diff.splitlines() if line[0] in "+-"]
+        assert changes and all(change in source for change in changes), (name, changes)
 
 
-def test_the_bands_of_a_leak_are_its_parts(kitchen):
-    text = until(lambda: says(kitchen, "alerts", "--target", "thunks"), "          firing  THUNK")
-    assert "quick-band" not in text and text.count("critical  ") == 1, "not an alert beside it"
+@pytest.mark.long
+@pytest.mark.parametrize("name", [n for n in SECTIONS if LONG or n in IN_SHORT])
+def test_what_the_page_quotes_is_printed(directory, name):
+    def prints(command):
+        done = client(*command[1:], env={"HEAPWATCH_DIR": str(directory)})
+        return (done.stdout + done.stderr).decode()
 
+    with Daemon(directory) as daemon, watched(daemon, name, name) as leaky, \
+            watched(daemon, name, "mended", *MENDED.get(name, ["--fixed"])) as mended:
+        quoted = list(answers_of(SECTIONS[name]))
+        assert quoted and all(command[0] == "heapwatch" for command, _ in quoted)
+        for command, lines in quoted:
+            printed = ""
 
-def test_what_c_holds_is_said_to_be_off_the_heap(kitchen):
-    """Nothing on the Haskell heap is blamed for it, and the words are the same everywhere."""
-    text = until(lambda: says(kitchen, "trend", OFF_HEAP),
-                 "foreign memory (C code, FFI, malloc) grows while the heap does not")
-    assert "the program retains more and more data" not in text
-    screen = until(lambda: says(kitchen, "top", "--once", OFF_HEAP), "foreign", "In foreign memory (C code, FFI, malloc)", "heap profile can show this")
-    assert re.search(r"(leak|growing): \+[0-9.]+ [KM]iB/s since \S+ \(malloc\), foreign", screen), screen
-    assert re.search(r"grows +(Nothing|Hardly anything) on the Haskell heap", screen), screen
-    until(lambda: says(kitchen, "alerts", "--target", OFF_HEAP), "quick-off-heap")
-    said = says(kitchen, "alerts", "--target", OFF_HEAP)
-    assert "quick-leak" not in said and "quick-band" not in said, said
+            def is_as_quoted():
+                nonlocal printed
+                printed = prints(command)
+                return missing_from(printed, lines) is None
 
-
-@pytest.mark.parametrize("recipe", STEADY)
-def test_what_only_looks_like_a_leak_is_steady_in_the_end(kitchen, recipe):
-    until(lambda: says(kitchen, "trend", recipe), "no lasting growth")
-    # On a busy machine its collections may be long, which is another alert.
-    wait_for(lambda: not re.search("quick-|leak|grow", says(kitchen, "alerts", "--target", recipe)), "no alert of growth")
-    assert "leak: +" not in says(kitchen, "top", "--once", recipe)
-
-
-def test_killed_and_started_again(cookbook, directory):
-    with Daemon(directory, f"api={directory}/api.eventlog", args=["--checkpoint", directory / "kept"]) as d:
-        with launch(cookbook, directory, "saw", "api") as program:
-            wait_for(lambda: d.snapshot("api").get("heap") and d.target("api").run_info.local, "its process")
-            program.send_signal(signal.SIGKILL)
-            program.wait()
-        until(lambda: says(d, "alerts"), "crashed")
-        until(lambda: says(d, "top", "--once", "api"), "crashed", "run 1")
-        d.stop()
-        d.start()       # the next daemon knows it, too
-        until(lambda: says(d, "alerts"), "crashed")
-        until(lambda: says(d, "top", "--once", "api"), "It crashed: process", "run 1", "lasted")
-        assert d.target("api").state == pb.Target.STATE_CRASHED
-        with launch(cookbook, directory, "saw", "api"):
-            until(lambda: says(d, "top", "--once", "api"), "run 2", "running")
-            assert "api crashed" in says(d, "alerts"), "it stays for a quarter of an hour"
-            assert "restart-loop" not in says(d, "alerts")
+            try:
+                wait_for(is_as_quoted, f"{name}: what the page quotes of {' '.join(command)}", poll_s=0.5)
+            except AssertionError as e:
+                raise AssertionError(f"{e}: {missing_from(printed, lines)}\nprinted:\n{printed}") from None
+        wait_for(lambda: "mended, run 1: steady so far" in prints(["heapwatch", "trend", "mended"]), "the mended one is steady")
+        assert rss_bytes(mended) < rss_bytes(leaky) / 2
+        assert "mended" not in prints(["heapwatch", "alerts"])

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- | Kinds of growing memory, and of what only looks like it: docs/COOKBOOK.md says how to recognise and fix each.
--- usage: Cookbook thunks|map|pinned|malloc|cache|saw [MS]     (a tick every MS, 20, until its stdin ends; flushes every 100 ms)
+-- | Kinds of growing memory, and of what only looks like it: what heapwatch reports of each is tested.
+-- usage: Growth thunks|map|pinned|malloc|cache|saw [MS]     (a tick every MS, 20, until its stdin ends; flushes every 100 ms)
 module Main (main) where
 
 import Control.Concurrent (threadDelay)
@@ -21,22 +21,22 @@ import Flush (flushEvery, flushNow)
 import Until
 
 -- | Sets up, and returns the work of a tick, by number.
-type Recipe = IO (Int -> IO ())
+type Kind = IO (Int -> IO ())
 
 -- | A counter that nobody reads: each step is a thunk on top of the one before.
-thunks :: Recipe
+thunks :: Kind
 thunks = do
   counter <- newIORef (0 :: Int)
   return (\_ -> replicateM_ 1000 (modifyIORef counter (+ 1)))
 
 -- | A map from which nothing is removed.
-unbounded :: Recipe
+unbounded :: Kind
 unbounded = do
   seen <- newIORef Map.empty
   return (\t -> forM_ [1 .. 500] (\i -> modifyIORef' seen (Map.insert (t * 500 + i) i)))
 
 -- | Ten bytes of each buffer are needed, and all of it is kept.
-pinned :: Recipe
+pinned :: Kind
 pinned = do
   slices <- newIORef ([] :: [ForeignPtr Word8])
   return (\_ -> do
@@ -45,7 +45,7 @@ pinned = do
     modifyIORef' slices (buffer :))
 
 -- | C's memory, of which the runtime knows nothing.
-offHeap :: Recipe
+offHeap :: Kind
 offHeap = return (\_ -> do
   p <- mallocBytes size :: IO (Ptr Word8)
   fillBytes p 1 size
@@ -54,7 +54,7 @@ offHeap = return (\_ -> do
   where size = 256 * 1024 -- the C library maps each by itself
 
 -- | Fills for a number of ticks and is then full.
-cache :: Recipe
+cache :: Kind
 cache = do
   entries <- newIORef Map.empty
   return (\t -> do
@@ -63,7 +63,7 @@ cache = do
   where full = 60
 
 -- | A batch that grows and is dropped, repeatedly.
-saw :: Recipe
+saw :: Kind
 saw = do
   batch <- newIORef []
   return (\t -> modifyIORef' batch (\b -> if t `mod` 20 == 0 then [] else foldr seq () new `seq` (new ++ b)) >> keep batch)
@@ -71,15 +71,15 @@ saw = do
     new = [1 .. 2000 :: Int]
     keep r = readIORef r >>= \b -> length b `seq` return ()
 
-recipes :: [(String, Recipe)]
-recipes =
+kinds :: [(String, Kind)]
+kinds =
   [("thunks", thunks), ("map", unbounded), ("pinned", pinned), ("malloc", offHeap), ("cache", cache), ("saw", saw)]
 
 main :: IO ()
 main = do
   name : rest <- getArgs
   _ <- flushEvery 100
-  step <- maybe (fail ("no recipe " ++ name)) id (lookup name recipes)
+  step <- maybe (fail ("no kind " ++ name)) id (lookup name kinds)
   traceMarkerIO name
   ended <- untilStdinEnds
   let pause = case rest of { [ms] -> read ms; _ -> 20 }
