@@ -428,6 +428,7 @@ static const struct option options[] = {
         OPTION_FLAG("all", 'a', struct words, request.all, "one by one"),
         OPTION_FLAG("brief", 0, struct words, request.brief, "of why: one sentence"),
         OPTION_FLAG("no-stop", 0, struct words, request.no_stop, "read the program while it runs"),
+        OPTION_FLAG("rows", 0, struct words, request.rows, "of profile: the tree as rows, which other programs read"),
         OPTION_FLAG("once", 0, struct words, request.once, "of watch: only find out whether it can be watched"),
         OPTION_NUMBER("frames", 0, unsigned, struct words, request.frames, 0, THREAD_FRAMES, "frames of each stack"),
         OPTION_TEXT("band", 0, "NAME", struct words, request.band, COMPLETE_NOTHING, "of why: the type in question"),

@@ -228,4 +228,10 @@ static int endpoints_ready(const struct command *c)
         return 0;
 }
 
+bool endpoint_is_here(const char *endpoint, struct error *error)
+{
+        return !strncmp(endpoint, "ipc://", strlen("ipc://")) ||
+               error_set(error, "%s: expected ipc://PATH: processes of another machine are inspected there", endpoint);
+}
+
 const struct option_endpoints endpoints_by_name = { parse_endpoint, endpoints_ready };

@@ -8,7 +8,10 @@
 #ifndef HW_CLIENT_CLI_ENDPOINTS_H
 #define HW_CLIENT_CLI_ENDPOINTS_H
 
+#include <stdbool.h>
+
 #include "heapwatch/keys.h"
+#include "proto/base/error.h"
 #include "proto/cli/options.h"
 
 /* For the option tables: --key and --server-key, beside --connect. */
@@ -26,6 +29,9 @@ option_taker endpoints_parse_key, endpoints_parse_server_key;
 
 /* --connect, --key, --server-key as given, for a command that is to reach the same daemon. Returns how many words. */
 size_t endpoints_words(const char *words[ENDPOINTS_WORDS]);
+
+/* Whether that daemon's programs run on this machine. False with a sentence. */
+bool endpoint_is_here(const char *endpoint, struct error *error);
 
 /* For `option_endpoints`. */
 extern const struct option_endpoints endpoints_by_name;

@@ -24,6 +24,8 @@
 struct child {
         pid_t pid;
         int out, err;
+        FILE *to;
+        size_t n_out, most_out;    /* bytes of output; `most_out` 0: no limit */
         char said[ERROR_TEXT_MAX]; /* on standard error */
         size_t n_said;
         unsigned char before; /* the last byte of its output */
@@ -80,7 +82,8 @@ static void pass_on(struct child *c, char *piece, size_t n)
                         piece[i] = '?';
                 c->before = byte;
         }
-        (void)fwrite(piece, 1, n, stdout);
+        c->n_out += n;
+        (void)fwrite(piece, 1, n, c->to);
 }
 
 static void append_message(struct child *c, const char *piece, size_t n)
@@ -108,25 +111,38 @@ static bool read_piece(struct child *c, int fd)
         return true;
 }
 
-/* Until both pipes end. False: the time is over, or a signal ends us. */
-static bool relay(struct child *c, uint64_t until_ns, bool may_finish)
+static enum inspector_stop stop_of(const struct inspection *i)
 {
+        const int stop = i->stop ? atomic_load(i->stop) : INSPECTOR_STOP_NOT;
+
+        if (stop == INSPECTOR_STOP_NOT && signals_stop())
+                return i->may_finish ? INSPECTOR_STOP_FINISH : INSPECTOR_STOP_NOW;
+        return stop;
+}
+
+/* Until both pipes end. False: the time or the room for its output is over, or we end. */
+static bool relay(struct child *c, const struct inspection *i)
+{
+        uint64_t until_ns = clock_mono_ns() + i->most_ns;
         struct pollfd fds[] = { { c->out, POLLIN, 0 }, { c->err, POLLIN, 0 } };
         bool is_ending = false;
 
         while (fds[0].fd >= 0 || fds[1].fd >= 0) {
-                if (signals_stop() && !is_ending) {
+                const enum inspector_stop stop = stop_of(i);
+                if (stop == INSPECTOR_STOP_NOW || clock_mono_ns() >= until_ns)
+                        return false;
+                if (stop == INSPECTOR_STOP_FINISH && !is_ending) {
                         is_ending = true;
                         (void)kill(c->pid, SIGINT);
-                        until_ns = clock_mono_ns() + (may_finish ? FINISH_NS : 0);
+                        until_ns = clock_mono_ns() + FINISH_NS;
                 }
-                if (clock_mono_ns() >= until_ns)
-                        return false;
                 if (poll(fds, 2, POLL_MS) < 0)
                         continue;
-                for (size_t i = 0; i < 2; i++)
-                        if (fds[i].fd >= 0 && fds[i].revents && !read_piece(c, fds[i].fd))
-                                fds[i].fd = -1;
+                for (size_t k = 0; k < 2; k++)
+                        if (fds[k].fd >= 0 && fds[k].revents && !read_piece(c, fds[k].fd))
+                                fds[k].fd = -1;
+                if (c->most_out && c->n_out > c->most_out)
+                        return false;
         }
         return true;
 }
@@ -143,7 +159,10 @@ static enum inspector_end end_of(const struct child *c, int status, bool late, s
         if (WIFEXITED(status) && WEXITSTATUS(status) == INSPECT_REFUSED)
                 return INSPECTOR_REFUSED;
         (void)hw_terminal_text(said, sizeof(said), c->said);
-        if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || late))
+        if (c->most_out && c->n_out > c->most_out)
+                (void)error_set(error, "the inspection printed more than %zu bytes; what it reads may be damaged",
+                                c->most_out);
+        else if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || late))
                 (void)error_set(error, "the inspection needed more time than it may (--time): %s",
                                 late ? "the machine is busy, or what it reads is large or damaged"
                                      : "what it reads is large, or damaged");
@@ -157,30 +176,30 @@ static enum inspector_end end_of(const struct child *c, int status, bool late, s
         return INSPECTOR_FAILED;
 }
 
-enum inspector_end inspector_run(const char *const *arguments, uint64_t most_ns, bool may_finish, struct error *error)
+enum inspector_end inspector_run(const struct inspection *i, struct error *error)
 {
-        struct child c = { .n_said = 0 };
+        struct child c = { .to = i->to, .most_out = i->most_bytes };
+        const char *const name = i->arguments[0];
         char program[PATH_MAX];
         int out[2], err[2], status = 0;
 
-        sibling_program(arguments[0], program, sizeof(program));
+        sibling_program(name, program, sizeof(program));
         if (!open_pipes(out, err)) {
-                (void)error_set(error, "cannot start %s: %s", arguments[0], strerror(errno));
+                (void)error_set(error, "cannot start %s: %s", name, strerror(errno));
                 return INSPECTOR_FAILED;
         }
-        const int r = spawn(program, arguments, out[1], err[1], &c.pid);
+        const int r = spawn(program, i->arguments, out[1], err[1], &c.pid);
         (void)close(out[1]);
         (void)close(err[1]);
         c.out = out[0];
         c.err = err[0];
-        const bool late = r == 0 && !relay(&c, clock_mono_ns() + most_ns, may_finish);
+        const bool late = r == 0 && !relay(&c, i);
         if (late)
                 (void)kill(c.pid, SIGKILL); /* a program that it has stopped is released by that */
         (void)close(out[0]);
         (void)close(err[0]);
         if (r != 0) {
-                (void)error_set(error, "cannot start %s: %s; it is installed with heapwatch", arguments[0],
-                                strerror(r));
+                (void)error_set(error, "cannot start %s: %s; it is installed with heapwatch", name, strerror(r));
                 return INSPECTOR_FAILED;
         }
         while (waitpid(c.pid, &status, 0) < 0 && errno == EINTR)

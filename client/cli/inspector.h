@@ -6,8 +6,10 @@
 #ifndef HW_CLIENT_CLI_INSPECTOR_H
 #define HW_CLIENT_CLI_INSPECTOR_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "proto/base/error.h"
 
@@ -17,11 +19,18 @@ enum inspector_end {
         INSPECTOR_FAILED   /* there is a sentence */
 };
 
-/*
- * Runs it with these arguments, ended by NULL; argument 0 is its name. Its output goes to standard output, without
- * control characters. It is killed after `most_ns`, or when a signal ends us; `may_finish`: on that it gets SIGINT
- * first, and a moment to print what it has.
- */
-enum inspector_end inspector_run(const char *const *arguments, uint64_t most_ns, bool may_finish, struct error *error);
+enum inspector_stop { INSPECTOR_STOP_NOT, INSPECTOR_STOP_FINISH, INSPECTOR_STOP_NOW };
+
+struct inspection {
+        const char *const *arguments; /* ended by NULL; argument 0 is its name */
+        uint64_t most_ns;             /* then it is killed; also when a signal ends us */
+        bool may_finish;              /* on a signal it gets SIGINT first, and a moment to print what it has */
+        FILE *to;                     /* its output, without control characters */
+        size_t most_bytes;            /* of output: one that prints more is killed; 0: as many as it has */
+        const atomic_int *stop;       /* enum inspector_stop, from another thread; NULL: signals alone */
+};
+
+/* Runs it to its end. */
+enum inspector_end inspector_run(const struct inspection *i, struct error *error);
 
 #endif

@@ -132,7 +132,11 @@ static int run(void *filled)
                 if (r->for_ns && isatty(STDERR_FILENO))
                         (void)fprintf(stderr, "taking samples for %s; Ctrl-C ends it before\n",
                                       hw_duration_text(time, sizeof(time), (double)r->for_ns));
-                end = inspector_run(a.items, r->time_ns + r->for_ns + SPARE_NS, r->for_ns > 0, &error);
+                end = inspector_run(&(struct inspection){ .arguments = a.items,
+                                                          .most_ns = r->time_ns + r->for_ns + SPARE_NS,
+                                                          .may_finish = r->for_ns > 0,
+                                                          .to = stdout },
+                                    &error);
                 if (end == INSPECTOR_REFUSED)
                         permission_refused(s.pid, &error);
         }

@@ -9,6 +9,7 @@
 #include "client/answers/answers.h"
 #include "client/attach/processes.h"
 #include "client/cli/absent.h"
+#include "client/cli/endpoints.h"
 #include "client/feed/locate.h"
 #include "client/run/daemon.h"
 #include "client/state/world.h"
@@ -28,11 +29,8 @@ static bool read_target(struct inspectee *ret, const struct world_target *t, str
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
         struct answers a;
 
-        if (!run || t->target->state != HW__TARGET__STATE__STATE_RUNNING)
-                return error_set(error, "%s does not run now", t->name);
-        if (!run->has_pid || !run->local)
-                return error_set(error, "the process of %s is not on its daemon's machine, or not known", t->name);
-        ret->pid = (pid_t)run->pid;
+        if (!world_process(t, &ret->pid, error))
+                return false;
         answers_brief(&a, t, true);
         ret->foreign = !a.culprit && !strcmp(a.culprit_text, "foreign");
         if (a.culprit && run->breakdown == HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE)
@@ -75,9 +73,8 @@ static bool find_own_target(struct inspectee *ret, const char *name)
 bool subject_find(struct inspectee *ret, const char *text, const char *endpoint, struct error *error)
 {
         *ret = (struct inspectee){ .core = NULL };
-        if (endpoint && strncmp(endpoint, "ipc://", 6) != 0)
-                return error_set(error, "%s: expected ipc://PATH: processes of another machine are inspected there",
-                                 endpoint);
+        if (endpoint && !endpoint_is_here(endpoint, error))
+                return false;
         if (endpoint)
                 return find_target(ret, text, endpoint, error);
         if (locate_is_log(text)) {

@@ -20,7 +20,7 @@ static enum inspector_end try_once(pid_t pid, struct error *error)
 
         (void)snprintf(number, sizeof(number), "%ld", (long)pid);
         *error = (struct error){ "" };
-        return inspector_run(arguments, MOST_NS, false, error);
+        return inspector_run(&(struct inspection){ .arguments = arguments, .most_ns = MOST_NS, .to = stdout }, error);
 }
 
 bool outside_try(pid_t pid, bool is_new, struct error *error)

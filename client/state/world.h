@@ -13,9 +13,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "client/history/history.h"
 #include "heapwatch/wire.h"
+#include "proto/base/error.h"
 
 #define WORLD_NOTES       512
 #define WORLD_PAST_POINTS ((size_t)4 << 20) /* of all series of all targets */
@@ -118,6 +120,9 @@ const struct world_daemon *world_daemon(const struct world *world, size_t daemon
 
 /* Whether its program is read from outside: what the runtime's own log would tell is not known. */
 bool world_from_outside(const struct world_target *t);
+
+/* Its process, which runs on its daemon's machine. False with a sentence. */
+bool world_process(const struct world_target *t, pid_t *ret, struct error *error);
 
 /* Note by number, or NULL. */
 const Hw__Note *world_note(const struct world_target *t, uint64_t number);

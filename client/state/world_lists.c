@@ -55,6 +55,18 @@ bool world_from_outside(const struct world_target *t)
         return t->target && t->target->uri && !strncmp(t->target->uri, "outside:", strlen("outside:"));
 }
 
+bool world_process(const struct world_target *t, pid_t *ret, struct error *error)
+{
+        const Hw__Run *run = t->target ? t->target->run_info : NULL;
+
+        if (!run || t->target->state != HW__TARGET__STATE__STATE_RUNNING)
+                return error_set(error, "%s does not run now", t->name);
+        if (!run->has_pid || !run->local)
+                return error_set(error, "the process of %s is not on its daemon's machine, or not known", t->name);
+        *ret = (pid_t)run->pid;
+        return true;
+}
+
 const Hw__Note *world_note(const struct world_target *t, uint64_t number)
 {
         const Hw__Note *note = t->notes[number % WORLD_NOTES];

@@ -15,9 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/cli/profiler.h"
 #include "client/cli/report.h"
 #include "client/program/agent_census.h"
 #include "client/state/world.h"
+#include "client/web/cpu_profiles.h"
 #include "client/web/worker.h"
 #include "proto/wire/json.h"
 #include "client/http/answer.h"
@@ -159,21 +161,54 @@ static void queue_census(const struct performed *about, const struct control_par
         worker_queue(parts->census_worker, c ? &c->job : NULL, about->req);
 }
 
-/* what: NOT_SET for a census. */
+/* A profile of the target's process by this server, which is on its machine; /api/profile has it. */
+static void control_profile(const struct performed *about, const struct control_parts *parts, size_t daemon,
+                            const struct evkeyvalq *form)
+{
+        const char *target = field(form, "target"), *length = field(form, "for");
+        const bool is_stop = !strcmp(about->action, "stop-profile");
+        uint64_t for_ns = PROFILER_DEFAULT_NS;
+        struct document d;
+        struct error error;
+
+        if (!target || (length && (!hw_parse_duration(length, &for_ns) || for_ns < PROFILER_LEAST_NS ||
+                                   for_ns > PROFILER_MOST_NS))) {
+                answer_error(about->req, 400, "%s: expected target%s", about->action,
+                             is_stop ? "" : ", and optionally for, 1s to 60s");
+                return;
+        }
+        const bool good = is_stop ? cpu_profiles_finish(parts->profiles, daemon, target, &error)
+                                  : cpu_profiles_start(parts->profiles, daemon, target, for_ns, &error);
+        audit(about, good ? "done" : "refused");
+        if (!good) {
+                answer_error(about->req, 409, "%s", error.text);
+                return;
+        }
+        document_open(&d);
+        if (d.to)
+                (void)fputs("{}", d.to);
+        answer_document(about->req, &d);
+}
+
+/* `what`, `make`: a request to the daemon; else it is this server that does it. */
 static const struct {
         const char *name, *expected;
         Hw__Request__WhatCase what;
         enum key_role role;
         const char *object; /* the field that says of what */
         bool (*make)(Hw__Request *r, const struct evkeyvalq *form);
+        void (*perform)(const struct performed *about, const struct control_parts *parts, size_t daemon,
+                        const struct evkeyvalq *form);
 } actions[] = {
-        { "add", "uri, and optionally name", HW__REQUEST__WHAT_ADD_TARGET, ROLE_CONTROL, "uri", make_add },
-        { "remove", "target", HW__REQUEST__WHAT_REMOVE_TARGET, ROLE_CONTROL, "target", make_remove },
+        { "add", "uri, and optionally name", HW__REQUEST__WHAT_ADD_TARGET, ROLE_CONTROL, "uri", make_add, NULL },
+        { "remove", "target", HW__REQUEST__WHAT_REMOVE_TARGET, ROLE_CONTROL, "target", make_remove, NULL },
         { "silence", "rule and for (e.g. 30m), and optionally target and why", HW__REQUEST__WHAT_SILENCE, ROLE_SILENCE,
-          "rule", make_silence },
+          "rule", make_silence, NULL },
         { "unsilence", "rule, and target if it was given", HW__REQUEST__WHAT_UNSILENCE, ROLE_SILENCE, "rule",
-          make_unsilence },
-        { "census", "target", HW__REQUEST__WHAT__NOT_SET, ROLE_CONTROL, "target", NULL },
+          make_unsilence, NULL },
+        { "census", "target", HW__REQUEST__WHAT__NOT_SET, ROLE_CONTROL, "target", NULL, queue_census },
+        { "profile", "target", HW__REQUEST__WHAT__NOT_SET, ROLE_CONTROL, "target", NULL, control_profile },
+        { "stop-profile", "target", HW__REQUEST__WHAT__NOT_SET, ROLE_CONTROL, "target", NULL, control_profile },
 };
 
 static void send_request(const struct performed *about, struct hw_requester *requester, size_t daemon,
@@ -211,8 +246,8 @@ static void perform(struct evhttp_request *req, const struct control_parts *part
                                      role_name(holder->role), role_name(actions[i].role));
                         return;
                 }
-                if (!actions[i].make) {
-                        queue_census(&about, parts, daemon, form);
+                if (actions[i].perform) {
+                        actions[i].perform(&about, parts, daemon, form);
                         return;
                 }
                 Hw__Request *request = hw_request_new(actions[i].what);
@@ -225,7 +260,8 @@ static void perform(struct evhttp_request *req, const struct control_parts *part
                 hw_request_destroy(&request);
                 return;
         }
-        answer_error(req, 400, "unknown action; expected add, remove, silence, unsilence or census");
+        answer_error(req, 400,
+                     "unknown action; expected add, remove, silence, unsilence, census, profile or stop-profile");
 }
 
 static char *body_text(struct evhttp_request *req)

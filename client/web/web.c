@@ -20,6 +20,7 @@
 #include "client/cli/signals.h"
 #include "client/feed/selection.h"
 #include "client/page/assets.h"
+#include "client/web/cpu_profiles.h"
 #include "client/web/server.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
@@ -52,6 +53,7 @@ struct web {
         char archive_path[PATH_MAX];                 /* "": files, or no home for one */
         struct worker *archive_worker, *diff_worker; /* a comparison does not wait for the archive */
         struct worker *census_worker;                /* nor does anything for a program that comes to no census */
+        struct cpu_profiles *profiles;
         struct server *server;
         char address[32]; /* of --port */
         int status;
@@ -328,7 +330,8 @@ static bool open_memory(struct web *w)
                 .requester = w->requester,
         };
         w->api_history = api_history_new(&p);
-        return w->world && w->streams && w->api_history;
+        w->profiles = cpu_profiles_new(w->world, w->feed);
+        return w->world && w->streams && w->api_history && w->profiles;
 }
 
 /* The one that was named must be there; the user's own may come later. */
@@ -378,7 +381,7 @@ static bool open_server(struct web *w)
                 .archive = { *w->archive_path ? w->archive_path : NULL, w->feed, w->archive_worker },
                 .diff = { &command_web, w->world, w->feed, &w->from.files, &w->logs, w->diff_worker },
                 .connections = w->connections,
-                .control = { w->requester, feed_daemons(w->feed), w->world, w->census_worker },
+                .control = { w->requester, feed_daemons(w->feed), w->world, w->census_worker, w->profiles },
         };
         struct error error;
 
@@ -411,6 +414,7 @@ static void close_all(struct web *w)
         worker_destroy(&w->diff_worker);
         worker_destroy(&w->census_worker);
         server_destroy(&w->server);
+        cpu_profiles_destroy(&w->profiles);
         connections_destroy(&w->connections);
         api_history_destroy(&w->api_history);
         free_event(w->readable);

@@ -11,6 +11,7 @@
 
 #define LEAST_PARTS 100u /* of the tree, what has less than one part in so many is left out */
 #define INDENT_MOST 60
+#define ROWS_MOST   20000u /* of a tree that another program reads */
 
 static const char *const kinds[SAMPLE_KINDS][2] = {
         [SAMPLE_WHOLE] = { "whole", "with their whole stack" },
@@ -113,6 +114,54 @@ static void print_children(const struct inspect_subject *s, const struct tree *t
         }
 }
 
+/* ----------------------------------------------------------------------------- rows */
+
+/* The least time of a function with its callers for which there are no more rows than others have to read. */
+static uint64_t least_of_rows(const struct cpu_profile *p)
+{
+        uint64_t least = 1;
+        uint32_t n;
+
+        for (;; least *= 2) {
+                n = 0;
+                for (uint32_t id = 1; id <= cpu_profile_count(p); id++)
+                        n += cpu_profile_nth(p, id)->total_ns >= least;
+                if (n <= ROWS_MOST)
+                        return least;
+        }
+}
+
+/*
+ * "PARENT SELF TOTAL NAME" after an empty line: the number of the row of the caller, from 1, or 0; and ns. No callee
+ * has more than its caller, so each row's caller is there.
+ */
+static bool print_rows(const struct inspect_subject *s, const struct cpu_profile *p)
+{
+        const uint64_t least = least_of_rows(p);
+        uint32_t *numbers = calloc(cpu_profile_count(p) + 1u, sizeof(*numbers)), n = 0;
+        char least_text[HW_NUMBER_MAX];
+
+        if (!numbers)
+                return false;
+        if (least > 1)
+                (void)fprintf(s->request->to, "stacks with less than %s are not shown\n",
+                              hw_duration_text(least_text, sizeof(least_text), (double)least));
+        (void)fputc('\n', s->request->to);
+        for (uint32_t id = 1; id <= cpu_profile_count(p); id++) {
+                const struct cpu_profile_node *node = cpu_profile_nth(p, id);
+                if (node->total_ns < least)
+                        continue;
+                numbers[id] = ++n;
+                (void)fprintf(s->request->to, "%" PRIu32 " %" PRIu64 " %" PRIu64 " ", numbers[node->parent],
+                              node->self_ns, node->total_ns);
+                print_name(s, p, node->name);
+        }
+        free(numbers);
+        return true;
+}
+
+/* ---------------------------------------------------------------------------- costs */
+
 static void print_costs(const struct inspect_subject *s, const struct cpu_profile *p)
 {
         FILE *to = s->request->to;
@@ -152,7 +201,7 @@ static void print_costs(const struct inspect_subject *s, const struct cpu_profil
                               hw_count_text(a, sizeof(a), p->busy));
 }
 
-static void print_text(const struct inspect_subject *s, const struct cpu_profile *p, const struct tree *t,
+static bool print_text(const struct inspect_subject *s, const struct cpu_profile *p, const struct tree *t,
                        const struct cpu_profile_function *functions, size_t n)
 {
         FILE *to = s->request->to;
@@ -168,11 +217,14 @@ static void print_text(const struct inspect_subject *s, const struct cpu_profile
         print_costs(s, p);
         if (cpu_profile_samples(p) == 0) {
                 (void)fprintf(to, "it was not met while it ran: it waits; `heapwatch threads` shows for what\n");
-                return;
+                return true;
         }
+        if (s->request->rows)
+                return print_rows(s, p);
         print_functions(s, p, functions, n);
         (void)fprintf(to, "\n%8s  TOP DOWN, without what has less than 1 %%\n", "TOTAL");
         print_children(s, t, 0, 0);
+        return true;
 }
 
 /* ----------------------------------------------------------------------------- JSON */
@@ -252,12 +304,12 @@ bool show_profile(const struct inspect_subject *s, const struct cpu_profile *p)
         struct tree t = { p, NULL, NULL };
         size_t n;
         struct cpu_profile_function *functions = cpu_profile_functions(p, &n);
-        const bool good = (functions || cpu_profile_count(p) == 0) && tree_make(&t, p);
+        bool good = (functions || cpu_profile_count(p) == 0) && tree_make(&t, p);
 
         if (good && s->request->json)
                 print_json(s, p, functions, n);
         else if (good)
-                print_text(s, p, &t, functions, n);
+                good = print_text(s, p, &t, functions, n);
         tree_done(&t);
         free(functions);
         return good;

@@ -13,7 +13,8 @@ import time
 
 import pytest
 
-from harness import CLIENT, DEADLINE_S, Programs, client, require_tracing, wait_for
+from harness import CLIENT, DEADLINE_S, Daemon, Programs, client, require_tracing, wait_for
+from test_web import Web
 
 pytestmark = pytest.mark.xdist_group("inside")
 programs = Programs({
@@ -76,7 +77,8 @@ def test_threads_one_by_one_and_as_text(threaded):
     text = client("threads", threaded.pid).stdout.decode()
     assert "40 threads blocked on an MVar, all on the same one" in text and " in 20,00" in text
     assert text.startswith(f"{pathlib.Path(programs['threaded']).name} (process {threaded.pid}): ") and "stopped for" in text
-    assert pathlib.Path(f"/proc/{threaded.pid}/status").read_text().split("State:\t")[1][0] == "S"
+    status = pathlib.Path(f"/proc/{threaded.pid}/status")
+    wait_for(lambda: status.read_text().split("State:\t")[1][0] == "S", "the program to run again, which waits")
 
 
 def test_threads_without_stopping(threaded):
@@ -367,6 +369,29 @@ def test_profile(directory):
         assert abs(sum(int(line.rsplit(" ", 1)[1]) for line in lines) / 1e6 - found["sampled_cpu_s"]) < 0.001
         largest = max(lines, key=lambda line: int(line.rsplit(" ", 1)[1]))
         assert "spinAgain" in largest and "spin" in largest.rsplit(" ", 1)[0].rsplit(";", 1)[1]
+    finally:
+        program.kill()
+        program.wait()
+
+
+def test_profile_by_the_server(directory):
+    """What the page gets: on request, one at a time, ended before its time with what it has; the same function is the first."""
+    require_tracing()
+    program = started(programs["threaded"], "spin")
+    form = {"X-Heapwatch": "control", "Content-Type": "application/x-www-form-urlencoded"}
+    try:
+        with Daemon(directory, f"spin=pid:{program.pid}") as daemon, Web("--connect", daemon.publish, "--allow-control") as web:
+            def request(action):
+                return web.ask("/api/control", method="POST", body=f"action={action}&target=spin&for=60s", headers=form)[0]
+            wait_for(lambda: request("profile") == 200, "the program, as the daemon has it")
+            assert request("profile") == 409 and web.json("/api/profile?target=spin")["state"] == "running"
+            wait_for(lambda: web.json("/api/profile?target=spin")["elapsedNs"] > 5 * 10**8, "some samples")
+            assert request("stop-profile") == 200
+            found = wait_for(lambda: (lambda p: p["state"] != "running" and p)(web.json("/api/profile?target=spin")), "the profile")
+            assert found["state"] == "done" and "then interrupted" in found["sentences"][0], found
+            parent, own, total, name = max(found["rows"], key=lambda r: r[1])
+            assert name in ("Main.spin", "Main.$wspin") and own > 0.8 * found["totalNs"], found
+            assert "spinAgain" in found["rows"][parent - 1][3] and total <= found["rows"][parent - 1][2]
     finally:
         program.kill()
         program.wait()

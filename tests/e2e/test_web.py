@@ -535,7 +535,12 @@ def test_control():
         status, _, body = web.ask("/api/control", method="POST", body="action=census&target=new", headers=form)
         assert status >= 400 and "where there is no agent" in json.loads(body)["error"], body
         assert web.ask("/api/control", method="POST", body="action=census&target=nobody", headers=form)[0] == 409
-        for bad in ("action=explode", "action=census", "action=add", "action=silence&rule=leak", "action=silence&rule=leak&for=long", "daemon=7&action=remove&target=new", "daemon=x", "%", ""):
+        profile = {"method": "POST", "body": "action=profile&target=new&for=1s", "headers": form}
+        status, _, body = web.ask("/api/control", **profile)
+        assert status == 409 and json.loads(body)["error"].startswith("new does not run now"), body
+        assert web.ask("/api/control", method="POST", body="action=stop-profile&target=new", headers=form)[0] == 409
+        assert web.json("/api/profile?target=new") == {"state": "none"} and web.ask("/api/profile")[0] == 400
+        for bad in ("action=profile", "action=profile&target=new&for=61s", "action=profile&target=new&for=x", "action=explode", "action=census", "action=add", "action=silence&rule=leak", "action=silence&rule=leak&for=long", "daemon=7&action=remove&target=new", "daemon=x", "%", ""):
             assert web.ask("/api/control", method="POST", body=bad, headers=form)[0] == 400, bad
         web.json("/api/control", method="POST", body="action=remove&target=new", headers=form)
         wait_for(lambda: web.json("/api/targets") == [], "the target's end")

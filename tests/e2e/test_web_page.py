@@ -19,7 +19,7 @@ from harness import BUILD, LOGS, LONG, VALGRIND, Daemon, client, pb, piped, priv
 from live_log import LiveLog
 from web_browser import Browser, Web
 
-PAGES = ["target", "overview", "heap", "detail", "gc", "time", "threads", "notes", "alerts", "stream", "compare"]
+PAGES = ["target", "overview", "heap", "detail", "gc", "profile", "threads", "notes", "alerts", "stream", "compare"]
 FILES = {"info": "leaky-hi-ghc9103", "cost": "cc-hc-ghc9103", "time": "cc-p-ghc9103", "ticky": "ticky-ghc9103",
          "parallel": "parallel-full-ghc9103", "nonmoving": "nonmoving-census-ghc9103"}
 
@@ -167,13 +167,13 @@ def test_markers_are_lines_and_can_be_chosen(browser, files, logs):
         assert shown(notes="none") == []
 
 
-def test_the_time_page_counts_every_tick(browser, files, logs):
+def test_the_profile_page_counts_every_tick(browser, files, logs):
     ticks = {}
     for u in piped(logs["time"]):
         for s in u.get("profile", {}).get("stacks", []):
             ticks[s["id"]] = int(s["ticks"])
     with browser.tab() as tab:
-        tab.go(view(files, "time", target="time", range="all"))
+        tab.go(view(files, "profile", target="time", range="all"))
         root = tab.until("heapwatch.chart('flame')?.root")
         assert root["value"] == sum(ticks.values())
         rows = tab.table("centres")["rows"]
@@ -183,7 +183,7 @@ def test_the_time_page_counts_every_tick(browser, files, logs):
         tab.click(selector=".flame g.frame:nth-of-type(2)")
         assert tab.until("heapwatch.chart('flame').zoomed.length") == 1
         assert first > 3
-        tab.go(view(files, "time", target="ticky", range="all"))
+        tab.go(view(files, "profile", target="ticky", range="all"))
         assert any(r["entries"] for r in tab.table("ticky")["rows"])
         assert tab.diagnostics() == []
 
@@ -364,7 +364,7 @@ def test_charts_and_tables_are_saved(browser, files):
         name, csv = tab.save_file("[data-table=bands] [aria-label$='as CSV']")
         lines = csv.decode().strip().split("\r\n")
         assert lines[0].startswith("Rank,Band,Verdict,Type,Module,Source,Now,Sum,Mean,Slope") and len(lines) == len(rows) + 1
-        tab.go(view(files, "time", target="time", range="all")).until("heapwatch.chart('flame')?.root")
+        tab.go(view(files, "profile", target="time", range="all")).until("heapwatch.chart('flame')?.root")
         for kind, head in (("PNG", b"\x89PNG"), ("SVG", b"<svg")):
             assert tab.save_file(f"[data-chart=flame] [aria-label$='as {kind}']")[1].startswith(head)
         tab.go(view(files, "gc", target="info", range="all")).until("heapwatch.chart('pause-histogram')?.groups.length")

@@ -5,6 +5,7 @@
 import type { Archives } from "./api/archives.ts";
 import type { Comparisons } from "./api/comparisons.ts";
 import type { Histories } from "./api/histories.ts";
+import type { Profiles } from "./api/profiles.ts";
 import { resolve, formatFixed, type Span } from "./range.ts";
 import type { Route } from "./route.ts";
 import type { Target } from "./state/target.ts";
@@ -18,6 +19,7 @@ export class App {
     histories: Histories | undefined; // live only
     archives: Archives | undefined; // live only
     comparisons: Comparisons | undefined; // of a server; a report has its own
+    profiles: Profiles | undefined; // live only
     private home: string | undefined;
     private frozen = new Map<string, number>(); // while paused: newest event time by target
 
@@ -36,7 +38,7 @@ export class App {
 
     // The page that is shown: when the address names none, the most useful one.
     get page(): string {
-        if (this.route.page) return this.route.page;
+        if (this.route.page) return this.route.page === "time" ? "profile" : this.route.page; // its name in links of earlier versions
         const n = this.view.targets.size, named = !!this.route.get("target");
         if (this.finished) return n === 2 && !named ? "compare" : n > 2 && !named ? "overview" : "target";
         if (n) this.home ??= n > 1 && !named ? "overview" : "target"; // the page does not change when another target appears

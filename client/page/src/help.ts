@@ -75,9 +75,12 @@ const OF_PAGE: Record<string, Words> = {
         "objects marked, last": "By the last mark.", "segments pruned": "Given back.", "free segments": "Kept for later.", "Block size": "Of the segments of this row.",
         "Active segments": "Being allocated into.", "Filled segments": "Full.", "Live blocks": "In use in all of these.",
     },
-    time: {
+    profile: {
+        "CPU time by stacks": "Of the profile that was taken; the width is the share of its CPU time. Top down: below a function what it calls. Bottom up: below a function who calls it. With the keyboard: arrows, Enter zooms, Escape resets.",
+        "Function": "By its symbol; a local function by its module and the next symbol in the file. In brackets: no function.", "Self": "CPU time in the function itself.", "Of all": "Of the profile's CPU time.",
+        "With callees": "With all that it calls; of a cost centre: samples with it anywhere on the stack.",
         "Cost-centre stacks by ticks": "Where the time profile's samples found the program; the width is the share of ticks in the range.", "Cost centre": "A function or SCC of the profiled program.",
-        "Own ticks": "Samples that found the program in it.", "Own": "Of all ticks.", "With callees": "Samples with it anywhere on the stack.", "Share": "Of all ticks.", "Source": "Where it is.",
+        "Own ticks": "Samples that found the program in it.", "Own": "Of all ticks.", "Share": "Of all ticks.", "Source": "Where it is.",
         "Counter": "A ticky counter: a closure's code.", "Entries": "How often it was entered.", "Allocated by": "Bytes that its code allocated.", "Allocated of": "Bytes of closures of this kind.",
         "Arity": "Arguments.", "Arguments": "Their kinds, as the runtime writes them.",
     },

@@ -7,6 +7,7 @@ import "./style.css";
 import { Archives } from "./api/archives.ts";
 import { Comparisons } from "./api/comparisons.ts";
 import { Histories } from "./api/histories.ts";
+import { Profiles } from "./api/profiles.ts";
 import { Live } from "./api/live.ts";
 import { embedded, load } from "./api/report.ts";
 import { App } from "./app.ts";
@@ -35,6 +36,7 @@ function start(): Live | undefined {
     app.histories = new Histories(view, changed);
     app.archives = new Archives(view, changed);
     app.comparisons = new Comparisons(changed);
+    app.profiles = new Profiles(changed);
     return new Live(view, () => (app.histories?.heard(), changed()), () => app.histories?.renew());
 }
 

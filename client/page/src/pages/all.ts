@@ -10,10 +10,10 @@ import { gc } from "./gc.ts";
 import { heap } from "./heap.ts";
 import { notes } from "./notes.ts";
 import { overview } from "./overview.ts";
+import { profile } from "./profile.ts";
 import { stream } from "./stream.ts";
 import { target } from "./target.ts";
 import { threads } from "./threads.ts";
-import { time } from "./time.ts";
 
 export const pages: { name: string; title: string; make: (app: App) => Page }[] = [
     { name: "target", title: "Target", make: target },
@@ -21,7 +21,7 @@ export const pages: { name: string; title: string; make: (app: App) => Page }[] 
     { name: "heap", title: "Heap", make: heap },
     { name: "detail", title: "Detail", make: detail },
     { name: "gc", title: "GC", make: gc },
-    { name: "time", title: "Time", make: time },
+    { name: "profile", title: "Profile", make: profile },
     { name: "threads", title: "Threads", make: threads },
     { name: "notes", title: "Notes", make: notes },
     { name: "alerts", title: "Alerts", make: alerts },

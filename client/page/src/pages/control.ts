@@ -7,9 +7,11 @@ import { control } from "../api/control.ts";
 import type { App } from "../app.ts";
 import { h, setAttr, setText, visible } from "../dom.ts";
 import type { Alert } from "../state/wire.ts";
+import type { CpuProfile } from "../state/cpu.ts";
 import type { Target } from "../state/target.ts";
 
 const SURE_MS = 4000; // within which a second click confirms the first
+const PROFILE_TIMES = [1, 5, 10, 30, 60]; // s
 const TIMES: [string, string][] = [["30m", "30 minutes"], ["2h", "2 hours"], ["8h", "8 hours"], ["24h", "a day"], ["168h", "a week"]];
 
 const text = (name: string, title: string, hint: string) => h("input", { type: "text", name, placeholder: hint, "aria-label": title, spellcheck: "false",
@@ -103,6 +105,29 @@ export function censusControl(app: App): { root: HTMLElement; update: (t: Target
         if (t?.key !== target?.key) actions.say("", false);
         t = target;
         root.hidden = !app.view.server.control || t?.state?.state !== "STATE_RUNNING" || !t.state.uri?.startsWith("unix:");
+    }
+    return { root, update };
+}
+
+// A profile of CPU time by the server, on the target's machine. While one is being taken the other button ends it.
+export function profileControl(app: App): { root: HTMLElement; update: (t: Target | undefined, p: CpuProfile | undefined) => void } {
+    const actions = new Actions();
+    const time = h("select", { "aria-label": "For how long" }, ...PROFILE_TIMES.map((s) => h("option", { value: `${s}s`, selected: s === 10 ? "" : null }, `for ${s} s`)));
+    const request = (action: string) => async () => {
+        await control({ action, target: t!.name, for: action === "profile" ? time.value : undefined, daemon: t!.daemon });
+        app.profiles?.renew();
+        return "";
+    };
+    const now = actions.button("Profile now", request("profile")), stop = actions.button("Stop", request("stop-profile"));
+    const root = h("span", { class: "controls" }, time, now, stop, actions.root);
+    let t: Target | undefined;
+
+    function update(target: Target | undefined, p: CpuProfile | undefined): void {
+        if (t?.key !== target?.key) actions.say("", false);
+        t = target;
+        root.hidden = !app.view.server.control || t?.state?.state !== "STATE_RUNNING";
+        time.hidden = now.hidden = p?.state === "running";
+        stop.hidden = !now.hidden;
     }
     return { root, update };
 }

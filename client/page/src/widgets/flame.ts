@@ -47,18 +47,23 @@ function library(): FlameLibrary {
 
 export class Flame {
     readonly root: HTMLElement;
-    private readonly box = h("div", { class: "flame" });
+    private readonly box: HTMLElement;
     private readonly detail = h("p", { class: "muted", "aria-live": "polite" });
     private readonly empty = h("p", { class: "empty" });
     private readonly tools: HTMLElement;
     private graph: FlameGraph | undefined;
     private sign = "";
+    private content = ""; // of the frame
     private frame: Frame | undefined;
     private zoomed: string[] = [];
     private readonly watch: ResizeObserver;
     private colors = new Map<string, number>();
+    private at: Node | undefined; // that the keyboard is at
 
-    constructor(private readonly id: string, title: string) {
+    // `text`: of the value of a frame.
+    constructor(private readonly id: string, title: string, private readonly text = (value: number) => `${count(value)} ticks`) {
+        this.box = h("div", { class: "flame", tabindex: 0, role: "application", "aria-label": `${title}: arrow keys move, Enter zooms, Escape resets` });
+        this.box.addEventListener("keydown", (e) => this.key(e));
         this.tools = h("span", { class: "tools" },
             h("button", { class: "quiet", onclick: () => this.reset() }, "reset zoom"),
             h("button", { class: "quiet", "aria-label": `Save ${title} as PNG`, onclick: () => void saveSvgPng(id, this.picture()) }, "PNG"),
@@ -80,8 +85,9 @@ export class Flame {
         this.box.hidden = this.tools.hidden = !frame;
         this.empty.hidden = !!frame;
         setText(this.empty, why);
+        if (frame !== this.frame) this.content = JSON.stringify(frame);
         this.frame = frame;
-        const sign = frame ? JSON.stringify([frame, document.documentElement.dataset["theme"], term]) : "";
+        const sign = frame ? JSON.stringify([this.content, document.documentElement.dataset["theme"], term]) : "";
         if (sign === this.sign) return;
         this.sign = sign;
         const soon = this.term === term && Date.now() - this.drawn < CALM_MS;
@@ -100,6 +106,7 @@ export class Flame {
         this.later = undefined;
         if (!this.frame || !width) return;
         this.drawn = Date.now();
+        this.at = undefined;
         this.box.replaceChildren();
         const { flamegraph, select } = library(), graph: FlameGraph = flamegraph().width(width).height((depth(this.frame) + 1) * CELL).cellHeight(CELL).minFrameSize(1).transitionDuration(0).inverted(true).sort(true).title("")
             .onClick((d: Node) => this.clicked(d)).onHover((d: Node) => setText(this.detail, this.describe(d)))
@@ -121,6 +128,24 @@ export class Flame {
         if (at) this.graph?.zoomTo(at);
     }
 
+    private key(e: KeyboardEvent): void {
+        const at = this.at ?? (library().select(this.box).datum() as unknown as Node | undefined), row = at?.parent?.children ?? [];
+        const shown = (nodes: Node[] | undefined) => nodes?.filter((n) => !n.data.hide).sort((a, b) => a.x0 - b.x0) ?? [];
+        const beside = (by: number) => shown(row)[shown(row).indexOf(at!) + by];
+        const to: Record<string, Node | undefined> = { ArrowDown: shown(at?.children)[0], ArrowUp: at?.parent, ArrowLeft: beside(-1), ArrowRight: beside(1), Enter: at, Escape: at };
+        if (!at || !(e.key in to) || e.ctrlKey || e.metaKey || e.altKey) return;
+        e.preventDefault();
+        if (e.key === "Escape") return this.reset();
+        if (e.key === "Enter") {
+            this.clicked(at);
+            this.graph?.zoomTo(at);
+        }
+        this.at = to[e.key] ?? at;
+        setText(this.detail, this.describe(this.at));
+        library().select(this.box).selectAll<SVGGElement, Node>("g.frame").classed("at", (d) => d === this.at);
+        this.box.querySelector("g.frame.at")?.scrollIntoView({ block: "nearest" });
+    }
+
     private reset(): void {
         this.zoomed = [];
         this.draw();
@@ -128,13 +153,13 @@ export class Flame {
 
     private describe(d: Node): string {
         const total = this.frame?.value ?? 0;
-        return `${visible(d.data.name)}: ${count(d.data.value)} ticks, ${share(total ? d.data.value / total : undefined)}`;
+        return `${visible(d.data.name)}: ${this.text(d.data.value)}, ${share(total ? d.data.value / total : undefined)}`;
     }
 
     // One colour per module; matches of the search stand out.
     private color(d: Node): string {
         if (d.highlight) return css("--marker");
-        if (!d.depth) return css("--line");
+        if (!d.depth) return "#d9dde1"; // its text is dark, in both themes
         if (!this.colors.has(d.data.module)) this.colors.set(d.data.module, this.colors.size);
         return tint(bandColor("calm", this.colors.get(d.data.module)! + 1, 16));
     }

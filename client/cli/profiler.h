@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * profiler.h - a profile of the CPU time of a process here, taken by heapwatch-inspect, for who cannot wait for it: a
+ * thread does. What it may do to the process is what `heapwatch profile` of the same user may.
+ */
+#ifndef HW_CLIENT_CLI_PROFILER_H
+#define HW_CLIENT_CLI_PROFILER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "proto/base/error.h"
+
+#define PROFILER_LEAST_NS   UINT64_C(1000000000)
+#define PROFILER_MOST_NS    UINT64_C(60000000000)
+#define PROFILER_DEFAULT_NS UINT64_C(10000000000)
+
+struct profiler;
+
+struct profiler_options {
+        pid_t pid;
+        uint64_t for_ns;
+        size_t most_bytes;                               /* of its text */
+        void (*explain)(pid_t pid, struct error *error); /* the sentence, where the kernel refuses it */
+};
+
+/* Starts. NULL with a sentence. */
+struct profiler *profiler_new(const struct profiler_options *what, struct error *error);
+
+bool profiler_is_done(struct profiler *p);
+
+/* No more samples: it is done soon, with those that it has. */
+void profiler_finish(struct profiler *p);
+
+/* When it is done, once: what heapwatch-inspect printed (client/state/cpu_tree.h), for free(). NULL with a sentence. */
+char *profiler_detach_text(struct profiler *p, struct error *error);
+
+/* Ends the inspection if it goes on. */
+void profiler_destroy(struct profiler **p);
+
+#endif

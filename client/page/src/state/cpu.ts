@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * cpu.ts - a profile of CPU time as trees for the flame graph, from callers to callees and the other way round, and as a table of functions.
+ */
+import type { Frame } from "../widgets/flame.ts";
+import type { U64 } from "./wire.ts";
+
+// The number of the caller's row from 1, 0: none; ns in it, and with what it calls; the function.
+export type CpuRow = [parent: number, self: number, total: number, name: string];
+
+export interface CpuProfile {
+    state: "none" | "running" | "done" | "failed";
+    run?: number;
+    beginWallNs?: U64;
+    forNs?: number;
+    elapsedNs?: number; // running
+    error?: string; // failed
+    sentences?: string[]; // done: how it was taken, and how much of the truth it has
+    totalNs?: number;
+    rows?: CpuRow[];
+}
+
+const CALLERS_MOST = 64; // of a function, bottom up
+
+// "GHC.Num.Integer" of GHC.Num.Integer.integerAdd, "Main" of "Main (local, before main4)"; "" of C code.
+export function moduleOf(name: string): string {
+    return /^([A-Z][\w']*(?:\.[A-Z][\w']*)*)(?:\.| \(|$)/.exec(name)?.[1] ?? "";
+}
+
+const frame = (name: string, value: number): Frame => ({ name, module: moduleOf(name), value, children: [] });
+
+export function topDown(rows: CpuRow[], total: number): Frame {
+    const root = frame("all", total), frames: Frame[] = [];
+    for (const [parent, , ns, name] of rows) {
+        const f = frame(name, ns);
+        frames.push(f);
+        (parent ? frames[parent - 1]! : root).children.push(f);
+    }
+    return root;
+}
+
+// Each function that CPU time was used in, above it who called it.
+export function bottomUp(rows: CpuRow[], total: number): Frame {
+    const root = frame("all", total), ways = new Map<Frame, Map<string, Frame>>();
+    for (const row of rows) {
+        let at = root;
+        for (let r: CpuRow | undefined = row, n = 0; row[1] && r && n <= CALLERS_MOST; r = r[0] ? rows[r[0] - 1] : undefined, n++) {
+            let next = ways.get(at)?.get(r[3]);
+            if (!next) {
+                at.children.push((next = frame(r[3], 0)));
+                if (!ways.has(at)) ways.set(at, new Map());
+                ways.get(at)!.set(r[3], next);
+            }
+            next.value += row[1];
+            at = next;
+        }
+    }
+    return root;
+}
+
+export interface CpuFunction {
+    name: string;
+    self: number;
+    all: number; // with what it calls, once where it calls itself
+    total: number; // of the profile
+}
+
+export function functions(rows: CpuRow[], total: number): CpuFunction[] {
+    const found = new Map<string, CpuFunction>();
+    rows.forEach(([parent, self, all, name]) => {
+        let f = found.get(name);
+        if (!f) found.set(name, (f = { name, self: 0, all: 0, total }));
+        f.self += self;
+        let above = parent;
+        while (above && rows[above - 1]![3] !== name) above = rows[above - 1]![0];
+        if (!above) f.all += all;
+    });
+    return [...found.values()];
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/state/cpu_tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The next line of a text, without its end; NULL: there is none. */
+static char *next_line(char **at)
+{
+        char *line = *at, *end = line ? strchr(line, '\n') : NULL;
+
+        if (!end)
+                return NULL;
+        *end = '\0';
+        *at = end + 1;
+        return line;
+}
+
+/* A decimal number and the space behind it. */
+static bool read_number(char **at, uint64_t most, uint64_t *ret)
+{
+        uint64_t n = 0;
+        char *digits = *at, *p = digits;
+
+        for (; *p >= '0' && *p <= '9'; p++) {
+                const uint64_t digit = (uint64_t)(*p - '0');
+                if (digit > most || n > (most - digit) / 10)
+                        return false;
+                n = 10 * n + digit;
+        }
+        if (p == digits || *p != ' ')
+                return false;
+        *at = p + 1;
+        *ret = n;
+        return true;
+}
+
+static bool read_node(struct cpu_tree *t, char *line)
+{
+        struct cpu_node *node = &t->nodes[t->n];
+        uint64_t parent;
+
+        if (!read_number(&line, t->n, &parent) || !read_number(&line, UINT64_MAX / 16, &node->self_ns) ||
+            !read_number(&line, UINT64_MAX / 16, &node->total_ns) || node->self_ns > node->total_ns ||
+            (parent && node->total_ns > t->nodes[parent - 1].total_ns) || t->total_ns > UINT64_MAX / 2)
+                return false;
+        node->parent = (uint32_t)parent;
+        node->name = line;
+        if (!parent)
+                t->total_ns += node->total_ns;
+        t->n++;
+        return true;
+}
+
+bool cpu_tree_read(struct cpu_tree *ret, char *text, struct error *error)
+{
+        char *at = text, *line;
+
+        *ret = (struct cpu_tree){ .text = text };
+        while ((line = next_line(&at)) != NULL && line[0])
+                if (ret->n_sentences < CPU_TREE_SENTENCES)
+                        ret->sentences[ret->n_sentences++] = line;
+        if (!(ret->nodes = calloc(CPU_TREE_NODES, sizeof(*ret->nodes)))) {
+                cpu_tree_done(ret);
+                return error_set(error, "out of memory");
+        }
+        while ((line = next_line(&at)) != NULL)
+                if (ret->n == CPU_TREE_NODES || !read_node(ret, line)) {
+                        const size_t n = ret->n;
+                        cpu_tree_done(ret);
+                        return error_set(error, "the profile is damaged: row %zu is none of a tree", n + 1);
+                }
+        if (ret->n_sentences > 0)
+                return true;
+        cpu_tree_done(ret);
+        return error_set(error, "the inspection printed no profile");
+}
+
+void cpu_tree_done(struct cpu_tree *t)
+{
+        free(t->nodes);
+        free(t->text);
+        *t = (struct cpu_tree){ .text = NULL };
+}

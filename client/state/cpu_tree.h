@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cpu_tree.h - a profile of CPU time as `heapwatch-inspect profile --rows` prints it: sentences about it, an empty
+ * line, and a row "PARENT SELF TOTAL NAME" for each function with its callers. It is of another program's memory, so
+ * all of it is checked here.
+ */
+#ifndef HW_CLIENT_STATE_CPU_TREE_H
+#define HW_CLIENT_STATE_CPU_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/base/error.h"
+
+#define CPU_TREE_NODES     20000u
+#define CPU_TREE_SENTENCES 16u
+#define CPU_TREE_BYTES     ((size_t)16 << 20) /* of its text */
+
+struct cpu_node {
+        uint32_t parent;            /* the number of its caller's node, from 1, always lower than its own; 0: none */
+        uint64_t self_ns, total_ns; /* CPU time in it, and with what it calls */
+        const char *name;
+};
+
+struct cpu_tree {
+        char *text; /* owned; all texts point into it */
+        const char *sentences[CPU_TREE_SENTENCES];
+        size_t n_sentences;
+        struct cpu_node *nodes;
+        size_t n;
+        uint64_t total_ns; /* of all nodes without a caller */
+};
+
+/* `text` is from malloc and is its own from then on, also on failure. False with a sentence. */
+bool cpu_tree_read(struct cpu_tree *ret, char *text, struct error *error);
+
+void cpu_tree_done(struct cpu_tree *t);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_cpu_tree.c - what an inspection prints of a profile is a tree, or is refused with the number of the row. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "client/state/cpu_tree.h"
+
+static bool read_text(struct cpu_tree *t, const char *text, struct error *error)
+{
+        return cpu_tree_read(t, strdup(text), error);
+}
+
+static void test_rows_are_a_tree(void **state)
+{
+        struct cpu_tree t;
+        struct error error;
+
+        (void)state;
+        assert_true(read_text(&t, "two samples\nof three\n\n0 1 9 Main.main\n1 8 8 Main (local, before f)\n0 2 2 x\n",
+                              &error));
+        assert_int_equal(t.n_sentences, 2);
+        assert_string_equal(t.sentences[1], "of three");
+        assert_int_equal(t.n, 3);
+        assert_int_equal(t.nodes[1].parent, 1);
+        assert_int_equal(t.nodes[0].self_ns, 1);
+        assert_int_equal(t.nodes[1].total_ns, 8);
+        assert_string_equal(t.nodes[1].name, "Main (local, before f)");
+        assert_int_equal(t.total_ns, 11);
+        cpu_tree_done(&t);
+}
+
+static void test_a_program_that_waits_has_no_rows(void **state)
+{
+        struct cpu_tree t;
+        struct error error;
+
+        (void)state;
+        assert_true(read_text(&t, "no samples\n", &error));
+        assert_int_equal(t.n, 0);
+        assert_int_equal(t.total_ns, 0);
+        cpu_tree_done(&t);
+}
+
+static void test_what_is_no_tree_is_refused(void **state)
+{
+        static const char *const bad[] = {
+                "1 1 1 its own caller\n",
+                "0 1 1 a\n3 1 1 of a later row\n",
+                "0 2 1 more in it than with what it calls\n",
+                "0 1 1 a\n1 2 2 more than its caller\n",
+                "0 1 99999999999999999999 too many\n",
+                "0 1 18446744073709551615 still too many\n",
+                "0 -1 1 negative\n",
+                "0 1\n",
+                "x 1 1 a\n",
+                "\n",
+                " 0 1 1 a\n",
+        };
+        struct cpu_tree t;
+        struct error error;
+        char text[200];
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+                (void)snprintf(text, sizeof(text), "head\n\n%s", bad[i]);
+                assert_false(read_text(&t, text, &error));
+                assert_non_null(strstr(error.text, "damaged"));
+                assert_null(t.text);
+        }
+        assert_false(read_text(&t, "", &error));
+        assert_false(read_text(&t, "\n0 1 1 rows alone\n", &error));
+}
+
+static void test_there_are_no_more_rows_than_it_keeps(void **state)
+{
+        static const char row[] = "0 1 1 a\n";
+        char *text = malloc(16 + (CPU_TREE_NODES + 1) * (sizeof(row) - 1)), *end = text;
+        struct cpu_tree t;
+        struct error error;
+
+        (void)state;
+        assert_non_null(text);
+        end = stpcpy(end, "head\n\n");
+        for (size_t i = 0; i < CPU_TREE_NODES; i++)
+                end = stpcpy(end, row);
+        assert_true(read_text(&t, text, &error));
+        assert_int_equal(t.n, CPU_TREE_NODES);
+        assert_int_equal(t.total_ns, CPU_TREE_NODES);
+        cpu_tree_done(&t);
+        (void)stpcpy(end, row);
+        assert_false(read_text(&t, text, &error));
+        free(text);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_rows_are_a_tree),
+                cmocka_unit_test(test_a_program_that_waits_has_no_rows),
+                cmocka_unit_test(test_what_is_no_tree_is_refused),
+                cmocka_unit_test(test_there_are_no_more_rows_than_it_keeps),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
