@@ -417,6 +417,11 @@ layers:
 	$(Q)scripts/check-layers
 .PHONY: layers
 
+#: site        the documents as static pages in $(BUILD)/site, found by questions; needs cmark-gfm and mandoc
+site: $(MAN)
+	$(Q)scripts/site $(O)/man $(BUILD)/site
+.PHONY: site
+
 #: house       redraws docs/house.svg
 house:
 	$(Q)scripts/draw-house > docs/house.svg.new && mv docs/house.svg.new docs/house.svg

@@ -19,6 +19,6 @@ main :: IO ()
 main = do
   workers <- getNumCapabilities
   forM_ [1 .. workers] $ \worker -> forkOn worker $ forever $ do
-    forM_ [1 .. 10] $ \n -> evaluate (route (worker * n))
+    forM_ [1 .. 3] $ \n -> evaluate (route (worker * n))
     threadDelay 10000
   threadDelay (90 * 1000 * 1000)
