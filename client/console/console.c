@@ -99,6 +99,7 @@ void console_destroy(struct console **c)
         world_destroy(&(*c)->before);
         recall_destroy(&(*c)->scene.recall);
         (void)census_poll(*c); /* one that is done */
+        console_profile_destroy(*c);
         past_done(&(*c)->band_past);
         free((*c)->scene.answered);
         free(*c);
@@ -139,6 +140,7 @@ void console_prepare(struct console *c, uint64_t now_wall_ns)
         if (c->scene.recall)
                 (void)recall_collect(c->scene.recall, c->live);
         find_target(c);
+        console_profile_prepare(c);
         c->scene.answered->t = c->scene.answered->brief = NULL;
         if (c->scene.target && !c->scene.left)
                 timeline_recall(c);
@@ -375,6 +377,8 @@ static void common_key(struct console *c, int key)
                 set_mark(c);
         else if (key == 'C')
                 census_request_begin(c);
+        else if (key == 'P')
+                console_profile_key(c);
         else if (key == '.' || key == ',')
                 console_step_target(c, key == '.' ? 1 : -1);
         else if (key == SCREEN_ESCAPE && c->has_cursor)
@@ -383,7 +387,7 @@ static void common_key(struct console *c, int key)
                 leave(c);
 }
 
-/* Keys go to the view's next table. */
+/* Keys go to the view's next table that has rows. */
 static void next_table(struct console *c)
 {
         size_t i = 0;
@@ -392,7 +396,13 @@ static void next_table(struct console *c)
                 return;
         while (&c->shown->tables[i] != c->table)
                 i++;
-        c->table = &c->shown->tables[(i + 1) % c->shown->n_tables];
+        for (size_t k = 1; k < c->shown->n_tables; k++) {
+                struct table *next = &c->shown->tables[(i + k) % c->shown->n_tables];
+                if (next->n || k + 1 == c->shown->n_tables) {
+                        c->table = next;
+                        return;
+                }
+        }
 }
 
 void console_key(struct console *c, int key)

@@ -43,6 +43,12 @@ void entry_key(struct console *c, int key);
 void census_request_begin(struct console *c);
 bool census_poll(struct console *c);
 
+/* profile.c: what `P` does. Poll as above. */
+void console_profile_key(struct console *c);
+bool console_profile_poll(struct console *c);
+void console_profile_prepare(struct console *c); /* whether the scene has it */
+void console_profile_destroy(struct console *c);
+
 /* save.c: what `s` does. */
 void console_save(struct console *c);
 

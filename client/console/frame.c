@@ -113,8 +113,8 @@ static void draw_top(struct console *c, struct canvas *canvas)
 static void draw_keys(const struct console *c, struct canvas *canvas, struct area area, int row, int right)
 {
         static const struct console_key common[] = {
-                { "space", "freeze" }, { "← →", "cursor" }, { "+ -", "window" },
-                { "M", "mark" },       { "C", "census" },   { "s", "save" },
+                { "space", "freeze" }, { "← →", "cursor" }, { "+ -", "window" }, { "M", "mark" },
+                { "C", "census" },     { "P", "profile" },  { "s", "save" },
         };
         const struct console_key *own = c->shown->class->keys;
         int at = 1, end = area.width - right;

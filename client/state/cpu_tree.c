@@ -76,8 +76,56 @@ bool cpu_tree_read(struct cpu_tree *ret, char *text, struct error *error)
         return error_set(error, "the inspection printed no profile");
 }
 
+/* ----------------------------------------------------------------------- functions */
+
+static int by_name(const void *a, const void *b, void *nodes)
+{
+        const struct cpu_node *all = nodes;
+
+        return strcmp(all[*(const uint32_t *)a].name, all[*(const uint32_t *)b].name);
+}
+
+/* Whether one of its callers is the same function; `of` has the function of each node. */
+static bool is_below_itself(const struct cpu_tree *t, const uint32_t *of, size_t node)
+{
+        for (uint32_t at = t->nodes[node].parent; at; at = t->nodes[at - 1].parent)
+                if (of[at - 1] == of[node])
+                        return true;
+        return false;
+}
+
+bool cpu_tree_sum(struct cpu_tree *t, struct error *error)
+{
+        uint32_t *ids = calloc(t->n + 1, sizeof(*ids)), *of = calloc(t->n + 1, sizeof(*of));
+
+        t->functions = calloc(t->n + 1, sizeof(*t->functions));
+        if (!ids || !of || !t->functions) {
+                free(ids);
+                free(of);
+                return error_set(error, "out of memory");
+        }
+        for (uint32_t i = 0; i < t->n; i++)
+                ids[i] = i;
+        qsort_r(ids, t->n, sizeof(*ids), by_name, t->nodes);
+        for (size_t i = 0; i < t->n; i++) {
+                const char *name = t->nodes[ids[i]].name;
+                if (i == 0 || strcmp(name, t->functions[t->n_functions - 1].name) != 0)
+                        t->functions[t->n_functions++].name = name;
+                of[ids[i]] = (uint32_t)t->n_functions - 1;
+        }
+        for (size_t i = 0; i < t->n; i++) {
+                t->functions[of[i]].self_ns += t->nodes[i].self_ns;
+                if (!is_below_itself(t, of, i))
+                        t->functions[of[i]].total_ns += t->nodes[i].total_ns;
+        }
+        free(ids);
+        free(of);
+        return true;
+}
+
 void cpu_tree_done(struct cpu_tree *t)
 {
+        free(t->functions);
         free(t->nodes);
         free(t->text);
         *t = (struct cpu_tree){ .text = NULL };

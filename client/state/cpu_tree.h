@@ -23,17 +23,27 @@ struct cpu_node {
         const char *name;
 };
 
+struct cpu_function {
+        const char *name;
+        uint64_t self_ns, total_ns; /* with what it calls, once where it calls itself */
+};
+
 struct cpu_tree {
         char *text; /* owned; all texts point into it */
         const char *sentences[CPU_TREE_SENTENCES];
         size_t n_sentences;
         struct cpu_node *nodes;
         size_t n;
-        uint64_t total_ns; /* of all nodes without a caller */
+        uint64_t total_ns;              /* of all nodes without a caller */
+        struct cpu_function *functions; /* by cpu_tree_sum() */
+        size_t n_functions;
 };
 
 /* `text` is from malloc and is its own from then on, also on failure. False with a sentence. */
 bool cpu_tree_read(struct cpu_tree *ret, char *text, struct error *error);
+
+/* The functions of the tree. False: out of memory. */
+bool cpu_tree_sum(struct cpu_tree *t, struct error *error);
 
 void cpu_tree_done(struct cpu_tree *t);
 

@@ -14,6 +14,7 @@ import time
 import pytest
 
 from harness import CLIENT, DEADLINE_S, Daemon, Programs, client, require_tracing, wait_for
+from terminal import top
 from test_web import Web
 
 pytestmark = pytest.mark.xdist_group("inside")
@@ -374,8 +375,9 @@ def test_profile(directory):
         program.wait()
 
 
-def test_profile_by_the_server(directory):
-    """What the page gets: on request, one at a time, ended before its time with what it has; the same function is the first."""
+def test_profile_by_page_and_console(directory):
+    """What the page gets: on request, one at a time, ended before its time with what it has; the same function is the first.
+    The console has it by a key, as a tree that folds, and cost centres by another."""
     require_tracing()
     program = started(programs["threaded"], "spin")
     form = {"X-Heapwatch": "control", "Content-Type": "application/x-www-form-urlencoded"}
@@ -392,6 +394,18 @@ def test_profile_by_the_server(directory):
             parent, own, total, name = max(found["rows"], key=lambda r: r[1])
             assert name in ("Main.spin", "Main.$wspin") and own > 0.8 * found["totalNs"], found
             assert "spinAgain" in found["rows"][parent - 1][3] and total <= found["rows"][parent - 1][2]
+            with top(directory, "--connect", daemon.publish) as t:
+                t.wait("running")
+                t.keys("P")
+                t.wait_screen(lambda s: re.search(r"taking samples of spin: [1-9.]+ s", s), "a second of samples")
+                t.keys("P")
+                t.wait("then interrupted", "samples stand for", "\u25be all", "spinAgain")
+                t.keys("Enter")
+                t.wait("\u25b8 all")
+                t.keys("x")
+                t.wait("no time profile")
+                t.keys("x")
+                t.wait("\u25b8 all")
     finally:
         program.kill()
         program.wait()

@@ -8,6 +8,7 @@
 
 #include "client/console/draw/canvas.h"
 #include "client/console/draw/text.h"
+#include "client/state/cpu_tree.h"
 #include "client/state/recall.h"
 #include "client/state/world.h"
 
@@ -35,6 +36,7 @@ struct scene {
         struct past *band;                 /* also: what scene_band gives */
         struct answer_memo *answered;      /* also: scene_answered */
         struct scene_mark mark;
+        const struct cpu_tree *cpu; /* a profile of CPU time, shown in place of cost centres; NULL: none */
 };
 
 /* "running" ...; and its tint. */

@@ -82,8 +82,9 @@ struct console {
         size_t window;      /* index of scene.window_ns */
         enum entry entry;   /* what is being typed */
         char typed[TABLE_TEXT];
-        char message[256];         /* until the next key */
-        struct census_job *census; /* census.c; NULL: none is under way */
+        char message[256];               /* until the next key */
+        struct census_job *census;       /* census.c; NULL: none is under way */
+        struct console_profile *profile; /* profile.c; NULL: none was taken */
         bool message_bad;
         size_t help_first;
         struct journal journal; /* filled by console_watch */
@@ -106,6 +107,11 @@ void console_step_target(struct console *c, int by); /* chooses the next or prev
 
 /* Shown in the line above the tabs until the next key. */
 void console_notify(struct console *c, bool bad, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* How far the profile that is being taken is; "": none is. Returns `out`. */
+char *console_profile_text(const struct console *c, char *out, size_t size);
+/* Cost centres in place of the profile, and back. False: there is no profile. */
+bool console_profile_toggle(struct console *c);
 
 /* Where drawing reports what can be clicked; NULL in a report. */
 struct hits *console_hits(struct console *c);

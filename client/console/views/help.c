@@ -94,6 +94,7 @@ static const struct console_key common[] = {
         { "tab", "the other table of a view with two" },
         { "M", "mark this moment, or that of the cursor: Bands and Memory then show what was gained since mark" },
         { "C", "census now: the agent in the program takes one; how long that paused the program is shown" },
+        { "P", "profile now: which functions use CPU time, by samples of 10 s; again: end it before" },
         { "s", "save: tables as CSV, charts as SVG; the screen shows the file names" },
         { "esc", "back: from the help, from one band, from one of several targets to their list" },
         { "?", "this page, and back" },

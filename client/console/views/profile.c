@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * views/profile.c - where time goes: the tree of cost centres with own and
- * inherited ticks, whose branches open and close; below it ticky counters.
+ * inherited ticks, whose branches open and close; below it ticky counters. Or a
+ * profile of CPU time that was taken (scene.cpu), in the same tree, with the
+ * functions below it.
  *
  * DESIGN: the daemon publishes stacks with their ticks; the tree is built from them
  * (outermost cost centre first) for each frame, because it borrows from the world.
@@ -16,6 +18,7 @@
 #include "client/console/table/table.h"
 #include "client/console/views/views.h"
 #include "proto/base/array.h"
+#include "proto/base/hash.h"
 
 /* ---------------------------------------------------------- ticky counters */
 
@@ -90,12 +93,13 @@ static const struct table_class ticky_table = {
 
 /* ----------------------------------------------------------------- profile */
 
-enum { NONE = -1, DEPTH_SHOWN = 40 };
+enum { NONE = -1, DEPTH_SHOWN = 40, SENTENCE_TEXT = 512 };
 
 struct node {
         const Hw__CostCentre *centre; /* NULL: the root, MAIN */
+        const char *function;         /* of a profile of CPU time; NULL: of cost centres */
         uint64_t path;                /* hash */
-        uint64_t own, inherited;      /* ticks */
+        uint64_t own, inherited;      /* ticks; of a function ns */
         int child, next;              /* first child and next sibling, or NONE */
         int depth;
         bool open;
@@ -189,9 +193,52 @@ static void sort_children(struct profile *p, int parent)
         p->nodes[parent].child = sorted;
 }
 
+static int by_total(const void *a, const void *b, void *nodes)
+{
+        const struct cpu_node *all = nodes, *x = &all[*(const uint32_t *)a], *y = &all[*(const uint32_t *)b];
+
+        return (x->total_ns > y->total_ns) - (x->total_ns < y->total_ns);
+}
+
+/* Below a root: node i + 1 is the tree's node i. Siblings are put first in rising order, so the largest comes first. */
+static void build_of_functions(struct profile *p, const struct cpu_tree *t)
+{
+        uint32_t *ids = calloc(t->n + 1, sizeof(*ids));
+        const int root = add_node(p, NULL, 1, 0);
+
+        p->out_of_memory = p->out_of_memory || !ids;
+        if (root == NONE || !ids) {
+                free(ids);
+                return;
+        }
+        p->nodes[root].function = "all";
+        p->nodes[root].inherited = t->total_ns;
+        for (uint32_t i = 0; i < t->n; i++) {
+                const struct cpu_node *from = &t->nodes[i];
+                const struct node *caller = &p->nodes[from->parent];
+                const int id = add_node(p, NULL, hash_text(from->name, caller->path), caller->depth + 1);
+                if (id == NONE) {
+                        free(ids);
+                        return;
+                }
+                p->nodes[id].function = from->name;
+                p->nodes[id].own = from->self_ns;
+                p->nodes[id].inherited = from->total_ns;
+                ids[i] = i;
+        }
+        qsort_r(ids, t->n, sizeof(*ids), by_total, t->nodes);
+        for (size_t i = 0; i < t->n; i++) {
+                struct node *caller = &p->nodes[t->nodes[ids[i]].parent];
+                p->nodes[ids[i] + 1].next = caller->child;
+                caller->child = (int)ids[i] + 1;
+        }
+        for (size_t i = 0; i < p->n; i++)
+                p->nodes[i].open = usually_open(p, &p->nodes[i]) != is_toggled(p, p->nodes[i].path);
+        free(ids);
+}
+
 static void build(struct profile *p, const struct world_target *t)
 {
-        p->n = 0;
         if (!t->n_stacks || add_node(p, NULL, 1, 0) == NONE)
                 return;
         for (uint32_t i = 0; i < t->n_stacks; i++) {
@@ -211,9 +258,16 @@ static const struct node *node(const void *row)
         return row;
 }
 
-static struct value part_of(const struct scene *s, uint64_t ticks)
+static struct value part_of(const struct scene *s, uint64_t part)
 {
-        return value_number(s->target->ticks > 0, s->target->ticks ? (double)ticks / (double)s->target->ticks : 0);
+        const uint64_t all = s->cpu ? s->cpu->total_ns : s->target->ticks;
+
+        return value_number(all > 0, all ? (double)part / (double)all : 0);
+}
+
+static bool has_ticks(const struct scene *s)
+{
+        return !s->cpu;
 }
 
 static struct value inherited(const struct scene *s, const void *row)
@@ -241,14 +295,16 @@ static double tick_ns(const struct scene *s)
 
 static struct value time_of(const struct scene *s, const void *row)
 {
-        return value_number(tick_ns(s) > 0, (double)node(row)->inherited * tick_ns(s));
+        const double unit_ns = node(row)->function ? 1 : tick_ns(s);
+
+        return value_number(unit_ns > 0, (double)node(row)->inherited * unit_ns);
 }
 
 static struct value label(const struct scene *s, const void *row)
 {
         (void)s;
         if (!node(row)->centre)
-                return value_text("MAIN");
+                return value_text(node(row)->function ? node(row)->function : "MAIN");
         return value_text(node(row)->centre->label ? node(row)->centre->label : "?");
 }
 
@@ -282,17 +338,20 @@ static void draw_name(struct canvas *c, struct area area, int row, int column, i
 /* clang-format off */
 static const struct column tree_columns[] = {
         { .title = "inherited", .name = "inherited_share", .unit = UNIT_SHARE, .width = 9, .value = inherited,
-          .help = "share of all ticks, those of what it calls included" },
+          .help = "share of all ticks, or of CPU time, those of what it calls included" },
         { .title = "own", .name = "own_share", .unit = UNIT_SHARE, .width = 7, .value = own,
-          .help = "share of all ticks in this cost centre itself" },
+          .help = "share of all ticks, or of CPU time, in this cost centre or function itself" },
         { .title = "time", .name = "inherited_ns", .unit = UNIT_NS, .width = 9, .rank = 3, .value = time_of,
-          .help = "inherited ticks times the tick interval" },
+          .help = "inherited ticks times the tick interval, or CPU time" },
         { .title = "ticks", .name = "own_ticks", .unit = UNIT_COUNT, .width = 9, .rank = 4, .value = ticks,
+          .shown = has_ticks,
           .help = "own ticks since the run began" },
-        { .title = "cost centre", .name = "label", .unit = UNIT_TEXT, .width = -32, .value = label,
+        { .title = "cost centre, function", .name = "label", .unit = UNIT_TEXT, .width = -32, .value = label,
           .draw = draw_name, .help = "indented below its caller; enter opens and closes a branch" },
-        { .title = "module", .name = "module", .width = 20, .rank = 1, .value = module, .help = "the defining module" },
-        { .title = "source", .name = "source", .width = -16, .rank = 2, .value = source, .help = "file and place" },
+        { .title = "module", .name = "module", .width = 20, .rank = 1, .value = module,
+          .shown = has_ticks, .help = "the defining module" },
+        { .title = "source", .name = "source", .width = -16, .rank = 2, .value = source,
+          .shown = has_ticks, .help = "file and place" },
 };
 /* clang-format on */
 
@@ -327,7 +386,11 @@ static void tree_rows(const struct console *c, struct table *t)
 
         if (!target)
                 return;
-        build(p, target);
+        p->n = 0;
+        if (c->scene.cpu)
+                build_of_functions(p, c->scene.cpu);
+        else
+                build(p, target);
         if (p->n)
                 walk(p, t, c->printing || t->filter[0]);
         t->out_of_memory = t->out_of_memory || p->out_of_memory;
@@ -335,7 +398,7 @@ static void tree_rows(const struct console *c, struct table *t)
 
 static const char *tree_text(const void *row)
 {
-        return node(row)->centre ? node(row)->centre->label : "MAIN";
+        return node(row)->centre ? node(row)->centre->label : node(row)->function ? node(row)->function : "MAIN";
 }
 
 static void toggle(struct profile *p, struct node *n)
@@ -363,7 +426,9 @@ static void open_node(struct console *c, const void *row)
 
 static const struct table_class tree = {
         .name = "stacks",
-        .empty = UNKNOWN_TEXT "  no time profile: build with -prof and run with +RTS -p -l (GHC 9.4 and newer: -lp)",
+        .empty = UNKNOWN_TEXT
+        "  no time profile: P takes one of CPU time; or build with -prof and run with +RTS -p -l "
+        "(GHC 9.4 and newer: -lp)",
         .columns = tree_columns,
         .n_columns = ARRAY_SIZE(tree_columns),
         .sort = SIZE_MAX,
@@ -372,12 +437,97 @@ static const struct table_class tree = {
         .open = open_node,
 };
 
+/* --------------------------------------------------------------- functions */
+
+static const struct cpu_function *function(const void *row)
+{
+        return row;
+}
+
+static struct value function_name(const struct scene *s, const void *row)
+{
+        (void)s;
+        return value_text(function(row)->name);
+}
+
+static struct value function_self(const struct scene *s, const void *row)
+{
+        return part_of(s, function(row)->self_ns);
+}
+
+static struct value function_total(const struct scene *s, const void *row)
+{
+        return part_of(s, function(row)->total_ns);
+}
+
+static struct value function_ns(const struct scene *s, const void *row)
+{
+        (void)s;
+        return value_number(true, (double)function(row)->self_ns);
+}
+
+/* clang-format off */
+static const struct column function_columns[] = {
+        { .title = "self", .name = "self_share", .unit = UNIT_SHARE, .width = 9, .value = function_self,
+          .help = "share of CPU time in the function itself, whoever calls it" },
+        { .title = "total", .name = "total_share", .unit = UNIT_SHARE, .width = 7, .value = function_total,
+          .help = "the same with all that it calls" },
+        { .title = "self time", .name = "self_ns", .unit = UNIT_NS, .width = 9, .rank = 1, .value = function_ns,
+          .help = "CPU time in the function itself" },
+        { .title = "function", .name = "name", .width = -32, .value = function_name,
+          .help = "by its symbol, a local one by its module and the next symbol; in brackets what is no function" },
+};
+/* clang-format on */
+
+static void function_rows(const struct console *c, struct table *t)
+{
+        const struct cpu_tree *cpu = c->scene.cpu;
+
+        for (size_t i = 0; cpu && i < cpu->n_functions; i++)
+                if (cpu->functions[i].self_ns)
+                        table_add(t, i, &cpu->functions[i]);
+}
+
+static const char *function_text(const void *row)
+{
+        return function(row)->name;
+}
+
+static const struct table_class function_table = {
+        .name = "functions",
+        .empty = "",
+        .columns = function_columns,
+        .n_columns = ARRAY_SIZE(function_columns),
+        .sort = 0,
+        .rows = function_rows,
+        .text = function_text,
+};
+
 /* -------------------------------------------------------------------- view */
+
+/* How far the profile is that is being taken, or what the shown one is of. Returns its rows. */
+static int draw_sentences(struct console *c, struct canvas *canvas, struct area area)
+{
+        const struct cpu_tree *cpu = c->scene.cpu;
+        char text[SENTENCE_TEXT], safe[2 * SENTENCE_TEXT];
+        int row = 0;
+
+        if (*console_profile_text(c, text, sizeof(text)))
+                (void)canvas_put(canvas, area, row++, 1, area.width - 2, TINT_STRONG,
+                                 safe_text(safe, sizeof(safe), text));
+        for (size_t i = 0; cpu && row == (int)i && i < cpu->n_sentences && row < area.height / 4; i++)
+                (void)canvas_put(canvas, area, row++, 1, area.width - 2, TINT_DIM,
+                                 safe_text(safe, sizeof(safe), cpu->sentences[i]));
+        return row;
+}
 
 /* Each table gets what it needs; one without rows gets two lines. */
 static void draw(struct console *c, struct canvas *canvas, struct area area)
 {
-        struct table *upper = &c->shown->tables[0], *lower = &c->shown->tables[1];
+        struct table *upper = &c->shown->tables[0], *lower = &c->shown->tables[c->scene.cpu ? 2 : 1];
+
+        area = area_below(area, draw_sentences(c, canvas, area));
+
         int below = lower->n ? (int)lower->n + 1 : 2;
         struct area part = area;
 
@@ -395,7 +545,7 @@ static void draw(struct console *c, struct canvas *canvas, struct area area)
 
 static int wanted(struct console *c, int width)
 {
-        size_t n = c->shown->tables[0].n + c->shown->tables[1].n;
+        size_t n = c->shown->tables[0].n + c->shown->tables[1].n; /* a report has no profile of CPU time */
 
         (void)width;
         return n > CANVAS_MAX - 8 ? CANVAS_MAX : (int)n + 8;
@@ -410,20 +560,35 @@ static void done(void *state)
 }
 
 static const struct console_key keys[] = {
-        { "enter", "open, close" }, { "tab", "ticky counters" }, { "/", "search" }, { "f", "filter" }, { NULL, NULL },
+        { "enter", "open, close" },
+        { "tab", "ticky counters, functions" },
+        { "P", "profile of CPU time" },
+        { "x", "cost centres" },
+        { "/", "search" },
+        { "f", "filter" },
+        { NULL, NULL },
 };
+
+static bool handle_key(struct console *c, int key)
+{
+        return key == 'x' && console_profile_toggle(c);
+}
 
 const struct console_view view_profile = {
         .name = "profile",
         .title = "Profile",
         .brief = "Prof",
         .letter = 'p',
-        .about = "Where time goes, by cost centre: a tick is a sample of the running cost-centre stack. Below: ticky "
-                 "counters, entries and allocation of each closure.",
+        .about =
+                "Where time goes, by cost centre: a tick is a sample of the running cost-centre stack. Below: ticky "
+                "counters, entries and allocation of each closure. Or by function, after P: a profile of CPU time, "
+                "top down, which needs no profiling build; below, the functions by their own time. `heapwatch profile` "
+                "has more of it, and files.",
         .keys = keys,
-        .tables = { &tree, &ticky_table },
+        .tables = { &tree, &ticky_table, &function_table },
         .state_size = sizeof(struct profile),
         .state_done = done,
         .draw = draw,
         .rows = wanted,
+        .key = handle_key,
 };

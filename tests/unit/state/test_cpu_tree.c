@@ -34,6 +34,27 @@ static void test_rows_are_a_tree(void **state)
         cpu_tree_done(&t);
 }
 
+static void test_a_function_that_calls_itself_counts_once(void **state)
+{
+        struct cpu_tree t;
+        struct error error;
+
+        (void)state;
+        assert_true(read_text(
+                &t, "head\n\n0 0 100 main\n1 23 30 parse\n2 5 7 compare\n3 2 2 parse\n1 60 70 sort\n5 10 10 compare\n",
+                &error));
+        assert_true(cpu_tree_sum(&t, &error));
+        assert_int_equal(t.n_functions, 4); /* by name */
+        assert_string_equal(t.functions[0].name, "compare");
+        assert_int_equal(t.functions[0].self_ns, 15);
+        assert_int_equal(t.functions[0].total_ns, 17);
+        assert_string_equal(t.functions[2].name, "parse");
+        assert_int_equal(t.functions[2].self_ns, 25);
+        assert_int_equal(t.functions[2].total_ns, 30);
+        assert_int_equal(t.functions[1].total_ns, 100);
+        cpu_tree_done(&t);
+}
+
 static void test_a_program_that_waits_has_no_rows(void **state)
 {
         struct cpu_tree t;
@@ -101,6 +122,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_rows_are_a_tree),
+                cmocka_unit_test(test_a_function_that_calls_itself_counts_once),
                 cmocka_unit_test(test_a_program_that_waits_has_no_rows),
                 cmocka_unit_test(test_what_is_no_tree_is_refused),
                 cmocka_unit_test(test_there_are_no_more_rows_than_it_keeps),

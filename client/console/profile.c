@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * profile.c - the key P: a profile of the CPU time of the shown target, which the view Profile shows in place of cost
+ * centres. Only one is there at a time; heapwatch-inspect takes it, and the console goes on meanwhile.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/cli/endpoints.h"
+#include "client/cli/profiler.h"
+#include "client/console/console.h"
+#include "client/program/permission.h"
+#include "heapwatch/text.h"
+#include "proto/base/clock.h"
+
+struct console_profile {
+        char target[WORLD_NAME_MAX + 1];
+        size_t daemon;
+        uint32_t run;
+        uint64_t begin_ns;
+        struct profiler *profiler; /* NULL: done */
+        struct cpu_tree tree;      /* n_sentences 0: there is none */
+        bool hidden;               /* cost centres are shown */
+};
+
+static bool is_shown(const struct console_profile *p, const struct world_target *t)
+{
+        return p && t && p->daemon == t->daemon && p->run == t->run && !strcmp(p->target, t->name);
+}
+
+void console_profile_destroy(struct console *c)
+{
+        if (!c->profile)
+                return;
+        profiler_destroy(&c->profile->profiler);
+        cpu_tree_done(&c->profile->tree);
+        free(c->profile);
+        c->profile = NULL;
+        c->scene.cpu = NULL;
+}
+
+static struct console_profile *start(const struct world_target *t, const char *endpoint, struct error *error)
+{
+        struct profiler_options o = { .for_ns = PROFILER_DEFAULT_NS,
+                                      .most_bytes = CPU_TREE_BYTES,
+                                      .explain = permission_refused };
+        struct console_profile *p;
+
+        if (!endpoint_is_here(endpoint, error) || !world_process(t, &o.pid, error))
+                return NULL;
+        if (!(p = calloc(1, sizeof(*p)))) {
+                (void)error_set(error, "out of memory");
+                return NULL;
+        }
+        *p = (struct console_profile){ .daemon = t->daemon, .run = t->run, .begin_ns = clock_mono_ns() };
+        (void)snprintf(p->target, sizeof(p->target), "%s", t->name);
+        if (!(p->profiler = profiler_new(&o, error))) {
+                free(p);
+                return NULL;
+        }
+        return p;
+}
+
+void console_profile_key(struct console *c)
+{
+        const struct world_target *t = c->scene.live ? c->scene.target : NULL;
+        struct console_profile *p;
+        struct error error;
+
+        console_show(c, &view_profile);
+        if (c->profile && c->profile->profiler) {
+                profiler_finish(c->profile->profiler);
+                return;
+        }
+        if (!t) {
+                console_notify(c, true, "no profile: only of a target that runs");
+                return;
+        }
+        if (!(p = start(t, c->scene.endpoint(c->scene.endpoint_ctx, t->daemon), &error))) {
+                console_notify(c, true, "no profile: %s", error.text);
+                return;
+        }
+        console_profile_destroy(c);
+        c->profile = p;
+}
+
+bool console_profile_toggle(struct console *c)
+{
+        if (!is_shown(c->profile, c->scene.target) || !c->profile->tree.n_sentences)
+                return false;
+        c->profile->hidden = !c->profile->hidden;
+        return true;
+}
+
+bool console_profile_poll(struct console *c)
+{
+        struct console_profile *p = c->profile;
+        struct error error;
+        char *text;
+
+        if (!p || !p->profiler || !profiler_is_done(p->profiler))
+                return false;
+        text = profiler_detach_text(p->profiler, &error);
+        if (!text || !cpu_tree_read(&p->tree, text, &error) || !cpu_tree_sum(&p->tree, &error))
+                console_notify(c, true, "no profile: %s", error.text);
+        profiler_destroy(&p->profiler);
+        return true;
+}
+
+void console_profile_prepare(struct console *c)
+{
+        const struct console_profile *p = c->profile;
+
+        c->scene.cpu = is_shown(p, c->scene.target) && p->tree.n_sentences && !p->hidden ? &p->tree : NULL;
+}
+
+char *console_profile_text(const struct console *c, char *out, size_t size)
+{
+        const struct console_profile *p = c->profile;
+        char passed[HW_NUMBER_MAX], all[HW_NUMBER_MAX];
+        uint64_t ns;
+
+        out[0] = '\0';
+        if (p && p->profiler) {
+                ns = clock_mono_ns() - p->begin_ns;
+                (void)snprintf(out, size, "taking samples of %s: %s of %s; P ends it", p->target,
+                               hw_duration_text(passed, sizeof(passed),
+                                                (double)(ns < PROFILER_DEFAULT_NS ? ns : PROFILER_DEFAULT_NS)),
+                               hw_duration_text(all, sizeof(all), (double)PROFILER_DEFAULT_NS));
+        }
+        return out;
+}
