@@ -169,12 +169,9 @@ static bool has_step(const double *t, const double *y, unsigned n, const struct 
         return false;
 }
 
-static bool is_large(const struct early_fit *f, double step)
+static bool is_large(const struct early_fit *f)
 {
-        double span_s = f->end_s - f->start_s;
-
-        return f->rise - 2 * f->se * span_s >= fmax(RISE_SHARE * f->end, RISE_BYTES) &&
-               f->rise >= fmin(3, f->n - 2.0) * step;
+        return f->rise - 2 * f->se * (f->end_s - f->start_s) >= fmax(RISE_SHARE * f->end, RISE_BYTES);
 }
 
 static bool keeps_pace(const struct early_fit *f)
@@ -188,7 +185,7 @@ static bool is_new_ground(const struct early_fit *f, double last, double top_bef
         return f->end - top_before >= f->rise / 2 && last > top_before;
 }
 
-void early_fit_window(const struct early_point *p, unsigned n, double top_before, double step, struct early_fit *ret)
+void early_fit_window(const struct early_point *p, unsigned n, double top_before, struct early_fit *ret)
 {
         double t[EARLY_POINTS_MAX], y[EARLY_POINTS_MAX], r[EARLY_POINTS_MAX];
         unsigned half = n / 2, newer = half + (n < 8), last = n / 3 > 3 ? n / 3 : 3;
@@ -214,7 +211,7 @@ void early_fit_window(const struct early_point *p, unsigned n, double top_before
         f.passes = f.slope > 0 && ratio >= early_fit_required_ratio(n);
         if (f.slope > 0 && !f.passes && f.slope_new > f.slope && y[n - 1] > LOG_GROWTH * y[0])
                 refit_in_logarithms(t, y, n, &f);
-        f.passes = f.passes && is_large(&f, step) && keeps_pace(&f) && !has_step(t, y, n, &f) &&
+        f.passes = f.passes && is_large(&f) && keeps_pace(&f) && !has_step(t, y, n, &f) &&
                    is_new_ground(&f, y[n - 1], top_before) && (n > EARLY_POINTS_MIN || f.end > SHORTEST_GROWTH * start);
         *ret = f;
 }

@@ -32,9 +32,9 @@ struct early_fit {
 
 /*
  * Fits n points at rising times, EARLY_POINTS_MIN <= n <= EARLY_POINTS_MAX. `top_before`: the highest sample before the
- * window, -INFINITY when the run begins with it. `step`: usual change between neighbouring samples, bytes.
+ * window, -INFINITY when the run begins with it.
  */
-void early_fit_window(const struct early_point *p, unsigned n, double top_before, double step, struct early_fit *ret);
+void early_fit_window(const struct early_point *p, unsigned n, double top_before, struct early_fit *ret);
 
 /* Sen's line through n >= 2 points: the slope and the value at p[0].t_s. */
 void early_line(const struct early_point *p, unsigned n, double *ret_slope, double *ret_start);

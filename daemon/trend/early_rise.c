@@ -20,7 +20,6 @@
 #include "proto/base/array.h"
 
 #define CHILDREN_MIN     1.5 /* a point, else the rung repeats the one below */
-#define STEP_WEIGHT      (1.0 / 32)
 #define GAP_WEIGHT       0.25
 #define RELEASE_SHARE    0.05 /* a fall of half the rise lets go, when it is more than this share of the peak, */
 #define RELEASE_BYTES    1048576.0
@@ -129,7 +128,7 @@ static void evaluate_rung(struct early_rise *e, unsigned k)
                 if (n == EARLY_POINTS_MIN && k > 0)
                         continue;
                 const struct early_point *p = &r->points[r->n - n];
-                early_fit_window(p, n, n < r->n ? p[-1].top : r->top_before, e->step, &f);
+                early_fit_window(p, n, n < r->n ? p[-1].top : r->top_before, &f);
                 answer.holds |= f.holds;
                 if (!f.passes || is_flat(e, &f, 0))
                         continue;
@@ -391,9 +390,7 @@ static void append_point(struct early_rise *e, unsigned k, const struct early_po
         struct early_rung *r = &e->rungs[k];
 
         if (k == 0 && r->n > 0) {
-                const struct early_point *before = &r->points[r->n - 1];
-                double change = fabs(p->value - before->value), gap_s = p->t_s - before->t_s;
-                e->step += (r->closed == 1 ? 1 : STEP_WEIGHT) * (change - e->step);
+                double gap_s = p->t_s - r->points[r->n - 1].t_s;
                 e->gap_s += (r->closed == 1 ? 1 : GAP_WEIGHT) * (gap_s - e->gap_s);
         }
         if (r->n == EARLY_POINTS_MAX) {

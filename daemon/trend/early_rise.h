@@ -61,8 +61,7 @@ struct early_rise {
         double first_s;      /* of the first sample */
         double last_s, last; /* the newest sample */
         double top;          /* the highest sample */
-        double step;         /* usual change between neighbouring seconds with samples, bytes */
-        double gap_s;        /* usual time between them */
+        double gap_s;        /* usual time between seconds with samples */
         uint64_t samples;
         struct early_zigzag zigzag;
 

@@ -215,6 +215,20 @@ static void a_rise_does_not_begin_with_the_program(void **state)
         assert_true(e.onset.from_s > 0 && e.onset.from_s <= 10 && 10 <= e.onset.to_s);
 }
 
+/* That it filled its heap at once does not mean that such changes are usual. */
+static void the_start_of_a_program_does_not_hide_a_rise(void **state)
+{
+        (void)state;
+        struct early_rise e;
+
+        early_rise_init(&e);
+        early_rise_add(&e, 0.5, MIB);
+        for (double t = 5.5; t < 91; t += 5)
+                early_rise_add(&e, t, (300 + 5 * fmax(t - 60, 0)) * MIB);
+        assert_true(e.rising);
+        assert_true(e.onset.from_s <= 60 && 60 <= e.onset.to_s);
+}
+
 /* It gets no processor for some seconds: a rise of minutes is not withdrawn for that, and is, once, when it lasts. */
 static void a_pause_does_not_end_a_long_rise(void **state)
 {
@@ -363,6 +377,7 @@ int main(void)
                 cmocka_unit_test(a_level_that_was_held_before_is_no_rise),
                 cmocka_unit_test(a_rise_that_stops_is_withdrawn),
                 cmocka_unit_test(a_rise_does_not_begin_with_the_program),
+                cmocka_unit_test(the_start_of_a_program_does_not_hide_a_rise),
                 cmocka_unit_test(a_spike_does_not_end_a_rise),
                 cmocka_unit_test(a_pause_does_not_end_a_long_rise),
                 cmocka_unit_test(older_samples_are_ignored),
