@@ -32,8 +32,8 @@
 #define SHORTEST_GROWTH 1.5  /* four points must have grown by half */
 #define HOLD_RATIO      3.0
 #define HOLD_PACE       0.3
-#define LOG_GROWTH      1.4 /* from here on an accelerating rise is tried in logarithms */
-#define LOG_SE_FACTOR   1.5
+#define CURVED_POINTS   6u  /* fewer lie on a parabola by chance */
+#define CURVED_RATIO    1.5 /* times the error of a line: a parabola follows scatter, too */
 
 _Static_assert(EARLY_POINTS_MAX <= THEIL_SEN_MAX, "a window is fitted in one piece");
 
@@ -90,9 +90,8 @@ static double sum_of_squares_of_time(const double *t, unsigned n)
         return sum;
 }
 
-/* Residuals around the line, upward ones clipped when `clip`, minus their mean. Returns the sum of their squares. */
-static double compute_residuals(const double *t, const double *y, unsigned n, double slope, double start, bool clip,
-                                double *ret)
+/* Residuals around the line, upward ones clipped, minus their mean. Returns the sum of their squares. */
+static double compute_residuals(const double *t, const double *y, unsigned n, double slope, double start, double *ret)
 {
         double sizes[EARLY_POINTS_MAX], mean = 0, sum = 0;
 
@@ -100,7 +99,7 @@ static double compute_residuals(const double *t, const double *y, unsigned n, do
                 ret[i] = y[i] - start - slope * (t[i] - t[0]);
                 sizes[i] = fabs(ret[i]);
         }
-        double highest = clip ? CLIP_MADS * MAD_TO_SD * median_of(sizes, n) : INFINITY;
+        double highest = CLIP_MADS * MAD_TO_SD * median_of(sizes, n);
         for (unsigned i = 0; i < n; i++) {
                 ret[i] = fmin(ret[i], highest);
                 mean += ret[i] / n;
@@ -134,28 +133,31 @@ static double slope_error(const double *r, unsigned n, double sum_of_squares, do
         return sd / sqrt(sxx) * sqrt((1 + rho) / (1 - rho));
 }
 
-/* The same ratio of slope to error, of the logarithms: far larger for a rise that speeds up. */
-static void refit_in_logarithms(const double *t, const double *y, unsigned n, struct early_fit *f)
+/*
+ * A rise that speeds up scatters around a parabola, not around a line. Its curvature is that between the slopes of the
+ * halves, its pace the newer half's.
+ */
+static void refit_curved(const double *t, const double *y, unsigned n, unsigned older, unsigned newer,
+                         struct early_fit *f)
 {
-        double logs[EARLY_POINTS_MAX], r[EARLY_POINTS_MAX], ends[3];
+        double straight[EARLY_POINTS_MAX], r[EARLY_POINTS_MAX], middle_s = (t[0] + t[n - 1]) / 2;
+        double old_s = (t[0] + t[older - 1]) / 2, new_s = (t[n - newer] + t[n - 1]) / 2;
+        double curvature = (f->slope_new - f->slope_old) / (new_s - old_s) / 2;
+        double bend = curvature * (t[n - 1] - middle_s) * (t[n - 1] - middle_s);
 
-        for (unsigned i = 0; i < n; i++) {
-                if (y[i] <= 0)
-                        return;
-                logs[i] = log(y[i]);
-        }
-        double sxx = sum_of_squares_of_time(t, n), slope = theil_sen_slope_at(t, logs, n);
-        double sum = compute_residuals(t, logs, n, slope, median_start(t, logs, n, slope), false, r);
-        double sd = sqrt(sum / (n - 2)) + SD_RELATIVE;
-        if (slope / slope_error(r, n, sum, sd, sxx) < early_fit_required_ratio(n))
+        for (unsigned i = 0; i < n; i++)
+                straight[i] = y[i] - curvature * (t[i] - middle_s) * (t[i] - middle_s);
+        double slope = theil_sen_slope_at(t, straight, n), start = median_start(t, straight, n, slope);
+        double sum = compute_residuals(t, straight, n, slope, start, r);
+        double sd = sqrt(sum / (n - 3)) + SD_RELATIVE * fabs(start + bend) + SD_BYTES;
+        double se = slope_error(r, n, sum, sd, sum_of_squares_of_time(t, n));
+        if (slope < CURVED_RATIO * se * early_fit_required_ratio(n))
                 return;
         f->slope = f->slope_new;
-        for (unsigned i = 0; i < 3; i++)
-                ends[i] = y[n - 3 + i] + f->slope * (t[n - 1] - t[n - 3 + i]);
-        f->end = median_of(ends, 3);
-        f->rise = y[n - 1] - y[0];
-        f->sd = fmax(SD_BYTES, sd * y[n - 1]);
-        f->se = LOG_SE_FACTOR * f->sd / sqrt(sxx);
+        f->rise = slope * (t[n - 1] - t[0]);
+        f->end = start + f->rise + bend;
+        f->sd = sd;
+        f->se = CURVED_RATIO * se;
         f->passes = true;
 }
 
@@ -197,7 +199,7 @@ void early_fit_window(const struct early_point *p, unsigned n, double top_before
         }
         struct early_fit f = { .n = n, .start_s = t[0], .end_s = t[n - 1], .slope = theil_sen_slope_at(t, y, n) };
         double start = median_start(t, y, n, f.slope);
-        double sum = compute_residuals(t, y, n, f.slope, start, true, r);
+        double sum = compute_residuals(t, y, n, f.slope, start, r);
         f.sd = sqrt(sum / (n - 2)) + SD_RELATIVE * fabs(start) + SD_BYTES;
         f.se = slope_error(r, n, sum, f.sd, sum_of_squares_of_time(t, n));
         f.rise = f.slope * (t[n - 1] - t[0]);
@@ -209,8 +211,8 @@ void early_fit_window(const struct early_point *p, unsigned n, double top_before
         double ratio = early_fit_ratio(&f);
         f.holds = f.slope > 0 && ratio >= HOLD_RATIO && f.slope_new >= HOLD_PACE * f.slope && f.slope_last > 0;
         f.passes = f.slope > 0 && ratio >= early_fit_required_ratio(n);
-        if (f.slope > 0 && !f.passes && f.slope_new > f.slope && y[n - 1] > LOG_GROWTH * y[0])
-                refit_in_logarithms(t, y, n, &f);
+        if (f.slope > 0 && !f.passes && f.slope_new > f.slope && n >= CURVED_POINTS)
+                refit_curved(t, y, n, n - half, newer, &f);
         f.passes = f.passes && is_large(&f) && keeps_pace(&f) && !has_step(t, y, n, &f) &&
                    is_new_ground(&f, y[n - 1], top_before) && (n > EARLY_POINTS_MIN || f.end > SHORTEST_GROWTH * start);
         *ret = f;

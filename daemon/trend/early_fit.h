@@ -4,7 +4,7 @@
  *
  * The line is Sen's (median slope of all pairs), its standard error is widened for correlated residuals. A window
  * passes when the slope is far above its error, the rise is large enough to matter and to ground that the run has not
- * held before, keeps its pace to the window's end, and is not one jump. An accelerating rise is fitted in logarithms.
+ * held before, keeps its pace to the window's end, and is not one jump. A rise that speeds up is fitted by a parabola.
  * docs/VERDICT.md has the formulas and their reasons. Pure. Times are seconds, values bytes.
  */
 #ifndef HW_DAEMON_TREND_EARLY_FIT_H

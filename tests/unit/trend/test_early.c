@@ -229,6 +229,19 @@ static void the_start_of_a_program_does_not_hide_a_rise(void **state)
         assert_true(e.onset.from_s <= 60 && 60 <= e.onset.to_s);
 }
 
+/* It is no line, and has grown by an eighth only. */
+static void a_rise_that_speeds_up_is_found(void **state)
+{
+        (void)state;
+        struct early_rise e;
+
+        early_rise_init(&e);
+        for (double t = 0.5; t < 71; t += 1)
+                early_rise_add(&e, t, (40 + (t > 60 ? 0.05 * (t - 60) * (t - 60) : 0)) * MIB);
+        assert_true(e.rising);
+        assert_true(e.onset.from_s <= 60 && 60 <= e.onset.to_s);
+}
+
 /* It gets no processor for some seconds: a rise of minutes is not withdrawn for that, and is, once, when it lasts. */
 static void a_pause_does_not_end_a_long_rise(void **state)
 {
@@ -378,6 +391,7 @@ int main(void)
                 cmocka_unit_test(a_rise_that_stops_is_withdrawn),
                 cmocka_unit_test(a_rise_does_not_begin_with_the_program),
                 cmocka_unit_test(the_start_of_a_program_does_not_hide_a_rise),
+                cmocka_unit_test(a_rise_that_speeds_up_is_found),
                 cmocka_unit_test(a_spike_does_not_end_a_rise),
                 cmocka_unit_test(a_pause_does_not_end_a_long_rise),
                 cmocka_unit_test(older_samples_are_ignored),
